@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/frame.h - the codec between a frame's fields and its bytes; there is no other one.
 //
-// A net_frame_t holds every field of an Ethernet frame that rocesim knows: RoCEv2 and Ultra
+// A net_frame_t holds every field of an Ethernet frame that rocesim knows: RoCEv2, MRC and Ultra
 // Ethernet over IPv4 or IPv6, with or without an 802.1Q tag, RoCEv2 with or without in-band
 // telemetry behind it (net/wire/trailer.h), and 802.1Qbb PFC MAC control frames. Bytes are as on an
 // Ethernet link without preamble and FCS (LINKTYPE_ETHERNET). All multi-byte fields of the struct
@@ -13,6 +13,7 @@
 #define NET_FRAME_H
 
 #include "kernel/base.h"
+#include "net/wire/mrc.h"
 #include "net/wire/roce.h"
 #include "net/wire/trailer.h"
 #include "net/wire/uet.h"
@@ -51,6 +52,10 @@ typedef struct net_frame {
     // Ultra Ethernet over UDP: headers, then the payload. It has no BTH, pad and ICRC.
     bool is_uet;
     net_uet_t uet;
+
+    // MRC: BTH, then its own headers, payload, pad and ICRC. No extension header below is there.
+    bool is_mrc;
+    net_mrc_t mrc;
 
     // BTH
     uint8_t opcode;
@@ -131,7 +136,8 @@ enum {
 uint32_t net_frame_extensions(uint8_t opcode);
 // Returns the bytes of an opcode's extension headers, a CNP's 16 reserved bytes included.
 uint32_t net_frame_extension_bytes(uint8_t opcode);
-// Returns "RC SEND FIRST", "CNP", ...; "unknown" for an opcode that RoCEv2 does not have. Static.
+// Returns "RC SEND FIRST", "CNP", "MRC SACK"...; "unknown" for an opcode that neither RoCEv2 nor
+// MRC has. Static.
 const char *net_frame_opcode_name(uint8_t opcode);
 
 // Returns the bytes of a RoCEv2 frame without preamble, FCS and telemetry, at least

@@ -150,12 +150,21 @@ typedef struct net_packet_aside {
     };
     uint32_t immediate; // or the rkey of an IETH
     struct {
-        uint32_t index; // the receiver's index of the packet; Ultra Ethernet: the sender's PDC
-        uint8_t round;  // how often the packet, or the one it asks for, was sent before
+        uint32_t index; // the receiver's index of the packet; Ultra Ethernet: the sender's PDC;
+                        // MRC: the sender's queue pair
+        uint8_t round;  // how often the packet, or the one it asks for, was sent before; MRC:
+                        // NET_MRC_ bits, or the reason of a NACK
     } selective;        // for transports that retransmit single packets
     uint32_t draw;      // names the packet in random draws with network.draws: packet
     uint64_t overlay;   // header of the switches' load balancer, between leaves only
 } net_packet_aside_t;
+
+// What net_packet_aside_t.selective.round says of packets of MRC.
+enum {
+    NET_MRC_AGAIN = 1 << 0,        // sent before
+    NET_MRC_STAMPED = 1 << 1,      // with a time stamp
+    NET_MRC_PROBE_ANSWER = 1 << 2, // a SACK that answers a probe
+};
 
 static inline net_packet_aside_t *net_packet_aside(const net_packet_t *packet)
 {

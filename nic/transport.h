@@ -189,6 +189,15 @@ struct nic_transport_ops {
     // of requests that cannot be executed. It may change opcode, length and path. NULL: nothing.
     void (*dress)(nic_qp_t *qp, net_packet_t *answer);
 
+    // Returns whether no path of a plane of the NIC is usable, so that packets take other planes.
+    // NULL: the NIC's own view decides.
+    bool (*plane_out)(const nic_qp_t *qp, uint32_t plane);
+    // Returns whether a work request (nic_wr_opcode_t) can be carried; one that cannot completes
+    // with NIC_WC_LOC_QP_OP_ERR. NULL: all can.
+    bool (*allows)(const nic_qp_t *qp, uint8_t opcode);
+    // Fails with a message for a config that attributes alone do not rule out. NULL: there is none.
+    sim_err_t (*check_config)(const void *config, sim_message_t *message);
+
     // Says why nothing moves, for stall reports. Returns false if the transport has nothing to say;
     // then the NIC says what it knows.
     bool (*explain)(const nic_qp_t *qp, sim_message_t *why);
@@ -207,6 +216,7 @@ extern const nic_transport_ops_t nic_transport_adamap;
 extern const nic_transport_ops_t nic_transport_sdr;
 extern const nic_transport_ops_t nic_transport_uec_rud;
 extern const nic_transport_ops_t nic_transport_uec_rod;
+extern const nic_transport_ops_t nic_transport_mrc;
 
 // -- looking at a queue pair
 

@@ -89,6 +89,9 @@ def scenario(path):
     if word[0] == "nic" and len(word) > 2:
         if word[1] in ("adamap", "irn", "sdr"):
             return STAR + loss + "nic: {transport: %s}\n" % word[1] + INCAST, path
+        if word[1] == "mrc":
+            mrc = "nic: {transport: mrc, priority: 1, ack-priority: 6}\n"
+            return STAR + "switch: {mmu: trimming}\n" + loss + mrc + INCAST, path
         if word[1] in ("uec", "nscc"):
             uec = "nic: {transport: uec-rud, priority: 1, ack-priority: 6}\n"
             return STAR + "switch: {mmu: trimming}\n" + loss + uec + INCAST, path

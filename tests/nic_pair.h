@@ -21,6 +21,7 @@
 #include "net/port.h"
 #include "net/switch.h"
 #include "net/telemetry.h"
+#include "nic/extra.h"
 #include "nic/host.h"
 #include "nic/transport.h"
 #include "tests/check_main.h"
@@ -109,6 +110,10 @@ static inline void pair_config_init(pair_config_t *config)
     nic_config_init_with(&config->nic, compat_hpcc_nic_rows, compat_hpcc_nic_row_count);
     sim_free(config->nic.congestion_control);
     config->nic.congestion_control = sim_strdup("none");
+    // Tests of all transports use all operations.
+    const sim_attr_table_t *const mrc = nic_transport_mrc.attrs;
+    const sim_attr_t *const operations = sim_attr_find(mrc, "nic.mrc.operations");
+    SIM_CHECK(sim_attr_set(operations, nic_config_part(&config->nic, mrc), "all", NULL) == SIM_OK);
     sim_attrs_default(&net_link_config_attrs, &config->link);
     config->link.rate_bps = UINT64_C(100000000000);
     config->link.delay_ps = PAIR_DELAY_PS;
@@ -144,7 +149,10 @@ static inline void pair_note_packet(const net_trace_t *trace, void *ctx)
     const net_config_t *const config = net_get_config(pair->net);
     // Tests look at operations, whatever protocol carries them.
     if (packet->opcode >= ROCE_MRC) {
-        SIM_CHECK(packet->frame_bytes == net_uet_frame_bytes(packet, config->tagged, config->ipv6));
+        const bool mrc = (packet->opcode & ROCE_TRANSPORT_MASK) == ROCE_MRC;
+        SIM_CHECK(packet->frame_bytes ==
+                  (mrc ? net_mrc_frame_bytes
+                       : net_uet_frame_bytes)(packet, config->tagged, config->ipv6));
         pair->wire[pair->wire_count - 1].packet.opcode &= ROCE_OPERATION_MASK;
         return;
     }

@@ -59,6 +59,8 @@ static const context_t contexts[] = {
     {.nic = "timeout=5", .sw = "load-balancing=drill"},
     {.nic = "timeout=5; transport=uec-rud; priority=1; ack-priority=6",
      .sw = "mmu=trimming; trim.queue=10KB; trim.headers-queue=4KB"},
+    {.nic = "timeout=5; transport=mrc; priority=1; ack-priority=6",
+     .sw = "mmu=trimming; trim.queue=10KB; trim.headers-queue=4KB"},
     {.nic = "timeout=5; repath=plb; plb.rounds=2",
      .sw = "ecn.kmin=5KB; ecn.kmax=50KB",
      .algorithm = "dctcp"},
@@ -564,8 +566,9 @@ static void measure_unchanged(ways_t *ways, const char *algorithm)
     for (size_t i = 0; i < WAYS_MAX; i++) {
         const context_t *const context = &contexts[i % SIM_COUNT_OF(contexts)];
         const bool quick = i >= SIM_COUNT_OF(contexts);
-        if (algorithm != NULL && strstr(context->nic, "transport=uec") != NULL) {
-            continue; // it has its own
+        if (algorithm != NULL && (strstr(context->nic, "transport=uec") != NULL ||
+                                  strstr(context->nic, "transport=mrc") != NULL)) {
+            continue; // they have their own
         }
         const char *const own = context->algorithm == NULL ? "dcqcn" : context->algorithm;
         const way_t way = {context, algorithm == NULL ? own : algorithm, quick};

@@ -85,9 +85,14 @@ static uint8_t *build_udp(const net_frame_t *frame, uint32_t udp_bytes, uint8_t 
     return at + NET_UDP_BYTES;
 }
 
-// Returns the reserved BTH bits that announce the bytes of a selective transport.
+// Returns the further bits of the byte of ACK requests: those of MRC, or the reserved ones that
+// announce the bytes of a selective transport.
 static uint8_t extra_bits(const net_frame_t *frame)
 {
+    if (frame->is_mrc) {
+        return (uint8_t)((frame->mrc.again ? MRC_BTH_AGAIN : 0) |
+                         (frame->mrc.stamped ? MRC_BTH_STAMPED : 0));
+    }
     if (frame->opcode == ROCE_ACKNOWLEDGE) {
         return frame->extra_bytes != 0 ? ROCE_BTH_SELECTIVE : 0;
     }
@@ -99,7 +104,7 @@ static uint8_t *build_bth(const net_frame_t *frame, uint8_t *at)
 {
     SIM_CHECKF(frame->destination_qp <= ROCE_QPN_MASK, "QP 0x%" PRIx32, frame->destination_qp);
     SIM_CHECKF(frame->psn <= ROCE_PSN_MASK, "PSN 0x%" PRIx32, frame->psn);
-    const uint32_t pad_bytes = net__frame_pad_bytes(frame->payload_bytes);
+    const uint32_t pad_bytes = frame->mrc.cut ? 0 : net__frame_pad_bytes(frame->payload_bytes);
     at[ROCE_BTH_AT_OPCODE] = frame->opcode;
     at[ROCE_BTH_AT_FLAGS] =
         (uint8_t)((frame->solicited ? ROCE_BTH_SOLICITED : 0u) |
@@ -179,7 +184,7 @@ static uint32_t crc32_of_zeros(uint32_t crc, uint32_t size_bytes)
 // Writes payload, pad and ICRC. icrc covers everything before them.
 static uint8_t *build_payload(const net_frame_t *frame, uint32_t icrc, uint8_t *at)
 {
-    const uint32_t pad_bytes = net__frame_pad_bytes(frame->payload_bytes);
+    const uint32_t pad_bytes = frame->mrc.cut ? 0 : net__frame_pad_bytes(frame->payload_bytes);
     const uint32_t size_bytes = frame->payload_bytes + pad_bytes;
     if (size_bytes != 0 && frame->payload == NULL) {
         memset(at, 0, size_bytes);
@@ -188,6 +193,9 @@ static uint8_t *build_payload(const net_frame_t *frame, uint32_t icrc, uint8_t *
         memcpy(at, frame->payload, frame->payload_bytes);
         memset(at + frame->payload_bytes, 0, pad_bytes);
         icrc = (uint32_t)crc32(icrc, at, size_bytes);
+    }
+    if (frame->mrc.cut) {
+        return at + size_bytes;
     }
     sim_put_le32(at + size_bytes, icrc);
     return at + size_bytes + ROCE_ICRC_BYTES;
@@ -227,9 +235,7 @@ static size_t build_roce(const net_frame_t *frame, uint8_t *bytes)
     SIM_CHECKF(frame->dscp < 64, "DSCP %u", frame->dscp);
     SIM_CHECKF(frame->ecn <= NET_ECN_CE, "ECN %u", frame->ecn);
     SIM_CHECK(frame->ttl > 0);
-    const uint32_t udp_bytes = NET_UDP_BYTES +
-                               net__frame_transport_bytes(frame->opcode, frame->payload_bytes) +
-                               frame->extra_bytes;
+    const uint32_t udp_bytes = NET_UDP_BYTES + net__frame_size_from_bth(frame);
     const uint16_t type = frame->ipv6 ? NET_ETHERTYPE_IPV6 : NET_ETHERTYPE_IPV4;
 
     uint8_t *const ip = build_ethernet(frame, type, bytes);
@@ -237,7 +243,8 @@ static size_t build_roce(const net_frame_t *frame, uint8_t *bytes)
         frame->ipv6 ? build_ipv6(frame, udp_bytes, ip) : build_ipv4(frame, udp_bytes, ip);
     uint8_t *const bth = build_udp(frame, udp_bytes, udp);
     uint8_t *const extensions = build_bth(frame, bth);
-    uint8_t *const extra = build_extensions(frame, extensions);
+    uint8_t *const extra = frame->is_mrc ? net_mrc_build(frame->opcode, &frame->mrc, extensions)
+                                         : build_extensions(frame, extensions);
     SIM_CHECK(frame->extra_bytes <= sizeof(frame->extra) && frame->extra_bytes % 4 == 0);
     memcpy(extra, frame->extra, frame->extra_bytes);
     uint8_t *const payload = extra + frame->extra_bytes;
@@ -293,7 +300,7 @@ size_t net_frame_build(const net_frame_t *frame, uint8_t *bytes, size_t capacity
                "payload of %" PRIu32 " bytes",
                frame->payload_bytes);
     SIM_CHECK(frame->telemetry == NET_TELEMETRY_NONE ||
-              (!frame->is_uet && net_frame_may_have_telemetry(frame->opcode)));
+              (!frame->is_uet && !frame->is_mrc && net_frame_may_have_telemetry(frame->opcode)));
     const size_t packet_bytes = (frame->is_uet ? build_uet : build_roce)(frame, bytes);
     const size_t padded_bytes =
         size_bytes - net__frame_telemetry_bytes(frame) - frame->overlay_bytes;

@@ -16,6 +16,9 @@ uint32_t net__frame_raw_bytes(uint8_t opcode, uint32_t payload_bytes, bool tagge
 // Returns the size from the BTH to the ICRC, pad included.
 uint32_t net__frame_transport_bytes(uint8_t opcode, uint32_t payload_bytes);
 
+// Returns the size from the BTH to the ICRC of a frame of RoCE or MRC, pad included.
+uint32_t net__frame_size_from_bth(const net_frame_t *frame);
+
 // Returns the size of the telemetry behind the packet and its padding.
 uint32_t net__frame_telemetry_bytes(const net_frame_t *frame);
 

@@ -84,13 +84,24 @@ uint32_t net_frame_extension_bytes(uint8_t opcode)
 const char *net_frame_opcode_name(uint8_t opcode)
 {
     const char *const name = opcodes[opcode].name;
-    return name != NULL ? name : "unknown";
+    return name != NULL ? name : net_mrc_opcode_name(opcode);
 }
 
 uint32_t net__frame_transport_bytes(uint8_t opcode, uint32_t payload_bytes)
 {
     return ROCE_BTH_BYTES + net_frame_extension_bytes(opcode) + payload_bytes +
            net__frame_pad_bytes(payload_bytes) + ROCE_ICRC_BYTES;
+}
+
+uint32_t net__frame_size_from_bth(const net_frame_t *frame)
+{
+    if (!frame->is_mrc) {
+        return net__frame_transport_bytes(frame->opcode, frame->payload_bytes) + frame->extra_bytes;
+    }
+    const uint32_t bytes =
+        ROCE_BTH_BYTES + net_mrc_bytes(frame->opcode, &frame->mrc) + frame->payload_bytes;
+    return frame->mrc.cut ? bytes
+                          : bytes + net__frame_pad_bytes(frame->payload_bytes) + ROCE_ICRC_BYTES;
 }
 
 uint32_t net__frame_raw_bytes(uint8_t opcode, uint32_t payload_bytes, bool tagged, bool ipv6)
@@ -141,10 +152,11 @@ uint32_t net_frame_size_bytes(const net_frame_t *frame)
     if (frame->is_pfc) {
         return NET_FRAME_BYTES_MIN;
     }
-    if (frame->is_uet) {
+    if (frame->is_uet || frame->is_mrc) {
         const uint32_t bytes = NET_ETHERNET_BYTES + (frame->tagged ? NET_VLAN_BYTES : 0u) +
                                (frame->ipv6 ? NET_IPV6_BYTES : NET_IPV4_BYTES) + NET_UDP_BYTES +
-                               net_uet_bytes(&frame->uet) + frame->payload_bytes;
+                               (frame->is_mrc ? net__frame_size_from_bth(frame)
+                                              : net_uet_bytes(&frame->uet) + frame->payload_bytes);
         return at_least(bytes) + frame->overlay_bytes;
     }
     const uint32_t raw_bytes =

@@ -166,7 +166,7 @@ static sim_err_t parse_telemetry(net__frame_reader_t *reader, size_t frame_end)
     if (bytes == 0) {
         return SIM_OK;
     }
-    if (!frame->is_uet && net_frame_may_have_telemetry(frame->opcode) &&
+    if (!frame->is_uet && !frame->is_mrc && net_frame_may_have_telemetry(frame->opcode) &&
         (parse_digest(frame, at, bytes) || parse_hops(frame, at, bytes))) {
         return SIM_OK;
     }
@@ -417,7 +417,7 @@ sim_err_t net_frame_parse(const uint8_t *bytes,
 
 bool net_frame_icrc_ok(const uint8_t *bytes, size_t size_bytes, const net_frame_t *frame)
 {
-    if (frame->is_pfc || frame->is_uet) {
+    if (frame->is_pfc || frame->is_uet || frame->mrc.cut) {
         return true; // they have no ICRC
     }
     const size_t ip_at = NET_ETHERNET_BYTES + (frame->tagged ? NET_VLAN_BYTES : 0u);

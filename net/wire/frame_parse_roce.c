@@ -9,10 +9,12 @@
 static sim_err_t check_bth(const net__frame_reader_t *reader, const uint8_t *bth)
 {
     const uint8_t opcode = bth[ROCE_BTH_AT_OPCODE];
-    if ((net_frame_extensions(opcode) & NET_EXT_KNOWN) == 0) {
+    const bool mrc = net_mrc_known(opcode);
+    const uint8_t reserved = mrc ? MRC_BTH_RESERVED : ROCE_BTH_ACK_REQUEST_RESERVED;
+    if ((net_frame_extensions(opcode) & NET_EXT_KNOWN) == 0 && !mrc) {
         return sim_fail(reader->message,
                         SIM_ERR_INVALID,
-                        "BTH opcode 0x%02x is not one of RoCEv2",
+                        "BTH opcode 0x%02x is not one of RoCEv2 or MRC",
                         opcode);
     }
     if ((bth[ROCE_BTH_AT_FLAGS] & ROCE_BTH_VERSION_MASK) != 0) {
@@ -22,7 +24,7 @@ static sim_err_t check_bth(const net__frame_reader_t *reader, const uint8_t *bth
                         bth[ROCE_BTH_AT_FLAGS] & ROCE_BTH_VERSION_MASK);
     }
     if ((bth[ROCE_BTH_AT_CONGESTION] & ROCE_BTH_CONGESTION_RESERVED) != 0 ||
-        (bth[ROCE_BTH_AT_ACK_REQUEST] & ROCE_BTH_ACK_REQUEST_RESERVED) != 0) {
+        (bth[ROCE_BTH_AT_ACK_REQUEST] & reserved) != 0) {
         return sim_fail(reader->message,
                         SIM_ERR_INVALID,
                         "BTH reserved bits are not zero (bytes 0x%02x, 0x%02x)",
@@ -160,12 +162,12 @@ static sim_err_t parse_extra(net__frame_reader_t *reader, uint8_t bits)
 }
 
 // Reads payload and pad, which are all bytes before the ICRC.
-static sim_err_t parse_payload(net__frame_reader_t *reader)
+static sim_err_t parse_payload(net__frame_reader_t *reader, bool may_have)
 {
     net_frame_t *const frame = reader->frame;
     const char *const name = net_frame_opcode_name(frame->opcode);
     const size_t left = reader->end - reader->offset;
-    if ((net_frame_extensions(frame->opcode) & NET_EXT_PAYLOAD) == 0 && left != 0) {
+    if (!may_have && left != 0) {
         return sim_fail_about(reader->message,
                               SIM_ERR_INVALID,
                               name,
@@ -194,9 +196,53 @@ static sim_err_t parse_payload(net__frame_reader_t *reader)
     return net__frame_require_zeros(reader, "pad", reader->end);
 }
 
+// Reads the headers of MRC and the payload. A packet that a switch has cut has neither pad nor
+// ICRC, and its length tells.
+static sim_err_t parse_mrc(net__frame_reader_t *reader, uint8_t bits)
+{
+    net_frame_t *const frame = reader->frame;
+    frame->is_mrc = true;
+    frame->mrc.again = (bits & MRC_BTH_AGAIN) != 0;
+    frame->mrc.stamped = (bits & MRC_BTH_STAMPED) != 0;
+    const char *const why = net_mrc_parse(frame->opcode,
+                                          reader->bytes + reader->offset,
+                                          reader->end - reader->offset,
+                                          &frame->mrc);
+    if (why != NULL) {
+        return sim_fail(reader->message,
+                        SIM_ERR_INVALID,
+                        "frame byte %zu: MRC: %s",
+                        reader->offset,
+                        why);
+    }
+    reader->offset += net_mrc_bytes(frame->opcode, &frame->mrc);
+    const size_t left = reader->end - reader->offset;
+    frame->mrc.cut = left % 4 != 0 && frame->pad_bytes == 0;
+    if (!frame->mrc.cut) {
+        return parse_payload(reader, net_mrc_has_payload(frame->opcode));
+    }
+    reader->end += ROCE_ICRC_BYTES;
+    frame->icrc = 0;
+    frame->payload = reader->bytes + reader->offset;
+    frame->payload_bytes = (uint32_t)(left + ROCE_ICRC_BYTES);
+    reader->offset = reader->end;
+    if (!net_mrc_has_payload(frame->opcode) || frame->payload_bytes > ROCE_MTU_STANDARD_MAX) {
+        return sim_fail_about(reader->message,
+                              SIM_ERR_INVALID,
+                              net_frame_opcode_name(frame->opcode),
+                              " carries %zu bytes",
+                              left);
+    }
+    return SIM_OK;
+}
+
 sim_err_t net__frame_parse_roce(net__frame_reader_t *reader)
 {
     sim_err_t error = parse_bth(reader);
+    if (error == SIM_OK && net_mrc_known(reader->frame->opcode)) {
+        return parse_mrc(reader,
+                         reader->bytes[reader->offset - ROCE_BTH_BYTES + ROCE_BTH_AT_ACK_REQUEST]);
+    }
     const uint8_t bits =
         error == SIM_OK ? reader->bytes[reader->offset - ROCE_BTH_BYTES + ROCE_BTH_AT_ACK_REQUEST] &
                               (ROCE_BTH_ADDRESSED | ROCE_BTH_SELECTIVE)
@@ -207,5 +253,9 @@ sim_err_t net__frame_parse_roce(net__frame_reader_t *reader)
     if (error == SIM_OK && bits != 0) {
         error = parse_extra(reader, bits);
     }
-    return error == SIM_OK ? parse_payload(reader) : error;
+    if (error != SIM_OK) {
+        return error;
+    }
+    const uint32_t extensions = net_frame_extensions(reader->frame->opcode);
+    return parse_payload(reader, (extensions & NET_EXT_PAYLOAD) != 0);
 }

@@ -175,6 +175,21 @@ static void put_uet(const net_t *net, const net_packet_t *packet, net_frame_t *f
     }
 }
 
+// Fills in the headers of MRC. A trimmed packet keeps as much of its payload as fits.
+static void put_mrc(const net_t *net, const net_packet_t *packet, net_frame_t *frame)
+{
+    frame->is_mrc = true;
+    net_mrc_of_packet(packet, &frame->mrc);
+    frame->payload_bytes = packet->payload_bytes;
+    frame->payload = net_packet_contents(packet);
+    frame->mrc.cut =
+        net_packet_trimmed(&net->config, packet) && net_mrc_has_payload(packet->opcode);
+    const uint32_t whole = net_frame_size_bytes(frame);
+    if (frame->mrc.cut && packet->frame_bytes > whole) {
+        frame->payload_bytes = packet->frame_bytes - whole;
+    }
+}
+
 void net_packet_frame(const net_port_t *port, const net_packet_t *packet, net_frame_t *frame)
 {
     const net_t *const net = port->node->net;
@@ -215,6 +230,11 @@ void net_packet_frame(const net_port_t *port, const net_packet_t *packet, net_fr
     frame->destination_qp = packet->destination_qp;
     frame->ack_request = packet->ack_request;
     frame->psn = packet->psn;
+    if ((packet->opcode & ROCE_TRANSPORT_MASK) == ROCE_MRC) {
+        frame->migration = frame->becn = false; // bits that MRC does not have
+        put_mrc(net, packet, frame);
+        return;
+    }
     frame->payload_bytes = packet->payload_bytes;
     frame->payload = net_packet_contents(packet);
     put_extensions(packet, frame);

@@ -10,7 +10,7 @@ enum {
     ROCE_RC = 0x00,
     ROCE_UC = 0x20,
     ROCE_UD = 0x60,
-    ROCE_MRC = 0xc0, // RC extended by MRC: opcodes 0xc6 to 0xcb
+    ROCE_MRC = 0xc0, // RC extended by MRC (net/wire/mrc.h)
     ROCE_UET = 0xe0, // Ultra Ethernet. It has no BTH: the codec writes PDS and SES headers
     ROCE_TRANSPORT_MASK = 0xe0,
     ROCE_OPERATION_MASK = 0x1f,
@@ -38,6 +38,11 @@ enum {
     ROCE_FETCH_ADD = 0x14,
     ROCE_SEND_LAST_INVALIDATE = 0x16,
     ROCE_SEND_ONLY_INVALIDATE = 0x17,
+    ROCE_MRC_ENDPOINT_REQUEST = 0x18, // these five: of MRC only
+    ROCE_MRC_ENDPOINT_RESPONSE = 0x19,
+    ROCE_MRC_SACK = 0x1c,
+    ROCE_MRC_NACK = 0x1d,
+    ROCE_MRC_PROBE = 0x1e,
     ROCE_UET_PROBE = 0x1e, // control packets, of Ultra Ethernet only
     ROCE_UET_CREDIT = 0x1f,
 

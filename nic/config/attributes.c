@@ -28,8 +28,8 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR("nic.congestion-control", STRING, nic_config_t, congestion_control,
              .default_text = DEFAULT_CONTROL,
              .help = "algorithm that sets each queue pair's rate and window; the transports of Ultra "
-                     "Ethernet have their own, nic.uec.control, and then this default or none is "
-                     "expected"),
+                     "Ethernet and MRC have their own, nic.uec.control and nic.mrc.control, and then "
+                     "this default or none is expected"),
     SIM_ATTR("nic.priority", COUNT, nic_config_t, priority,
              .default_text = "3", .min_text = "0", .max_text = "7",
              .help = "802.1p class of data packets"),
@@ -632,9 +632,16 @@ sim_err_t nic_config_check(const nic_config_t *config, sim_message_t *message)
                               SIM_ERR_INVALID,
                               "nic.congestion-control",
                               ": %s, expected none: nic.transport %s has a congestion control of "
-                              "its own (nic.uec.control)",
+                              "its own (nic.uec.control, nic.mrc.control)",
                               config->congestion_control,
                               transport->name);
+    }
+    if (transport != NULL && transport->check_config != NULL) {
+        const sim_err_t wrong =
+            transport->check_config(nic_config_part(config, transport->attrs), message);
+        if (wrong != SIM_OK) {
+            return wrong;
+        }
     }
     nic_detail_resolve(config, &detail);
     const sim_err_t error = nic_detail_check(&detail, message);

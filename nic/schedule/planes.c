@@ -2,7 +2,8 @@
 // nic/schedule/planes.c - which of a NIC's planes a packet takes.
 //
 // A plane is out for a queue pair while the NIC's port is down there, which the NIC sees at once,
-// or while routing does not lead to the peer's port there, network.convergence after a change.
+// or while routing does not lead to the peer's port there, network.convergence after a change. A
+// transport that watches paths says so itself.
 #include "nic/schedule/planes.h"
 
 #include "nic/schedule/turn.h"
@@ -42,7 +43,7 @@ static bool is_out(const nic_qp_t *qp, uint32_t plane)
     const nic_t *const nic = qp->nic;
     const net_port_t *const port = &nic->planes->ports[plane];
     const net_t *const net = nic->host->node.net;
-    if (port->down) {
+    if (port->down || (qp->ops->plane_out != NULL && qp->ops->plane_out(qp, plane))) {
         return true;
     }
     return qp->path.destination < net_interface_count(net) &&

@@ -142,7 +142,7 @@ static inline bool is_answer(const net_packet_t *packet)
     const uint8_t opcode =
         packet->opcode >= ROCE_MRC ? packet->opcode & ROCE_OPERATION_MASK : packet->opcode;
     return opcode == ROCE_CNP || opcode == ROCE_ACKNOWLEDGE || opcode == ROCE_UET_CREDIT ||
-           is_response(opcode);
+           opcode == ROCE_MRC_SACK || opcode == ROCE_MRC_NACK || is_response(opcode);
 }
 
 // Handles a packet for a QP that does not exist. For a request, the program may create and return

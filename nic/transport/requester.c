@@ -308,6 +308,10 @@ net_packet_t *nic__cursor_packet(nic_t *nic, nic_qp_t *qp)
     const uint32_t offset = qp->send_offset;
     const bool first = offset == 0;
     if (first) {
+        if (SIM_UNLIKELY(qp->ops->allows != NULL) && !qp->ops->allows(qp, wqe->opcode)) {
+            stop_send_queue(qp, NIC_WC_LOC_QP_OP_ERR);
+            return NULL;
+        }
         if (SIM_UNLIKELY(!nic__fetch_wqe(qp, wqe))) {
             stop_send_queue(qp, NIC_WC_LOC_PROT_ERR);
             return NULL;

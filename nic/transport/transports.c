@@ -30,6 +30,7 @@ const nic_transport_ops_t *const nic_transport_all[] = {
     &nic_transport_sdr,
     &nic_transport_uec_rud,
     &nic_transport_uec_rod,
+    &nic_transport_mrc,
     NULL,
 };
 

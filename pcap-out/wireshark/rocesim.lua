@@ -231,6 +231,127 @@ local function add_selective(tree, tvb, bth, icrc_at, opcode)
     end
 end
 
+-- MRC: RC with headers of its own behind the BTH. Layouts: net/wire/mrc.h and docs/formats/frames.md.
+
+local mrc = Proto("rocesim_mrc", "Multipath Reliable Connection")
+local mrc_opcodes = {
+    [0xc0] = "SEND First", [0xc1] = "SEND Middle", [0xc2] = "SEND Last", [0xc3] = "SEND Last Immediate",
+    [0xc4] = "SEND Only", [0xc5] = "SEND Only Immediate", [0xc6] = "WRITE First", [0xc7] = "WRITE Middle",
+    [0xc8] = "WRITE Last", [0xc9] = "WRITE Last Immediate", [0xca] = "WRITE Only",
+    [0xcb] = "WRITE Only Immediate", [0xcc] = "READ Request", [0xcd] = "READ Response First",
+    [0xce] = "READ Response Middle", [0xcf] = "READ Response Last", [0xd0] = "READ Response Only",
+    [0xd1] = "Acknowledge", [0xd8] = "Endpoint Request", [0xd9] = "Endpoint Response", [0xdc] = "SACK",
+    [0xdd] = "NACK", [0xde] = "Probe",
+}
+local mrc_marks = { [0] = "none", [1] = "skip once", [2] = "always skip" }
+local mrc_reasons = {
+    [1] = "trimmed", [2] = "trimmed at the last hop", [6] = "no bitmap", [7] = "no packet buffer",
+    [11] = "PSN out of the window", [25] = "unexpected event",
+}
+local m = {
+    opcode = ProtoField.uint8("rocesim_mrc.opcode", "Opcode", base.HEX, mrc_opcodes),
+    again = ProtoField.bool("rocesim_mrc.again", "Retransmission", 8, nil, 0x20),
+    stamped = ProtoField.bool("rocesim_mrc.stamped", "Time stamp follows", 8, nil, 0x10),
+    receive = ProtoField.uint16("rocesim_mrc.rqmsn", "Number among WRITEs with immediate"),
+    message = ProtoField.uint16("rocesim_mrc.msn", "Message"),
+    stamp = ProtoField.uint16("rocesim_mrc.timestamp", "Time stamp (units of 128 ns)"),
+    address = ProtoField.uint64("rocesim_mrc.address", "Address", base.HEX),
+    rkey = ProtoField.uint32("rocesim_mrc.rkey", "R_Key", base.HEX),
+    length = ProtoField.uint32("rocesim_mrc.length", "Length"),
+    immediate = ProtoField.uint32("rocesim_mrc.immediate", "Immediate", base.HEX),
+    mark = ProtoField.uint8("rocesim_mrc.mark", "Mark of the path", base.DEC, mrc_marks, 0x60),
+    probed = ProtoField.bool("rocesim_mrc.probe_answer", "Answers a probe", 8, nil, 0x02),
+    offset = ProtoField.int16("rocesim_mrc.ack_offset", "PSN that caused it, from the PSN on; or the probe"),
+    entropy = ProtoField.uint32("rocesim_mrc.entropy", "Entropy value", base.HEX),
+    psn = ProtoField.uint24("rocesim_mrc.psn", "PSN"),
+    range = ProtoField.uint8("rocesim_mrc.range", "Largest range (units of 128 PSNs)"),
+    first = ProtoField.int16("rocesim_mrc.sack_offset", "First PSN of the bitmap, from the PSN on"),
+    bits = ProtoField.uint64("rocesim_mrc.sack", "Bitmap, lowest bit first", base.HEX),
+    ahead = ProtoField.uint16("rocesim_mrc.ahead", "Packets ahead of a missing one"),
+    penalty = ProtoField.uint8("rocesim_mrc.penalty", "Window penalty", base.DEC, nil, 0x7f),
+    received = ProtoField.uint24("rocesim_mrc.received", "Received (units of 256 bytes)"),
+    reason = ProtoField.uint8("rocesim_mrc.nack", "Reason", base.DEC, mrc_reasons),
+    probe = ProtoField.uint16("rocesim_mrc.probe", "Number of the probe"),
+    ports = ProtoField.uint32("rocesim_mrc.ports", "Ports that are down", base.HEX),
+}
+for _, field in pairs(m) do
+    table.insert(mrc.fields, field)
+end
+
+local function is_mrc_opcode(opcode)
+    return mrc_opcodes[opcode] ~= nil
+end
+
+local function add_mrc_sack(tree, tvb, at)
+    tree:add(m.mark, tvb(at + 1, 1))
+    tree:add(m.probed, tvb(at + 1, 1))
+    tree:add(m.offset, tvb(at + 2, 2))
+    tree:add(m.entropy, tvb(at + 4, 4))
+    tree:add(m.psn, tvb(at + 13, 3))
+    tree:add(m.range, tvb(at + 17, 1))
+    tree:add(m.first, tvb(at + 18, 2))
+    tree:add(m.bits, tvb(at + 20, 8))
+    tree:add(m.stamp, tvb(at + 28, 2))
+    tree:add(m.ahead, tvb(at + 30, 2))
+    tree:add(m.penalty, tvb(at + 32, 1))
+    tree:add(m.received, tvb(at + 33, 3))
+    return " PSN " .. tvb(at + 13, 3):uint()
+end
+
+local function add_mrc_data(tree, tvb, at, opcode, stamped)
+    tree:add(m.receive, tvb(at, 2))
+    tree:add(m.message, tvb(at + 2, 2))
+    at = at + 4
+    if stamped then
+        tree:add(m.stamp, tvb(at, 2))
+        at = at + 4
+    end
+    if opcode >= 0xc6 then
+        tree:add(m.address, tvb(at, 8))
+        tree:add(m.rkey, tvb(at + 8, 4))
+        tree:add(m.length, tvb(at + 12, 4))
+        at = at + 16
+    end
+    if opcode == 0xc3 or opcode == 0xc5 or opcode == 0xc9 or opcode == 0xcb then
+        tree:add(m.immediate, tvb(at, 4))
+    end
+end
+
+-- Bytes of headers behind the BTH, where they do not follow from the operation alone.
+local mrc_sizes = { [0xd8] = 16, [0xd9] = 36, [0xdc] = 36, [0xdd] = 20, [0xde] = 16 }
+
+local function add_mrc(root, tvb, pinfo, bth, ip_end, opcode)
+    local bits = tvb(bth + 8, 1)
+    local stamped = band(bits:uint(), 0x10) ~= 0
+    local at = bth + 12
+    local size = mrc_sizes[opcode] or (opcode <= 0xcc and (stamped and 28 or 24) or 0)
+    local whole = math.min(ip_end, tvb:len()) >= at + size
+    local tree = root:add(mrc, tvb(bth, whole and 12 + size or 12))
+    local words = "MRC " .. mrc_opcodes[opcode] .. " QP=" .. string.format("0x%06x", get_qp().value)
+    tree:add(m.opcode, tvb(bth, 1))
+    tree:add(m.again, bits)
+    tree:add(m.stamped, bits)
+    if whole and opcode == 0xdc then
+        words = words .. add_mrc_sack(tree, tvb, at)
+    elseif whole and opcode == 0xdd then
+        tree:add(m.reason, tvb(at + 2, 1))
+        tree:add(m.entropy, tvb(at + 4, 4))
+        tree:add(m.psn, tvb(at + 13, 3))
+        words = words .. " PSN " .. tvb(at + 13, 3):uint() .. ", " .. (mrc_reasons[tvb(at + 2, 1):uint()] or "?")
+    elseif whole and opcode == 0xde then
+        tree:add(m.probe, tvb(at + 4, 2))
+        tree:add(m.stamp, tvb(at + 12, 2))
+    elseif whole and opcode == 0xd8 then
+        tree:add(m.ports, tvb(at + 4, 4))
+    elseif opcode <= 0xcc then
+        words = words .. " PSN " .. get_psn().value
+        if whole then
+            add_mrc_data(tree, tvb, at, opcode, stamped)
+        end
+    end
+    pinfo.cols.info = words
+end
+
 function proto.dissector(tvb, pinfo, root)
     local opcode_field = get_opcode()
     local port = get_destination()
@@ -243,6 +364,7 @@ function proto.dissector(tvb, pinfo, root)
     end
     local opcode = opcode_field.value
     local bth = ip + header + 8
+    local is_mrc = is_mrc_opcode(opcode)
     local congestion = tvb(bth + 4, 1)
     local notes = {}
     local tree = root:add(proto, tvb(bth))
@@ -267,14 +389,18 @@ function proto.dissector(tvb, pinfo, root)
         table.insert(notes, "PSN again")
     end
 
-    if ip_end <= tvb:len() then
+    if is_mrc then
+        add_mrc(root, tvb, pinfo, bth, ip_end, opcode)
+    elseif ip_end <= tvb:len() then
         local note = add_selective(tree, tvb, bth, ip_end - 4, opcode)
         if note ~= nil then
             table.insert(notes, note)
         end
     end
 
-    if proto.prefs.icrc and ip_end <= tvb:len() and ip_end - 4 >= bth + 12 then
+    -- A packet of MRC that was cut to its headers has no ICRC.
+    local cut = is_mrc and (ip_end - bth) % 4 ~= 0
+    if proto.prefs.icrc and not cut and ip_end <= tvb:len() and ip_end - 4 >= bth + 12 then
         local there = tvb(ip_end - 4, 4)
         local expected = expected_icrc(tvb, ip, header, ip_end)
         local good = there:le_uint() == expected

@@ -17,7 +17,7 @@
 static void check_fields(const uint8_t *bytes, size_t size_bytes, const net_frame_t *frame)
 {
     SIM_CHECK(frame->payload >= bytes);
-    if (frame->is_uet) {
+    if (frame->is_uet || frame->mrc.cut) {
         SIM_CHECK(frame->payload + frame->payload_bytes <= bytes + size_bytes);
     } else {
         SIM_CHECK(frame->payload + frame->payload_bytes + frame->pad_bytes + ROCE_ICRC_BYTES <=

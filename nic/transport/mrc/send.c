@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/mrc/send.c - the sender: which packet leaves next, by which path, and probes.
+#include "nic/transport/mrc/mrc.h"
+
+#include "net/wire/mrc.h"
+#include "nic/host/packets.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/plane_set.h"
+#include "nic/objects/qp.h"
+#include "nic/transport/requester_internal.h"
+
+// -- what may leave
+
+static inline bool window_open(const nic_mrc_t *mrc)
+{
+    return !mrc->windowed || mrc->flight.bytes == 0 ||
+           (double)mrc->flight.bytes + mrc->nscc.mtu_bytes <= mrc->nscc.window_bytes;
+}
+
+bool nic__mrc_any_path(const nic_mrc_t *mrc)
+{
+    for (uint32_t plane = 0; plane < mrc->evs.plane_count; plane++) {
+        if (nic__evs_usable(&mrc->evs, plane)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool nic__mrc_ready(const nic_qp_t *qp)
+{
+    const nic_mrc_t *const mrc = (const nic_mrc_t *)(const void *)nic_transport_of_const(qp);
+    if (SIM_UNLIKELY(nic__again_waits(&mrc->held.kept.again))) {
+        return (qp->flags & NIC_QP_CLOSED) == 0;
+    }
+    if (!window_open(mrc) || !nic__mrc_any_path(mrc)) {
+        return false;
+    }
+    if (SIM_UNLIKELY(nic__resend_waits(&mrc->held.resend))) {
+        return (qp->flags & (NIC_QP_RNR_WAIT | NIC_QP_CLOSED)) == 0;
+    }
+    return qp->next_psn - qp->una_psn < mrc->range_packets && nic_transport_new_ready(qp);
+}
+
+// -- sending
+
+sim_time_t nic__mrc_rto_ps(const nic_mrc_t *mrc, uint32_t times)
+{
+    const uint32_t linear = (uint32_t)mrc->config->rto_linear;
+    const uint32_t doublings = times > linear ? times - linear : 0;
+    const sim_time_t most_ps = mrc->config->rto_max_ps;
+    return doublings >= 63 || mrc->rto_ps > most_ps >> doublings ? most_ps
+                                                                 : mrc->rto_ps << doublings;
+}
+
+void nic__mrc_arm(nic_mrc_t *mrc, sim_time_t due_ps)
+{
+    nic_qp_t *const qp = mrc->held.base.qp;
+    if (qp->timeout == 0 || qp->sq_done == qp->sq_posted) {
+        return;
+    }
+    const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
+    const sim_time_t probe_ps = nic__evs_probe_due_ps(&mrc->evs);
+    const sim_time_t first_ps = probe_ps < due_ps ? probe_ps : due_ps;
+    if (first_ps != SIM_TIME_NEVER) {
+        nic_transport_timer_arm(qp, first_ps > now_ps ? first_ps : now_ps);
+    }
+}
+
+void nic__mrc_dress(nic_qp_t *qp, net_packet_t *packet, uint32_t entropy)
+{
+    nic_t *const nic = qp->nic;
+    const nic_mrc_t *const mrc = nic__mrc_of(qp);
+    net_packet_aside_t *const aside = net_packet_aside(packet);
+    const uint32_t operation = packet->opcode & ROCE_OPERATION_MASK;
+    packet->udp_source_port = (uint16_t)(ROCE_SOURCE_PORT_MIN + entropy);
+    packet->flow_hash = net_flow_hash(nic->host->node.net,
+                                      packet->source,
+                                      packet->destination,
+                                      packet->udp_source_port);
+    packet->route = 0; // switches look up the port of each packet
+    aside->selective.index = qp->number;
+    const bool request = operation <= ROCE_READ_REQUEST || operation == ROCE_COMPARE_SWAP ||
+                         operation == ROCE_FETCH_ADD;
+    if (request && mrc->config->times == NIC_MRC_HEADER) {
+        aside->selective.round |= NET_MRC_STAMPED;
+    }
+    packet->opcode = (uint8_t)(operation | ROCE_MRC);
+    if (nic->body_bytes == NULL && nic->ack_bytes == 0) {
+        const net_config_t *const network = net_get_config(nic->host->node.net);
+        nic__resize_frame(nic, packet, net_mrc_frame_bytes(packet, network->tagged, network->ipv6));
+    }
+}
+
+// Returns the plane whose port is free now.
+static uint32_t plane_now(const nic_t *nic)
+{
+    return nic->planes == NULL ? 0 : (uint32_t)(nic->port - nic->planes->ports);
+}
+
+// Writes into a packet the numbers of its message: the low 16 bits of its place in the send queue,
+// and of the WRITEs with immediate before it.
+static void number_message(nic_mrc_t *mrc, net_packet_t *packet, uint32_t index)
+{
+    const nic_qp_t *const qp = mrc->held.base.qp;
+    uint32_t immediates = mrc->immediates;
+    const uint32_t end = qp->sq_send + (qp->send_offset != 0);
+    for (uint32_t i = index; i != end; i++) {
+        immediates -= nic__wqe(qp, i)->opcode == NIC_WR_RDMA_WRITE_WITH_IMM;
+    }
+    packet->aeth = immediates << 16 | (index & UINT16_MAX);
+}
+
+net_packet_t *nic__mrc_next_packet(nic_t *nic, nic_qp_t *qp)
+{
+    nic_mrc_t *const mrc = nic__mrc_of(qp);
+    const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
+    const bool idle = qp->una_psn == qp->next_psn;
+    const uint32_t plane = plane_now(nic);
+    const uint32_t index = qp->sq_send;
+    const bool begins = qp->send_offset == 0;
+    const bool answers = nic__again_waits(&mrc->held.kept.again);
+    if (!nic__mrc_ready(qp) || (!answers && !nic__evs_usable(&mrc->evs, plane))) {
+        return NULL;
+    }
+    const nic_held_sent_t sent = nic__held_next(&mrc->held);
+    if (sent.packet == NULL) {
+        return NULL;
+    }
+    if (sent.answer) {
+        nic__mrc_dress(qp, sent.packet, qp->path.udp_source_port - ROCE_SOURCE_PORT_MIN);
+        return sent.packet;
+    }
+    if (!sent.again && begins) {
+        mrc->immediates += nic__wqe(qp, index)->opcode == NIC_WR_RDMA_WRITE_WITH_IMM;
+    }
+    const uint32_t ev = nic__evs_next(&mrc->evs, plane, now_ps);
+    nic__flight_note(&mrc->flight, qp, &sent, ev);
+    nic__mrc_shared(mrc)->retransmitted += sent.again;
+    number_message(mrc, sent.packet, sent.again ? nic__flight_place(qp, sent.psn).index : index);
+    // The last packet of a message asks for an ACK, and what leaves the sender waiting for one.
+    sent.packet->ack_request = sent.again || qp->send_offset == 0 || !window_open(mrc);
+    if (idle) {
+        nic_transport_timer_cancel(qp); // the first packet armed it with the standard's time
+        mrc->held.active_ps = now_ps;
+    }
+    if (!sim_timer_armed(&qp->retry_timer)) {
+        mrc->heard_ps = now_ps;
+        nic__mrc_arm(mrc, now_ps + mrc->quiet_ps);
+    }
+    nic__mrc_dress(qp, sent.packet, ev);
+    return sent.packet;
+}

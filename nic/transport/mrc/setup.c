@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/mrc/setup.c - the transport "mrc": attributes, counters, states. Page:
+// docs/models/mrc.md.
+#include "nic/transport/mrc/mrc.h"
+
+#include "net/wire/mrc.h"
+#include "nic/cc/control.h"
+#include "nic/extra.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/plane_set.h"
+#include "nic/objects/qp.h"
+
+#define PREFIX "nic.mrc"
+#define BITMAPS 2u // of a queue pair: at the receiver, and at the sender
+#define RTO_ROUNDS 6
+#define RTO_MORE_PS (15 * SIM_PS_PER_US)
+#define REORDER_ROUNDS 2
+
+// clang-format off
+static const sim_attr_t attrs[] = {
+    SIM_ATTR(PREFIX ".control", ENUM, nic_mrc_config_t, control,
+             .default_text = "nscc", .choices = "nscc|none",
+             .help = "congestion control of mrc; nscc: a window of the sender (nic.nscc) for each "
+                     "queue pair; none: no limit"),
+    SIM_ATTR(PREFIX ".operations", ENUM, nic_mrc_config_t, operations,
+             .default_text = "writes", .choices = "writes|all",
+             .help = "operations of queue pairs; writes: WRITE and WRITE with immediate, as MRC 1.0 "
+                     "has them; all: also SEND, READ, atomics and RNR NAKs, with the opcodes of "
+                     "RC in MRC's space, which no specification has"),
+    SIM_ATTR(PREFIX ".evs", COUNT, nic_mrc_config_t, evs.active,
+             .default_text = "128", .min_text = "1", .max_text = "4096",
+             .help = "active entropy values of a queue pair, a path each, in equal shares on all "
+                     "planes"),
+    SIM_ATTR(PREFIX ".backups", COUNT, nic_mrc_config_t, evs.backup,
+             .default_text = "32", .min_text = "0", .max_text = "4096",
+             .help = "further entropy values, which replace active ones whose path has failed"),
+    SIM_ATTR(PREFIX ".denied", STRING, nic_mrc_config_t, evs.denied,
+             .default_text = "",
+             .help = "entropy values that are never used, a list such as \"3, 8-11\"; values of a "
+                     "plane follow each other, active ones first"),
+    SIM_ATTR(PREFIX ".skip", TIME, nic_mrc_config_t, evs.skip_ps,
+             .auto_ok = true, .default_text = "auto", .min_text = "0ps", .max_text = "1s",
+             .help = "how long a marked or trimmed packet keeps others from its path; auto: until "
+                     "the path has been passed over once"),
+    SIM_ATTR(PREFIX ".losses", COUNT, nic_mrc_config_t, evs.losses,
+             .default_text = "1", .min_text = "1", .max_text = "255",
+             .help = "lost packets in a row after which a path counts as bad"),
+    SIM_ATTR(PREFIX ".probe-interval", TIME, nic_mrc_config_t, evs.probe_ps,
+             .default_text = "100us", .min_text = "1us", .max_text = "100s",
+             .help = "time between two probes of a bad path, while its queue pair has work"),
+    SIM_ATTR(PREFIX ".probes", COUNT, nic_mrc_config_t, evs.probes,
+             .default_text = "1", .min_text = "1", .max_text = "255",
+             .help = "answered probes in a row after which a bad path is good again"),
+    SIM_ATTR(PREFIX ".marked-probe", ENUM, nic_mrc_config_t, evs.marked,
+             .default_text = "skip", .choices = "skip|good",
+             .help = "state of a bad path after the last probe if that was marked"),
+    SIM_ATTR(PREFIX ".times", ENUM, nic_mrc_config_t, times,
+             .default_text = "header", .choices = "header|local",
+             .help = "how round trips are measured; header: by a time stamp in each packet, 4 bytes, "
+                     "in units of 128 ns; local: by the sender's own record"),
+    SIM_ATTR(PREFIX ".ack-bytes", BYTES, nic_mrc_config_t, ack_bytes,
+             .default_text = "16KiB", .min_text = "1", .max_text = "1GB",
+             .help = "bytes of frames after which a receiver sends a SACK; marked packets, the first "
+                     "one and those that ask for it are answered at once"),
+    SIM_ATTR(PREFIX ".range", COUNT, nic_mrc_config_t, range_packets,
+             .default_text = "4096", .min_text = "128", .max_text = "32640",
+             .help = "packets from the oldest that is not acknowledged to the newest, at most; a "
+                     "multiple of 128 is taken, rounded down"),
+    SIM_ATTR(PREFIX ".reorder", TIME, nic_mrc_config_t, reorder_ps,
+             .auto_ok = true, .default_text = "auto", .min_text = "0ps", .max_text = "1s",
+             .help = "a packet that a SACK misses is lost if it was sent so long before one that has "
+                     "arrived; auto: two round trips of the idle path"),
+    SIM_ATTR(PREFIX ".quiet", TIME, nic_mrc_config_t, quiet_ps,
+             .auto_ok = true, .default_text = "auto", .min_text = "1us", .max_text = "8s",
+             .help = "silence after which a probe asks what has arrived; auto: a round trip of the "
+                     "idle path and nic.nscc.target"),
+    SIM_ATTR(PREFIX ".rto", TIME, nic_mrc_config_t, rto_ps,
+             .auto_ok = true, .default_text = "auto", .min_text = "1us", .max_text = "8s",
+             .help = "time without a word after which a packet counts as lost; auto: 15 us and six "
+                     "round trips of the idle path"),
+    SIM_ATTR(PREFIX ".rto-linear", COUNT, nic_mrc_config_t, rto_linear,
+             .default_text = "2", .min_text = "0", .max_text = "30",
+             .help = "repetitions of a packet that have the same time-out; it doubles with each "
+                     "later one"),
+    SIM_ATTR(PREFIX ".rto-max", TIME, nic_mrc_config_t, rto_max_ps,
+             .default_text = "5ms", .min_text = "1us", .max_text = "8s",
+             .help = "largest value of the doubled time-out"),
+};
+// clang-format on
+
+const sim_attr_table_t nic__mrc_attrs = {PREFIX,
+                                         "node",
+                                         sizeof(nic_mrc_config_t),
+                                         attrs,
+                                         SIM_COUNT_OF(attrs)};
+
+#define COUNTER(field_, help_)                                                       \
+    {                                                                                \
+        .name = #field_, .offset = offsetof(nic_mrc_shared_t, field_), .help = help_ \
+    }
+static const nic_counter_info_t counters[] = {
+    COUNTER(retransmitted, "packets sent again"),
+    COUNTER(sacks, "SACKs sent"),
+    COUNTER(nacks, "NACKs sent, for trimmed packets"),
+    COUNTER(trimmed, "packets that arrived without their payload and were new"),
+    COUNTER(probes, "probes sent"),
+    COUNTER(gaps, "packets that the sender found lost by a gap in a SACK"),
+    COUNTER(lost, "packets that the sender found lost by a time-out"),
+    COUNTER(skipped, "times that a path was skipped after a mark or a trim"),
+    COUNTER(failed, "times that a path was found bad"),
+    COUNTER(healed, "times that a bad path came back"),
+    {.name = NULL},
+};
+
+static sim_time_t either(sim_time_t given_ps, sim_time_t own_ps)
+{
+    return given_ps == SIM_AUTO ? own_ps : given_ps;
+}
+
+static void mrc_open(nic_qp_t *qp)
+{
+    nic_mrc_t *const mrc = nic__mrc_of(qp);
+    nic_t *const nic = qp->nic;
+    nic_cc_t *const cc = nic__cc(qp);
+    mrc->config = nic_config_part(nic->host->config, &nic__mrc_attrs);
+    mrc->range_packets = mrc->config->range_packets / MRC_RANGE_UNIT * MRC_RANGE_UNIT;
+    mrc->told_msn = qp->msn;
+    nic__held_open(&mrc->held);
+    nic__evs_init(&mrc->evs,
+                  &mrc->config->evs,
+                  nic->planes == NULL ? 1 : nic->planes->count,
+                  sim_options(nic__node(nic)->sim)->seed,
+                  (uint64_t)nic->interface << 24 | qp->number);
+    cc->hears_acks = false; // repair.c tells it
+    mrc->windowed = mrc->config->control == NIC_MRC_NSCC;
+    const sim_time_t base_ps = either(nic->host->config->base_rtt_ps, mrc->held.rtt_ps);
+    nic__nscc_init(&mrc->nscc,
+                   nic_config_part(nic->host->config, &nic_nscc_attrs),
+                   cc->line_bps,
+                   base_ps,
+                   qp->mtu_bytes,
+                   nic__flight_frame_bytes(qp, qp->mtu_bytes));
+    mrc->rto_ps = either(mrc->config->rto_ps, RTO_MORE_PS + RTO_ROUNDS * mrc->held.rtt_ps);
+    mrc->reorder_ps = either(mrc->config->reorder_ps, REORDER_ROUNDS * base_ps);
+    mrc->quiet_ps = either(mrc->config->quiet_ps, base_ps + mrc->nscc.target_ps);
+}
+
+static void mrc_close(nic_qp_t *qp)
+{
+    nic_mrc_t *const mrc = nic__mrc_of(qp);
+    nic__held_close(&mrc->held);
+    nic__evs_fini(&mrc->evs);
+    nic__flight_fini(&mrc->flight);
+}
+
+static void totals(const nic_t *nic, const void *nic_state, nic_transport_totals_t *sums)
+{
+    (void)nic;
+    const nic_mrc_shared_t *const shared = nic_state;
+    nic__held_totals(&shared->held, BITMAPS, sums);
+}
+
+// Answers of the NIC keep to one path. MRC has no RNR NAK: a message without a receive ends the
+// connection.
+static void dress(nic_qp_t *qp, net_packet_t *answer)
+{
+    const uint32_t operation = answer->opcode & ROCE_OPERATION_MASK;
+    if (nic__mrc_of(qp)->config->operations == NIC_MRC_WRITES && operation == ROCE_ACKNOWLEDGE &&
+        answer->aeth >> 29 == ROCE_SYNDROME_RNR_NAK >> 5) {
+        const uint32_t syndrome = (uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_REMOTE_OPERATION;
+        answer->aeth = syndrome << 24 | (answer->aeth & ROCE_PSN_MASK);
+    }
+    net_packet_aside(answer)->selective.round = answer->retransmission ? NET_MRC_AGAIN : 0;
+    nic__mrc_dress(qp, answer, (uint32_t)qp->path.udp_source_port - ROCE_SOURCE_PORT_MIN);
+}
+
+static bool plane_out(const nic_qp_t *qp, uint32_t plane)
+{
+    const nic_mrc_t *const mrc = (const nic_mrc_t *)(const void *)nic_transport_of_const(qp);
+    return !nic__evs_usable(&mrc->evs, plane);
+}
+
+static bool allows(const nic_qp_t *qp, uint8_t opcode)
+{
+    const nic_mrc_config_t *const config = nic_config_part(qp->nic->host->config, &nic__mrc_attrs);
+    return opcode == NIC_WR_RDMA_WRITE || opcode == NIC_WR_RDMA_WRITE_WITH_IMM ||
+           config->operations == NIC_MRC_ALL;
+}
+
+static sim_err_t check_config(const void *config, sim_message_t *message)
+{
+    return nic__evs_check(&((const nic_mrc_config_t *)config)->evs, message);
+}
+
+static bool explain(const nic_qp_t *qp, sim_message_t *why)
+{
+    const nic_mrc_t *const mrc = (const nic_mrc_t *)(const void *)nic_transport_of_const(qp);
+    if (nic__mrc_any_path(mrc)) {
+        return false;
+    }
+    (void)sim_fail(why,
+                   SIM_ERR_STATE,
+                   "all %u paths are assumed bad, and no probe has come back",
+                   mrc->evs.bad);
+    return true;
+}
+
+const nic_transport_ops_t nic_transport_mrc = {
+    .name = "mrc",
+    .state_bytes = sizeof(nic_mrc_t),
+    .nic_state_bytes = sizeof(nic_mrc_shared_t),
+    .attrs = &nic__mrc_attrs,
+    .own_timeouts = true,
+    .own_control = true,
+    .wire = ROCE_MRC,
+    .counters = counters,
+    .open = mrc_open,
+    .close = mrc_close,
+    .ready = nic__mrc_ready,
+    .next_packet = nic__mrc_next_packet,
+    .acknowledged = nic__mrc_acknowledged,
+    .responded = nic__mrc_responded,
+    .timeout = nic__mrc_timed_out,
+    .request = nic__mrc_request,
+    .totals = totals,
+    .gauges = nic__held_gauges,
+    .dress = dress,
+    .plane_out = plane_out,
+    .allows = allows,
+    .check_config = check_config,
+    .explain = explain,
+};
