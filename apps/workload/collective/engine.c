@@ -402,7 +402,14 @@ static sim_err_t read_file(const app_context_t *context,
     sim_err_t error = context->read_file(name, &text, &size_bytes, message, context->ctx);
     if (error == SIM_OK) {
         const app__workload_file_t file = {.name = name, .text = text, .size_bytes = size_bytes};
-        error = app__msccl_read(&file, &all->file, message);
+        error = app__format_of(&file) == &app__format_mscclpp
+                    ? sim_fail_about(message,
+                                     SIM_ERR_INVALID,
+                                     "algorithm-file",
+                                     ": %s is an execution plan of MSCCL++, which is counted and "
+                                     "not run; expected MSCCL's XML",
+                                     name)
+                    : app__msccl_read(&file, &all->file, message);
         sim_free(text);
     }
     return error;

@@ -40,6 +40,7 @@ extern const app__format_t app__format_goal_text;
 extern const app__format_t app__format_aicb;
 extern const app__format_t app__format_chakra;
 extern const app__format_t app__format_msccl;
+extern const app__format_t app__format_mscclpp;
 extern const app__format_t *const app__formats[]; // ends with NULL
 
 // Returns the first format that recognises the file; NULL: none does.

@@ -6,6 +6,7 @@
 const app__format_t *const app__formats[] = {
     &app__format_goal_binary,
     &app__format_aicb,
+    &app__format_mscclpp,
     &app__format_chakra,
     &app__format_msccl,
     &app__format_goal_text,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/apps/workload/test_json.c - workloads in JSON: Chakra's two forms, and the reader of JSON.
+// tests/apps/workload/test_json.c - files in JSON: Chakra's two forms, and plans of MSCCL++.
 //
-// Goal: both forms of a trace make the same operations; trouble is told with its line and column;
+// Goal: both forms of a trace make the same operations; plans have their counts; trouble is told
+// with its line and column;
 // a text that is cut or changed anywhere is refused or read, without a crash. Not pinned: the words
 // of messages.
 #include "apps/workload/formats/format.h"
@@ -32,6 +33,24 @@ static const char graph[] =
     "   \"comm_size\": 4096, \"comm_dst\": 1, \"comm_tag\": 7},\n"
     "  {\"Id\": 6, \"NodeType\": 7, \"data_deps\": [5], \"comm_size\": 1000,\n"
     "   \"comm_type\": \"ALL_GATHER\"}],\n \"workload_name\": \"w\", \"ngpus\": 8}\n";
+
+// A plan of MSCCL++, and one of the form before.
+static const char plan[] =
+    "{\"name\": \"p\", \"collective\": \"allreduce\", \"protocol\": \"LL\", \"gpus\": [\n"
+    " {\"id\": 0, \"input_chunks\": 4, \"scratch_chunks\": 2, \"threadblocks\": [{\"id\": 0,\n"
+    "  \"ops\": [{\"name\": \"ppkt\", \"src_buff\": [{\"type\": \"i\", \"index\": 2, \"size\": "
+    "2}],\n"
+    "   \"dst_buff\": [{\"buffer_id\": 0, \"index\": 0, \"size\": 2}], \"channel_ids\": [0]},\n"
+    "   {\"name\": \"pipeline\", \"ops\": [{\"name\": \"nop\"}, {\"name\": \"sparkle\"}]}]}],\n"
+    "  \"channels\": [{\"channel_type\": \"memory\", \"connected_to\": [1, 1]}]},\n"
+    " {\"id\": 1, \"threadblocks\": [{\"id\": 0, \"ops\": [{\"name\": \"get\",\n"
+    "   \"src_buff\": [{\"buffer_id\": 0, \"index\": 9, \"size\": 3}]}]}]}]}\n";
+static const char old_plan[] = "{\"colletive\": \"allreduce\", \"gpus\": [{\"id\": 0, "
+                               "\"inputChunks\": 4, \"threadblocks\": [\n"
+                               " {\"id\": 0, \"ops\": [{\"name\": \"ppkt\", \"o_cids\": [{\"id\": "
+                               "0}, {\"id\": 1}], \"cnt\": 2},\n"
+                               "  {\"name\": \"rrc\", \"i_cids\": [{\"id\": 0}], \"cnt\": 3}]}],\n"
+                               " \"channels\": [{\"connectedTo\": [0, 0]}]}]}\n";
 
 static sim_err_t read_text(const char *text,
                            size_t size,
@@ -67,10 +86,53 @@ START_TEST(both_forms_are_one_trace)
 }
 END_TEST
 
+static uint64_t fact_of(const app__schedule_t *schedule, const char *name)
+{
+    uint64_t number = 0;
+    for (size_t i = 0; i < schedule->fact_count; i++) {
+        number = strcmp(schedule->facts[i].name, name) == 0 ? schedule->facts[i].number : number;
+    }
+    return number;
+}
+
+START_TEST(plans_are_counted)
+{
+    static const struct {
+        const char *text;
+        uint64_t gpus, blocks, steps, channels, written, read, ppkt, others;
+    } rows[] = {{plan, 2, 2, 5, 2, 2, 3, 1, 1}, {old_plan, 1, 1, 2, 2, 4, 3, 1, 0}};
+    for (size_t i = 0; i < SIM_COUNT_OF(rows); i++) {
+        app__schedule_t *schedule = NULL;
+        sim_message_t message = {.text = ""};
+        ck_assert_msg(read_text(rows[i].text, strlen(rows[i].text), &schedule, &message) == SIM_OK,
+                      "%s",
+                      message.text);
+        ck_assert_uint_eq(schedule->rank_count, rows[i].gpus);
+        ck_assert_uint_eq(fact_of(schedule, "threadblocks"), rows[i].blocks);
+        ck_assert_uint_eq(fact_of(schedule, "steps"), rows[i].steps);
+        ck_assert_uint_eq(fact_of(schedule, "channels"), rows[i].channels);
+        ck_assert_uint_eq(fact_of(schedule, "chunks_written"), rows[i].written);
+        ck_assert_uint_eq(fact_of(schedule, "chunks_read"), rows[i].read);
+        ck_assert_uint_eq(fact_of(schedule, "ppkt"), rows[i].ppkt);
+        ck_assert_uint_eq(fact_of(schedule, "other_ops"), rows[i].others);
+        ck_assert_ptr_nonnull(schedule->refusal);
+        app__schedule_destroy(schedule);
+    }
+}
+END_TEST
+
 static const struct {
     const char *text;
     const char *said;
 } refusals[] = {
+    {"{\"gpus\": [{\"threadblocks\": [{\n\"ops\": [{}]}]}]}", "t.json:2:9: this is no operation"},
+    {"{\"gpus\": [{\"id\": 1, \"threadblocks\": []}]}", "t.json:1:18: the GPU is not"},
+    {"{\"gpus\": [{\"threadblocks\": [], \"channels\":\n [{\"connected_to\": [1]}]}]}",
+     "t.json:2:21: the number is wrong"},
+    {"{\"gpus\": [{\"input_chunks\": 2, \"threadblocks\": [{\"ops\": [{\"name\": \"copy\",\n"
+     "\"src_buff\": [{\"type\": \"i\", \"index\": 1, \"size\": 2}]}]}]}]}",
+     "t.json:2:37: the operation leaves"},
+    {"{\"gpus\": 3, \"threadblocks\": 1}", "t.json:1:10: this is no execution plan"},
     {"{\"workload_graph\": [\n {\"Id\": 1,\n  \"NodeType\": \"COMP\"}]}", "t.json:3:15: "},
     {"{\"workload_graph\": [{\"Id\": 1.5, \"NodeType\": 4}]}", "t.json:1:28: "},
     {"{\"workload_graph\": [{\"Id\": 1, \"NodeType\": 4, \"runtime\": -1}]}", "t.json:1:57: "},
@@ -108,7 +170,7 @@ END_TEST
 
 START_TEST(changed_texts_are_survived)
 {
-    static const char *const texts[] = {jsonized, graph};
+    static const char *const texts[] = {jsonized, graph, plan, old_plan};
     static const char changes[] = "\"[]{},:0\\";
     uint64_t tried = 0;
     for (size_t i = 0; i < SIM_COUNT_OF(texts); i++) {
@@ -135,7 +197,8 @@ START_TEST(changed_texts_are_survived)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(both_forms_are_one_trace),
+CHECK_MAIN(CHECK_TEST(plans_are_counted),
+           CHECK_TEST(both_forms_are_one_trace),
            CHECK_LOOP(trouble_has_its_place, 0, (int)SIM_COUNT_OF(refusals)),
            CHECK_TEST(deep_texts_are_refused),
            CHECK_TEST(changed_texts_are_survived))
