@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#define ATTEMPTS 3u // how often a request is placed at most
 #define PAGE_BYTES UINT64_C(4096)
 
 // -- sizes
@@ -256,6 +257,26 @@ static sim_err_t find_hosts(const app__serving_t *serving,
     return error;
 }
 
+static sim_err_t find_failing(app__serving_t *serving, const char *name, sim_message_t *message)
+{
+    for (uint32_t n = 0; n < serving->node_count; n++) {
+        if (strcmp(serving->nodes[n].station->host->sim.name, name) == 0) {
+            serving->fail_node = n;
+            return SIM_OK;
+        }
+    }
+    return name[0] == '\0'
+               ? SIM_OK
+               : sim_fail_about(message,
+                                SIM_ERR_UNKNOWN,
+                                "fail-host",
+                                ": '%s' is no prefill or decode node, expected one of "
+                                "%s to %s",
+                                name,
+                                serving->nodes[0].station->host->sim.name,
+                                serving->nodes[serving->node_count - 1].station->host->sim.name);
+}
+
 static sim_err_t build(app__serving_t *serving,
                        const app_context_t *context,
                        const app__serving_config_t *config,
@@ -280,6 +301,9 @@ static sim_err_t build(app__serving_t *serving,
     for (uint32_t n = 0; n < all && error == SIM_OK; n++) {
         serving->nodes[n].station = &serving->cluster->stations[1 + n];
         serving->nodes[n].node = serving->nodes[n].station->node;
+    }
+    if (error == SIM_OK) {
+        error = find_failing(serving, config->fail_host, message);
     }
     if (error == SIM_OK) {
         error = set_nics(serving, message);
@@ -335,7 +359,7 @@ static sim_err_t prepare(app__serving_t *serving,
     if (error == SIM_OK) {
         error = app__check_memory(context,
                                   "requests",
-                                  serving->requests.count,
+                                  (double)serving->requests.count * serving->attempts,
                                   sizeof(app__serving_course_t) + sizeof(app__serving_seat_t) + 32,
                                   "requests",
                                   message);
@@ -374,6 +398,8 @@ static sim_err_t serving_create(const app_context_t *context,
         .prefill_count = (uint32_t)config->prefill,
         .node_count = (uint32_t)(config->prefill + config->decode),
         .storage_count = (uint32_t)config->storage,
+        .attempts = config->fail_host[0] == '\0' ? 1 : ATTEMPTS,
+        .fail_node = UINT32_MAX,
     };
     app__random_init(&serving->random, context, 0, "serving");
     sim_err_t error = prepare(serving, context, config, message);
@@ -393,6 +419,7 @@ static sim_err_t serving_create(const app_context_t *context,
     }
     app__serving_cache_init(serving);
     app__serving_router_begin(serving);
+    app__serving_failure_begin(serving);
     *app = &serving->app;
     return SIM_OK;
 }

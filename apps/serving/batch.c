@@ -239,13 +239,16 @@ static void end_step(app__serving_node_t *node)
         if (job->in_step == 0) {
             continue;
         }
-        if (job->computed < serving->requests.items[job->number].prompt_tokens) {
+        if (job->computed < app__serving_request(serving, job->number)->prompt_tokens) {
             counters->prefill_tokens += job->in_step;
         } else {
             counters->decode_tokens += job->in_step;
         }
         job->computed += job->in_step;
         job->in_step = 0;
+        if (app__serving_leave_if_dropped(job)) {
+            continue;
+        }
         app__serving_job_stepped(job);
     }
     node->stepping = false;

@@ -44,7 +44,7 @@ static uint64_t tokens_in(const app__serving_t *serving,
                           const app__mooncake_prefix_t *cache,
                           uint32_t number)
 {
-    const app__request_t *const request = &serving->requests.items[number];
+    const app__request_t *const request = app__serving_request(serving, number);
     if (cache == NULL || request->block_count == 0) {
         return 0;
     }
@@ -88,7 +88,7 @@ void app__serving_find_cached(const app__serving_t *serving,
 
 void app__serving_keep(app__serving_t *serving, uint32_t number)
 {
-    const app__request_t *const request = &serving->requests.items[number];
+    const app__request_t *const request = app__serving_request(serving, number);
     if (serving->caches == NULL || request->block_count == 0) {
         return;
     }
@@ -97,6 +97,13 @@ void app__serving_keep(app__serving_t *serving, uint32_t number)
     app__mooncake_prefix_insert(serving->caches[node], ids, request->block_count, 0);
     if (serving->store != NULL) {
         app__mooncake_prefix_insert(serving->store, ids, request->block_count, 0);
+    }
+}
+
+void app__serving_forget(app__serving_t *serving, uint32_t node)
+{
+    if (serving->caches != NULL && node < serving->prefill_count) {
+        (void)app__mooncake_prefix_drop(serving->caches[node], 0);
     }
 }
 
@@ -131,7 +138,7 @@ static uint32_t move_stored(app__serving_node_t *node,
             .peer = serving->node_count + s,
             .reads = reads,
             .host = true,
-            .offset = serving->stage_at[number] * serving->host_scale,
+            .offset = serving->stage_at[number % serving->requests.count] * serving->host_scale,
             .fn = fn,
             .ctx = ctx,
         };
@@ -147,7 +154,7 @@ static void read_from(app__serving_job_t *job, uint32_t peer, app__serving_moved
         .node = job->node,
         .peer = peer,
         .reads = true,
-        .offset = job->node->serving->stage_at[job->number],
+        .offset = job->node->serving->stage_at[job->number % job->node->serving->requests.count],
         .fn = fn,
         .ctx = job,
     };
@@ -215,7 +222,7 @@ static void errand_done(void *ctx, uint64_t bytes, bool good)
     app__serving_node_t *const node = errand->node;
     node->counters.fetched_bytes += bytes;
     errand->failed = errand->failed || !good;
-    if (--errand->left > 0) {
+    if (--errand->left > 0 || node->lost) {
         return;
     }
     const uint64_t words[3] = {errand->failed ? 1 : 0, 0, 0};
@@ -267,7 +274,7 @@ static void stored(void *ctx, uint64_t bytes, bool good)
 void app__serving_store(app__serving_job_t *job)
 {
     const app__serving_t *const serving = job->node->serving;
-    const app__request_t *const request = &serving->requests.items[job->number];
+    const app__request_t *const request = app__serving_request(serving, job->number);
     const uint64_t blocks = (uint64_t)request->block_count * serving->requests.block_tokens;
     const uint64_t tokens = blocks < request->prompt_tokens ? blocks : request->prompt_tokens;
     if (serving->storage_count == 0 || serving->config.cache != APP__SERVING_STORE ||

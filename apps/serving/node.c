@@ -101,8 +101,7 @@ static app__serving_job_t *job_create(app__serving_node_t *node,
     return job;
 }
 
-// Frees a job with its memory.
-static void job_free(app__serving_job_t *job)
+void app__serving_job_free(app__serving_job_t *job)
 {
     app__serving_node_t *const node = job->node;
     app__mc_chain_remove(chain_of(node, job->phase), &job->link);
@@ -114,7 +113,7 @@ static void job_free(app__serving_job_t *job)
 
 static const app__request_t *request_of(const app__serving_job_t *job)
 {
-    return &job->node->serving->requests.items[job->number];
+    return app__serving_request(job->node->serving, job->number);
 }
 
 static app__serving_course_t *course_of(const app__serving_job_t *job)
@@ -122,8 +121,7 @@ static app__serving_course_t *course_of(const app__serving_job_t *job)
     return &job->node->serving->courses[job->number];
 }
 
-// Ends a request at its decode node: all tokens are out, or its KV data never came.
-static void job_end(app__serving_job_t *job, bool failed)
+void app__serving_job_end(app__serving_job_t *job, bool failed)
 {
     app__serving_node_t *const node = job->node;
     app__serving_course_t *const course = course_of(job);
@@ -138,7 +136,7 @@ static void job_end(app__serving_job_t *job, bool failed)
     node->serving->seats[job->number].decode = NULL;
     const uint64_t words[3] = {failed ? 1 : 0, 0, 0};
     app__serving_tell(node->serving, node->station, 0, APP__SERVING_ENDED, job->number, words);
-    job_free(job);
+    app__serving_job_free(job);
 }
 
 // Counts a token for the user; the request ends with its last one.
@@ -150,7 +148,7 @@ static void job_token(app__serving_job_t *job)
         course->first_ps = job->node->node->now_ps;
     }
     if (job->generated == request_of(job)->output_tokens) {
-        job_end(job, false);
+        app__serving_job_end(job, false);
         return;
     }
     job->target++;
@@ -177,7 +175,7 @@ static void leave_if_sent(app__serving_job_t *job)
                       job->number,
                       words);
     serving->seats[job->number].prefill = NULL;
-    job_free(job);
+    app__serving_job_free(job);
     app__serving_step(node);
 }
 
@@ -186,6 +184,9 @@ static void moved(void *ctx, uint64_t bytes, bool good)
     app__serving_job_t *const job = ctx;
     job->node->counters.sent_bytes += bytes;
     job->under_way--;
+    if (job->node->lost || app__serving_leave_if_dropped(job)) {
+        return;
+    }
     job->failed = job->failed || !good;
     leave_if_sent(job);
 }
@@ -196,7 +197,7 @@ void app__serving_job_send(app__serving_job_t *job)
         leave_if_sent(job); // a part failed while later ones were computed
         return;
     }
-    if (!job->granted || job->sent == job->produced) {
+    if (!job->granted || job->sent == job->produced || job->dropped) {
         return;
     }
     const app__serving_t *const serving = job->node->serving;
@@ -204,7 +205,7 @@ void app__serving_job_send(app__serving_job_t *job)
     const app__serving_transfer_t transfer = {
         .node = job->node,
         .peer = job->peer,
-        .offset = serving->stage_at[job->number] + from,
+        .offset = serving->stage_at[job->number % serving->requests.count] + from,
         .bytes = app__serving_unit_bytes(serving, job->produced) - from,
         .fn = moved,
         .ctx = job,
@@ -263,6 +264,9 @@ void app__serving_job_stepped(app__serving_job_t *job)
 void app__serving_fetched(app__serving_job_t *job, bool good)
 {
     app__serving_node_t *const node = job->node;
+    if (node->lost || app__serving_leave_if_dropped(job)) {
+        return;
+    }
     const app__serving_t *const serving = node->serving;
     node->counters.fetches_failed += !good;
     job->reused = good ? job->own + job->to_fetch : job->own;
@@ -288,7 +292,7 @@ static void on_job(app__serving_node_t *node, uint32_t number, const uint64_t wo
     job->to_fetch = words[1] >> 32;
     job->source = (uint32_t)words[2];
     job->prefills = job->peer != node->index;
-    job->target = serving->requests.items[number].prompt_tokens;
+    job->target = app__serving_request(serving, number)->prompt_tokens;
     serving->courses[number].queued_ps = node->node->now_ps;
     if (job->prefills) {
         serving->seats[number].prefill = job;
@@ -332,7 +336,7 @@ static void on_reserve(app__serving_node_t *node, uint32_t number, uint32_t pref
 {
     const app__serving_t *const serving = node->serving;
     app__serving_job_t *const job = job_create(node, number, APP__SERVING_RESERVING);
-    const uint64_t prompt = serving->requests.items[number].prompt_tokens;
+    const uint64_t prompt = app__serving_request(serving, number)->prompt_tokens;
     job->peer = prefill;
     // The first step computes the KV data of the first token, or once more that of the prompt's
     // last one.
@@ -344,7 +348,9 @@ static void on_reserve(app__serving_node_t *node, uint32_t number, uint32_t pref
 static void on_grant(app__serving_node_t *node, uint32_t number)
 {
     app__serving_job_t *const job = node->serving->seats[number].prefill;
-    SIM_CHECK(job != NULL && job->prefills);
+    if (job == NULL) {
+        return; // it was dropped, since its decode node was taken for lost
+    }
     job->granted = true;
     course_of(job)->granted_ps = node->node->now_ps;
     app__serving_job_send(job);
@@ -355,9 +361,12 @@ static void on_ready(app__serving_node_t *node, uint32_t number, bool failed, ui
 {
     app__serving_t *const serving = node->serving;
     app__serving_job_t *const job = serving->seats[number].decode;
-    SIM_CHECK(job != NULL && (job->phase == APP__SERVING_RECEIVING || failed));
+    if (job == NULL) {
+        return; // it was dropped, since its prefill node was taken for lost
+    }
+    SIM_CHECK(job->phase == APP__SERVING_RECEIVING || failed);
     if (failed) {
-        job_end(job, true);
+        app__serving_job_end(job, true);
         app__serving_grant(node);
         app__serving_step(node);
         return;
@@ -385,15 +394,19 @@ static void on_message(app__mc_station_t *station, const app__mc_incoming_t *inc
     const uint64_t words[3] = {app__mc_get64(incoming->body + 16),
                                app__mc_get64(incoming->body + 24),
                                app__mc_get64(incoming->body + 32)};
-    SIM_CHECK(number < node->serving->requests.count);
+    SIM_CHECK(number < node->serving->attempts * node->serving->requests.count);
+    if (kind == APP__SERVING_LOST) {
+        app__serving_on_lost(node, (uint32_t)words[0]);
+        return;
+    }
     app__serving_seat_t *const seat = &node->serving->seats[number];
     const bool by_prefill =
         kind == APP__SERVING_JOB || kind == APP__SERVING_GRANT || kind == APP__SERVING_FETCHED;
-    uint8_t *const seen = by_prefill ? &seat->seen_by_prefill : &seat->seen_by_decode;
+    uint16_t *const seen = by_prefill ? &seat->seen_by_prefill : &seat->seen_by_decode;
     if (*seen & 1u << kind) {
         return; // a message that arrived twice
     }
-    *seen |= (uint8_t)(1u << kind);
+    *seen |= (uint16_t)(1u << kind);
     sim_progress(node->node);
     switch (kind) {
     case APP__SERVING_JOB:
@@ -412,7 +425,9 @@ static void on_message(app__mc_station_t *station, const app__mc_incoming_t *inc
         app__serving_on_fetch(node, number, words[0], (uint32_t)words[1]);
         break;
     case APP__SERVING_FETCHED:
-        app__serving_fetch_from_decode(seat->prefill, words[0] == 0);
+        if (seat->prefill != NULL) {
+            app__serving_fetch_from_decode(seat->prefill, words[0] == 0);
+        }
         break;
     default:
         SIM_CHECKF(false, "message %" PRIu64, kind);

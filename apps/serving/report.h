@@ -63,6 +63,7 @@ typedef struct app__serving_report {
     uint64_t refused;
     uint64_t failed;
     uint64_t unfinished;
+    uint64_t placed_again;
     sim_percentiles_t ttft_ms;
     sim_percentiles_t tpot_ms;
     sim_percentiles_t e2e_ms;
@@ -94,7 +95,7 @@ typedef struct app__serving_report {
     size_t served_count;
 } app__serving_report_t;
 
-#define APP__SERVING_REPORT_ROWS 30u
+#define APP__SERVING_REPORT_ROWS 31u
 extern const sim_report_row_t app__serving_report_rows[APP__SERVING_REPORT_ROWS];
 
 // Computes the stages of a request that was served, in ps.

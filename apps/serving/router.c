@@ -46,6 +46,27 @@ static uint32_t pop_due(app__serving_t *serving)
 
 // -- placing
 
+// Returns the tokens that count for the choice of a node.
+static uint64_t load_of(const app__serving_t *serving, uint32_t node)
+{
+    const bool both = serving->node_count == serving->prefill_count;
+    return node >= serving->prefill_count ? serving->held[node]
+           : both                         ? serving->load[node] + serving->held[node]
+                                          : serving->load[node];
+}
+
+// Returns the first node from `at` on, among [first, first + count), that is not lost.
+static uint32_t alive_from(const app__serving_t *serving,
+                           uint32_t first,
+                           uint32_t count,
+                           uint32_t at)
+{
+    for (uint32_t i = 0; i < count && serving->lost[first + at]; i++) {
+        at = (at + 1) % count;
+    }
+    return first + at;
+}
+
 // Chooses one of the nodes [first, first + count).
 static uint32_t choose(app__serving_t *serving,
                        uint32_t number,
@@ -54,20 +75,24 @@ static uint32_t choose(app__serving_t *serving,
                        uint64_t *turn)
 {
     if (serving->config.route == APP__SERVING_ROUND_ROBIN) {
-        return first + (uint32_t)((*turn)++ % count);
+        return alive_from(serving, first, count, (uint32_t)((*turn)++ % count));
     }
     if (serving->config.route == APP__SERVING_RANDOM) {
-        return first + (uint32_t)sim_random_below(&serving->random, count);
+        return alive_from(serving,
+                          first,
+                          count,
+                          (uint32_t)sim_random_below(&serving->random, count));
     }
     // Of equal nodes, the one that got its last request first.
     const bool aware = serving->config.route == APP__SERVING_CACHE_AWARE && first == 0;
     uint32_t best = first;
     uint64_t least = UINT64_MAX;
     for (uint32_t n = first; n < first + count; n++) {
-        const uint64_t prompt = serving->requests.items[number].prompt_tokens;
+        const uint64_t prompt = app__serving_request(serving, number)->prompt_tokens;
         const uint64_t cost =
-            serving->load[n] + (aware ? prompt - app__serving_cached(serving, n, number) : 0);
-        if (cost < least || (cost == least && serving->turns[n] < serving->turns[best])) {
+            load_of(serving, n) + (aware ? prompt - app__serving_cached(serving, n, number) : 0);
+        if (!serving->lost[n] &&
+            (cost < least || (cost == least && serving->turns[n] < serving->turns[best]))) {
             best = n;
             least = cost;
         }
@@ -97,23 +122,36 @@ static void settle(app__serving_t *serving, uint32_t number)
     }
 }
 
+static bool is_settled(const app__serving_t *serving, uint32_t number)
+{
+    return serving->courses[number].settled_ps != SIM_TIME_NEVER;
+}
+
+// Returns the latest course of a request.
+static uint32_t course_of(const app__serving_t *serving, uint32_t number)
+{
+    return serving->attempt[number] * serving->requests.count + number;
+}
+
 // Returns the node whose NICs fetch from the store for a request.
 static uint32_t fetcher_of(const app__serving_course_t *course)
 {
     return course->through_decode ? course->decode : course->prefill;
 }
 
-// Adds a request to the load of its nodes, and tells its prefill node where cached KV data is.
+// Adds a course to the load of its nodes, and tells its prefill node where cached KV data is.
 static void place(app__serving_t *serving, uint32_t number)
 {
     app__serving_course_t *const course = &serving->courses[number];
-    const uint64_t prompt = serving->requests.items[number].prompt_tokens;
+    const uint64_t prompt = app__serving_request(serving, number)->prompt_tokens;
     app__serving_cached_t cached;
     app__serving_find_cached(serving, number, &cached);
     course->reused = cached.own + cached.fetched;
     course->weight = prompt - course->reused;
+    course->placed = true;
     serving->load[course->prefill] += course->weight;
-    serving->load[course->decode] += prompt;
+    serving->held[course->decode] += prompt;
+    serving->placed[course->decode]++;
     if (cached.fetched > 0 && cached.source == serving->node_count) {
         // Of both ways from the store, the one whose NICs have less to fetch.
         course->through_decode =
@@ -128,7 +166,6 @@ static void place(app__serving_t *serving, uint32_t number)
         cached.own | cached.fetched << 32,
         cached.source,
     };
-    sim_work_begin(serving->router->node, 1);
     app__serving_tell(serving,
                       serving->router,
                       1 + course->prefill,
@@ -137,25 +174,92 @@ static void place(app__serving_t *serving, uint32_t number)
                       words);
 }
 
-static void arrive(app__serving_t *serving, uint32_t number)
+// Takes the prompt of a course off the load of its prefill node.
+static void count_computed(app__serving_t *serving, app__serving_course_t *course)
+{
+    if (!course->computed) {
+        course->computed = true;
+        serving->load[course->prefill] -= course->weight;
+        serving->fetches[fetcher_of(course)] -= course->fetched;
+    }
+}
+
+// Takes a course off the load of its nodes.
+static void take_off(app__serving_t *serving, uint32_t number)
 {
     app__serving_course_t *const course = &serving->courses[number];
-    sim_node_t *const node = serving->router->node;
-    course->arrival_ps = node->now_ps;
-    serving->arrived++;
-    if (!fits(serving, number)) {
-        course->refused = true;
-        serving->refused++;
-        settle(serving, number);
-        return;
-    }
+    count_computed(serving, course);
+    serving->held[course->decode] -= app__serving_request(serving, number)->prompt_tokens;
+    serving->placed[course->decode]--;
+    course->placed = false;
+}
+
+// Chooses the nodes of a course. False: none is left.
+static bool choose_nodes(app__serving_t *serving, uint32_t number)
+{
+    app__serving_course_t *const course = &serving->courses[number];
     const uint32_t decodes = serving->node_count - serving->prefill_count;
     course->prefill = choose(serving, number, 0, serving->prefill_count, &serving->turn);
     course->decode =
         decodes == 0
             ? course->prefill
             : choose(serving, number, serving->prefill_count, decodes, &serving->decode_turn);
-    place(serving, number);
+    return !serving->lost[course->prefill] && !serving->lost[course->decode];
+}
+
+static void refuse(app__serving_t *serving, uint32_t number)
+{
+    serving->courses[number].refused = true;
+    serving->refused++;
+    settle(serving, number);
+}
+
+static void fail(app__serving_t *serving, uint32_t number)
+{
+    serving->courses[number].failed = true;
+    sim_work_end(serving->router->node, 1);
+    settle(serving, number);
+}
+
+static void arrive(app__serving_t *serving, uint32_t number)
+{
+    serving->courses[number].arrival_ps = serving->router->node->now_ps;
+    serving->arrived++;
+    if (!fits(serving, number)) {
+        serving->too_long++;
+        refuse(serving, number);
+        return;
+    }
+    const bool found = choose_nodes(serving, number);
+    if (found && !app__serving_admits(serving, number)) {
+        refuse(serving, number);
+        return;
+    }
+    sim_work_begin(serving->router->node, 1);
+    if (found) {
+        place(serving, number);
+    } else {
+        fail(serving, number);
+    }
+}
+
+// Places a request on other nodes, if it may be placed once more; else it fails.
+static void place_again(app__serving_t *serving, uint32_t number)
+{
+    const sim_time_t arrival_ps = serving->courses[number].arrival_ps;
+    take_off(serving, course_of(serving, number));
+    if (serving->attempt[number] + 1u == serving->attempts) {
+        fail(serving, number);
+        return;
+    }
+    serving->attempt[number]++;
+    serving->courses[course_of(serving, number)].arrival_ps = arrival_ps;
+    if (!choose_nodes(serving, course_of(serving, number))) {
+        fail(serving, number);
+        return;
+    }
+    serving->placed_again++;
+    place(serving, course_of(serving, number));
 }
 
 static sim_time_t next_ps(const app__serving_t *serving)
@@ -195,6 +299,27 @@ static void serve_arrivals(app__serving_t *serving)
     }
 }
 
+void app__serving_lose(app__serving_t *serving, uint32_t node)
+{
+    const uint64_t words[3] = {node, 0, 0};
+    serving->lost[node] = true;
+    app__serving_forget(serving, node);
+    for (uint32_t n = 0; n < serving->node_count; n++) {
+        if (n != node) {
+            app__serving_tell(serving, serving->router, 1 + n, APP__SERVING_LOST, 0, words);
+        }
+    }
+    for (uint32_t i = 0; i < serving->requests.count; i++) {
+        const app__serving_course_t *const course = &serving->courses[course_of(serving, i)];
+        // A decode node knows whether it has the KV data of a computed prompt.
+        if (course->placed && !is_settled(serving, i) &&
+            (course->decode == node || (course->prefill == node && !course->computed))) {
+            place_again(serving, i);
+        }
+    }
+    serve_arrivals(serving);
+}
+
 static void fired(sim_node_t *node, sim_timer_t *timer)
 {
     app__serving_t *const serving = SIM_CONTAINER_OF(timer, app__serving_t, timer);
@@ -206,20 +331,28 @@ static void fired(sim_node_t *node, sim_timer_t *timer)
 
 static void on_computed(app__serving_t *serving, uint32_t number)
 {
-    const app__serving_course_t *const course = &serving->courses[number];
-    serving->load[course->prefill] -= course->weight;
-    serving->fetches[fetcher_of(course)] -= course->fetched;
-    app__serving_keep(serving, number);
+    app__serving_course_t *const course = &serving->courses[number];
+    if (course->placed) {
+        count_computed(serving, course);
+        app__serving_keep(serving, number);
+    }
 }
 
-static void on_ended(app__serving_t *serving, uint32_t number, bool failed)
+static void on_ended(app__serving_t *serving, uint32_t course, bool failed)
 {
-    app__serving_course_t *const course = &serving->courses[number];
-    SIM_CHECK(course->settled_ps == SIM_TIME_NEVER);
-    course->failed = failed;
-    serving->load[course->decode] -= serving->requests.items[number].prompt_tokens;
-    sim_work_end(serving->router->node, 1);
-    settle(serving, number);
+    const uint32_t number = course % serving->requests.count;
+    if (is_settled(serving, number) || (failed && course != course_of(serving, number))) {
+        return; // it was placed again
+    }
+    if (failed) {
+        place_again(serving, number);
+    } else {
+        if (serving->courses[course_of(serving, number)].placed) {
+            take_off(serving, course_of(serving, number));
+        }
+        sim_work_end(serving->router->node, 1);
+        settle(serving, number);
+    }
     serve_arrivals(serving);
 }
 
@@ -229,12 +362,12 @@ static void on_message(app__mc_station_t *station, const app__mc_incoming_t *inc
     app__mc_answer(station, incoming->peer, incoming->id, SIM_OK, "", 0);
     const uint64_t kind = app__mc_get64(incoming->body);
     const uint32_t number = (uint32_t)app__mc_get64(incoming->body + 8);
-    SIM_CHECK(number < serving->requests.count);
-    uint8_t *const seen = &serving->seats[number].seen_by_router;
+    SIM_CHECK(number < serving->attempts * serving->requests.count);
+    uint16_t *const seen = &serving->seats[number].seen_by_router;
     if (*seen & 1u << kind) {
         return; // a message that arrived twice
     }
-    *seen |= (uint8_t)(1u << kind);
+    *seen |= (uint16_t)(1u << kind);
     sim_progress(station->node);
     if (kind == APP__SERVING_COMPUTED) {
         on_computed(serving, number);
@@ -253,6 +386,10 @@ void app__serving_router_begin(app__serving_t *serving)
     serving->due_ps = sim_alloc_array(count, sizeof(*serving->due_ps));
     serving->load = sim_alloc_array(serving->node_count, sizeof(*serving->load));
     serving->fetches = sim_alloc_array(serving->node_count, sizeof(*serving->fetches));
+    serving->lost = sim_alloc_array(serving->node_count, sizeof(*serving->lost));
+    serving->attempt = sim_alloc_array(count, sizeof(*serving->attempt));
+    serving->held = sim_alloc_array(serving->node_count, sizeof(*serving->held));
+    serving->placed = sim_alloc_array(serving->node_count, sizeof(*serving->placed));
     serving->turns = sim_alloc_array(serving->node_count, sizeof(*serving->turns));
     for (uint32_t i = 0; i < count; i++) {
         serving->followers[i] = APP__REQUEST_NONE;
@@ -275,5 +412,9 @@ void app__serving_router_fini(app__serving_t *serving)
     sim_free(serving->due_ps);
     sim_free(serving->load);
     sim_free(serving->turns);
+    sim_free(serving->placed);
+    sim_free(serving->held);
+    sim_free(serving->lost);
+    sim_free(serving->attempt);
     sim_free(serving->fetches);
 }

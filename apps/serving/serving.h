@@ -98,8 +98,12 @@ typedef struct app__serving_config {
     uint64_t kv_bytes; // of a node; SIM_AUTO: what the weights leave of its GPUs' memory
     uint64_t page_tokens;
     sim_time_t start_ps;
+    uint32_t admission; // 0: all, 1: by goals
     sim_time_t ttft_goal_ps;
     sim_time_t tpot_goal_ps;
+    char *fail_host; // "": none
+    sim_time_t fail_ps;
+    sim_time_t fail_detect_ps;
     bool log;
     bool operations;
     char *records;
@@ -130,7 +134,8 @@ uint64_t app__serving_kv_memory(const app__serving_config_t *config,
 
 // -- courses
 
-// Times of a request; SIM_TIME_NEVER until the event happens.
+// Times of a request; SIM_TIME_NEVER until the event happens. Course a x count + n is that of
+// request n when it was placed for time a, from 0: it is placed again if a node of its own is lost.
 typedef struct app__serving_course {
     // written by the router
     sim_time_t arrival_ps;
@@ -141,6 +146,8 @@ typedef struct app__serving_course {
     uint64_t reused;     // tokens whose KV data was in a cache
     uint64_t fetched;    // tokens that were in the store only
     bool through_decode; // the decode node fetched them
+    bool placed;         // it counts as load of its nodes
+    bool computed;       // its prompt is computed
     bool refused;
     bool failed;
     // written by the prefill node
@@ -164,9 +171,9 @@ typedef struct app__serving_course {
 typedef struct app__serving_seat {
     app__serving_job_t *prefill;
     app__serving_job_t *decode;
-    uint8_t seen_by_prefill; // bits of APP__SERVING_... kinds: messages may arrive twice
-    uint8_t seen_by_decode;
-    uint8_t seen_by_router;
+    uint16_t seen_by_prefill; // bits of APP__SERVING_... kinds: messages may arrive twice
+    uint16_t seen_by_decode;
+    uint16_t seen_by_router;
 } app__serving_seat_t;
 
 // -- nodes
@@ -184,7 +191,7 @@ typedef enum app__serving_phase {
 struct app__serving_job {
     app__mc_link_t link; // in the chain of its phase
     app__serving_node_t *node;
-    uint32_t number; // of the request
+    uint32_t number; // of the course
     uint32_t peer;   // the other node that serves it; its own node if it does both
     app__serving_phase_t phase;
     bool prefills;      // at its prefill node, and to be sent to another one
@@ -207,6 +214,7 @@ struct app__serving_job {
     uint64_t first_sent; // before it, the decode node has everything already
     uint32_t under_way;  // transfers
     bool failed;
+    bool dropped; // its other node is lost: it leaves when nothing of it is under way
 };
 
 // An operation for operations.csv.
@@ -251,6 +259,8 @@ struct app__serving_node {
     sim_node_t *node;
     uint32_t index; // prefill nodes, then decode nodes
     bool decodes;
+    bool lost; // it has no power any more
+    sim_timer_t fail_timer;
     app__gpus_t gpus;
     uint64_t pages; // of KV memory
     uint64_t pages_free;
@@ -296,6 +306,8 @@ struct app__serving {
     uint32_t node_count; // prefill and decode nodes; storage nodes follow them
     uint32_t storage_count;
     uint32_t nic_count; // of all nodes
+    uint32_t attempts;  // how often a request is placed at most
+    uint32_t fail_node; // UINT32_MAX: none
     uint64_t layer_groups;
     uint64_t host_scale;      // memory of a host divided by that of a flow
     uint32_t flows;           // transfers between GPUs that move KV data
@@ -311,13 +323,20 @@ struct app__serving {
     sim_time_t *due_ps;  // by request
     uint32_t due_count;
     sim_random_t random;
-    uint64_t *load;  // by node: tokens of prompts, or of whole requests, not done yet
-    uint64_t *turns; // by node: when it got its last request
-    uint64_t turn;   // of round-robin
+    sim_timer_t detect_timer;
+    bool *lost;       // by node: the router knows that it is lost
+    uint8_t *attempt; // by request: how often it was placed again
+    uint64_t placed_again;
+    uint64_t *load;   // by prefill node: tokens that it still has to compute
+    uint64_t *held;   // by node: prompt tokens of requests that it decodes, or will
+    uint64_t *placed; // by node: requests that it decodes, or will
+    uint64_t *turns;  // by node: when it got its last request
+    uint64_t turn;    // of round-robin
     uint64_t decode_turn;
     uint64_t arrived;
     uint64_t settled;
     uint64_t refused;
+    uint64_t too_long;               // of those: more KV data than a node has room for
     app__mooncake_prefix_t **caches; // by prefill node; NULL: none
     app__mooncake_prefix_t *store;   // NULL: none
     uint64_t *fetches;               // by node: tokens that it fetches from the store
@@ -336,13 +355,27 @@ typedef enum app__serving_kind {
     APP__SERVING_ENDED,    // decode node to router: request, whether it failed
     APP__SERVING_FETCH,    // prefill to decode node: request, tokens, prefill node
     APP__SERVING_FETCHED,  // decode to prefill node: request, whether it failed
+    APP__SERVING_LOST,     // router to all nodes: none, lost node
 } app__serving_kind_t;
 #define APP__SERVING_THROUGH_DECODE (UINT64_C(1) << 32)
+
+// Returns the request of a course.
+static inline const app__request_t *app__serving_request(const app__serving_t *serving,
+                                                         uint32_t course)
+{
+    return &serving->requests.items[course % serving->requests.count];
+}
 
 // -- router.c
 
 void app__serving_router_begin(app__serving_t *serving);
 void app__serving_router_fini(app__serving_t *serving);
+
+// -- admit.c
+
+// Returns whether a request, whose nodes are chosen, would meet its goals; always true without
+// admission by goals.
+bool app__serving_admits(const app__serving_t *serving, uint32_t number);
 
 // -- node.c
 
@@ -357,6 +390,10 @@ void app__serving_tell(const app__serving_t *serving,
                        const uint64_t words[3]);
 // Takes what a step has done for a job: its part of the prompt, or a token.
 void app__serving_job_stepped(app__serving_job_t *job);
+// Frees a job with its memory.
+void app__serving_job_free(app__serving_job_t *job);
+// Ends a request at its decode node: all tokens are out, or its KV data never came.
+void app__serving_job_end(app__serving_job_t *job, bool failed);
 // Sends what a job has produced and not sent, if its decode node has room.
 void app__serving_job_send(app__serving_job_t *job);
 // Moves a job between chains.
@@ -380,6 +417,17 @@ void app__serving_note_operation(app__serving_node_t *node,
                                  sim_time_t start_ps,
                                  uint32_t peer,
                                  uint64_t bytes);
+
+// -- lost.c: nodes that lose their power
+
+// Arms the timers of the node that fails, if one does.
+void app__serving_failure_begin(app__serving_t *serving);
+// Lets go of requests whose other node is lost.
+void app__serving_on_lost(app__serving_node_t *node, uint32_t lost);
+// Lets go of a dropped job if nothing of it is under way. Returns whether it did.
+bool app__serving_leave_if_dropped(app__serving_job_t *job);
+// Places requests of a lost node again (router.c).
+void app__serving_lose(app__serving_t *serving, uint32_t node);
 
 // -- batch.c
 
@@ -427,6 +475,8 @@ void app__serving_moves_fini(app__serving_node_t *node);
 
 void app__serving_wire_create(app__serving_t *serving, const app_context_t *context);
 void app__serving_wire_destroy(app__serving_wire_t *wire);
+// Destroys the queue pairs of a node that has lost its power.
+void app__serving_wire_crash(const app__serving_node_t *node);
 typedef void (*app__serving_flow_fn)(void *ctx, bool good);
 // Posts the work requests of a flow between two ends. Calls fn once, in a later event.
 void app__serving_wire_post(const app__serving_end_t *from,
@@ -454,6 +504,8 @@ void app__serving_find_cached(const app__serving_t *serving,
                               app__serving_cached_t *cached);
 // Notes that the prefill node of a request, and the store, have the blocks of its prompt now.
 void app__serving_keep(app__serving_t *serving, uint32_t number);
+// Forgets the blocks of a lost prefill node.
+void app__serving_forget(app__serving_t *serving, uint32_t node);
 // Fetches the cached tokens of a job that are elsewhere, then calls app__serving_fetched.
 void app__serving_fetch(app__serving_job_t *job);
 // Goes on when the job's decode node has fetched them.

@@ -46,6 +46,7 @@ struct line {
 // A NIC of a node.
 struct door {
     app__serving_wire_t *wire;
+    const app__serving_node_t *node;
     app__endpoint_t *endpoint;
     nic_cq_t *cq;
     uint64_t position; // of its QP number for NIC 0
@@ -183,10 +184,9 @@ void app__serving_wire_post(const app__serving_end_t *from,
 
 static sim_time_t from_ps(const void *owner, uint32_t interface, uint64_t offset)
 {
-    (void)owner;
     (void)interface;
     (void)offset;
-    return 0;
+    return ((const door_t *)owner)->node->lost ? SIM_TIME_NEVER : 0;
 }
 
 static void accept(void *owner, app__endpoint_t *endpoint, uint64_t offset, app__passive_t *passive)
@@ -235,6 +235,7 @@ static void open_door(app__serving_t *serving,
     const uint32_t interface = nic_interface(nic_at(node->station->host, nic));
     *door = (door_t){
         .wire = wire,
+        .node = node,
         .endpoint = app__endpoint_of(context->runtime, interface),
         .index = index,
         .lines = sim_alloc_array(wire->count, sizeof(line_t)),
@@ -251,6 +252,20 @@ static void open_door(app__serving_t *serving,
         door->host = expose(door,
                             app__serving_address(node, APP__SERVING_HOST),
                             serving->stage_bytes * serving->host_scale);
+    }
+}
+
+void app__serving_wire_crash(const app__serving_node_t *node)
+{
+    const app__serving_wire_t *const wire = node->serving->wire;
+    for (uint32_t i = 0; wire != NULL && i < node->nics; i++) {
+        const door_t *const door = &wire->doors[node->first_nic + i];
+        for (uint32_t peer = 0; peer < wire->count; peer++) {
+            if (door->lines[peer].qp != NULL) {
+                app__mc_bury(node->station, door->lines[peer].qp);
+                door->lines[peer].qp = NULL;
+            }
+        }
     }
 }
 

@@ -119,6 +119,12 @@ static const row_t rows[] = {
      " rate: 500, layers: 2, hidden: 64, heads: 2, kv-heads: 1, prompt-tokens: 100, prefixes: 2,"
      " prefix-tokens: 256, block-tokens: 64, output-tokens: 2, start: 0s, storage-nics: 1,"
      " storage-path: dual, log: on}\n"},
+    {"serving with a lost node",
+     STAR "nic: {model: ideal}\n"
+          "traffic:\n"
+          "  - serving: {prefill: 2, decode: 3, requests: 12, rate: 500, layers: 2, hidden: 64,"
+          " heads: 2, kv-heads: 1, prompt-tokens: 50, output-tokens: 3, start: 0s, log: on,"
+          " fail-host: host4, fail-at: 8ms, fail-detect: 1ms, admission: goals}\n"},
     {"workload of a file",
      "topology: {leaf-spine: {leaves: 2, spines: 2, hosts-per-leaf: 4, delay: 500ns}}\n"
      "traffic:\n  - workload: {file: scenarios/training/ring8.goal, start: 1us}\n"},

@@ -54,13 +54,19 @@ run cache-aware $two route=cache-aware
 run cache-peers $two cache=peers
 run cache-store $two cache=store storage=1 kv=whole
 run cache-little $two prefill=1 cache-memory=140MB
-cat >>serving.yaml <<'EOY'
-name: serving
-EOY
 sed -i 's/hosts: 5, /hosts: 6, nics-per-host: 2, /' serving.yaml
 run storage-nics $two cache=store storage=1 storage-nics=1 kv=whole
 run storage-dual $two cache=store storage=1 storage-nics=1 kv=whole storage-path=dual decode=2 \
     cache-memory=0
+crowd='decode=0 prefill=2 rate=100 requests=200 ttft-goal=200ms tpot-goal=1s'
+run crowd-all $crowd
+run crowd-goals $crowd admission=goals
+fail='prefill=2 requests=60 rate=100 prompt-tokens=200 output-tokens=20 fail-at=300ms fail-detect=100ms'
+run fail-prefill $fail fail-host=host1 route=round-robin
+run fail-decode $fail fail-host=host4 decode=2
+run fail-mooncake $fail fail-host=host4 decode=2 transport=mooncake
+run fail-both $fail fail-host=host1 decode=0
+run fail-last $fail fail-host=host1 prefill=1
 for threads in 1 2 4; do
     "$ROCESIM" run serving.yaml -o t$threads --threads $threads --quiet \
         --set traffic[0].serving.requests=20 --set traffic[0].serving.rate=50 \
@@ -168,6 +174,21 @@ uses = {}
 for nic in app("storage-nics")["nics"]:
     uses[nic["use"]] = uses.get(nic["use"], 0) + nic["sent_bytes"] + nic["received_bytes"]
 assert uses == {"compute": 2 * 4060 * TOKEN, "storage": uses["store"], "store": (2013 + 1024) * TOKEN}, uses
+crowd = {name: app("crowd-" + name) for name in ("all", "goals")}
+assert crowd["all"]["refused"] == 0 and crowd["all"]["ttft_ms"]["p50"] > 500, "the crowd waits"
+assert crowd["goals"]["refused"] > 20 and crowd["goals"]["ttft_ms"]["max"] <= 200
+assert crowd["goals"]["goodput_rps"] > 2 * crowd["all"]["goodput_rps"]
+for name in ("prefill", "decode", "mooncake", "both"):
+    f = app("fail-" + name)
+    assert f["requests"] == 60 and f["placed_again"] > 0, f"{name}: {f['requests']}, {f['placed_again']}"
+    host = {"prefill": "host1", "both": "host1"}.get(name, "host4")
+    for r in f["served"]:
+        end, uses = r["arrival_ms"] + r["e2e_ms"], host in (r["prefill"], r["decode"])
+        assert not uses or end < 300 or (name == "prefill" and r["arrival_ms"] < 300), f"{name}: {r}"
+    # Requests that were placed again waited for the detection, and no other ones.
+    assert f["placed_again"] == sum(r["stages"]["routing_ms"] > 0.01 for r in f["served"]), name
+f = app("fail-last")
+assert f["requests"] + f["failed"] == 60 and f["failed"] > 20 and f["placed_again"] == 0
 d2 = app("storage-dual")
 # The second prompt comes through its prefill node, which has as little to fetch as its decode node.
 assert sum(r["cached_tokens"] for r in d2["served"]) == 2047 and d2["fetched_bytes"] == 2047 * TOKEN

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/serving/admit.c - refuses requests that would miss their goals (docs/models/serving.md).
+//
+// The router estimates the times of a request from what its nodes still have to do, with the model
+// of steps. It leaves the network out, and does not know how long outputs are.
+#include "apps/serving/serving.h"
+
+// Returns the estimated time to the first token at the prefill node of a request: the tokens that
+// wait there, in full steps, then its own prompt.
+static double ttft_ps(const app__serving_t *serving, uint32_t number)
+{
+    const app__serving_course_t *const course = &serving->courses[number];
+    const app__gpus_t *const gpus = &serving->nodes[course->prefill].gpus;
+    const uint64_t budget = serving->config.token_budget;
+    const app__step_load_t full = {
+        .tokens = budget,
+        .sequences = 1,
+        .pairs = budget * budget / 2,
+        .context = budget,
+    };
+    const uint64_t prompt = app__serving_request(serving, number)->prompt_tokens;
+    const uint64_t cached = app__serving_cached(serving, course->prefill, number);
+    const app__step_load_t own = {
+        .tokens = prompt - cached,
+        .sequences = 1,
+        .pairs = (prompt * (prompt + 1) - cached * (cached + 1)) / 2,
+        .context = prompt,
+    };
+    const double full_ps = (double)app__served_step_ps(&serving->served, gpus, &full);
+    return (double)serving->load[course->prefill] / (double)budget * full_ps +
+           (double)app__served_step_ps(&serving->served, gpus, &own);
+}
+
+// Returns the estimated time of a step of the decode node with the request.
+static double tpot_ps(const app__serving_t *serving, uint32_t number)
+{
+    const app__serving_course_t *const course = &serving->courses[number];
+    const uint64_t running = serving->placed[course->decode] + 1;
+    const uint64_t batch = serving->config.batch;
+    const app__step_load_t step = {
+        .tokens = running < batch ? running : batch,
+        .sequences = running < batch ? running : batch,
+        .pairs = serving->held[course->decode],
+        .context =
+            serving->held[course->decode] + app__serving_request(serving, number)->prompt_tokens,
+    };
+    return (
+        double)app__served_step_ps(&serving->served, &serving->nodes[course->decode].gpus, &step);
+}
+
+bool app__serving_admits(const app__serving_t *serving, uint32_t number)
+{
+    return !serving->config.admission ||
+           (ttft_ps(serving, number) <= (double)serving->config.ttft_goal_ps &&
+            tpot_ps(serving, number) <= (double)serving->config.tpot_goal_ps);
+}
