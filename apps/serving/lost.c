@@ -4,8 +4,8 @@
 //
 // The node stops at once: its queue pairs vanish and it answers nothing. The router takes it for
 // lost after `fail-detect`, which stands for missing heartbeats, and tells all other nodes. It
-// places requests of the node again: those whose prompt was not computed, or that were to be decoded
-// there. A decode node tells the router which requests wait for KV data of a lost prefill node.
+// places requests of the node again: those whose prompt was not computed, or that were to be
+// decoded there. A decode node tells the router which requests wait for KV data of a lost node.
 #include "apps/serving/serving.h"
 
 static void failed(sim_node_t *sim_node, sim_timer_t *timer)
