@@ -133,6 +133,9 @@ struct nic_transport_ops {
     bool own_timeouts;
     // True: it has a congestion control of its own, and nic.congestion-control must be none.
     bool own_control;
+    // The algorithm that its queue pairs then have: its operations are absent but for the metrics,
+    // which show the transport's own control. NULL: nic_cc_none.
+    const struct nic_cc_ops *cc;
     // Returns the name of that control for people. NULL: the transport's own name.
     const char *(*control)(const nic_config_t *config);
     // Added to the opcodes of packets on their way, which the receiving NIC takes off: ROCE_UET or

@@ -503,6 +503,10 @@ function uet.dissector(tvb, pinfo, root)
     local prologue = tvb:len() >= 4 and tvb(0, 2):uint() or 0
     local kind = rshift(prologue, 11)
     local size = uet_sizes[kind]
+    -- Public sources give ACK_CCX 32 or 40 bytes. A response of 12 bytes follows it here.
+    if kind == 9 and tvb:len() == 40 + 12 then
+        size = 40
+    end
     if size == nil or tvb:len() < size then
         return 0
     end

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // results/tables/outputs_page.c - docs/formats/outputs.md, from the tables that write the files.
 #include "nic/reports.h"
+#include "nic/transport.h"
 #include "results/part.h"
 #include "results/summary.h"
 #include "results/tables.h"
@@ -34,6 +35,14 @@ static bool has_metric(const nic_cc_ops_t *ops, const char *name)
     return names != NULL && *names != NULL;
 }
 
+// Adds a name to a list for people. Takes the list and returns the new one; free with sim_free.
+static char *add_who(char *who, const char *name)
+{
+    char *const more = sim_format("%s%s%s", who, *who == '\0' ? "" : ", ", name);
+    sim_free(who);
+    return more;
+}
+
 // Prints each metric of a congestion control once, with the algorithms that have it.
 static void print_algorithm_metrics(FILE *out)
 {
@@ -45,10 +54,13 @@ static void print_algorithm_metrics(FILE *out)
         char *who = sim_strdup("");
         for (size_t a = 0; ccs[a] != NULL; a++) {
             if (has_metric(ccs[a], names[i])) {
-                char *const more =
-                    sim_format("%s%s%s", who, *who == '\0' ? "" : ", ", ccs[a]->name);
-                sim_free(who);
-                who = more;
+                who = add_who(who, ccs[a]->name);
+            }
+        }
+        for (size_t t = 0; nic_transport_all[t] != NULL; t++) {
+            const nic_cc_ops_t *const cc = nic_transport_all[t]->cc;
+            if (cc != NULL && has_metric(cc, names[i])) {
+                who = add_who(who, nic_transport_all[t]->name);
             }
         }
         char *const name = sim_format("qp[HOST:NUMBER].%s", names[i]);

@@ -39,4 +39,12 @@ again = sum(row[0] == "13" and row[2] in ("1", "True") for row in rows)
 assert counts["retransmitted"] - counts["nacks"] <= again <= counts["retransmitted"], (again, counts)
 assert {row[6] for row in rows if row[0] == "13"} == {"1"}
 PY
+
+# ACK_CCX has the length that nic.uec.ack-header says: PDS, 12 bytes of response, UDP's 8.
+within 10 "$ROCESIM" run "$work/uec.yaml" -o "$work/ccx" --quiet --set nic.uec.ack-header=ccx-40 \
+    >/dev/null 2>&1 || fail "the run with ccx-40"
+tshark -n -X lua_script:pcap-out/wireshark/rocesim.lua -r "$work/ccx/captures/all.pcap" \
+    -Y 'rocesim_uet.type == 9' -T fields -e udp.length -e rocesim_uet.sack_offset 2>/dev/null >"$work/lengths"
+[ "$(cut -f 1 "$work/lengths" | sort -u)" = 60 ] && grep -q '[0-9]	[0-9]' "$work/lengths" ||
+    fail "UDP lengths of ACKs $(sort -u "$work/lengths" | head -c 100)"
 exit $((failures > 0))

@@ -2,6 +2,8 @@
 // world/scenario/metrics.c - the metrics that a series may have, by name.
 #include "world/scenario_metrics.h"
 
+#include "nic/transport.h"
+
 #include <string.h>
 
 static bool is_among(const char *name, const char *const *names, size_t count)
@@ -23,15 +25,27 @@ static bool is_qp_metric(const char *name)
     return metric->name != NULL;
 }
 
+// Adds the metrics of an algorithm that are not among the names. Returns the new count.
+static size_t add_names(const nic_cc_ops_t *ops, const char **names, size_t count, size_t count_max)
+{
+    const char *const *name = ops->metric_names;
+    for (; name != NULL && *name != NULL && count < count_max; name++) {
+        if (!is_qp_metric(*name) && !is_among(*name, names, count)) {
+            names[count++] = *name;
+        }
+    }
+    return count;
+}
+
 size_t world_cc_metric_names(const world_registry_t *registry, const char **names, size_t count_max)
 {
     size_t count = 0;
     for (const nic_cc_ops_t *const *ops = world_registry_ccs(registry); *ops != NULL; ops++) {
-        const char *const *name = (*ops)->metric_names;
-        for (; name != NULL && *name != NULL && count < count_max; name++) {
-            if (!is_qp_metric(*name) && !is_among(*name, names, count)) {
-                names[count++] = *name;
-            }
+        count = add_names(*ops, names, count, count_max);
+    }
+    for (const nic_transport_ops_t *const *ops = nic_transport_all; *ops != NULL; ops++) {
+        if ((*ops)->cc != NULL) {
+            count = add_names((*ops)->cc, names, count, count_max);
         }
     }
     return count;

@@ -48,6 +48,11 @@ void nic__uec_dress(nic_qp_t *qp, net_packet_t *packet, uint32_t entropy)
 
 // -- answers
 
+// The length of the header as net_uet_of_packet takes it from `round`; 0: ACK_CC.
+static const uint8_t header_rounds[] = {[NIC_UEC_ACK_CC] = 0,
+                                        [NIC_UEC_ACK_CCX_32] = UET_ACK_CC_BYTES,
+                                        [NIC_UEC_ACK_CCX_40] = UET_ACK_CCX_LONG_BYTES};
+
 static void send_ack(nic_uec_t *uec, const cause_t *cause)
 {
     nic_qp_t *const qp = uec->held.base.qp;
@@ -63,7 +68,7 @@ static void send_ack(nic_uec_t *uec, const cause_t *cause)
     answer->psn = (uint32_t)(kept->first_psn - 1);
     answer->sent_ps = cause->sent_ps;
     answer->becn = cause->marked;
-    aside->selective.round = 0;
+    aside->selective.round = header_rounds[uec->config->ack_header];
     aside->map.first_psn = (uint32_t)base_psn;
     aside->map.length = (uint32_t)cause->psn;
     aside->map.bits[0] = nic__sack_bits(kept, base_psn);
@@ -139,6 +144,7 @@ void nic__uec_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     };
     if (SIM_UNLIKELY(packet->opcode == ROCE_UET_CREDIT)) {
         nic__uec_take_credit(uec, net_packet_aside(packet)->map.bits[2]);
+        nic__uec_show_control(qp);
         nic_transport_consume(qp, packet);
         nic_transport_schedule(qp);
         return;

@@ -136,6 +136,7 @@ net_packet_t *nic__uec_next_packet(nic_t *nic, nic_qp_t *qp)
         }
     }
     nic__uec_dress(qp, sent.packet, entropy);
+    nic__uec_show_control(qp);
     return sent.packet;
 }
 
@@ -359,6 +360,7 @@ void nic__uec_acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         }
         nic_transport_consume(qp, packet);
     }
+    nic__uec_show_control(qp);
     if ((qp->flags & NIC_QP_CLOSED) == 0) {
         nic__resend_trim(&uec->held.resend, qp);
         if (waits_for_credit(uec)) {
@@ -448,6 +450,7 @@ void nic__uec_timed_out(nic_qp_t *qp)
     if (quiet && uec->credited && uec->credit_bytes <= 0) {
         uec->credit_bytes = 1; // a grant was lost: the answer to one packet tells of all of them
     }
+    nic__uec_show_control(qp);
     const sim_time_t probe_ps = probes(uec) ? probe(uec) : due_ps;
     arm(uec, probe_ps < due_ps ? probe_ps : due_ps);
     nic_transport_schedule(qp);

@@ -50,6 +50,11 @@ static const sim_attr_t attrs[] = {
              .default_text = "1", .min_text = "1", .max_text = "1000",
              .help = "rate of hosts' links / their share of the fabric; above 1, receivers with "
                      "credit lower their grants by trims and marks of the fabric"),
+    SIM_ATTR(PREFIX ".ack-header", ENUM, nic_uec_config_t, ack_header,
+             .default_text = "cc", .choices = "cc|ccx-32|ccx-40",
+             .help = "PDS header of ACKs; cc: ACK_CC, 32 bytes; ccx-32: ACK_CCX with the 32 bytes "
+                     "that it has in xdp2; ccx-40: ACK_CCX with the 40 bytes that it has in "
+                     "uet-ref-prov"),
     SIM_ATTR(PREFIX ".congestion-state", BOOL, nic_uec_config_t, congestion_state,
              .default_text = "false",
              .help = "true: headers of data carry the state of congestion control, 4 bytes more"),
@@ -142,6 +147,52 @@ static void dress(nic_qp_t *qp, net_packet_t *answer)
     nic__uec_dress(qp, answer, (uint32_t)qp->path.udp_source_port - ROCE_SOURCE_PORT_MIN);
 }
 
+// -- what series show of the control
+
+static const char *const metric_names[] = {
+    "cwnd_bytes",    // NSCC's window, in bytes of frames
+    "flight_bytes",  // of frames in flight
+    "delay_ps",      // NSCC's average delay
+    "idle_rtt_ps",   // its round trip of the idle path
+    "quick_adapts",  // times that QuickAdapt set the window
+    "credit_bytes",  // that may be sent now
+    "granted_bytes", // by the receiver so far
+    NULL,
+};
+
+static uint64_t metric(const nic_cc_t *cc, uint32_t index)
+{
+    const nic_qp_t *const qp = (const nic_qp_t *)(const void *)((const char *)cc - NIC_QP_BYTES);
+    const nic_uec_t *const uec = (const nic_uec_t *)(const void *)nic_transport_of_const(qp);
+    if (uec->range_packets == 0) {
+        return 0; // the queue pair is not connected
+    }
+    switch (index) {
+    case 0:
+        return (uint64_t)uec->nscc.window_bytes;
+    case 1:
+        return uec->flight.bytes;
+    case 2:
+        return (uint64_t)uec->nscc.average_ps;
+    case 3:
+        return uec->nscc.base_ps;
+    case 4:
+        return uec->nscc.quick_count;
+    case 5:
+        return uec->credit_bytes > 0 ? (uint64_t)uec->credit_bytes : 0;
+    default:
+        SIM_CHECK(index < SIM_COUNT_OF(metric_names) - 1);
+        return uec->granted_bytes;
+    }
+}
+
+static const nic_cc_ops_t uec_cc = {
+    .name = "nscc",
+    .state_bytes = sizeof(nic_cc_t),
+    .metric_names = metric_names,
+    .metric = metric,
+};
+
 static const char *control(const nic_config_t *config)
 {
     static const char *const names[] = {[NIC_UEC_NSCC] = "nscc",
@@ -154,7 +205,7 @@ static const char *control(const nic_config_t *config)
 
 #define UEC_OPS(name_)                                                                            \
     .name = name_, .state_bytes = sizeof(nic_uec_t), .nic_state_bytes = sizeof(nic_uec_shared_t), \
-    .nic_create = nic__uec_pacer_init, .own_timeouts = true, .own_control = true,                 \
+    .nic_create = nic__uec_pacer_init, .own_timeouts = true, .own_control = true, .cc = &uec_cc,  \
     .control = control, .wire = ROCE_UET, .counters = counters, .open = uec_open,                 \
     .close = uec_close, .ready = nic__uec_ready, .next_packet = nic__uec_next_packet,             \
     .acknowledged = nic__uec_acknowledged, .responded = nic__uec_responded,                       \

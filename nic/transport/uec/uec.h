@@ -8,6 +8,7 @@
 #ifndef NIC_TRANSPORT_UEC_UEC_H
 #define NIC_TRANSPORT_UEC_UEC_H
 
+#include "nic/host/listen.h"
 #include "nic/transport/selective/expect.h"
 #include "nic/transport/selective/flight.h"
 #include "nic/transport/selective/nscc.h"
@@ -21,6 +22,13 @@ typedef enum nic_uec_control {
     NIC_UEC_UNLIMITED,
 } nic_uec_control_t;
 
+// The header of ACKs. Public sources disagree about the length of ACK_CCX.
+typedef enum nic_uec_ack {
+    NIC_UEC_ACK_CC,
+    NIC_UEC_ACK_CCX_32, // xdp2
+    NIC_UEC_ACK_CCX_40, // uet-ref-prov
+} nic_uec_ack_t;
+
 typedef struct nic_uec_config {
     nic_uec_control_t control;
     bool sleek;
@@ -31,7 +39,8 @@ typedef struct nic_uec_config {
     sim_time_t rto_ps; // SIM_AUTO
     sim_time_t rto_max_ps;
     sim_ratio_t narrowness; // of the fabric: the hosts' rate / its share of the fabric's; 1: none
-    bool congestion_state;  // data packets carry the CC state: 4 bytes more
+    nic_uec_ack_t ack_header;
+    bool congestion_state; // data packets carry the CC state: 4 bytes more
 } nic_uec_config_t;
 
 extern const sim_attr_table_t nic__uec_attrs;
@@ -110,6 +119,14 @@ net_packet_t *nic__uec_next_packet(nic_t *nic, nic_qp_t *qp);
 void nic__uec_acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 void nic__uec_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 void nic__uec_timed_out(nic_qp_t *qp);
+
+// Tells listeners that the numbers of the control (setup.c) may have changed.
+static inline void nic__uec_show_control(nic_qp_t *qp)
+{
+    if (nic__traced(qp->nic, NIC_TRACE_CONTROL)) {
+        nic__trace(qp->nic, qp, NIC_TRACE_CONTROL, 0, 0);
+    }
+}
 
 // -- credit.c
 

@@ -36,6 +36,20 @@ run one --set k=4 --set pattern=list
 near one "FCT in us" "$(value one mean)" 176.2 0.01
 near one ACKs "$(value one sacks)" 124 0
 
+# NSCC's window begins with 1.5 x 100 Gbps x 14.02272 us, and series tell each change of it.
+{
+    cat $scenario
+    echo "observe:"
+    echo "  - {series: 'qp[host0:*].cwnd_bytes', on: change}"
+    echo "  - {series: 'qp[host0:*].credit_bytes', every: 1us}"
+} >"$work/observed.yaml"
+within 20 "$program" run "$work/observed.yaml" -o "$work/series" --quiet --set k=4 --set pattern=incast \
+    --set cc=both --set bytes=1MB >/dev/null 2>&1 || fail "the run with series"
+awk -F, '/cwnd_bytes/ { n++; if (n == 1) first = $3; if (($3 > 0 && $3 < least) || n == 1) least = $3 }
+    /credit_bytes/ { if ($3 > 0 && $1 > 30000) credit = 1 }
+    END { exit !(first == 262926 && least < 250000 && n > 10 && credit) }' "$work/series/series.csv" ||
+    fail "the series of NSCC and credit: $(head -3 "$work/series/series.csv")"
+
 leaf="--set topology=leaf-spine --set stride=32 --set bytes=200KB"
 run shift $leaf
 [ "$(value shift lost)" = 0 ] || fail "shift: packets were lost"
