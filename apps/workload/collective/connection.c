@@ -1,44 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/collective/connection.c - moves the messages of collectives over connections.
 //
-// A connection has a queue pair that stays, or one for each message. Both ends compute its numbers
-// from the group: each member has a range of numbers, by direction, lane, peer and slot. A message
-// is a WRITE with an immediate, for which a clear-to-send, a WRITE of 64 bytes, has come the other
+// A connection has a queue pair that stays, or one for each message (queue_pairs.c). A message is a
+// WRITE with an immediate, for which a clear-to-send, a WRITE of 64 bytes, has come the other
 // way. Where each message has a queue pair, both ends keep it until the other one has all ACKs.
 // A plain message is what a flow with triggers is: a SEND if the receiver sends it on, else a
 // WRITE, which the receiver sees in its memory. docs/models/collectives.md
 #include "apps/workload/collective/engine.h"
 
-#define SLOTS 32u         // queue pairs of a connection that has one for each message
-#define POSTED_MAX 16u    // messages of a connection that are posted and not acknowledged
 #define CTS_BYTES 64u     // NCCL: struct ncclIbSendFifo, src/transport/net_ib.cc
-#define CTS_MAX 64u       // posted at one time
 #define BUCKETS_FIRST 16u // of a member's connections
-
-static app__coll_rank_t *rank_of(const app__member_t *member)
-{
-    return &member->all->ranks[member->rank->number];
-}
-
-static app__member_t *peer_of(const app__conn_t *conn)
-{
-    return &conn->member->all->groups[conn->member->group].members[conn->peer];
-}
 
 static sim_time_t now_of(const app__conn_t *conn)
 {
     return conn->member->rank->node->now_ps;
-}
-
-// Returns whether the connection's queue pairs stay.
-static bool permanent(const app__conn_t *conn)
-{
-    return conn->member->all->options.queue_pairs == APP__QPS_PERMANENT;
-}
-
-static bool has_cts(const app__conn_t *conn)
-{
-    return conn->member->all->options.protocol != APP__PROTOCOL_PLAIN;
 }
 
 // Lets the block go on that waits for the connection, if there is one.
@@ -110,7 +85,8 @@ static void sequence_end(app__sequence_t *sequence, uint32_t number)
 static uint32_t next_of(const app__conn_t *conn, const app__sequence_t *sequence, uint32_t qp_num)
 {
     const uint32_t slots = conn->member->all->slots;
-    for (uint32_t at = sequence->next; at != sequence->next + 2 * SLOTS && slots > 1; at++) {
+    for (uint32_t at = sequence->next; at != sequence->next + 2 * APP__CONN_SLOTS && slots > 1;
+         at++) {
         const nic_qp_t *const qp = conn->slots[at % slots].qp;
         if (qp != NULL && nic_qp_num(qp) == qp_num && !sequence_has(sequence, at)) {
             return at;
@@ -232,99 +208,20 @@ bool app__conns_quiet(const app__member_t *member)
 static app__conn_t *other_end(app__conn_t *conn)
 {
     if (conn->other == NULL) {
-        conn->other = app__conn(peer_of(conn), conn->member->number, conn->lane, !conn->incoming);
+        conn->other =
+            app__conn(app__conn_peer(conn), conn->member->number, conn->lane, !conn->incoming);
         conn->other->other = conn;
     }
     return conn->other;
 }
 
-// -- places and numbers of queue pairs
-
-void app__conn_ports(const app__member_t *own,
-                     const app__member_t *peer,
-                     uint32_t lane,
-                     uint32_t number,
-                     const app__port_t **own_port,
-                     const app__port_t **peer_port)
-{
-    const app__collectives_t *const all = own->all;
-    const app__coll_rank_t *const at[2] = {rank_of(own), rank_of(peer)};
-    const app__member_t *const members[2] = {own, peer};
-    const bool inside = at[0]->node == at[1]->node && at[0]->domain_port != UINT32_MAX;
-    const uint32_t turn = lane + (all->options.queue_pairs == APP__QPS_PER_MESSAGE ? number : 0);
-    const app__port_t *ports[2];
-    for (int i = 0; i < 2; i++) {
-        const app__rank_t *const rank = members[i]->rank;
-        const bool domain = at[i]->domain_port != UINT32_MAX;
-        const uint32_t rails = rank->port_count - (domain ? 1 : 0);
-        uint32_t index = turn % rails;
-        index += domain && index >= at[i]->domain_port;
-        ports[i] = &all->workload->ports[rank->port_first + (inside ? at[i]->domain_port : index)];
-    }
-    *own_port = ports[0];
-    *peer_port = ports[1];
-}
-
-static uint64_t numbers_of(const app__collectives_t *all, uint32_t group)
-{
-    return (uint64_t)all->groups[group].layout.ranks * all->groups[group].lanes * all->slots;
-}
-
-static uint32_t qp_number(const app__member_t *member,
-                          const app__port_t *port,
-                          uint32_t peer,
-                          uint32_t lane,
-                          bool incoming,
-                          uint32_t slot)
-{
-    const app__collectives_t *const all = member->all;
-    const uint64_t ranks = all->groups[member->group].layout.ranks;
-    const uint64_t offset = (lane * ranks + peer) * all->slots + slot;
-    const uint32_t place = (uint32_t)(port - &all->workload->ports[member->rank->port_first]);
-    return app__qp_number(member->position[place] + offset +
-                          (incoming ? numbers_of(all, member->group) : 0));
-}
-
-// The two ends of the queue pair of a message.
-typedef struct ends {
-    const app__port_t *own;
-    const app__port_t *peer;
-    uint32_t own_number;
-    uint32_t peer_number;
-} ends_t;
-
-static ends_t ends_of(const app__conn_t *conn, uint32_t message)
-{
-    const app__member_t *const own = conn->member;
-    const app__member_t *const peer = peer_of(conn);
-    const uint32_t slot = message % own->all->slots;
-    ends_t ends;
-    app__conn_ports(own, peer, conn->lane, message, &ends.own, &ends.peer);
-    ends.own_number = qp_number(own, ends.own, conn->peer, conn->lane, conn->incoming, slot);
-    ends.peer_number = qp_number(peer, ends.peer, own->number, conn->lane, !conn->incoming, slot);
-    return ends;
-}
-
-// -- queue pairs
-
-static void post_receive(app__conn_t *conn, nic_qp_t *qp, uint32_t message)
-{
-    nic_recv_wr_t wr = {.wr_id = (uint64_t)(uintptr_t)&conn->passive};
-    if (!has_cts(conn)) {
-        const ends_t ends = ends_of(conn, message);
-        wr.sge = (nic_sge_t){app__address_of_qp(ends.own_number),
-                             app__address_of_qp(1),
-                             app__buffer_key(ends.own->endpoint, ends.own_number)};
-    }
-    const sim_err_t error = nic_post_recv(qp, &wr);
-    SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), sim_err_text(error));
-}
-
 static void try_post(app__conn_t *conn);
 static void close_sent(app__conn_t *conn);
 
+// -- what arrives
+
 // A clear-to-send has arrived.
-static void cts_arrived(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx)
+void app__conn_cts_arrived(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx)
 {
     app__conn_t *const conn = ctx;
     (void)address;
@@ -338,7 +235,7 @@ static void arrived(app__conn_t *conn, uint32_t number);
 static uint32_t arriving(const app__conn_t *conn, uint32_t qp_num);
 
 // A message without an immediate lies in memory.
-static void write_arrived(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx)
+void app__conn_write_arrived(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx)
 {
     app__conn_t *const conn = ctx;
     (void)address;
@@ -365,100 +262,6 @@ static uint64_t label_of(const app__conn_t *conn, uint32_t place)
            ((uint64_t)place + 1);
 }
 
-// Returns the UDP source port of a message's queue pair; 0: by its numbers.
-static uint16_t port_number(const app__conn_t *conn, const ends_t *ends, uint32_t message)
-{
-    if (permanent(conn)) {
-        return 0;
-    }
-    const uint64_t first = conn->incoming ? ends->peer_number : ends->own_number;
-    return (uint16_t)(0xc000u | (sim_mix64(first << 32 | message) & 0x3fffu));
-}
-
-static nic_qp_t *make_qp(app__conn_t *conn, uint32_t message)
-{
-    const app__collectives_t *const all = conn->member->all;
-    const ends_t ends = ends_of(conn, message);
-    const nic_qp_init_attr_t init = {
-        .qp_type = NIC_QPT_RC,
-        .send_cq = ends.own->endpoint->send_cq,
-        .recv_cq = ends.own->endpoint->recv_cq,
-        .max_send_wr = conn->incoming ? CTS_MAX : 2 * CTS_MAX,
-        .max_recv_wr = conn->incoming ? CTS_MAX : 0,
-        .qp_num = ends.own_number,
-        .ctx = conn,
-    };
-    nic_qp_t *qp = NULL;
-    nic_qp_attr_t attr;
-    sim_message_t text = {.text = ""};
-    sim_err_t error = nic_qp_create(ends.own->endpoint->pd, &init, &qp);
-    SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, sim_err_text(error));
-    nic_qp_attr_default(ends.own->endpoint->nic, &attr);
-    const uint64_t first = conn->incoming ? ends.peer_number : ends.own_number;
-    attr.dest_interface = ends.peer->endpoint->interface;
-    attr.dest_qp_num = ends.peer_number;
-    attr.sq_psn = (uint32_t)sim_mix64(first << 32 ^ message ^ all->workload->first_flow_id << 8) &
-                  ROCE_PSN_MASK;
-    attr.rq_psn = attr.sq_psn;
-    attr.access = NIC_ACCESS_REMOTE_WRITE;
-    attr.udp_source_port = port_number(conn, &ends, message);
-    error = nic_qp_connect(qp, &attr, &text);
-    SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, text.text);
-    if (conn->incoming) {
-        conn->passive.qp = qp;
-        conn->passive.ops = &app__conn_range_ops;
-        conn->passive.owner = conn->member;
-        nic_qp_on_write(qp, write_arrived, conn);
-    } else {
-        nic_qp_on_write(qp, cts_arrived, conn);
-    }
-    return qp;
-}
-
-// Returns the queue pair of a message, making it if there is none yet.
-static nic_qp_t *qp_of(app__conn_t *conn, uint32_t message)
-{
-    SIM_CHECK(conn->slots != NULL);
-    app__slot_t *const slot = &conn->slots[message % conn->member->all->slots];
-    if (slot->qp == NULL) {
-        const bool counts = permanent(conn);
-        slot->qp = make_qp(conn, counts ? message % conn->member->all->slots : message);
-        // Without a clear-to-send, receives stand ready; with one, it brings them.
-        const uint32_t ready = has_cts(conn) ? 0 : counts ? 2 * POSTED_MAX : 1;
-        for (uint32_t i = 0; conn->incoming && i < ready; i++) {
-            post_receive(conn, slot->qp, message);
-        }
-    }
-    return slot->qp;
-}
-
-static void destroy_qp(app__conn_t *conn, uint32_t message)
-{
-    app__slot_t *const slot = &conn->slots[message % conn->member->all->slots];
-    if (slot->qp != NULL) {
-        nic_qp_destroy(slot->qp);
-    }
-    if (slot->accepted != NULL) {
-        slot->accepted->qp = NULL;
-    }
-    *slot = (app__slot_t){.qp = NULL};
-}
-
-void app__conns_retire(app__member_t *member)
-{
-    for (uint32_t i = 0; i < member->bucket_count; i++) {
-        for (app__conn_t *conn = member->buckets[i]; conn != NULL; conn = conn->next) {
-            for (uint32_t s = 0; conn->slots != NULL && s < member->all->slots; s++) {
-                destroy_qp(conn, s);
-            }
-        }
-    }
-    app__conns_fini(member);
-    member->buckets = NULL;
-    member->bucket_count = 0;
-    member->conn_count = 0;
-}
-
 // -- sending
 
 static app__coll_message_t *message_at(app__conn_t *conn, uint32_t number)
@@ -468,7 +271,7 @@ static app__coll_message_t *message_at(app__conn_t *conn, uint32_t number)
 
 static uint32_t note_record(app__conn_t *conn, uint64_t bytes)
 {
-    app__coll_rank_t *const rank = rank_of(conn->member);
+    app__coll_rank_t *const rank = app__member_rank(conn->member);
     if (rank->record_count >= conn->member->all->records_max) {
         return APP__NO_RECORD;
     }
@@ -476,7 +279,7 @@ static uint32_t note_record(app__conn_t *conn, uint64_t bytes)
     app__coll_record_t *const record = &rank->records[rank->record_count];
     const app__port_t *own = NULL;
     const app__port_t *peer = NULL;
-    app__conn_ports(conn->member, peer_of(conn), conn->lane, conn->posted, &own, &peer);
+    app__conn_ports(conn->member, app__conn_peer(conn), conn->lane, conn->posted, &own, &peer);
     *record = (app__coll_record_t){
         .start_ps = now_of(conn),
         .end_ps = SIM_TIME_NEVER,
@@ -491,22 +294,23 @@ static uint32_t note_record(app__conn_t *conn, uint64_t bytes)
 static void end_record(const app__conn_t *conn, uint32_t record, bool failed)
 {
     if (record != APP__NO_RECORD) {
-        rank_of(conn->member)->records[record].end_ps = now_of(conn);
-        rank_of(conn->member)->records[record].failed = failed;
+        app__member_rank(conn->member)->records[record].end_ps = now_of(conn);
+        app__member_rank(conn->member)->records[record].failed = failed;
     }
 }
 
 static void post(app__conn_t *conn, app__coll_message_t *message)
 {
     const uint32_t number = conn->posted++;
-    nic_qp_t *const qp = qp_of(conn, number);
-    const ends_t ends = ends_of(conn, number);
-    const nic_wr_opcode_t opcode = has_cts(conn) ? NIC_WR_RDMA_WRITE_WITH_IMM
+    nic_qp_t *const qp = app__conn_qp(conn, number);
+    const app__ends_t ends = app__conn_ends(conn, number);
+    const nic_wr_opcode_t opcode = app__conn_has_cts(conn) ? NIC_WR_RDMA_WRITE_WITH_IMM
                                    : (message->what & APP__STEP_FINAL) != 0 ? NIC_WR_RDMA_WRITE
                                                                             : NIC_WR_SEND;
     message->record = note_record(conn, message->bytes);
     if (message->record != APP__NO_RECORD) {
-        app__coll_record_t *const record = &rank_of(conn->member)->records[message->record];
+        app__coll_record_t *const record =
+            &app__member_rank(conn->member)->records[message->record];
         record->udp_source_port = nic_qp_udp_source_port(qp);
         record->opcode = opcode;
     }
@@ -547,7 +351,7 @@ static void local_arrived(sim_node_t *node, sim_timer_t *timer)
     to->visible.next++;
     sent(from);
     wake_waiter(to);
-    app__coll_work_all(rank_of(to->member)->host);
+    app__coll_work_all(app__member_rank(to->member)->host);
 }
 
 // Sends a message to another rank of the host, over the link that messages of a NIC take in turn.
@@ -570,7 +374,7 @@ static void post_local(app__conn_t *conn, app__coll_message_t *message)
 
 static void try_post(app__conn_t *conn)
 {
-    const bool cts = has_cts(conn);
+    const bool cts = app__conn_has_cts(conn);
     while (conn->posted != conn->filled) {
         app__coll_message_t *const message = message_at(conn, conn->posted);
         if (message->due_ps > now_of(conn)) {
@@ -581,7 +385,7 @@ static void try_post(app__conn_t *conn)
         }
         if (conn->local) {
             post_local(conn, message);
-        } else if (conn->posted - conn->acked.next < POSTED_MAX &&
+        } else if (conn->posted - conn->acked.next < APP__CONN_POSTED_MAX &&
                    (!cts || conn->posted != conn->allowed.next)) {
             post(conn, message);
         } else {
@@ -616,7 +420,7 @@ static void grow_messages(app__conn_t *conn)
 
 void app__conn_send(app__conn_t *conn, const app__coll_plan_t *plan, uint64_t bytes, uint8_t what)
 {
-    app__coll_rank_t *const rank = rank_of(conn->member);
+    app__coll_rank_t *const rank = app__member_rank(conn->member);
     const uint64_t wire_bytes = app__coll_wire_bytes(plan, bytes);
     if (conn->filled - conn->acked.next == conn->message_capacity) {
         grow_messages(conn);
@@ -627,9 +431,10 @@ void app__conn_send(app__conn_t *conn, const app__coll_plan_t *plan, uint64_t by
         .place = place_in_call(conn, number),
         .local_bps = plan->local_bps,
         .what = what,
-        .due_ps = now_of(conn) + conn->member->all->options.send_ps +
-                  (rank->node == rank_of(peer_of(conn))->node ? plan->latency.inside_ps
-                                                              : plan->latency.between_ps),
+        .due_ps =
+            now_of(conn) + conn->member->all->options.send_ps +
+            (rank->node == app__member_rank(app__conn_peer(conn))->node ? plan->latency.inside_ps
+                                                                        : plan->latency.between_ps),
     };
     conn->member->unsent++;
     rank->messages++;
@@ -666,9 +471,9 @@ static void go_on(app__conn_t *conn)
 // of their clear-to-send, too: then it has sent a much later one.
 static void close_sent(app__conn_t *conn)
 {
-    while (!permanent(conn) && conn->closed != conn->acked.next &&
-           (int32_t)(conn->allowed.next - conn->closed) > (int32_t)POSTED_MAX) {
-        destroy_qp(conn, conn->closed++);
+    while (!app__conn_permanent(conn) && conn->closed != conn->acked.next &&
+           (int32_t)(conn->allowed.next - conn->closed) > (int32_t)APP__CONN_POSTED_MAX) {
+        app__conn_end_qp(conn, conn->closed++);
     }
 }
 
@@ -684,7 +489,7 @@ static void cts_completed(app__conn_t *conn, const nic_wc_t *wc)
     if (block != APP__NO_BLOCK) {
         conn->permitter = APP__NO_BLOCK;
         app__coll_wake(conn->member, block);
-        app__coll_work_all(rank_of(conn->member)->host);
+        app__coll_work_all(app__member_rank(conn->member)->host);
     }
 }
 
@@ -700,13 +505,13 @@ static void send_completed(const nic_wc_t *wc)
     end_record(conn, message_at(conn, number)->record, wc->status != NIC_WC_SUCCESS);
     sequence_end(&conn->acked, number);
     sent(conn);
-    if (has_cts(conn)) {
+    if (app__conn_has_cts(conn)) {
         close_sent(conn);
-    } else if (!permanent(conn)) {
-        destroy_qp(conn, number);
+    } else if (!app__conn_permanent(conn)) {
+        app__conn_end_qp(conn, number);
     }
     go_on(conn);
-    app__coll_work_all(rank_of(conn->member)->host);
+    app__coll_work_all(app__member_rank(conn->member)->host);
 }
 
 // -- receiving
@@ -721,8 +526,8 @@ static uint32_t arriving(const app__conn_t *conn, uint32_t qp_num)
 // has their acknowledgements.
 static void close_old(app__conn_t *conn, uint32_t number)
 {
-    while ((int32_t)(number - conn->closed) > (int32_t)POSTED_MAX - 1) {
-        destroy_qp(conn, conn->closed++);
+    while ((int32_t)(number - conn->closed) > (int32_t)APP__CONN_POSTED_MAX - 1) {
+        app__conn_end_qp(conn, conn->closed++);
     }
 }
 
@@ -732,7 +537,7 @@ static void show(app__conn_t *conn, uint32_t number)
     if (conn->visible.next != conn->consumed) {
         wake_waiter(conn);
     }
-    app__coll_work_all(rank_of(conn->member)->host);
+    app__coll_work_all(app__member_rank(conn->member)->host);
 }
 
 static void show_later(sim_node_t *node, sim_timer_t *timer)
@@ -746,7 +551,7 @@ static void show_later(sim_node_t *node, sim_timer_t *timer)
 // Returns the time that an acknowledgement takes back to the sender on an idle path.
 static sim_time_t ack_ps(const app__conn_t *conn, uint32_t number)
 {
-    const ends_t ends = ends_of(conn, number);
+    const app__ends_t ends = app__conn_ends(conn, number);
     return app__ack_ps(ends.own->endpoint->net,
                        ends.own->endpoint->interface,
                        ends.peer->endpoint->interface);
@@ -754,7 +559,7 @@ static sim_time_t ack_ps(const app__conn_t *conn, uint32_t number)
 
 static void arrived(app__conn_t *conn, uint32_t number)
 {
-    if (!permanent(conn)) {
+    if (!app__conn_permanent(conn)) {
         close_old(conn, number);
     }
     sequence_end(&conn->arrived, number);
@@ -774,9 +579,9 @@ static void message_arrived(void *owner,
     app__conn_t *const conn = SIM_CONTAINER_OF(passive, app__conn_t, passive);
     const uint32_t number = arriving(conn, wc->qp_num);
     SIM_CHECK(owner == conn->member && endpoint->node == conn->member->rank->node);
-    SIM_CHECK(!has_cts(conn) || number == wc->imm_data);
-    if (permanent(conn) && !has_cts(conn)) {
-        post_receive(conn, qp_of(conn, number), number);
+    SIM_CHECK(!app__conn_has_cts(conn) || number == wc->imm_data);
+    if (app__conn_permanent(conn) && !app__conn_has_cts(conn)) {
+        app__conn_post_receive(conn, app__conn_qp(conn, number), number);
     }
     arrived(conn, number);
 }
@@ -797,14 +602,15 @@ bool app__conn_may_permit(app__conn_t *conn, uint32_t window, uint32_t block)
     if (conn->local) {
         return true; // its messages need none, and may have come before
     }
-    if (permanent(conn)) {
+    if (app__conn_permanent(conn)) {
         return conn->permitted - conn->consumed < window;
     }
-    if (conn->permitted - conn->acked.next >= POSTED_MAX) {
+    if (conn->permitted - conn->acked.next >= APP__CONN_POSTED_MAX) {
         conn->permitter = block;
         return false;
     }
-    return conn->permitted - conn->consumed < (window < POSTED_MAX ? window : POSTED_MAX);
+    return conn->permitted - conn->consumed <
+           (window < APP__CONN_POSTED_MAX ? window : APP__CONN_POSTED_MAX);
 }
 
 void app__conn_permit(app__conn_t *conn)
@@ -813,16 +619,16 @@ void app__conn_permit(app__conn_t *conn)
     if (conn->local) {
         return;
     }
-    nic_qp_t *const qp = qp_of(conn, number);
-    const ends_t ends = ends_of(conn, number);
+    nic_qp_t *const qp = app__conn_qp(conn, number);
+    const app__ends_t ends = app__conn_ends(conn, number);
     const uint32_t place = place_in_call(conn, number);
-    post_receive(conn, qp, number);
+    app__conn_post_receive(conn, qp, number);
     const unsigned flags =
         nic_inline_max(ends.own->endpoint->nic) >= CTS_BYTES ? NIC_SEND_INLINE : 0;
     const nic_send_wr_t wr = {
         .wr_id = (uint64_t)(uintptr_t)conn,
         .opcode = NIC_WR_RDMA_WRITE,
-        .send_flags = flags | (permanent(conn) ? 0 : NIC_SEND_SIGNALED),
+        .send_flags = flags | (app__conn_permanent(conn) ? 0 : NIC_SEND_SIGNALED),
         .sge = {app__address_of_qp(ends.own_number),
                 CTS_BYTES,
                 app__buffer_key(ends.own->endpoint, ends.own_number)},
@@ -834,67 +640,10 @@ void app__conn_permit(app__conn_t *conn)
     SIM_CHECKF(error == SIM_OK, "QP %u: %s", ends.own_number, sim_err_text(error));
 }
 
-// -- queue pairs that packets make
-
-static sim_time_t passive_from_ps(const void *owner, uint32_t interface, uint64_t offset)
-{
-    const app__member_t *const member = owner;
-    (void)interface;
-    (void)offset;
-    return member->all->workload->retired ? SIM_TIME_NEVER : 0;
-}
-
-static void accept_message(void *owner,
-                           app__endpoint_t *endpoint,
-                           uint64_t offset,
-                           app__passive_t *passive)
-{
-    app__member_t *const member = owner;
-    const app__collectives_t *const all = member->all;
-    const uint64_t numbers = numbers_of(all, member->group);
-    const uint32_t ranks = all->groups[member->group].layout.ranks;
-    const uint64_t at = offset % numbers;
-    const uint32_t slot = (uint32_t)(at % all->slots);
-    const uint64_t pair = at / all->slots;
-    app__conn_t *const conn =
-        app__conn(member, (uint32_t)(pair % ranks), (uint32_t)(pair / ranks), offset >= numbers);
-    SIM_CHECK(endpoint->node == member->rank->node);
-    // The message of the slot is the first one that has it and has not ended.
-    const uint32_t from = conn->incoming ? conn->closed : conn->acked.next;
-    const uint32_t message = from + (slot + all->slots - from % all->slots) % all->slots;
-    passive->qp = qp_of(conn, message);
-    conn->slots[slot].accepted = passive;
-}
-
-static bool is_finished(void *owner, const app__passive_t *passive)
-{
-    (void)owner;
-    return passive->qp == NULL;
-}
-
 const app__range_ops_t app__conn_range_ops = {
-    .passive_from_ps = passive_from_ps,
-    .accept = accept_message,
-    .finished = is_finished,
+    .passive_from_ps = app__conn_passive_from_ps,
+    .accept = app__conn_accept,
+    .finished = app__conn_is_finished,
     .received = message_arrived,
     .completed = send_completed,
 };
-
-void app__conns_reserve(app__collectives_t *all)
-{
-    const app__schedule_t *const schedule = all->workload->schedule;
-    all->slots =
-        all->options.queue_pairs == APP__QPS_PERMANENT ? (uint32_t)all->options.pairs : SLOTS;
-    for (uint32_t g = 0; g < schedule->group_count; g++) {
-        const uint64_t numbers = 2 * numbers_of(all, g);
-        for (uint32_t i = 0; numbers > 0 && i < schedule->groups[g].count; i++) {
-            app__member_t *const member = &all->groups[g].members[i];
-            const app__port_t *const ports = &all->workload->ports[member->rank->port_first];
-            for (uint32_t p = 0; p < member->rank->port_count; p++) {
-                member->position[p] =
-                    app__reserve_qps(ports[p].endpoint, &app__conn_range_ops, member, numbers);
-                app__register_buffers(ports[p].endpoint);
-            }
-        }
-    }
-}

@@ -284,9 +284,59 @@ uint64_t *app__coll_calls(const app__collectives_t *all);
 // Calls fn for the messages of collectives that were recorded, in order of their starts.
 void app__coll_flows(const app__collectives_t *collectives, app_flow_fn fn, void *ctx);
 
+// -- queue_pairs.c
+
+#define APP__CONN_SLOTS 32u      // queue pairs of a connection that has one for each message
+#define APP__CONN_POSTED_MAX 16u // messages of a connection that are posted and not acknowledged
+
+// The two ends of the queue pair of a message.
+typedef struct app__ends {
+    const app__port_t *own;
+    const app__port_t *peer;
+    uint32_t own_number;
+    uint32_t peer_number;
+} app__ends_t;
+
+static inline app__coll_rank_t *app__member_rank(const app__member_t *member)
+{
+    return &member->all->ranks[member->rank->number];
+}
+
+static inline app__member_t *app__conn_peer(const app__conn_t *conn)
+{
+    return &conn->member->all->groups[conn->member->group].members[conn->peer];
+}
+
+// Returns whether the connection's queue pairs stay.
+static inline bool app__conn_permanent(const app__conn_t *conn)
+{
+    return conn->member->all->options.queue_pairs == APP__QPS_PERMANENT;
+}
+
+static inline bool app__conn_has_cts(const app__conn_t *conn)
+{
+    return conn->member->all->options.protocol != APP__PROTOCOL_PLAIN;
+}
+
+app__ends_t app__conn_ends(const app__conn_t *conn, uint32_t message);
+// Returns the queue pair of a message, making it if there is none yet.
+nic_qp_t *app__conn_qp(app__conn_t *conn, uint32_t message);
+void app__conn_end_qp(app__conn_t *conn, uint32_t message);
+void app__conn_post_receive(app__conn_t *conn, nic_qp_t *qp, uint32_t message);
+// Members of app__conn_range_ops.
+sim_time_t app__conn_passive_from_ps(const void *owner, uint32_t interface, uint64_t offset);
+void app__conn_accept(void *owner,
+                      app__endpoint_t *endpoint,
+                      uint64_t offset,
+                      app__passive_t *passive);
+bool app__conn_is_finished(void *owner, const app__passive_t *passive);
+
 // -- connection.c
 
 extern const app__range_ops_t app__conn_range_ops;
+// Takes a clear-to-send, or a message without an immediate, that a queue pair has written.
+void app__conn_cts_arrived(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx);
+void app__conn_write_arrived(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx);
 // Finds or makes the end of a connection at a member.
 app__conn_t *app__conn(app__member_t *member, uint32_t peer, uint32_t lane, bool incoming);
 bool app__conn_has_room(const app__conn_t *conn, uint32_t window);

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/workload/collective/queue_pairs.c - queue pairs of connections: how they begin and end.
+//
+// Both ends compute their numbers from the group: each member has a range of numbers, by direction,
+// lane, peer and slot. docs/models/collectives.md
+#include "apps/workload/collective/engine.h"
+
+#define CTS_MAX 64u // posted at one time
+
+// -- places and numbers
+
+void app__conn_ports(const app__member_t *own,
+                     const app__member_t *peer,
+                     uint32_t lane,
+                     uint32_t number,
+                     const app__port_t **own_port,
+                     const app__port_t **peer_port)
+{
+    const app__collectives_t *const all = own->all;
+    const app__coll_rank_t *const at[2] = {app__member_rank(own), app__member_rank(peer)};
+    const app__member_t *const members[2] = {own, peer};
+    const bool inside = at[0]->node == at[1]->node && at[0]->domain_port != UINT32_MAX;
+    const uint32_t turn = lane + (all->options.queue_pairs == APP__QPS_PER_MESSAGE ? number : 0);
+    const app__port_t *ports[2];
+    for (int i = 0; i < 2; i++) {
+        const app__rank_t *const rank = members[i]->rank;
+        const bool domain = at[i]->domain_port != UINT32_MAX;
+        const uint32_t rails = rank->port_count - (domain ? 1 : 0);
+        uint32_t index = turn % rails;
+        index += domain && index >= at[i]->domain_port;
+        ports[i] = &all->workload->ports[rank->port_first + (inside ? at[i]->domain_port : index)];
+    }
+    *own_port = ports[0];
+    *peer_port = ports[1];
+}
+
+static uint64_t numbers_of(const app__collectives_t *all, uint32_t group)
+{
+    return (uint64_t)all->groups[group].layout.ranks * all->groups[group].lanes * all->slots;
+}
+
+static uint32_t qp_number(const app__member_t *member,
+                          const app__port_t *port,
+                          uint32_t peer,
+                          uint32_t lane,
+                          bool incoming,
+                          uint32_t slot)
+{
+    const app__collectives_t *const all = member->all;
+    const uint64_t ranks = all->groups[member->group].layout.ranks;
+    const uint64_t offset = (lane * ranks + peer) * all->slots + slot;
+    const uint32_t place = (uint32_t)(port - &all->workload->ports[member->rank->port_first]);
+    return app__qp_number(member->position[place] + offset +
+                          (incoming ? numbers_of(all, member->group) : 0));
+}
+
+app__ends_t app__conn_ends(const app__conn_t *conn, uint32_t message)
+{
+    const app__member_t *const own = conn->member;
+    const app__member_t *const peer = app__conn_peer(conn);
+    const uint32_t slot = message % own->all->slots;
+    app__ends_t ends;
+    app__conn_ports(own, peer, conn->lane, message, &ends.own, &ends.peer);
+    ends.own_number = qp_number(own, ends.own, conn->peer, conn->lane, conn->incoming, slot);
+    ends.peer_number = qp_number(peer, ends.peer, own->number, conn->lane, !conn->incoming, slot);
+    return ends;
+}
+
+// -- queue pairs
+
+void app__conn_post_receive(app__conn_t *conn, nic_qp_t *qp, uint32_t message)
+{
+    nic_recv_wr_t wr = {.wr_id = (uint64_t)(uintptr_t)&conn->passive};
+    if (!app__conn_has_cts(conn)) {
+        const app__ends_t ends = app__conn_ends(conn, message);
+        wr.sge = (nic_sge_t){app__address_of_qp(ends.own_number),
+                             app__address_of_qp(1),
+                             app__buffer_key(ends.own->endpoint, ends.own_number)};
+    }
+    const sim_err_t error = nic_post_recv(qp, &wr);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), sim_err_text(error));
+}
+
+// Returns the UDP source port of a message's queue pair; 0: by its numbers.
+static uint16_t port_number(const app__conn_t *conn, const app__ends_t *ends, uint32_t message)
+{
+    if (app__conn_permanent(conn)) {
+        return 0;
+    }
+    const uint64_t first = conn->incoming ? ends->peer_number : ends->own_number;
+    return (uint16_t)(0xc000u | (sim_mix64(first << 32 | message) & 0x3fffu));
+}
+
+static nic_qp_t *make_qp(app__conn_t *conn, uint32_t message)
+{
+    const app__collectives_t *const all = conn->member->all;
+    const app__ends_t ends = app__conn_ends(conn, message);
+    const nic_qp_init_attr_t init = {
+        .qp_type = NIC_QPT_RC,
+        .send_cq = ends.own->endpoint->send_cq,
+        .recv_cq = ends.own->endpoint->recv_cq,
+        .max_send_wr = conn->incoming ? CTS_MAX : 2 * CTS_MAX,
+        .max_recv_wr = conn->incoming ? CTS_MAX : 0,
+        .qp_num = ends.own_number,
+        .ctx = conn,
+    };
+    nic_qp_t *qp = NULL;
+    nic_qp_attr_t attr;
+    sim_message_t text = {.text = ""};
+    sim_err_t error = nic_qp_create(ends.own->endpoint->pd, &init, &qp);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, sim_err_text(error));
+    nic_qp_attr_default(ends.own->endpoint->nic, &attr);
+    const uint64_t first = conn->incoming ? ends.peer_number : ends.own_number;
+    attr.dest_interface = ends.peer->endpoint->interface;
+    attr.dest_qp_num = ends.peer_number;
+    attr.sq_psn = (uint32_t)sim_mix64(first << 32 ^ message ^ all->workload->first_flow_id << 8) &
+                  ROCE_PSN_MASK;
+    attr.rq_psn = attr.sq_psn;
+    attr.access = NIC_ACCESS_REMOTE_WRITE;
+    attr.udp_source_port = port_number(conn, &ends, message);
+    error = nic_qp_connect(qp, &attr, &text);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, text.text);
+    if (conn->incoming) {
+        conn->passive.qp = qp;
+        conn->passive.ops = &app__conn_range_ops;
+        conn->passive.owner = conn->member;
+        nic_qp_on_write(qp, app__conn_write_arrived, conn);
+    } else {
+        nic_qp_on_write(qp, app__conn_cts_arrived, conn);
+    }
+    return qp;
+}
+
+// Returns the queue pair of a message, making it if there is none yet.
+nic_qp_t *app__conn_qp(app__conn_t *conn, uint32_t message)
+{
+    SIM_CHECK(conn->slots != NULL);
+    app__slot_t *const slot = &conn->slots[message % conn->member->all->slots];
+    if (slot->qp == NULL) {
+        const bool counts = app__conn_permanent(conn);
+        slot->qp = make_qp(conn, counts ? message % conn->member->all->slots : message);
+        // Without a clear-to-send, receives stand ready; with one, it brings them.
+        const uint32_t ready = app__conn_has_cts(conn) ? 0 : counts ? 2 * APP__CONN_POSTED_MAX : 1;
+        for (uint32_t i = 0; conn->incoming && i < ready; i++) {
+            app__conn_post_receive(conn, slot->qp, message);
+        }
+    }
+    return slot->qp;
+}
+
+void app__conn_end_qp(app__conn_t *conn, uint32_t message)
+{
+    app__slot_t *const slot = &conn->slots[message % conn->member->all->slots];
+    if (slot->qp != NULL) {
+        nic_qp_destroy(slot->qp);
+    }
+    if (slot->accepted != NULL) {
+        slot->accepted->qp = NULL;
+    }
+    *slot = (app__slot_t){.qp = NULL};
+}
+
+void app__conns_retire(app__member_t *member)
+{
+    for (uint32_t i = 0; i < member->bucket_count; i++) {
+        for (app__conn_t *conn = member->buckets[i]; conn != NULL; conn = conn->next) {
+            for (uint32_t s = 0; conn->slots != NULL && s < member->all->slots; s++) {
+                app__conn_end_qp(conn, s);
+            }
+        }
+    }
+    app__conns_fini(member);
+    member->buckets = NULL;
+    member->bucket_count = 0;
+    member->conn_count = 0;
+}
+
+// -- queue pairs that packets make
+
+sim_time_t app__conn_passive_from_ps(const void *owner, uint32_t interface, uint64_t offset)
+{
+    const app__member_t *const member = owner;
+    (void)interface;
+    (void)offset;
+    return member->all->workload->retired ? SIM_TIME_NEVER : 0;
+}
+
+void app__conn_accept(void *owner,
+                      app__endpoint_t *endpoint,
+                      uint64_t offset,
+                      app__passive_t *passive)
+{
+    app__member_t *const member = owner;
+    const app__collectives_t *const all = member->all;
+    const uint64_t numbers = numbers_of(all, member->group);
+    const uint32_t ranks = all->groups[member->group].layout.ranks;
+    const uint64_t at = offset % numbers;
+    const uint32_t slot = (uint32_t)(at % all->slots);
+    const uint64_t pair = at / all->slots;
+    app__conn_t *const conn =
+        app__conn(member, (uint32_t)(pair % ranks), (uint32_t)(pair / ranks), offset >= numbers);
+    SIM_CHECK(endpoint->node == member->rank->node);
+    // The message of the slot is the first one that has it and has not ended.
+    const uint32_t from = conn->incoming ? conn->closed : conn->acked.next;
+    const uint32_t message = from + (slot + all->slots - from % all->slots) % all->slots;
+    passive->qp = app__conn_qp(conn, message);
+    conn->slots[slot].accepted = passive;
+}
+
+bool app__conn_is_finished(void *owner, const app__passive_t *passive)
+{
+    (void)owner;
+    return passive->qp == NULL;
+}
+
+void app__conns_reserve(app__collectives_t *all)
+{
+    const app__schedule_t *const schedule = all->workload->schedule;
+    all->slots = all->options.queue_pairs == APP__QPS_PERMANENT ? (uint32_t)all->options.pairs
+                                                                : APP__CONN_SLOTS;
+    for (uint32_t g = 0; g < schedule->group_count; g++) {
+        const uint64_t numbers = 2 * numbers_of(all, g);
+        for (uint32_t i = 0; numbers > 0 && i < schedule->groups[g].count; i++) {
+            app__member_t *const member = &all->groups[g].members[i];
+            const app__port_t *const ports = &all->workload->ports[member->rank->port_first];
+            for (uint32_t p = 0; p < member->rank->port_count; p++) {
+                member->position[p] =
+                    app__reserve_qps(ports[p].endpoint, &app__conn_range_ops, member, numbers);
+                app__register_buffers(ports[p].endpoint);
+            }
+        }
+    }
+}
