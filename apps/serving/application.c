@@ -51,7 +51,9 @@ static sim_err_t set_memory(app__serving_t *serving, sim_message_t *message)
                 "expected more GPUs, or kv-memory",
                 node->gpus.count,
                 serving->served.sizes.name,
-                (double)app__served_weight_bytes(&serving->served, serving->config.value_bytes) /
+                (double)app__served_weight_bytes(&serving->served,
+                                                 serving->config.value_bytes,
+                                                 node->gpus.expert_nodes) /
                     1e9);
         }
     }
@@ -74,6 +76,36 @@ static sim_err_t set_places(app__serving_t *serving, sim_message_t *message)
                                   "requests",
                                   ": the KV data of all prompts is above 256 TiB, expected fewer "
                                   "or shorter requests");
+        }
+    }
+    return SIM_OK;
+}
+
+// Makes room for the activations of a step behind the KV data. Checks that experts spread evenly.
+static sim_err_t set_exchanges(app__serving_t *serving, sim_message_t *message)
+{
+    const app__model_t *const sizes = &serving->served.sizes;
+    serving->exchange_at = serving->stage_bytes;
+    for (uint32_t n = 0; n < serving->node_count; n++) {
+        const uint64_t nodes = serving->nodes[n].gpus.expert_nodes;
+        if (nodes > 1 && sizes->experts % nodes != 0) {
+            return sim_fail_about(message,
+                                  SIM_ERR_RANGE,
+                                  "experts",
+                                  ": %" PRIu64 " experts do not spread evenly over %" PRIu64
+                                  " nodes",
+                                  sizes->experts,
+                                  nodes);
+        }
+        if (nodes > 1) {
+            const uint64_t groups = (sizes->layers + serving->layer_groups - 1);
+            const uint64_t tokens = serving->config.token_budget > serving->requests.prompt_max
+                                        ? serving->config.token_budget
+                                        : serving->requests.prompt_max;
+            const uint64_t bytes =
+                app__serving_exchange_bytes(serving, tokens) * (groups / serving->layer_groups + 1);
+            serving->stage_bytes =
+                serving->exchange_at + bytes / PAGE_BYTES * PAGE_BYTES + PAGE_BYTES;
         }
     }
     return SIM_OK;
@@ -209,7 +241,7 @@ static void init_nodes(app__serving_t *serving)
     serving->nodes = sim_alloc_array(all, sizeof(*serving->nodes));
     for (uint32_t n = 0; n < all; n++) {
         app__serving_node_t *const node = &serving->nodes[n];
-        *node = (app__serving_node_t){.serving = serving, .index = n};
+        *node = (app__serving_node_t){.serving = serving, .index = n, .lost_peer = UINT32_MAX};
         if (n >= serving->node_count) {
             continue; // it has no GPUs
         }
@@ -217,6 +249,7 @@ static void init_nodes(app__serving_t *serving)
         app__serving_gpus(config,
                           &serving->served,
                           node->decodes ? decode_tp : config->tp,
+                          node->decodes ? config->decode : config->prefill,
                           &node->gpus);
     }
 }
@@ -375,7 +408,10 @@ static sim_err_t prepare(app__serving_t *serving,
     if (error == SIM_OK) {
         error = set_memory(serving, message);
     }
-    return error == SIM_OK ? set_places(serving, message) : error;
+    if (error == SIM_OK) {
+        error = set_places(serving, message);
+    }
+    return error == SIM_OK ? set_exchanges(serving, message) : error;
 }
 
 static sim_err_t serving_create(const app_context_t *context,

@@ -159,7 +159,7 @@ static void arm(app__serving_node_t *node)
 {
     const sim_time_t part_ps =
         (sim_time_t)((sim_wide_t)node->step_ps * (node->group + 1) / node->groups);
-    sim_timer_arm(node->node, &node->timer, node->step_began_ps + part_ps);
+    sim_timer_arm(node->node, &node->timer, node->step_began_ps + part_ps + node->waited_ps);
 }
 
 static bool sends(const app__serving_node_t *node)
@@ -197,8 +197,11 @@ void app__serving_step(app__serving_node_t *node)
     node->step_ps = app__served_step_ps(&serving->served, &node->gpus, &load);
     node->step_kind = kind_of(node);
     node->group = 0;
-    node->groups =
-        serving->config.kv == APP__SERVING_LAYER && sends(node) ? serving->layer_groups : 1;
+    const bool by_layer = serving->config.kv == APP__SERVING_LAYER && sends(node);
+    node->groups = by_layer || app__serving_spreads(node) ? serving->layer_groups : 1;
+    node->by_layer = by_layer;
+    node->step_tokens = load.tokens;
+    node->waited_ps = 0;
     app__serving_counters_t *const counters = &node->counters;
     counters->steps++;
     counters->batch_sum += load.sequences;
@@ -261,12 +264,23 @@ static void fired(sim_node_t *sim_node, sim_timer_t *timer)
     app__serving_node_t *const node = SIM_CONTAINER_OF(timer, app__serving_node_t, timer);
     sim_progress(sim_node);
     node->group++;
-    if (node->group < node->groups) {
-        send_layers(node);
-        arm(node);
+    if (app__serving_spreads(node)) {
+        app__serving_exchange(node);
+    } else {
+        app__serving_exchanged(node);
+    }
+}
+
+void app__serving_exchanged(app__serving_node_t *node)
+{
+    if (node->group == node->groups) {
+        end_step(node);
         return;
     }
-    end_step(node);
+    if (node->by_layer) {
+        send_layers(node);
+    }
+    arm(node);
 }
 
 void app__serving_batch_init(app__serving_node_t *node)

@@ -63,7 +63,13 @@ static const sim_attr_t attrs[] = {
                      "step; layer: after each group of layers of a step"),
     SIM_ATTR(PREFIX ".layer-groups", COUNT, TYPE, layer_groups,
              .default_text = "auto", .min_text = "1", .max_text = "10000", .auto_ok = true,
-             .help = "groups of layers of kv: layer; auto: one per layer"),
+             .help = "groups of layers, after each of which KV data of kv: layer is sent, and "
+                     "activations go to experts of other nodes; auto: one per layer"),
+    SIM_ATTR(PREFIX ".experts", ENUM, TYPE, experts,
+             .default_text = "node", .choices = "node|pool",
+             .help = "where the experts of a model with experts are; node: all in each node; pool: "
+                     "spread over all prefill nodes, and over all decode nodes (expert "
+                     "parallelism)"),
     SIM_ATTR(PREFIX ".transport", ENUM, TYPE, transport,
              .default_text = "write", .choices = "write|mooncake",
              .help = "how KV data moves; write: RDMA WRITEs on a queue pair between two NICs; "
@@ -228,6 +234,7 @@ sim_err_t app__serving_model(const app__serving_config_t *config,
 void app__serving_gpus(const app__serving_config_t *config,
                        const app__served_t *served,
                        uint64_t count,
+                       uint64_t nodes,
                        app__gpus_t *gpus)
 {
     *gpus = (app__gpus_t){
@@ -238,6 +245,7 @@ void app__serving_gpus(const app__serving_config_t *config,
         .link_ps = config->link_ps,
         .step_ps = config->step_ps,
         .value_bytes = config->value_bytes,
+        .expert_nodes = config->experts == 1 && served->sizes.experts > 0 ? nodes : 1,
         .kv_token_bytes = app__served_kv_values(served) * config->kv_value_bytes,
     };
 }
@@ -250,7 +258,8 @@ uint64_t app__serving_kv_memory(const app__serving_config_t *config,
         return config->kv_bytes;
     }
     const double all = (double)gpus->count * (double)config->gpu_bytes * real_of(config->gpu_share);
-    const double weights = (double)app__served_weight_bytes(served, config->value_bytes);
+    const double weights =
+        (double)app__served_weight_bytes(served, config->value_bytes, gpus->expert_nodes);
     const uint64_t shares = app__served_kv_shares(served);
     // GPUs that compute with equal heads hold equal KV data.
     const double copies = shares < gpus->count ? (double)gpus->count / (double)shares : 1.0;

@@ -100,19 +100,17 @@ static void tell_operation(const app__serving_node_t *node,
                            app_operation_fn fn,
                            void *ctx)
 {
-    static const char *const names[] = {"prefill",
-                                        "decode",
-                                        "prefill and decode",
-                                        "KV data",
-                                        "cached KV data"};
+    static const char *const names[] =
+        {"prefill", "decode", "prefill and decode", "KV data", "cached KV data", "experts"};
     const app_operation_t operation = {
         .rank = node->index,
         .number = number,
         .interface = nic_interface(nic_at(node->station->host, 0)),
-        .kind = own->kind == APP__SERVING_DID_SEND   ? "send"
-                : own->kind == APP__SERVING_DID_READ ? "recv"
-                                                     : "calc",
-        .dimension = "none",
+        .kind = own->kind == APP__SERVING_DID_SEND       ? "send"
+                : own->kind == APP__SERVING_DID_READ     ? "recv"
+                : own->kind == APP__SERVING_DID_EXCHANGE ? "all-to-all"
+                                                         : "calc",
+        .dimension = own->kind == APP__SERVING_DID_EXCHANGE ? "ep" : "none",
         .name = names[own->kind],
         .bytes = own->bytes,
         .peer = own->peer,
@@ -293,6 +291,8 @@ static void tell_nodes(const app__serving_t *serving, app__serving_report_t *rep
         report->kv_bytes += counters->sent_bytes;
         report->fetched_bytes += counters->fetched_bytes;
         report->stored_bytes += counters->stored_bytes;
+        report->exchange_bytes += counters->exchange_bytes;
+        report->exchanges_failed += counters->exchanges_failed;
         report->fetches_failed += counters->fetches_failed;
         report->nodes[report->node_count++] = (app__serving_told_node_t){
             .node = node->station->host->sim.name,
@@ -305,6 +305,9 @@ static void tell_nodes(const app__serving_t *serving, app__serving_report_t *rep
             .preemptions = counters->preemptions,
             .batch_mean = (double)counters->batch_sum / steps,
             .busy_percent = all_ps > 0.0 ? 100.0 * (double)counters->busy_ps / all_ps : 0.0,
+            .exchange_percent = counters->busy_ps > 0 ? 100.0 * (double)counters->exchange_ps /
+                                                            (double)counters->busy_ps
+                                                      : 0.0,
             .memory_percent = 100.0 * (double)counters->pages_max / (double)node->pages,
             .sent_bytes = counters->sent_bytes,
             .received_bytes = counters->received_bytes,

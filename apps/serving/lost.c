@@ -74,6 +74,7 @@ static void drop_jobs(app__mc_chain_t *chain, uint32_t lost)
 
 void app__serving_on_lost(app__serving_node_t *node, uint32_t lost)
 {
+    node->lost_peer = lost;
     drop_jobs(&node->queued, lost);
     drop_jobs(&node->running, lost);
     drop_jobs(&node->reserving, lost);

@@ -77,6 +77,9 @@ static void count_bytes(const move_t *move)
             node->written_to[peer_nic] += transfer->bytes;
         }
     }
+    if (transfer->unlisted) {
+        return;
+    }
     app__serving_note_operation(node,
                                 transfer->reads ? APP__SERVING_DID_READ : APP__SERVING_DID_SEND,
                                 move->began_ps,

@@ -39,6 +39,7 @@ typedef struct app__serving_told_node {
     uint64_t preemptions;
     double batch_mean;
     double busy_percent;
+    double exchange_percent;
     double memory_percent;
     uint64_t sent_bytes;
     uint64_t received_bytes;
@@ -87,6 +88,8 @@ typedef struct app__serving_report {
     uint64_t fetched_bytes;
     uint64_t stored_bytes;
     uint64_t fetches_failed;
+    uint64_t exchange_bytes;
+    uint64_t exchanges_failed;
     app__serving_told_node_t *nodes;
     size_t node_count;
     app__serving_nic_t *nics;
@@ -95,7 +98,7 @@ typedef struct app__serving_report {
     size_t served_count;
 } app__serving_report_t;
 
-#define APP__SERVING_REPORT_ROWS 31u
+#define APP__SERVING_REPORT_ROWS 33u
 extern const sim_report_row_t app__serving_report_rows[APP__SERVING_REPORT_ROWS];
 
 // Computes the stages of a request that was served, in ps.

@@ -65,20 +65,28 @@ uint64_t app__served_kv_shares(const app__served_t *served)
     return served->kv_rank > 0 ? 1 : served->sizes.kv_heads;
 }
 
-uint64_t app__served_weight_bytes(const app__served_t *served, uint64_t value_bytes)
+uint64_t app__served_weight_bytes(const app__served_t *served,
+                                  uint64_t value_bytes,
+                                  uint64_t expert_nodes)
 {
-    return app__model_parameters(&served->sizes) * value_bytes;
+    const app__model_t *const sizes = &served->sizes;
+    const uint64_t elsewhere = sizes->experts - sizes->experts / expert_nodes;
+    uint64_t count = app__model_parameters(sizes);
+    for (uint64_t i = 0; i < sizes->layers; i++) {
+        count -= app__model_has_experts(sizes, i) ? elsewhere * app__model_expert(sizes) : 0;
+    }
+    return count * value_bytes;
 }
 
 // Returns the weights of all layers: those that each token is multiplied with, or those that a step
-// of so many tokens reads, where different tokens use different experts.
-static double layer_weights(const app__model_t *sizes, uint64_t tokens)
+// of so many tokens reads, where different tokens use different ones of `experts` experts.
+static double layer_weights(const app__model_t *sizes, uint64_t tokens, uint64_t experts)
 {
     double sum = 0.0;
     for (uint64_t i = 0; i < sizes->layers; i++) {
         sum += (double)app__model_attention(sizes);
         uint64_t used = sizes->top_k * tokens;
-        used = used > sizes->experts ? sizes->experts : used;
+        used = used > experts ? experts : used;
         sum += app__model_has_experts(sizes, i)
                    ? (double)(used + sizes->shared_experts) * (double)app__model_expert(sizes)
                    : (double)app__model_mlp(sizes);
@@ -94,14 +102,15 @@ sim_time_t app__served_step_ps(const app__served_t *served,
     const double head = (double)app__model_embedding(sizes);
     const double width =
         served->attention_width > 0 ? (double)served->attention_width : 2.0 * (double)sizes->hidden;
-    const double flops = 2.0 * (double)load->tokens * layer_weights(sizes, 1) +
+    const double flops = 2.0 * (double)load->tokens * layer_weights(sizes, 1, sizes->experts) +
                          2.0 * (double)load->sequences * head +
                          2.0 * width * (double)sizes->layers * (double)load->pairs;
     const double shares = (double)app__served_kv_shares(served);
     const double kv_parts = shares < (double)gpus->count ? shares : (double)gpus->count;
-    const double bytes = (layer_weights(sizes, load->tokens) + head) * (double)gpus->value_bytes /
-                             (double)gpus->count +
-                         (double)load->context * (double)gpus->kv_token_bytes / kv_parts;
+    const double bytes =
+        (layer_weights(sizes, load->tokens, sizes->experts / gpus->expert_nodes) + head) *
+            (double)gpus->value_bytes / (double)gpus->count +
+        (double)load->context * (double)gpus->kv_token_bytes / kv_parts;
     const double compute_s = flops / ((double)gpus->count * gpus->flops);
     const double memory_s = bytes / gpus->memory_bytes_per_s;
     double time_ps = (compute_s > memory_s ? compute_s : memory_s) * 1e12 + (double)gpus->step_ps;

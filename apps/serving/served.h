@@ -39,6 +39,7 @@ typedef struct app__gpus {
     sim_time_t step_ps;      // fixed part of a step
     uint64_t value_bytes;    // bytes of a weight
     uint64_t kv_token_bytes; // KV data of a token in all layers
+    uint64_t expert_nodes;   // nodes that the experts are spread over; 1: each node has all
 } app__gpus_t;
 
 // The work of a step.
@@ -54,7 +55,9 @@ sim_time_t app__served_step_ps(const app__served_t *served,
                                const app__gpus_t *gpus,
                                const app__step_load_t *load);
 
-// Returns the bytes of all weights.
-uint64_t app__served_weight_bytes(const app__served_t *served, uint64_t value_bytes);
+// Returns the bytes of the weights of a node whose experts are spread over `expert_nodes` nodes.
+uint64_t app__served_weight_bytes(const app__served_t *served,
+                                  uint64_t value_bytes,
+                                  uint64_t expert_nodes);
 
 #endif // APPS_SERVING_SERVED_H

@@ -71,6 +71,7 @@ typedef struct app__serving_config {
     uint32_t transport;
     uint32_t first;
     uint64_t layer_groups; // SIM_AUTO: one per layer
+    uint32_t experts;      // 0: each node has all; 1: spread over the nodes of a pool
     uint64_t token_budget;
     uint64_t batch;
     bool chunked;
@@ -113,14 +114,15 @@ typedef struct app__serving_config {
 } app__serving_config_t;
 extern const sim_attr_table_t app__serving_attrs;
 
-// Fills the served model and the GPUs of a prefill or decode node from the attributes. Returns an
-// error that begins with the attribute's name.
+// Fill the served model, and the GPUs of a node in a pool of so many, from the attributes. The
+// first returns an error that begins with the attribute's name.
 SIM_MUST_CHECK sim_err_t app__serving_model(const app__serving_config_t *config,
                                             app__served_t *served,
                                             sim_message_t *message);
 void app__serving_gpus(const app__serving_config_t *config,
                        const app__served_t *served,
                        uint64_t count,
+                       uint64_t nodes,
                        app__gpus_t *gpus);
 // Returns the bytes of KV memory of a node; 0: the weights leave no room.
 uint64_t app__serving_kv_memory(const app__serving_config_t *config,
@@ -231,6 +233,7 @@ typedef enum app__serving_operation_kind {
     APP__SERVING_DID_BOTH,
     APP__SERVING_DID_SEND,
     APP__SERVING_DID_READ,
+    APP__SERVING_DID_EXCHANGE,
 } app__serving_operation_kind_t;
 
 // Counters of a node, carried to rank 0.
@@ -248,6 +251,9 @@ typedef struct app__serving_counters {
     uint64_t fetched_bytes;
     uint64_t stored_bytes;
     uint64_t fetches_failed;
+    uint64_t exchange_bytes; // activations for experts, there and back
+    uint64_t exchanges_failed;
+    sim_time_t exchange_ps;
     uint64_t failed;
     sim_time_t busy_ps;
 } app__serving_counters_t;
@@ -276,9 +282,18 @@ struct app__serving_node {
     sim_timer_t timer;
     sim_time_t step_began_ps;
     sim_time_t step_ps;
-    uint64_t group;  // groups of layers that are computed
-    uint64_t groups; // of the step
+    uint64_t step_tokens;
+    bool by_layer;        // KV data is sent after each group of layers
+    sim_time_t waited_ps; // for exchanges of the step
+    uint64_t group;       // groups of layers that are computed
+    uint64_t groups;      // of the step
     app__serving_operation_kind_t step_kind;
+    // the exchange under way (exchange.c)
+    uint32_t exchange_left;
+    bool exchange_reads;
+    sim_time_t exchange_began_ps;
+    uint64_t exchanged_bytes; // before it
+    uint32_t lost_peer;       // that the router has told of; UINT32_MAX: none
     app__serving_counters_t counters;
     uint64_t *nic_sent; // bytes of the node's own transfers, by NIC
     uint64_t *nic_received;
@@ -314,6 +329,7 @@ struct app__serving {
     uint64_t flow_unit_bytes; // KV data of a token in all layers, in one flow
     uint64_t *stage_at;       // by request: where its KV data begins in the memory of a flow
     uint64_t stage_bytes;
+    uint64_t exchange_at; // where the activations of exchanges lie behind them
     // State of the router, on the first host:
     app__mc_station_t *router;
     sim_timer_t timer;
@@ -435,6 +451,18 @@ void app__serving_batch_init(app__serving_node_t *node);
 // Begins a step if none is under way and there is something to compute.
 void app__serving_step(app__serving_node_t *node);
 
+// Goes on with a step whose exchange has ended.
+void app__serving_exchanged(app__serving_node_t *node);
+
+// -- exchange.c
+
+// Returns whether a node exchanges activations with others of its pool.
+bool app__serving_spreads(const app__serving_node_t *node);
+// Returns the activations of so many tokens for the experts of one layer.
+uint64_t app__serving_exchange_bytes(const app__serving_t *serving, uint64_t tokens);
+// Exchanges the activations of the present group of layers, then calls app__serving_exchanged.
+void app__serving_exchange(app__serving_node_t *node);
+
 // -- move.c, wire.c: transfers of KV data
 
 // Called once when a transfer has ended, with the bytes that all its flows have moved.
@@ -444,6 +472,7 @@ typedef struct app__serving_transfer {
     app__serving_node_t *node; // whose NICs are posted to
     uint32_t peer;             // node
     bool reads;                // from the peer; else it writes
+    bool unlisted;             // it is no operation of its own for operations.csv
     bool host;                 // memory of hosts, over the NICs for storage; else of GPUs
     uint64_t offset;           // in the places of memory of both ends
     uint64_t bytes;            // of each flow

@@ -125,6 +125,12 @@ static const row_t rows[] = {
           "  - serving: {prefill: 2, decode: 3, requests: 12, rate: 500, layers: 2, hidden: 64,"
           " heads: 2, kv-heads: 1, prompt-tokens: 50, output-tokens: 3, start: 0s, log: on,"
           " fail-host: host4, fail-at: 8ms, fail-detect: 1ms, admission: goals}\n"},
+    {"serving with experts of other nodes",
+     STAR "nic: {model: ideal}\n"
+          "traffic:\n"
+          "  - serving: {prefill: 2, decode: 2, requests: 6, rate: 500, model: mixtral-8x7b,"
+          " layers: 2, hidden: 64, heads: 2, kv-heads: 1, prompt-tokens: 50, output-tokens: 3,"
+          " start: 0s, experts: pool, log: on}\n"},
     {"workload of a file",
      "topology: {leaf-spine: {leaves: 2, spines: 2, hosts-per-leaf: 4, delay: 500ns}}\n"
      "traffic:\n  - workload: {file: scenarios/training/ring8.goal, start: 1us}\n"},

@@ -67,6 +67,10 @@ run fail-decode $fail fail-host=host4 decode=2
 run fail-mooncake $fail fail-host=host4 decode=2 transport=mooncake
 run fail-both $fail fail-host=host1 decode=0
 run fail-last $fail fail-host=host1 prefill=1
+mixture='model=mixtral-8x7b tp=2 prefill=2 prompt-tokens=512'
+run experts-node $mixture
+run experts-pool $mixture experts=pool
+run experts-groups $mixture experts=pool layer-groups=4 decode=2
 for threads in 1 2 4; do
     "$ROCESIM" run serving.yaml -o t$threads --threads $threads --quiet \
         --set traffic[0].serving.requests=20 --set traffic[0].serving.rate=50 \
@@ -189,6 +193,17 @@ for name in ("prefill", "decode", "mooncake", "both"):
     assert f["placed_again"] == sum(r["stages"]["routing_ms"] > 0.01 for r in f["served"]), name
 f = app("fail-last")
 assert f["requests"] + f["failed"] == 60 and f["failed"] > 20 and f["placed_again"] == 0
+# Two of eight experts for each token; of two nodes, half of the activations stay.
+there = 512 * 2 * 4096 * 2 * 32 / 2
+e = {name: app("experts-" + name) for name in ("node", "pool", "groups")}
+assert e["node"]["exchange_bytes"] == 0 and e["pool"]["exchange_bytes"] == 2 * there
+more = e["pool"]["stages"]["prefill_ms"] * e["pool"]["nodes"][0]["exchange_percent"] / 100
+near(more, 2 * kv(there / 2) + 2 * 32 * 0.003, 0.02, "exchanges of 32 layers on two NICs")
+alone = e["pool"]["stages"]["prefill_ms"] - more
+assert alone < e["node"]["stages"]["prefill_ms"], "a node reads the weights of its own experts only"
+few = e["groups"]["stages"]["prefill_ms"] * e["groups"]["nodes"][0]["exchange_percent"] / 100
+near(few, 2 * kv(there / 2) + 2 * 4 * 0.003, 0.02, "exchanges of four groups of layers")
+assert e["groups"]["exchange_bytes"] == 2 * there + 2 * 10 * 2 * 4096 * 2 * 32 / 2, "and of ten tokens"
 d2 = app("storage-dual")
 # The second prompt comes through its prefill node, which has as little to fetch as its decode node.
 assert sum(r["cached_tokens"] for r in d2["served"]) == 2047 and d2["fetched_bytes"] == 2047 * TOKEN
