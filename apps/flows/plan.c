@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "apps/flows/transfer_internal.h"
+#include "nic/transport.h"
 
 // Memory of a transfer: the struct, its places in the indices of both ends, the responder's byte.
 #define TRANSFER_BYTES (sizeof(app__transfer_t) + 2 * sizeof(uint32_t) + sizeof(uint8_t))
@@ -127,6 +128,41 @@ app__transfer_t app__transfer_of(const app__plan_t *plan, const app__request_t *
     };
 }
 
+// Fails if the transport of the host that asks for a transfer does not have its verb.
+static sim_err_t check_transport(const app__plan_t *plan,
+                                 const app__request_t *request,
+                                 sim_message_t *message)
+{
+    const app__transfer_t transfer = app__transfer_of(plan, request);
+    const nic_t *const nic = nic_of_interface(plan->net, request->source);
+    if (plan->shape.service != APP__RC ||
+        nic_transport_allows(nic, (uint8_t)app__transfer_opcode(&transfer))) {
+        return SIM_OK;
+    }
+    uint64_t bytes = 0;
+    const char *const name = nic_transport_usual(nic, &bytes)->name;
+    if (request->chain.received != 0) {
+        return sim_fail_about(
+            message,
+            SIM_ERR_INVALID,
+            "triggers",
+            ": the arrival of a SEND triggers others, and nic.transport %s of %s "
+            "has WRITE alone, expected no such trigger, or nic.%s.operations: all",
+            name,
+            app__host_name(plan->net, request->source),
+            name);
+    }
+    return sim_fail_about(message,
+                          SIM_ERR_INVALID,
+                          "verb",
+                          ": %s, and nic.transport %s of %s has WRITE alone, expected write, or "
+                          "nic.%s.operations: all",
+                          transfer.verb == APP__VERB_SEND ? "send" : "read",
+                          name,
+                          app__host_name(plan->net, request->source),
+                          name);
+}
+
 sim_err_t app__plan_add(app__plan_t *plan,
                         const app__request_t *request,
                         const char *blame,
@@ -141,7 +177,10 @@ sim_err_t app__plan_add(app__plan_t *plan,
     if (plan->count >= APP__TRANSFERS_MAX) {
         return app__too_many(blame, message);
     }
-    const sim_err_t goes = app__check_service(plan, message);
+    sim_err_t goes = app__check_service(plan, message);
+    if (goes == SIM_OK) {
+        goes = check_transport(plan, request, message);
+    }
     if (goes != SIM_OK) {
         return goes;
     }

@@ -310,6 +310,11 @@ const nic_transport_ops_t *nic_transport_usual(const nic_t *nic, uint64_t *nic_b
     return ops;
 }
 
+bool nic_transport_allows(const nic_t *nic, uint8_t opcode)
+{
+    return nic->transport->allows == NULL || nic->transport->allows(nic, opcode);
+}
+
 void nic_transport_add_totals(const nic_t *nic, nic_transport_totals_t *totals)
 {
     const nic_counters_t *const counters = nic_get_counters(nic);

@@ -121,5 +121,6 @@ extern const net_balance_ops_t net__balance_conga;    // conga.c
 extern const net_balance_ops_t net__balance_conweave; // conweave.c
 extern const net_balance_ops_t net__balance_valiant;  // detour.c
 extern const net_balance_ops_t net__balance_ugal;
+extern const net_balance_ops_t net__balance_structured;
 
 #endif // NET_SWITCH_BALANCE_BALANCE_INTERNAL_H

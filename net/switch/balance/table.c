@@ -16,6 +16,7 @@ static const net_balance_ops_t *const own[] = {
     &net__balance_conweave,
     &net__balance_valiant,
     &net__balance_ugal,
+    &net__balance_structured,
 };
 
 void net__register_balances(net_t *net)
