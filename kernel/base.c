@@ -194,9 +194,13 @@ void sim_free_sparse(void *memory, size_t size_bytes)
     }
 }
 
+#define OWN_PAGES_BYTES (1 << 20) // memory from this size on has pages of its own
+
 void sim_return_freed(void)
 {
 #ifdef __GLIBC__
+    // Without this, the library learns from large memory that was freed to keep more of it.
+    (void)mallopt(M_MMAP_THRESHOLD, OWN_PAGES_BYTES);
     (void)malloc_trim(0);
 #endif
 }

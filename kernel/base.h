@@ -156,7 +156,8 @@ void *sim_alloc_lines(size_t size_bytes) __attribute__((malloc, alloc_size(1)));
 // take no memory. Free with sim_free_sparse, with the same size.
 void *sim_alloc_sparse(size_t size_bytes) __attribute__((alloc_size(1)));
 void sim_free_sparse(void *memory, size_t size_bytes); // NULL is allowed
-// Gives freed memory back to the system, as far as the C library can. Call it after freeing much.
+// Gives freed memory back to the system, as far as the C library can. From then on, large memory
+// takes none before it is written to. Call it after freeing much.
 void sim_return_freed(void);
 // Returns a copy of text; free with sim_free.
 char *sim_strdup(const char *text) __attribute__((malloc));

@@ -283,7 +283,8 @@ static void number_forwarders(net_t *net)
 {
     for (size_t i = 0; i < net->node_count; i++) {
         if (net->nodes[i] != NULL && net->nodes[i]->forward != NULL) {
-            net->nodes[i]->forwarder = net->forwarder_count++;
+            SIM_CHECK(net->forwarder_count < NET_FORWARDERS_MAX);
+            net->nodes[i]->forwarder = net->forwarder_count++ & (NET_FORWARDERS_MAX - 1);
         }
     }
 }

@@ -164,8 +164,8 @@ struct net_node {
     net_log_t *log; // net/log.h; NULL: the node notes nothing
 
     net_node_kind_t kind;
-    uint32_t planes;    // of a host: consecutive ports that are one NIC's; 0, 1: each port is a NIC
-    uint32_t forwarder; // of a node that forwards: its place among them, after net_build
+    uint32_t planes : 8;     // of a host: consecutive ports that are one NIC's; 0, 1: each is a NIC
+    uint32_t forwarder : 24; // of a node that forwards: its place among them, after net_build
     net_t *net;
     net_node_built_fn built;
     const net_forward_ops_t *forward; // NULL: a host

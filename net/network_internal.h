@@ -9,6 +9,7 @@
 #include "net/models.h"
 
 #define NET_NO_LEAF UINT32_MAX
+#define NET_FORWARDERS_MAX (1u << 24) // net_node_t.forwarder
 
 // The node and port to which an interface is attached. All forwarding nodes read one array of
 // these.
@@ -36,6 +37,7 @@ typedef struct net_hop_page {
 // Routes of one forwarding node, for one state of the links.
 struct net_routes {
     net_hop_page_t **pages; // by leaf / NET_HOPS_OF_A_PAGE
+    bool shares_pages;      // the array is that of a node before this one
     uint32_t *ports;        // ranges of ports, each in the order that net_config_t.routes defines
     size_t port_count;
     size_t port_capacity;

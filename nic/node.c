@@ -618,7 +618,7 @@ void nic_host_set_planes(net_node_t *host, uint32_t planes)
 {
     SIM_CHECK(planes >= 1 && planes <= UINT8_MAX);
     if (nic__host_of(host)->config->planes != NIC_PLANES_OFF) {
-        host->planes = planes;
+        host->planes = (uint8_t)planes;
     }
 }
 

@@ -93,8 +93,42 @@ net_routes_t *net__routes_create(const net_t *net)
     return routes;
 }
 
+// Lets nodes whose arrays of pages are equal share one: in a fat-tree, all switches of the top tier.
+static void share_arrays(const net_t *net, net_routes_t *routes)
+{
+    const uint32_t pages = page_count(net);
+    size_t slot_count = 16;
+    while (slot_count < 2 * (size_t)net->forwarder_count) {
+        slot_count *= 2;
+    }
+    net_hop_page_t ***const slots = sim_alloc_array(slot_count, sizeof(*slots)); // open addressing
+    for (uint32_t i = 0; i < net->forwarder_count; i++) {
+        uint64_t hash = 0;
+        for (uint32_t page = 0; page < pages; page++) {
+            hash = sim_mix64(hash ^ (uint64_t)(uintptr_t)routes[i].pages[page]);
+        }
+        size_t at = (size_t)hash & (slot_count - 1);
+        while (slots[at] != NULL &&
+               memcmp(slots[at], routes[i].pages, pages * sizeof(net_hop_page_t *)) != 0) {
+            at = (at + 1) & (slot_count - 1);
+        }
+        if (slots[at] == NULL) {
+            slots[at] = routes[i].pages;
+            continue;
+        }
+        for (uint32_t page = 0; page < pages; page++) {
+            net__hop_page_release(routes[i].pages[page]);
+        }
+        sim_free(routes[i].pages);
+        routes[i].pages = slots[at];
+        routes[i].shares_pages = true;
+    }
+    sim_free(slots);
+}
+
 void net__routes_finish(const net_t *net, net_routes_t *routes)
 {
+    share_arrays(net, routes);
     for (uint32_t i = 0; i < net->forwarder_count; i++) {
         sim_free(routes[i].sets);
         routes[i].sets = NULL;
@@ -109,10 +143,12 @@ void net__routes_finish(const net_t *net, net_routes_t *routes)
 void net__routes_free(const net_t *net, net_routes_t *routes)
 {
     for (uint32_t i = 0; routes != NULL && i < net->forwarder_count; i++) {
-        for (uint32_t page = 0; page < page_count(net); page++) {
+        for (uint32_t page = 0; !routes[i].shares_pages && page < page_count(net); page++) {
             net__hop_page_release(routes[i].pages[page]);
         }
-        sim_free(routes[i].pages);
+        if (!routes[i].shares_pages) {
+            sim_free(routes[i].pages);
+        }
         sim_free(routes[i].ports);
     }
     sim_free(routes);

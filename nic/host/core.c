@@ -93,9 +93,9 @@ void nic__cores_set_clock(nic_host_t *host)
     nic_detail_t detail;
     nic_detail_resolve(host->config, &detail);
     host->clock = (nic_clock_t){
-        .mhz = detail.cpu_clock_mhz,
-        .all_mhz = detail.cpu_clock_all_mhz,
-        .all_from = detail.cpu_clock_all_from,
+        .mhz = (uint32_t)detail.cpu_clock_mhz,
+        .all_mhz = (uint32_t)detail.cpu_clock_all_mhz,
+        .all_from = (uint32_t)detail.cpu_clock_all_from,
     };
 }
 
@@ -109,7 +109,8 @@ static void set_pace(nic_host_t *host)
     if (working > CORES_AT_FULL_CLOCK) {
         const uint64_t fall_mhz = (clock->mhz - clock->all_mhz) * (working - CORES_AT_FULL_CLOCK) /
                                   (clock->all_from - CORES_AT_FULL_CLOCK);
-        host->core_slow_permille = (uint32_t)(1000 * clock->mhz / (clock->mhz - fall_mhz));
+        host->core_slow_permille =
+            (uint32_t)(UINT64_C(1000) * clock->mhz / (clock->mhz - fall_mhz));
     }
 }
 

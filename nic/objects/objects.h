@@ -146,15 +146,16 @@ struct nic_memory {
 
 // The clock of a host's cores.
 typedef struct nic_clock {
-    uint64_t mhz; // with at most two cores at work
-    uint64_t all_mhz;
-    uint64_t all_from; // cores at work from which on it is all_mhz; 0: the clock is always the same
+    uint32_t mhz; // with at most two cores at work
+    uint32_t all_mhz;
+    uint32_t all_from; // cores at work from which on it is all_mhz; 0: the clock is always the same
 } nic_clock_t;
 
 struct nic_host {
     net_node_t node; // first
     nic_t *nics;     // one for each port, or for node.planes consecutive ports
     uint32_t nic_count;
+    nic_clock_t clock;
     nic_t *kicked;  // NICs that may have something to send; looked at when the event is over
     nic_qp_t *dead; // destroyed QPs, freed when the event is over
     bool in_event;
@@ -169,7 +170,6 @@ struct nic_host {
     nic_core_t *cores;
     uint32_t cores_started;
     uint32_t core_slow_permille; // 1000: at the clock rate that costs are given for
-    nic_clock_t clock;
     nic_memory_t memory;
     nic_fabric_t *fabric;
     nic_iommu_t *iommu;

@@ -215,8 +215,9 @@ static world_place_t place_of_name(const world_scenario_t *scenario, const char 
 #define HOST_BYTES UINT64_C(2200)
 #define LINK_BYTES UINT64_C(1200)
 
-// Nodes that other ranks run take a third of the memory of a rank's own (docs/performance.md).
-#define ELSEWHERE 3u
+// Nodes that other ranks run take an eighth of the memory of a rank's own once they are built, and
+// more before they are let go (docs/performance.md).
+#define ELSEWHERE 5u
 
 // Refuses a network that needs more memory than memory-max, before it is built.
 static sim_err_t fits(const topo_size_t *size, sim_message_t *message, void *ctx)

@@ -89,7 +89,8 @@ const net_routes_t *net__routes_now(const net_switch_t *sw)
 {
     const net_t *const net = sw->node.net;
     for (size_t s = 0; s < net->state_count; s++) {
-        if ((net_hop_page_t *const *)net->routes[s][sw->node.forwarder].pages == sw->hop_pages) {
+        if (net->routes[s] != NULL &&
+            (net_hop_page_t *const *)net->routes[s][sw->node.forwarder].pages == sw->hop_pages) {
             return net->routes[s];
         }
     }
