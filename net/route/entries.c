@@ -93,7 +93,7 @@ net_routes_t *net__routes_create(const net_t *net)
     return routes;
 }
 
-// Lets nodes whose arrays of pages are equal share one: in a fat-tree, all switches of the top tier.
+// Lets nodes whose arrays of pages are equal share one: in a fat-tree, all switches of the top.
 static void share_arrays(const net_t *net, net_routes_t *routes)
 {
     const uint32_t pages = page_count(net);
