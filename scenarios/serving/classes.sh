@@ -7,7 +7,8 @@
 # the mean iteration of the training, whose gradients keep the fabric busy.
 set -eu
 . "$(dirname "$0")/serving_lib.sh"
-open_study "$1" "${STUDY_QUICK:-0}" control,classes,ttft_ms,ttft_p99_ms,kv_ms,kv_p99_ms,iteration_ms,paused_ms
+open_study "$1" "${STUDY_QUICK:-0}" \
+    control,classes,nr,ttft_ms,ttft_p99_ms,kv_ms,kv_p99_ms,iteration_ms,paused_ms
 requests=$(pick requests 16 60)
 iterations=$(pick iterations 1 4)
 # case_of CONTROL NAME SERVES TRAINS SETTING...: runs a case; SERVES and TRAINS: whether its times count
@@ -22,14 +23,16 @@ case_of() {
         kv_p99=$(calc 4 "$(value 'apps[0].kv_ms.p99')")
     fi
     [ "$trains" = 0 ] || iteration=$(calc 4 "$(value 'apps[1].iteration_ms')")
-    put "$control" "$name" "$ttft" "$ttft_p99" "$kv" "$kv_p99" "$iteration" \
+    nr=$((nr + 1))
+    put "$control" "$name" $nr "$ttft" "$ttft_p99" "$kv" "$kv_p99" "$iteration" \
         "$(calc 4 "$(value 'pfc.paused_ps') / 1e9")"
 }
 for control in $(pick controls dcqcn "dcqcn hpcc timely none"); do
+    nr=0
     case_of "$control" serving 1 0 "requests=$requests" iterations=1 'traffic[1].training.start=5s'
     case_of "$control" training 0 1 requests=1 "iterations=$iterations"
     for classes in $(pick classes "one kv-first" "one two kv-first"); do
         case_of "$control" "$classes" 1 1 "classes=$classes" "requests=$requests" "iterations=$iterations"
     done
 done
-labels=1 draw "classes" ttft_p99_ms kv_p99_ms iteration_ms
+labels=1 axis=3 draw "classes" ttft_p99_ms kv_p99_ms iteration_ms

@@ -51,4 +51,9 @@ status=0
 [ ! -s "$work/out" ] || fail "a broken trace is described"
 [ "$(cat "$work/err")" = "$work/bad:2:1: the row has 2 cells, expected 3 as the first line has" ] ||
     fail "$(cat "$work/err")"
+
+# Traffic of kind flows names the application that reads such a file.
+printf 'topology: {star: {hosts: 2}}\ntraffic: [{flows: {file: azure}}]\n' >"$work/flows.yaml"
+"$ROCESIM" check "$work/flows.yaml" >/dev/null 2>"$work/err" && fail "a trace of requests is taken for flows"
+grep -q 'a trace of requests, which traffic of kind serving reads' "$work/err" || fail "$(cat "$work/err")"
 [ $failures = 0 ]

@@ -27,4 +27,8 @@ above "$one" "$alone" "KV data beside training against alone"
 above "$one" "$(cell classes dcqcn kv-first kv_ms)" "one class against KV data first"
 above "$(cell failure write 9999 failed)" 0 "failed requests without another NIC"
 above 1 "$(cell failure fast 9999 failed)" "failed requests with another NIC"
+above "$(cell dual dual 1:1 gain)" 1.3 "gain by reading through decode nodes"
+above 1.5 "$(cell dual dual 1:1 imbalance)" "imbalance of NICs for storage with two ways"
+above "$(cell trace peers 3 hit_rate)" 0.5 "share of prompts in a cache"
+above "$(cell trace none 3 ttft_ms)" "$(cell trace peers 3 ttft_ms)" "TTFT without a cache"
 [ $failures = 0 ]
