@@ -171,6 +171,16 @@ static inline net_packet_aside_t *net_packet_aside(const net_packet_t *packet)
     return (net_packet_aside_t *)sim_pool_cold(packet);
 }
 
+#define NET_UET_DATAGRAM 8u // net_packet_aside_t.selective.round of datagrams of Ultra Ethernet
+
+// Returns whether a packet is a datagram of Ultra Ethernet (UUD).
+static inline bool net_packet_is_uud(const net_packet_t *packet)
+{
+    const uint32_t operation = packet->opcode & ROCE_OPERATION_MASK;
+    return (packet->opcode & ROCE_TRANSPORT_MASK) == ROCE_UET && operation <= ROCE_SEND_ONLY_IMM &&
+           (net_packet_aside(packet)->selective.round & NET_UET_DATAGRAM) != 0;
+}
+
 // INT's records, NET_INT_HOPS_MAX of them, exist only in packets whose telemetry is INT.
 #define NET_PACKET_TELEMETRY_AT SIM_CACHE_LINE          // byte offset in the cold part
 #define NET_PACKET_TELEMETRY_BYTES (3 * SIM_CACHE_LINE) // size of the cold part with records

@@ -115,6 +115,24 @@ static void fill_data(const net_packet_t *packet, net_uet_t *uet)
     }
 }
 
+// A datagram has no PSN and no PDC. The Q_Key is the job's id, and the queue pair that sent it the
+// memory key.
+static void fill_datagram(const net_packet_t *packet, net_uet_t *uet)
+{
+    const net_packet_aside_t *const aside = net_packet_aside(packet);
+    const bool immediate = (packet->opcode & ROCE_OPERATION_MASK) == (uint32_t)ROCE_SEND_ONLY_IMM;
+    uet->type = UET_UUD_REQUEST;
+    uet->next = UET_NEXT_STANDARD;
+    uet->source_pdc = uet->destination_pdc = 0;
+    uet->opcode = UET_SES_DATAGRAM_SEND;
+    uet->ses_flags = (uint8_t)(UET_SES_START | UET_SES_END | (immediate ? UET_SES_HEADER_DATA : 0));
+    uet->message_id = (uint16_t)packet->aeth;
+    uet->job = aside->deth.qkey & 0xffffff;
+    uet->memory_key = aside->deth.source_qp;
+    uet->request_length = packet->payload_bytes;
+    uet->header_data = immediate ? aside->immediate : 0;
+}
+
 void net_uet_of_packet(const net_packet_t *packet, net_uet_t *uet)
 {
     const net_packet_aside_t *const aside = net_packet_aside(packet);
@@ -139,6 +157,10 @@ void net_uet_of_packet(const net_packet_t *packet, net_uet_t *uet)
         uet->flags = credit ? 0 : UET_FLAG_ACK_REQUEST;
         uet->psn = packet->psn;
         uet->word = (uint32_t)(aside->map.bits[2] / CREDIT_UNIT) & 0xffffff;
+        return;
+    }
+    if (net_packet_is_uud(packet)) {
+        fill_datagram(packet, uet);
         return;
     }
     const bool rod = (aside->selective.round & 2u) != 0;

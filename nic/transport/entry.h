@@ -47,6 +47,12 @@ sim_time_t nic__idle_rtt_ps(const nic_qp_t *qp);
 
 extern const nic_transport_ops_t nic__transport_uc;
 extern const nic_transport_ops_t nic__transport_ud;
+// Takes a datagram of UD or UUD: completes a receive, or drops it.
+void nic__receive_datagram(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
+
+// -- uec/uud.c
+
+extern const nic_transport_ops_t nic__transport_uud;
 
 // -- acknowledge.c
 

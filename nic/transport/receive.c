@@ -182,8 +182,10 @@ static inline void take(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 static void take_foreign(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     const uint8_t wire = qp->ops->wire;
-    if (wire == 0 || (packet->opcode & ROCE_TRANSPORT_MASK) != wire || qp->transport != ROCE_RC ||
-        packet->source != qp->path.destination) {
+    const bool datagram = net_packet_is_uud(packet);
+    if (wire == 0 || (packet->opcode & ROCE_TRANSPORT_MASK) != wire ||
+        qp->transport != (datagram ? ROCE_UD : ROCE_RC) ||
+        (!datagram && packet->source != qp->path.destination)) {
         nic__consume(nic, packet);
         return;
     }

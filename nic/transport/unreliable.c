@@ -140,7 +140,7 @@ static void receive_unreliable(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 
 // -- UD
 
-static void receive_datagram(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+void nic__receive_datagram(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     const uint32_t operation = nic__operations[packet->opcode & ROCE_OPERATION_MASK];
     const net_packet_aside_t *const aside = net_packet_aside(packet);
@@ -180,5 +180,5 @@ const nic_transport_ops_t nic__transport_ud = {
     .name = "ud",
     .ready = nic__cursor_ready,
     .next_packet = nic__cursor_packet,
-    .request = receive_datagram,
+    .request = nic__receive_datagram,
 };

@@ -30,7 +30,10 @@ static const nic_transport_ops_t *transport_of(const nic_t *nic, const nic_qp_in
                    ? &nic__transport_gbn_place
                    : ops;
     }
-    return attr->qp_type == NIC_QPT_UC ? &nic__transport_uc : &nic__transport_ud;
+    if (attr->qp_type == NIC_QPT_UC) {
+        return &nic__transport_uc;
+    }
+    return nic->transport->wire == ROCE_UET ? &nic__transport_uud : &nic__transport_ud;
 }
 
 sim_err_t nic_qp_create(nic_pd_t *pd, const nic_qp_init_attr_t *attr, nic_qp_t **qp)
