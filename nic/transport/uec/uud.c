@@ -3,8 +3,8 @@
 // queue pairs are on NICs whose transport is of Ultra Ethernet.
 //
 // A datagram has a PDS header of 4 bytes without a PSN, and an entropy value of its own. Nobody
-// acknowledges or repeats it, and no control bounds it. One that a switch trimmed is lost.
-// Source: Ultra Ethernet Specification 1.0, packet delivery sublayer (3.5). Page: docs/models/uec.md.
+// acknowledges or repeats it, and no control bounds it. One that a switch trimmed is lost. Source:
+// Ultra Ethernet Specification 1.0, packet delivery sublayer (3.5). Page: docs/models/uec.md.
 #include "nic/extra.h"
 #include "nic/host/packets.h"
 #include "nic/objects/objects.h"

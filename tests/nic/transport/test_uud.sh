@@ -3,7 +3,7 @@
 #
 # Goal: datagrams of UD queue pairs are sprayed over all paths, have the length of their headers, are not
 # acknowledged, and arrive in any order; what switches trim is lost and nothing else is; queue pairs of
-# the two services of one NIC do not take each other's packets; threads and the detailed NIC change no outcome.
+# the two services of one NIC do not take each other's packets. Threads and the detailed NIC change nothing.
 # Method: a small leaf-spine; frames are counted in a capture.
 # Not pinned: fields of the headers (tests/net/test_uet_frame.c, docs/formats/frames.md).
 . tests/script.sh
