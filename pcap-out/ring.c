@@ -194,7 +194,9 @@ static void turn(net_log_t *log, const sim_node_t *sim_node)
     ring_block_t *const block = node->last;
     if (block != NULL) {
         block->end_ps = sim_node->run_end_ps;
-        atomic_fetch_add_explicit(&ring->blocks, 1, memory_order_relaxed);
+        // Threads may lose each other's counts: the cutoff then comes later.
+        const uint64_t blocks = atomic_load_explicit(&ring->blocks, memory_order_relaxed);
+        atomic_store_explicit(&ring->blocks, blocks + 1, memory_order_relaxed);
         forget(node, ring->cutoff_ps);
     }
     add_block(node);
