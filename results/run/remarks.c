@@ -98,9 +98,32 @@ static void remark_caches(const world_t *world, results_t *results)
     }
 }
 
+// Tells of files in picoseconds that Wireshark shows wrongly. It multiplies the part of a second by
+// 10^9 in 64 bits, whatever the resolution or offset of the interface: from 2^64 / 10^9 ps on, that
+// overflows. Finer units than 100 ps therefore always fail in the course of a second.
+static void remark_captures(const world_t *world, results_t *results)
+{
+    const world_scenario_t *const scenario = world->scenario;
+    for (size_t i = 0; i < scenario->capture_count; i++) {
+        const world_capture_config_t *const config = &scenario->captures[i].config;
+        if (config->times == WORLD_CAPTURE_PS && results->sim_time_ps > UINT64_MAX / 1000000000u) {
+            world_text_t end;
+            world_warn(
+                &results->warnings,
+                "capture-ps",
+                "Wireshark and tshark show wrong times in %s from 18.446 ms on: it is in ps "
+                "(captures.times) and reaches to %s; rocesim capture reads it rightly; leave "
+                "captures.times at ns for Wireshark",
+                config->fabric,
+                world_format_time(&end, results->sim_time_ps));
+        }
+    }
+}
+
 void results__remark(const world_t *world, results_t *results)
 {
     results->remark_first = results->warnings.count;
     remark_ports(world, results);
     remark_caches(world, results);
+    remark_captures(world, results);
 }
