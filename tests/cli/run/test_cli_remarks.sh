@@ -46,6 +46,16 @@ told cache-promotes-nothing 'host0 moved nothing to L1 in [0-9]* accesses: no co
 untold cache-promotes-nothing cache --set nic.cache.promote.l1=2
 untold cache-promotes-nothing cache --set 'traffic[0].contexts.operations=100'
 
+# Wireshark cannot count picoseconds beyond 18 ms.
+cat >"$work/ps.yaml" <<'END'
+topology: {star: {hosts: 2}}
+traffic: [{flows: {list: [host0 host1 2KB 0us, host0 host1 2KB 20ms]}}]
+captures: [{fabric: all.pcapng, times: ps}]
+END
+told capture-ps 'wrong times in all.pcapng from 18.446 ms on' ps
+untold capture-ps ps --set 'captures[0].times=ns'
+untold capture-ps ps --set 'traffic[0].flows.list=[host0 host1 2KB 18ms]'
+
 cat >"$work/loss.yaml" <<'END'
 topology: {star: {hosts: 3}}
 link: {loss-rate: 1e-7}
