@@ -2,7 +2,8 @@
 // cli/timeline/run.c - the timeline of any run: flows, pauses, drops, faults, caches and series.
 //
 // Hosts and switches are processes. A flow is a slice of its sender and one of its receiver, with
-// an arrow between them. A pause is a slice on a thread of the port that is stopped.
+// an arrow between them. A pause is a slice on a thread of the port that is stopped; an arrow comes
+// from the pause that it follows.
 #include "cli/timeline/trace.h"
 
 #include "results/csv.h"
@@ -190,6 +191,33 @@ static char *track_of(const results_csv_t *csv, size_t span)
     return sim_format("port %s faults", port);
 }
 
+// Draws an arrow to a pause from the pause that it follows: the peer's node stopped this port, as a
+// port of its own was stopped, in the same class and by the same origin.
+static void join_pause(run_trace_t *run, cli_slice_t *slice, const char *port)
+{
+    const char *const peer = strstr(port, "->");
+    if (peer == NULL || slice->start_ps < run->trace->from_ps ||
+        slice->start_ps > run->trace->to_ps) {
+        return;
+    }
+    const uint64_t pid = pid_of(run, peer + 2, strcspn(peer + 2, "#/"));
+    cli_slice_t *cause = NULL;
+    for (size_t i = 0; i < run->open_count; i++) {
+        cli_slice_t *const open = &run->open[i];
+        if (open->pid == pid && strcmp(open->category, "pause") == 0 &&
+            strcmp(strrchr(open->track, ' '), strrchr(slice->track, ' ')) == 0 &&
+            json_equal(open->args, slice->args) &&
+            (cause == NULL || open->start_ps < cause->start_ps)) {
+            cause = open;
+        }
+    }
+    if (cause != NULL) {
+        slice->caused_by = ++run->arrows;
+        SIM_GROW(cause->causes, cause->cause_count, &cause->cause_capacity);
+        cause->causes[cause->cause_count++] = (cli_leaving_t){slice->caused_by, slice->start_ps};
+    }
+}
+
 static void begin_span(run_trace_t *run, const results_csv_t *csv, size_t span, sim_time_t time_ps)
 {
     const char *const reason = results_csv_text(csv, E_REASON);
@@ -197,8 +225,7 @@ static void begin_span(run_trace_t *run, const results_csv_t *csv, size_t span, 
     if (strcmp(spans[span].category, "pause") == 0) {
         json_object_set_new(args, "began_at", cli__trace_text(reason));
     }
-    SIM_GROW(run->open, run->open_count, &run->open_capacity);
-    run->open[run->open_count++] = (cli_slice_t){
+    cli_slice_t slice = {
         .pid = pid_of_name(run, results_csv_text(csv, E_PORT)),
         .track = track_of(csv, span),
         .start_ps = time_ps,
@@ -209,6 +236,11 @@ static void begin_span(run_trace_t *run, const results_csv_t *csv, size_t span, 
         .args = args,
         .unfinished = true,
     };
+    if (strcmp(slice.category, "pause") == 0) {
+        join_pause(run, &slice, results_csv_text(csv, E_PORT));
+    }
+    SIM_GROW(run->open, run->open_count, &run->open_capacity);
+    run->open[run->open_count++] = slice;
 }
 
 // Ends the latest open span of the track; of faults, that of the same kind.

@@ -52,6 +52,7 @@ static void slice_fini(cli_slice_t *slice)
 {
     sim_free(slice->track);
     sim_free(slice->name);
+    sim_free(slice->causes);
     json_decref(slice->args);
 }
 
@@ -93,21 +94,44 @@ static json_t *event_of(const cli_slice_t *slice, const char *phase, json_int_t 
     return event;
 }
 
-// Writes one end of an arrow, inside its slice: viewers bind it to the slice that encloses it.
-static void put_arrow(const cli_slice_t *slice, cli_trace_t *trace, json_int_t tid)
+// Writes one end of an arrow near that time, inside its slice: viewers bind it to the slice that
+// encloses it.
+static void put_arrow(const cli_slice_t *slice,
+                      cli_trace_t *trace,
+                      json_int_t tid,
+                      const char *name,
+                      uint64_t arrow,
+                      bool arrives,
+                      sim_time_t at_ps)
 {
     const sim_time_t length_ps = slice->end_ps - slice->start_ps;
     const sim_time_t inside_ps = length_ps < 2 * SIM_PS_PER_NS ? length_ps / 2 : SIM_PS_PER_NS;
-    const sim_time_t at_ps =
-        slice->arrow_arrives ? slice->end_ps - inside_ps : slice->start_ps + inside_ps;
-    json_t *const event =
-        event_of(slice, slice->arrow_arrives ? "f" : "s", tid, cli__trace_us(at_ps));
-    json_object_set_new(event, "name", json_string("data"));
-    json_object_set_new(event, "id", json_integer((json_int_t)slice->arrow));
-    if (slice->arrow_arrives) {
+    const sim_time_t first_ps = slice->start_ps + inside_ps;
+    const sim_time_t last_ps = slice->end_ps - inside_ps;
+    at_ps = at_ps < first_ps ? first_ps : at_ps > last_ps ? last_ps : at_ps;
+    json_t *const event = event_of(slice, arrives ? "f" : "s", tid, cli__trace_us(at_ps));
+    json_object_set_new(event, "name", json_string(name));
+    json_object_set_new(event, "id", json_integer((json_int_t)arrow));
+    if (arrives) {
         json_object_set_new(event, "bp", json_string("e"));
     }
     cli__trace_put(trace, slice->pid, event);
+}
+
+static void put_arrows(const cli_slice_t *slice, cli_trace_t *trace, json_int_t tid)
+{
+    if (slice->arrow != 0) {
+        const bool arrives = slice->arrow_arrives;
+        const sim_time_t at_ps = arrives ? slice->end_ps : slice->start_ps;
+        put_arrow(slice, trace, tid, "data", slice->arrow, arrives, at_ps);
+    }
+    for (size_t i = 0; i < slice->cause_count; i++) {
+        const cli_leaving_t *const leaving = &slice->causes[i];
+        put_arrow(slice, trace, tid, "pause", leaving->arrow, false, leaving->at_ps);
+    }
+    if (slice->caused_by != 0) {
+        put_arrow(slice, trace, tid, "pause", slice->caused_by, true, slice->start_ps);
+    }
 }
 
 static void put_slice(cli_slice_t *slice, cli_trace_t *trace, json_int_t tid)
@@ -129,9 +153,7 @@ static void put_slice(cli_slice_t *slice, cli_trace_t *trace, json_int_t tid)
         json_object_set(event, "args", slice->args);
     }
     cli__trace_put(trace, slice->pid, event);
-    if (slice->arrow != 0) {
-        put_arrow(slice, trace, tid);
-    }
+    put_arrows(slice, trace, tid);
 }
 
 void cli__slices_write(cli_slices_t *slices, cli_trace_t *trace)

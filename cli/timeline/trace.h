@@ -32,6 +32,12 @@ json_t *cli__trace_text(const char *text);
 // Returns a time in the format's unit, us.
 double cli__trace_us(sim_time_t time_ps);
 
+// An arrow that leaves a slice somewhere.
+typedef struct cli_leaving {
+    uint64_t arrow;
+    sim_time_t at_ps;
+} cli_leaving_t;
+
 // A slice of time on a track of a process. Slices of one track that overlap get threads of their
 // own.
 typedef struct cli_slice {
@@ -41,10 +47,14 @@ typedef struct cli_slice {
     sim_time_t end_ps;
     char *name;
     const char *category;
-    json_t *args;       // NULL: none
-    uint64_t arrow;     // 0: none; both ends of an arrow have its number
-    bool arrow_arrives; // at the end of this slice; else the arrow leaves at its start
-    bool is_instant;    // a moment, at start_ps
+    json_t *args;          // NULL: none
+    uint64_t arrow;        // 0: none; both ends of an arrow have its number
+    bool arrow_arrives;    // at the end of this slice; else the arrow leaves at its start
+    uint64_t caused_by;    // arrow that arrives at the start of this slice; 0: none
+    cli_leaving_t *causes; // arrows to slices that this one caused
+    size_t cause_count;
+    size_t cause_capacity;
+    bool is_instant; // a moment, at start_ps
     bool unfinished;
 } cli_slice_t;
 

@@ -71,8 +71,19 @@ flows = list(csv.DictReader(open(work + "/s/flows.csv")))
 rows = collections.Counter(r["event"] for r in csv.DictReader(open(work + "/s/events.csv")))
 processes = {e["args"]["name"] for e in events if e["name"] == "process_name"}
 assert {"host0", "host4", "leaf0", "spine0"} <= processes, processes
-assert len(arrows) == len(flows) == count(events, ph="X", cat="send") == count(events, ph="X", cat="recv")
+data = [ends for ends in arrows.values() if ends[0]["name"] == "data"]
+assert len(data) == len(flows) == count(events, ph="X", cat="send") == count(events, ph="X", cat="recv")
 assert count(events, ph="X", cat="pause") == rows["paused"] > 0, rows
+# An arrow between pauses goes from a port of the node that stops to the port that it stops.
+names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+ports = {(e["pid"], e["tid"]): e["args"]["name"].split()[1] for e in events
+         if e["name"] == "thread_name" and e["args"]["name"].startswith("port ")}
+pauses = [sorted(ends, key=lambda e: e["ph"]) for ends in arrows.values() if ends[0]["name"] == "pause"]
+assert 0 < len(pauses) < rows["paused"], (len(pauses), rows["paused"])
+for follows, leads in pauses:
+    stopped = ports[follows["pid"], follows["tid"]]
+    assert stopped.split("->")[1].split("#")[0] == names[leads["pid"]], (stopped, names[leads["pid"]])
+    assert abs(follows["ts"] - leads["ts"]) < 0.01, (follows, leads)
 assert count(events, ph="i", cat="drop") == rows["drop"] > 0, rows
 assert count(events, ph="X", cat="fault") == rows["link_down"] + rows["fault"] == 4, rows
 down = [e for e in events if e["name"] == "link_down"]
