@@ -570,6 +570,43 @@ static void find_slow_host(explain_t *explain, const bool *claimed)
                           sim_strdup("look at its PCIe, memory, cores and congestion control"));
 }
 
+// Tells at the main cause that lossless classes lost packets, because headroom is too small, and
+// what would be enough. The order of other remedies stays.
+static void tell_headroom(explain_t *explain)
+{
+    uint64_t drops = 0;
+    uint32_t worst = EXPLAIN_NONE;
+    for (uint32_t i = 0; i < explain->port_count; i++) {
+        const uint64_t here = explain->ports[i].drops[NET_DROP_HEADROOM_FULL];
+        drops += here;
+        if (here > 0 &&
+            (worst == EXPLAIN_NONE || here > explain->ports[worst].drops[NET_DROP_HEADROOM_FULL])) {
+            worst = i;
+        }
+    }
+    if (worst == EXPLAIN_NONE || explain->finding_count == 0) {
+        return;
+    }
+    explain_finding_t *const finding = &explain->findings[0];
+    const net_port_t *const port = explain->ports[worst].port;
+    const uint64_t limit = net_switch_headroom_limit_bytes(port->node, port->index);
+    world_text_t bytes;
+    cli__explain_evidence(finding,
+                          sim_format("PFC lost %" PRIu64
+                                     " packets of lossless classes: headroom was full, most often "
+                                     "at %s, which has %s for each class",
+                                     drops,
+                                     cli__explain_port_name(explain, worst),
+                                     world_format_bytes(&bytes, limit)));
+    const bool given = net_switch_config(port->node)->pfc_headroom_bytes != SIM_AUTO;
+    char *const more = sim_format("switch.pfc.headroom=%" PRIu64 "B", 2 * limit);
+    cli__explain_remedy(finding,
+                        given ? "switch.pfc.headroom=auto" : more,
+                        given ? "headroom for all packets that arrive after a pause: none is lost"
+                              : "twice the headroom holds packets that arrive after a pause");
+    sim_free(more);
+}
+
 static int by_weight(const void *a, const void *b)
 {
     const explain_finding_t *const x = a;
@@ -597,4 +634,5 @@ void cli__explain_find(explain_t *explain)
     if (explain->finding_count > 0) {
         qsort(explain->findings, explain->finding_count, sizeof(explain_finding_t), by_weight);
     }
+    tell_headroom(explain);
 }

@@ -18,9 +18,10 @@
 
 typedef struct explain_flow {
     uint64_t id;
-    uint32_t source; // interfaces
+    uint32_t source; // interfaces, in the direction of the data
     uint32_t destination;
     uint16_t source_port;
+    bool reads; // the destination asked for the data
     uint64_t bytes;
     uint64_t delivered_bytes;
     sim_time_t start_ps;

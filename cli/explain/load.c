@@ -122,8 +122,29 @@ static const char *const flow_columns[] = {"flow_id",
                                            "end_ns",
                                            "ideal_fct_ns",
                                            "retransmitted_packets",
-                                           "delivered_bytes"};
-enum { F_ID, F_SRC, F_DST, F_PORT, F_BYTES, F_START, F_END, F_IDEAL, F_AGAIN, F_DELIVERED };
+                                           "delivered_bytes",
+                                           "app"};
+enum { F_ID, F_SRC, F_DST, F_PORT, F_BYTES, F_START, F_END, F_IDEAL, F_AGAIN, F_DELIVERED, F_APP };
+
+// Returns whether the flows of an application are READs: all entries of traffic of this name move
+// data so, from the destination to the source. flows.csv does not tell entries of one name apart.
+static bool reads(const world_scenario_t *scenario, const char *app)
+{
+    bool all = scenario->traffic_count > 0;
+    for (size_t i = 0; i < scenario->traffic_count; i++) {
+        const world_traffic_t *const traffic = &scenario->traffic[i];
+        if (strcmp(traffic->ops->name, app) != 0) {
+            continue;
+        }
+        char *const path = sim_format("traffic.%s.verb", app);
+        const sim_attr_t *const attr = sim_attr_find(traffic->ops->attrs, path);
+        char *const verb = attr != NULL ? sim_attr_get(attr, traffic->config) : sim_strdup("");
+        all &= strcmp(verb, "read") == 0;
+        sim_free(path);
+        sim_free(verb);
+    }
+    return all;
+}
 
 static sim_err_t take_number(const results_csv_t *csv,
                              size_t column,
@@ -165,6 +186,12 @@ static sim_err_t take_flow(explain_t *explain,
     }
     flow.source = find_name(names, results_csv_text(csv, F_SRC));
     flow.destination = find_name(names, results_csv_text(csv, F_DST));
+    flow.reads = reads(explain->scenario, results_csv_text(csv, F_APP));
+    if (flow.reads) {
+        const uint32_t reader = flow.source;
+        flow.source = flow.destination;
+        flow.destination = reader;
+    }
     flow.source_port = (uint16_t)port;
     flow.ended = results_csv_text(csv, F_END)[0] != '\0';
     flow.end_ps = flow.ended ? flow.end_ps : explain->end_ps;
@@ -337,8 +364,9 @@ static void take_path(explain_t *explain, explain_flow_t *flow)
     }
     flow->first_hop = (uint32_t)explain->hop_count;
     for (uint32_t i = 0; i < path.hop_count; i++) {
-        // Where switches choose a path per packet, only the ends of the path are known.
-        if (!explain->paths_known && i != 0 && i + 1 != path.hop_count) {
+        // Where switches choose a path per packet, only the ends of the path are known. Of READs,
+        // too: flows.csv has no UDP port of the answers.
+        if ((!explain->paths_known || flow->reads) && i != 0 && i + 1 != path.hop_count) {
             continue;
         }
         SIM_GROW(explain->hops, explain->hop_count, &explain->hop_capacity);

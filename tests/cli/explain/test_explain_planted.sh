@@ -14,12 +14,12 @@ fabric='{leaf-spine: {leaves: 3, spines: 3, hosts-per-leaf: 4, host-rate: 100Gbp
 star='{star: {hosts: 6, rate: 100Gbps, delay: 500ns}}'
 tree='{fat-tree: {k: 4, rate: 100Gbps, delay: 1us}}'
 other='host1 host9 100KB 5us, host5 host10 100KB 9us'
-# plant KIND PLACE TOPOLOGY FLOWS [LINES]: the first cause must be KIND at PLACE (a pattern).
+# plant KIND PLACE TOPOLOGY FLOWS [LINES [VERB]]: the first cause must be KIND at PLACE (a pattern).
 count=0
 plant() {
     local name=$((count += 1))-$1
     printf '%s\n' "name: $name" 'seed: 7' 'until: 50ms' 'stall-after: 2ms' "topology: $3" "${5:-}" \
-        "traffic: [flows: {list: [$4]}]" >"$work/$name.yaml"
+        "traffic: [flows: {verb: ${6:-write}, list: [$4]}]" >"$work/$name.yaml"
     "$ROCESIM" run "$work/$name.yaml" -o "$work/$name" --quiet >/dev/null 2>&1
     "$ROCESIM" explain "$work/$name" --json >"$work/$name.json" || fail "explain $name"
     python3 - "$work/$name.json" "$1" "$2" <<'END' || fail "$name"
@@ -63,6 +63,28 @@ plant deadlock 's?->s?' "$ring" \
     'h0 h2 2MB 0us, h1 h3 2MB 0us, h2 h4 2MB 0us, h3 h0 2MB 0us, h4 h1 2MB 0us' \
     'switch: {buffer: 1MB}
 nic: {congestion-control: none, timeout: 0}'
+
+# READs move data to who asked; a fabric without ECMP, and one whose headroom is too small.
+plant incast 'leaf0->host0' "$fabric" \
+    'host0 host4 150KB 0us, host0 host5 150KB 0us, host0 host6 150KB 0us, host0 host8 150KB 0us' '' read
+plant slow-receiver host5 '{dragonfly: {switches: 4, hosts-per-switch: 2, global-links: 2}}' \
+    'host20 host5 300KB 0us, host30 host5 200KB 0us, host40 host6 200KB 3us' "$small
+network: {load-balancer: ugal}
+faults: [{part: host5, kind: slow-receiver, rate: 8Gbps}]"
+plant incast 'switch5->host5' '{torus: {x: 4, y: 4}}' \
+    "$(for i in 0 2 4 9 10 14; do printf "host$i host5 100KB 0us, "; done) host1 host3 50KB 0us" \
+    'switch: {buffer: 1MB, pfc: {enabled: false}}
+nic: {transport: irn}'
+plant incast 'switch0->host2' "$star" \
+    'host0 host2 500KB 0us, host1 host2 500KB 0us, host3 host2 500KB 0us, host4 host5 100KB 0us' \
+    'switch: {buffer: 600KB, pfc: {headroom: 4KB}}
+nic: {congestion-control: none, timeout: 5}'
+python3 - "$work/$count-incast.json" <<'END' || fail "headroom"
+import json, sys
+cause = json.load(open(sys.argv[1]))["causes"][0]
+assert any("headroom was full" in e for e in cause["evidence"]), cause["evidence"]
+assert "switch.pfc.headroom=auto" in str(cause["remedies"]), cause["remedies"]
+END
 
 # The slow receiver: its tree and victims, what may help, and the same origin from counters.
 python3 - "$work/2-slow-receiver.json" <<'END' || fail "victims"
