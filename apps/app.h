@@ -47,6 +47,7 @@ typedef struct app_context {
     void (*note)(const char *text, void *ctx);
     void *ctx;
     const struct app_mooncake_codec *mooncake_codec; // NULL: Mooncake cannot be used
+    struct app_skips *skips;                         // apps/skips.h; NULL: nothing is skipped
     app_kv_read_fn read_kv_plan;                     // NULL: kv-matrix cannot read files
 } app_context_t;
 

@@ -11,6 +11,7 @@
 
 #include "kernel/attribute.h"
 #include "kernel/event.h"
+#include "kernel/memo.h"
 #include "net/telemetry.h"
 
 SIM_C_BEGIN
@@ -83,6 +84,12 @@ typedef struct nic_cc_ack {
     const uint64_t *hops; // INT (net/telemetry.h)
 } nic_cc_ack_t;
 
+// Rows of the fields that the NIC and all algorithms share.
+#define NIC_CC_MEMO_FIELDS                                                                    \
+    SIM_MEMO_FIELD(nic_cc_t, rate_bps, STATE), SIM_MEMO_FIELD(nic_cc_t, window_bytes, STATE), \
+        SIM_MEMO_FIELD(nic_cc_t, burst_sent_bytes, STATE),                                    \
+        SIM_MEMO_FIELD(nic_cc_t, burst_start_ps, UNTIL), SIM_MEMO_FIELD(nic_cc_t, rate_set, STATE)
+
 struct nic_cc_ops {
     const char *name;              // "dcqcn"
     size_t state_bytes;            // sizeof the algorithm's struct, which starts with a nic_cc_t
@@ -129,6 +136,9 @@ struct nic_cc_ops {
     // e.g. "alpha" in millionths.
     const char *const *metric_names;
     uint64_t (*metric)(const nic_cc_t *cc, uint32_t index);
+    // The rows of the state for spans that are repeated (kernel/memo.h), NIC_CC_MEMO_FIELDS first.
+    // NULL: no span with this algorithm is repeated.
+    const struct sim_memo_type *memo;
 }; // any operation may be NULL: nothing to do
 
 // A way to compute the round trip of an idle path, chosen by nic.path-rtt (nic/extra.h).

@@ -39,6 +39,16 @@ typedef struct world_run_config {
     char *folder; // that file names in the scenario are relative to; "": the scenario's own
 } world_run_config_t;
 
+typedef enum world_skip_mode { WORLD_SKIP_OFF, WORLD_SKIP_EXACT } world_skip_mode_t;
+
+// "fast-forward."
+typedef struct world_fast_forward_config {
+    world_skip_mode_t mode;
+    bool memo;
+    sim_ratio_t audit; // share of hits that are simulated, too
+} world_fast_forward_config_t;
+extern const sim_attr_table_t world_fast_forward_config_attrs;
+
 // "outputs."
 typedef struct world_outputs_config {
     bool flows;
@@ -237,6 +247,7 @@ typedef struct world_scenario {
     world_tree_t *root;
     world_run_config_t run;
     world_outputs_config_t outputs;
+    world_fast_forward_config_t fast_forward;
     net_config_t network;
     void **network_parts; // of the registry's parts of the network: their config structs
     size_t network_part_count;

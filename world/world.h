@@ -5,6 +5,7 @@
 #ifndef WORLD_WORLD_H
 #define WORLD_WORLD_H
 
+#include "apps/skips.h"
 #include "world/parts.h"
 #include "world/scenario.h"
 
@@ -27,6 +28,7 @@ typedef struct world {
     app_t **apps;           // one per entry of traffic
     size_t app_count;
     size_t app_capacity;
+    app_skips_t skips; // of `fast-forward`
     bool confined;     // applications read files below the scenario's folder only
     world_nic_t *nics; // by interface
     size_t nic_count;

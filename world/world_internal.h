@@ -36,6 +36,9 @@ SIM_MUST_CHECK sim_err_t world__check_lint(const world_t *world, world_error_t *
 SIM_MUST_CHECK sim_err_t world__check_series(const world_t *world, world_error_t *error);
 // network.c: makes the application of an entry of `traffic` and adds it to world->apps. `index` is
 // its place, which selects its random streams. `program`: a session submits it.
+// build/skips.c: takes the settings of `fast-forward`. skips.barred is kept if it is set.
+void world__skips_begin(world_t *world);
+
 SIM_MUST_CHECK sim_err_t world__create_app(world_t *world,
                                            const world_traffic_t *traffic,
                                            uint32_t index,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/execute.c - starts the operations of a rank in their order, on its processors.
+#include "apps/workload/collective/repeat/memo.h"
 #include "apps/workload/internal.h"
 
 // Puts operations that wait for one operation less into the queue of those that are ready.
@@ -91,6 +92,17 @@ static const app__op_t *op_of(const app__rank_t *rank, uint32_t source, uint32_t
     return &rank->workload->schedule->ranks[source].ops[op];
 }
 
+// Returns when an operation that takes so long ends: a computation ends on the grid.
+static sim_time_t end_of(const app__rank_t *rank, uint32_t op, sim_time_t took_ps)
+{
+    const sim_time_t end_ps = rank->node->now_ps + took_ps;
+    const sim_time_t grid_ps = rank->workload->options.calc_grid_ps;
+    if (grid_ps == 0 || op == APP__NO_OP || rank->ops->ops[op].type != APP__OP_CALC) {
+        return end_ps;
+    }
+    return (end_ps + grid_ps - 1) / grid_ps * grid_ps;
+}
+
 // Runs the operations of an idle processor until one takes time.
 static void run_cpu(app__cpu_t *cpu)
 {
@@ -115,7 +127,7 @@ static void run_cpu(app__cpu_t *cpu)
         } else {
             cpu->busy = true;
             cpu->running = op;
-            sim_timer_arm(rank->node, &cpu->timer, rank->node->now_ps + took_ps);
+            sim_timer_arm(rank->node, &cpu->timer, end_of(rank, op, took_ps));
         }
     }
 }
@@ -124,6 +136,9 @@ static void cpu_fired(sim_node_t *node, sim_timer_t *timer)
 {
     app__cpu_t *const cpu = SIM_CONTAINER_OF(timer, app__cpu_t, timer);
     SIM_CHECK(cpu->busy && cpu->rank->node == node);
+    if (cpu->rank->workload->memo != NULL) {
+        app__memo_ran(cpu->rank->workload->memo, cpu->rank);
+    }
     cpu->busy = false;
     leave_cpu(cpu->rank, cpu->running);
     run_cpu(cpu);

@@ -39,8 +39,9 @@ typedef struct app__workload_options {
     app__network_t network;
     app__send_order_t send_order;
     uint64_t send_window_bytes;
-    app__loggp_t loggp; // costs of processors and NICs; L and G: of the ideal network only
-    uint64_t local_bps; // between ranks of one host
+    sim_time_t calc_grid_ps; // computations end at multiples of it; 0: at any time
+    app__loggp_t loggp;      // costs of processors and NICs; L and G: of the ideal network only
+    uint64_t local_bps;      // between ranks of one host
     sim_time_t local_ps;
     app__coll_options_t collective;
 } app__workload_options_t;
@@ -108,6 +109,10 @@ typedef struct app__workload_options {
     SIM_ATTR(prefix ".calc-scale", RATIO, type, member.loggp.calc_scale,                           \
              .default_text = "1", .min_text = "0", .max_text = "1000",                             \
              .help = "factor on the duration of every computation"),                               \
+    SIM_ATTR(prefix ".calc-grid", TIME, type, member.calc_grid_ps,                                 \
+             .default_text = "0s", .min_text = "0s", .max_text = "1s",                             \
+             .help = "computations of ranks end at multiples of this simulated time, so that "     \
+                     "ranks go on together; 0s: when they are done"),                              \
     SIM_ATTR(prefix ".local-rate", RATE, type, member.local_bps,                                   \
              .default_text = "3600Gbps", .min_text = "1Mbps", .max_text = "1000Tbps",              \
              .help = "rate of messages between ranks of one host; the default is NVLink of an "    \
@@ -276,6 +281,7 @@ struct app__workload {
     app__workload_options_t options;
     app__loggp_result_t ideal;            // on an ideal network
     struct app__collectives *collectives; // NULL: the schedule has none
+    struct app__memo *memo;               // collective/repeat/memo.h; NULL: nothing is skipped
 };
 
 // -- queues of operations of a rank (a link's operations are those of its source's rank)

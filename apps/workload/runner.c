@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/runner.c - makes an application that runs a schedule: what the applications of this
 // folder have in common. docs/models/workload.md
+#include "apps/skips.h"
+#include "apps/workload/collective/repeat/memo.h"
 #include "apps/workload/internal.h"
 
 static void message_arrived(app__rank_t *rank, uint32_t source, uint32_t word)
@@ -64,6 +66,7 @@ void app__workload_destroy(app_t *app)
     sim_free(workload->links);
     sim_free(workload->incoming);
     app__loggp_fini(&workload->ideal);
+    app__memo_destroy(workload->memo);
     app__collectives_destroy(workload->collectives);
     app__schedule_destroy(workload->schedule);
     sim_free(workload);
@@ -149,6 +152,18 @@ static void give_back(app__workload_t *workload)
     app__return_flow_ids(workload->runtime, workload->first_flow_id);
 }
 
+// Lets the run skip collectives of the workload if it is to, and if they are all of the traffic.
+static void watch(const app_context_t *context, app__workload_t *workload)
+{
+    if (context->skips == NULL || workload->collectives == NULL) {
+        return;
+    }
+    context->skips->taken = true;
+    if (context->skips->barred == NULL) {
+        workload->memo = app__memo_create(workload, context->skips);
+    }
+}
+
 sim_err_t app__workload_create(const app_context_t *context,
                                const app_ops_t *ops,
                                const app__workload_options_t *options,
@@ -177,6 +192,7 @@ sim_err_t app__workload_create(const app_context_t *context,
          r++) {
         app__rank_begin(&workload->ranks[r], options->start_ps);
     }
+    watch(context, workload);
     *created = workload;
     return SIM_OK;
 }

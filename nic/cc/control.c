@@ -169,6 +169,9 @@ void nic__cc_start(nic_qp_t *qp)
 {
     qp->flags |= NIC_QP_ACTIVE;
     qp->nic->active_qps++;
+    if (SIM_UNLIKELY(qp->nic->draws)) {
+        qp->pace_remainder = 0; // else the first packets would depend on those before the rest
+    }
     if (qp->nic->cc_ops == &nic_cc_none) {
         return; // it has no use for its line
     }

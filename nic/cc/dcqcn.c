@@ -363,6 +363,26 @@ static uint64_t dcqcn_metric(const nic_cc_t *cc, uint32_t index)
     }
 }
 
+#define MEMO(member_, kind_) SIM_MEMO_FIELD(nic_dcqcn_t, member_, kind_)
+// A limited queue pair recovers with the time, so a span repeats only if all of this is equal.
+static const sim_memo_field_t memo_fields[] = {
+    NIC_CC_MEMO_FIELDS,
+    MEMO(timer, IGNORE),
+    MEMO(limited, STATE),
+    MEMO(running, STATE),
+    MEMO(cnp_seen, STATE),
+    MEMO(time_stage, STATE),
+    MEMO(byte_stage, STATE),
+    MEMO(target_bps, STATE),
+    MEMO(bytes_left, STATE),
+    MEMO(alpha, STATE),
+    MEMO(alpha_ps, SINCE),
+    MEMO(limited_ps, SINCE),
+    MEMO(cut_ps, SINCE),
+    MEMO(increase_ps, SINCE),
+};
+static const sim_memo_type_t memo = SIM_MEMO_TYPE("dcqcn", sizeof(nic_dcqcn_t), memo_fields);
+
 const nic_cc_ops_t nic_cc_dcqcn = {
     .name = "dcqcn",
     .state_bytes = sizeof(nic_dcqcn_t),
@@ -375,6 +395,7 @@ const nic_cc_ops_t nic_cc_dcqcn = {
     .ack = dcqcn_ack,
     .metric_names = metric_names,
     .metric = dcqcn_metric,
+    .memo = &memo,
 };
 
 // -- parameters

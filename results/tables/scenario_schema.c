@@ -322,6 +322,7 @@ json_t *results_scenario_schema_json(const world_registry_t *registry)
     json_object_set_new(schema, "title", json_string("scenario of rocesim " ROCESIM_VERSION));
     json_object_set_new(schema, "type", json_string("object"));
     put(schema, "outputs", of_table(&world_outputs_config_attrs));
+    put(schema, "fast-forward", of_table(&world_fast_forward_config_attrs));
     put(schema, "network", network_section(registry));
     put(schema, "hpcc", of_table(&compat_hpcc_config_attrs));
     put(schema, "link", link_section(false));

@@ -49,6 +49,39 @@ json_t *results_make_digest(const results_view_t *view)
     return make_hash(view->results->digest);
 }
 
+json_t *results_make_fast_forward(const results_view_t *view)
+{
+    const app_skips_t *const skips = &view->world->skips;
+    if (!skips->exact) {
+        return NULL;
+    }
+    const struct {
+        const char *name;
+        uint64_t value;
+    } numbers[] = {
+        {"packet_hops_simulated", view->results->packet_hops - skips->hops_skipped},
+        {"packet_hops_skipped", skips->hops_skipped},
+        {"jumps", skips->jumps},
+        {"memo_hits", skips->hits},
+        {"memo_misses", skips->misses},
+        {"audited", skips->audited},
+        {"memory_bytes", skips->bytes},
+    };
+    json_t *const object = json_object();
+    json_t *const refused = json_object();
+    json_object_set_new(object, "mode", json_string("exact"));
+    for (size_t i = 0; i < SIM_COUNT_OF(numbers); i++) {
+        json_object_set_new(object, numbers[i].name, results_json_whole(numbers[i].value));
+    }
+    for (size_t i = 0; i < skips->refused_count; i++) {
+        json_object_set_new(refused,
+                            skips->refused[i].reason,
+                            results_json_whole(skips->refused[i].count));
+    }
+    json_object_set_new(object, "refused", refused);
+    return object;
+}
+
 json_t *results_make_outcome_digest(const results_view_t *view)
 {
     return make_hash(view->results->outcome);

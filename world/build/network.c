@@ -380,6 +380,7 @@ sim_err_t world__create_app(world_t *world,
         .ctx = world,
         .mooncake_codec = &world_mooncake_codec,
         .read_kv_plan = world_kv_plan_read,
+        .skips = program || world->skips.exact == false ? NULL : &world->skips,
     };
     app_t *app = NULL;
     sim_message_t message;
@@ -412,9 +413,15 @@ static sim_err_t create_apps(world_t *world, world_error_t *error)
 {
     const world_scenario_t *const scenario = world->scenario;
     sim_err_t result = SIM_OK;
+    world__skips_begin(world);
     world->runtime = app_runtime_create(world->net);
     for (size_t i = 0; i < scenario->traffic_count && result == SIM_OK; i++) {
         result = world__create_app(world, &scenario->traffic[i], (uint32_t)i, false, error);
+    }
+    if (world->skips.exact && !world->skips.taken) {
+        app_skips_refuse(&world->skips, "no collectives");
+    } else if (world->skips.exact && world->skips.barred != NULL) {
+        app_skips_refuse(&world->skips, world->skips.barred);
     }
     return result;
 }
@@ -449,6 +456,7 @@ sim_err_t world_create_part(const world_scenario_t *scenario,
     made->sim = sim_create(&options);
     made->net = net_create(made->sim, &scenario->network);
     if (ranks != NULL) {
+        made->skips.barred = "ranks";
         sim_use_ranks(made->sim, ranks);
     }
     compat_hpcc_register(made->net, &scenario->hpcc);

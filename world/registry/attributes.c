@@ -35,6 +35,7 @@ size_t world_attr_tables(const world_registry_t *registry, const sim_attr_table_
     table_list_t list = {0};
     add(&list, &world_run_config_attrs);
     add(&list, &world_outputs_config_attrs);
+    add(&list, &world_fast_forward_config_attrs);
     add(&list, &net_config_attrs);
     size_t part_count;
     const world_network_part_t *const parts = world_registry_network_parts(registry, &part_count);

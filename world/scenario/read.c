@@ -60,6 +60,23 @@ static const sim_attr_t run_attrs[] = {
 const sim_attr_table_t world_run_config_attrs = {
     "", "simulation", sizeof(world_run_config_t), run_attrs, SIM_COUNT_OF(run_attrs)};
 
+static const sim_attr_t fast_forward_attrs[] = {
+    SIM_ATTR("fast-forward.mode", ENUM, world_fast_forward_config_t, mode,
+             .default_text = "off", .choices = "off|exact",
+             .help = "off: everything is simulated; exact: the run leaves out what it knows to "
+                     "repeat, to the same results (docs/models/fast-forward.md)"),
+    SIM_ATTR("fast-forward.memo", BOOL, world_fast_forward_config_t, memo,
+             .default_text = "true",
+             .help = "whether mode: exact remembers collectives and repeats them from memory"),
+    SIM_ATTR("fast-forward.audit", RATIO, world_fast_forward_config_t, audit,
+             .default_text = "1/100", .min_text = "0", .max_text = "1",
+             .help = "share of the repetitions from memory that are simulated all the same; a "
+                     "difference aborts the run"),
+};
+const sim_attr_table_t world_fast_forward_config_attrs = {
+    "fast-forward", "simulation", sizeof(world_fast_forward_config_t), fast_forward_attrs,
+    SIM_COUNT_OF(fast_forward_attrs)};
+
 static const sim_attr_t outputs_attrs[] = {
     SIM_ATTR("outputs.flows", BOOL, world_outputs_config_t, flows,
              .default_text = "true",
@@ -107,6 +124,15 @@ static sim_err_t take_outputs(world_scenario_t *scenario,
     const world_targets_t targets =
         world_targets_one(&world_outputs_config_attrs, &scenario->outputs);
     return world_bind(map, "outputs", &targets, NULL, error);
+}
+
+static sim_err_t take_fast_forward(world_scenario_t *scenario,
+                                   const world_tree_t *map,
+                                   world_error_t *error)
+{
+    const world_targets_t targets =
+        world_targets_one(&world_fast_forward_config_attrs, &scenario->fast_forward);
+    return world_bind(map, "fast-forward", &targets, NULL, error);
 }
 
 // Finds the index-th part with attributes among the parts that were registered when the scenario
@@ -362,6 +388,7 @@ typedef struct section {
 static const section_t sections[] = {
     {"parameters", world__take_parameters},
     {"outputs", take_outputs},
+    {"fast-forward", take_fast_forward},
     {"network", take_network},
     {"hpcc", take_hpcc},
     {"link", take_link},
@@ -490,6 +517,7 @@ sim_err_t world_scenario_create(const world_registry_t *registry,
     made->file_name = world_document_text(document, file_name);
     sim_attrs_default(&world_run_config_attrs, &made->run);
     sim_attrs_default(&world_outputs_config_attrs, &made->outputs);
+    sim_attrs_default(&world_fast_forward_config_attrs, &made->fast_forward);
     sim_attrs_default(&net_config_attrs, &made->network);
     make_network_parts(made);
     world__own_nodes_init(made);
@@ -556,6 +584,7 @@ void world_scenario_destroy(world_scenario_t *scenario)
     free_network_parts(scenario);
     world__own_nodes_fini(scenario);
     sim_attrs_fini(&world_outputs_config_attrs, &scenario->outputs);
+    sim_attrs_fini(&world_fast_forward_config_attrs, &scenario->fast_forward);
     sim_attrs_fini(&world_run_config_attrs, &scenario->run);
     world_document_destroy(scenario->document);
     for (size_t i = 0; i < scenario->submitted_count; i++) {

@@ -197,6 +197,10 @@ char *world_scenario_resolved(const world_scenario_t *scenario)
          add_map(document, root, "outputs"),
          &world_outputs_config_attrs,
          &scenario->outputs);
+    fill(document,
+         add_map(document, root, "fast-forward"),
+         &world_fast_forward_config_attrs,
+         &scenario->fast_forward);
     const world_targets_t network = world__targets_network(scenario);
     world_unbind(document, add_map(document, root, "network"), "network", &network);
     fill(document, add_map(document, root, "hpcc"), &compat_hpcc_config_attrs, &scenario->hpcc);

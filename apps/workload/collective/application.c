@@ -11,6 +11,7 @@ typedef struct collective_config {
     uint64_t ranks;
     uint64_t bytes;
     uint64_t repeat;
+    sim_time_t compute_ps;
     uint64_t root;
     char *matrix;
     app__workload_options_t options;
@@ -33,6 +34,9 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".repeat", COUNT, collective_config_t, repeat,
              .default_text = "1", .min_text = "1", .max_text = "1000000",
              .help = "calls, one after the other"),
+    SIM_ATTR(PREFIX ".compute", TIME, collective_config_t, compute_ps,
+             .default_text = "0s", .min_text = "0s", .max_text = "1000s",
+             .help = "computation of each rank before each call but the first, in whole ns"),
     SIM_ATTR(PREFIX ".root", COUNT, collective_config_t, root,
              .default_text = "0", .min_text = "0", .max_text = "1000000",
              .help = "rank that a broadcast starts from, and that a reduce ends at"),
@@ -50,22 +54,29 @@ static const sim_attr_table_t attr_table = {PREFIX,
                                             attrs,
                                             SIM_COUNT_OF(attrs)};
 
-// Makes each rank call the collective again and again.
+// Makes each rank call the collective again and again, and compute between calls.
 static void add_calls(const collective_config_t *config,
                       app__schedule_t *schedule,
                       const app__call_t *call)
 {
     const uint32_t repeat = (uint32_t)config->repeat;
-    app__dependency_t *const order = sim_alloc_array(repeat, sizeof(*order));
-    for (uint32_t i = 0; i < repeat; i++) {
-        const uint32_t made = app__schedule_call(schedule, call);
+    const uint64_t compute_ns = config->compute_ps / SIM_PS_PER_NS;
+    const uint32_t each = compute_ns > 0 ? 2 : 1; // operations of a call
+    const uint32_t all = each * repeat - (each - 1);
+    app__dependency_t *const order = sim_alloc_array(all, sizeof(*order));
+    for (uint32_t i = 0; i < all; i++) {
+        const bool calc = i % each == 1;
+        const uint32_t made = calc ? 0 : app__schedule_call(schedule, call);
+        const app__op_t op = {.type = calc ? APP__OP_CALC : APP__OP_COLL,
+                              .size = calc ? compute_ns : 0,
+                              .peer = made};
         for (uint32_t r = 0; r < schedule->rank_count; r++) {
-            (void)app__schedule_add(schedule, r, &(app__op_t){.type = APP__OP_COLL, .peer = made});
+            (void)app__schedule_add(schedule, r, &op);
         }
         order[i] = (app__dependency_t){.after = i, .before = i > 0 ? i - 1 : 0};
     }
     for (uint32_t r = 0; r < schedule->rank_count; r++) {
-        app__schedule_order(schedule, r, order + 1, repeat - 1);
+        app__schedule_order(schedule, r, order + 1, all - 1);
     }
     sim_free(order);
 }

@@ -6,6 +6,8 @@
 // host, a step of one rank may let another one go on.
 #include "apps/workload/collective/engine.h"
 
+#include "apps/workload/collective/repeat/memo.h"
+
 // -- steps
 
 // Moves to the next slice, step or loop; returns false after the last one.
@@ -298,6 +300,9 @@ static void settle(app__member_t *member)
         const uint32_t op = member->run->op;
         free_run(member->run);
         member->run = NULL;
+        if (member->all->workload->memo != NULL) {
+            app__memo_ended(member->all->workload->memo, member->rank);
+        }
         app__rank_finish(member->rank, op);
         app__rank_pump(member->rank);
     }
@@ -350,6 +355,9 @@ void app__coll_begin(app__rank_t *rank, uint32_t op)
     const app__call_t *const call =
         &rank->workload->schedule->calls[app__peer_of(rank->ops, &rank->ops->ops[op])];
     const app__coll_rank_t *const at = &all->ranks[rank->number];
+    if (rank->workload->memo != NULL && app__memo_called(rank->workload->memo, rank, op)) {
+        return;
+    }
     for (uint32_t i = 0; i < at->member_count; i++) {
         if (at->members[i]->group == call->group) {
             app__queue_put(&at->members[i]->calls, rank->states, op);

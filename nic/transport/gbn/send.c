@@ -307,6 +307,15 @@ static void check(const nic_qp_t *qp)
     }
 }
 
+// The PSNs of losses have no rows: a span with losses is not repeated.
+static const sim_memo_field_t memo_fields[] = {SIM_MEMO_FIELD(nic_gbn_t, nak_ps, UNTIL)};
+static const sim_memo_type_t memo = SIM_MEMO_TYPE("go-back-n", sizeof(nic_gbn_t), memo_fields);
+static const sim_memo_field_t shared_fields[] = {
+    SIM_MEMO_FIELD(nic_gbn_shared_t, went_back, COUNT),
+};
+static const sim_memo_type_t shared_memo =
+    SIM_MEMO_TYPE("go-back-n", sizeof(nic_gbn_shared_t), shared_fields);
+
 const nic_transport_ops_t nic_transport_gbn = {
     .name = "go-back-n",
     .state_bytes = sizeof(nic_gbn_t),
@@ -321,6 +330,8 @@ const nic_transport_ops_t nic_transport_gbn = {
     .not_ready = nic__gbn_not_ready,
     .totals = totals,
     .check = check,
+    .memo = &memo,
+    .nic_memo = &shared_memo,
 };
 
 const nic_transport_ops_t nic__transport_gbn_place = {

@@ -1,0 +1,698 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/workload/collective/repeat/memo.c - remembers how collectives changed the network, and
+// repeats it.
+//
+// A span begins when nothing is under way and every rank that goes on has one computation left
+// before it calls a collective. So all that will happen until the network is at rest again follows
+// from the state and the times of the calls. The first such span is simulated, and what it changed
+// is kept. A later span with an equal state and equal calls is not: its changes are added, and each
+// rank's call ends at its time. docs/models/fast-forward.md
+#include "apps/workload/collective/repeat/memo.h"
+
+#include "apps/skips.h"
+#include "nic/memo.h"
+
+#include <string.h>
+
+#define QUIET_PS (2 * SIM_REST_PS)      // windows so far apart are looked at
+#define BYTES_MAX (UINT64_C(512) << 20) // of memory for spans
+
+// The part of a rank in a span.
+typedef struct part {
+    const app__coll_plan_t *plan; // NULL: none
+    uint32_t op;
+    sim_time_t begin_ps; // after the span's begin
+    sim_time_t end_ps;   // likewise
+    bool spoiled;        // the rank made another call in the span
+    size_t record_first; // of the rank, when the span began
+    app__coll_record_t *records;
+    size_t record_count;
+} part_t;
+
+// What happened to a node in a span.
+typedef struct node_part {
+    uint64_t events;
+    uint64_t own; // events of ranks' processors among them
+} node_part_t;
+
+typedef struct span {
+    sim_memo_list_t list;
+    char *start; // the state when it began
+    char *end;
+    sim_time_t begin_ps; // of the first call
+    sim_time_t end_ps;   // of its last event, after the begin
+    uint64_t hops;
+    uint64_t failed;
+    part_t *parts;      // by rank
+    node_part_t *nodes; // by node
+} span_t;
+
+// The end of a rank's repeated call, and of a span.
+typedef struct ending {
+    sim_timer_t timer;
+    app__rank_t *rank;
+    uint32_t op;
+    sim_time_t time_ps;
+    bool due; // the rank's next call is repeated
+} ending_t;
+
+struct app__memo {
+    app__workload_t *workload;
+    app_skips_t *skips;
+    sim_random_t random; // of audits
+    sim_time_t before_ps;
+    sim_time_t until_ps; // end of the span that is repeated
+    span_t **spans;
+    size_t span_count;
+    size_t span_capacity;
+    span_t *recorded;      // the span that is being simulated; NULL: none
+    const span_t *audited; // it must do what this one did; NULL: any
+    part_t *calls;         // by rank: the next ones
+    ending_t *endings;     // by rank; then that of the span
+    uint64_t *own;         // by node: events of ranks' processors so far
+};
+
+// -- spans
+
+static uint32_t rank_count(const app__memo_t *memo)
+{
+    return memo->workload->schedule->rank_count;
+}
+
+static void span_free(const app__memo_t *memo, span_t *span)
+{
+    if (span == NULL) {
+        return;
+    }
+    for (uint32_t r = 0; r < rank_count(memo); r++) {
+        sim_free(span->parts[r].records);
+    }
+    sim_memo_list_fini(&span->list);
+    sim_free(span->start);
+    sim_free(span->end);
+    sim_free(span->parts);
+    sim_free(span->nodes);
+    sim_free(span);
+}
+
+static const net_t *net_of(const app__memo_t *memo)
+{
+    return memo->workload->app.net;
+}
+
+static app__coll_rank_t *coll_rank(const app__memo_t *memo, uint32_t rank)
+{
+    return &memo->workload->collectives->ranks[rank];
+}
+
+// -- the state of collectives
+
+// clang-format off
+#define CONN(member_, kind_) SIM_MEMO_FIELD(app__conn_t, member_, kind_)
+static const sim_memo_field_t conn_fields[] = {
+    CONN(call, LAST), CONN(call_first, COUNT), CONN(filled, COUNT), CONN(posted, COUNT),
+    CONN(allowed.next, COUNT), CONN(allowed.ahead, STATE), CONN(acked.next, COUNT),
+    CONN(acked.ahead, STATE), CONN(arrived.next, COUNT), CONN(arrived.ahead, STATE),
+    CONN(visible.next, COUNT), CONN(visible.ahead, STATE), CONN(ack_ps, STATE),
+    CONN(consumed, COUNT), CONN(permitted, COUNT), CONN(closed, COUNT), CONN(timer, IGNORE),
+    CONN(passive.left, COUNT), CONN(passive.done, COUNT),
+};
+static const sim_memo_type_t conn_type =
+    SIM_MEMO_TYPE("connection", sizeof(app__conn_t), conn_fields);
+
+static const sim_memo_field_t rank_fields[] = {
+    SIM_MEMO_FIELD(app__coll_rank_t, messages, COUNT),
+    SIM_MEMO_FIELD(app__coll_rank_t, bytes, COUNT),
+    SIM_MEMO_FIELD(app__coll_rank_t, records, IGNORE),
+    SIM_MEMO_FIELD(app__coll_rank_t, record_count, IGNORE),
+    SIM_MEMO_FIELD(app__coll_rank_t, record_capacity, IGNORE),
+};
+static const sim_memo_type_t rank_type =
+    SIM_MEMO_TYPE("rank", sizeof(app__coll_rank_t), rank_fields);
+
+static const sim_memo_field_t port_fields[] = {
+    SIM_MEMO_FIELD(app__port_t, local_free_ps, UNTIL),
+};
+static const sim_memo_type_t port_type =
+    SIM_MEMO_TYPE("port of a rank", sizeof(app__port_t), port_fields);
+// clang-format on
+
+static const char *list_member(const app__member_t *member, sim_memo_list_t *list)
+{
+    if (member->run != NULL || member->calls.head != APP__NO_OP) {
+        return "collective at work";
+    }
+    if (member->unsent != 0 || !app__conns_quiet(member)) {
+        return "messages that nobody took";
+    }
+    for (uint32_t b = 0; b < member->bucket_count; b++) {
+        for (app__conn_t *conn = member->buckets[b]; conn != NULL; conn = conn->next) {
+            sim_memo_add(list, &conn_type, conn);
+        }
+    }
+    return NULL;
+}
+
+// Lists the state of the network and of the collectives. *rest_ps is how long they must have
+// rested.
+static void list_state(const app__memo_t *memo, sim_memo_list_t *list, sim_time_t *rest_ps)
+{
+    const app__workload_t *const workload = memo->workload;
+    const app__schedule_t *const schedule = workload->schedule;
+    *rest_ps = SIM_REST_PS;
+    nic_memo_list(net_of(memo), list, rest_ps);
+    for (uint32_t p = 0; p < workload->port_count; p++) {
+        sim_memo_add(list, &port_type, &workload->ports[p]);
+    }
+    for (uint32_t r = 0; r < schedule->rank_count; r++) {
+        sim_memo_add(list, &rank_type, coll_rank(memo, r));
+    }
+    for (size_t g = 0; g < schedule->group_count; g++) {
+        const app__coll_group_t *const group = &workload->collectives->groups[g];
+        for (uint32_t i = 0; group->members != NULL && i < schedule->groups[g].count; i++) {
+            const char *const refused = list_member(&group->members[i], list);
+            list->refused = refused != NULL ? refused : list->refused;
+        }
+    }
+}
+
+// -- what comes next
+
+// Returns the only operation that starts when this one has finished, and that is a collective;
+// APP__NO_OP: there is none, or not only that.
+static uint32_t next_call(const app__rank_t *rank, uint32_t op)
+{
+    const app__op_t *const at = &rank->ops->ops[op];
+    uint32_t found = APP__NO_OP;
+    for (uint32_t i = 0; i < at->required_count; i++) {
+        const uint32_t next = rank->ops->next[at->required_first + i];
+        if (rank->states[next].left > 1) {
+            continue;
+        }
+        if (found != APP__NO_OP || rank->ops->ops[next].type != APP__OP_COLL ||
+            rank->ops->ops[next].irequired_count != 0) {
+            return APP__NO_OP;
+        }
+        found = next;
+    }
+    return found;
+}
+
+// Finds the call that a rank makes next, when its only computation ends. Returns NULL, or why it
+// cannot be known.
+static const char *find_call(const app__memo_t *memo, const app__rank_t *rank, part_t *call)
+{
+    const app__cpu_t *busy = NULL;
+    *call = (part_t){.op = APP__NO_OP};
+    if (rank->left == 0) {
+        return NULL;
+    }
+    if (rank->ready.head != APP__NO_OP || rank->unexpected_now != 0 || rank->granted_count != 0) {
+        return "messages besides collectives";
+    }
+    for (uint32_t i = 0; i < rank->cpu_count; i++) {
+        if (rank->cpus[i].queue.count != 0 || (rank->cpus[i].busy && busy != NULL)) {
+            return "several computations";
+        }
+        busy = rank->cpus[i].busy ? &rank->cpus[i] : busy;
+    }
+    if (busy == NULL || busy->running == APP__NO_OP ||
+        rank->ops->ops[busy->running].type != APP__OP_CALC) {
+        return "no computation before it";
+    }
+    call->op = next_call(rank, busy->running);
+    if (call->op == APP__NO_OP) {
+        return "operations besides a collective";
+    }
+    const app__collectives_t *const all = memo->workload->collectives;
+    call->plan = &all->plans[all->plan_of[rank->ops->ops[call->op].peer]];
+    call->begin_ps = sim_timer_time_ps(rank->node, &busy->timer);
+    return NULL;
+}
+
+// Finds the calls of all ranks, and sets *begin_ps to the time of the first. Returns NULL, or why
+// they cannot be known.
+static const char *find_calls(app__memo_t *memo, sim_time_t *begin_ps)
+{
+    const app__schedule_t *const schedule = memo->workload->schedule;
+    const net_t *const net = net_of(memo);
+    uint32_t *const timers = sim_alloc_array(net_node_count(net) + 1, sizeof(*timers));
+    uint32_t *const callers = sim_alloc_array(schedule->call_count + 1, sizeof(*callers));
+    const char *why = NULL;
+    *begin_ps = SIM_TIME_NEVER;
+    for (uint32_t r = 0; r < schedule->rank_count && why == NULL; r++) {
+        const app__rank_t *const rank = &memo->workload->ranks[r];
+        part_t *const call = &memo->calls[r];
+        why = find_call(memo, rank, call);
+        if (call->plan != NULL) {
+            timers[rank->node->index]++;
+            callers[rank->ops->ops[call->op].peer]++;
+            *begin_ps = call->begin_ps < *begin_ps ? call->begin_ps : *begin_ps;
+        }
+    }
+    for (uint32_t r = 0; r < schedule->rank_count && why == NULL; r++) {
+        const uint32_t op = memo->calls[r].op;
+        const uint32_t call = op == APP__NO_OP ? 0 : memo->workload->ranks[r].ops->ops[op].peer;
+        if (op != APP__NO_OP &&
+            callers[call] != schedule->groups[schedule->calls[call].group].count) {
+            why = "ranks that call later";
+        }
+        memo->calls[r].begin_ps -= op == APP__NO_OP ? 0 : *begin_ps;
+    }
+    for (size_t i = 0; i < net_node_count(net) && why == NULL; i++) {
+        const sim_node_t *const node = &net_node_at(net, i)->sim;
+        why = sim_memo_timers(node) != timers[i] ? "timers" : NULL;
+    }
+    sim_free(timers);
+    sim_free(callers);
+    return why != NULL ? why : *begin_ps == SIM_TIME_NEVER ? "no call" : NULL;
+}
+
+// Returns whether all nodes have rested for rest_ps when the first call begins.
+static bool rested(const app__memo_t *memo, sim_time_t begin_ps, sim_time_t rest_ps)
+{
+    const net_t *const net = net_of(memo);
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        if (net_node_at(net, i)->sim.now_ps + rest_ps > begin_ps) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool same_calls(const app__memo_t *memo, const span_t *span)
+{
+    for (uint32_t r = 0; r < rank_count(memo); r++) {
+        const part_t *const a = &memo->calls[r];
+        const part_t *const b = &span->parts[r];
+        if (a->plan != b->plan || a->begin_ps != b->begin_ps) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static const span_t *find_span(const app__memo_t *memo,
+                               const sim_memo_list_t *list,
+                               sim_time_t begin_ps)
+{
+    for (size_t i = 0; i < memo->span_count; i++) {
+        const span_t *const span = memo->spans[i];
+        if (same_calls(memo, span) && sim_memo_list_same(list, &span->list) &&
+            sim_memo_equal(list, span->start, span->begin_ps, begin_ps)) {
+            return span;
+        }
+    }
+    return NULL;
+}
+
+// Returns whether a rank does nothing on the network before the end of a span, after its call.
+static bool stays_away(const app__rank_t *rank, const part_t *part, uint32_t op, sim_time_t end_ps)
+{
+    const app__op_t *const at = &rank->ops->ops[op];
+    for (uint32_t i = 0; i < at->required_count; i++) {
+        const uint32_t next = rank->ops->next[at->required_first + i];
+        const app__op_t *const after = &rank->ops->ops[next];
+        if (rank->states[next].left > 1) {
+            continue;
+        }
+        const sim_time_t took_ps =
+            app__calc_ps(after->size, &rank->workload->options.loggp.calc_scale);
+        if (after->type != APP__OP_CALC || part->end_ps + took_ps <= end_ps) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static const char *refuse_hit(const app__memo_t *memo, const span_t *span, sim_time_t begin_ps)
+{
+    const sim_time_t until_ps = sim_options(net_sim(net_of(memo)))->until_ps;
+    if (begin_ps + span->end_ps >= until_ps) {
+        return "end of the run";
+    }
+    for (uint32_t r = 0; r < rank_count(memo); r++) {
+        if (memo->calls[r].plan != NULL && !stays_away(&memo->workload->ranks[r],
+                                                       &span->parts[r],
+                                                       memo->calls[r].op,
+                                                       span->end_ps)) {
+            return "calls close to each other";
+        }
+    }
+    return NULL;
+}
+
+// -- recording
+
+static uint64_t all_failed(const app__memo_t *memo)
+{
+    uint64_t failed = 0;
+    for (uint32_t r = 0; r < rank_count(memo); r++) {
+        failed += memo->workload->ranks[r].failed;
+    }
+    return failed;
+}
+
+// Notes the events of all nodes since the last time, or since the run began.
+static void note_nodes(const app__memo_t *memo, span_t *span)
+{
+    const net_t *const net = net_of(memo);
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        span->nodes[i].events = net_node_at(net, i)->sim.events - span->nodes[i].events;
+        span->nodes[i].own = memo->own[i] - span->nodes[i].own;
+    }
+}
+
+// Begins to record a span that is simulated. Takes the list.
+static void record(app__memo_t *memo, sim_memo_list_t *list, sim_time_t begin_ps)
+{
+    span_t *const span = sim_alloc(sizeof(*span));
+    *span = (span_t){
+        .list = *list,
+        .start = sim_memo_copy(list),
+        .begin_ps = begin_ps,
+        .hops = nic_memo_hops(net_of(memo)),
+        .failed = all_failed(memo),
+        .parts = sim_alloc_array((size_t)rank_count(memo) + 1, sizeof(*span->parts)),
+        .nodes = sim_alloc_array(net_node_count(net_of(memo)) + 1, sizeof(*span->nodes)),
+    };
+    *list = (sim_memo_list_t){0};
+    for (uint32_t r = 0; r < rank_count(memo); r++) {
+        span->parts[r] = memo->calls[r];
+        span->parts[r].end_ps = SIM_TIME_NEVER;
+        span->parts[r].record_first = coll_rank(memo, r)->record_count;
+    }
+    note_nodes(memo, span);
+    memo->recorded = span;
+}
+
+// Keeps the rows of flows.csv that a rank got in a span.
+static void keep_records(const app__memo_t *memo, span_t *span, uint32_t rank)
+{
+    const app__coll_rank_t *const from = coll_rank(memo, rank);
+    part_t *const part = &span->parts[rank];
+    part->record_count = from->record_count - part->record_first;
+    part->records = sim_alloc_array(part->record_count + 1, sizeof(*part->records));
+    if (part->record_count > 0) {
+        memcpy(part->records,
+               from->records + part->record_first,
+               part->record_count * sizeof(*part->records));
+    }
+}
+
+// Completes the record of a span. Returns NULL, or why it cannot be repeated.
+static const char *complete(const app__memo_t *memo, span_t *span)
+{
+    const net_t *const net = net_of(memo);
+    sim_memo_list_t list = {0};
+    sim_time_t rest_ps = 0;
+    size_t offset = 0;
+    list_state(memo, &list, &rest_ps);
+    const bool same = sim_memo_list_same(&list, &span->list);
+    const char *const refused = list.refused;
+    sim_memo_list_fini(&list);
+    for (uint32_t r = 0; r < rank_count(memo); r++) {
+        if (span->parts[r].plan != NULL && span->parts[r].end_ps == SIM_TIME_NEVER) {
+            return "calls that did not end";
+        }
+        if (span->parts[r].spoiled) {
+            return "calls close to each other";
+        }
+        keep_records(memo, span, r);
+        if (span->parts[r].record_count > 0 &&
+            coll_rank(memo, r)->record_count == memo->workload->collectives->records_max) {
+            return "flows-max";
+        }
+    }
+    if (refused != NULL || !same || all_failed(memo) != span->failed) {
+        return refused != NULL ? refused : "new queue pairs";
+    }
+    note_nodes(memo, span);
+    span->end = sim_memo_copy(&span->list);
+    span->hops = nic_memo_hops(net) - span->hops;
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        const sim_time_t last_ps = net_node_at(net, i)->sim.now_ps;
+        const sim_time_t after_ps = last_ps > span->begin_ps ? last_ps - span->begin_ps : 0;
+        span->end_ps = after_ps > span->end_ps ? after_ps : span->end_ps;
+    }
+    return sim_memo_changed(&span->list, span->start, span->end, &offset);
+}
+
+// Returns whether a rank's call and its messages had the same times, shift_ps later.
+static bool same_part(const part_t *part, const part_t *kept, sim_time_t shift_ps)
+{
+    bool same = part->end_ps == kept->end_ps && part->record_count == kept->record_count;
+    for (size_t i = 0; i < part->record_count && same; i++) {
+        const app__coll_record_t *const a = &part->records[i];
+        const app__coll_record_t *const b = &kept->records[i];
+        same = a->bytes == b->bytes && a->destination == b->destination &&
+               a->start_ps == b->start_ps + shift_ps && a->end_ps == b->end_ps + shift_ps;
+    }
+    return same;
+}
+
+// Ends the run if a span did not do what memory says.
+static void audit(const app__memo_t *memo, const span_t *span, const char *why)
+{
+    const span_t *const kept = memo->audited;
+    const char *name = why != NULL ? why : "times of calls";
+    bool same = why == NULL && span->hops == kept->hops && span->end_ps == kept->end_ps;
+    for (uint32_t r = 0; r < rank_count(memo) && same; r++) {
+        same = same_part(&span->parts[r], &kept->parts[r], span->begin_ps - kept->begin_ps);
+    }
+    if (same) {
+        const char *const before[2] = {kept->start, kept->end};
+        const char *const after[2] = {span->start, span->end};
+        same = sim_memo_same_change(&span->list,
+                                    before,
+                                    after,
+                                    span->begin_ps - kept->begin_ps,
+                                    &name);
+    }
+    SIM_CHECKF(same,
+               "fast-forward: the span at %" PRIu64 " ps differs from the one at %" PRIu64
+               " ps that it should repeat: %s",
+               span->begin_ps,
+               kept->begin_ps,
+               name);
+}
+
+// Ends the recording: the network is at rest.
+static void finish(app__memo_t *memo)
+{
+    span_t *const span = memo->recorded;
+    memo->recorded = NULL;
+    const char *why = complete(memo, span);
+    if (memo->audited != NULL) {
+        audit(memo, span, why);
+        memo->audited = NULL;
+        span_free(memo, span);
+        return;
+    }
+    if (why == NULL && memo->skips->bytes + 2 * span->list.bytes > BYTES_MAX) {
+        why = "memory";
+    }
+    if (why != NULL) {
+        app_skips_refuse(memo->skips, why);
+        span_free(memo, span);
+        return;
+    }
+    memo->skips->bytes += 2 * span->list.bytes;
+    SIM_GROW(memo->spans, memo->span_count, &memo->span_capacity);
+    memo->spans[memo->span_count++] = span;
+}
+
+// -- repeating
+
+static void repeat_records(const app__memo_t *memo,
+                           const part_t *part,
+                           uint32_t rank,
+                           sim_time_t ps)
+{
+    app__coll_rank_t *const to = coll_rank(memo, rank);
+    const uint64_t most = memo->workload->collectives->records_max;
+    for (size_t i = 0; i < part->record_count && to->record_count < most; i++) {
+        SIM_GROW(to->records, to->record_count, &to->record_capacity);
+        app__coll_record_t *const record = &to->records[to->record_count++];
+        *record = part->records[i];
+        record->start_ps += ps;
+        record->end_ps += record->end_ps == SIM_TIME_NEVER ? 0 : ps;
+    }
+}
+
+// Does what a span did, from begin_ps on. Ranks' calls will end at their times.
+static void repeat(app__memo_t *memo, const span_t *span, sim_time_t begin_ps)
+{
+    const net_t *const net = net_of(memo);
+    const sim_time_t shift_ps = begin_ps - span->begin_ps;
+    nic_memo_receives_t *const receives = nic_memo_take_receives(net);
+    sim_memo_apply(&span->list, span->start, span->end, shift_ps);
+    nic_memo_put_receives(receives);
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        net_node_at(net, i)->sim.events += span->nodes[i].events - span->nodes[i].own;
+    }
+    ending_t *const last = &memo->endings[rank_count(memo)];
+    for (uint32_t r = 0; r < rank_count(memo); r++) {
+        if (memo->calls[r].plan == NULL) {
+            continue;
+        }
+        ending_t *const ending = &memo->endings[r];
+        SIM_CHECK(!ending->due && !sim_timer_armed(&ending->timer));
+        ending->due = true;
+        ending->op = memo->calls[r].op;
+        ending->time_ps = begin_ps + span->parts[r].end_ps;
+        ending->rank->node->events--; // its timer has no counterpart
+        last->rank = ending->rank;
+        repeat_records(memo, &span->parts[r], r, shift_ps);
+    }
+    // The run does not end before the last event of the span.
+    SIM_CHECK(last->rank != NULL && !last->due);
+    last->due = true;
+    last->time_ps = begin_ps + span->end_ps;
+    last->rank->node->events--;
+    memo->until_ps = last->time_ps;
+    memo->skips->hits++;
+    memo->skips->jumps++;
+    memo->skips->hops_skipped += span->hops;
+}
+
+static void call_ends(sim_node_t *node, sim_timer_t *timer)
+{
+    ending_t *const ending = SIM_CONTAINER_OF(timer, ending_t, timer);
+    SIM_CHECK(ending->rank->node == node);
+    app__rank_finish(ending->rank, ending->op);
+    app__rank_pump(ending->rank);
+}
+
+static void span_ends(sim_node_t *node, sim_timer_t *timer)
+{
+    const ending_t *const ending = SIM_CONTAINER_OF(timer, ending_t, timer);
+    SIM_CHECK(ending->rank->node == node);
+}
+
+bool app__memo_called(app__memo_t *memo, app__rank_t *rank, uint32_t op)
+{
+    ending_t *const ending = &memo->endings[rank->number];
+    ending_t *const last = &memo->endings[rank_count(memo)];
+    if (ending->due) {
+        SIM_CHECK(ending->op == op);
+        ending->due = false;
+        sim_timer_arm(rank->node, &ending->timer, ending->time_ps);
+        if (last->rank == rank) {
+            last->due = false;
+            sim_timer_arm(rank->node, &last->timer, last->time_ps);
+        }
+        return true;
+    }
+    SIM_CHECKF(rank->node->now_ps > memo->until_ps || memo->until_ps == 0,
+               "rank %u calls within a span that is repeated",
+               rank->number);
+    span_t *const span = memo->recorded;
+    if (span != NULL) {
+        const part_t *const part = &span->parts[rank->number];
+        if (part->op != op || rank->node->now_ps - span->begin_ps != part->begin_ps) {
+            span->parts[rank->number].spoiled = true;
+        }
+    }
+    return false;
+}
+
+void app__memo_ended(app__memo_t *memo, const app__rank_t *rank)
+{
+    span_t *const span = memo->recorded;
+    if (span != NULL && span->parts[rank->number].end_ps == SIM_TIME_NEVER) {
+        span->parts[rank->number].end_ps = rank->node->now_ps - span->begin_ps;
+    }
+}
+
+void app__memo_ran(app__memo_t *memo, const app__rank_t *rank)
+{
+    memo->own[rank->node->index]++;
+}
+
+// -- decisions
+
+// Decides about the span that begins with the calls to come.
+static void decide(app__memo_t *memo)
+{
+    sim_memo_list_t list = {0};
+    sim_time_t begin_ps = 0;
+    sim_time_t rest_ps = 0;
+    const char *why = find_calls(memo, &begin_ps);
+    if (why == NULL) {
+        list_state(memo, &list, &rest_ps);
+        why = list.refused != NULL                      ? list.refused
+              : sim_memo_sampled(net_sim(net_of(memo))) ? "samplers"
+              : !rested(memo, begin_ps, rest_ps)        ? "no rest before it"
+                                                        : NULL;
+    }
+    const span_t *const span = why == NULL ? find_span(memo, &list, begin_ps) : NULL;
+    if (span != NULL) {
+        why = refuse_hit(memo, span, begin_ps);
+    }
+    if (why != NULL) {
+        app_skips_refuse(memo->skips, why);
+    } else if (span == NULL) {
+        memo->skips->misses++;
+        record(memo, &list, begin_ps);
+    } else if (sim_random_chance(&memo->random, memo->skips->audit)) {
+        memo->skips->audited++;
+        memo->audited = span;
+        record(memo, &list, begin_ps);
+    } else {
+        repeat(memo, span, begin_ps);
+    }
+    sim_memo_list_fini(&list);
+}
+
+// Looks for the begin of a span, between windows.
+static void look(sim_time_t window_end_ps, void *ctx)
+{
+    app__memo_t *const memo = ctx;
+    const bool close = window_end_ps < memo->before_ps + QUIET_PS;
+    memo->before_ps = window_end_ps;
+    if (close || window_end_ps <= memo->until_ps || !sim_memo_only_timers(net_sim(net_of(memo)))) {
+        return;
+    }
+    if (memo->recorded != NULL) {
+        finish(memo);
+    }
+    decide(memo);
+}
+
+app__memo_t *app__memo_create(app__workload_t *workload, app_skips_t *skips)
+{
+    app__memo_t *const memo = sim_alloc(sizeof(*memo));
+    const uint32_t ranks = workload->schedule->rank_count;
+    const size_t nodes = net_node_count(workload->app.net);
+    *memo = (app__memo_t){.workload = workload, .skips = skips};
+    memo->calls = sim_alloc_array((size_t)ranks + 1, sizeof(*memo->calls));
+    memo->endings = sim_alloc_array((size_t)ranks + 1, sizeof(*memo->endings));
+    memo->own = sim_alloc_array(nodes + 1, sizeof(*memo->own));
+    for (uint32_t r = 0; r <= ranks; r++) {
+        memo->endings[r].rank = r < ranks ? &workload->ranks[r] : NULL;
+        sim_timer_init(&memo->endings[r].timer, r < ranks ? call_ends : span_ends);
+    }
+    sim_random_init(&memo->random,
+                    sim_options(net_sim(workload->app.net))->seed,
+                    workload->app.index,
+                    "fast-forward audit");
+    sim_on_window(net_sim(workload->app.net), look, memo);
+    return memo;
+}
+
+void app__memo_destroy(app__memo_t *memo)
+{
+    if (memo == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < memo->span_count; i++) {
+        span_free(memo, memo->spans[i]);
+    }
+    span_free(memo, memo->recorded);
+    sim_free(memo->spans);
+    sim_free(memo->calls);
+    sim_free(memo->endings);
+    sim_free(memo->own);
+    sim_free(memo);
+}

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/memo.c - compares, copies and changes lists of structs by the rows of their types.
+#include "kernel/memo.h"
+
+#include <string.h>
+
+#include "kernel/engine_internal.h"
+
+void sim_memo_add(sim_memo_list_t *list, const sim_memo_type_t *type, void *at)
+{
+    SIM_GROW(list->parts, list->count, &list->capacity);
+    list->parts[list->count++] = (sim_memo_part_t){type, at};
+    list->bytes += type->bytes;
+}
+
+void sim_memo_list_fini(sim_memo_list_t *list)
+{
+    sim_free(list->parts);
+    *list = (sim_memo_list_t){0};
+}
+
+bool sim_memo_list_same(const sim_memo_list_t *a, const sim_memo_list_t *b)
+{
+    return a->count == b->count &&
+           (a->count == 0 || memcmp(a->parts, b->parts, a->count * sizeof(*a->parts)) == 0);
+}
+
+char *sim_memo_copy(const sim_memo_list_t *list)
+{
+    char *const copy = sim_alloc(list->bytes + 1);
+    char *to = copy;
+    for (size_t i = 0; i < list->count; i++) {
+        memcpy(to, list->parts[i].at, list->parts[i].type->bytes);
+        to += list->parts[i].type->bytes;
+    }
+    return copy;
+}
+
+// -- values
+
+static uint64_t value_of(const char *at, uint16_t bytes)
+{
+    uint64_t value = 0;
+    uint32_t half = 0;
+    if (bytes == sizeof(half)) {
+        memcpy(&half, at, sizeof(half));
+        return half;
+    }
+    SIM_CHECK(bytes == sizeof(value));
+    memcpy(&value, at, sizeof(value));
+    return value;
+}
+
+static void set_value(char *at, uint16_t bytes, uint64_t value)
+{
+    const uint32_t half = (uint32_t)value;
+    memcpy(at, bytes == sizeof(half) ? (const void *)&half : (const void *)&value, bytes);
+}
+
+static bool is_time(uint64_t value)
+{
+    return value != 0 && value != SIM_TIME_NEVER;
+}
+
+// Returns whether two values of a field mean the same at the start of a span.
+static bool same_start(const sim_memo_field_t *field,
+                       const char *now,
+                       sim_time_t now_ps,
+                       const char *then,
+                       sim_time_t then_ps)
+{
+    switch (field->kind) {
+    case SIM_MEMO_STATE:
+        return memcmp(now, then, field->bytes) == 0;
+    case SIM_MEMO_UNTIL: {
+        const uint64_t a = value_of(now, field->bytes);
+        const uint64_t b = value_of(then, field->bytes);
+        return (a <= now_ps && b <= then_ps) || a == b || a - now_ps == b - then_ps;
+    }
+    case SIM_MEMO_SINCE: {
+        const uint64_t a = value_of(now, field->bytes);
+        const uint64_t b = value_of(then, field->bytes);
+        return a == b ? !is_time(a) || now_ps == then_ps
+                      : is_time(a) && is_time(b) && a - now_ps == b - then_ps;
+    }
+    case SIM_MEMO_FIXED:
+    case SIM_MEMO_LAST:
+    case SIM_MEMO_COUNT:
+    case SIM_MEMO_MOST:
+    case SIM_MEMO_MOST_AND_FLAG:
+    case SIM_MEMO_IGNORE:
+        break;
+    }
+    return true;
+}
+
+#define FLAG (UINT64_C(1) << 63)
+
+// Returns the value that a field has after a span, if it is `value` before.
+static uint64_t after_span(const sim_memo_field_t *field,
+                           uint64_t value,
+                           uint64_t start,
+                           uint64_t end,
+                           sim_time_t shift_ps)
+{
+    switch (field->kind) {
+    case SIM_MEMO_COUNT:
+        return value + (end - start);
+    case SIM_MEMO_MOST:
+        return end > value ? end : value;
+    case SIM_MEMO_MOST_AND_FLAG: {
+        const uint64_t most = (end & ~FLAG) > (value & ~FLAG) ? end & ~FLAG : value & ~FLAG;
+        return most | ((end | value) & FLAG);
+    }
+    case SIM_MEMO_UNTIL:
+    case SIM_MEMO_SINCE:
+        return end == start ? value : is_time(end) ? end + shift_ps : end;
+    case SIM_MEMO_FIXED:
+    case SIM_MEMO_STATE:
+    case SIM_MEMO_LAST:
+    case SIM_MEMO_IGNORE:
+        break;
+    }
+    return value;
+}
+
+static void apply_field(const sim_memo_field_t *field,
+                        char *at,
+                        const char *start,
+                        const char *end,
+                        sim_time_t shift_ps)
+{
+    if (field->kind == SIM_MEMO_STATE || field->kind == SIM_MEMO_LAST) {
+        memcpy(at, end, field->bytes);
+    } else if (field->kind != SIM_MEMO_IGNORE) {
+        set_value(at,
+                  field->bytes,
+                  after_span(field,
+                             value_of(at, field->bytes),
+                             value_of(start, field->bytes),
+                             value_of(end, field->bytes),
+                             shift_ps));
+    }
+}
+
+// Overwrites the fields with rows in a struct, so that only bytes without one are compared.
+static void blank(const sim_memo_type_t *type, char *copy)
+{
+    for (size_t f = 0; f < type->field_count; f++) {
+        memset(copy + type->fields[f].offset, 0, type->fields[f].bytes);
+    }
+}
+
+// Returns whether two structs are equal in bytes without rows. If not, *offset is that of one.
+static bool same_fixed(const sim_memo_type_t *type,
+                       const char *a,
+                       const char *b,
+                       char *scratch,
+                       size_t *offset)
+{
+    char *const left = scratch;
+    char *const right = scratch + type->bytes;
+    if (memcmp(a, b, type->bytes) == 0) {
+        return true;
+    }
+    memcpy(left, a, type->bytes);
+    memcpy(right, b, type->bytes);
+    blank(type, left);
+    blank(type, right);
+    for (size_t i = 0; i < type->bytes; i++) {
+        if (left[i] != right[i]) {
+            *offset = i;
+            return false;
+        }
+    }
+    return true;
+}
+
+static char *scratch_for(const sim_memo_list_t *list)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        most = list->parts[i].type->bytes > most ? list->parts[i].type->bytes : most;
+    }
+    return sim_alloc(2 * most + 1);
+}
+
+// -- lists
+
+bool sim_memo_equal(const sim_memo_list_t *list,
+                    const char *copy,
+                    sim_time_t then_ps,
+                    sim_time_t now_ps)
+{
+    char *const scratch = scratch_for(list);
+    bool equal = true;
+    for (size_t i = 0; i < list->count && equal; i++) {
+        const sim_memo_type_t *const type = list->parts[i].type;
+        const char *const at = list->parts[i].at;
+        size_t offset = 0;
+        equal = same_fixed(type, at, copy, scratch, &offset);
+        for (size_t f = 0; f < type->field_count && equal; f++) {
+            const sim_memo_field_t *const field = &type->fields[f];
+            equal = same_start(field, at + field->offset, now_ps, copy + field->offset, then_ps);
+        }
+        copy += type->bytes;
+    }
+    sim_free(scratch);
+    return equal;
+}
+
+const char *sim_memo_changed(const sim_memo_list_t *list,
+                             const char *start,
+                             const char *end,
+                             size_t *offset)
+{
+    char *const scratch = scratch_for(list);
+    const char *changed = NULL;
+    for (size_t i = 0; i < list->count && changed == NULL; i++) {
+        const sim_memo_type_t *const type = list->parts[i].type;
+        if (!same_fixed(type, start, end, scratch, offset)) {
+            changed = type->name;
+        }
+        start += type->bytes;
+        end += type->bytes;
+    }
+    sim_free(scratch);
+    return changed;
+}
+
+void sim_memo_apply(const sim_memo_list_t *list,
+                    const char *start,
+                    const char *end,
+                    sim_time_t shift_ps)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const sim_memo_type_t *const type = list->parts[i].type;
+        char *const at = list->parts[i].at;
+        for (size_t f = 0; f < type->field_count; f++) {
+            const sim_memo_field_t *const field = &type->fields[f];
+            apply_field(field,
+                        at + field->offset,
+                        start + field->offset,
+                        end + field->offset,
+                        shift_ps);
+        }
+        start += type->bytes;
+        end += type->bytes;
+    }
+}
+
+bool sim_memo_same_change(const sim_memo_list_t *list,
+                          const char *const a[2],
+                          const char *const b[2],
+                          sim_time_t shift_ps,
+                          const char **name)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const sim_memo_type_t *const type = list->parts[i].type;
+        char *const want = sim_alloc(type->bytes + 1);
+        memcpy(want, b[0] + at, type->bytes);
+        bool same = true;
+        for (size_t f = 0; f < type->field_count && same; f++) {
+            const sim_memo_field_t *const field = &type->fields[f];
+            const size_t offset = at + field->offset;
+            apply_field(field, want + field->offset, a[0] + offset, a[1] + offset, shift_ps);
+            same = field->kind == SIM_MEMO_IGNORE || field->kind == SIM_MEMO_LAST ||
+                   field->kind == SIM_MEMO_UNTIL || // nobody reads these at rest
+                   memcmp(want + field->offset, b[1] + offset, field->bytes) == 0;
+        }
+        sim_free(want);
+        at += type->bytes;
+        if (!same) {
+            *name = type->name;
+            return false;
+        }
+    }
+    return true;
+}
+
+// -- the engine
+
+static bool mail_is_empty(const sim_t *sim, const sim_thread_t *thread)
+{
+    for (uint32_t slot = 0; slot < SIM_SLOTS; slot++) {
+        for (size_t i = 0; i < sim->node_count; i++) {
+            if (thread->worker.boxes[slot][i].filled_bytes != 0) {
+                return false;
+            }
+        }
+    }
+    for (unsigned to = 0; to < sim->thread_count; to++) {
+        if (thread->parcels[to][0].count != 0 || thread->parcels[to][1].count != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool sim_memo_only_timers(const sim_t *sim)
+{
+    for (size_t i = 0; i < sim->node_count; i++) {
+        if (sim->nodes[i]->wake_ps != SIM_TIME_NEVER) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < sim->channel_count; i++) {
+        if (sim->channel_ends[i].far != NULL && sim->channel_ends[i].far->count != 0) {
+            return false;
+        }
+    }
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        if (!mail_is_empty(sim, sim->threads[t])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+uint32_t sim_memo_timers(const sim_node_t *node)
+{
+    return sim__timers_armed(node);
+}
+
+bool sim_memo_sampled(const sim_t *sim)
+{
+    return sim->sampler_count != 0;
+}

@@ -1,0 +1,124 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# labels: long threads
+# tests/apps/workload/test_fast_forward.sh - fast-forward changes no result, and skips what it can.
+#
+# Goal: with fast-forward.mode exact, all files are those of the full run, byte for byte, whatever the
+# collectives, the fabric and the congestion control are, on 1 and 2 threads; 32 calls of a contended
+# all-to-all are simulated twice; a run that must not skip says why.
+# Method: diff of result folders but for wall_*, digest and fast_forward: one scenario of 32 calls, and
+# scenarios drawn by tests/random-collectives and tests/random-scenario (300 and 60 in the long form).
+# Not pinned: the time that a run takes.
+set -u
+. tests/script.sh
+
+# strip FOLDER: leaves only what fast-forward may not change.
+strip() {
+    rm -f "$1/manifest.json" "$1/scenario.yaml" "$1/schema.json"
+    sed -i -E '/"wall_/d; /"digest"/d; /"fast_forward"/,/^  \},?$/d' "$1/summary.json"
+}
+
+# number NAME: of the run in $work/memo.
+number() {
+    sed -n "s/^ *\"$1\": \"\?\([0-9a-z]*\).*/\1/p" "$work/summary" | head -n 1
+}
+
+# same NAME [OPTION]...: runs $work/s.yaml in full and with fast-forward; compares. 1: it is not valid.
+same() {
+    local name=$1 status=0 skipped=0
+    shift
+    rm -rf "$work/full" "$work/memo"
+    within 60 "$ROCESIM" run "$work/s.yaml" -o "$work/full" --quiet "$@" >"$work/log" 2>&1 || status=$?
+    [ $status -ne 2 ] || return 1
+    within 60 "$ROCESIM" run "$work/s.yaml" -o "$work/memo" --quiet --set fast-forward.mode=exact "$@" \
+        >"$work/log" 2>&1 || skipped=$?
+    if [ $status -ne $skipped ]; then
+        fail "$name: status $skipped, expected $status: $(tail -n 1 "$work/log")"
+        return
+    fi
+    cp "$work/memo/summary.json" "$work/summary"
+    strip "$work/full"
+    strip "$work/memo"
+    diff -r "$work/full" "$work/memo" >"$work/diff" ||
+        fail "$name: $(head -n 3 "$work/diff" | cut -c 1-160)"
+}
+
+# layers CONTROL PROTOCOL [CALLS]: writes $work/s.yaml.
+layers() {
+    local calls=${3:-"repeat: 32, compute: 1ms, calc-grid: 1ms"}
+    cat >"$work/s.yaml" <<END
+seed: 3
+ties: rotor
+network: {draws: packet}
+outputs: {operations-max: 1000}
+topology:
+  leaf-spine: {leaves: 2, spines: 2, hosts-per-leaf: 4, host-rate: 100Gbps, fabric-rate: 100Gbps, delay: 1us}
+switch: {ecn: {enabled: true, kmin: 10KB, kmax: 100KB, pmax: 0.2}}
+nic: {mtu: 1024, congestion-control: $1}
+traffic:
+  - collective: {kind: all-to-all, bytes: 256KiB, algorithm: direct, protocol: $2, $calls}
+END
+}
+
+# Contended layers: 30 of 32 are repeated from memory.
+for case in "none plain" "hpcc simple"; do
+    # shellcheck disable=SC2086
+    layers $case
+    same "32 layers, $case" --set fast-forward.audit=0
+    [ "$(number memo_hits)" = 30 ] || fail "$case: $(number memo_hits) hits of 30"
+    [ "$(number ecn_marked)" -gt 1000 ] || fail "$case: no contention"
+    skipped=$(number packet_hops_skipped) hops=$(number packet_hops)
+    [ $((100 * skipped)) -ge $((90 * hops)) ] ||
+        fail "$case: $skipped of $hops packet-hops are skipped, expected 90 %"
+done
+same "2 threads" --threads 2 --set fast-forward.audit=0
+[ "$(number memo_hits)" = 30 ] || fail "2 threads: $(number memo_hits) hits of 30"
+same "audits" --set fast-forward.audit=1/2
+[ "$(number audited)" -ge 5 ] && [ "$(number memo_hits)" -ge 5 ] || fail "audit: $(number audited) of 30"
+
+# refuses REASON [OPTION]...: nothing is skipped, and the summary says why.
+refuses() {
+    local reason=$1
+    shift
+    same "$reason" "$@"
+    [ "$(number memo_hits)" = 0 ] || fail "$reason: $(number memo_hits) hits"
+    grep -q "\"$reason\": [1-9]" "$work/summary" || fail "$* is not refused for: $reason"
+}
+layers none plain "repeat: 4, compute: 1ms, calc-grid: 1ms"
+refuses ties --set ties=hash
+refuses network.draws --set network.draws=stream
+refuses "memo: off" --set fast-forward.memo=false
+refuses "pauses or drops at a port" --set switch.buffer=1MB \
+    --set "traffic[0].collective.bytes=2MiB"
+refuses congestion-control --set nic.congestion-control=swift
+refuses nic.model --set nic.model=detailed
+refuses load-balancer --set network.load-balancer=drill
+refuses "messages that nobody took" --set "traffic[0].collective.queue-pairs=per-message" \
+    --set "traffic[0].collective.protocol=simple"
+
+# A state that is another one each time: queue pairs that DCQCN has slowed down, and calls without a rest
+# before them.
+layers dcqcn plain "repeat: 6, compute: 1ms, calc-grid: 1ms"
+same "throttled queue pairs"
+[ "$(number memo_hits)" = 0 ] && [ "$(number memo_misses)" = 5 ] ||
+    fail "throttled queue pairs: $(number memo_hits) hits, $(number memo_misses) misses"
+layers hpcc plain "repeat: 8, compute: 55us, calc-grid: 60us"
+sed -i 's/delay: 1us/delay: 10us/' "$work/s.yaml"
+same "no rest"
+[ "$(number memo_hits)" = 0 ] || fail "no rest: $(number memo_hits) hits"
+
+# Whatever is drawn.
+count=$(few 6 3)
+[ -z "${TEST_LONG:-}" ] || count=300
+hits=0
+for ((i = 1; i <= count; ++i)); do
+    tests/random-collectives $i >"$work/s.yaml"
+    same "tests/random-collectives $i" && [ "$(number memo_hits)" != 0 ] && hits=$((hits + 1))
+done
+[ $((8 * hits)) -ge "$count" ] || fail "$hits of $count random scenarios have hits, expected more"
+[ -n "${TEST_LONG:-}" ] && count=60 || count=2
+for ((i = 1; i <= count; ++i)); do
+    tests/random-scenario $i >"$work/s.yaml"
+    same "tests/random-scenario $i" --set ties=rotor --set network.draws=packet
+done
+[ $failures -eq 0 ]
