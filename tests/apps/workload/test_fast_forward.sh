@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# labels: long threads
+# labels: long
 # tests/apps/workload/test_fast_forward.sh - fast-forward changes no result, and skips what it can.
 #
 # Goal: with fast-forward.mode exact, all files are those of the full run, byte for byte, whatever the
