@@ -17,6 +17,7 @@ STEP_S = 2e-3
 SCALE_UP_BYTES_PER_S = 450e9
 SCALE_UP_S = 10e-6
 PAGE = 16
+BLOCK = 512
 FRAME = (4096 + 82) / 4096  # a full packet with its headers, preamble and gap
 
 
@@ -53,8 +54,9 @@ class Job:
 
 
 class Request:
-    def __init__(self, number, arrival, prompt, output):
+    def __init__(self, number, arrival, prompt, output, blocks=()):
         self.number, self.arrival, self.prompt, self.output = number, arrival, prompt, output
+        self.blocks, self.cached = blocks, 0  # hashes of its prompt's blocks; tokens that need no computing
         self.generated, self.first, self.end, self.began = 0, None, None, None
         self.granted, self.computed, self.sent_at, self.preempted = False, False, None, 0
 
@@ -64,7 +66,7 @@ class Node:
         self.system, self.decodes = system, decodes
         self.free = int(memory // (system.model.kv * PAGE))
         self.queue, self.running, self.asking = collections.deque(), [], collections.deque()
-        self.stepping, self.nic_free = False, 0.0
+        self.stepping, self.nic_free, self.cache = False, 0.0, set()
 
     def pages(self, tokens):
         return math.ceil(tokens / PAGE)
@@ -155,6 +157,8 @@ class Node:
     def progressed(self, job):
         """The KV data of all tokens so far is there: the next token comes out."""
         request, system = job.request, self.system
+        if job.target == request.prompt:
+            self.cache.update(request.blocks)
         if job.prefills:
             self.running.remove(job)
             request.computed = True
@@ -229,7 +233,12 @@ class System:
         request.prefill_node = self.prefill[request.number % len(self.prefill)]
         apart = len(self.decode) > 0
         request.decode_node = self.decode[request.number % len(self.decode)] if apart else request.prefill_node
-        request.prefill_node.queue.append(Job(request, apart))
+        hits = 0  # cache: local
+        while hits < len(request.blocks) and request.blocks[hits] in request.prefill_node.cache:
+            hits += 1
+        job = Job(request, apart)
+        request.cached = job.computed = min(hits * BLOCK, request.prompt - 1)
+        request.prefill_node.queue.append(job)
         request.prefill_node.step()
 
     def run(self, requests):

@@ -21,8 +21,17 @@ def trace(name, count, gap_ms, prompt, output):
             now += random.expovariate(1 / gap_ms)
             file.write(json.dumps({"timestamp": round(now, 6), "input_length": max(1, round(prompt())),
                                    "output_length": max(1, round(output()))}) + "\n")
-trace("usual.jsonl", 25, 40, lambda: random.lognormvariate(6, 1), lambda: random.lognormvariate(3.3, 1))
+trace("usual.jsonl", 20, 40, lambda: random.lognormvariate(6, 1), lambda: random.lognormvariate(3.3, 1))
 trace("tight.jsonl", 40, 25, lambda: random.uniform(50, 700), lambda: random.uniform(10, 150))
+with open("shared.jsonl", "w") as file:
+    now = 0.0
+    for i in range(16):
+        now += random.expovariate(1 / 60)
+        shared, prompt = random.choice((1, 2, 4)), random.randint(2100, 4000)
+        own = range(1000 * i + 100, 1000 * i + 100 + prompt // 512 - shared)
+        ids = [*range(10 * shared, 11 * shared), *own]
+        file.write(json.dumps({"timestamp": round(now, 6), "input_length": prompt,
+                               "output_length": random.randint(1, 9), "hash_ids": ids}) + "\n")
 with open("blocked.jsonl", "w") as file:
     for at, prompt, output in ((0, 100, 600), (1000, 1700, 20)):
         file.write(json.dumps({"timestamp": at, "input_length": prompt, "output_length": output}) + "\n")
@@ -55,6 +64,7 @@ run split usual decode=0 chunked-prefill=off
 run small usual token-budget=200 batch=4 prefill=1
 run tight tight kv-memory=180MB
 run lone tight kv-memory=180MB decode=0
+run cached shared
 run blocked blocked kv-memory=265MB rate=1Gbps prefill=1 decode=1
 PYTHONPATH=$here/tests/apps/serving python3 - <<'PYTHON' || fail "times differ from those of the queue model"
 import json, sys
@@ -71,6 +81,7 @@ CASES = {
     "small": ("usual", dict(token_budget=200, batch=4, prefill=1)),
     "tight": ("tight", dict(kv_memory=180e6)),
     "lone": ("tight", dict(kv_memory=180e6, decode=0)),
+    "cached": ("shared", {}),
     "blocked": ("blocked", dict(kv_memory=265e6, nic=1e9 / 8, prefill=1, decode=1)),
 }
 def summary(values):
@@ -81,7 +92,8 @@ for name, (trace, rules) in CASES.items():
     rows = [json.loads(line) for line in open(trace + ".jsonl")][:rules.pop("requests", None)]
     first = rows[0]["timestamp"]
     requests = [
-        Request(i, 0.01 + (row["timestamp"] - first) / 1e3, row["input_length"], row["output_length"])
+        Request(i, 0.01 + (row["timestamp"] - first) / 1e3, row["input_length"], row["output_length"],
+                row.get("hash_ids", ()))
         for i, row in enumerate(rows)]
     System({**RULES, **rules}).run(requests)
     app = json.load(open(name + "/summary.json"))["apps"][0]
@@ -97,6 +109,9 @@ for name, (trace, rules) in CASES.items():
             if abs(a / b - 1) > 0.02:
                 failed = True
                 print(f"{name}: {part} of {what} {a:.3f} ms, the model has {b:.3f} ms")
+    cached = [one["cached_tokens"] for one in served]
+    assert cached == [one.cached for one in requests], f"{name}: {cached} tokens come from caches"
+    assert sum(cached) > 0 or name != "cached", "nothing comes from a cache"
     again = sum(request.preempted for request in requests)
     assert app["preemptions"] == again, f"{name}: {app['preemptions']} preemptions, the model has {again}"
     assert again > 0 or name not in ("tight", "lone", "blocked"), f"{name}: nothing gave its memory up"
