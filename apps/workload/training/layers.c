@@ -50,20 +50,37 @@ static void tensor_behind(app__maker_t *maker, bool backward)
     app__maker_wait(maker, &collective);
 }
 
-// A block without other collectives than those of tensor parallelism.
-static void dense_block(app__maker_t *maker, double flops, bool backward)
+// Products of matrices behind and before collectives of tensor parallelism.
+static void products_between(app__maker_t *maker,
+                             double flops,
+                             bool has_before,
+                             bool has_behind,
+                             bool backward)
 {
     const app__plan_t *const plan = maker->plan;
-    if (plan->tp == 1 || plan->tensor_pieces <= 1) {
-        tensor_before(maker, backward);
-        app__maker_compute(maker, flops);
-        tensor_behind(maker, backward);
-    } else {
+    if (plan->tp > 1 && plan->tensor_pieces > 1) {
         const uint32_t pieces = plan->tensor_pieces;
         const app__collective_t before = tensor_collective(plan, true, backward, pieces);
         const app__collective_t behind = tensor_collective(plan, false, backward, pieces);
-        app__maker_pieces(maker, flops, plan->sequence_parallel ? &before : NULL, &behind);
+        app__maker_pieces(maker,
+                          flops,
+                          has_before && plan->sequence_parallel ? &before : NULL,
+                          has_behind ? &behind : NULL);
+        return;
     }
+    if (has_before) {
+        tensor_before(maker, backward);
+    }
+    app__maker_compute(maker, flops);
+    if (has_behind) {
+        tensor_behind(maker, backward);
+    }
+}
+
+// A block without other collectives than those of tensor parallelism.
+static void dense_block(app__maker_t *maker, double flops, bool backward)
+{
+    products_between(maker, flops, true, true, backward);
 }
 
 // Gathers the keys and values of all tokens, or reduces their gradients.
@@ -109,13 +126,28 @@ static void attention(app__maker_t *maker, bool backward)
         dense_block(maker, flops, backward);
         return;
     }
-    tensor_before(maker, backward);
+    if (plan->tensor_pieces <= 1) {
+        tensor_before(maker, backward);
+        context(maker, APP__COLL_ALL_GATHER, backward);
+        app__maker_compute(maker, flops);
+        if (backward) {
+            context(maker, APP__COLL_REDUCE_SCATTER, true);
+        }
+        tensor_behind(maker, backward);
+        return;
+    }
+    // Keys and values are exchanged between the product that makes queries, keys and values and
+    // the one that makes the output. The backward pass begins with the latter.
+    const double output = matrix_flops(plan, plan->model.hidden * plan->model.hidden);
+    const double input = matrices > output ? matrices - output : 0;
+    const double scale = backward ? 2 : 1;
+    products_between(maker, scale * (backward ? output : input), true, false, backward);
     context(maker, APP__COLL_ALL_GATHER, backward);
-    app__maker_compute(maker, flops);
+    app__maker_compute(maker, scale * products + (backward && again ? products : 0));
     if (backward) {
         context(maker, APP__COLL_REDUCE_SCATTER, true);
     }
-    tensor_behind(maker, backward);
+    products_between(maker, scale * (backward ? input : output), false, true, backward);
 }
 
 // Sends tokens to the ranks of their experts, or back.

@@ -102,6 +102,15 @@ holds "$(number pieces tp exposed_ms) < 0.6 * $(number blocks tp exposed_ms)" "o
 holds "$(number pieces tp exposed_ms) > 0.2 * $(number blocks tp exposed_ms)" "two pieces that nothing hides"
 holds "$(number pieces tp bytes) == $(number blocks tp bytes)" "bytes of overlapped collectives"
 holds "($(number pieces compute_ms) / $(number blocks compute_ms) - 1) ^ 2 < 1e-6" "computation in pieces"
+# With context parallelism, too: of attention and of the MLP, with the same bytes and computations.
+tensors="${tensors/tp=4/tp=2} --set $T.cp=2"
+# shellcheck disable=SC2086
+run parts $tensors
+# shellcheck disable=SC2086
+run beside $tensors --set $T.tensor-overlap=4
+holds "$(number beside tp exposed_ms) < 0.4 * $(number parts tp exposed_ms)" "overlap beside contexts"
+holds "$(number beside cp bytes) == $(number parts cp bytes)" "bytes of contexts"
+holds "($(number beside compute_ms) / $(number parts compute_ms) - 1) ^ 2 < 1e-6" "computation of contexts"
 run slow --set "$T.slow-ranks=[5]" --set $T.slow-factor=3 --set $T.mfu=0.002
 holds "$(number slow iteration_ms) > $(number none iteration_ms) * 1.5" "a slow rank"
 run jitter --set $T.jitter=0.1
