@@ -233,6 +233,31 @@ static sim_err_t make_engine(app__serving_t *serving,
     return error;
 }
 
+static sim_err_t read_times(app__serving_t *serving,
+                            const app_context_t *context,
+                            const app__serving_config_t *config,
+                            sim_message_t *message)
+{
+    const char *const own = config->decode_times[0] == '\0' ? config->times : config->decode_times;
+    const char *const names[2] = {config->times, own};
+    sim_err_t error = SIM_OK;
+    for (uint32_t i = 0; i < 2 && error == SIM_OK; i++) {
+        char *text = NULL;
+        size_t size = 0;
+        if (names[i][0] == '\0') {
+            continue;
+        }
+        error = context->read_file(names[i], &text, &size, message, context->ctx);
+        if (error != SIM_OK) {
+            const sim_message_t why = *message;
+            return sim_fail_about(message, error, "step-times", ": %s", why.text);
+        }
+        error = app__step_times_read(names[i], text, size, &serving->times[i], message);
+        sim_free(text);
+    }
+    return error;
+}
+
 static void init_nodes(app__serving_t *serving)
 {
     const app__serving_config_t *const config = &serving->config;
@@ -251,6 +276,8 @@ static void init_nodes(app__serving_t *serving)
                           node->decodes ? decode_tp : config->tp,
                           node->decodes ? config->decode : config->prefill,
                           &node->gpus);
+        const app__step_times_t *const times = &serving->times[node->decodes ? 1 : 0];
+        node->gpus.times = times->token_count > 0 ? times : NULL;
     }
 }
 
@@ -367,6 +394,8 @@ static void serving_destroy(app_t *app)
     app__serving_router_fini(serving);
     app__serving_cache_fini(serving);
     app__requests_fini(&serving->requests);
+    app__step_times_fini(&serving->times[0]);
+    app__step_times_fini(&serving->times[1]);
     sim_free(serving->courses);
     sim_free(serving->seats);
     sim_free(serving->nodes);
@@ -403,6 +432,10 @@ static sim_err_t prepare(app__serving_t *serving,
     const uint64_t layers = serving->served.sizes.layers;
     serving->layer_groups = config->layer_groups < layers ? config->layer_groups : layers;
     app__serving_courses_init(serving);
+    error = read_times(serving, context, config, message);
+    if (error != SIM_OK) {
+        return error;
+    }
     init_nodes(serving);
     error = set_flows(serving, message);
     if (error == SIM_OK) {

@@ -130,6 +130,18 @@ static const sim_attr_t attrs[] = {
              .default_text = "2ms", .min_text = "0ps", .max_text = "100s",
              .help = "time of a step besides computing and reading memory: scheduling and kernel "
                      "launches"),
+    SIM_ATTR(PREFIX ".step-times", STRING, TYPE, times,
+             .default_text = "",
+             .help = "CSV file with measured times of steps, in columns tokens (computed in a "
+                     "step), context (tokens whose KV data is read) and us; empty: times follow "
+                     "from the attributes"),
+    SIM_ATTR(PREFIX ".decode-step-times", STRING, TYPE, decode_times,
+             .default_text = "",
+             .help = "CSV file with measured times of decode nodes, as step-times; empty: the one of step-times"),
+    SIM_ATTR(PREFIX ".kv-priority", COUNT, TYPE, priority,
+             .default_text = "auto", .min_text = "0", .max_text = "7", .auto_ok = true,
+             .help = "class of KV data with transport: write, and of its answers; its DSCP is eight "
+                     "times that; auto: nic.priority and nic.dscp"),
     SIM_ATTR(PREFIX ".scale-up-rate", RATE, TYPE, link_bps,
              .default_text = "3600Gbps", .min_text = "0bps", .max_text = "1000Tbps",
              .help = "rate at which a GPU sends to the other GPUs of its node; 0: the collectives "

@@ -9,7 +9,7 @@
 
 #include "apps/mooncake/programs/programs.h"
 #include "apps/serving/requests.h"
-#include "apps/serving/served.h"
+#include "apps/serving/steps/served.h"
 
 typedef struct app__serving app__serving_t;
 typedef struct app__serving_node app__serving_node_t;
@@ -92,6 +92,9 @@ typedef struct app__serving_config {
     uint64_t memory_bps;
     sim_ratio_t memory_efficiency;
     sim_time_t step_ps;
+    char *times; // file of measured steps; "": none
+    char *decode_times;
+    uint64_t priority; // of KV data by WRITEs; SIM_AUTO: the NIC's
     uint64_t link_bps; // 0: collectives in a node take no time
     sim_time_t link_ps;
     uint64_t gpu_bytes;
@@ -324,10 +327,11 @@ struct app__serving {
     uint32_t attempts;  // how often a request is placed at most
     uint32_t fail_node; // UINT32_MAX: none
     uint64_t layer_groups;
-    uint64_t host_scale;      // memory of a host divided by that of a flow
-    uint32_t flows;           // transfers between GPUs that move KV data
-    uint64_t flow_unit_bytes; // KV data of a token in all layers, in one flow
-    uint64_t *stage_at;       // by request: where its KV data begins in the memory of a flow
+    uint64_t host_scale;        // memory of a host divided by that of a flow
+    app__step_times_t times[2]; // of prefill and of decode nodes; token_count 0: none
+    uint32_t flows;             // transfers between GPUs that move KV data
+    uint64_t flow_unit_bytes;   // KV data of a token in all layers, in one flow
+    uint64_t *stage_at;         // by request: where its KV data begins in the memory of a flow
     uint64_t stage_bytes;
     uint64_t exchange_at; // where the activations of exchanges lie behind them
     // State of the router, on the first host:

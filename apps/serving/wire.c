@@ -80,6 +80,10 @@ static line_t *line_to(door_t *door, uint32_t peer)
     SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, sim_err_text(error));
     nic_qp_attr_t attr;
     nic_qp_attr_default(door->endpoint->nic, &attr);
+    if (door->node->serving->config.priority != SIM_AUTO) {
+        attr.priority = (uint8_t)door->node->serving->config.priority;
+        attr.dscp = (uint8_t)(attr.priority * 8u);
+    }
     attr.dest_interface = other->endpoint->interface;
     attr.dest_qp_num = app__qp_number(other->position + door->index);
     sim_message_t message = {.text = ""};

@@ -71,6 +71,16 @@ mixture='model=mixtral-8x7b tp=2 prefill=2 prompt-tokens=512'
 run experts-node $mixture
 run experts-pool $mixture experts=pool
 run experts-groups $mixture experts=pool layer-groups=4 decode=2
+printf 'us, tokens,context\n5000,1,0\n6000,1,1000\n\n40000,1000,1000\n38000,1000, 0\n' >times.csv
+printf 'tokens,context,us\n1,0,7000\n' >decode.csv
+run times step-times=times.csv
+run times-apart step-times=times.csv decode-step-times=decode.csv prompt-tokens=2000
+cat >classes.yaml <<'EOY'
+topology: {star: {hosts: 3, rate: 100Gbps, delay: 500ns}}
+traffic:
+  - serving: {requests: 1, prompt-tokens: 100, output-tokens: 2, kv-priority: 5}
+EOY
+"$ROCESIM" run classes.yaml -o classes --quiet >/dev/null 2>said || fail "$(cat said)"
 for threads in 1 2 4; do
     "$ROCESIM" run serving.yaml -o t$threads --threads $threads --quiet \
         --set traffic[0].serving.requests=20 --set traffic[0].serving.rate=50 \
@@ -204,6 +214,15 @@ assert alone < e["node"]["stages"]["prefill_ms"], "a node reads the weights of i
 few = e["groups"]["stages"]["prefill_ms"] * e["groups"]["nodes"][0]["exchange_percent"] / 100
 near(few, 2 * kv(there / 2) + 2 * 4 * 0.003, 0.02, "exchanges of four groups of layers")
 assert e["groups"]["exchange_bytes"] == 2 * there + 2 * 10 * 2 * 4096 * 2 * 32 / 2, "and of ten tokens"
+t = app("times")
+near(t["stages"]["prefill_ms"], 40, 1e-9, "prefill of 1000 tokens by a table")
+near(t["stages"]["decode_ms"], sum(5 + i / 1000 for i in range(1001, 1011)), 1e-9, "beyond the table")
+t = app("times-apart")
+near(t["stages"]["prefill_ms"], 7 + 35 * 1999 / 999, 1e-9, "a prompt beyond the table")
+near(t["stages"]["decode_ms"], 70, 1e-9, "decode nodes with a table of their own")
+import csv
+port = next(r for r in csv.DictReader(open("classes/ports.csv")) if r["port"].startswith("host1->"))
+assert int(port["tx_prio5_packets"]) == 32 * 100, "KV data has class 5"
 d2 = app("storage-dual")
 # The second prompt comes through its prefill node, which has as little to fetch as its decode node.
 assert sum(r["cached_tokens"] for r in d2["served"]) == 2047 and d2["fetched_bytes"] == 2047 * TOKEN
@@ -216,4 +235,15 @@ for wrong in 'cache=store:storage nodes' 'tp=3 decode-tp=2:decode-tp' \
     "$ROCESIM" run serving.yaml -o wrong --quiet "${set[@]}" >/dev/null 2>said && fail "$wrong was taken"
     grep -q -- "${wrong#*:}" said || fail "$wrong: $(cat said)"
 done
+while read -r place text; do
+    printf '%b' "$text" >wrong.csv
+    "$ROCESIM" run serving.yaml -o wrong --quiet --set traffic[0].serving.step-times=wrong.csv \
+        >/dev/null 2>said && fail "wrong.csv with $text was taken"
+    grep -q "wrong.csv:$place: " said || fail "$text: $(cat said)"
+done <<'EOY'
+1:8 tokens,contexts,us\n1,2,3\n
+2:5 tokens,context,us\n1,0,x\n
+3:1 tokens,context,us\n1,0,5\n1,0,6\n2,0,7\n2,5,6\n
+2:6 tokens,context,us\n1,0,5,6\n
+EOY
 exit 0

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/serving/served.h - sizes of served models, and the time of one step of a node's GPUs.
+// apps/serving/steps/served.h - sizes of served models, and the time of one step of a node's GPUs.
 //
 // A step computes all tokens of a batch once. Its time follows a roofline: the larger of computing
 // and of reading memory, plus the collectives of tensor parallelism inside the node and a fixed
 // part. docs/models/serving.md
-#ifndef APPS_SERVING_SERVED_H
-#define APPS_SERVING_SERVED_H
+#ifndef APPS_SERVING_STEPS_SERVED_H
+#define APPS_SERVING_STEPS_SERVED_H
 
+#include "apps/serving/steps/measured.h"
 #include "apps/workload/training/model.h"
 #include "kernel/random.h"
 
@@ -34,12 +35,13 @@ typedef struct app__gpus {
     uint64_t count; // that share each layer (tensor parallelism)
     double flops;   // reached by one GPU, per second
     double memory_bytes_per_s;
-    double link_bytes_per_s; // between the GPUs of a node; 0: collectives take no time
-    sim_time_t link_ps;      // latency of one collective between them
-    sim_time_t step_ps;      // fixed part of a step
-    uint64_t value_bytes;    // bytes of a weight
-    uint64_t kv_token_bytes; // KV data of a token in all layers
-    uint64_t expert_nodes;   // nodes that the experts are spread over; 1: each node has all
+    double link_bytes_per_s;        // between the GPUs of a node; 0: collectives take no time
+    sim_time_t link_ps;             // latency of one collective between them
+    sim_time_t step_ps;             // fixed part of a step
+    uint64_t value_bytes;           // bytes of a weight
+    uint64_t kv_token_bytes;        // KV data of a token in all layers
+    const app__step_times_t *times; // measured; NULL: by formula
+    uint64_t expert_nodes;          // nodes that the experts are spread over; 1: each node has all
 } app__gpus_t;
 
 // The work of a step.
@@ -60,4 +62,4 @@ uint64_t app__served_weight_bytes(const app__served_t *served,
                                   uint64_t value_bytes,
                                   uint64_t expert_nodes);
 
-#endif // APPS_SERVING_SERVED_H
+#endif // APPS_SERVING_STEPS_SERVED_H

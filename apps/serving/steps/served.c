@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/serving/served.c - sizes of served models, and the time of one step of a node's GPUs.
+// apps/serving/steps/served.c - sizes of served models, and the time of one step of a node's GPUs.
 //
 // Sources: the sizes of apps/workload/training/model.c; Llama 3 8B by "The Llama 3 Herd of Models"
 // (arXiv 2407.21783, table 3); the latent attention of DeepSeek-V3 by arXiv 2412.19437, section
 // 4.2: 512 compressed values and 64 rotary ones, 128 heads of 192 (keys) and 128 (values). The
 // roofline is that of S. Williams et al., CACM 52(4), 2009.
-#include "apps/serving/served.h"
+#include "apps/serving/steps/served.h"
 
 #include <string.h>
 
@@ -98,6 +98,10 @@ sim_time_t app__served_step_ps(const app__served_t *served,
                                const app__gpus_t *gpus,
                                const app__step_load_t *load)
 {
+    if (gpus->times != NULL) {
+        const double us = app__step_times_us(gpus->times, load->tokens, load->context);
+        return us * 1e6 < 1.0 ? 1 : (sim_time_t)(us * 1e6);
+    }
     const app__model_t *const sizes = &served->sizes;
     const double head = (double)app__model_embedding(sizes);
     const double width =
