@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/serving/steps/measured.h - measured times of steps, instead of the formula (docs/models/serving.md).
+// apps/serving/steps/measured.h - measured times of steps, instead of the formula.
 //
 // A table has a time for each of several numbers of computed tokens and each of several numbers of
 // tokens whose KV data is read. Between them times are linear in both, and beyond them, too.
