@@ -10,7 +10,7 @@
 # headers of 0 bytes, held packets take no room in buffers. Assumed: MTU 1024, flows for 4 ms
 # (published: 100 ms) with the warm-up, 64 us of extra wait for a TAIL. The load of the hosts' links is
 # half the stated one, since uplinks are oversubscribed 2:1. Runs of 1 ms are too short: queues are not
-# yet long, and DRILL with IRN seems best.
+# yet long, and DRILL with IRN seems best. docs/models/conweave.md has results for 50 ms, too.
 set -eu
 . "$(dirname "$0")/fabrics_lib.sh"
 begin "$1" case,scheme,nr,mean,p99,mean_gain_percent,theirs_mean,p99_gain_percent,theirs_p99,reordered
