@@ -72,7 +72,7 @@ typedef struct net_packet {
             bool ack_request : 1;
             bool solicited : 1;
             bool becn : 1;
-            bool retransmission : 1; // sent_ps is meaningless; bookkeeping only, not on the wire
+            bool retransmission : 1; // was sent before; bookkeeping only, not on the wire
             bool acked_alone : 1; // its ACK is not merged with later ones; agreed by the ends, not
                                   // on the wire
             bool echo_ecn : 1;    // its ACK returns CE as BECN, no CNP; agreed by the ends

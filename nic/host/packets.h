@@ -54,6 +54,16 @@ static inline net_packet_t *nic__new_packet(nic_t *nic,
     return packet;
 }
 
+// Marks a packet that was sent before. Without stamps its answer must not tell a round trip: it may
+// be the answer to the first one.
+static inline void nic__sent_again(net_packet_t *packet, bool stamps)
+{
+    packet->retransmission = true;
+    if (!stamps) {
+        packet->sent_ps = SIM_TIME_NEVER;
+    }
+}
+
 // Makes a packet longer by `bytes` that its opcode does not have. Fill of a shortest frame makes
 // room for them first.
 static inline void nic__grow_frame(nic_t *nic, net_packet_t *packet, uint32_t bytes)

@@ -66,7 +66,7 @@ static void remember(nic_qp_t *qp, uint64_t psn, uint64_t original)
 void nic__receive_atomic(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     const nic_verdict_t verdict = check_atomic(qp, packet);
-    const sim_time_t sent_ps = packet->retransmission ? SIM_TIME_NEVER : packet->sent_ps;
+    const sim_time_t sent_ps = packet->sent_ps;
     const uint64_t address = net_packet_aside(packet)->atomic.address;
     const uint32_t rkey = net_packet_aside(packet)->atomic.rkey;
     const uint64_t original = verdict == NIC_VERDICT_OK ? execute(nic, packet) : 0;

@@ -142,7 +142,7 @@ static SIM_ALWAYS_INLINE void receive_message(nic_t *nic,
 {
     // Values that are needed after the packet is freed.
     const bool ack_request = packet->ack_request && (how & SILENT) == 0;
-    const sim_time_t sent_ps = packet->retransmission ? SIM_TIME_NEVER : packet->sent_ps;
+    const sim_time_t sent_ps = packet->sent_ps;
     const uint32_t bytes = packet->payload_bytes;
     const uint32_t immediate = (operation & HAS_IMM) != 0 ? net_packet_aside(packet)->immediate : 0;
 

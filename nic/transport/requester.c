@@ -122,7 +122,7 @@ static inline void note_sent(nic_t *nic, nic_qp_t *qp, uint64_t end_psn)
 static inline void count_retransmission(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     if (SIM_UNLIKELY(qp->next_psn < qp->max_psn)) {
-        packet->retransmission = !nic__cc_const(qp)->ops->stamps_packets;
+        nic__sent_again(packet, nic__cc_const(qp)->ops->stamps_packets);
         nic->counters.retransmitted_packets++;
         qp->retransmitted_packets++;
     }
@@ -414,7 +414,7 @@ net_packet_t *nic_transport_repeat_packet(nic_qp_t *qp, uint64_t psn, uint32_t f
         }
     }
     packet->psn = (uint32_t)psn & ROCE_PSN_MASK;
-    packet->retransmission = !nic__cc_const(qp)->ops->stamps_packets;
+    nic__sent_again(packet, nic__cc_const(qp)->ops->stamps_packets);
     nic->counters.retransmitted_packets++;
     qp->retransmitted_packets++;
     return packet;

@@ -92,7 +92,7 @@ static inline nic_verdict_t check_read(const nic_qp_t *qp, const net_packet_t *p
 void nic__receive_read(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     const nic_verdict_t verdict = check_read(qp, packet);
-    const sim_time_t sent_ps = packet->retransmission ? SIM_TIME_NEVER : packet->sent_ps;
+    const sim_time_t sent_ps = packet->sent_ps;
     const uint32_t length = net_packet_aside(packet)->reth.length;
     const uint64_t address = net_packet_aside(packet)->reth.address;
     nic__consume(nic, packet);

@@ -562,7 +562,7 @@ bool nic_transport_repeat_answer(nic_qp_t *qp, const net_packet_t *packet, bool 
 
 static sim_time_t sent_ps_of(const net_packet_t *cause)
 {
-    return cause == NULL || cause->retransmission ? SIM_TIME_NEVER : cause->sent_ps;
+    return cause == NULL ? SIM_TIME_NEVER : cause->sent_ps;
 }
 
 static const net_packet_t *feedback_of(const net_packet_t *cause)

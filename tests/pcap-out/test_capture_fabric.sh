@@ -64,6 +64,10 @@ cmp "$work/waits1/captures/all.pcapng" "$work/waits2/captures/all.pcapng" || fai
 "$ROCESIM" run "$work/trims.yaml" -o "$work/trims" --quiet >/dev/null || fail "run with trimming"
 "$ROCESIM" run "$work/lossy.yaml" -o "$work/lossy" --quiet >/dev/null || fail "run"
 "$ROCESIM" run "$work/pauses.yaml" -o "$work/pauses" --quiet >/dev/null || fail "run with pauses"
+for control in swift timely; do # which stamp packets that are sent again, too
+    "$ROCESIM" run "$work/lossy.yaml" --set 'captures=[{fabric: all.pcapng}]' \
+        --set nic.congestion-control=$control -o "$work/$control" --quiet >/dev/null || fail "$control"
+done
 "$ROCESIM" run "$work/lossy.yaml" --set 'captures=[]' -o "$work/bare" --quiet >/dev/null || fail "bare run"
 for threads in 2 4; do
     "$ROCESIM" run "$work/lossy.yaml" --threads $threads -o "$work/t$threads" --quiet >/dev/null
@@ -146,6 +150,10 @@ assert count("dropped: ") == dropped == sum(f.drops for f in frames), (count("dr
 assert sum(struct.unpack("<Q", s[5])[0] for i, s in statistics) == dropped, "statistics"
 assert count("marked: ") == summary["ecn_marked"] > 10, (count("marked: "), summary["ecn_marked"])
 assert count("sent again: ") == summary["retransmitted_packets"] > 10, count("sent again: ")
+for control in "swift", "timely":
+    again = json.load(open(work + "/%s/summary.json" % control))["retransmitted_packets"]
+    told = count("sent again: ", read(work + "/%s/captures/all.pcapng" % control)[2])
+    assert told == again > 10, (control, told, again)
 for f in frames:
     for c in f.comments: # a marked packet has CE in its bytes
         assert not c.startswith("marked: ") or f.bytes[15] & 3 == 3, "no CE"

@@ -63,7 +63,7 @@ static void receive_ahead(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet)
     note_nak(qp);
     nic__refuse(qp,
                 (uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE,
-                packet->retransmission ? SIM_TIME_NEVER : packet->sent_ps,
+                packet->sent_ps,
                 nic__wants_feedback(packet) ? packet : NULL);
 }
 

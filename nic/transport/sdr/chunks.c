@@ -410,7 +410,7 @@ void nic__sdr_take(nic_sdr_t *sdr, net_packet_t *packet)
                        begin_of(sdr->source_psn, sdr, chunk),
                        sdr->packets,
                        false,
-                       cause.packet.retransmission ? SIM_TIME_NEVER : cause.packet.sent_ps);
+                       cause.packet.sent_ps);
         if (config->nack && config->code == NIC_SDR_PLAIN) {
             ask_before(sdr, chunk);
         }

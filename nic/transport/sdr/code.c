@@ -175,7 +175,7 @@ static net_packet_t *make_packet(nic_sdr_t *sdr, const nic_sdr_group_t *group, u
     packet->psn = (uint32_t)(group->psn + place) & ROCE_PSN_MASK;
     packet->destination_qp = qp->number;
     packet->addressed = true;
-    packet->retransmission = true;
+    nic__sent_again(packet, false);
     packet->ack_request = last;
     packet->solicited = last && group->solicited;
     net_packet_aside_t *const aside = net_packet_aside(packet);

@@ -119,6 +119,7 @@ net_packet_t *nic__uec_next_packet(nic_t *nic, nic_qp_t *qp)
         nic__flight_note(&uec->flight, qp, &sent, entropy);
         nic__uec_shared(uec)->retransmitted += sent.again;
         if (sent.again) {
+            sent.packet->sent_ps = nic_transport_node(qp)->now_ps; // the round tells it apart
             place = nic__flight_place(qp, sent.psn);
         }
         tell_place(qp, sent.packet, &place);
