@@ -288,6 +288,7 @@ static int run_as_rank(const cli_args_t *args)
     cli_ranks_t *joined = NULL;
     world_scenario_t *scenario = NULL;
     world_error_t error;
+    cli_ranks_begin();
     if (cli_ranks_join(&joined, &error) != SIM_OK) {
         return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     }

@@ -6,6 +6,7 @@
 #include "cli/ranks/ranks.h"
 
 #include "cli/command.h"
+#include "cli/ranks/watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #define STATUS_VARIABLE "ROCESIM_RANKS_STATUS"
+#define SIGN_IN_VARIABLE "ROCESIM_RANKS_SIGN_IN"
 #define TERMINAL_VARIABLE "ROCESIM_RANKS_TERMINAL"
 #define COMMAND_NOT_FOUND 127
 
@@ -107,6 +109,8 @@ static const char **mpirun_arguments(const cli_args_t *args,
         "1",
         "-x",
         STATUS_VARIABLE,
+        "-x",
+        SIGN_IN_VARIABLE,
         "-x",
         TERMINAL_VARIABLE,
         "-n"};
@@ -239,13 +243,14 @@ static void take_line(const char *line, page_t *page, death_t *death)
 }
 
 // Passes on what the ranks say, until all have ended, but for mpirun's pages about their deaths.
-static void pass_on(int messages, death_t *death)
+static void pass_on(int messages, cli_ranks_watch_t *watch, death_t *death)
 {
     page_t page = {.text = ""};
     char line[LINE_BYTES];
     size_t size = 0;
     ssize_t got = 0;
-    while ((got = read(messages, line + size, 1)) > 0 || (got < 0 && errno == EINTR)) {
+    while (cli_ranks_watch_wait(watch, messages) &&
+           ((got = read(messages, line + size, 1)) > 0 || (got < 0 && errno == EINTR))) {
         size += got > 0;
         if (size == sizeof(line) - 1 || (size > 0 && line[size - 1] == '\n')) {
             line[size] = '\0';
@@ -279,8 +284,9 @@ static int read_status(const char *file)
     return any && text[0] >= '0' && text[0] <= '2' ? text[0] - '0' : -1;
 }
 
-// Says how the ranks ended where they did not come to their end.
-static int report_death(const cli_args_t *args, int status, const death_t *death)
+// Says how the ranks ended where they did not come to their end. first: the rank that ended first;
+// -1: unknown.
+static int report_death(const cli_args_t *args, int status, const death_t *death, int first)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) == COMMAND_NOT_FOUND) {
         fprintf(stderr,
@@ -291,6 +297,8 @@ static int report_death(const cli_args_t *args, int status, const death_t *death
     if (death->rank >= 0) {
         const char *const on = death->machine[0] != '\0' ? " on " : "";
         fprintf(stderr, "rocesim: rank %d%s%s %s", death->rank, on, death->machine, death->how);
+    } else if (first >= 0) {
+        fprintf(stderr, "rocesim: rank %d died", first);
     } else {
         fprintf(stderr, "rocesim: %s died", WIFSIGNALED(status) ? "mpirun" : "a rank");
     }
@@ -302,24 +310,34 @@ static int report_death(const cli_args_t *args, int status, const death_t *death
     return CLI_EXIT_FAILED;
 }
 
-int cli_ranks_launch(const cli_args_t *args, unsigned count)
+// Makes an empty file, whose name the ranks find in their environment. Returns its name, which the
+// caller frees; NULL: it cannot be made, which was said.
+static char *make_file(const char *variable)
 {
     const char *const temporary = getenv("TMPDIR");
     const char *const folder = temporary != NULL && temporary[0] != '\0' ? temporary : "/tmp";
-    char *const file = sim_format("%s/rocesim-status-XXXXXX", folder);
+    char *file = sim_format("%s/rocesim-status-XXXXXX", folder);
     const int opened = mkstemp(file);
     if (opened < 0) {
         fprintf(stderr, "rocesim: cannot make a file in %s: %s\n", folder, strerror(errno));
         sim_free(file);
-        return CLI_EXIT_FAILED;
+        return NULL;
     }
     (void)close(opened);
-    (void)setenv(STATUS_VARIABLE, file, 1);
-    const char *const terminal = isatty(STDERR_FILENO) == 1 ? ttyname(STDERR_FILENO) : NULL;
-    (void)setenv(TERMINAL_VARIABLE, terminal != NULL ? terminal : "", 1);
-    int messages = -1;
-    death_t death = {.rank = -1};
-    mpirun = start(args, count, &messages);
+    (void)setenv(variable, file, 1);
+    return file;
+}
+
+static void remove_file(char *file)
+{
+    if (file != NULL) {
+        (void)unlink(file);
+    }
+    sim_free(file);
+}
+
+static void catch_signals(void)
+{
     struct sigaction action;
     memset(&action, 0, sizeof(action));
     action.sa_handler = on_signal;
@@ -327,14 +345,41 @@ int cli_ranks_launch(const cli_args_t *args, unsigned count)
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
     (void)sigaction(SIGHUP, &action, NULL);
-    if (messages >= 0) {
-        pass_on(messages, &death);
+}
+
+int cli_ranks_launch(const cli_args_t *args, unsigned count)
+{
+    char *const file = make_file(STATUS_VARIABLE);
+    char *const list = file == NULL ? NULL : make_file(SIGN_IN_VARIABLE);
+    if (list == NULL) {
+        remove_file(file);
+        return CLI_EXIT_FAILED;
     }
+    const char *const terminal = isatty(STDERR_FILENO) == 1 ? ttyname(STDERR_FILENO) : NULL;
+    (void)setenv(TERMINAL_VARIABLE, terminal != NULL ? terminal : "", 1);
+    int messages = -1;
+    death_t death = {.rank = -1};
+    cli_ranks_watch_t watch;
+    cli_ranks_watch_begin(&watch, list, count);
+    mpirun = start(args, count, &messages);
+    catch_signals();
+    if (messages >= 0) {
+        pass_on(messages, &watch, &death);
+    }
+    cli_ranks_watch_end(&watch);
     const int ended = mpirun > 0 ? wait_for(mpirun) : COMMAND_NOT_FOUND << 8;
     const int status = read_status(file);
-    (void)unlink(file);
-    sim_free(file);
-    return status >= 0 ? status : report_death(args, ended, &death);
+    remove_file(file);
+    remove_file(list);
+    return status >= 0 ? status : report_death(args, ended, &death, watch.first);
+}
+
+void cli_ranks_begin(void)
+{
+    const char *const file = getenv(SIGN_IN_VARIABLE);
+    if (file != NULL && file[0] != '\0') {
+        cli_ranks_sign_in(file);
+    }
 }
 
 int cli_ranks_terminal(void)

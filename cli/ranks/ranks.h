@@ -37,6 +37,8 @@ size_t cli_ranks_words(const cli_args_t *args, const char **words);
 // Starts this command line in `count` ranks on this machine with mpirun, waits for them, and
 // returns the exit status. Ctrl-C ends the run as it does in one process.
 int cli_ranks_launch(const cli_args_t *args, unsigned count);
+// Tells the launcher that this rank has begun.
+void cli_ranks_begin(void);
 // Returns the resident memory of this process in bytes; 0: unknown.
 double cli_ranks_resident_bytes(void);
 // Prints how the network is divided among ranks.

@@ -185,6 +185,22 @@ grep -q "$told" "$work/err2" && [ "$(wc -l <"$work/err2")" -eq 1 ] ||
     fail "who died is told as: $(cat "$work/err2")"
 [ ! -e "$work/killed/summary.json" ] || fail "a killed run left a summary"
 
+# An mpirun that says nothing about a death, as happens while it starts: the launcher names the rank itself.
+mkdir "$work/silent-bin"
+printf '#!/bin/sh\nexec 9>&2 2>"%s/mpirun-says"\nexec %s "$@"\n' "$work" "$(command -v mpirun)" \
+    >"$work/silent-bin/mpirun"
+chmod +x "$work/silent-bin/mpirun"
+PATH=$work/silent-bin:$PATH ranks 2 silent "$work/long.yaml" &
+launcher=$!
+for ((i = 0; i < 200; ++i)); do
+    victim=$(pgrep -f "^/.*run $work/long.yaml -o $work/silent --quiet\$" | tail -n 1)
+    [ -n "$victim" ] && [ -e "$work/silent/.unfinished" ] && break
+    sleep 0.05
+done
+kill -KILL "$victim"
+wait $launcher
+grep -q '^rocesim: rank 1 died before the run was over' "$work/err2" || fail "silent: $(cat "$work/err2")"
+
 # A signal.
 timeout -s INT 2 "$ROCESIM" run "$work/long.yaml" -o "$work/stopped" --quiet --ranks 2 \
     >"$work/out" 2>"$work/err2"

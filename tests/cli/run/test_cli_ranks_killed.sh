@@ -43,7 +43,7 @@ for ((i = 0; i < ${KILLS:-100}; ++i)); do
         diff -r -q -I '"wall_' "$work/whole" "$work/out" >"$work/diff" ||
             fail "kill $i: a folder with a summary is not whole: $(head -n 2 "$work/diff")"
     else
-        [ $status -eq 1 ] && grep -q 'ended by signal 9' "$work/err" ||
+        [ $status -eq 1 ] && grep -q 'rank [0-2] .*ended by signal 9\|rank [0-2] died' "$work/err" ||
             fail "kill $i: status $status: $(head -n 3 "$work/err")"
         failed=$((failed + 1))
     fi

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/ranks/watch.c - notices which rank ends first, since mpirun does not always tell.
+//
+// Each rank appends its number and its process to a file of the launcher's as it begins. The
+// launcher gets a descriptor of each process from the system, which becomes readable when the
+// process ends. Without such descriptors (before Linux 5.3) it notices nothing.
+#include "cli/ranks/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define LOOK_AGAIN_MS 50 // while ranks have not begun
+#define LINE_BYTES 32u
+
+void cli_ranks_sign_in(const char *file)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK"};
+    const char *rank = NULL;
+    for (size_t i = 0; i < SIM_COUNT_OF(names) && rank == NULL; i++) {
+        rank = getenv(names[i]);
+    }
+    const int opened = rank == NULL ? -1 : open(file, O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (opened < 0) {
+        return;
+    }
+    char line[LINE_BYTES];
+    const int size =
+        snprintf(line, sizeof(line), "%lu %ld\n", strtoul(rank, NULL, 10), (long)getpid());
+    // A short write leaves a rank unwatched, and no more.
+    (void)!write(opened, line, (size_t)size);
+    (void)close(opened);
+}
+
+void cli_ranks_watch_begin(cli_ranks_watch_t *watch, const char *file, unsigned count)
+{
+    *watch = (cli_ranks_watch_t){
+        .file = file,
+        .count = count,
+        .first = -1,
+        .processes = sim_alloc_array(count + 1, sizeof(*watch->processes)),
+        .ranks = sim_alloc_array(count + 1, sizeof(*watch->ranks)),
+    };
+}
+
+// Opens the processes of ranks that have signed in since the last call.
+static void open_processes(cli_ranks_watch_t *watch)
+{
+    FILE *const list = fopen(watch->file, "re");
+    char line[LINE_BYTES];
+    unsigned number = 0;
+    while (list != NULL && fgets(line, sizeof(line), list) != NULL && number < watch->count) {
+        char *end = line;
+        const unsigned long rank = strtoul(line, &end, 10);
+        const long process = strtol(end, NULL, 10);
+        if (number++ < watch->met || process <= 0) {
+            continue;
+        }
+        watch->ranks[watch->met + 1] = (int)rank;
+        watch->processes[watch->met + 1] =
+            (struct pollfd){.fd = (int)syscall(SYS_pidfd_open, process, 0), .events = POLLIN};
+        watch->met++;
+    }
+    if (list != NULL) {
+        (void)fclose(list);
+    }
+}
+
+// Closes the processes: the first has ended.
+static void stop(cli_ranks_watch_t *watch)
+{
+    for (unsigned i = 1; i <= watch->met; i++) {
+        if (watch->processes[i].fd >= 0) {
+            (void)close(watch->processes[i].fd);
+            watch->processes[i].fd = -1;
+        }
+    }
+    watch->over = true;
+}
+
+bool cli_ranks_watch_wait(cli_ranks_watch_t *watch, int messages)
+{
+    for (;;) {
+        if (!watch->over && watch->met < watch->count) {
+            open_processes(watch);
+        }
+        watch->processes[0] = (struct pollfd){.fd = messages, .events = POLLIN};
+        const bool looks = !watch->over && watch->met < watch->count;
+        const nfds_t polled = watch->over ? 1 : watch->met + 1;
+        if (poll(watch->processes, polled, looks ? LOOK_AGAIN_MS : -1) < 0 && errno != EINTR) {
+            return false;
+        }
+        unsigned ended = 0;
+        for (unsigned i = 1; i < polled; i++) {
+            if ((watch->processes[i].revents & POLLIN) != 0) {
+                watch->first = watch->ranks[i];
+                ended++;
+            }
+        }
+        if (ended > 0) {
+            watch->first = ended == 1 ? watch->first : -1; // nobody knows which was first
+            stop(watch);
+        }
+        if (watch->processes[0].revents != 0) {
+            return true;
+        }
+    }
+}
+
+void cli_ranks_watch_end(cli_ranks_watch_t *watch)
+{
+    stop(watch);
+    sim_free(watch->processes);
+    sim_free(watch->ranks);
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/ranks/watch.h - which of the ranks that a launcher started ends first.
+#ifndef CLI_RANKS_WATCH_H
+#define CLI_RANKS_WATCH_H
+
+#include "kernel/base.h"
+
+#include <poll.h>
+
+typedef struct cli_ranks_watch {
+    const char *file; // where ranks sign in; borrowed
+    unsigned count;
+    unsigned met;             // ranks that have signed in
+    int first;                // the rank that ended first; -1: none has ended, or nobody knows
+    bool over;                // one has ended
+    struct pollfd *processes; // [0] is for messages, the others are ranks as they signed in
+    int *ranks;               // likewise
+} cli_ranks_watch_t;
+
+// Tells the launcher, which made the file, of this process. Called by a rank as it begins.
+void cli_ranks_sign_in(const char *file);
+
+// Begins to watch the ranks that sign in.
+void cli_ranks_watch_begin(cli_ranks_watch_t *watch, const char *file, unsigned count);
+// Waits until a descriptor can be read. Returns false if that failed.
+bool cli_ranks_watch_wait(cli_ranks_watch_t *watch, int messages);
+// Frees the memory; `first` stays.
+void cli_ranks_watch_end(cli_ranks_watch_t *watch);
+
+#endif // CLI_RANKS_WATCH_H
