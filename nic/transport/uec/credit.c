@@ -4,6 +4,7 @@
 // Each packet says how much its sender wants to send. The receiver grants four packets at a time,
 // to its senders in turn, a little slower than its link. Senders begin with a window without
 // credit, and lose the rest of it when they hear the first answer. Page: docs/models/uec.md.
+#include "nic/cc/control.h"
 #include "nic/host/packets.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
@@ -34,11 +35,13 @@ void nic__uec_credit_open(nic_uec_t *uec)
     uec->credit_bytes = (int64_t)uec->nscc.cap_bytes;
 }
 
-// Returns the bytes that wait to be sent for the first time, or again; at most the largest window.
+// Returns the bytes that wait to be sent for the first time, or again; at most the flow's share of
+// the largest window. Flows that are active at the NIC share it.
 static uint64_t backlog_bytes(const nic_uec_t *uec)
 {
     const nic_qp_t *const qp = uec->held.base.qp;
-    const uint64_t limit = (uint64_t)uec->nscc.cap_bytes;
+    const uint64_t others = nic_cc_others_active(nic__cc_const(qp));
+    const uint64_t limit = (uint64_t)uec->nscc.cap_bytes / (1 + others);
     uint64_t bytes = uec->held.resend.waiting * (uint64_t)uec->nscc.mtu_bytes;
     uint64_t sent_bytes = qp->send_offset;
     for (uint32_t i = qp->sq_send; i != qp->sq_posted && bytes < limit; i++) {

@@ -50,6 +50,19 @@ awk -F, '/cwnd_bytes/ { n++; if (n == 1) first = $3; if (($3 > 0 && $3 < least) 
     END { exit !(first == 262926 && least < 250000 && n > 10 && credit) }' "$work/series/series.csv" ||
     fail "the series of NSCC and credit: $(head -3 "$work/series/series.csv")"
 
+# Flows of one NIC share the window that they ask credit for: each for itself, they would hold 930 KB.
+{
+    cat $scenario
+    echo "observe: [{series: 'qp[host0:*].credit_bytes', every: 5us}]"
+} >"$work/shared.yaml"
+within 20 "$program" run "$work/shared.yaml" -o "$work/shared" --quiet --set k=4 --set cc=rccc \
+    --set pattern=list --set 'list=[host0 host12 1MB 0us,host0 host13 1MB 0us,host0 host14 1MB 0us,host0 host15 1MB 0us]' \
+    >/dev/null 2>&1 || fail "the run of four flows with credit"
+awk -F, '/credit_bytes/ && $1 > 60000 { sum[$1] += $3 }
+    END { for (t in sum) most = sum[t] > most ? sum[t] : most
+        exit !(most > 0 && most < 262926 + 4 * 4 * 4150) }' \
+    "$work/shared/series.csv" || fail "flows of one NIC hold more credit than a window"
+
 leaf="--set topology=leaf-spine --set stride=32 --set bytes=200KB"
 run shift $leaf
 [ "$(value shift lost)" = 0 ] || fail "shift: packets were lost"
