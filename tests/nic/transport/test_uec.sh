@@ -56,7 +56,8 @@ awk -F, '/cwnd_bytes/ { n++; if (n == 1) first = $3; if (($3 > 0 && $3 < least) 
     echo "observe: [{series: 'qp[host0:*].credit_bytes', every: 5us}]"
 } >"$work/shared.yaml"
 within 20 "$program" run "$work/shared.yaml" -o "$work/shared" --quiet --set k=4 --set cc=rccc \
-    --set pattern=list --set 'list=[host0 host12 1MB 0us,host0 host13 1MB 0us,host0 host14 1MB 0us,host0 host15 1MB 0us]' \
+    --set pattern=list \
+    --set 'list=[host0 host12 1MB 0us,host0 host13 1MB 0us,host0 host14 1MB 0us,host0 host15 1MB 0us]' \
     >/dev/null 2>&1 || fail "the run of four flows with credit"
 awk -F, '/credit_bytes/ && $1 > 60000 { sum[$1] += $3 }
     END { for (t in sum) most = sum[t] > most ? sum[t] : most
