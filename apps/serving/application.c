@@ -518,6 +518,7 @@ const app_ops_t app_serving = {
     .operations = app__serving_operations,
     .places = serving_places,
     .carry = app__serving_carry,
+    .describe = app__serving_describe,
     .report = &app__serving_report,
     .warn = app__serving_warn,
 };

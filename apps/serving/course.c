@@ -315,9 +315,7 @@ static void tell_nodes(const app__serving_t *serving, app__serving_report_t *rep
     }
 }
 
-// Returns the time of a token's KV data at the rates of the busiest NICs of both nodes: the formula
-// of simulators without a network.
-static double formula_ps(const app__serving_t *serving)
+double app__serving_formula_ps(const app__serving_t *serving)
 {
     app__serving_node_t *const first = &serving->nodes[0];
     const app__serving_node_t *const ends[2] = {first, &serving->nodes[serving->node_count - 1]};
@@ -395,7 +393,7 @@ static void tell_sums(const app__serving_t *serving, app__serving_report_t *repo
     report->e2e_ms = sim_percentiles(&sums->e2e, SIM_PS_PER_MS);
     report->kv_ms = sim_percentiles(&sums->kv, SIM_PS_PER_MS);
     if (serving->node_count > serving->prefill_count && report->requests > 0) {
-        report->kv_formula_ms = formula_ps(serving) * (double)report->prompt_tokens /
+        report->kv_formula_ms = app__serving_formula_ps(serving) * (double)report->prompt_tokens /
                                 (double)report->requests / (double)SIM_PS_PER_MS;
     } else {
         report->kv_formula_ms = (double)NAN;

@@ -103,5 +103,8 @@ extern const sim_report_row_t app__serving_report_rows[APP__SERVING_REPORT_ROWS]
 
 // Computes the stages of a request that was served, in ps.
 void app__serving_stages(const app__serving_course_t *course, double stage_ps[APP__SERVING_STAGES]);
+// Returns the time of a token's KV data at the rates of the busiest NICs of a prefill and a decode
+// node, in ps: the formula of simulators without a network.
+double app__serving_formula_ps(const app__serving_t *serving);
 
 #endif // APPS_SERVING_REPORT_H

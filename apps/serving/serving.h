@@ -555,6 +555,7 @@ void app__serving_errands_fini(app__serving_node_t *node);
 // -- course.c
 
 void app__serving_courses_init(app__serving_t *serving);
+void app__serving_describe(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);
 void app__serving_carry(app_t *app, sim_carry_t *carry);
 uint64_t app__serving_operations(const app_t *app, uint64_t most, app_operation_fn fn, void *ctx);
 extern const sim_report_table_t app__serving_report;

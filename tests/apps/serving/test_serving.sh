@@ -235,6 +235,10 @@ for wrong in 'cache=store:storage nodes' 'tp=3 decode-tp=2:decode-tp' \
     "$ROCESIM" run serving.yaml -o wrong --quiet "${set[@]}" >/dev/null 2>said && fail "$wrong was taken"
     grep -q -- "${wrong#*:}" said || fail "$wrong: $(cat said)"
 done
+"$ROCESIM" check classes.yaml >told || fail "check failed"
+for text in '131072 bytes of KV data for a token' 'takes 10.5 ms at the rate' '1 prefill nodes'; do
+    grep -q "$text" told || fail "check does not tell '$text': $(cat told)"
+done
 while read -r place text; do
     printf '%b' "$text" >wrong.csv
     "$ROCESIM" run serving.yaml -o wrong --quiet --set traffic[0].serving.step-times=wrong.csv \

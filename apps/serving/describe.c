@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/serving/describe.c - says for `rocesim check` how long steps and transfers will take
+// (docs/models/serving.md).
+#include "apps/serving/report.h"
+
+#define PROMPT_TOKENS 1000u // of the example
+#define BATCH 64u
+
+static void say(void (*write)(const char *text, void *ctx), void *ctx, char *text)
+{
+    write(text, ctx);
+    sim_free(text);
+}
+
+static double step_ms(const app__serving_node_t *node, uint64_t sequences, uint64_t tokens)
+{
+    const app__step_load_t load = {
+        .tokens = sequences * tokens,
+        .sequences = sequences,
+        .pairs = tokens > 1 ? tokens * (tokens + 1) / 2 : sequences * PROMPT_TOKENS,
+        .context = tokens > 1 ? tokens : sequences * PROMPT_TOKENS,
+    };
+    return (double)app__served_step_ps(&node->serving->served, &node->gpus, &load) /
+           (double)SIM_PS_PER_MS;
+}
+
+static char *room_of(const app__serving_node_t *node)
+{
+    const uint64_t tokens = node->pages * node->serving->config.page_tokens;
+    return sim_format("room for the KV data of %" PRIu64 " tokens", tokens);
+}
+
+void app__serving_describe(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx)
+{
+    const app__serving_t *const serving = (const app__serving_t *)(const void *)app;
+    const app__serving_node_t *const prefill = &serving->nodes[0];
+    const app__serving_node_t *const decode = &serving->nodes[serving->node_count - 1];
+    say(write,
+        ctx,
+        sim_format("%u requests with %" PRIu64 " tokens of prompts and %" PRIu64 " of outputs\n",
+                   serving->requests.count,
+                   serving->requests.prompt_tokens,
+                   serving->requests.output_tokens));
+    const uint64_t weights = app__served_weight_bytes(&serving->served,
+                                                      serving->config.value_bytes,
+                                                      prefill->gpus.expert_nodes);
+    say(write,
+        ctx,
+        sim_format("%s: %.1f GB of weights in a node, %" PRIu64 " bytes of KV data for a token\n",
+                   serving->served.sizes.name,
+                   (double)weights / 1e9,
+                   prefill->gpus.kv_token_bytes));
+    char *room = room_of(prefill);
+    say(write,
+        ctx,
+        sim_format("%u prefill nodes: %s; a prompt of %u tokens takes %.3g ms\n",
+                   serving->prefill_count,
+                   room,
+                   PROMPT_TOKENS,
+                   step_ms(prefill, 1, PROMPT_TOKENS)));
+    sim_free(room);
+    if (decode->decodes) {
+        say(write,
+            ctx,
+            sim_format("its KV data takes %.3g ms at the rate of a node's NICs, in %u flows\n",
+                       app__serving_formula_ps(serving) * PROMPT_TOKENS / (double)SIM_PS_PER_MS,
+                       serving->flows));
+    }
+    room = room_of(decode);
+    say(write,
+        ctx,
+        sim_format("%u nodes that decode: %s; a step of 1 request behind such a prompt takes %.3g "
+                   "ms, one of %u requests %.3g ms\n",
+                   decode->decodes ? serving->node_count - serving->prefill_count
+                                   : serving->prefill_count,
+                   room,
+                   step_ms(decode, 1, 1),
+                   BATCH,
+                   step_ms(decode, BATCH, 1)));
+    sim_free(room);
+}
