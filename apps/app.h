@@ -134,6 +134,8 @@ typedef struct app_ops {
     const char *name; // "poisson"
     const char *help;
     const sim_attr_table_t *attrs; // prefix "traffic.<name>."
+    const char *posts; // operations besides WRITE that it always posts on RC queue pairs, "READs";
+                       // NULL: none, or its attributes decide
     // Creates the application: resolves hosts, makes or plans QPs, arms the first timers. After an
     // error nothing remains. The message starts with the attribute's name where an attribute is
     // wrong, or with "FILE:LINE:COLUMN: " where a file is wrong.

@@ -201,7 +201,7 @@ struct nic_transport_ops {
     bool (*plane_out)(const nic_qp_t *qp, uint32_t plane);
     // Returns whether a work request (nic_wr_opcode_t) can be carried; one that cannot completes
     // with NIC_WC_LOC_QP_OP_ERR. NULL: all can.
-    bool (*allows)(const nic_t *nic, uint8_t opcode);
+    bool (*allows)(const void *config, uint8_t opcode);
     // Fails with a message for a config that attributes alone do not rule out. NULL: there is none.
     sim_err_t (*check_config)(const void *config, sim_message_t *message);
 
@@ -327,8 +327,9 @@ typedef void (*nic_transport_counter_fn)(const nic_transport_ops_t *ops,
                                          void *ctx);
 bool nic_transport_each_counter(const nic_t *nic, nic_transport_counter_fn fn, void *ctx);
 
-// Returns whether queue pairs that choose no transport carry a work request (nic_wr_opcode_t).
-bool nic_transport_allows(const nic_t *nic, uint8_t opcode);
+// Returns NULL if queue pairs that choose no transport carry a work request (nic_wr_opcode_t), else
+// the name of the transport that does not.
+const char *nic_transport_refuses(const nic_config_t *config, uint8_t opcode);
 // Returns the transport of queue pairs that choose none. *nic_bytes is the NIC's memory that each
 // of them takes for repairs; 0: it depends on the path, or there is none.
 const nic_transport_ops_t *nic_transport_usual(const nic_t *nic, uint64_t *nic_bytes);

@@ -134,13 +134,12 @@ static sim_err_t check_transport(const app__plan_t *plan,
                                  sim_message_t *message)
 {
     const app__transfer_t transfer = app__transfer_of(plan, request);
-    const nic_t *const nic = nic_of_interface(plan->net, request->source);
-    if (plan->shape.service != APP__RC ||
-        nic_transport_allows(nic, (uint8_t)app__transfer_opcode(&transfer))) {
+    const char *const name =
+        nic_transport_refuses(nic_config_of_interface(plan->net, request->source),
+                              (uint8_t)app__transfer_opcode(&transfer));
+    if (plan->shape.service != APP__RC || name == NULL) {
         return SIM_OK;
     }
-    uint64_t bytes = 0;
-    const char *const name = nic_transport_usual(nic, &bytes)->name;
     if (request->chain.received != 0) {
         return sim_fail_about(
             message,

@@ -395,6 +395,7 @@ const app_ops_t app_all_to_all_reads = {
     .name = "all-to-all-reads",
     .help = "every machine reads from every other over many queue pairs (detailed NIC)",
     .attrs = &attr_table,
+    .posts = "READs",
     .create = reads_create,
     .destroy = reads_destroy,
     .progress = reads_progress,

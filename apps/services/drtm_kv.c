@@ -421,6 +421,7 @@ const app_ops_t app_drtm_kv = {
     .name = "drtm-kv",
     .help = "a key-value store by READs and atomics, as DrTM-KV (detailed NIC)",
     .attrs = &attr_table,
+    .posts = "READs and atomics",
     .create = drtm_create,
     .destroy = drtm_destroy,
     .progress = drtm_progress,

@@ -4,6 +4,7 @@
 #include "apps/skips.h"
 #include "apps/workload/collective/repeat/memo.h"
 #include "apps/workload/internal.h"
+#include "nic/transport.h"
 
 static void message_arrived(app__rank_t *rank, uint32_t source, uint32_t word)
 {
@@ -164,6 +165,32 @@ static void watch(const app_context_t *context, app__workload_t *workload)
     }
 }
 
+// Fails if the transport of some rank's NIC does not have the SENDs of plain collectives.
+static sim_err_t check_transports(const app__workload_t *workload,
+                                  const app__workload_options_t *options,
+                                  sim_message_t *message)
+{
+    if (options->collective.protocol != APP__PROTOCOL_PLAIN) {
+        return SIM_OK;
+    }
+    for (uint32_t p = 0; p < workload->port_count; p++) {
+        const app__endpoint_t *const endpoint = workload->ports[p].endpoint;
+        const char *const name = nic_transport_refuses(nic_get_config(endpoint->nic), NIC_WR_SEND);
+        if (name != NULL) {
+            return sim_fail_about(message,
+                                  SIM_ERR_INVALID,
+                                  "protocol",
+                                  ": plain collectives SEND, and nic.transport %s of %s has WRITE "
+                                  "alone, expected auto, simple, ll or ll128, or "
+                                  "nic.%s.operations: all",
+                                  name,
+                                  app__host_name(workload->app.net, endpoint->interface),
+                                  name);
+        }
+    }
+    return SIM_OK;
+}
+
 sim_err_t app__workload_create(const app_context_t *context,
                                const app_ops_t *ops,
                                const app__workload_options_t *options,
@@ -175,6 +202,9 @@ sim_err_t app__workload_create(const app_context_t *context,
     sim_err_t error = check_schedule(options, schedule, message);
     if (error == SIM_OK) {
         error = app__ranks_place(context, options, workload, message);
+    }
+    if (error == SIM_OK && schedule->counts.colls > 0) {
+        error = check_transports(workload, options, message);
     }
     if (error == SIM_OK && schedule->counts.colls > 0) {
         error = app__collectives_create(context, workload, message);

@@ -308,7 +308,8 @@ net_packet_t *nic__cursor_packet(nic_t *nic, nic_qp_t *qp)
     const uint32_t offset = qp->send_offset;
     const bool first = offset == 0;
     if (first) {
-        if (SIM_UNLIKELY(qp->ops->allows != NULL) && !qp->ops->allows(nic, wqe->opcode)) {
+        if (SIM_UNLIKELY(qp->ops->allows != NULL) &&
+            !qp->ops->allows(nic_transport_of_const(qp)->config, wqe->opcode)) {
             stop_send_queue(qp, NIC_WC_LOC_QP_OP_ERR);
             return NULL;
         }

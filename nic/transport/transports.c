@@ -7,6 +7,7 @@
 
 #include "net/loss.h"
 #include "nic/cc/control.h"
+#include "nic/config/parts.h"
 #include "nic/extra.h"
 #include "nic/host/contents.h"
 #include "nic/host/listen.h"
@@ -310,9 +311,10 @@ const nic_transport_ops_t *nic_transport_usual(const nic_t *nic, uint64_t *nic_b
     return ops;
 }
 
-bool nic_transport_allows(const nic_t *nic, uint8_t opcode)
+const char *nic_transport_refuses(const nic_config_t *config, uint8_t opcode)
 {
-    return nic->transport->allows == NULL || nic->transport->allows(nic, opcode);
+    const nic_transport_ops_t *const ops = nic__config_transport(config);
+    return ops->allows == NULL || ops->allows(config_of(config, ops), opcode) ? NULL : ops->name;
 }
 
 void nic_transport_add_totals(const nic_t *nic, nic_transport_totals_t *totals)

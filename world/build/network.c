@@ -8,6 +8,7 @@
 
 #include "kernel/ranks.h"
 #include "net/message.h"
+#include "nic/transport.h"
 #include "topologies/topology_file.h"
 
 #include <stdio.h>
@@ -409,6 +410,38 @@ sim_err_t world__create_app(world_t *world,
     return SIM_OK;
 }
 
+// Refuses applications whose operations no NIC's transport has.
+static sim_err_t check_operations(const world_t *world, world_error_t *error)
+{
+    const char *name = NULL;
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        if (net_kind_of(world->net, i) == NET_NODE_HOST) {
+            const char *const host = net_node_name(world->net, i);
+            const nic_config_t *const config = world__variants_nic(world->variants, host);
+            name = nic_transport_refuses(config, NIC_WR_RDMA_READ);
+            if (name == NULL) {
+                return SIM_OK;
+            }
+        }
+    }
+    const world_scenario_t *const scenario = world->scenario;
+    for (size_t i = 0; name != NULL && i < scenario->traffic_count; i++) {
+        const world_traffic_t *const traffic = &scenario->traffic[i];
+        if (traffic->ops->posts != NULL) {
+            return world_fail(error,
+                              SIM_ERR_INVALID,
+                              &traffic->place,
+                              "traffic.%s: it posts %s, and nic.transport %s has WRITE alone, "
+                              "expected another transport, or nic.%s.operations: all",
+                              traffic->ops->name,
+                              traffic->ops->posts,
+                              name,
+                              name);
+        }
+    }
+    return SIM_OK;
+}
+
 static sim_err_t create_apps(world_t *world, world_error_t *error)
 {
     const world_scenario_t *const scenario = world->scenario;
@@ -469,6 +502,9 @@ sim_err_t world_create_part(const world_scenario_t *scenario,
         }
         if (result == SIM_OK) {
             result = world__check_captures(made, error);
+        }
+        if (result == SIM_OK) {
+            result = check_operations(made, error);
         }
         if (result == SIM_OK) {
             result = create_apps(made, error);

@@ -180,11 +180,11 @@ static bool plane_out(const nic_qp_t *qp, uint32_t plane)
     return !nic__evs_usable(&mrc->evs, plane);
 }
 
-static bool allows(const nic_t *nic, uint8_t opcode)
+static bool allows(const void *config, uint8_t opcode)
 {
-    const nic_mrc_config_t *const config = nic_config_part(nic->host->config, &nic__mrc_attrs);
+    const nic_mrc_config_t *const own = config;
     return opcode == NIC_WR_RDMA_WRITE || opcode == NIC_WR_RDMA_WRITE_WITH_IMM ||
-           config->operations == NIC_MRC_ALL;
+           own->operations == NIC_MRC_ALL;
 }
 
 static sim_err_t check_config(const void *config, sim_message_t *message)

@@ -100,4 +100,7 @@ refused 'nic.mrc.denied: "7-", expected numbers' --set nic.mrc.denied=7-
 refused 'nic.mrc.denied: 160 of 160 entropy values are denied' --set nic.mrc.denied=0-159
 refused 'verb: send, and nic.transport mrc of host0 has WRITE alone' --set traffic[0].permutation.verb=send
 refused 'verb: read, and nic.transport mrc of host0 has WRITE alone' --set traffic[0].permutation.verb=read
+refused 'protocol: plain collectives SEND, and nic.transport mrc of host0 has WRITE alone' \
+    --set 'traffic=[{collective: {protocol: plain}}]'
+refused 'traffic.drtm-kv: it posts READs and atomics' --set 'traffic=[{drtm-kv: {}}]'
 exit $((failures > 0))
