@@ -177,7 +177,7 @@ static uint32_t plane_of(const net_port_t *port)
     const net_node_t *const node = port->node;
     return node->planes <= 1 || port->index >= node->port_count / node->planes * node->planes
                ? 0
-               : port->index % node->planes;
+               : (uint32_t)(port->index % node->planes);
 }
 
 static component_t *make_components(const net_t *net)
