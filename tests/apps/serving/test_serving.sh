@@ -34,13 +34,13 @@ run early first-token=prefill kv=whole
 run mooncake kv=whole transport=mooncake
 run alone decode=0
 run wide kv=whole model=llama3-70b tp=4 decode-tp=2
-run latent kv=whole model=deepseek-v3 value-bytes=1 tp=16
+run latent kv=whole model=deepseek-v3 value-bytes=1 tp=16 prompt-tokens=100
 few='requests=30 rate=200 prompt-tokens=100'
 run tight $few output-tokens=300 kv-memory=120MB
 run lone $few output-tokens=300 kv-memory=120MB decode=0
 run split $few output-tokens=300 kv-memory=120MB decode=0 chunked-prefill=off
 run none $few kv-memory=12MB
-run clients clients=3 requests=12 think=5ms arrivals=clients prefill=2 decode=2
+run clients clients=3 requests=12 prompt-tokens=200 think=5ms arrivals=clients prefill=2 decode=2
 cat >shared.jsonl <<'EOY'
 {"timestamp": 0, "input_length": 1536, "output_length": 2, "hash_ids": [1, 2, 3]}
 {"timestamp": 1000, "input_length": 1500, "output_length": 2, "hash_ids": [1, 2, 4]}
@@ -61,10 +61,10 @@ run storage-dual $two cache=store storage=1 storage-nics=1 kv=whole storage-path
 crowd='decode=0 prefill=2 rate=100 requests=200 ttft-goal=200ms tpot-goal=1s'
 run crowd-all $crowd
 run crowd-goals $crowd admission=goals
-fail='prefill=2 requests=60 rate=100 prompt-tokens=200 output-tokens=20 fail-at=300ms fail-detect=100ms'
+fail='prefill=2 requests=60 rate=100 prompt-tokens=40 output-tokens=20 fail-at=300ms fail-detect=100ms'
 run fail-prefill $fail fail-host=host1 route=round-robin
 run fail-decode $fail fail-host=host4 decode=2
-run fail-mooncake $fail fail-host=host4 decode=2 transport=mooncake
+run fail-mooncake $fail fail-host=host4 decode=2 transport=mooncake layer-groups=8
 run fail-both $fail fail-host=host1 decode=0
 run fail-last $fail fail-host=host1 prefill=1
 mixture='model=mixtral-8x7b tp=2 prefill=2 prompt-tokens=512'
@@ -154,7 +154,7 @@ near(x["stages"]["prefill_ms"], prefill("70b", 1000, 4), 1e-6, "prefill on four 
 two = sum(step("70b", 1, 1, 1000 + i, 1000 + i, 2) for i in range(1, 11))
 near(x["stages"]["decode_ms"], two, 1e-6, "decode on two")
 near(x["stages"]["kv_ms"], kv(1000 * 327680) + 0.003, 2e-3, "KV data between four and two GPUs")
-assert app("latent")["kv_bytes"] == 1000 * 16 * 61 * 576 * 2, "each GPU has the latent values"
+assert app("latent")["kv_bytes"] == 100 * 16 * 61 * 576 * 2, "each GPU has the latent values"
 for name in ("tight", "lone", "split"):
     m = app(name)
     assert m["requests"] == 30 and m["preemptions"] > 5 and m["output_tokens"] == 9000, name
