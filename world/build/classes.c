@@ -24,6 +24,8 @@ typedef struct kind {
     const char *first; // name of a NIC
 } kind_t;
 
+#define KIND_BYTES (offsetof(kind_t, trimmable) + sizeof(bool)) // of those that tell kinds apart
+
 static kind_t kind_of(const nic_config_t *config)
 {
     const uint64_t dscp = config->dscp == SIM_AUTO ? config->priority * 8 : config->dscp;
@@ -47,7 +49,7 @@ static size_t collect(const world_t *world, kind_t *kinds)
     for (size_t i = 0; i < world->nic_count; i++) {
         const kind_t kind = kind_of(nic_config_of_interface(world->net, (uint32_t)i));
         size_t k = 0;
-        while (k < count && memcmp(&kinds[k], &kind, offsetof(kind_t, count)) != 0) {
+        while (k < count && memcmp(&kinds[k], &kind, KIND_BYTES) != 0) {
             k++;
         }
         if (k == count && count < KINDS_MAX) {
@@ -170,6 +172,15 @@ void world__advise_classes(const world_t *world, world_warnings_t *out)
                 kind->priority,
                 world_format_classes(&classes, at.lossy->pfc_priorities | 1u << kind->priority),
                 __builtin_ctz(at.lossy->pfc_priorities));
+        } else if (kind->trimmable && at.lossless > 0) {
+            world_warn(out,
+                       "class-not-trimmed",
+                       "data of %s is in class %u, which is lossless by PFC: its transport takes "
+                       "packets that wait for long for lost ones, and sends them again; set "
+                       "switch.mmu to trimming, and nic.priority to a class of "
+                       "switch.trim.priorities",
+                       kind->first,
+                       kind->priority);
         }
     }
 }

@@ -45,6 +45,12 @@ says run "headroom-full"
 # By the tag it is class 2 that counts.
 try "priority: 2, dscp: 24" "trust: pcp"
 says check "data of host0 is in class 2, which is lossy"
+
+# Ultra Ethernet sends late packets again, so a class without loss is not for it.
+try "transport: uec-rud" "trust: dscp"
+says check "warning: data of host0 is in class 3, which is lossless by PFC: its transport takes"
+try "transport: uec-rud, priority: 1, ack-priority: 6" "trust: dscp, mmu: trimming"
+grep -q warning "$work/check.txt" && fail "a warning with trimming switches"
 # Each hop of the paths in use, put together: six rows a class in a fat-tree, whatever its size.
 hops() { # TOPOLOGY NIC-VALUES TRAFFIC
     cat >"$work/hops.yaml" <<END
