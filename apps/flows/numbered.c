@@ -354,9 +354,6 @@ sim_err_t app__flows_add_file(const app_context_t *context,
         hosts_init(&hosts, context->net);
         error = check_nodes(&file, &hosts, name, message);
     }
-    if (format == APP_FLOW_HTSIM) {
-        app__plan_tell_finishes(plan);
-    }
     for (size_t i = 0; i < file.count && error == SIM_OK; i++) {
         error = add_row(context, plan, &hosts, name, &file.rows[i], message);
     }

@@ -165,11 +165,6 @@ static double gbps(uint64_t bytes, sim_time_t time_ps)
     return time_ps == 0 ? 0.0 : (double)bytes * 8000.0 / (double)time_ps;
 }
 
-void app__plan_tell_finishes(app__plan_t *plan)
-{
-    plan->tells_finishes = true;
-}
-
 typedef struct finishes {
     double mean;
     double max;
@@ -219,8 +214,8 @@ typedef struct plan_report {
     uint64_t planned_bytes;
     uint64_t completed_bytes;
     double goodput_gbps;
-    sim_report_part_t rows;     // of transfers in parts
-    sim_report_part_t finishes; // of matrices of htsim
+    sim_report_part_t rows; // of transfers in parts
+    sim_report_part_t finishes;
 } plan_report_t;
 
 static void report_transfers(const app__plan_t *plan, plan_report_t *report)
@@ -257,9 +252,7 @@ static void fill_report(const void *object, void *into)
     if (plan->parts > 0) {
         report->rows = (sim_report_part_t){&app__plan_rows_report, plan};
     }
-    if (plan->tells_finishes) {
-        report->finishes = (sim_report_part_t){&finish_report, plan};
-    }
+    report->finishes = (sim_report_part_t){&finish_report, plan};
 }
 
 // clang-format off
@@ -280,8 +273,7 @@ static const sim_report_row_t report_rows[] = {
      "rows of transfers in parts (qps above 1), each reported as a "
      "whole", .offset = offsetof(plan_report_t, rows), .shown = true, .table = &app__plan_rows_report},
     {"finish_us", SIM_REPORT_PART, "us",
-     "time from the start of the run to the ends of transfers, where the file is a matrix of "
-     "htsim", .offset = offsetof(plan_report_t, finishes), .table = &finish_report},
+     "time from the start of the run to the ends of transfers", .offset = offsetof(plan_report_t, finishes), .table = &finish_report},
 };
 #undef ROW
 const sim_report_table_t app__plan_report = {

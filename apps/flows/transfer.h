@@ -179,8 +179,6 @@ SIM_MUST_CHECK sim_err_t app__plan_arrive(app__plan_t *plan,
 // Declares that transfers are added in groups of `parts` with one source, destination and start;
 // results then also report each group as a whole. 1: each transfer is a whole.
 void app__plan_group(app__plan_t *plan, uint64_t parts);
-// Makes the report tell when transfers ended, as matrices of htsim are compared by.
-void app__plan_tell_finishes(app__plan_t *plan);
 
 // Sets the triggers that requests name by number, from 1. Call it before adding transfers; those
 // that a trigger starts have start_ps NEVER. One host both activates a trigger and requests what it

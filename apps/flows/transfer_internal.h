@@ -129,7 +129,6 @@ struct app__plan {
 
     uint64_t bytes_max;         // limit of memory for transfers; 0: no limit
     uint64_t parts;             // transfers per row (plan_rows.c); 0: rows are not reported
-    bool tells_finishes;        // the report has finish_us
     app__transfer_t *transfers; // a list, in order of adding
     size_t count;
     size_t capacity;

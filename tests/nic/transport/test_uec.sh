@@ -20,6 +20,7 @@ flows = summary["flows"]
 print("digest", summary["digest"], "\ncompleted", flows["completed"])
 print("mean", flows["fct_us"]["mean"], "\nmax", flows["fct_us"]["max"])
 print("dropped", summary["packets"]["dropped"])
+print("finish", summary["apps"][0]["finish_us"]["max"])
 transports = [t for nic in summary["nics"] for t in nic.get("transports", {}).values()]
 for name in transports[0]:
     print(name, sum(t[name] for t in transports))' "$work/$1/summary.json" >"$work/$1.facts"
@@ -67,6 +68,7 @@ awk -F, '/credit_bytes/ && $1 > 60000 { sum[$1] += $3 }
 leaf="--set topology=leaf-spine --set stride=32 --set bytes=200KB"
 run shift $leaf
 [ "$(value shift lost)" = 0 ] || fail "shift: packets were lost"
+near shift "the last finish in us" "$(value shift finish)" "$(value shift max)" 0.01
 run incast --set k=4 --set pattern=incast --set bytes=1MB
 near incast "mean FCT in us" "$(value incast mean)" 620 10
 near incast "largest FCT in us" "$(value incast max)" 682 4
