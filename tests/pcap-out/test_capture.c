@@ -7,6 +7,7 @@
 // answers with a pause; stamps from closed forms; files compared over threads.
 // Not pinned: the file format (test_pcap_file.c), frames (test_frame.c), real hosts and switches.
 #include "pcap-out/capture.h"
+#include "pcap-out/fabric.h"
 
 #include <pcap/pcap.h>
 #include <stdlib.h>
@@ -427,6 +428,51 @@ START_TEST(file_is_the_same_on_any_number_of_threads)
 }
 END_TEST
 
+// Runs pairs with a ring of all ports. Returns whether the nodes handle each event in its turn.
+static bool run_ring(bool every_port, const char *path)
+{
+    rig_t rig;
+    rig_create(&rig, 2, PAIRS_MAX);
+    const pcap_out_fabric_config_t config = {.capture = {.path = path},
+                                             .application = "test",
+                                             .section = "test",
+                                             .nanoseconds = true,
+                                             .every_port = every_port,
+                                             .ring_bytes = UINT64_C(1) << 30};
+    pcap_out_fabric_t *fabric = NULL;
+    sim_message_t message = {.text = ""};
+    ck_assert_msg(pcap_out_fabric_open(rig.net, &config, &fabric, &message) == SIM_OK,
+                  "%s",
+                  message.text);
+    for (unsigned i = 0; i < 2 * PAIRS_MAX; i++) {
+        pcap_out_fabric_port(fabric, port_of(&rig, i));
+    }
+    const bool prompt = port_of(&rig, 0)->node->one_by_one;
+    ck_assert_int_eq(sim_run(rig.sim), SIM_ENDED_DONE);
+    pcap_out_fabric_end(fabric);
+    ck_assert_uint_eq(pcap_out_fabric_frames(fabric), 2 * PAIRS_MAX * (PACKETS + 1));
+    ck_assert_uint_eq(pcap_out_fabric_skipped(fabric), 0);
+    ck_assert_int_eq(pcap_out_fabric_close(fabric, 0, 0, &message), SIM_OK);
+    rig_destroy(&rig);
+    return prompt;
+}
+
+START_TEST(a_ring_needs_no_events)
+{
+    enum { CAPACITY = 1 << 20 };
+    static uint8_t all[CAPACITY];
+    static uint8_t some[CAPACITY];
+    char path[PATH_BYTES];
+    make_path(path);
+    ck_assert(!run_ring(true, path));
+    const size_t bytes = read_file(path, all, CAPACITY);
+    ck_assert(run_ring(false, path)); // which may have a port less, for all that it knows
+    ck_assert_uint_eq(read_file(path, some, CAPACITY), bytes);
+    ck_assert_mem_eq(all, some, bytes);
+    remove(path);
+}
+END_TEST
+
 START_TEST(errors_are_reported)
 {
     rig_t rig;
@@ -456,4 +502,5 @@ CHECK_MAIN(CHECK_TEST(stamps_are_exact_at_the_sender),
            CHECK_TEST(a_file_ends_at_its_largest_size),
            CHECK_TEST(snap_length_keeps_the_original_length),
            CHECK_TEST(file_is_the_same_on_any_number_of_threads),
+           CHECK_TEST(a_ring_needs_no_events),
            CHECK_TEST(errors_are_reported))
