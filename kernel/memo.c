@@ -167,13 +167,14 @@ static bool same_fixed(const sim_memo_type_t *type,
     memcpy(right, b, type->bytes);
     blank(type, left);
     blank(type, right);
-    for (size_t i = 0; i < type->bytes; i++) {
-        if (left[i] != right[i]) {
-            *offset = i;
-            return false;
-        }
+    if (memcmp(left, right, type->bytes) == 0) {
+        return true;
     }
-    return true;
+    *offset = 0;
+    while (left[*offset] == right[*offset]) {
+        ++*offset;
+    }
+    return false;
 }
 
 static char *scratch_for(const sim_memo_list_t *list)

@@ -142,13 +142,13 @@ void sim__parcel_send(sim_thread_t *thread,
 }
 
 // Returns whether key a comes after key b, by (time, tie rank), in the node's current window.
-static bool comes_after(sim_node_t *node, uint64_t a, uint64_t b)
+static bool comes_after(const sim_node_t *node, uint64_t a, uint64_t b)
 {
     if (((a ^ b) >> SIM_PORT_BITS) != 0) {
         return a > b;
     }
     const sim_time_t time_ps = node->window_start_ps + (a >> SIM_PORT_BITS);
-    const uint64_t instant = node->tie_time_mask == 0 ? sim__rotor_turn(node, time_ps) : time_ps;
+    const uint64_t instant = time_ps & node->tie_time_mask;
     return sim__tie_rank(node->tie_key, instant, (uint32_t)a & PORT_MASK) >
            sim__tie_rank(node->tie_key, instant, (uint32_t)b & PORT_MASK);
 }

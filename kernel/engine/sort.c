@@ -178,7 +178,7 @@ void sim__sort_by_rank(sim_node_t *node, sim_mail_t *mail, size_t count)
 
 void sim__sort_by_rotor(sim_node_t *node, sim_mail_t *mail, size_t count)
 {
-    sort_at(node, mail, count, sim__rotor_turn(node, time_of(node, mail)));
+    sort_at(node, mail, count, node->alone ? sim__rotor_turn(node, time_of(node, mail)) : 0);
 }
 
 // Puts all messages of a window that tie, which are sorted by (time, port), into their order.

@@ -3,7 +3,8 @@
 //
 // The order is that of sim__tie_rank, as with ties by hash, but a counter of the node takes the
 // place of the time. The counter starts again after a rest. So events that repeat after a rest run
-// in the order of the first time, whenever they begin. Wakes that tie keep one order.
+// in the order of the first time, whenever they begin. Wakes that tie keep one order, and so do
+// arrivals at nodes that share a unit: there, when a tie is found depends on where windows end.
 #include "kernel/engine_internal.h"
 
 uint64_t sim__rotor_turn(sim_node_t *node, sim_time_t time_ps)

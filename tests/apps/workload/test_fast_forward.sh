@@ -111,8 +111,8 @@ same "no rest"
 count=$(few 6 3)
 [ -z "${TEST_LONG:-}" ] || count=300
 hits=0
-for ((i = 1; i <= count; ++i)); do
-    tests/random-collectives $i >"$work/s.yaml"
+for i in $(seq 1 "$count") 333; do # in 333, nodes share a unit
+    tests/random-collectives "$i" >"$work/s.yaml"
     same "tests/random-collectives $i" && [ "$(number memo_hits)" != 0 ] && hits=$((hits + 1))
 done
 [ $((8 * hits)) -ge "$count" ] || fail "$hits of $count random scenarios have hits, expected more"
