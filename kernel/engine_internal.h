@@ -315,6 +315,9 @@ void sim__partition(sim_t *sim);
 
 // Deals units, and the samplers of their nodes, to the threads. Called once.
 void sim__deal(sim_t *sim);
+// Returns the size of a thread's mailboxes, which begin at worker.boxes[0]. In ranks they are from
+// sim_alloc_sparse.
+size_t sim__mailboxes_bytes(const sim_t *sim);
 
 // -- ranks.c
 

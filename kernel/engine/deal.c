@@ -13,6 +13,7 @@
 // whichever tier is busy and whichever colour runs.
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "kernel/engine_internal.h"
 
@@ -228,12 +229,24 @@ static void seat_unit(sim_thread_t *thread, sim_unit_t *unit, uint32_t at)
 
 #define BOXES_OF_A_LINE (SIM_CACHE_LINE / sizeof(sim_mailbox_t))
 
-// Allocates the mailboxes of all slots in one piece, since each of eight would be rounded up to
-// huge pages.
-static void make_mailboxes(const sim_t *sim, sim_worker_t *worker)
+size_t sim__mailboxes_bytes(const sim_t *sim)
 {
     const size_t row = (sim->node_count / BOXES_OF_A_LINE + 1) * BOXES_OF_A_LINE;
-    sim_mailbox_t *const boxes = sim_alloc_lines(SIM_SLOTS * row * sizeof(*boxes));
+    return SIM_SLOTS * row * sizeof(sim_mailbox_t);
+}
+
+// Allocates the mailboxes of all slots in one piece, since each of eight would be rounded up to
+// huge pages. In ranks those of other ranks' nodes take no memory, since nobody writes to them.
+static void make_mailboxes(const sim_t *sim, sim_worker_t *worker)
+{
+    const size_t bytes = sim__mailboxes_bytes(sim);
+    const size_t row = bytes / SIM_SLOTS / sizeof(sim_mailbox_t);
+    sim_mailbox_t *const boxes = sim->seated ? sim_alloc_sparse(bytes) : sim_alloc_lines(bytes);
+    if (sim->seated) {
+        (void)madvise(boxes,
+                      bytes,
+                      MADV_HUGEPAGE); // where this rank's nodes are: they lie together
+    }
     for (uint32_t slot = 0; slot < SIM_SLOTS; slot++) {
         worker->boxes[slot] = &boxes[slot * row];
     }

@@ -68,7 +68,11 @@ void sim__thread_destroy(sim_thread_t *thread)
         }
         sim_free(thread->worker.active[slot]);
     }
-    sim_free(thread->worker.boxes[0]); // of all slots
+    if (thread->sim->seated) {
+        sim_free_sparse(thread->worker.boxes[0], sim__mailboxes_bytes(thread->sim));
+    } else {
+        sim_free(thread->worker.boxes[0]); // of all slots
+    }
     sim_free(thread->worker.box_class);
     for (uint32_t class = 0; class < SIM_MAIL_CLASSES; class ++) {
         free_mailboxes(thread->free_mail[class]);
