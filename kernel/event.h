@@ -102,6 +102,7 @@ struct sim_node {
     uint32_t index; // order of registration
     uint32_t timer_capacity;
     uint32_t mail_count;          // how many arrivals this window brought
+    uint32_t kept_count;          // entries of `kept`
     struct sim_far *far;          // messages on long channels; NULL without any
     struct sim_sampler *samplers; // in order of registration
 
@@ -114,7 +115,6 @@ struct sim_node {
     bool one_source; // at most one channel leads here, so mail comes in order
     uint16_t rank;   // process that runs it, if sim_seat was called
 
-    uint32_t kept_count;
     uint64_t *kept; // ties by insertion: by port, the number kept for its next wake
 
     // background timers (kernel/timer.h)
