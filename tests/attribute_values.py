@@ -51,6 +51,7 @@ TRAFFIC = {
     "kv-matrix": "kv-matrix: {requests: 1, node-gpus: 2, prefill-tp: 2, decode-tp: 2, input-mean: 1,"
                  " input-scale: 0, input-min: 1, model: llama-8b, tflops: 1000000}",
     "serving": "serving: {requests: 3, rate: 1000, prompt-tokens: 20, output-tokens: 3, start: 1us}",
+    "session": "session: {}",
     "contexts": "contexts: {tokens: 300, operations: 1000, warm-up: 100}",
     "mooncake-bench": "mooncake-bench: {from: host0, to: host1, metadata: {host: host2}, threads: 2,"
                       " batch: 4, duration: 100us}",

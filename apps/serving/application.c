@@ -411,8 +411,11 @@ static sim_err_t prepare(app__serving_t *serving,
     if ((config->cache == APP__SERVING_STORE) != (config->storage > 0)) {
         return sim_fail_about(message,
                               SIM_ERR_INVALID,
-                              "cache",
-                              ": `cache: store` and storage nodes (`storage`) need each other");
+                              config->storage > 0 ? "cache" : "storage",
+                              config->storage > 0
+                                  ? ": storage nodes are used with `cache: store` only, expected "
+                                    "it, or `storage: 0`"
+                                  : ": `cache: store` needs storage nodes, expected 1 or more");
     }
     sim_err_t error = app__serving_model(config, &serving->served, message);
     if (error == SIM_OK) {
