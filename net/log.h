@@ -8,6 +8,8 @@
 #ifndef NET_LOG_H
 #define NET_LOG_H
 
+#include <string.h>
+
 #include "net/port.h"
 
 SIM_C_BEGIN
@@ -94,13 +96,17 @@ static SIM_ALWAYS_INLINE void net_log_put(net_log_t *log,
 // telemetry to it. net_log_takes_wire: for any packet.
 static inline bool net_log_takes(uint8_t marks)
 {
-    net_packet_t odd = {.marks = UINT8_MAX};
+    net_packet_t odd;
+    memset(&odd, 0, sizeof(odd));
+    odd.marks = UINT8_MAX;
     odd.ecn = 0;
     return (marks & odd.marks) == 0;
 }
 static inline bool net_log_takes_wire(uint32_t wire)
 {
-    net_packet_t odd = {.kind = 1};
+    net_packet_t odd;
+    memset(&odd, 0, sizeof(odd));
+    odd.kind = 1;
     odd.marks = UINT8_MAX;
     odd.ecn = 0;
     return (wire & net_packet_wire(&odd)) == 0;

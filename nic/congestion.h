@@ -50,7 +50,8 @@ struct nic_cc {
     bool hears_acks;
     bool acks_every_packet;
     bool echoes_ecn;
-    uint8_t bdp_window; // nic_bdp_window_t: a window besides window_bytes; set by the NIC
+    uint8_t bdp_window;   // nic_bdp_window_t: a window besides window_bytes; set by the NIC
+    bool draws_by_packet; // network.draws: packet; set by the NIC
     // Set by an algorithm that paces bursts: packets follow each other at the port's rate until
     // this many bytes on the link are out, and then the QP pauses, so that the burst with its pause
     // has rate_bps. 0: packet by packet. At most NIC_CC_BURST_BYTES_MAX.

@@ -89,6 +89,7 @@ void nic__cc_create(nic_qp_t *qp, uint64_t line_bps, uint64_t window_bytes)
     cc->int_multiplier = (uint32_t)net_get_config(nic->host->node.net)->int_multiplier;
     cc->pint = net_pint_of(nic->host->node.net);
     cc->dice = net_dice_of(nic->host->node.net);
+    cc->draws_by_packet = nic->draws;
     cc->overhead_bytes = nic->header_bytes + (uint32_t)nic->overhead_bytes;
     const nic_bdp_window_t bdp_window = nic->exempt ? NIC_BDP_WINDOW_NONE : config->bdp_window;
     if (cc->ops->init != NULL || bdp_window != NIC_BDP_WINDOW_NONE) {

@@ -38,7 +38,7 @@ static bool is_sampled(nic_hpcc_pint_t *pint, const nic_cc_ack_t *ack)
         const uint64_t threshold = 65536 * probability.num / probability.den;
         return pint->dice->roll(pint->dice->ctx) % 65536 < threshold;
     }
-    if (SIM_UNLIKELY(pint->by_packet) && ack != NULL) {
+    if (SIM_UNLIKELY(pint->cc.draws_by_packet) && ack != NULL) {
         sim_random_t own = net_draws_of(&pint->random, ack->packet);
         return probability.num >= probability.den || sim_random_chance(&own, probability);
     }
@@ -53,9 +53,8 @@ static void hpcc_pint_init(nic_cc_t *cc)
     pint->controlled = nic__hpcc_law_init(&pint->law, &config_of(pint)->law, cc);
     pint->utilization = 1.0;
     pint->dice = cc->dice;
-    pint->by_packet = nic__cc_qp(cc)->nic->draws;
     // Draws of packets do not tell queue pairs apart: one of the next call has another id.
-    const uint64_t id = pint->by_packet ? 0 : cc->id;
+    const uint64_t id = cc->draws_by_packet ? 0 : cc->id;
     sim_random_init(&pint->random, sim_options(cc->node->sim)->seed, id, "pint-sample");
 }
 

@@ -23,7 +23,6 @@ typedef struct nic_hpcc_pint {
     sim_random_t random;
     double utilization; // U, as last heard
     bool controlled;    // the path has a round trip time
-    bool by_packet;     // network.draws: packet
 } nic_hpcc_pint_t;
 
 extern const sim_attr_table_t nic_hpcc_pint_attrs; // "nic.hpcc-pint."

@@ -129,7 +129,7 @@ is chakra.et "a Chakra trace"
 echo '{"schema": "1.0.2-chakra.0.0.4", "nodes": []}' >chakra.json
 is chakra.json "a Chakra trace"
 echo '{"timestamp": 0, "input_length": 10, "hash_ids": [1]}' >trace.jsonl
-is trace.jsonl "which traffic of kind mooncake-trace reads"
+is trace.jsonl "which traffic of kinds mooncake-trace and serving reads"
 is config.txt "a configuration of HPCC's simulator, which .rocesim hpcc. runs"
 
 # Steps: 15 % of the sizes are exactly 10 bytes, 45 % exactly 70.
