@@ -299,7 +299,11 @@ void cli__explain_print(const explain_t *explain, FILE *out)
             explain->stalled ? "stalled" : "ended",
             world_format_time(&time, explain->end_ps));
     if (explain->finding_count == 0) {
-        fputs("nothing slowed this run down: no port was shared, stopped or lost packets\n", out);
+        fputs(explain->flow_count > 0
+                  ? "nothing slowed this run down: no port was shared, stopped or lost packets\n"
+                  : "no cause was found: no port was stopped or lost packets. flows.csv has no "
+                    "flows, so nothing tells which ports were shared; ports.csv has the queues\n",
+              out);
     } else {
         const explain_finding_t *const first = &explain->findings[0];
         fprintf(out, "main cause: %s\n\n", first->sentence);
