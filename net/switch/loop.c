@@ -294,6 +294,7 @@ static SIM_ALWAYS_INLINE void take(net_switch_t *sw, const sim_event_t *event, c
 bool net__switch_run_exactly(net_switch_t *sw)
 {
     sim_event_t event;
+    event.message = NULL; // gcc does not see with -fsanitize=thread that sim_node_next sets it
     const bool own = sw->limited_classes == 0; // no trimming
     while (net__switch_must_be_exact(sw)) {
         if (!sim_node_next(&sw->node.sim, &event)) {
