@@ -53,8 +53,9 @@ static bool is_out(const nic_qp_t *qp, uint32_t plane)
                          nic__node(nic)->now_ps);
 }
 
-// Returns the plane that stands for the queue pair's own one: the first from it on that is not out;
-// its own one if all are out. Flows of a plane that is out spread over the others.
+// Returns the plane that stands for the queue pair's own one: the first from it on that is not out.
+// If all are out, it is one that the transport can use, else the scheduler would ask for ever; or
+// its own one. Flows of a plane that is out spread over the others.
 static uint32_t plane_of(const nic_qp_t *qp)
 {
     const struct nic_planes *const planes = qp->nic->planes;
@@ -68,6 +69,12 @@ static uint32_t plane_of(const nic_qp_t *qp)
     for (uint32_t i = 0; i < planes->count - 1; i++) {
         const uint32_t plane = (own + 1 + (step + i) % (planes->count - 1)) % planes->count;
         if (!is_out(qp, plane)) {
+            return plane;
+        }
+    }
+    for (uint32_t i = 0; i < planes->count && qp->ops->plane_out != NULL; i++) {
+        const uint32_t plane = (own + i) % planes->count;
+        if (!qp->ops->plane_out(qp, plane)) {
             return plane;
         }
     }

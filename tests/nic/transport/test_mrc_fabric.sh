@@ -44,6 +44,11 @@ run route mrc --set network.load-balancer=structured --set 'faults=[{part: spine
     --set traffic[0].permutation.bytes=2MB
 holds route "completed == 16 && failed > 16 && healed == 0 && dropped > failed"
 
+# A host that no plane leads to: the run goes on to its end.
+within 5 "$ROCESIM" run scenarios/uec/mrc.yaml --quiet --until 300us --set topology=planes --set planes=2 \
+    --set pattern=across --set bytes=1MB --set 'faults=[{part: "host15", at: 5us}]' >"$work/said" 2>&1 ||
+    fail "no plane leads to a host: $(tail -n 1 "$work/said")"
+
 # Three transports share a link, in classes of their own and in one.
 for classes in apart same; do
     cp scenarios/uec/three.yaml "$work/three.yaml"

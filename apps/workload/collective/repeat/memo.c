@@ -142,6 +142,9 @@ static const char *list_member(const app__member_t *member, sim_memo_list_t *lis
     if (member->run != NULL || member->calls.head != APP__NO_OP) {
         return "collective at work";
     }
+    if (member->all->options.pairs > 1) {
+        return "connection-pairs"; // which of them is next is no part of what is compared
+    }
     if (member->unsent != 0 || !app__conns_quiet(member)) {
         return "messages that nobody took";
     }
@@ -245,7 +248,8 @@ static const char *find_calls(app__memo_t *memo, sim_time_t *begin_ps)
         part_t *const call = &memo->calls[r];
         why = find_call(memo, rank, call);
         if (call->plan != NULL) {
-            timers[rank->node->index]++;
+            // Their order at one instant is that of earlier ends, and no part of what is compared.
+            why = ++timers[rank->node->index] > 1 ? "several ranks of a host" : why;
             callers[rank->ops->ops[call->op].peer]++;
             *begin_ps = call->begin_ps < *begin_ps ? call->begin_ps : *begin_ps;
         }
