@@ -2,6 +2,8 @@
 // apps/rates/perftest_create.c - attributes and queue pairs of a perftest (docs/models/traffic.md).
 #include "apps/rates/perftest_internal.h"
 
+#include "nic/transport.h"
+
 #define PREFIX "traffic.perftest"
 
 typedef struct perftest_config {
@@ -315,6 +317,29 @@ static sim_err_t find_ends(const app_context_t *context,
     return check_kind(config, message);
 }
 
+// Fails if the transport of a test's client does not have the test's verb.
+static sim_err_t check_verb(const app_context_t *context,
+                            const perftest_config_t *config,
+                            uint32_t client,
+                            sim_message_t *message)
+{
+    const app__perftest_kind_t kind = (app__perftest_kind_t)config->test;
+    const char *const name =
+        nic_transport_refuses(nic_config_of_interface(context->net, client), NIC_WR_SEND);
+    if (name == NULL || config->connection != APP__PERFTEST_RC || kind == APP__PERFTEST_WRITE_BW ||
+        kind == APP__PERFTEST_WRITE_LAT) {
+        return SIM_OK;
+    }
+    return sim_fail_about(message,
+                          SIM_ERR_INVALID,
+                          "test",
+                          ": nic.transport %s of %s has WRITE alone, expected ib_write_bw or "
+                          "ib_write_lat, or nic.%s.operations: all",
+                          name,
+                          app__host_name(context->net, client),
+                          name);
+}
+
 static sim_err_t perftest_create(const app_context_t *context,
                                  const void *config_void,
                                  app_t **app,
@@ -323,7 +348,10 @@ static sim_err_t perftest_create(const app_context_t *context,
     SIM_CHECKF(context->runtime != NULL, "applications need a runtime: app_runtime_create");
     const perftest_config_t *const config = config_void;
     uint32_t ends[2];
-    const sim_err_t error = find_ends(context, config, ends, message);
+    sim_err_t error = find_ends(context, config, ends, message);
+    if (error == SIM_OK) {
+        error = check_verb(context, config, ends[0], message);
+    }
     if (error != SIM_OK) {
         return error;
     }

@@ -515,6 +515,7 @@ const app_ops_t app_serving = {
     .name = "serving",
     .help = "serves requests to a language model: prefill and decode nodes, and their KV data",
     .attrs = &app__serving_attrs,
+    .posts = "SENDs",
     .create = serving_create,
     .destroy = serving_destroy,
     .progress = serving_progress,

@@ -357,6 +357,7 @@ const app_ops_t app_mooncake_bench = {
     .name = "mooncake-bench",
     .help = "Mooncake's Transfer Engine: threads that submit batches of blocks",
     .attrs = &app__mc_bench_attrs,
+    .posts = "READs and SENDs",
     .create = app__mc_bench_create,
     .destroy = app__mc_bench_destroy,
     .progress = bench_progress,

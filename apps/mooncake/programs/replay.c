@@ -535,6 +535,7 @@ const app_ops_t app_mooncake_replay = {
     .name = "mooncake-trace",
     .help = "Mooncake: a trace of prompts through prefill and decode nodes",
     .attrs = &app__mc_replay_attrs,
+    .posts = "READs and SENDs",
     .create = replay_create,
     .destroy = replay_destroy,
     .progress = replay_progress,

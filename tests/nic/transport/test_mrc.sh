@@ -102,5 +102,7 @@ refused 'verb: send, and nic.transport mrc of host0 has WRITE alone' --set traff
 refused 'verb: read, and nic.transport mrc of host0 has WRITE alone' --set traffic[0].permutation.verb=read
 refused 'protocol: plain collectives SEND, and nic.transport mrc of host0 has WRITE alone' \
     --set 'traffic=[{collective: {protocol: plain}}]'
+refused 'traffic.serving: it posts SENDs' --set 'traffic=[{serving: {}}]'
+refused 'test: nic.transport mrc of host0 has WRITE alone' --set 'traffic=[{perftest: {test: ib_send_bw}}]'
 refused 'traffic.drtm-kv: it posts READs and atomics' --set 'traffic=[{drtm-kv: {}}]'
 exit $((failures > 0))
