@@ -82,7 +82,8 @@ typedef struct app__mc_line { // a connection to a peer station
     app__mc_letter_t *waiting;
     app__mc_letter_t *waiting_last;
     uint32_t posted;
-    bool broken; // its QP failed and must be set up again
+    uint32_t failures; // of its queue pairs in a row
+    bool broken;       // its QP failed and must be set up again
 } app__mc_line_t;
 
 struct app__mc_station {

@@ -6,7 +6,8 @@
 // numbers all hosts know: host i's number for peer j and generation g is i's position + j *
 // GENERATIONS + g, on each NIC. A host creates its end when it has something to send; the first
 // packet creates the other end. A line that fails is set up again with the next generation, which
-// also uses the next NIC of both hosts; the higher generation wins.
+// also uses the next NIC of both hosts; the higher generation wins. Each failure in a row doubles the
+// time until the next one, so that a long outage does not use up the generations.
 #include "apps/mooncake/mooncake_internal.h"
 
 #include <string.h>
@@ -20,6 +21,7 @@
 #define CONTROL_TIMEOUT 7u // exponent: at least 0.5 ms
 #define CONTROL_AHEAD_BITS (UINT64_C(32) * 1000 * 1000)
 #define CONTROL_RETRIES 7u
+#define BACKOFF_MAX 7u // the timeout doubles with each failure in a row, up to so often
 #define LOCAL_PS SIM_PS_PER_US // delay of a message from a host to itself
 #define POLL_MAX 16u
 
@@ -30,6 +32,7 @@ struct app__mc_letter {
     app__mc_letter_t **posted_at; // pointer to this letter in the list of posted ones
     app__mc_letter_t *posted_next;
     uint32_t attempts;
+    bool given_up; // its queue pair is no longer that of the line, and a copy of it waits
     size_t size;
     char *bytes;
 };
@@ -119,7 +122,8 @@ static void make_qp(app__mc_line_t *line)
     nic_qp_attr_default(door->endpoint->nic, &attr);
     attr.dest_interface = door_of(peer, line->generation)->endpoint->interface;
     attr.dest_qp_num = number_of(peer, station->index, line->generation);
-    attr.timeout = control_timeout(door);
+    const uint32_t timeout = control_timeout(door) + line->failures;
+    attr.timeout = timeout < 31 ? timeout : 31;
     attr.retry_cnt = CONTROL_RETRIES;
     attr.rnr_retry = 7;
     sim_message_t message = {.text = ""};
@@ -205,9 +209,40 @@ void app__mc_send(app__mc_station_t *station, uint32_t peer, char *bytes, size_t
     pump(line);
 }
 
-// Sets up a line again; messages posted on the old queue pair are given up.
+// Lets copies of the letters on a line's queue pair, which it is about to lose, wait before others.
+// The letters themselves stay until their completions come, or the run ends.
+static void give_up_posted(app__mc_line_t *line)
+{
+    // The list begins with the youngest, and the oldest must be first at last.
+    for (app__mc_letter_t *l = line->station->posted; l != NULL; l = l->posted_next) {
+        if (l->line != line || l->given_up) {
+            continue;
+        }
+        l->given_up = true;
+        if (l->attempts == ATTEMPTS) {
+            continue;
+        }
+        app__mc_letter_t *const copy = sim_alloc(sizeof(*copy));
+        *copy = (app__mc_letter_t){
+            .next = line->waiting,
+            .line = line,
+            .attempts = l->attempts,
+            .size = l->size,
+            .bytes = sim_alloc(l->size),
+        };
+        memcpy(copy->bytes, l->bytes, l->size);
+        line->waiting = copy;
+        line->waiting_last = line->waiting_last == NULL ? copy : line->waiting_last;
+    }
+    line->posted = 0;
+}
+
+// Sets up a line again. Messages posted on the old queue pair are sent again.
 static void renew(app__mc_line_t *line, uint32_t generation)
 {
+    if (line->posted > 0) {
+        give_up_posted(line);
+    }
     if (line->qp != NULL) {
         app__mc_bury(line->station, line->qp);
         line->qp = NULL;
@@ -225,6 +260,7 @@ static void chores_fired(sim_node_t *node, sim_timer_t *timer)
         if (line->broken && line->posted == 0) {
             // The last generation stays broken: its messages are lost, and calls time out.
             if (line->generation + 1 < GENERATIONS) {
+                line->failures += line->failures < BACKOFF_MAX;
                 renew(line, line->generation + 1);
                 pump(line);
             }
@@ -250,10 +286,16 @@ static void sent(nic_cq_t *cq, void *ctx)
             app__mc_letter_t *const letter = (app__mc_letter_t *)(uintptr_t)wc[i].wr_id;
             app__mc_line_t *const line = letter->line;
             nic_memory_forget(station->memory, letter->address, letter->size);
-            line->posted--;
             forget_posted(letter);
+            if (letter->given_up) {
+                letter_destroy(letter);
+                continue;
+            }
+            line->posted--;
             const bool again = wc[i].status != NIC_WC_SUCCESS && letter->attempts < ATTEMPTS;
-            if (wc[i].status != NIC_WC_SUCCESS) {
+            if (wc[i].status == NIC_WC_SUCCESS) {
+                line->failures = 0;
+            } else {
                 line->broken =
                     line->broken || line->qp == NULL || nic_qp_num(line->qp) == wc[i].qp_num;
                 chores_soon(station);

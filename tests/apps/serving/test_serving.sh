@@ -21,7 +21,15 @@ EOY
 run() {
     local name=$1 set=()
     shift
-    for one in "$@"; do set+=(--set "traffic[0].serving.$one"); done
+    while [ $# -gt 0 ]; do
+        if [ "$1" = --set ]; then
+            set+=(--set "$2")
+            shift
+        else
+            set+=(--set "traffic[0].serving.$1")
+        fi
+        shift
+    done
     "$ROCESIM" run serving.yaml -o "$name" --quiet "${set[@]}" >/dev/null 2>said ||
         fail "$name: $(cat said)"
 }
@@ -35,6 +43,17 @@ run mooncake kv=whole transport=mooncake
 run alone decode=0
 run wide kv=whole model=llama3-70b tp=4 decode-tp=2
 run latent kv=whole model=deepseek-v3 value-bytes=1 tp=16 prompt-tokens=100
+faults() { # host, begins and lengths in ms: outages of its first NIC
+    local host=$1 list=''
+    shift
+    for one in "$@"; do
+        list+="{part: $host/nic0, at: ${one%+*}ms, until: $((${one%+*} + ${one#*+}))ms}, "
+    done
+    echo "[${list%, }]"
+}
+many='prefill=2 decode=2 requests=200 rate=400 prompt-tokens=40 output-tokens=20'
+run outages-router $many --set "faults=$(faults host0 {100..400..32}+9)"
+run outages-node $many --set "faults=$(faults host1 {100..400..48}+25)"
 few='requests=30 rate=200 prompt-tokens=100'
 run tight $few output-tokens=300 kv-memory=120MB
 run lone $few output-tokens=300 kv-memory=120MB decode=0
@@ -155,6 +174,9 @@ two = sum(step("70b", 1, 1, 1000 + i, 1000 + i, 2) for i in range(1, 11))
 near(x["stages"]["decode_ms"], two, 1e-6, "decode on two")
 near(x["stages"]["kv_ms"], kv(1000 * 327680) + 0.003, 2e-3, "KV data between four and two GPUs")
 assert app("latent")["kv_bytes"] == 100 * 16 * 61 * 576 * 2, "each GPU has the latent values"
+for name in ("router", "node"): # messages on a queue pair that fails are sent again on the next one
+    o = app("outages-" + name)
+    assert o["requests"] == 200 and o["ttft_ms"]["max"] < 80, f"{name}: {o['ttft_ms']}"
 for name in ("tight", "lone", "split"):
     m = app(name)
     assert m["requests"] == 30 and m["preemptions"] > 5 and m["output_tokens"] == 9000, name
