@@ -21,7 +21,7 @@
 #define CONTROL_TIMEOUT 7u // exponent: at least 0.5 ms
 #define CONTROL_AHEAD_BITS (UINT64_C(32) * 1000 * 1000)
 #define CONTROL_RETRIES 7u
-#define BACKOFF_MAX 7u // the timeout doubles with each failure in a row, up to so often
+#define BACKOFF_MAX 7u         // the timeout doubles with each failure in a row, up to so often
 #define LOCAL_PS SIM_PS_PER_US // delay of a message from a host to itself
 #define POLL_MAX 16u
 
