@@ -6,8 +6,8 @@
 // numbers all hosts know: host i's number for peer j and generation g is i's position + j *
 // GENERATIONS + g, on each NIC. A host creates its end when it has something to send; the first
 // packet creates the other end. A line that fails is set up again with the next generation, which
-// also uses the next NIC of both hosts; the higher generation wins. Each failure in a row doubles the
-// time until the next one, so that a long outage does not use up the generations.
+// also uses the next NIC of both hosts; the higher generation wins. Each failure in a row doubles
+// the time until the next one, so that a long outage does not use up the generations.
 #include "apps/mooncake/mooncake_internal.h"
 
 #include <string.h>
