@@ -19,8 +19,9 @@ void app__serving_courses_init(app__serving_t *serving)
             .fetched_ps = SIM_TIME_NEVER,
             .began_ps = SIM_TIME_NEVER,
             .computed_ps = SIM_TIME_NEVER,
-            .granted_ps = SIM_TIME_NEVER,
             .prefill_first_ps = SIM_TIME_NEVER,
+            .reserved_ps = SIM_TIME_NEVER,
+            .gave_ps = SIM_TIME_NEVER,
             .ready_ps = SIM_TIME_NEVER,
             .joined_ps = SIM_TIME_NEVER,
             .first_ps = SIM_TIME_NEVER,
@@ -51,10 +52,11 @@ static void carry_course(app__serving_course_t *course, sim_carry_t *carry)
         course->reused_in_fact = theirs.reused_in_fact;
         course->began_ps = theirs.began_ps;
         course->computed_ps = theirs.computed_ps;
-        course->granted_ps = theirs.granted_ps;
         course->prefill_first_ps = theirs.prefill_first_ps;
     }
     if (theirs.ready_ps != SIM_TIME_NEVER || theirs.first_ps != SIM_TIME_NEVER) {
+        course->reserved_ps = theirs.reserved_ps;
+        course->gave_ps = theirs.gave_ps;
         course->ready_ps = theirs.ready_ps;
         course->joined_ps = theirs.joined_ps;
         course->first_ps = theirs.first_ps;
@@ -167,11 +169,11 @@ void app__serving_stages(const app__serving_course_t *course, double stage_ps[AP
     stage_ps[APP__SERVING_PREFILL] = (double)(course->computed_ps - course->began_ps);
     sim_time_t from_ps = course->computed_ps;
     if (course->ready_ps != SIM_TIME_NEVER) {
-        if (course->granted_ps > from_ps) {
-            stage_ps[APP__SERVING_MEMORY_WAIT] = (double)(course->granted_ps - from_ps);
-            from_ps = course->granted_ps;
-        }
-        stage_ps[APP__SERVING_KV] = (double)(course->ready_ps - from_ps);
+        // Waiting for memory counts where the prompt is computed already; messages count as KV data.
+        const sim_time_t begin_ps = course->reserved_ps > from_ps ? course->reserved_ps : from_ps;
+        const sim_time_t wait_ps = course->gave_ps > begin_ps ? course->gave_ps - begin_ps : 0;
+        stage_ps[APP__SERVING_MEMORY_WAIT] = (double)wait_ps;
+        stage_ps[APP__SERVING_KV] = (double)(course->ready_ps - from_ps - wait_ps);
         from_ps = course->ready_ps;
         if (course->joined_ps != SIM_TIME_NEVER) {
             stage_ps[APP__SERVING_DECODE_QUEUE] = (double)(course->joined_ps - from_ps);

@@ -322,6 +322,7 @@ void app__serving_grant(app__serving_node_t *node)
         }
         node->pages_free -= needed;
         job->pages = needed;
+        course_of(job)->gave_ps = node->node->now_ps;
         app__serving_job_move(job, APP__SERVING_RECEIVING);
         app__serving_tell(serving,
                           node->station,
@@ -342,6 +343,7 @@ static void on_reserve(app__serving_node_t *node, uint32_t number, uint32_t pref
     // last one.
     job->target = serving->config.first == APP__SERVING_FIRST_STEP ? prompt : prompt + 1;
     node->serving->seats[number].decode = job;
+    course_of(job)->reserved_ps = node->node->now_ps;
     app__serving_grant(node);
 }
 
@@ -352,7 +354,6 @@ static void on_grant(app__serving_node_t *node, uint32_t number)
         return; // it was dropped, since its decode node was taken for lost
     }
     job->granted = true;
-    course_of(job)->granted_ps = node->node->now_ps;
     app__serving_job_send(job);
 }
 

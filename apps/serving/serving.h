@@ -160,12 +160,13 @@ typedef struct app__serving_course {
     sim_time_t fetched_ps; // when it had the KV data of earlier prompts
     sim_time_t began_ps;
     sim_time_t computed_ps;
-    sim_time_t granted_ps; // when the prefill node knew of room at the decode node
     sim_time_t prefill_first_ps;
     uint64_t reused_in_fact; // tokens that were not computed
     // written by the decode node
-    sim_time_t ready_ps;  // when it knew that all KV data is there
-    sim_time_t joined_ps; // begin of its first step
+    sim_time_t reserved_ps; // when it was asked for memory
+    sim_time_t gave_ps;     // when it gave that memory
+    sim_time_t ready_ps;    // when it knew that all KV data is there
+    sim_time_t joined_ps;   // begin of its first step
     sim_time_t first_ps;
     sim_time_t end_ps;
     uint64_t tokens; // that were generated for the user

@@ -177,6 +177,8 @@ assert app("latent")["kv_bytes"] == 100 * 16 * 61 * 576 * 2, "each GPU has the l
 for name in ("router", "node"): # messages on a queue pair that fails are sent again on the next one
     o = app("outages-" + name)
     assert o["requests"] == 200 and o["ttft_ms"]["max"] < 80, f"{name}: {o['ttft_ms']}"
+    assert o["stages"]["memory_wait_ms"] == 0, f"{name}: late messages count as waits for memory"
+assert app("tight")["stages"]["memory_wait_ms"] > 1, "waits for memory"
 for name in ("tight", "lone", "split"):
     m = app(name)
     assert m["requests"] == 30 and m["preemptions"] > 5 and m["output_tokens"] == 9000, name
