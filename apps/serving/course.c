@@ -169,7 +169,7 @@ void app__serving_stages(const app__serving_course_t *course, double stage_ps[AP
     stage_ps[APP__SERVING_PREFILL] = (double)(course->computed_ps - course->began_ps);
     sim_time_t from_ps = course->computed_ps;
     if (course->ready_ps != SIM_TIME_NEVER) {
-        // Waiting for memory counts where the prompt is computed already; messages count as KV data.
+        // A wait for memory counts where the prompt is computed; messages count as KV data.
         const sim_time_t begin_ps = course->reserved_ps > from_ps ? course->reserved_ps : from_ps;
         const sim_time_t wait_ps = course->gave_ps > begin_ps ? course->gave_ps - begin_ps : 0;
         stage_ps[APP__SERVING_MEMORY_WAIT] = (double)wait_ps;
