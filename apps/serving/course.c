@@ -439,8 +439,12 @@ void app__serving_warn(const app_t *app, void (*write)(const char *text, void *c
 {
     const app__serving_t *const serving = (const app__serving_t *)(const void *)app;
     uint64_t failed = 0;
+    uint64_t untold = 0;
     for (uint32_t i = 0; i < serving->requests.count; i++) {
-        failed += serving->courses[i].failed;
+        failed += serving->courses[i].failed && served_course(serving, i) == NULL;
+    }
+    for (uint32_t n = 0; n < serving->node_count; n++) {
+        untold += serving->nodes[n].counters.untold;
     }
     if (serving->too_long > 0) {
         char *const text =
@@ -452,9 +456,17 @@ void app__serving_warn(const app_t *app, void (*write)(const char *text, void *c
     }
     if (failed > 0) {
         char *const text =
-            sim_format("warning: serving: %" PRIu64 " requests failed, since their KV data could "
-                       "not be moved\n",
+            sim_format("warning: serving: %" PRIu64 " requests failed, since their KV data or "
+                       "messages about them could not be moved, or no node was left\n",
                        failed);
+        write(text, ctx);
+        sim_free(text);
+    }
+    if (untold > 0) {
+        char *const text =
+            sim_format("warning: serving: the router was not told of the end of %" PRIu64
+                       " requests, since messages to its host were lost for 30 s\n",
+                       untold);
         write(text, ctx);
         sim_free(text);
     }

@@ -9,40 +9,6 @@
 
 #include "apps/serving/serving.h"
 
-#define MESSAGE_BYTES 40u
-
-static void answered(int32_t status, const char *body, size_t size, void *ctx)
-{
-    (void)status;
-    (void)body;
-    (void)size;
-    (void)ctx;
-}
-
-void app__serving_tell(const app__serving_t *serving,
-                       app__mc_station_t *from,
-                       uint32_t peer,
-                       app__serving_kind_t kind,
-                       uint32_t number,
-                       const uint64_t words[3])
-{
-    char body[MESSAGE_BYTES];
-    app__mc_put64(body, kind);
-    app__mc_put64(body + 8, number);
-    for (uint32_t w = 0; w < 3; w++) {
-        app__mc_put64(body + 16 + 8u * w, words == NULL ? 0 : words[w]);
-    }
-    const app__mc_message_t message = {APP__MC_PROGRAM, "serving", body, sizeof(body)};
-    app__mc_ask(from,
-                peer,
-                &message,
-                serving->config.engine.handshake_timeout_ps,
-                serving->config.engine.call_retries,
-                answered,
-                NULL,
-                false);
-}
-
 void app__serving_note_operation(app__serving_node_t *node,
                                  app__serving_operation_kind_t kind,
                                  sim_time_t start_ps,
@@ -389,7 +355,7 @@ static void on_message(app__mc_station_t *station, const app__mc_incoming_t *inc
 {
     app__serving_node_t *const node = ctx;
     app__mc_answer(station, incoming->peer, incoming->id, SIM_OK, "", 0);
-    SIM_CHECK(incoming->size == MESSAGE_BYTES);
+    SIM_CHECK(incoming->size == APP__SERVING_MESSAGE_BYTES);
     const uint64_t kind = app__mc_get64(incoming->body);
     const uint32_t number = (uint32_t)app__mc_get64(incoming->body + 8);
     const uint64_t words[3] = {app__mc_get64(incoming->body + 16),
@@ -398,6 +364,10 @@ static void on_message(app__mc_station_t *station, const app__mc_incoming_t *inc
     SIM_CHECK(number < node->serving->attempts * node->serving->requests.count);
     if (kind == APP__SERVING_LOST) {
         app__serving_on_lost(node, (uint32_t)words[0]);
+        return;
+    }
+    if (kind == APP__SERVING_GIVEN_UP) {
+        app__serving_on_given_up(node, number);
         return;
     }
     app__serving_seat_t *const seat = &node->serving->seats[number];

@@ -302,10 +302,13 @@ static void serve_arrivals(app__serving_t *serving)
 void app__serving_lose(app__serving_t *serving, uint32_t node)
 {
     const uint64_t words[3] = {node, 0, 0};
+    if (serving->lost[node]) {
+        return;
+    }
     serving->lost[node] = true;
     app__serving_forget(serving, node);
     for (uint32_t n = 0; n < serving->node_count; n++) {
-        if (n != node) {
+        if (!serving->lost[n]) {
             app__serving_tell(serving, serving->router, 1 + n, APP__SERVING_LOST, 0, words);
         }
     }
@@ -356,6 +359,23 @@ static void on_ended(app__serving_t *serving, uint32_t course, bool failed)
     serve_arrivals(serving);
 }
 
+void app__serving_unreachable(app__serving_t *serving, uint32_t number)
+{
+    const app__serving_course_t *const course = &serving->courses[number];
+    const uint32_t nodes[2] = {course->prefill, course->decode};
+    for (uint32_t i = 0; i < 2 && (i == 0 || nodes[1] != nodes[0]); i++) {
+        if (!serving->lost[nodes[i]]) {
+            app__serving_tell(serving,
+                              serving->router,
+                              1 + nodes[i],
+                              APP__SERVING_GIVEN_UP,
+                              number,
+                              NULL);
+        }
+    }
+    on_ended(serving, number, true);
+}
+
 static void on_message(app__mc_station_t *station, const app__mc_incoming_t *incoming, void *ctx)
 {
     app__serving_t *const serving = ctx;
@@ -373,6 +393,10 @@ static void on_message(app__mc_station_t *station, const app__mc_incoming_t *inc
         on_computed(serving, number);
     } else {
         SIM_CHECK(kind == APP__SERVING_ENDED);
+        if (app__mc_get64(incoming->body + 24) != 0) {
+            app__serving_unreachable(serving, number);
+            return;
+        }
         on_ended(serving, number, app__mc_get64(incoming->body + 16) != 0);
     }
 }

@@ -101,7 +101,7 @@ static bool get_served(const void *object, sim_report_value_t *value)
 const sim_report_row_t app__serving_report_rows[APP__SERVING_REPORT_ROWS] = {
     ROW(requests, U64, "", true, "requests that were served to their last token"),
     ROW(refused, U64, "", true, "requests that were refused, by admission or since their KV data fits into no node"),
-    ROW(failed, U64, "", true, "requests that failed, since their KV data could not be moved or no node was left"),
+    ROW(failed, U64, "", true, "requests that failed, since their KV data or messages about them could not be moved, or no node was left"),
     ROW(unfinished, U64, "", true, "requests that had not ended, or not arrived, when the run ended"),
     ROW(placed_again, U64, "", false, "how often a request was placed on other nodes, since one of its own was lost"),
     TIMES(ttft_ms, true, "time from a request's arrival to its first token"),

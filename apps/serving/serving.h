@@ -259,6 +259,7 @@ typedef struct app__serving_counters {
     uint64_t exchanges_failed;
     sim_time_t exchange_ps;
     uint64_t failed;
+    uint64_t untold; // ends of requests that the router could not be told
     sim_time_t busy_ps;
 } app__serving_counters_t;
 
@@ -373,12 +374,17 @@ typedef enum app__serving_kind {
     APP__SERVING_GRANT,    // decode to prefill node: request
     APP__SERVING_READY,    // prefill to decode node: request; all its KV data is there
     APP__SERVING_COMPUTED, // prefill node to router: request
-    APP__SERVING_ENDED,    // decode node to router: request, whether it failed
+    // decode node to router: request, whether it failed; or from either node: 1, and 1 since a
+    // message about it did not get through
+    APP__SERVING_ENDED,
     APP__SERVING_FETCH,    // prefill to decode node: request, tokens, prefill node
     APP__SERVING_FETCHED,  // decode to prefill node: request, whether it failed
     APP__SERVING_LOST,     // router to all nodes: none, lost node
+    APP__SERVING_GIVEN_UP, // router to both nodes: request, about which a message got lost
 } app__serving_kind_t;
 #define APP__SERVING_THROUGH_DECODE (UINT64_C(1) << 32)
+
+#define APP__SERVING_MESSAGE_BYTES 40u
 
 // Returns the request of a course.
 static inline const app__request_t *app__serving_request(const app__serving_t *serving,
@@ -402,13 +408,6 @@ bool app__serving_admits(const app__serving_t *serving, uint32_t number);
 
 void app__serving_node_init(app__serving_node_t *node);
 void app__serving_node_fini(app__serving_node_t *node);
-// Sends a message of a kind about a request, with three more words, from a station to a peer's.
-void app__serving_tell(const app__serving_t *serving,
-                       app__mc_station_t *from,
-                       uint32_t peer,
-                       app__serving_kind_t kind,
-                       uint32_t number,
-                       const uint64_t words[3]);
 // Takes what a step has done for a job: its part of the prompt, or a token.
 void app__serving_job_stepped(app__serving_job_t *job);
 // Frees a job with its memory.
@@ -439,6 +438,21 @@ void app__serving_note_operation(app__serving_node_t *node,
                                  uint32_t peer,
                                  uint64_t bytes);
 
+// -- tell.c: messages that are sent until they are answered
+
+// Sends a message of a kind about a request, with three more words (NULL: 0), from a station to a
+// peer's. The request fails if no answer comes for long.
+void app__serving_tell(const app__serving_t *serving,
+                       app__mc_station_t *from,
+                       uint32_t peer,
+                       app__serving_kind_t kind,
+                       uint32_t number,
+                       const uint64_t words[3]);
+// Lets go of a request that the router has given up, unless it runs in steps of its decode node.
+void app__serving_on_given_up(app__serving_node_t *node, uint32_t number);
+// Places a request again, or lets it fail, since a message about it did not get through (router.c).
+void app__serving_unreachable(app__serving_t *serving, uint32_t number);
+
 // -- lost.c: nodes that lose their power
 
 // Arms the timers of the node that fails, if one does.
@@ -447,7 +461,7 @@ void app__serving_failure_begin(app__serving_t *serving);
 void app__serving_on_lost(app__serving_node_t *node, uint32_t lost);
 // Lets go of a dropped job if nothing of it is under way. Returns whether it did.
 bool app__serving_leave_if_dropped(app__serving_job_t *job);
-// Places requests of a lost node again (router.c).
+// Takes a node for lost, once, and places its requests again (router.c).
 void app__serving_lose(app__serving_t *serving, uint32_t node);
 
 // -- batch.c

@@ -54,6 +54,10 @@ faults() { # host, begins and lengths in ms: outages of its first NIC
 many='prefill=2 decode=2 requests=200 rate=400 prompt-tokens=40 output-tokens=20'
 run outages-router $many --set "faults=$(faults host0 {100..400..32}+9)"
 run outages-node $many --set "faults=$(faults host1 {100..400..48}+25)"
+run outage-long $many --set "faults=$(faults host1 100+300)"
+for host in 0 1 3; do
+    run cut-$host $many requests=60 --set "faults=$(faults host$host 100+900000)"
+done
 few='requests=30 rate=200 prompt-tokens=100'
 run tight $few output-tokens=300 kv-memory=120MB
 run lone $few output-tokens=300 kv-memory=120MB decode=0
@@ -179,6 +183,11 @@ for name in ("router", "node"): # messages on a queue pair that fails are sent a
     assert o["requests"] == 200 and o["ttft_ms"]["max"] < 80, f"{name}: {o['ttft_ms']}"
     assert o["stages"]["memory_wait_ms"] == 0, f"{name}: late messages count as waits for memory"
 assert app("tight")["stages"]["memory_wait_ms"] > 1, "waits for memory"
+o = app("outage-long") # messages about which the queue pairs give up are sent again
+assert o["requests"] == 200 and o["ttft_ms"]["max"] < 600, o["ttft_ms"]
+for host in (0, 1, 3): # a node that cannot be reached any more is taken for lost
+    o = app(f"cut-{host}")
+    assert 0 < o["failed"] < 60 and o["requests"] + o["failed"] == 60, f"host{host} is cut off"
 for name in ("tight", "lone", "split"):
     m = app(name)
     assert m["requests"] == 30 and m["preemptions"] > 5 and m["output_tokens"] == 9000, name

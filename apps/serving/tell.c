@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/serving/tell.c - messages between the router and the nodes, which are sent until they are
+// answered, and requests about which a message does not get through (docs/models/serving.md). The
+// router takes a node for lost to which its own messages do not get through.
+#include "apps/serving/serving.h"
+
+// A lost message costs a request TIMEOUT_PS. After so many messages it fails: after 30 s.
+#define TIMEOUT_PS (100 * SIM_PS_PER_MS)
+#define RETRIES 4u // of one call
+#define CALLS 60u
+
+typedef struct told {
+    app__serving_t *serving;
+    app__mc_station_t *from;
+    uint32_t peer;
+    app__serving_kind_t kind;
+    uint32_t number;
+    uint32_t calls;
+    uint64_t words[3];
+} told_t;
+
+static void call(const told_t *message);
+
+// -- messages that do not get through
+
+static bool is_lost(const told_t *message)
+{
+    const app__serving_t *const serving = message->serving;
+    const uint32_t from = message->from->index;
+    if (message->from->crashed || message->peer == 0) {
+        return message->from->crashed;
+    }
+    return from == 0 ? message->peer <= serving->node_count && serving->lost[message->peer - 1]
+                     : serving->nodes[from - 1].lost_peer == message->peer - 1;
+}
+
+static void give_up(const told_t *message)
+{
+    app__serving_t *const serving = message->serving;
+    const uint64_t words[3] = {1, 1, 0};
+    switch (message->kind) {
+    case APP__SERVING_JOB:
+    case APP__SERVING_LOST:
+    case APP__SERVING_GIVEN_UP:
+        app__serving_lose(serving, message->peer - 1);
+        break;
+    case APP__SERVING_RESERVE:
+    case APP__SERVING_GRANT:
+    case APP__SERVING_READY:
+    case APP__SERVING_FETCH:
+    case APP__SERVING_FETCHED:
+        app__serving_tell(serving, message->from, 0, APP__SERVING_ENDED, message->number, words);
+        break;
+    case APP__SERVING_ENDED:
+        serving->nodes[message->from->index - 1].counters.untold++;
+        break;
+    case APP__SERVING_COMPUTED:
+        break;
+    }
+}
+
+static void answered(int32_t status, const char *body, size_t size, void *ctx)
+{
+    (void)body;
+    (void)size;
+    told_t message = *(const told_t *)ctx;
+    if (status == SIM_OK || is_lost(&message)) {
+        return;
+    }
+    if (++message.calls < CALLS) {
+        call(&message);
+    } else {
+        give_up(&message);
+    }
+}
+
+static void call(const told_t *message)
+{
+    char body[APP__SERVING_MESSAGE_BYTES];
+    app__mc_put64(body, message->kind);
+    app__mc_put64(body + 8, message->number);
+    for (uint32_t w = 0; w < 3; w++) {
+        app__mc_put64(body + 16 + 8u * w, message->words[w]);
+    }
+    told_t *const told = sim_alloc(sizeof(*told));
+    *told = *message;
+    const app__mc_message_t sent = {APP__MC_PROGRAM, "serving", body, sizeof(body)};
+    app__mc_ask(message->from, message->peer, &sent, TIMEOUT_PS, RETRIES, answered, told, true);
+}
+
+void app__serving_tell(const app__serving_t *serving,
+                       app__mc_station_t *from,
+                       uint32_t peer,
+                       app__serving_kind_t kind,
+                       uint32_t number,
+                       const uint64_t words[3])
+{
+    told_t message = {
+        .serving = serving->nodes[0].serving,
+        .from = from,
+        .peer = peer,
+        .kind = kind,
+        .number = number,
+    };
+    for (uint32_t w = 0; w < 3 && words != NULL; w++) {
+        message.words[w] = words[w];
+    }
+    call(&message);
+}
+
+// -- requests that the router has given up
+
+void app__serving_on_given_up(app__serving_node_t *node, uint32_t number)
+{
+    app__serving_seat_t *const seat = &node->serving->seats[number];
+    // Messages about it that arrive later count as seen.
+    if (node->index < node->serving->prefill_count) {
+        seat->seen_by_prefill = UINT16_MAX;
+        if (seat->prefill != NULL) {
+            seat->prefill->dropped = true;
+            (void)app__serving_leave_if_dropped(seat->prefill);
+        }
+    }
+    if (node->decodes) {
+        app__serving_job_t *const job = seat->decode;
+        seat->seen_by_decode = UINT16_MAX;
+        if (job != NULL &&
+            (job->phase == APP__SERVING_RESERVING || job->phase == APP__SERVING_RECEIVING)) {
+            app__serving_job_free(job);
+            seat->decode = NULL;
+        }
+    }
+    app__serving_grant(node);
+    app__serving_step(node);
+}
