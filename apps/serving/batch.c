@@ -113,6 +113,7 @@ static void serve_running(app__serving_node_t *node, uint64_t *budget, app__step
 static void serve_queue(app__serving_node_t *node, uint64_t *budget, app__step_load_t *load)
 {
     const app__serving_config_t *const config = &node->serving->config;
+    const bool joins = !config->chunked && load->tokens > 0; // the step of running requests
     app__mc_link_t *link = node->queued.oldest;
     bool lacks_memory = false;
     while (link != NULL && *budget > 0 && node->running_count < config->batch) {
@@ -124,6 +125,9 @@ static void serve_queue(app__serving_node_t *node, uint64_t *budget, app__step_l
             continue;
         }
         uint64_t tokens = left_of(job);
+        if (joins && tokens > 1) {
+            return; // it waits for a step of its own
+        }
         if (tokens > *budget && !config->chunked && load->tokens > 0) {
             return; // a whole prompt above the budget has a step of its own
         }
@@ -181,8 +185,9 @@ void app__serving_step(app__serving_node_t *node)
     const app__serving_t *const serving = node->serving;
     app__step_load_t load = {0};
     uint64_t budget = serving->config.token_budget;
-    if (!serving->config.chunked) {
-        // Prompts come first, in a step of their own.
+    app__mc_link_t *const front = node->queued.oldest;
+    if (!serving->config.chunked && front != NULL && left_of(job_of(front)) > 1) {
+        // Prompts come first, in a step of their own. One token more can join any step.
         serve_queue(node, &budget, &load);
     }
     if (load.tokens == 0) {

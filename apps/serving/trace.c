@@ -371,10 +371,10 @@ static sim_err_t read_row(reader_t *reader, span_t line, row_t *row)
     return SIM_OK;
 }
 
-static sim_err_t read_rows(reader_t *reader, uint64_t most)
+static sim_err_t read_rows(reader_t *reader)
 {
     span_t line;
-    while (reader->count < most && take_line(&reader->at, reader->end, &line)) {
+    while (take_line(&reader->at, reader->end, &line)) {
         reader->line++;
         if (is_blank(line)) {
             continue;
@@ -410,12 +410,13 @@ static int by_time(const void *a_void, const void *b_void)
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
-// Turns the rows, in order of time, into prompts.
-static sim_err_t fill(reader_t *reader, app__mooncake_trace_t *trace)
+// Turns the first `most` rows, in order of time, into prompts.
+static sim_err_t fill(reader_t *reader, uint64_t most, app__mooncake_trace_t *trace)
 {
     if (reader->late > 0) {
         qsort(reader->rows, reader->count, sizeof(*reader->rows), by_time);
     }
+    reader->count = reader->count < most ? reader->count : (size_t)most;
     const row_t *const last = &reader->rows[reader->count - 1];
     if (last->ps - reader->rows[0].ps > (sim_wide_t)SPAN_MAX_S * SIM_PS_PER_S) {
         return sim_fail_in(reader->message,
@@ -473,9 +474,9 @@ sim_err_t app__trace_read(const char *name,
         .message = message,
     };
     read_header(&reader);
-    sim_err_t error = read_rows(&reader, most);
+    sim_err_t error = read_rows(&reader);
     if (error == SIM_OK) {
-        error = fill(&reader, trace);
+        error = fill(&reader, most, trace);
     }
     sim_free(reader.rows);
     return error;

@@ -2,6 +2,7 @@
 // apps/serving/steps/measured.c - reads tables of measured step times, and interpolates in them.
 #include "apps/serving/steps/measured.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -266,5 +267,6 @@ double app__step_times_us(const app__step_times_t *times, uint64_t tokens, uint6
     const double upper = first[0] + (first[right] - first[0]) * along;
     const double lower = first[down] + (first[down + right] - first[down]) * along;
     const double us = upper + (lower - upper) * across;
-    return us > 0.0 ? us : 0.0;
+    // Beyond the table the line may fall to nothing: no step is faster than all neighbours.
+    return fmax(us, fmin(fmin(first[0], first[right]), fmin(first[down], first[down + right])));
 }

@@ -2,7 +2,8 @@
 // apps/serving/steps/measured.h - measured times of steps, instead of the formula.
 //
 // A table has a time for each of several numbers of computed tokens and each of several numbers of
-// tokens whose KV data is read. Between them times are linear in both, and beyond them, too.
+// tokens whose KV data is read. Between them times are linear in both, and beyond them, too,
+// but never below the least of the four nearest ones.
 #ifndef APPS_SERVING_STEPS_MEASURED_H
 #define APPS_SERVING_STEPS_MEASURED_H
 

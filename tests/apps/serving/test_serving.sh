@@ -98,6 +98,14 @@ printf 'us, tokens,context\n5000,1,0\n6000,1,1000\n\n40000,1000,1000\n38000,1000
 printf 'tokens,context,us\n1,0,7000\n' >decode.csv
 run times step-times=times.csv
 run times-apart step-times=times.csv decode-step-times=decode.csv prompt-tokens=2000
+printf 'tokens,context,us\n1,0,9000\n10,0,5000\n' >falling.csv
+run times-falling step-times=falling.csv
+for chunked in on off; do
+    run decode-$chunked requests=30 rate=200 prompt-tokens=100 output-tokens=50 chunked-prefill=$chunked
+done
+printf 'TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:00:09.0,900,2\n' >late.csv
+printf '2023-11-16 18:00:01.0,100,2\n2023-11-16 18:00:02.0,200,2\n' >>late.csv
+run late trace=late.csv requests=2 arrivals=trace
 cat >classes.yaml <<'EOY'
 topology: {star: {hosts: 3, rate: 100Gbps, delay: 500ns}}
 traffic:
@@ -253,6 +261,11 @@ near(t["stages"]["decode_ms"], sum(5 + i / 1000 for i in range(1001, 1011)), 1e-
 t = app("times-apart")
 near(t["stages"]["prefill_ms"], 7 + 35 * 1999 / 999, 1e-9, "a prompt beyond the table")
 near(t["stages"]["decode_ms"], 70, 1e-9, "decode nodes with a table of their own")
+near(app("times-falling")["stages"]["prefill_ms"], 5, 1e-9, "no step is faster than those of the table")
+steps = {on: app("decode-" + on)["nodes"][1]["steps"] for on in ("on", "off")}
+assert steps["off"] <= steps["on"] * 1.02, f"requests that join have no steps of their own: {steps}"
+late = sorted(r["prompt_tokens"] for r in app("late")["served"])
+assert late == [100, 200], f"the first two requests by time: {late}"
 import csv
 port = next(r for r in csv.DictReader(open("classes/ports.csv")) if r["port"].startswith("host1->"))
 assert int(port["tx_prio5_packets"]) == 32 * 100, "KV data has class 5"
