@@ -333,6 +333,7 @@ static void read_header(reader_t *reader)
     while (take_line(&reader->at, reader->end, &line) && is_blank(line)) {
         reader->line++;
     }
+    line.begin += strspn(line.begin, " \t");
     reader->columns = split(line, cells);
     SIM_CHECK(find_columns(reader->dialect, cells, reader->columns, reader->places));
 }
