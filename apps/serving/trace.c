@@ -328,7 +328,7 @@ static bool read_tokens(span_t cell, uint64_t *tokens)
 // Finds the columns of the first line, which app__trace_detect has recognised.
 static void read_header(reader_t *reader)
 {
-    span_t line = {NULL, NULL};
+    span_t line = {reader->at, reader->at};
     span_t cells[COLUMNS_MAX];
     while (take_line(&reader->at, reader->end, &line) && is_blank(line)) {
         reader->line++;
