@@ -159,7 +159,7 @@ typedef struct net_packet_aside {
     uint64_t overlay;   // header of the switches' load balancer, between leaves only
 } net_packet_aside_t;
 
-// What net_packet_aside_t.selective.round says of packets of MRC.
+// Bits of net_packet_aside_t.selective.round in packets of MRC.
 enum {
     NET_MRC_AGAIN = 1 << 0,        // sent before
     NET_MRC_STAMPED = 1 << 1,      // with a time stamp

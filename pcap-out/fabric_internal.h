@@ -12,7 +12,7 @@
 #include "pcap-out/pcap_file.h"
 #include "pcap-out/ring.h"
 
-// What a node's thread remembers of the last frame that it noted.
+// The thread of a node remembers here the last frame that it noted.
 typedef struct at_node {
     alignas(SIM_CACHE_LINE) const net_packet_t *packet;
     sim_time_t time_ps;

@@ -45,7 +45,7 @@ typedef struct ring_block {
     net_log_entry_t entries[RING_ENTRIES];
 } ring_block_t;
 
-// What one node's thread writes.
+// The thread of a node writes this part alone.
 typedef struct ring_node {
     alignas(SIM_CACHE_LINE) net_log_t log; // first
     struct pcap_out_ring *ring;

@@ -110,7 +110,7 @@ void topo_file_destroy(topo_file_t *file)
 
 // -- the longest path
 
-// Of a node, seen from the first host.
+// reach_t says how far a node is from the first host.
 typedef struct reach {
     uint32_t links;
     sim_time_t delay_ps;

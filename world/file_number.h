@@ -9,7 +9,7 @@
 
 SIM_C_BEGIN
 
-// The functions, in an order that errors show; "of a file", as error messages list them.
+// Error messages list the functions of a topology file in this order.
 #define WORLD_FILE_FUNCTIONS "ranks, path_links, path_delay, host_rate"
 // Returns whether an expression may call this name with the name of a parameter.
 bool world_is_file_function(const char *name);

@@ -144,8 +144,8 @@ static const sim_attr_t attrs[] = {
                      "times that; auto: nic.priority and nic.dscp"),
     SIM_ATTR(PREFIX ".scale-up-rate", RATE, TYPE, link_bps,
              .default_text = "3600Gbps", .min_text = "0bps", .max_text = "1000Tbps",
-             .help = "rate at which a GPU sends to the other GPUs of its node; 0: the collectives "
-                     "of a node take no time"),
+             .help = "rate at which a GPU sends to the other GPUs of its node; 0: the messages "
+                     "between GPUs of a node take no time"),
     SIM_ATTR(PREFIX ".scale-up-latency", TIME, TYPE, link_ps,
              .default_text = "10us", .min_text = "0ps", .max_text = "1s",
              .help = "latency of a collective between the GPUs of a node; a layer has two"),
@@ -187,8 +187,8 @@ static const sim_attr_t attrs[] = {
                      "on other nodes"),
     SIM_ATTR(PREFIX ".log", BOOL, TYPE, log,
              .default_text = "off",
-             .help = "list each request in `served` of summary.json and apps.csv, with its nodes "
-                     "and times"),
+             .help = "list each request in `served` of summary.json and apps.csv; a row has the "
+                     "request's nodes and times"),
     SIM_ATTR(PREFIX ".operations", BOOL, TYPE, operations,
              .default_text = "off",
              .help = "keep the steps and transfers of each node for operations.csv and `rocesim "

@@ -123,8 +123,8 @@ typedef struct app__requests_config {
                      "which is exponentially distributed"),                                        \
     SIM_ATTR(prefix ".turns", COUNT, type, member.turns,                                           \
              .default_text = "1", .min_text = "1", .max_text = "1000000",                          \
-             .help = "requests of a client's conversation, each of which begins with the prompt "  \
-                     "and the output of the one before and adds prompt-tokens"),                   \
+             .help = "requests of a client's conversation; a request repeats the earlier prompt "  \
+                     "and output and adds prompt-tokens to them"),                                 \
     SIM_ATTR(prefix ".prompt-tokens", STRING, type, member.prompt_tokens,                          \
              .default_text = "lognormal 2048 1",                                                   \
              .help = "tokens of a prompt: N, `uniform MIN MAX`, `exponential MEAN`, `lognormal "   \

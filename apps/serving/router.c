@@ -83,7 +83,7 @@ static uint32_t choose(app__serving_t *serving,
                           count,
                           (uint32_t)sim_random_below(&serving->random, count));
     }
-    // Of equal nodes, the one that got its last request first.
+    // Among equal nodes, the router takes the one that has waited longest for a request.
     const bool aware = serving->config.route == APP__SERVING_CACHE_AWARE && first == 0;
     uint32_t best = first;
     uint64_t least = UINT64_MAX;
@@ -153,7 +153,7 @@ static void place(app__serving_t *serving, uint32_t number)
     serving->held[course->decode] += prompt;
     serving->placed[course->decode]++;
     if (cached.fetched > 0 && cached.source == serving->node_count) {
-        // Of both ways from the store, the one whose NICs have less to fetch.
+        // The store sends by that node whose NICs have less to fetch.
         course->through_decode =
             serving->config.storage_path == APP__SERVING_DUAL &&
             course->decode != course->prefill && cached.own == 0 &&

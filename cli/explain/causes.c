@@ -591,13 +591,14 @@ static void tell_headroom(explain_t *explain)
     const net_port_t *const port = explain->ports[worst].port;
     const uint64_t limit = net_switch_headroom_limit_bytes(port->node, port->index);
     world_text_t bytes;
-    cli__explain_evidence(finding,
-                          sim_format("PFC lost %" PRIu64
-                                     " packets of lossless classes: headroom was full, most often "
-                                     "at %s, which has %s for each class",
-                                     drops,
-                                     cli__explain_port_name(explain, worst),
-                                     world_format_bytes(&bytes, limit)));
+    cli__explain_evidence(
+        finding,
+        sim_format("PFC lost %" PRIu64
+                   " packets of lossless classes: headroom was full, most often at "
+                   "port %s, whose headroom is %s for each class",
+                   drops,
+                   cli__explain_port_name(explain, worst),
+                   world_format_bytes(&bytes, limit)));
     const bool given = net_switch_config(port->node)->pfc_headroom_bytes != SIM_AUTO;
     char *const more = sim_format("switch.pfc.headroom=%" PRIu64 "B", 2 * limit);
     cli__explain_remedy(finding,

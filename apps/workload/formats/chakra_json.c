@@ -212,7 +212,7 @@ static sim_err_t read_node(reader_t *reader, uint32_t object)
         error = app__json_fail(&reader->json,
                                object,
                                "there are too many nodes",
-                               "at most 16777216",
+                               "a trace of at most 16777216 nodes",
                                reader->message);
     }
     if (error == SIM_OK) {

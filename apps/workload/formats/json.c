@@ -140,7 +140,7 @@ static sim_err_t read_value(scanner_t *scanner, app__json_value_t *value)
     value->line = scanner->line;
     value->column = (uint32_t)(scanner->at - scanner->line_start) + 1;
     if (scanner->json->count == VALUES_MAX) {
-        return fail(scanner, "at most 67108864 values");
+        return fail(scanner, "a file with at most 67108864 values");
     }
     if (first == '{' || first == '[') {
         value->type = first == '{' ? APP__JSON_OBJECT : APP__JSON_ARRAY;

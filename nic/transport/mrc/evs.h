@@ -22,7 +22,7 @@ typedef enum nic_ev_state {
     NIC_EV_DENIED,
 } nic_ev_state_t;
 
-// What became of a packet with an EV.
+// A packet with an EV has one of these fates.
 typedef enum nic_ev_fate {
     NIC_EV_ARRIVED,
     NIC_EV_MARKED,

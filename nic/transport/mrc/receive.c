@@ -9,7 +9,7 @@
 #include "nic/objects/qp.h"
 #include "nic/transport/responder_internal.h"
 
-// Of a packet that is about to be taken.
+// cause_t keeps the fields of a packet that the answer to it needs.
 typedef struct cause {
     uint64_t psn;
     sim_time_t sent_ps;

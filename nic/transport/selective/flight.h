@@ -10,7 +10,7 @@
 
 #include "nic/transport/selective/held.h"
 
-// What the sender knows of a packet in flight.
+// The sender keeps these fields for each packet in flight.
 typedef struct nic_flight_sent {
     sim_time_t sent_ps;
     uint16_t entropy; // its path

@@ -15,7 +15,7 @@ typedef enum nic_uec_spray {
     NIC_UEC_REPS,      // those that came back unmarked, else random (nic/path/reps.h)
 } nic_uec_spray_t;
 
-// What became of a packet with a value.
+// A packet with an entropy value has one of these fates.
 typedef enum nic_uec_fate {
     NIC_UEC_GOOD,
     NIC_UEC_MARKED,

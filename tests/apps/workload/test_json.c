@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// As Chakra's jsonizer writes it: messages one behind another, numbers of 64 bits in quotes.
+// Chakra's jsonizer writes messages one behind another, and numbers of 64 bits in quotes.
 static const char jsonized[] =
     "{\n  \"version\": \"0.0.4\"\n}{\"name\": \"comp\", \"type\": \"COMP_NODE\",\n"
     " \"durationMicros\": \"50\", \"attr\": [{\"name\": \"is_cpu_op\", \"boolVal\": false}]}\n"
@@ -24,7 +24,7 @@ static const char jsonized[] =
     "  {\"name\": \"comm_size\", \"uint64Val\": \"1000\"},\n"
     "  {\"name\": \"comm_type\", \"int64Val\": \"2\"}]}\n";
 
-// As feeders read it.
+// Feeders of Chakra read one object with a list of nodes.
 static const char graph[] =
     "{\"workload_graph\": [\n"
     "  {\"Id\": 0, \"Name\": \"comp\", \"NodeType\": 4, \"runtime\": 49.6, \"data_deps\": [],\n"

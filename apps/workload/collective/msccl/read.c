@@ -166,7 +166,7 @@ static void take_gpu(reader_t *reader, const XML_Char **attrs)
         fail(reader,
              "the file has one gpu too many",
              "gpu",
-             "as many elements gpu as the attribute ngpus says");
+             "a file with as many gpu elements as its attribute ngpus says");
         return;
     }
     (void)number_of(reader, attrs, "id", rank, rank);

@@ -29,7 +29,7 @@ typedef struct part {
     size_t record_count;
 } part_t;
 
-// What happened to a node in a span.
+// node_part_t counts the events of a node in a span.
 typedef struct node_part {
     uint64_t events;
     uint64_t own; // events of ranks' processors among them
