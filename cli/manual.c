@@ -67,6 +67,7 @@ typedef struct page {
     bool options;  // the section OPTIONS is open
     bool inner;    // an entry inside an entry is open
     bool blank;    // the line before was blank
+    bool groups;   // the page lists commands in groups, and a line that ends with a colon names one
 } page_t;
 
 static void end_inner(page_t *page)
@@ -140,6 +141,11 @@ static void put_line(page_t *page, const char *line, size_t size)
         }
         put_entry(page, line, size, indent);
         page->synopsis = false;
+    } else if (page->groups && page->blank && size > 0 && line[size - 1] == ':') {
+        fputs(page->options ? ".SS " : ".SH COMMANDS\n.SS ", page->out);
+        put_roff(line, size - 1, page->out);
+        fputc('\n', page->out);
+        page->options = true;
     } else {
         if (page->blank && indent == 0) {
             fputs(".PP\n", page->out);
@@ -222,7 +228,7 @@ void cli_manual_page(cli_command_t command, FILE *out)
     fputs("\n", out);
     const char *text = cli_help_text(command);
     fputs(command == CLI_PROGRAM ? ".SH DESCRIPTION\n" : ".SH SYNOPSIS\n", out);
-    page_t page = {.out = out, .blank = true};
+    page_t page = {.out = out, .blank = true, .groups = command == CLI_PROGRAM};
     bool described = command == CLI_PROGRAM;
     while (*text != '\0') {
         const char *line;

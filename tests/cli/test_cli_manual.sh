@@ -3,8 +3,8 @@
 # labels: plain
 # tests/cli/test_cli_manual.sh - manual pages, completions and versions.
 #
-# Goal: each command has a page without warnings that holds every option of its --help; both shells accept
-# the completions, and bash completes with them; versions are told to programs.
+# Goal: `rocesim --help` lists each command; each has a page without warnings that holds every option of
+# its --help; both shells accept the completions, and bash completes with them; versions are told to programs.
 # Method: groff, bash's own completion function with COMP_WORDS set by hand, zsh -n.
 set -u
 . tests/script.sh
@@ -15,6 +15,7 @@ gunzip "$work"/manual/man1/*.gz
 for page in "$work"/manual/man1/*.1; do
     name=$(basename "$page" .1)
     command=${name#rocesim}
+    "$ROCESIM" --help | grep -q "^  rocesim ${command#-}" || fail "rocesim --help does not list ${command#-}"
     "$ROCESIM" help ${command#-} | grep -oE '^  --?[a-z-]+' | while read -r option; do
         grep -qF -- "${option//-/\\-}" "$page" || echo "$name: no $option"
     done >"$work/missing"

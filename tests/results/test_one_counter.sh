@@ -6,7 +6,7 @@
 # series, the terminal, compare, sweeps, the schema that the studio's page reads, the reference.
 # Method: a copy of the tree gets a counter of packets that were not marked, is built, runs a scenario;
 # its outputs are searched. Does not pin: what the lines look like.
-# labels: slow plain
+# labels: study plain
 set -u
 . tests/script.sh
 
