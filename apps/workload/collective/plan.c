@@ -172,11 +172,14 @@ static void set_units(const app__coll_options_t *options, app__coll_plan_t *plan
 
 // -- algorithms
 
-static const app__algorithm_t *default_of(uint32_t kind)
+// Returns the algorithm of a collective for which NCCL has no choice. Plain messages follow SimAI,
+// which begins all pairs of an all-to-all at once.
+static const app__algorithm_t *default_of(uint32_t kind, app__protocol_t protocol)
 {
-    return kind == APP__COLL_ALL_TO_ALL                              ? &app__pairwise
-           : kind == APP__COLL_BROADCAST || kind == APP__COLL_REDUCE ? &app__chain
-                                                                     : &app__ring;
+    return kind == APP__COLL_ALL_TO_ALL && protocol == APP__PROTOCOL_PLAIN ? &app__direct
+           : kind == APP__COLL_ALL_TO_ALL                                  ? &app__pairwise
+           : kind == APP__COLL_BROADCAST || kind == APP__COLL_REDUCE       ? &app__chain
+                                                                           : &app__ring;
 }
 
 static void set_channels(const app__coll_options_t *options, app__coll_plan_t *plan)
@@ -224,7 +227,7 @@ static void choose(const app__collectives_t *all, app__coll_plan_t *plan)
         plan->expected_us = choice.us;
     }
     if (program->algorithm == NULL) {
-        program->algorithm = default_of(program->kind);
+        program->algorithm = default_of(program->kind, plan->protocol);
     }
     if (options->tuning_latency) {
         plan->latency = app__coll_latency(&question, program->algorithm, plan->protocol);
