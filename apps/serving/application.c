@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-#define ATTEMPTS 3u // how often a request is placed at most
+#define ATTEMPTS 3u // how often a request is placed at most, or more often if more nodes fail
+#define ATTEMPTS_MAX 16u
 #define PAGE_BYTES UINT64_C(4096)
 
 // -- sizes
@@ -266,7 +267,7 @@ static void init_nodes(app__serving_t *serving)
     serving->nodes = sim_alloc_array(all, sizeof(*serving->nodes));
     for (uint32_t n = 0; n < all; n++) {
         app__serving_node_t *const node = &serving->nodes[n];
-        *node = (app__serving_node_t){.serving = serving, .index = n, .lost_peer = UINT32_MAX};
+        *node = (app__serving_node_t){.serving = serving, .index = n};
         if (n >= serving->node_count) {
             continue; // it has no GPUs
         }
@@ -317,26 +318,6 @@ static sim_err_t find_hosts(const app__serving_t *serving,
     return error;
 }
 
-static sim_err_t find_failing(app__serving_t *serving, const char *name, sim_message_t *message)
-{
-    for (uint32_t n = 0; n < serving->node_count; n++) {
-        if (strcmp(serving->nodes[n].station->host->sim.name, name) == 0) {
-            serving->fail_node = n;
-            return SIM_OK;
-        }
-    }
-    return name[0] == '\0'
-               ? SIM_OK
-               : sim_fail_about(message,
-                                SIM_ERR_UNKNOWN,
-                                "fail-host",
-                                ": '%s' is no prefill or decode node, expected one of "
-                                "%s to %s",
-                                name,
-                                serving->nodes[0].station->host->sim.name,
-                                serving->nodes[serving->node_count - 1].station->host->sim.name);
-}
-
 static sim_err_t build(app__serving_t *serving,
                        const app_context_t *context,
                        const app__serving_config_t *config,
@@ -363,7 +344,7 @@ static sim_err_t build(app__serving_t *serving,
         serving->nodes[n].node = serving->nodes[n].station->node;
     }
     if (error == SIM_OK) {
-        error = find_failing(serving, config->fail_host, message);
+        error = app__serving_failures_find(serving, message);
     }
     if (error == SIM_OK) {
         error = set_nics(serving, message);
@@ -400,7 +381,18 @@ static void serving_destroy(app_t *app)
     sim_free(serving->seats);
     sim_free(serving->nodes);
     sim_free(serving->stage_at);
+    sim_free(serving->failures);
     sim_free(serving);
+}
+
+// Sets how often a request is placed at most: each failure may hit it once.
+static void set_attempts(app__serving_t *serving)
+{
+    const size_t wanted = serving->failure_count + 1;
+    serving->attempts = wanted == 1               ? 1
+                        : wanted < ATTEMPTS       ? ATTEMPTS
+                        : wanted > ATTEMPTS_MAX   ? ATTEMPTS_MAX
+                                                  : (uint32_t)wanted;
 }
 
 static sim_err_t prepare(app__serving_t *serving,
@@ -418,6 +410,10 @@ static sim_err_t prepare(app__serving_t *serving,
                                   : ": `cache: store` needs storage nodes, expected 1 or more");
     }
     sim_err_t error = app__serving_model(config, &serving->served, message);
+    if (error == SIM_OK) {
+        error = app__serving_failures_read(serving, context, config->fail_host, message);
+        set_attempts(serving);
+    }
     if (error == SIM_OK) {
         error = app__requests_create(context, &config->requests, &serving->requests, message);
     }
@@ -470,8 +466,7 @@ static sim_err_t serving_create(const app_context_t *context,
         .prefill_count = (uint32_t)config->prefill,
         .node_count = (uint32_t)(config->prefill + config->decode),
         .storage_count = (uint32_t)config->storage,
-        .attempts = config->fail_host[0] == '\0' ? 1 : ATTEMPTS,
-        .fail_node = UINT32_MAX,
+        .attempts = 1,
     };
     app__random_init(&serving->random, context, 0, "serving");
     sim_err_t error = prepare(serving, context, config, message);

@@ -177,14 +177,16 @@ static const sim_attr_t attrs[] = {
              .help = "longest mean time per further token (TPOT) of a request that counts as good"),
     SIM_ATTR(PREFIX ".fail-host", STRING, TYPE, fail_host,
              .default_text = "",
-             .help = "host of a prefill or decode node that loses its power; empty: none does"),
+             .help = "hosts of prefill and decode nodes that lose their power, with blanks between "
+                     "them, and @ with its time behind one that does not stop at fail-at: "
+                     "'host1 host[4-5]@2s'; empty: none does"),
     SIM_ATTR(PREFIX ".fail-at", TIME, TYPE, fail_ps,
              .default_text = "1s", .min_text = "0s", .max_text = "100000s",
-             .help = "time at which fail-host stops"),
+             .help = "time at which the hosts of fail-host stop"),
     SIM_ATTR(PREFIX ".fail-detect", TIME, TYPE, fail_detect_ps,
              .default_text = "1s", .min_text = "0s", .max_text = "10000s",
-             .help = "time after which the router takes fail-host for lost and places its requests "
-                     "on other nodes"),
+             .help = "time after which the router takes a host of fail-host for lost and places its "
+                     "requests on other nodes"),
     SIM_ATTR(PREFIX ".log", BOOL, TYPE, log,
              .default_text = "off",
              .help = "list each request in `served` of summary.json and apps.csv; a row has the "

@@ -52,7 +52,7 @@ static void begin(app__serving_node_t *node, bool reads)
     for (uint32_t i = 1; i < count; i++) {
         // Each node begins with the one behind it.
         const uint32_t peer = first + (node->index - first + i) % count;
-        if (peer == node->lost_peer) {
+        if (node->lost_peers[peer]) {
             continue;
         }
         app__serving_transfer_t transfer = {

@@ -8,6 +8,8 @@
 // decoded there. A decode node tells the router which requests wait for KV data of a lost node.
 #include "apps/serving/serving.h"
 
+#include <string.h>
+
 static void failed(sim_node_t *sim_node, sim_timer_t *timer)
 {
     app__serving_node_t *const node = SIM_CONTAINER_OF(timer, app__serving_node_t, fail_timer);
@@ -24,25 +26,124 @@ static void failed(sim_node_t *sim_node, sim_timer_t *timer)
 
 static void detected(sim_node_t *sim_node, sim_timer_t *timer)
 {
-    app__serving_t *const serving = SIM_CONTAINER_OF(timer, app__serving_t, detect_timer);
+    app__serving_failure_t *const failure = SIM_CONTAINER_OF(timer, app__serving_failure_t, detect);
     sim_progress(sim_node);
-    app__serving_lose(serving, serving->fail_node);
+    app__serving_lose(failure->serving, failure->node);
 }
 
 void app__serving_failure_begin(app__serving_t *serving)
 {
-    if (serving->fail_node == UINT32_MAX) {
-        return;
+    for (size_t i = 0; i < serving->failure_count; i++) {
+        app__serving_failure_t *const failure = &serving->failures[i];
+        app__serving_node_t *const node = &serving->nodes[failure->node];
+        sim_timer_init(&node->fail_timer, failed);
+        sim_timer_arm(node->node, &node->fail_timer, failure->at_ps);
+        sim_timer_init(&failure->detect, detected);
+        sim_timer_arm(serving->router->node,
+                      &failure->detect,
+                      failure->at_ps + serving->config.fail_detect_ps);
     }
-    app__serving_node_t *const node = &serving->nodes[serving->fail_node];
-    const sim_time_t at_ps = serving->config.fail_ps;
-    sim_timer_init(&node->fail_timer, failed);
-    sim_timer_arm(node->node, &node->fail_timer, at_ps);
-    sim_timer_init(&serving->detect_timer, detected);
-    sim_timer_arm(serving->router->node,
-                  &serving->detect_timer,
-                  at_ps + serving->config.fail_detect_ps);
 }
+
+// -- the attribute fail-host
+
+static sim_err_t add_failure(app__serving_t *serving,
+                             const net_node_t *host,
+                             sim_time_t at_ps,
+                             sim_message_t *message)
+{
+    for (size_t i = 0; i < serving->failure_count; i++) {
+        if (serving->failures[i].host == host) {
+            return sim_fail_about(message,
+                                  SIM_ERR_INVALID,
+                                  "fail-host",
+                                  " names %s twice, expected each host at most once: it does not "
+                                  "come back",
+                                  host->sim.name);
+        }
+    }
+    SIM_GROW(serving->failures, serving->failure_count, &serving->failure_capacity);
+    serving->failures[serving->failure_count++] =
+        (app__serving_failure_t){.serving = serving, .host = host, .at_ps = at_ps};
+    return SIM_OK;
+}
+
+// Adds the failures of a word: a host or a pattern, and @TIME.
+static sim_err_t add_word(app__serving_t *serving,
+                          const app_context_t *context,
+                          char *word,
+                          sim_message_t *message)
+{
+    char *const at = strchr(word, '@');
+    sim_time_t at_ps = serving->config.fail_ps;
+    if (at != NULL) {
+        sim_message_t why = {.text = ""};
+        *at = '\0';
+        if (sim_parse_time(at + 1, &at_ps, &why) != SIM_OK) {
+            return sim_fail_about(message,
+                                  SIM_ERR_INVALID,
+                                  "fail-host",
+                                  ": '%s' behind '%s@' is no time, expected one such as 300ms",
+                                  at + 1,
+                                  word);
+        }
+    }
+    app__places_t places;
+    sim_err_t error = app__places_find(context, "fail-host", word, &places, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    const net_node_t *last = NULL;
+    for (size_t i = 0; error == SIM_OK && i < places.list.count; i++) {
+        const net_node_t *const host = app__host(context->net, places.list.interfaces[i]);
+        error = host == last ? SIM_OK : add_failure(serving, host, at_ps, message);
+        last = host;
+    }
+    app__places_fini(&places);
+    return error;
+}
+
+sim_err_t app__serving_failures_read(app__serving_t *serving,
+                                     const app_context_t *context,
+                                     const char *text,
+                                     sim_message_t *message)
+{
+    sim_err_t error = SIM_OK;
+    char *const copy = sim_strdup(text);
+    char *rest = copy + strspn(copy, " ");
+    while (error == SIM_OK && *rest != '\0') {
+        char *const end = rest + strcspn(rest, " ");
+        char *const next = end + strspn(end, " ");
+        *end = '\0';
+        error = add_word(serving, context, rest, message);
+        rest = next;
+    }
+    sim_free(copy);
+    return error;
+}
+
+sim_err_t app__serving_failures_find(app__serving_t *serving, sim_message_t *message)
+{
+    for (size_t i = 0; i < serving->failure_count; i++) {
+        app__serving_failure_t *const failure = &serving->failures[i];
+        while (failure->node < serving->node_count &&
+               serving->nodes[failure->node].station->host != failure->host) {
+            failure->node++;
+        }
+        if (failure->node == serving->node_count) {
+            return sim_fail_about(message,
+                                  SIM_ERR_UNKNOWN,
+                                  "fail-host",
+                                  ": '%s' is no prefill or decode node, expected one of %s to %s",
+                                  failure->host->sim.name,
+                                  serving->nodes[0].station->host->sim.name,
+                                  serving->nodes[serving->node_count - 1].station->host->sim.name);
+        }
+    }
+    return SIM_OK;
+}
+
+// -- what others let go of
 
 bool app__serving_leave_if_dropped(app__serving_job_t *job)
 {
@@ -74,7 +175,7 @@ static void drop_jobs(app__mc_chain_t *chain, uint32_t lost)
 
 void app__serving_on_lost(app__serving_node_t *node, uint32_t lost)
 {
-    node->lost_peer = lost;
+    node->lost_peers[lost] = true;
     drop_jobs(&node->queued, lost);
     drop_jobs(&node->running, lost);
     drop_jobs(&node->reserving, lost);

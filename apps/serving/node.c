@@ -408,6 +408,7 @@ static void on_message(app__mc_station_t *station, const app__mc_incoming_t *inc
 void app__serving_node_init(app__serving_node_t *node)
 {
     node->pages_free = node->pages;
+    node->lost_peers = sim_alloc_array(node->serving->node_count, sizeof(*node->lost_peers));
     node->written_to = sim_alloc_array(node->serving->nic_count, sizeof(*node->written_to));
     node->read_from = sim_alloc_array(node->serving->nic_count, sizeof(*node->read_from));
     node->nic_sent = sim_alloc_array(node->nics, sizeof(*node->nic_sent));
@@ -434,6 +435,7 @@ void app__serving_node_fini(app__serving_node_t *node)
     free_jobs(&node->others);
     app__serving_moves_fini(node);
     app__serving_errands_fini(node);
+    sim_free(node->lost_peers);
     sim_free(node->written_to);
     sim_free(node->read_from);
     sim_free(node->nic_sent);

@@ -105,7 +105,7 @@ typedef struct app__serving_config {
     uint32_t admission; // 0: all, 1: by goals
     sim_time_t ttft_goal_ps;
     sim_time_t tpot_goal_ps;
-    char *fail_host; // "": none
+    char *fail_host; // hosts, each with @TIME where it is not fail_ps; "": none
     sim_time_t fail_ps;
     sim_time_t fail_detect_ps;
     bool log;
@@ -298,7 +298,7 @@ struct app__serving_node {
     bool exchange_reads;
     sim_time_t exchange_began_ps;
     uint64_t exchanged_bytes; // before it
-    uint32_t lost_peer;       // that the router has told of; UINT32_MAX: none
+    bool *lost_peers;         // by node: the router has told that it is lost
     app__serving_counters_t counters;
     uint64_t *nic_sent; // bytes of the node's own transfers, by NIC
     uint64_t *nic_received;
@@ -311,6 +311,15 @@ struct app__serving_node {
     size_t operation_count;
     size_t operation_capacity;
 };
+
+// A node that loses its power.
+typedef struct app__serving_failure {
+    app__serving_t *serving;
+    const net_node_t *host;
+    sim_time_t at_ps;
+    uint32_t node;
+    sim_timer_t detect; // of the router
+} app__serving_failure_t;
 
 struct app__serving {
     app_t app;                    // first
@@ -327,7 +336,9 @@ struct app__serving {
     uint32_t storage_count;
     uint32_t nic_count; // of all nodes
     uint32_t attempts;  // how often a request is placed at most
-    uint32_t fail_node; // UINT32_MAX: none
+    app__serving_failure_t *failures;
+    size_t failure_count;
+    size_t failure_capacity;
     uint64_t layer_groups;
     uint64_t host_scale;        // memory of a host divided by that of a flow
     app__step_times_t times[2]; // of prefill and of decode nodes; token_count 0: none
@@ -345,7 +356,6 @@ struct app__serving {
     sim_time_t *due_ps;  // by request
     uint32_t due_count;
     sim_random_t random;
-    sim_timer_t detect_timer;
     bool *lost;       // by node: the router knows that it is lost
     uint8_t *attempt; // by request: how often it was placed again
     uint64_t placed_again;
@@ -455,7 +465,15 @@ void app__serving_unreachable(app__serving_t *serving, uint32_t number);
 
 // -- lost.c: nodes that lose their power
 
-// Arms the timers of the node that fails, if one does.
+// Read the attribute fail-host, and find the nodes of its hosts once all nodes have theirs. Errors
+// begin with the attribute's name.
+SIM_MUST_CHECK sim_err_t app__serving_failures_read(app__serving_t *serving,
+                                                    const app_context_t *context,
+                                                    const char *text,
+                                                    sim_message_t *message);
+SIM_MUST_CHECK sim_err_t app__serving_failures_find(app__serving_t *serving,
+                                                    sim_message_t *message);
+// Arms the timers of the nodes that fail.
 void app__serving_failure_begin(app__serving_t *serving);
 // Lets go of requests whose other node is lost.
 void app__serving_on_lost(app__serving_node_t *node, uint32_t lost);

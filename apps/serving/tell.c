@@ -30,8 +30,11 @@ static bool is_lost(const told_t *message)
     if (message->from->crashed || message->peer == 0) {
         return message->from->crashed;
     }
-    return from == 0 ? message->peer <= serving->node_count && serving->lost[message->peer - 1]
-                     : serving->nodes[from - 1].lost_peer == message->peer - 1;
+    if (message->peer > serving->node_count) {
+        return false; // a storage node
+    }
+    const bool *const lost = from == 0 ? serving->lost : serving->nodes[from - 1].lost_peers;
+    return lost[message->peer - 1];
 }
 
 static void give_up(const told_t *message)

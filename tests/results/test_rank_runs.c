@@ -124,7 +124,13 @@ static const row_t rows[] = {
           "traffic:\n"
           "  - serving: {prefill: 2, decode: 3, requests: 12, rate: 500, layers: 2, hidden: 64,"
           " heads: 2, kv-heads: 1, prompt-tokens: 50, output-tokens: 3, start: 0s, log: on,"
-          " fail-host: host4, fail-at: 8ms, fail-detect: 1ms, admission: goals}\n"},
+          " fail-host: 'host4 host1@9ms', fail-at: 8ms, fail-detect: 1ms, admission: goals}\n"},
+    {"serving with a node that messages do not reach",
+     STAR "nic: {model: ideal}\n"
+          "traffic:\n"
+          "  - serving: {prefill: 2, decode: 2, requests: 12, rate: 500, layers: 2, hidden: 64,"
+          " heads: 2, kv-heads: 1, prompt-tokens: 50, output-tokens: 3, start: 0s, log: on}\n"
+          "faults: [{part: host3/nic0, at: 8ms, until: 900s}]\n"},
     {"serving with experts of other nodes",
      STAR "nic: {model: ideal}\n"
           "traffic:\n"
