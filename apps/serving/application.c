@@ -389,10 +389,10 @@ static void serving_destroy(app_t *app)
 static void set_attempts(app__serving_t *serving)
 {
     const size_t wanted = serving->failure_count + 1;
-    serving->attempts = wanted == 1               ? 1
-                        : wanted < ATTEMPTS       ? ATTEMPTS
-                        : wanted > ATTEMPTS_MAX   ? ATTEMPTS_MAX
-                                                  : (uint32_t)wanted;
+    serving->attempts = wanted == 1             ? 1
+                        : wanted < ATTEMPTS     ? ATTEMPTS
+                        : wanted > ATTEMPTS_MAX ? ATTEMPTS_MAX
+                                                : (uint32_t)wanted;
 }
 
 static sim_err_t prepare(app__serving_t *serving,

@@ -20,7 +20,8 @@ EOY
 experts='--set traffic[0].serving.experts=pool --set traffic[0].serving.model=mixtral-8x7b
     --set traffic[0].serving.tp=2 --set traffic[0].serving.layer-groups=1'
 for threads in 1 2 4; do
-    "$ROCESIM" run losses.yaml -o t$threads --threads $threads --quiet $experts >said 2>&1 || fail "$(cat said)"
+    "$ROCESIM" run losses.yaml -o t$threads --threads $threads --quiet $experts >said 2>&1 ||
+        fail "$(cat said)"
     grep '"digest"' t$threads/summary.json >digest$threads
 done
 cmp -s digest1 digest2 && cmp -s digest1 digest4 || fail "digests differ on 1, 2 and 4 threads"
@@ -33,7 +34,7 @@ import json
 STOPS = {"host3": 250, "host4": 250, "host1": 300, "host6": 350}
 for name in ("t1", "mooncake"):
     app = json.load(open(name + "/summary.json"))["apps"][0]
-    assert app["requests"] == 60 and app["failed"] == app["unfinished"] == 0, f"{name}: {app['requests']}"
+    assert app["requests"] == 60 and app["failed"] + app["unfinished"] == 0, name
     assert len({row["request"] for row in app["served"]}) == 60, f"{name}: a request was served twice"
     assert sum(row["output_tokens"] for row in app["served"]) == 60 * 20, name
     assert app["placed_again"] > 0, f"{name}: nothing was placed again"
@@ -41,17 +42,16 @@ for name in ("t1", "mooncake"):
         if row["decode"] in STOPS:
             assert row["arrival_ms"] + row["e2e_ms"] <= STOPS[row["decode"]], f"{name}: {row}"
         if row["arrival_ms"] > 410:
-            assert (row["prefill"], row["decode"]) in (("host2", "host5"), ("host2", "host6")), f"{name}: {row}"
-    late = {row["decode"] for row in app["served"] if row["arrival_ms"] > 410}
-    assert late == {"host5"}, f"{name}: {late} decode after all failures"
+            assert (row["prefill"], row["decode"]) == ("host2", "host5"), f"{name}: {row}"
 # A step meets a lost node until the router has told of it, and never again.
 app = json.load(open("t1/summary.json"))["apps"][0]
 steps = sum(node["steps"] for node in app["nodes"])
-assert 0 < app["exchanges_failed"] < 100 < steps, f"{app['exchanges_failed']} of {steps} steps failed to exchange"
+assert 0 < app["exchanges_failed"] < 100 < steps, f"{app['exchanges_failed']} exchanges in {steps} steps"
 app = json.load(open("all/summary.json"))["apps"][0]
-assert app["requests"] + app["failed"] == 60 and app["failed"] > 20 and app["unfinished"] == 0, "no node is left"
+assert app["requests"] + app["failed"] == 60 and app["failed"] > 20, "no node is left"
 PYTHON
-for wrong in 'host1 host1:twice' 'host1@soon:no time' 'host0:no prefill or decode node' 'host99:matches no host'; do
+for wrong in 'host1 host1:twice' 'host1@soon:no time' 'host0:no prefill or decode node' \
+    'host99:matches no host'; do
     "$ROCESIM" run losses.yaml -o wrong --quiet --set "traffic[0].serving.fail-host=${wrong%%:*}" \
         >/dev/null 2>said && fail "$wrong was taken"
     grep -q -- "fail-host.*${wrong#*:}" said || fail "$wrong: $(cat said)"
