@@ -30,8 +30,14 @@ typedef enum sim_attr_type {   // field type    written as
 // clang-format on
 
 // The value of a COUNT, BYTES, TIME or RATE that is left to the program. Accepted where the table
-// says auto_ok.
+// says auto_ok. A RATIO that is left to the program has the denominator 0.
 #define SIM_AUTO (UINT64_MAX - 1)
+
+// Returns whether a RATIO is left to the program.
+static inline bool sim_ratio_is_auto(sim_ratio_t ratio)
+{
+    return ratio.den == 0;
+}
 
 // A name in kebab-case, held by value, so that a config with names can be copied by assignment.
 #define SIM_NAME_MAX 31u
@@ -56,7 +62,7 @@ typedef struct sim_profiles {
 typedef struct sim_attr {
     const char *path; // dotted, kebab-case: "switch.ecn.kmin"
     sim_attr_type_t type;
-    bool auto_ok; // "auto" is accepted and stored as SIM_AUTO
+    bool auto_ok; // "auto" is accepted and stored as SIM_AUTO, or as a denominator 0
     size_t offset;
     const char *default_text; // in the user's words; parsed like input
     const char *min_text;     // inclusive; NULL: none. Same syntax as values.

@@ -171,6 +171,12 @@ void *sim_grow(void *memory, size_t count, size_t *capacity, size_t size_bytes);
 #define SIM_GROW(array, count, capacity) \
     ((array) = SIM_C_CAST(array, sim_grow((array), (count), (capacity), sizeof(*(array)))))
 
+// Returns the ending of a noun behind a number: "" for one thing, "s" for others.
+static inline const char *sim_plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 // Mixes 64 bits so that every input bit changes every output bit (the finaliser of SplitMix64:
 // Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 static inline uint64_t sim_mix64(uint64_t x)

@@ -43,19 +43,29 @@ static sim_err_t set_memory(app__serving_t *serving, sim_message_t *message)
         const uint64_t bytes =
             app__serving_kv_memory(&serving->config, &serving->served, &node->gpus);
         node->pages = bytes / (node->gpus.kv_token_bytes * serving->config.page_tokens);
+        if (node->pages == 0 && serving->config.kv_bytes != SIM_AUTO) {
+            return sim_fail_about(message,
+                                  SIM_ERR_RANGE,
+                                  "kv-memory",
+                                  ": %" PRIu64 " bytes hold no page of KV data, which are %" PRIu64
+                                  " bytes, expected more, or fewer page-tokens",
+                                  bytes,
+                                  node->gpus.kv_token_bytes * serving->config.page_tokens);
+        }
         if (node->pages == 0) {
-            return sim_fail_about(
-                message,
-                SIM_ERR_RANGE,
-                node->decodes ? "decode-tp" : "tp",
-                ": %" PRIu64 " GPUs have no room for KV data beside the weights of %s (%.1f GB), "
-                "expected more GPUs, or kv-memory",
-                node->gpus.count,
-                serving->served.sizes.name,
-                (double)app__served_weight_bytes(&serving->served,
-                                                 serving->config.value_bytes,
-                                                 node->gpus.expert_nodes) /
-                    1e9);
+            return sim_fail_about(message,
+                                  SIM_ERR_RANGE,
+                                  node->decodes ? "decode-tp" : "tp",
+                                  ": the memory of %" PRIu64
+                                  " GPU%s has no room for a page of KV data beside the "
+                                  "weights of %s (%.1f GB), expected more GPUs, or kv-memory",
+                                  node->gpus.count,
+                                  sim_plural(node->gpus.count),
+                                  serving->served.sizes.name,
+                                  (double)app__served_weight_bytes(&serving->served,
+                                                                   serving->config.value_bytes,
+                                                                   node->gpus.expert_nodes) /
+                                      1e9);
         }
     }
     return SIM_OK;
@@ -65,7 +75,8 @@ static sim_err_t set_memory(app__serving_t *serving, sim_message_t *message)
 static sim_err_t set_places(app__serving_t *serving, sim_message_t *message)
 {
     const uint64_t token_bytes = serving->nodes[0].gpus.kv_token_bytes;
-    serving->host_scale = token_bytes / serving->flow_unit_bytes + 1;
+    serving->host_scale =
+        serving->storage_count > 0 ? token_bytes / serving->flow_unit_bytes + 1 : 1;
     serving->stage_at = sim_alloc_array(serving->requests.count, sizeof(*serving->stage_at));
     for (uint32_t i = 0; i < serving->requests.count; i++) {
         serving->stage_at[i] = serving->stage_bytes;
@@ -94,7 +105,7 @@ static sim_err_t set_exchanges(app__serving_t *serving, sim_message_t *message)
                                   SIM_ERR_RANGE,
                                   "experts",
                                   ": %" PRIu64 " experts do not spread evenly over %" PRIu64
-                                  " nodes",
+                                  " nodes, expected a divisor of the experts, or `experts: node`",
                                   sizes->experts,
                                   nodes);
         }
@@ -298,9 +309,11 @@ static sim_err_t find_hosts(const app__serving_t *serving,
         error = sim_fail_about(message,
                                SIM_ERR_RANGE,
                                "hosts",
-                               " names %u hosts, expected at least %" PRIu64
+                               "%s %u host%s, expected at least %" PRIu64
                                ": a router, %u prefill, %u decode and %u storage nodes",
+                               strcmp(config->hosts, "*") == 0 ? ": the network has" : " names",
                                places.host_count,
+                               sim_plural(places.host_count),
                                wanted,
                                serving->prefill_count,
                                serving->node_count - serving->prefill_count,
@@ -415,15 +428,13 @@ static sim_err_t prepare(app__serving_t *serving,
         set_attempts(serving);
     }
     if (error == SIM_OK) {
-        error = app__requests_create(context, &config->requests, &serving->requests, message);
-    }
-    if (error == SIM_OK) {
-        error = app__check_memory(context,
-                                  "requests",
-                                  (double)serving->requests.count * serving->attempts,
-                                  sizeof(app__serving_course_t) + sizeof(app__serving_seat_t) + 32,
-                                  "requests",
-                                  message);
+        const uint64_t each_bytes =
+            serving->attempts * (sizeof(app__serving_course_t) + sizeof(app__serving_seat_t)) + 48;
+        error = app__requests_create(context,
+                                     &config->requests,
+                                     each_bytes,
+                                     &serving->requests,
+                                     message);
     }
     if (error != SIM_OK) {
         return error;

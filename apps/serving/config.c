@@ -217,6 +217,69 @@ static void take_size(uint64_t value, uint64_t *size)
     *size = value == SIM_AUTO ? *size : value;
 }
 
+// Refuses shapes of attention that no model has.
+static sim_err_t check_heads(const app__served_t *served, sim_message_t *message)
+{
+    const app__model_t *const sizes = &served->sizes;
+    if (sizes->hidden % sizes->heads != 0) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "heads",
+                              ": %" PRIu64 " heads in a width of %" PRIu64
+                              ", expected a divisor of the width",
+                              sizes->heads,
+                              sizes->hidden);
+    }
+    if (served->kv_rank == 0 && sizes->heads % sizes->kv_heads != 0) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "kv-heads",
+                              ": %" PRIu64 " heads of keys and values beside %" PRIu64
+                              " heads, expected a divisor of the heads",
+                              sizes->kv_heads,
+                              sizes->heads);
+    }
+    return SIM_OK;
+}
+
+// Refuses numbers of GPUs over which the heads of a layer do not spread evenly.
+static sim_err_t check_parallelism(const app__serving_config_t *config,
+                                   const app__served_t *served,
+                                   sim_message_t *message)
+{
+    const app__model_t *const sizes = &served->sizes;
+    const bool apart = config->decode_tp != SIM_AUTO && config->decode > 0;
+    const uint64_t counts[2] = {config->tp, apart ? config->decode_tp : config->tp};
+    for (uint32_t i = 0; i < 2; i++) {
+        const char *const attribute = i == 0 ? "tp" : "decode-tp";
+        const uint64_t heads = sizes->kv_heads;
+        const bool latent = served->kv_rank > 0;
+        if (sizes->heads % counts[i] != 0) {
+            return sim_fail_about(message,
+                                  SIM_ERR_RANGE,
+                                  attribute,
+                                  ": %" PRIu64 " GPU%s share the %" PRIu64
+                                  " heads of %s, expected a divisor of the heads",
+                                  counts[i],
+                                  sim_plural(counts[i]),
+                                  sizes->heads,
+                                  sizes->name);
+        }
+        if (!latent && heads % counts[i] != 0 && counts[i] % heads != 0) {
+            return sim_fail_about(message,
+                                  SIM_ERR_RANGE,
+                                  attribute,
+                                  ": %" PRIu64 " GPU%s share %" PRIu64
+                                  " heads of keys and values, expected a divisor or a multiple of "
+                                  "them",
+                                  counts[i],
+                                  sim_plural(counts[i]),
+                                  heads);
+        }
+    }
+    return SIM_OK;
+}
+
 sim_err_t app__serving_model(const app__serving_config_t *config,
                              app__served_t *served,
                              sim_message_t *message)
@@ -234,15 +297,8 @@ sim_err_t app__serving_model(const app__serving_config_t *config,
     if (rank != served->kv_rank || config->hidden != SIM_AUTO) {
         served->attention_width = 0;
     }
-    if (sizes->hidden < sizes->heads) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "heads",
-                              " are %" PRIu64 " in a width of %" PRIu64 ", expected at most that",
-                              sizes->heads,
-                              sizes->hidden);
-    }
-    return SIM_OK;
+    const sim_err_t error = check_heads(served, message);
+    return error == SIM_OK ? check_parallelism(config, served, message) : error;
 }
 
 void app__serving_gpus(const app__serving_config_t *config,

@@ -448,25 +448,28 @@ void app__serving_warn(const app_t *app, void (*write)(const char *text, void *c
     }
     if (serving->too_long > 0) {
         char *const text =
-            sim_format("warning: serving: %" PRIu64 " requests were refused, since their KV data "
+            sim_format("warning: serving: %" PRIu64 " request%s refused, since the KV data "
                        "does not fit into the memory of a node\n",
-                       serving->too_long);
+                       serving->too_long,
+                       serving->too_long == 1 ? " was" : "s were");
         write(text, ctx);
         sim_free(text);
     }
     if (failed > 0) {
         char *const text =
-            sim_format("warning: serving: %" PRIu64 " requests failed, since their KV data or "
-                       "messages about them could not be moved, or no node was left\n",
-                       failed);
+            sim_format("warning: serving: %" PRIu64 " request%s failed, since KV data or "
+                       "messages could not be moved, or no node was left\n",
+                       failed,
+                       sim_plural(failed));
         write(text, ctx);
         sim_free(text);
     }
     if (untold > 0) {
         char *const text =
             sim_format("warning: serving: the router was not told of the end of %" PRIu64
-                       " requests, since messages to its host were lost for 30 s\n",
-                       untold);
+                       " request%s, since messages to its host were lost for 30 s\n",
+                       untold,
+                       sim_plural(untold));
         write(text, ctx);
         sim_free(text);
     }

@@ -27,7 +27,27 @@ static double step_ms(const app__serving_node_t *node, uint64_t sequences, uint6
 static char *room_of(const app__serving_node_t *node)
 {
     const uint64_t tokens = node->pages * node->serving->config.page_tokens;
-    return sim_format("room for the KV data of %" PRIu64 " tokens", tokens);
+    return sim_format("room for the KV data of %" PRIu64 " token%s", tokens, sim_plural(tokens));
+}
+
+// Says how many requests a run will refuse, since their KV data fits into no node.
+static void say_refused(const app__serving_t *serving,
+                        void (*write)(const char *text, void *ctx),
+                        void *ctx)
+{
+    uint64_t refused = 0;
+    for (uint32_t i = 0; i < serving->requests.count; i++) {
+        refused += !app__serving_fits(serving, i);
+    }
+    if (refused > 0) {
+        say(write,
+            ctx,
+            sim_format("a run refuses %" PRIu64 " request%s, whose KV data does not fit into the "
+                       "memory of a node: expected shorter requests, a larger kv-memory or "
+                       "more GPUs\n",
+                       refused,
+                       sim_plural(refused)));
+    }
 }
 
 void app__serving_describe(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx)
@@ -37,10 +57,13 @@ void app__serving_describe(const app_t *app, void (*write)(const char *text, voi
     const app__serving_node_t *const decode = &serving->nodes[serving->node_count - 1];
     say(write,
         ctx,
-        sim_format("%u requests with %" PRIu64 " tokens of prompts and %" PRIu64 " of outputs\n",
+        sim_format("%u request%s with %" PRIu64 " token%s of prompts and %" PRIu64 " of outputs\n",
                    serving->requests.count,
+                   sim_plural(serving->requests.count),
                    serving->requests.prompt_tokens,
+                   sim_plural(serving->requests.prompt_tokens),
                    serving->requests.output_tokens));
+    say_refused(serving, write, ctx);
     const uint64_t weights = app__served_weight_bytes(&serving->served,
                                                       serving->config.value_bytes,
                                                       prefill->gpus.expert_nodes);
@@ -53,8 +76,9 @@ void app__serving_describe(const app_t *app, void (*write)(const char *text, voi
     char *room = room_of(prefill);
     say(write,
         ctx,
-        sim_format("%u prefill nodes: %s; a prompt of %u tokens takes %.3g ms\n",
+        sim_format("%u prefill node%s: %s; a prompt of %u tokens takes %.3g ms\n",
                    serving->prefill_count,
+                   sim_plural(serving->prefill_count),
                    room,
                    PROMPT_TOKENS,
                    step_ms(prefill, 1, PROMPT_TOKENS)));
@@ -62,17 +86,20 @@ void app__serving_describe(const app_t *app, void (*write)(const char *text, voi
     if (decode->decodes) {
         say(write,
             ctx,
-            sim_format("its KV data takes %.3g ms at the rate of a node's NICs, in %u flows\n",
+            sim_format("its KV data takes %.3g ms at the rate of a node's NICs, in %u flow%s\n",
                        app__serving_formula_ps(serving) * PROMPT_TOKENS / (double)SIM_PS_PER_MS,
-                       serving->flows));
+                       serving->flows,
+                       sim_plural(serving->flows)));
     }
     room = room_of(decode);
+    const uint32_t decoding =
+        decode->decodes ? serving->node_count - serving->prefill_count : serving->prefill_count;
     say(write,
         ctx,
-        sim_format("%u nodes that decode: %s; a step of 1 request behind such a prompt takes %.3g "
+        sim_format("%u node%s: %s; a step of 1 request behind such a prompt takes %.3g "
                    "ms, one of %u requests %.3g ms\n",
-                   decode->decodes ? serving->node_count - serving->prefill_count
-                                   : serving->prefill_count,
+                   decoding,
+                   decoding == 1 ? " that decodes" : "s that decode",
                    room,
                    step_ms(decode, 1, 1),
                    BATCH,

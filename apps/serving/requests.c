@@ -6,13 +6,16 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "apps/app_internal.h"
 #include "apps/request_trace.h"
 #include "apps/serving/lengths.h"
 #include "apps/zipf.h"
 
-#define DRAWN_REQUESTS 1000u           // where nothing says how many
+#define DRAWN_REQUESTS 1000u            // where nothing says how many
+#define DRAWN_PROMPT "lognormal 2048 1" // where nothing says how long
+#define DRAWN_OUTPUT "lognormal 256 1"
 #define ARRIVAL_MAX_PS 4.6e18          // half of SIM_TIME_END
 #define PREFIX_BIT (UINT64_C(1) << 63) // of the number of a prefix's block before it is hashed
 
@@ -31,7 +34,10 @@ typedef struct maker {
     app__requests_t *requests;
     sim_message_t *message;
     app__requests_arrivals_t arrivals; // never AUTO
-    bool traced;                       // lengths come from a trace
+    bool traced;                       // the requests come from a trace
+    size_t lines;                      // of the trace that have a request
+    sim_ratio_t rate;                  // of drawn arrivals; never auto
+    uint64_t more_bytes;               // that the caller needs for each request
     app__mooncake_trace_t trace;
     size_t first; // request of the trace that becomes request 0
     app__length_t prompt;
@@ -43,6 +49,7 @@ typedef struct maker {
     sim_random_t outputs;
     sim_random_t prefixes;
     sim_random_t gaps;
+    sim_random_t refusals;
     conversation_t *conversations; // of each request
     uint64_t cut;                  // prompts and outputs longer than tokens-max
     uint64_t empty;                // prompts and outputs of no token
@@ -123,16 +130,23 @@ static sim_err_t check(const maker_t *maker)
     return check_trace(maker);
 }
 
+static bool is_auto(const char *text)
+{
+    return strcmp(text, "auto") == 0;
+}
+
 static sim_err_t read_lengths(maker_t *maker)
 {
     const app_context_t *const context = maker->context;
+    const char *const prompt = maker->config->prompt_tokens;
+    const char *const output = maker->config->output_tokens;
     const struct {
         const char *attribute;
         const char *text;
         app__length_t *length;
     } all[] = {
-        {"prompt-tokens", maker->config->prompt_tokens, &maker->prompt},
-        {"output-tokens", maker->config->output_tokens, &maker->output},
+        {"prompt-tokens", is_auto(prompt) ? DRAWN_PROMPT : prompt, &maker->prompt},
+        {"output-tokens", is_auto(output) ? DRAWN_OUTPUT : output, &maker->output},
         {"prefix-tokens", maker->config->prefix_tokens, &maker->prefix},
     };
     sim_err_t error = SIM_OK;
@@ -145,6 +159,19 @@ static sim_err_t read_lengths(maker_t *maker)
                                   maker->message);
     }
     return error;
+}
+
+// Returns the lines of a text that are not blank.
+static size_t count_lines(const char *text, size_t size)
+{
+    size_t count = 0;
+    bool blank = true;
+    for (size_t i = 0; i < size; i++) {
+        const char c = text[i];
+        count += blank && c != ' ' && c != '\t' && c != '\r' && c != '\n';
+        blank = c == '\n' || (blank && (c == ' ' || c == '\t' || c == '\r'));
+    }
+    return count;
 }
 
 static sim_err_t read_trace(maker_t *maker)
@@ -163,6 +190,7 @@ static sim_err_t read_trace(maker_t *maker)
     error =
         app__trace_read(config->trace, text, size, config->skip + wanted, trace, maker->message);
     const bool json = app__trace_detect(text, size) == APP__TRACE_MOONCAKE;
+    maker->lines = count_lines(text, size) - (json ? 0 : 1);
     sim_free(text);
     if (error == SIM_OK && trace->untimed > 0 && config->arrivals == APP__ARRIVALS_TRACE) {
         return sim_fail_in(maker->message,
@@ -186,6 +214,21 @@ static sim_err_t read_trace(maker_t *maker)
     return error;
 }
 
+// Notes that lengths are drawn, although the trace has its own.
+static void tell_drawn_lengths(const maker_t *maker)
+{
+    const bool prompts = !is_auto(maker->config->prompt_tokens);
+    const bool outputs = !is_auto(maker->config->output_tokens);
+    if (prompts || outputs) {
+        note(maker,
+             "%s: %s%s%s are drawn, and not those of the trace",
+             maker->config->trace,
+             prompts ? "prompt-tokens" : "",
+             prompts && outputs ? " and " : "",
+             outputs ? "output-tokens" : "");
+    }
+}
+
 // Settles how many of the trace's requests are used.
 static sim_err_t take_trace(maker_t *maker)
 {
@@ -199,10 +242,11 @@ static sim_err_t take_trace(maker_t *maker)
         return sim_fail_about(maker->message,
                               SIM_ERR_RANGE,
                               "trace-skip",
-                              ": %" PRIu64 ", but %s has %zu requests, expected less",
+                              ": %" PRIu64 ", but %s has %zu request%s, expected less",
                               config->skip,
                               config->trace,
-                              trace->count);
+                              trace->count,
+                              sim_plural(trace->count));
     }
     if (config->prefixes > 0 && trace->unhashed < trace->count) {
         return sim_fail_about(maker->message,
@@ -213,21 +257,35 @@ static sim_err_t take_trace(maker_t *maker)
                               config->prefixes,
                               config->trace);
     }
+    tell_drawn_lengths(maker);
     maker->traced = true;
     maker->first = (size_t)config->skip;
     maker->requests->count = (uint32_t)(trace->count - maker->first);
     if (config->requests != SIM_AUTO && config->requests > maker->requests->count) {
         note(maker,
-             "%s has %" PRIu32 " requests of the %" PRIu64 " that are wanted",
+             "%s has %" PRIu32 " request%s of the %" PRIu64 " that are wanted",
              config->trace,
              maker->requests->count,
+             sim_plural(maker->requests->count),
+             config->requests);
+    }
+    if (maker->lines > trace->count) {
+        note(maker,
+             "%s: %" PRIu32 " of its %zu requests %s used, since `requests` is %" PRIu64
+             "; `requests: auto` takes all",
+             config->trace,
+             maker->requests->count,
+             maker->lines,
+             maker->requests->count == 1 ? "is" : "are",
              config->requests);
     }
     if (trace->late > 0) {
         note(maker,
-             "%s: %zu requests have an earlier time than one above them",
+             "%s: %zu %s an earlier time than one above %s",
              config->trace,
-             trace->late);
+             trace->late,
+             trace->late == 1 ? "request has" : "requests have",
+             trace->late == 1 ? "it" : "them");
     }
     return SIM_OK;
 }
@@ -252,18 +310,21 @@ static app__requests_arrivals_t arrivals_of(const maker_t *maker)
     return APP__ARRIVALS_POISSON;
 }
 
-// Refuses what would take more memory than the run may have.
-static sim_err_t check_memory(const maker_t *maker, double bytes)
+// Refuses requests that would take more memory than the run may have, with the hashes of so many
+// blocks. It counts all that a request needs, here and at the caller's.
+static sim_err_t check_memory(const maker_t *maker, double blocks)
 {
     const uint64_t allowed = maker->context->memory_max_bytes;
+    const double each = sizeof(app__request_t) + sizeof(conversation_t) + (double)maker->more_bytes;
+    const double bytes = blocks * 8.0 + (double)maker->requests->count * each;
     if (allowed == 0 || bytes <= (double)allowed) {
         return SIM_OK;
     }
     return sim_fail_about(maker->message,
                           SIM_ERR_RANGE,
                           "requests",
-                          ": %" PRIu32 " requests and the hashes of their blocks take %.3g GB, and "
-                          "memory-max is %.3g GB, expected fewer",
+                          ": %" PRIu32 " requests take some %.3g GB of memory, expected at most "
+                          "%.3g GB: fewer of them, a higher memory-max, or --yes",
                           maker->requests->count,
                           bytes / 1e9,
                           (double)allowed / 1e9);
@@ -322,8 +383,15 @@ static void take_traced(maker_t *maker, uint32_t index)
     app__request_t *const request = &maker->requests->items[index];
     const app__mooncake_prompt_t *const prompt = &maker->trace.prompts[maker->first + index];
     conversation_t *const now = &maker->conversations[index];
-    request->prompt_tokens = fit(maker, prompt->input_tokens);
-    request->output_tokens = fit(maker, prompt->output_tokens);
+    const app__requests_config_t *const config = maker->config;
+    const uint64_t input = is_auto(config->prompt_tokens)
+                               ? prompt->input_tokens
+                               : app__length_draw(&maker->prompt, &maker->prompts, UINT64_MAX);
+    const uint64_t output = is_auto(config->output_tokens)
+                                ? prompt->output_tokens
+                                : app__length_draw(&maker->output, &maker->outputs, UINT64_MAX);
+    request->prompt_tokens = fit(maker, input);
+    request->output_tokens = fit(maker, output);
     *now = (conversation_t){.number = index};
     draw_prefix(maker, now);
     const uint64_t most = request->prompt_tokens - 1;
@@ -351,14 +419,17 @@ static void make_lengths(maker_t *maker)
     }
     if (maker->cut > 0) {
         note(maker,
-             "%" PRIu64 " prompts or outputs are cut to tokens-max, %" PRIu64,
+             "%" PRIu64 " prompt%s cut to tokens-max, %" PRIu64,
              maker->cut,
+             maker->cut == 1 ? " or output is" : "s or outputs are",
              maker->config->tokens_max);
     }
     if (maker->empty > 0) {
         note(maker,
-             "%" PRIu64 " prompts or outputs have no token and count as one token",
-             maker->empty);
+             "%" PRIu64 " prompt%s no token and %s as one token",
+             maker->empty,
+             maker->empty == 1 ? " or output has" : "s or outputs have",
+             maker->empty == 1 ? "counts" : "count");
     }
 }
 
@@ -410,8 +481,7 @@ static sim_err_t make_blocks(maker_t *maker)
     for (uint32_t i = 0; i < count; i++) {
         blocks += block_count(maker, i);
     }
-    const sim_err_t error =
-        check_memory(maker, blocks * 8.0 + (double)count * sizeof(app__request_t));
+    const sim_err_t error = check_memory(maker, blocks);
     for (uint32_t i = 0; i < count && error == SIM_OK; i++) {
         add_blocks(maker, i);
     }
@@ -422,7 +492,7 @@ static sim_err_t make_blocks(maker_t *maker)
 
 static sim_wide_t mean_gap_ps(const maker_t *maker)
 {
-    const sim_ratio_t rate = maker->config->rate;
+    const sim_ratio_t rate = maker->rate;
     const sim_wide_t gap = (sim_wide_t)SIM_PS_PER_S * rate.den / rate.num;
     return gap == 0 ? 1 : gap;
 }
@@ -435,7 +505,7 @@ static uint64_t exponential_ps(sim_random_t *random, sim_time_t mean_ps)
 // Times of equal gaps are exact: request i comes (i + 1) gaps after the start.
 static void arrive_constant(const maker_t *maker, sim_wide_t *times)
 {
-    const sim_ratio_t rate = maker->config->rate;
+    const sim_ratio_t rate = maker->rate;
     const sim_wide_t one = (sim_wide_t)SIM_PS_PER_S * rate.den;
     for (uint32_t i = 0; i < maker->requests->count; i++) {
         const sim_wide_t number = (sim_wide_t)i + 1;
@@ -497,6 +567,45 @@ static void arrive_traced(const maker_t *maker, sim_wide_t *times)
     times[0] = 0; // last, since the others are told from it
 }
 
+// Stretches or presses the times of a trace so that they have the mean rate of `rate`.
+static sim_err_t take_rate(const maker_t *maker, sim_wide_t *times)
+{
+    const app__requests_config_t *const config = maker->config;
+    const uint32_t count = maker->requests->count;
+    if (sim_ratio_is_auto(config->rate) || count == 1) {
+        return SIM_OK;
+    }
+    if (config->time_scale.num != config->time_scale.den) {
+        return sim_fail_about(maker->message,
+                              SIM_ERR_INVALID,
+                              "time-scale",
+                              " is set beside rate, expected only one of them with the times of a "
+                              "trace");
+    }
+    const sim_wide_t span_ps = times[count - 1];
+    if (span_ps == 0) {
+        return sim_fail_about(maker->message,
+                              SIM_ERR_INVALID,
+                              "rate",
+                              " is set, but all requests of %s have one time, expected "
+                              "`rate: auto`, or drawn arrivals such as `arrivals: poisson`",
+                              config->trace);
+    }
+    const double wanted_ps = (double)(count - 1) / (double)config->rate.num *
+                             (double)config->rate.den * (double)SIM_PS_PER_S;
+    if (wanted_ps > ARRIVAL_MAX_PS) {
+        return sim_fail_about(maker->message,
+                              SIM_ERR_RANGE,
+                              "rate",
+                              ": the last request arrives after more than 53 days, expected "
+                              "earlier");
+    }
+    for (uint32_t i = 1; i < count; i++) {
+        times[i] = times[i] * (uint64_t)wanted_ps / span_ps;
+    }
+    return SIM_OK;
+}
+
 // Scales the times and gives them to the requests.
 static sim_err_t place(const maker_t *maker, const sim_wide_t *times)
 {
@@ -537,6 +646,7 @@ static void think(maker_t *maker)
     for (uint32_t i = 0; i < requests->count; i++) {
         app__request_t *const request = &requests->items[i];
         request->arrival_ps = exponential_ps(&maker->gaps, maker->config->think_ps);
+        request->refused_ps = exponential_ps(&maker->refusals, maker->config->refused_ps);
     }
     qsort(requests->items, requests->clients, sizeof(*requests->items), by_arrival);
 }
@@ -548,9 +658,11 @@ static sim_err_t make_arrivals(maker_t *maker)
         return SIM_OK;
     }
     sim_wide_t *const times = sim_alloc_array(maker->requests->count, sizeof(*times));
+    sim_err_t error = SIM_OK;
     switch (maker->arrivals) {
     case APP__ARRIVALS_TRACE:
         arrive_traced(maker, times);
+        error = take_rate(maker, times);
         break;
     case APP__ARRIVALS_CONSTANT:
         arrive_constant(maker, times);
@@ -567,7 +679,7 @@ static sim_err_t make_arrivals(maker_t *maker)
     default:
         SIM_CHECK(false);
     }
-    const sim_err_t error = place(maker, times);
+    error = error == SIM_OK ? place(maker, times) : error;
     sim_free(times);
     return error;
 }
@@ -582,6 +694,7 @@ static void prepare(maker_t *maker)
     app__random_init(&maker->outputs, maker->context, 0, "serving outputs");
     app__random_init(&maker->prefixes, maker->context, 0, "serving prefixes");
     app__random_init(&maker->gaps, maker->context, 0, "serving arrivals");
+    app__random_init(&maker->refusals, maker->context, 0, "serving refusals");
     if (config->prefixes > 0) {
         app_zipf_init(&maker->zipf, (uint32_t)config->prefixes, config->prefix_skew);
         maker->prefix_tokens = sim_alloc_array(config->prefixes, sizeof(*maker->prefix_tokens));
@@ -616,12 +729,18 @@ static sim_err_t make(maker_t *maker)
         error = take_trace(maker);
     }
     if (error == SIM_OK) {
-        error = check_memory(maker, (double)requests->count * sizeof(app__request_t));
+        error = check_memory(maker, 0.0);
     }
     if (error != SIM_OK) {
         return error;
     }
     maker->arrivals = arrivals_of(maker);
+    maker->rate = maker->config->rate;
+    if (sim_ratio_is_auto(maker->rate)) {
+        maker->rate = (sim_ratio_t){1, 1};
+    } else if (maker->arrivals == APP__ARRIVALS_CLIENTS) {
+        note(maker, "`rate` has no effect with clients, which ask when their requests have ended");
+    }
     prepare(maker);
     error = make_arrivals(maker);
     if (error == SIM_OK) {
@@ -633,6 +752,7 @@ static sim_err_t make(maker_t *maker)
 
 sim_err_t app__requests_create(const app_context_t *context,
                                const app__requests_config_t *config,
+                               uint64_t more_bytes,
                                app__requests_t *requests,
                                sim_message_t *message)
 {
@@ -641,6 +761,7 @@ sim_err_t app__requests_create(const app_context_t *context,
         .context = context,
         .config = config,
         .requests = requests,
+        .more_bytes = more_bytes,
         .message = message,
     };
     const sim_err_t error = make(&maker);

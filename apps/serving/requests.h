@@ -24,6 +24,7 @@ typedef struct app__request {
     uint32_t output_tokens; // >= 1; the first one comes out of the prefill
     uint32_t block_count;   // leading blocks of the prompt that have a hash
     size_t first_block;     // in app__requests_t.blocks
+    sim_time_t refused_ps;  // time that its client waits, beside thinking, if it is refused
 } app__request_t;
 
 typedef struct app__requests {
@@ -60,14 +61,15 @@ typedef struct app__requests_config {
     uint32_t unit;     // of the trace's timestamps
     uint32_t arrivals;
     sim_ratio_t time_scale;
-    sim_ratio_t rate; // requests per second
+    sim_ratio_t rate; // requests per second; auto: those of the trace, or 1
     sim_ratio_t cv;   // coefficient of variation of gamma's gaps
     sim_time_t burst_on_ps;
     sim_time_t burst_off_ps;
     uint64_t clients;
     sim_time_t think_ps;
-    uint64_t turns; // requests of a conversation of a client
-    char *prompt_tokens;
+    sim_time_t refused_ps; // mean wait of a client after a refused request
+    uint64_t turns;        // requests of a conversation of a client
+    char *prompt_tokens;   // "auto": those of the trace, or the usual distribution
     char *output_tokens;
     uint64_t tokens_max;
     uint64_t prefixes;
@@ -88,7 +90,8 @@ typedef struct app__requests_config {
              .help = "requests at the beginning of the trace that are left out"),                  \
     SIM_ATTR(prefix ".requests", COUNT, type, member.requests,                                     \
              .default_text = "auto", .min_text = "1", .max_text = "100000000", .auto_ok = true,    \
-             .help = "number of requests; auto: all of the trace, or 1000 that are drawn"),        \
+             .help = "number of requests, the first ones of a trace; auto: all of the trace, or "  \
+                     "1000 that are drawn"),                                                       \
     SIM_ATTR(prefix ".timestamp-unit", ENUM, type, member.unit,                                    \
              .default_text = "auto", .choices = "auto|ms|s",                                       \
              .help = "unit of the timestamps in a trace of JSON lines; auto: ms, or s if they "    \
@@ -103,8 +106,10 @@ typedef struct app__requests_config {
              .default_text = "1", .min_text = "0.000001", .max_text = "1000000",                   \
              .help = "factor on the times between arrivals; 0.5: twice the load"),                 \
     SIM_ATTR(prefix ".rate", RATIO, type, member.rate,                                             \
-             .default_text = "1", .min_text = "0.0001", .max_text = "1000000",                     \
-             .help = "mean number of requests per second of drawn arrivals"),                      \
+             .default_text = "auto", .min_text = "0.0001", .max_text = "1000000",                  \
+             .auto_ok = true,                                                                      \
+             .help = "mean number of requests per second; the times of a trace are stretched to "  \
+                     "it; auto: as in the trace, or 1 with drawn arrivals"),                       \
     SIM_ATTR(prefix ".arrival-cv", RATIO, type, member.cv,                                         \
              .default_text = "2", .min_text = "0.01", .max_text = "100",                           \
              .help = "standard deviation of gamma's gaps divided by their mean; 1: as poisson"),   \
@@ -121,17 +126,23 @@ typedef struct app__requests_config {
              .default_text = "0s", .min_text = "0s", .max_text = "10000s",                         \
              .help = "mean time of a client between the end of a request and its next one, "       \
                      "which is exponentially distributed"),                                        \
+    SIM_ATTR(prefix ".refused-wait", TIME, type, member.refused_ps,                                \
+             .default_text = "1s", .min_text = "0s", .max_text = "10000s",                         \
+             .help = "mean time that a client waits after a refused request, beside think, which " \
+                     "is exponentially distributed"),                                              \
     SIM_ATTR(prefix ".turns", COUNT, type, member.turns,                                           \
              .default_text = "1", .min_text = "1", .max_text = "1000000",                          \
              .help = "requests of a client's conversation; a request repeats the earlier prompt "  \
                      "and output and adds prompt-tokens to them"),                                 \
     SIM_ATTR(prefix ".prompt-tokens", STRING, type, member.prompt_tokens,                          \
-             .default_text = "lognormal 2048 1",                                                   \
+             .default_text = "auto",                                                               \
              .help = "tokens of a prompt: N, `uniform MIN MAX`, `exponential MEAN`, `lognormal "   \
-                     "MEAN CV`, or a file with a cumulative distribution"),                        \
+                     "MEAN CV`, or a file with a cumulative distribution; auto: those of the "     \
+                     "trace, or lognormal 2048 1"),                                                \
     SIM_ATTR(prefix ".output-tokens", STRING, type, member.output_tokens,                          \
-             .default_text = "lognormal 256 1",                                                    \
-             .help = "tokens of an output, in the words of prompt-tokens"),                        \
+             .default_text = "auto",                                                               \
+             .help = "tokens of an output, in the words of prompt-tokens; auto: those of the "     \
+                     "trace, or lognormal 256 1"),                                                 \
     SIM_ATTR(prefix ".tokens-max", COUNT, type, member.tokens_max,                                 \
              .default_text = "131072", .min_text = "1", .max_text = "100000000",                   \
              .help = "longest prompt, and longest output; longer ones are cut to it"),             \
@@ -154,10 +165,13 @@ typedef struct app__requests_config {
 // clang-format on
 
 // Makes the requests from a trace or from random streams of the application. Takes
-// context->read_file, memory_max_bytes and note. Errors begin with the attribute's name, or with
-// "FILE:LINE:COLUMN: ". Free with app__requests_fini; after an error nothing is to be freed.
+// context->read_file, memory_max_bytes and note. The caller needs more_bytes of memory for each
+// request itself; requests that would need too much with them are refused before they are made.
+// Errors begin with the attribute's name, or with "FILE:LINE:COLUMN: ". Free with
+// app__requests_fini; after an error nothing is to be freed.
 SIM_MUST_CHECK sim_err_t app__requests_create(const app_context_t *context,
                                               const app__requests_config_t *config,
+                                              uint64_t more_bytes,
                                               app__requests_t *requests,
                                               sim_message_t *message);
 void app__requests_fini(app__requests_t *requests);

@@ -101,8 +101,7 @@ static uint32_t choose(app__serving_t *serving,
     return best;
 }
 
-// Returns whether the KV data of a request fits into the memory of the nodes at all.
-static bool fits(const app__serving_t *serving, uint32_t number)
+bool app__serving_fits(const app__serving_t *serving, uint32_t number)
 {
     const app__request_t *const request = &serving->requests.items[number];
     const uint64_t all = (uint64_t)request->prompt_tokens + request->output_tokens;
@@ -117,7 +116,9 @@ static void settle(app__serving_t *serving, uint32_t number)
     serving->courses[number].settled_ps = now_ps;
     serving->settled++;
     if (next != APP__REQUEST_NONE) {
-        serving->due_ps[next] = now_ps + serving->requests.items[next].arrival_ps;
+        const app__request_t *const request = &serving->requests.items[next];
+        serving->due_ps[next] = now_ps + request->arrival_ps +
+                                (serving->courses[number].refused ? request->refused_ps : 0);
         push_due(serving, next);
     }
 }
@@ -225,7 +226,7 @@ static void arrive(app__serving_t *serving, uint32_t number)
 {
     serving->courses[number].arrival_ps = serving->router->node->now_ps;
     serving->arrived++;
-    if (!fits(serving, number)) {
+    if (!app__serving_fits(serving, number)) {
         serving->too_long++;
         refuse(serving, number);
         return;

@@ -405,6 +405,8 @@ static inline const app__request_t *app__serving_request(const app__serving_t *s
 
 // -- router.c
 
+// Returns whether the KV data of a request fits into the memory of the nodes at all.
+bool app__serving_fits(const app__serving_t *serving, uint32_t number);
 void app__serving_router_begin(app__serving_t *serving);
 void app__serving_router_fini(app__serving_t *serving);
 

@@ -116,6 +116,9 @@ static size_t split(span_t line, span_t cells[COLUMNS_MAX])
             while (cell.end > cell.begin && cell.end[-1] == ' ') {
                 cell.end--;
             }
+            if (cell.end - cell.begin >= 2 && *cell.begin == '"' && cell.end[-1] == '"') {
+                cell = (span_t){cell.begin + 1, cell.end - 1};
+            }
             cells[count] = cell;
         }
         count++;
@@ -132,23 +135,23 @@ static bool is(span_t cell, const char *text)
     return (size_t)(cell.end - cell.begin) == size && memcmp(cell.begin, text, size) == 0;
 }
 
-// Finds the columns of a dialect in a header. False: one is missing.
-static bool find_columns(const dialect_t *dialect,
-                         const span_t *cells,
-                         size_t count,
-                         size_t places[NEEDED])
+// Finds the columns of a dialect in a header; the place of a missing one is `count`. Returns how
+// many are there.
+static size_t find_columns(const dialect_t *dialect,
+                           const span_t *cells,
+                           size_t count,
+                           size_t places[NEEDED])
 {
+    size_t found = 0;
     for (size_t need = 0; need < NEEDED; need++) {
         size_t at = 0;
         while (at < count && !is(cells[at], dialect->columns[need])) {
             at++;
         }
-        if (at == count) {
-            return false;
-        }
         places[need] = at;
+        found += at < count;
     }
-    return true;
+    return found;
 }
 
 static bool has(span_t line, const char *text)
@@ -186,7 +189,8 @@ app__trace_format_t app__trace_detect(const char *text, size_t size_bytes)
     size_t places[NEEDED];
     const size_t count = split(line, cells);
     for (size_t format = APP__TRACE_AZURE; format < SIM_COUNT_OF(dialects); format++) {
-        if (count <= COLUMNS_MAX && find_columns(&dialects[format], cells, count, places)) {
+        if (count <= COLUMNS_MAX &&
+            find_columns(&dialects[format], cells, count, places) == NEEDED) {
             return (app__trace_format_t)format;
         }
     }
@@ -335,7 +339,7 @@ static void read_header(reader_t *reader)
     }
     line.begin += strspn(line.begin, " \t");
     reader->columns = split(line, cells);
-    SIM_CHECK(find_columns(reader->dialect, cells, reader->columns, reader->places));
+    SIM_CHECK(find_columns(reader->dialect, cells, reader->columns, reader->places) == NEEDED);
 }
 
 static sim_err_t read_row(reader_t *reader, span_t line, row_t *row)
@@ -444,6 +448,63 @@ static sim_err_t fill(reader_t *reader, uint64_t most, app__mooncake_trace_t *tr
     return SIM_OK;
 }
 
+// Says why a text is no trace: it is empty, a column of a known header is missing, or it is none of
+// the formats. Returns the error.
+static sim_err_t fail_unknown(const char *name,
+                              const char *text,
+                              size_t size_bytes,
+                              sim_message_t *message)
+{
+    static const char expected[] = "expected JSON lines with input_length and output_length, or "
+                                   "CSV with a first line TIMESTAMP,ContextTokens,GeneratedTokens "
+                                   "or Timestamp,...,Request tokens,Response tokens";
+    const char *at = after_mark(text, size_bytes);
+    span_t line = {at, at};
+    uint64_t number = 0;
+    while (is_blank(line)) {
+        if (!take_line(&at, text + size_bytes, &line)) {
+            return sim_fail_in(message,
+                               SIM_ERR_INVALID,
+                               name,
+                               1,
+                               1,
+                               "the trace is empty, %s",
+                               expected);
+        }
+        number++;
+    }
+    span_t cells[COLUMNS_MAX];
+    size_t places[NEEDED];
+    const size_t count = split(line, cells);
+    for (size_t f = APP__TRACE_AZURE; f < SIM_COUNT_OF(dialects) && count <= COLUMNS_MAX; f++) {
+        size_t missing = 0;
+        if (find_columns(&dialects[f], cells, count, places) + 1 < NEEDED) {
+            continue;
+        }
+        while (places[missing] < count) {
+            missing++;
+        }
+        return sim_fail_in(message,
+                           SIM_ERR_INVALID,
+                           name,
+                           number,
+                           1,
+                           "the first line has no column %s, expected %s, %s and %s among its "
+                           "columns",
+                           dialects[f].columns[missing],
+                           dialects[f].columns[TIME],
+                           dialects[f].columns[PROMPT],
+                           dialects[f].columns[OUTPUT]);
+    }
+    return sim_fail_in(message,
+                       SIM_ERR_INVALID,
+                       name,
+                       number,
+                       1,
+                       "no trace of requests, %s",
+                       expected);
+}
+
 sim_err_t app__trace_read(const char *name,
                           const char *text,
                           size_t size_bytes,
@@ -457,14 +518,7 @@ sim_err_t app__trace_read(const char *name,
         return app__mooncake_trace_read(name, text, size_bytes, most, trace, message);
     }
     if (format == APP__TRACE_NONE) {
-        return sim_fail_in(message,
-                           SIM_ERR_INVALID,
-                           name,
-                           1,
-                           1,
-                           "no trace of requests, expected JSON lines with input_length and "
-                           "output_length, or CSV with a first line TIMESTAMP,ContextTokens,"
-                           "GeneratedTokens or Timestamp,...,Request tokens,Response tokens");
+        return fail_unknown(name, text, size_bytes, message);
     }
     reader_t reader = {
         .name = name,

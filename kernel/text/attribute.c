@@ -433,8 +433,11 @@ sim_err_t sim_attr_set(const sim_attr_t *attr,
     value_t value;
     memset(&value, 0, sizeof(value));
     if (attr->auto_ok && sim__span_is(span, "auto")) {
-        SIM_CHECKF(field_bytes(attr) == sizeof(value.number), "%s cannot be auto", attr->path);
-        value.number = SIM_AUTO;
+        const bool is_number = field_bytes(attr) == sizeof(value.number);
+        SIM_CHECKF(is_number || attr->type == SIM_ATTR_RATIO, "%s cannot be auto", attr->path);
+        if (is_number) {
+            value.number = SIM_AUTO;
+        }
     } else {
         const sim_err_t error = parse_value(attr, span, &value, message);
         if (error != SIM_OK) {
@@ -482,7 +485,7 @@ char *sim_attr_get(const sim_attr_t *attr, const void *config)
     case SIM_ATTR_RATE:
         return format_scalar(attr, value.number);
     case SIM_ATTR_RATIO:
-        return sim__format_ratio(value.ratio);
+        return sim_ratio_is_auto(value.ratio) ? sim_strdup("auto") : sim__format_ratio(value.ratio);
     case SIM_ATTR_ENUM:
         return choice_name(attr, value.choice);
     case SIM_ATTR_PRIORITIES:

@@ -78,7 +78,7 @@ static sim_err_t try(const char *settings,
             .note = keep_note,
             .memory_max_bytes = UINT64_C(1) << 30,
         };
-        error = app__requests_create(&context, &config.requests, requests, message);
+        error = app__requests_create(&context, &config.requests, 0, requests, message);
     }
     sim_attrs_fini(&table, &config);
     world_fini(&world);
@@ -321,6 +321,24 @@ START_TEST(clients_wait_for_their_requests)
 END_TEST
 
 // Each turn begins with all of the turn before, and conversations have nothing in common.
+START_TEST(refused_clients_wait)
+{
+    app__requests_t requests = make("clients=5; requests=20000; refused-wait=40ms; think=3ms");
+    double sum = 0.0;
+    for (uint32_t i = 0; i < requests.count; i++) {
+        sum += (double)requests.items[i].refused_ps;
+    }
+    ck_assert_double_eq_tol(sum / requests.count, 40e9, 40e9 * 0.03);
+    const sim_time_t think_ps = requests.items[77].arrival_ps;
+    app__requests_fini(&requests);
+    // The wait has a random stream of its own.
+    requests = make("clients=5; requests=100; refused-wait=0s; think=3ms");
+    ck_assert_uint_eq(requests.items[77].arrival_ps, think_ps);
+    ck_assert_uint_eq(requests.items[77].refused_ps, 0);
+    app__requests_fini(&requests);
+}
+END_TEST
+
 START_TEST(turns_continue_their_conversation)
 {
     app__requests_t requests = make("requests=120; clients=4; turns=10; prompt-tokens=uniform 300 "
@@ -451,6 +469,20 @@ static const struct {
      {1200, 600, 512},
      {5, 1, 9},
      {3, 2, 1}},
+    {MOONCAKE, "rate=4", {0, 5 * 500 * MS / 6, 500 * MS}, {1200, 600, 512}, {5, 1, 9}, {3, 2, 1}},
+    {MOONCAKE,
+     "prompt-tokens=700; output-tokens=7",
+     {0, 250 * MS, 300 * MS},
+     {700, 700, 700},
+     {7, 7, 7},
+     {2, 2, 2}},
+    {"TIMESTAMP,\"ContextTokens\", GeneratedTokens\n\"2024-02-28 23:59:59\",\"9\",1\n"
+     "2024-02-28 23:59:59,7,2\n2024-02-29 00:00:00,8,3\n",
+     "rate=1/3",
+     {0, 0, 6 * SIM_PS_PER_S},
+     {9, 7, 8},
+     {1, 2, 3},
+     {0, 0, 0}},
     {AZURE, "", {0, 52 * MS, UINT64_C(86400020040000000)}, {4808, 1, 110}, {10, 8, 27}, {0, 0, 0}},
     {AZURE,
      "prefixes=1; prefix-tokens=2000",
@@ -487,12 +519,19 @@ START_TEST(parts_of_traces_are_read)
     ck_assert_uint_eq(requests.items[0].arrival_ps, 0);
     ck_assert_uint_eq(requests.items[0].prompt_tokens, 600);
     ck_assert_uint_eq(app__request_block(&requests, &requests.items[0], 1), 5);
+    ck_assert_ptr_nonnull(strstr(notes, "t: 1 of its 3 requests is used, since `requests` is 1"));
     app__requests_fini(&requests);
     requests = make("trace=t; requests=10; clients=2");
     ck_assert_uint_eq(requests.count, 3);
     ck_assert_uint_eq(requests.items[2].after, 0);
     ck_assert_ptr_nonnull(strstr(notes, "t has 3 requests of the 10 that are wanted"));
-    ck_assert_ptr_nonnull(strstr(notes, "1 prompts or outputs have no token"));
+    ck_assert_ptr_nonnull(strstr(notes, "1 prompt or output has no token"));
+    ck_assert_ptr_null(strstr(notes, "`rate`"));
+    ck_assert_ptr_null(strstr(notes, "drawn"));
+    app__requests_fini(&requests);
+    requests = make("trace=t; clients=2; rate=3; prompt-tokens=9");
+    ck_assert_ptr_nonnull(strstr(notes, "`rate` has no effect with clients"));
+    ck_assert_ptr_nonnull(strstr(notes, "t: prompt-tokens are drawn, and not those of the trace"));
     app__requests_fini(&requests);
     file_text = "{\"input_length\": 5, \"output_length\": 1}\n";
     requests = make("trace=t; rate=10");
@@ -558,14 +597,25 @@ static const struct {
     {"trace=t; prefixes=2", MOONCAKE, "prefixes: 2, expected 0, since t tells by hash_ids"},
     {"trace=t; time-scale=1000000", AZURE, "time-scale: request 2 arrives after more than 53"},
     {"rate=0.0001; requests=2000", NULL, "rate: request "},
-    {"requests=100000000", NULL, "requests: 100000000 requests and the hashes of their"},
+    {"requests=100000000", NULL, "requests: 100000000 requests take some 7.2 GB of memory"},
+    {"trace=t; rate=2; time-scale=3", MOONCAKE, "time-scale is set beside rate, expected only one"},
+    {"trace=t; rate=2",
+     "{\"timestamp\": 1, \"input_length\": 5, \"output_length\": 1}\n"
+     "{\"timestamp\": 1, \"input_length\": 5, \"output_length\": 1}\n",
+     "rate is set, but all requests of t have one time"},
+
     {"trace=t; arrivals=trace",
      "{\"input_length\": 5, \"output_length\": 1}\n",
      "t:1:1: the requests have no timestamp, expected one in each"},
-    {"trace=t", "", "t:1:1: no trace of requests, expected JSON lines with"},
+    {"trace=t", "", "t:1:1: the trace is empty, expected JSON lines with"},
+    {"trace=t", "\r\n \n", "t:1:1: the trace is empty, expected JSON lines with"},
     {"trace=t", "a,b,c\n1,2,3\n", "t:1:1: no trace of requests, expected JSON lines with"},
     {"trace=t", "{\"timestamp\": 5}\n", "t:1:1: no trace of requests, expected JSON lines"},
-    {"trace=t", "TIMESTAMP,ContextTokens\n", "t:1:1: no trace of requests, expected JSON"},
+    {"trace=t", "TIMESTAMP,ContextTokens\n", "t:1:1: the first line has no column GeneratedTokens"},
+    {"trace=t",
+     "\nTimestamp,Request Tokens,Response tokens\n1,2,3\n",
+     "t:2:1: the first line has no column Request tokens, expected Timestamp, Request"},
+    {"trace=t", "TIMESTAMP,b,c\n1,2,3\n", "t:1:1: no trace of requests, expected JSON lines with"},
     {"trace=t", "{\"input_length\": 5}\n", "t:1:1: the request has no output_length"},
     {"trace=t", "{\"input_length\": -5}\n", "t:1:18: expected a whole number"},
     {"trace=t", CSV, "t:1:1: the trace has no request, expected a row for each"},
@@ -612,6 +662,7 @@ CHECK_MAIN(CHECK_TEST(functions_are_those_of_libm),
            CHECK_TEST(equal_gaps_do_not_drift),
            CHECK_TEST(streams_do_not_depend_on_each_other),
            CHECK_TEST(clients_wait_for_their_requests),
+           CHECK_TEST(refused_clients_wait),
            CHECK_TEST(turns_continue_their_conversation),
            CHECK_TEST(prefixes_are_chosen_by_zipf),
            CHECK_TEST(prefixes_leave_a_token_to_the_prompt),

@@ -69,7 +69,8 @@ cat >shared.jsonl <<'EOY'
 {"timestamp": 1000, "input_length": 1500, "output_length": 2, "hash_ids": [1, 2, 4]}
 {"timestamp": 2000, "input_length": 1024, "output_length": 2, "hash_ids": [1, 2]}
 EOY
-two='trace=shared.jsonl requests=3 arrivals=trace prefill=2 route=round-robin'
+traced='arrivals=trace rate=auto prompt-tokens=auto output-tokens=auto'
+two="trace=shared.jsonl requests=3 $traced prefill=2 route=round-robin"
 run cache-none $two cache=none
 run cache-own $two prefill=1
 run cache-apart $two
@@ -105,7 +106,7 @@ for chunked in on off; do
 done
 printf 'TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:00:09.0,900,2\n' >late.csv
 printf '2023-11-16 18:00:01.0,100,2\n2023-11-16 18:00:02.0,200,2\n' >>late.csv
-run late trace=late.csv requests=2 arrivals=trace
+run late trace=late.csv requests=2 $traced
 cat >classes.yaml <<'EOY'
 topology: {star: {hosts: 3, rate: 100Gbps, delay: 500ns}}
 traffic:
