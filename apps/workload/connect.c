@@ -13,6 +13,7 @@
 
 // A message on its way between ranks of one host.
 typedef struct local {
+    app__passing_t passing;
     sim_timer_t timer;
     app__rank_t *source;
     app__rank_t *destination;
@@ -187,28 +188,31 @@ static void local_arrived(sim_node_t *node, sim_timer_t *timer)
     sim_free(local);
 }
 
-// Sends a message to another rank of the same host, over a link of its own that messages take one
-// after the other.
+// Lets a message that has passed the link of its sender arrive.
+static void local_passed(app__passing_t *passing, sim_node_t *node)
+{
+    local_t *const local = SIM_CONTAINER_OF(passing, local_t, passing);
+    sim_timer_arm(node, &local->timer, node->now_ps + local->source->workload->options.local_ps);
+}
+
+// Sends a message to another rank of the same host, over a link of its own that such messages take
+// one after the other.
 static void send_local(app__link_t *link, uint32_t word)
 {
     app__workload_t *const workload = link->workload;
     app__port_t *const port = &workload->ports[link->source];
-    const sim_time_t now_ps = port->rank->node->now_ps;
     const uint64_t bytes = app__word_bytes(port->rank, word);
-    const sim_time_t took_ps =
-        (sim_time_t)((double)bytes * 8 * 1e12 / (double)workload->options.local_bps);
-    const sim_time_t begin_ps = port->local_free_ps > now_ps ? port->local_free_ps : now_ps;
     local_t *const local = sim_alloc(sizeof(*local));
     *local = (local_t){
+        .passing = {.alone_ps = (sim_time_t)((double)bytes * 8 * 1e12 /
+                                             (double)workload->options.local_bps),
+                    .passed = local_passed},
         .source = port->rank,
         .destination = workload->ports[link->destination].rank,
         .word = word,
     };
-    port->local_free_ps = begin_ps + took_ps;
     sim_timer_init(&local->timer, local_arrived);
-    sim_timer_arm(port->rank->node,
-                  &local->timer,
-                  port->local_free_ps + workload->options.local_ps);
+    app__nvlink_put(&port->nvlink, &port->nvlink_sends, &local->passing);
 }
 
 // -- links

@@ -11,6 +11,7 @@
 #include "apps/app_internal.h"
 #include "apps/workload/collective/options.h"
 #include "apps/workload/loggp.h"
+#include "apps/workload/nvlink/link.h"
 #include "apps/workload/schedule.h"
 #include "kernel/random.h"
 
@@ -248,7 +249,9 @@ typedef struct app__port {
     uint32_t out_count;
     uint32_t in_first; // in workload->incoming
     uint32_t in_count;
-    sim_time_t local_free_ps; // when its link to other ranks of the host is free
+    app__nvlink_t nvlink;        // to other ranks of the host
+    app__nvlink_t nvlink_in;     // from the host's NVSwitch, which spreads what other ranks send
+    app__passers_t nvlink_sends; // messages that are of no collective
     // -- with a gap between messages, or in the order of their sends (port.c)
     sim_timer_t send_timer;
     app__fifo_t sends;          // messages that wait for their turn

@@ -192,6 +192,9 @@ static void make_ranks(app__workload_t *workload, const places_t *places, const 
                 .rank = rank,
                 .endpoint = app__endpoint_of(workload->runtime, interface),
             };
+            app__port_t *const port = &workload->ports[workload->port_count - 1];
+            app__nvlink_init(&port->nvlink, port->endpoint->node);
+            app__nvlink_init(&port->nvlink_in, port->endpoint->node);
         }
         rank->node = workload->ports[rank->port_first].endpoint->node;
         set_domain(rank, places->domains);

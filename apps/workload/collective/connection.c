@@ -28,7 +28,7 @@ static void wake_waiter(app__conn_t *conn)
 
 // -- messages that receivers learn of later
 
-static void coming_begin(app__conn_t *conn, uint32_t number, sim_timer_fn fn, sim_time_t time_ps)
+static app__coming_t *coming_begin(app__conn_t *conn, uint32_t number, sim_timer_fn fn)
 {
     app__coming_t *const coming = sim_alloc(sizeof(*coming));
     *coming = (app__coming_t){.conn = conn,
@@ -40,7 +40,7 @@ static void coming_begin(app__conn_t *conn, uint32_t number, sim_timer_fn fn, si
     }
     conn->coming = coming;
     sim_timer_init(&coming->timer, fn);
-    sim_timer_arm(conn->member->rank->node, &coming->timer, time_ps);
+    return coming;
 }
 
 // Frees a message that has come; returns its connection.
@@ -354,22 +354,33 @@ static void local_arrived(sim_node_t *node, sim_timer_t *timer)
     app__coll_work_all(app__member_rank(to->member)->host);
 }
 
-// Sends a message to another rank of the host, over the link that messages of a NIC take in turn.
+// Lets a message that has passed a link of the host arrive.
+static void local_passed(app__passing_t *passing, sim_node_t *node)
+{
+    app__coming_t *const coming = SIM_CONTAINER_OF(passing, app__coming_t, passing);
+    const sim_time_t local_ps = coming->conn->member->all->workload->options.local_ps;
+    sim_timer_arm(node, &coming->timer, node->now_ps + local_ps);
+}
+
+// Sends a message to another rank of the host: over the sender's link, or over the receiver's if
+// the NVSwitch spreads it. Connections share a link.
 static void post_local(app__conn_t *conn, app__coll_message_t *message)
 {
     app__workload_t *const workload = conn->member->all->workload;
-    app__port_t *const port = &workload->ports[conn->member->rank->port_first];
-    const sim_time_t now_ps = now_of(conn);
-    const bool copied = (message->what & APP__STEP_COPIED) != 0;
-    const double bits = copied ? 0 : (double)message->bytes * 8;
-    const sim_time_t took_ps = (sim_time_t)(bits * 1e12 / (double)message->local_bps);
+    app__conn_t *const to = other_end(conn);
+    app__port_t *const from_port = &workload->ports[conn->member->rank->port_first];
+    app__port_t *const to_port = &workload->ports[to->member->rank->port_first];
+    const double bits = (double)message->bytes * 8;
     message->record = note_record(conn, message->bytes);
-    conn->posted++;
-    port->local_free_ps = (port->local_free_ps > now_ps ? port->local_free_ps : now_ps) + took_ps;
-    coming_begin(other_end(conn),
-                 conn->posted - 1,
-                 local_arrived,
-                 port->local_free_ps + workload->options.local_ps);
+    app__coming_t *const coming = coming_begin(to, conn->posted++, local_arrived);
+    coming->passing = (app__passing_t){
+        .alone_ps = (sim_time_t)(bits * 1e12 / (double)message->local_bps),
+        .passed = local_passed,
+    };
+    app__nvlink_put((message->what & APP__STEP_SPREAD) != 0 ? &to_port->nvlink_in
+                                                            : &from_port->nvlink,
+                    &to->stream,
+                    &coming->passing);
 }
 
 static void try_post(app__conn_t *conn)
@@ -568,7 +579,8 @@ static void arrived(app__conn_t *conn, uint32_t number)
         return;
     }
     conn->ack_ps = conn->ack_ps == 0 ? ack_ps(conn, number) : conn->ack_ps;
-    coming_begin(conn, number, show_later, now_of(conn) + conn->ack_ps);
+    app__coming_t *const coming = coming_begin(conn, number, show_later);
+    sim_timer_arm(conn->member->rank->node, &coming->timer, now_of(conn) + conn->ack_ps);
 }
 
 static void message_arrived(void *owner,

@@ -149,10 +149,10 @@ static void add_calls(const app__workload_t *workload, app__call_cost_t *costs, 
                                         ? workload->options.local_ps
                                         : latency_ps(workload->app.net, load.from, load.to);
         each[i].least_ps = (sim_time_t)(load.send_s * SIM_PS_PER_S);
-        each[i].likely_ps =
-            most_of((sim_time_t)(load.send_s * FRAME_SHARE * SIM_PS_PER_S) + round_ps,
-                    (sim_time_t)(load.serial_s * SIM_PS_PER_S) +
-                        depth_of(&all->plans[i], load.rounds) * (round_ps + all->options.send_ps));
+        each[i].likely_ps = most_of(
+            (sim_time_t)((load.send_s * FRAME_SHARE + load.fill_s) * SIM_PS_PER_S) + round_ps,
+            (sim_time_t)(load.serial_s * SIM_PS_PER_S) +
+                depth_of(&all->plans[i], load.rounds) * (round_ps + all->options.send_ps));
         const double ends = 2 * (sizeof(app__conn_t) + SLOT_BYTES);
         const double conn_bytes =
             load.streams * ends + (load.streams - load.local_streams) * 2 * QP_BYTES;

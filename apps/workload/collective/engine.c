@@ -118,33 +118,45 @@ static bool must_wait(app__member_t *member,
     return false;
 }
 
-static void reduce_ended(sim_node_t *node, sim_timer_t *timer)
+static void handle_ended(sim_node_t *node, sim_timer_t *timer)
 {
     app__coll_timer_t *const at = SIM_CONTAINER_OF(timer, app__coll_timer_t, timer);
     app__member_t *const member = at->member;
     SIM_CHECK(member->rank->node == node && member->run != NULL);
     app__coll_block_t *const block = &member->run->blocks[at->block];
     block->busy = false;
-    block->reduced = true;
+    block->handled = true;
     app__coll_wake(member, at->block);
     app__coll_work_all(member->all->ranks[member->rank->number].host);
 }
 
-// Begins to reduce the slice at hand; returns whether that takes time.
-static bool reduce(app__member_t *member, uint32_t number, uint64_t bytes)
+// Begins to handle the slice at hand: to move it, and to reduce it. Returns whether that takes time.
+static bool handle(app__member_t *member, uint32_t number, uint64_t bytes, uint8_t what)
 {
     const app__coll_run_t *const run = member->run;
+    const app__coll_options_t *const options = &member->all->options;
     app__coll_block_t *const block = &run->blocks[number];
-    if (run->timers == NULL || block->reduced) {
-        block->reduced = false;
+    const bool moves = (what & (APP__STEP_RECV | APP__STEP_SEND)) != 0;
+    const bool reduces = (what & APP__STEP_REDUCE) != 0;
+    if (run->timers == NULL || block->handled) {
+        block->handled = false;
         return false;
     }
-    const uint64_t bps = member->all->options.reduce_bps;
-    const sim_time_t took_ps = (sim_time_t)((double)bytes * 8 * 1e12 / (double)bps);
+    const double bits = (double)bytes * 8 * 1e12;
+    double took_ps = 0;
+    if (reduces && options->reduce_bps != SIM_AUTO) {
+        took_ps += bits / (double)options->reduce_bps;
+    }
+    if (moves && options->block_bps != SIM_AUTO) {
+        took_ps += bits / (double)options->block_bps;
+    }
+    if (took_ps <= 0) {
+        return false;
+    }
     block->busy = true;
     sim_timer_arm(member->rank->node,
                   &run->timers[number].timer,
-                  member->rank->node->now_ps + took_ps);
+                  member->rank->node->now_ps + (sim_time_t)took_ps);
     return true;
 }
 
@@ -186,7 +198,7 @@ static bool do_slice(app__member_t *member, uint32_t number, const look_t *look)
         return false;
     }
     const uint64_t bytes = look->slices > 0 ? bytes_of(look, block->at.slice) : 0;
-    if ((step->what & APP__STEP_REDUCE) != 0 && bytes > 0 && reduce(member, number, bytes)) {
+    if (bytes > 0 && handle(member, number, bytes, step->what)) {
         return false;
     }
     if (receives) {
@@ -269,11 +281,11 @@ static app__coll_run_t *make_run(app__member_t *member, uint32_t op)
             run->left--;
         }
     }
-    if (all->options.reduce_bps != SIM_AUTO) {
+    if (all->options.reduce_bps != SIM_AUTO || all->options.block_bps != SIM_AUTO) {
         run->timers = sim_alloc_array((size_t)run->block_count + 1, sizeof(*run->timers));
         for (uint32_t i = 0; i < run->block_count; i++) {
             run->timers[i] = (app__coll_timer_t){.member = member, .block = i};
-            sim_timer_init(&run->timers[i].timer, reduce_ended);
+            sim_timer_init(&run->timers[i].timer, handle_ended);
         }
     }
     return run;

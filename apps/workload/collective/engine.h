@@ -47,7 +47,7 @@ typedef struct app__coll_message {
     sim_time_t due_ps;
     uint32_t record; // in the rank's records, or APP__NO_RECORD
     uint32_t place;  // among the connection's messages of its call
-    uint8_t what;    // of its step: APP__STEP_FINAL, APP__STEP_COPIED
+    uint8_t what;    // of its step: APP__STEP_FINAL, APP__STEP_SPREAD
 } app__coll_message_t;
 
 // The queue pair of a connection, or of one message of it.
@@ -59,6 +59,7 @@ typedef struct app__slot {
 // A message that its receiver learns of later: it is on its way within a host, or the receiver
 // waits until the sender knows.
 typedef struct app__coming {
+    app__passing_t passing; // within a host
     sim_timer_t timer;
     struct app__conn *conn; // at the receiver
     uint32_t number;
@@ -74,6 +75,7 @@ typedef struct app__conn {
     uint32_t lane;
     bool incoming;
     bool local;              // within a host
+    app__passers_t stream;   // incoming and local: messages that pass a link
     uint32_t waiter;         // block that waits for a message, or for room; or APP__NO_BLOCK
     struct app__conn *next;  // of the same bucket
     struct app__conn *other; // local: the other end
@@ -115,8 +117,8 @@ typedef struct app__coll_block {
     uint32_t channel;
     uint32_t awaits;  // block whose step this one waits for; APP__NO_BLOCK: none
     uint32_t waiters; // blocks that wait for a step of this one
-    bool busy;        // reduces
-    bool reduced;     // the slice at hand
+    bool busy;        // moves or reduces
+    bool handled;     // the slice at hand
     bool done;
 } app__coll_block_t;
 
@@ -133,7 +135,7 @@ typedef struct app__coll_run {
     uint32_t left; // blocks
     uint32_t block_count;
     app__coll_block_t *blocks;
-    app__coll_timer_t *timers; // of reductions; NULL: they take no time
+    app__coll_timer_t *timers; // of blocks that are busy; NULL: they take no time
     app__coll_timer_t begin;   // of the blocks, after the latency of the call
 } app__coll_run_t;
 
@@ -262,6 +264,7 @@ typedef struct app__coll_load {
     double streams; // connections, more or less: runs of messages of one block to one peer
     double local_streams;
     double send_s;   // of one call: the NICs or NVLink of some rank send for so long
+    double fill_s;   // of one call: the NVSwitch spreads a loop's sums, when all is handed in
     double serial_s; // of one call: the messages of one block one after the other, on average
     uint32_t rounds; // messages that follow one another in one loop of a call
     uint32_t from;   // interfaces of a message between hosts; APP__NO_RANK: none

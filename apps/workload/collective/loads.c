@@ -12,6 +12,7 @@ typedef struct stream {
     uint32_t lane;
     double messages;
     double bytes; // on the wire
+    bool spread;  // by the NVSwitch
 } stream_t;
 
 typedef struct pass {
@@ -23,7 +24,9 @@ typedef struct pass {
     app__coll_load_t *load; // of the plan
     double out_bytes;       // of the member, to other nodes
     double in_bytes;        // of the member, to its node
-    double serial_s;        // of all blocks
+    double spread_bytes;    // of the member, to its node, by receivers' links
+    double serial_s;        // of all blocks, to other nodes
+    double inside_s;        // of a member, within its node: its blocks share a link
     double blocks;
     double *port_bytes; // of all calls, by port of the workload; NULL: nobody asks
     app_load_fn fn;     // NULL: nobody asks
@@ -31,11 +34,14 @@ typedef struct pass {
 } pass_t;
 
 // Returns the rates at which a rank sends to other nodes and within its own.
-static void rates_of(const app__rank_t *rank, double *out_bps, double *in_bps)
+static void rates_of(const app__rank_t *rank,
+                     const app__coll_plan_t *plan,
+                     double *out_bps,
+                     double *in_bps)
 {
     const app__port_t *const ports = &rank->workload->ports[rank->port_first];
     *out_bps = 0;
-    *in_bps = (double)rank->workload->options.local_bps;
+    *in_bps = (double)plan->local_bps;
     for (uint32_t i = 0; i < rank->port_count; i++) {
         const double bps = (double)nic_rate_bps(ports[i].endpoint->nic);
         if (i == rank->domain_port) {
@@ -56,10 +62,9 @@ static void take_stream(pass_t *pass, const stream_t *stream)
     const bool local = pass->own->rank->node == other->rank->node;
     double out_bps = 0;
     double in_bps = 0;
-    rates_of(pass->own->rank, &out_bps, &in_bps);
+    rates_of(pass->own->rank, pass->plan, &out_bps, &in_bps);
     if (pass->own->rank->domain != NULL ? pass->own->rank->domain == other->rank->domain : local) {
-        pass->in_bytes += stream->bytes;
-        pass->serial_s += stream->bytes * 8 / in_bps;
+        *(stream->spread ? &pass->spread_bytes : &pass->in_bytes) += stream->bytes;
     } else {
         pass->out_bytes += stream->bytes;
         pass->serial_s += stream->bytes * 8 / out_bps;
@@ -116,9 +121,8 @@ static void add_step(stream_t *stream,
 {
     uint64_t slice_bytes = 0;
     stream->messages += (double)loops * app__coll_slices(plan, bytes, &slice_bytes);
-    if ((step->what & APP__STEP_COPIED) == 0) {
-        stream->bytes += (double)loops * (double)app__coll_wire_bytes(plan, bytes);
-    }
+    stream->bytes += (double)loops * (double)app__coll_wire_bytes(plan, bytes);
+    stream->spread = (step->what & APP__STEP_SPREAD) != 0;
 }
 
 // Adds the messages of a block, stream by stream. All loops but the last send equally much.
@@ -153,15 +157,21 @@ static void take_block(pass_t *pass, uint32_t number)
     pass->load->rounds = sends > pass->load->rounds ? sends : pass->load->rounds;
 }
 
-// Returns the time in which the NICs and NVLink of a member can send what it sends.
-static double send_s(const pass_t *pass)
+// Notes the time in which the NICs and NVLink of a member can send what it sends.
+static void note_times(pass_t *pass)
 {
     double out_bps = 0;
     double in_bps = 0;
-    rates_of(pass->own->rank, &out_bps, &in_bps);
+    rates_of(pass->own->rank, pass->plan, &out_bps, &in_bps);
     const double out_s = pass->out_bytes * 8 / out_bps;
     const double in_s = pass->in_bytes * 8 / in_bps;
-    return out_s > in_s ? out_s : in_s;
+    const double spread_s = pass->spread_bytes * 8 / in_bps;
+    const double inside_s = in_s > spread_s ? in_s : spread_s;
+    const double took_s = out_s > inside_s ? out_s : inside_s;
+    const double fill_s = pass->in_bytes > 0 ? spread_s / pass->plan->cut.loops : 0;
+    pass->inside_s = inside_s > pass->inside_s ? inside_s : pass->inside_s;
+    pass->load->send_s = took_s > pass->load->send_s ? took_s : pass->load->send_s;
+    pass->load->fill_s = fill_s > pass->load->fill_s ? fill_s : pass->load->fill_s;
 }
 
 app__coll_load_t app__coll_load(const app__collectives_t *all,
@@ -190,13 +200,13 @@ app__coll_load_t app__coll_load(const app__collectives_t *all,
         pass.own = &all->groups[plan->group].members[r];
         pass.out_bytes = 0;
         pass.in_bytes = 0;
+        pass.spread_bytes = 0;
         for (uint32_t b = 0; b < blocks; b++) {
             take_block(&pass, b);
         }
-        const double took_s = send_s(&pass);
-        load.send_s = took_s > load.send_s ? took_s : load.send_s;
+        note_times(&pass);
     }
-    load.serial_s = pass.blocks > 0 ? pass.serial_s / pass.blocks : 0;
+    load.serial_s = pass.inside_s + (pass.blocks > 0 ? pass.serial_s / pass.blocks : 0);
     return load;
 }
 

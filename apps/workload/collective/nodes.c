@@ -307,9 +307,7 @@ static void spread_step(const app__program_t *program,
                         uint32_t index,
                         app__step_t *step)
 {
-    // In an all-gather, receivers' links bound the time: as long as if the sender sent each copy.
-    const bool copied = index > 0 && program->kind == APP__COLL_ALL_REDUCE;
-    step->what = (uint8_t)(APP__STEP_SEND | APP__STEP_FINAL | (copied ? APP__STEP_COPIED : 0));
+    step->what = (uint8_t)(APP__STEP_SEND | APP__STEP_FINAL | APP__STEP_SPREAD);
     step->send_peer = rank_of(program, spot->node, (spot->local + 1 + index) % spot->size);
     step->send_lane = program->channels;
     set_shard(step, channel, spot, shard_of(program, spot, spot->local), shard_chunks(program));

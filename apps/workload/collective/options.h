@@ -43,6 +43,7 @@ typedef struct app__coll_options {
     bool pxn;
     bool nvls;
     bool tuning_latency;
+    sim_ratio_t tuning_scale;
     uint64_t per_node; // SIM_AUTO: NICs of the host
     uint64_t channels; // SIM_AUTO: by protocol
     uint64_t pairs;    // queue pairs of a connection that stay
@@ -51,6 +52,7 @@ typedef struct app__coll_options {
     sim_time_t send_ps;
     uint64_t nvls_bps;   // SIM_AUTO: by local-rate
     uint64_t reduce_bps; // SIM_AUTO: no time
+    uint64_t block_bps;  // likewise
     uint64_t flows_max;
 } app__coll_options_t;
 
@@ -112,9 +114,17 @@ typedef struct app__coll_options {
     SIM_ATTR(prefix ".tuning-latency", BOOL, type, member.tuning_latency,                          \
              .default_text = "off",                                                                \
              .help = "delay calls and messages by the latencies that NCCL's tuning has for them"), \
+    SIM_ATTR(prefix ".tuning-scale", RATIO, type, member.tuning_scale,                             \
+             .default_text = "1", .min_text = "0", .max_text = "1000",                             \
+             .help = "factor on the latencies of tuning-latency, for hosts whose software is "     \
+                     "slower"),                                                                    \
     SIM_ATTR(prefix ".reduce-rate", RATE, type, member.reduce_bps,                                 \
              .default_text = "auto", .min_text = "1Mbps", .max_text = "1000Tbps", .auto_ok = true, \
              .help = "rate at which a block of a GPU reduces what it received; auto: no time"),    \
+    SIM_ATTR(prefix ".block-rate", RATE, type, member.block_bps,                                   \
+             .default_text = "auto", .min_text = "1Mbps", .max_text = "1000Tbps", .auto_ok = true, \
+             .help = "rate at which a block of a GPU takes a message and hands it on; auto: no "   \
+                     "time"),                                                                      \
     SIM_ATTR(prefix ".flows-max", COUNT, type, member.flows_max,                                   \
              .default_text = "100000", .min_text = "0", .max_text = "100000000",                   \
              .help = "most messages of collectives in flows.csv: the first ones of each rank")

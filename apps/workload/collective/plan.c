@@ -6,9 +6,11 @@
 
 #include <string.h>
 
-#define SLICE_MAX (UINT64_C(1) << 30)   // a work request has less than 2 GiB
-#define NVLS_STEP (UINT64_C(128) << 10) // NCCL: nvlsChunkSize; half of it from so many nodes on
+#define SLICE_MAX (UINT64_C(1) << 30) // a work request has less than 2 GiB
+#define KIB UINT64_C(1024)
+#define NVLS_STEP (128 * KIB) // NCCL: nvlsChunkSize; half of it for a tree of so many nodes
 #define NVLS_NODES 4u
+#define NVLS_SLOW 150.0   // GB/s: below, NVLS between nodes has the smallest chunks
 #define NVLS_CHANNELS 16u // NCCL: of an H100, at most
 // NCCL: 18 links of 20.6 GB/s, of which NVLS reaches 0.85 x 5/6, beside 450 GB/s of the wire
 #define NVLS_SHARE (18 * 20.6 / 450 * 0.85 * 5 / 6)
@@ -124,12 +126,34 @@ static bool reduces_in_switch(const app__algorithm_t *algorithm)
     return algorithm == &app__nvls || algorithm == &app__nvls_tree;
 }
 
+// Halves `chunk` to `least` if the buffer has less than `chunks` of them for each channel and shard.
+static uint64_t fewer(const app__coll_plan_t *plan, uint64_t chunk, uint64_t chunks, uint64_t least)
+{
+    const uint64_t together = (uint64_t)plan->program.channels * plan->program.layout->per_node;
+    return plan->bytes < chunks * together * chunk && chunk > least ? least : chunk;
+}
+
+// Returns the bytes of NVLS's chunks: NCCL 2.27, calcCollChunking in src/enqueue.cc. Between nodes,
+// NCCL's NVLS needs switches that reduce; here it has a ring there, and the chunks of a tree.
+static uint64_t nvls_chunk(const app__coll_plan_t *plan)
+{
+    const uint32_t nodes = plan->program.layout->nodes;
+    uint64_t chunk = nodes < NVLS_NODES ? NVLS_STEP : NVLS_STEP / 2;
+    if (plan->program.algorithm == &app__nvls_tree || nodes > 1) {
+        chunk = fewer(plan, chunk, 4, 64 * KIB);
+        return fewer(plan, chunk, 1, 32 * KIB);
+    }
+    chunk = fewer(plan, chunk, 64, 64 * KIB);
+    chunk = fewer(plan, chunk, 8, 32 * KIB);
+    return fewer(plan, chunk, 2, 16 * KIB);
+}
+
 // Returns the bytes of a step of a connection's buffer.
 static uint64_t step_bytes(const app__coll_plan_t *plan)
 {
     const bool simple = plan->protocol == APP__PROTOCOL_SIMPLE;
     return simple && reduces_in_switch(plan->program.algorithm)
-               ? (plan->program.layout->nodes < NVLS_NODES ? NVLS_STEP : NVLS_STEP / 2)
+               ? nvls_chunk(plan)
                : protocols[plan->protocol].step_bytes;
 }
 
@@ -194,6 +218,11 @@ static void set_channels(const app__coll_options_t *options, app__coll_plan_t *p
                                                            : 2 * locals;
 }
 
+static sim_time_t scaled(sim_time_t time_ps, sim_ratio_t scale)
+{
+    return (sim_time_t)((double)time_ps * (double)scale.num / (double)scale.den);
+}
+
 // Decides what the options leave open, as NCCL would.
 static void choose(const app__collectives_t *all, app__coll_plan_t *plan)
 {
@@ -230,19 +259,31 @@ static void choose(const app__collectives_t *all, app__coll_plan_t *plan)
         program->algorithm = default_of(program->kind, plan->protocol);
     }
     if (options->tuning_latency) {
-        plan->latency = app__coll_latency(&question, program->algorithm, plan->protocol);
+        const app__coll_latency_t latency =
+            app__coll_latency(&question, program->algorithm, plan->protocol);
+        plan->latency = (app__coll_latency_t){
+            .call_ps = scaled(latency.call_ps, options->tuning_scale),
+            .inside_ps = scaled(latency.inside_ps, options->tuning_scale),
+            .between_ps = scaled(latency.between_ps, options->tuning_scale),
+        };
     }
 }
 
-// Returns the rate of the plan's messages within a host.
+// Returns the rate of the plan's messages within a host. The NVSwitch reduces a rank's own shard,
+// too, and returns it, so that messages to the other ranks have less than nvls-rate.
 static uint64_t local_bps(const app__collectives_t *all, const app__program_t *program)
 {
     const uint64_t link_bps = all->workload->options.local_bps;
-    const double share = program->kind == APP__COLL_ALL_REDUCE ? NVLS_SHARE : NVLS_HALF_SHARE;
-    const uint64_t nvls_bps = all->options.nvls_bps == SIM_AUTO
-                                  ? (uint64_t)((double)link_bps * share)
-                                  : all->options.nvls_bps;
-    return reduces_in_switch(program->algorithm) ? nvls_bps : link_bps;
+    const bool both = program->kind == APP__COLL_ALL_REDUCE;
+    const uint64_t nvls_bps =
+        all->options.nvls_bps == SIM_AUTO
+            ? (uint64_t)((double)link_bps * (both ? NVLS_SHARE : NVLS_HALF_SHARE))
+            : all->options.nvls_bps;
+    const uint32_t size = program->layout->per_node;
+    if (!reduces_in_switch(program->algorithm)) {
+        return link_bps;
+    }
+    return both && size > 1 ? nvls_bps / size * (size - 1) : nvls_bps;
 }
 
 // Returns whether the file of an algorithm is for a call.

@@ -24,8 +24,8 @@ typedef enum app__step_bits {
     // number of the chunk, of which the pair has program->chunks.
     APP__STEP_PAIR = 32,
     APP__STEP_FINAL = 64, // the receiver does not send on what this step sends
-    // The NVSwitch copies the message before to this receiver, too: it takes no time of the link.
-    APP__STEP_COPIED = 128
+    // The NVSwitch spreads the data to all ranks of the node: each receiver's link bounds it.
+    APP__STEP_SPREAD = 128
 } app__step_bits_t;
 
 typedef enum app__buffer {

@@ -134,27 +134,36 @@ def two_levels(algorithm, per_node, nodes, size):
     if algorithm == "hierarchical":
         inside = (per_node - 1) * (local(long, 3.6e12) + delay)
         return inside + between(nodes, part) + max(inside, ACK if nodes > 1 else 0)
-    rate = float(int(3.6e12 * (18 * 20.6 / 450 * 0.85 * 5 / 6)))
-    spread = (local(long, rate) + delay) if per_node > 1 else 0
-    hand_in = (per_node - 2) * local(short, rate) + local(long, rate) + delay
-    hand_in = hand_in if per_node > 1 else 0
-    if algorithm == "nvls":
-        return hand_in + between(nodes, part) + max(spread, ACK if nodes > 1 else 0)
-    if nodes == 1:
-        return hand_in + spread
-    return hand_in + tree(nodes, part, send) - ACK + max(spread, ACK)
+    # A rank sends all shards but its own, and receives all but its own; the NVSwitch has all. They
+    # share its link, so that short ones pass at one time, and the long one later.
+    rate = int(3.6e12 * (18 * 20.6 / 450 * 0.85 * 5 / 6)) // per_node * max(per_node - 1, 1)
+
+    def reduced(shard, chunk):  # when the owner of a shard has it
+        hand_in = (per_node - 2) * local(short, rate) + local(shard, rate) + delay
+        hand_in = hand_in if per_node > 1 else 0
+        if algorithm == "nvls" or nodes == 1:
+            return hand_in + between(nodes, chunk)
+        return hand_in + tree(nodes, chunk, send) - ACK
+
+    last = reduced(long, part)
+    ends = [last + ACK] if nodes > 1 else [last]
+    if per_node > 1:
+        others = reduced(short, size // chunks) + (per_node - 2) * local(short, rate)
+        ends.append(max(last, others) + local(long, rate) + delay)
+    return max(ends)
 
 
-def check(what, found_us, expected_ps):
+def check(what, found_us, expected_ps, more_ps=0):
     global failed
-    if round(found_us * 1e6) != expected_ps:
+    if not 0 <= round(found_us * 1e6) - expected_ps <= more_ps:
         print(f"{what}: {found_us * 1e6:.0f} ps, expected {expected_ps}")
         failed = 1
 
 
-def compare(ranks, size, kind, algorithm, expected_ps, more="", protocol="plain"):
+def compare(ranks, size, kind, algorithm, expected_ps, more="", protocol="plain", more_ps=0):
     words = f"kind: {kind}, algorithm: {algorithm}, bytes: {size}, protocol: {protocol}{more}"
-    check(f"{ranks} ranks, {words}", run(ranks, words)["apps"][0]["finish_us"]["max"], expected_ps)
+    check(f"{ranks} ranks, {words}", run(ranks, words)["apps"][0]["finish_us"]["max"], expected_ps,
+          more_ps)
 
 
 def power(ranks):
@@ -189,20 +198,30 @@ for n in [2, 3, 4, 7, 8, 16, 31, 64, 128] if LONG else [2, 3, 8, 31, 128]:
     # NCCL's tuning: 8.4 us of a ring's call, 14 us of a message between nodes.
     tuned = chain([24] * (n - 1), 14_000_000) + 8_400_000
     compare(n, size, "all-gather", "ring", tuned, ", tuning-latency: on")
+    tuned = chain([24] * (n - 1), 42_000_000) + 25_200_000
+    compare(n, size, "all-gather", "ring", tuned, ", tuning-latency: on, tuning-scale: 3")
     latency = ", send-latency: 3us"  # before each message
     compare(n, size, "all-gather", "ring", chain([24] * (n - 1), 3_000_000), latency)
 
-# NVLS in one host: a rank sends 7 shards to their owners, then its own result once for all of them.
+# NVLS in one host: a rank sends 7 shards to their owners; then its link brings it 7 results.
 SCENARIO = """
 topology: {star: {hosts: 1, nics-per-host: %d}}
 traffic:
   - collective: {%s}
 """
 for more, byte in [(", nvls-rate: 800Gbps", 10), (", local-rate: 800Gbps, nvls-rate: 400Gbps", 20)]:
-    nvls = 8 * 5000 * byte + 2 * 1_000_000
+    both = 7 * local(5000, 8e12 // byte // 8 * 7)
+    nvls = 2 * (both + 1_000_000)
     compare(8, 8 * 5000, "all-reduce", "nvls", nvls, more + ", channels: 1")
     for half in ["reduce-scatter", "all-gather"]:
         compare(8, 8 * 5000, half, "nvls", 7 * 5000 * byte + 1_000_000, more + ", channels: 1")
+    # Channels share the link, so that none hands in its shards before the others.
+    nvls = 2 * (4 * both + 1_000_000)
+    compare(8, 4 * 8 * 5000, "all-reduce", "nvls", nvls, more + ", channels: 4")
+# NCCL's chunks of NVLS get smaller with the buffer: so many loops of a channel's 8 shards.
+for size, loops in [(67108864, 64), (33554432, 64), (2097152, 8), (262144, 2)]:
+    words = f"kind: all-reduce, algorithm: nvls, bytes: {size}, channels: 1"
+    check(words, run(8, words)["apps"][0]["messages"] / 1e6, 8 * 14 * loops)
 SCENARIO = """
 topology: {star: {hosts: %d, nics-per-host: @, rate: 400Gbps, delay: 500ns}}
 nic: {congestion-control: none, mtu: 4096}
@@ -220,7 +239,13 @@ for local_ranks, n in GRIDS:
             if algorithm == "nvls-tree" and unit * n >= 4096:
                 continue  # a shard is one packet here
             expected = two_levels(algorithm, local_ranks, n, size)
-            compare(n, size, "all-reduce", algorithm, expected, ", channels: 1")
+            more_ps = 1 if rest else 0  # shares of a link end within a ps
+            compare(n, size, "all-reduce", algorithm, expected, ", channels: 1", more_ps=more_ps)
+# A server's GPUs send 14 messages each to the others of their server, and one to the other server.
+SCENARIO = RAILS.replace("@", "8")
+for size, loops in [(4194304, 4), (2097152, 4), (262144, 1)]:
+    words = f"kind: all-reduce, algorithm: nvls-tree, bytes: {size}, channels: 1"
+    check(words, run(2, words)["apps"][0]["messages"] / 1e6, 16 * 15 * loops)
 SCENARIO = STAR
 
 # GPT-13B's data-parallel exchange of 16 ranks; its whole size in the long form. Data and ACKs share

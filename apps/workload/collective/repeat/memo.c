@@ -131,7 +131,8 @@ static const sim_memo_type_t rank_type =
     SIM_MEMO_TYPE("rank", sizeof(app__coll_rank_t), rank_fields);
 
 static const sim_memo_field_t port_fields[] = {
-    SIM_MEMO_FIELD(app__port_t, local_free_ps, UNTIL),
+    SIM_MEMO_FIELD(app__port_t, nvlink.timer, IGNORE),
+    SIM_MEMO_FIELD(app__port_t, nvlink_in.timer, IGNORE),
 };
 static const sim_memo_type_t port_type =
     SIM_MEMO_TYPE("port of a rank", sizeof(app__port_t), port_fields);

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/workload/nvlink/link.c - shares a link's time between streams.
+//
+// All streams get the same share of the time. The share grows by dt / n while n streams have
+// messages, and a message has passed when the share reaches its end: that of the message before it
+// plus the time that it takes alone. So a message that comes or passes changes no other's end.
+#include "apps/workload/nvlink/link.h"
+
+#include "kernel/base.h"
+#include "kernel/event.h"
+
+#define FINE 1024u                    // parts of a ps in which shares are counted
+#define SHARE_MAX (UINT64_C(1) << 60) // then shares are counted from 0 again
+
+// Brings the share up to date.
+static void advance(app__nvlink_t *link)
+{
+    const sim_time_t now_ps = link->node->now_ps;
+    if (link->count > 0) {
+        link->share += (uint64_t)(now_ps - link->since_ps) * FINE / link->count;
+    }
+    link->since_ps = now_ps;
+}
+
+// Arms the timer for the first message that has passed, or lets the link rest.
+static void arm(app__nvlink_t *link)
+{
+    uint64_t first = UINT64_MAX;
+    if (link->timer.position != SIM_TIMER_UNARMED) {
+        sim_timer_cancel(link->node, &link->timer);
+    }
+    for (const app__passers_t *stream = link->streams; stream != NULL; stream = stream->next) {
+        first = stream->end < first ? stream->end : first;
+    }
+    if (first == UINT64_MAX) {
+        link->share = 0;
+        link->since_ps = 0;
+        return;
+    }
+    if (link->share > SHARE_MAX) {
+        for (app__passers_t *stream = link->streams; stream != NULL; stream = stream->next) {
+            stream->end -= stream->end < link->share ? stream->end : link->share;
+        }
+        first -= first < link->share ? first : link->share;
+        link->share = 0;
+    }
+    const uint64_t left = first > link->share ? first - link->share : 0;
+    const uint64_t rest = (left % FINE * link->count + FINE - 1) / FINE;
+    sim_timer_arm(link->node,
+                  &link->timer,
+                  link->since_ps + (sim_time_t)(left / FINE * link->count + rest));
+}
+
+static void leave(app__nvlink_t *link, app__passers_t *stream)
+{
+    *stream->place = stream->next;
+    if (stream->next != NULL) {
+        stream->next->place = stream->place;
+    } else {
+        link->end = stream->place;
+    }
+    *stream = (app__passers_t){0};
+    link->count--;
+}
+
+// Takes the messages that have passed from their streams; returns them in order.
+static app__passing_t *take(app__nvlink_t *link)
+{
+    app__passing_t *taken = NULL;
+    app__passing_t **end = &taken;
+    for (app__passers_t *stream = link->streams, *next = NULL; stream != NULL; stream = next) {
+        next = stream->next;
+        while (stream->first != NULL && stream->end <= link->share) {
+            app__passing_t *const passing = stream->first;
+            stream->first = passing->next;
+            passing->next = NULL;
+            *end = passing;
+            end = &passing->next;
+            if (stream->first != NULL) {
+                stream->end += (uint64_t)stream->first->alone_ps * FINE;
+            }
+        }
+        if (stream->first == NULL) {
+            leave(link, stream);
+        }
+    }
+    return taken;
+}
+
+static void pass(sim_node_t *node, sim_timer_t *timer)
+{
+    app__nvlink_t *const link = SIM_CONTAINER_OF(timer, app__nvlink_t, timer);
+    SIM_CHECK(link->node == node && link->count > 0);
+    advance(link);
+    app__passing_t *passing = take(link);
+    arm(link);
+    while (passing != NULL) {
+        app__passing_t *const next = passing->next;
+        passing->passed(passing, node);
+        passing = next;
+    }
+}
+
+void app__nvlink_init(app__nvlink_t *link, sim_node_t *node)
+{
+    *link = (app__nvlink_t){.node = node};
+    link->end = &link->streams;
+    sim_timer_init(&link->timer, pass);
+}
+
+void app__nvlink_put(app__nvlink_t *link, app__passers_t *stream, app__passing_t *passing)
+{
+    passing->next = NULL;
+    if (stream->first != NULL) {
+        stream->last->next = passing;
+        stream->last = passing;
+        return;
+    }
+    advance(link);
+    stream->first = passing;
+    stream->last = passing;
+    stream->end = link->share + (uint64_t)passing->alone_ps * FINE;
+    stream->place = link->end;
+    *link->end = stream;
+    link->end = &stream->next;
+    link->count++;
+    arm(link);
+}

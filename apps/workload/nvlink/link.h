@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/workload/nvlink/link.h - a link of a GPU within its host, which streams of messages share.
+//
+// The messages of a stream pass one after the other. Streams that have some share the link's time
+// equally, as the thread blocks of a GPU do, each of which moves the data of one channel.
+// docs/models/collectives.md
+#ifndef APPS_WORKLOAD_NVLINK_LINK_H
+#define APPS_WORKLOAD_NVLINK_LINK_H
+
+#include "kernel/timer.h"
+
+typedef struct app__passers app__passers_t;
+typedef struct app__passing app__passing_t;
+
+// A message that passes the link: a part of its owner, which keeps it until it has passed.
+struct app__passing {
+    app__passing_t *next; // of the stream
+    sim_time_t alone_ps;  // that it takes if no other stream has messages
+    // Called when it has passed, in an event of the link's node; may free it, and put others.
+    void (*passed)(app__passing_t *passing, sim_node_t *node);
+};
+
+// Messages that pass one after the other. All members are 0 while there is none.
+struct app__passers {
+    app__passing_t *first;
+    app__passing_t *last;
+    app__passers_t *next; // of the link, in the order in which they began
+    app__passers_t **place;
+    uint64_t end; // share of the link at which the first message has passed
+};
+
+typedef struct app__nvlink {
+    sim_timer_t timer; // of the next message that has passed
+    sim_node_t *node;
+    app__passers_t *streams; // that have messages
+    app__passers_t **end;
+    uint32_t count;
+    uint64_t share;      // time that each stream had since the link was idle, in ps / 1024
+    sim_time_t since_ps; // when it was brought up to date; 0 while the link is idle
+} app__nvlink_t;
+
+// Fills an idle link of a node. It must stay where it is.
+void app__nvlink_init(app__nvlink_t *link, sim_node_t *node);
+// Puts a message with alone_ps and passed at the end of a stream. A stream belongs to one link.
+void app__nvlink_put(app__nvlink_t *link, app__passers_t *stream, app__passing_t *passing);
+
+#endif // APPS_WORKLOAD_NVLINK_LINK_H
