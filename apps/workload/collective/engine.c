@@ -130,7 +130,7 @@ static void handle_ended(sim_node_t *node, sim_timer_t *timer)
     app__coll_work_all(member->all->ranks[member->rank->number].host);
 }
 
-// Begins to handle the slice at hand: to move it, and to reduce it. Returns whether that takes time.
+// Begins to move the slice at hand, and to reduce it. Returns whether that takes time.
 static bool handle(app__member_t *member, uint32_t number, uint64_t bytes, uint8_t what)
 {
     const app__coll_run_t *const run = member->run;

@@ -126,15 +126,16 @@ static bool reduces_in_switch(const app__algorithm_t *algorithm)
     return algorithm == &app__nvls || algorithm == &app__nvls_tree;
 }
 
-// Halves `chunk` to `least` if the buffer has less than `chunks` of them for each channel and shard.
+// Lowers `chunk` to `least` if the buffer has fewer than `chunks` of them for each channel and
+// shard.
 static uint64_t fewer(const app__coll_plan_t *plan, uint64_t chunk, uint64_t chunks, uint64_t least)
 {
     const uint64_t together = (uint64_t)plan->program.channels * plan->program.layout->per_node;
     return plan->bytes < chunks * together * chunk && chunk > least ? least : chunk;
 }
 
-// Returns the bytes of NVLS's chunks: NCCL 2.27, calcCollChunking in src/enqueue.cc. Between nodes,
-// NCCL's NVLS needs switches that reduce; here it has a ring there, and the chunks of a tree.
+// Returns the bytes of NVLS's chunks: NCCL 2.27, calcCollChunking in src/enqueue.cc. Between
+// nodes, NCCL's NVLS needs switches that reduce; here it has a ring there, and a tree's chunks.
 static uint64_t nvls_chunk(const app__coll_plan_t *plan)
 {
     const uint32_t nodes = plan->program.layout->nodes;
