@@ -27,7 +27,8 @@ static double ttft_ps(const app__serving_t *serving, uint32_t number)
         .context = prompt,
     };
     const double full_ps = (double)app__served_step_ps(&serving->served, gpus, &full);
-    return (double)serving->load[course->prefill] / (double)budget * full_ps +
+    // A full pipeline ends a step in the time of its longest stage.
+    return (double)serving->load[course->prefill] / (double)budget * full_ps * gpus->stage_share +
            (double)app__served_step_ps(&serving->served, gpus, &own);
 }
 
@@ -35,14 +36,15 @@ static double ttft_ps(const app__serving_t *serving, uint32_t number)
 static double tpot_ps(const app__serving_t *serving, uint32_t number)
 {
     const app__serving_course_t *const course = &serving->courses[number];
-    const uint64_t running = serving->placed[course->decode] + 1;
+    const uint64_t runs = app__serving_runs_max(&serving->nodes[course->decode]);
+    const uint64_t running = (serving->placed[course->decode] + runs) / runs;
     const uint64_t batch = serving->config.batch;
     const app__step_load_t step = {
         .tokens = running < batch ? running : batch,
         .sequences = running < batch ? running : batch,
-        .pairs = serving->held[course->decode],
-        .context =
-            serving->held[course->decode] + app__serving_request(serving, number)->prompt_tokens,
+        .pairs = serving->held[course->decode] / runs,
+        .context = serving->held[course->decode] / runs +
+                   app__serving_request(serving, number)->prompt_tokens,
     };
     return (
         double)app__served_step_ps(&serving->served, &serving->nodes[course->decode].gpus, &step);

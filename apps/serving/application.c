@@ -59,8 +59,8 @@ static sim_err_t set_memory(app__serving_t *serving, sim_message_t *message)
                                   ": the memory of %" PRIu64
                                   " GPU%s has no room for a page of KV data beside the "
                                   "weights of %s (%.1f GB), expected more GPUs, or kv-memory",
-                                  node->gpus.count,
-                                  sim_plural(node->gpus.count),
+                                  node->gpus.count * node->place.stages,
+                                  sim_plural(node->gpus.count * node->place.stages),
                                   serving->served.sizes.name,
                                   (double)app__served_weight_bytes(&serving->served,
                                                                    serving->config.value_bytes,
@@ -93,6 +93,26 @@ static sim_err_t set_places(app__serving_t *serving, sim_message_t *message)
     return SIM_OK;
 }
 
+// Returns the activations of a GPU that other hosts write: to experts, to the next stage, or in an
+// all-reduce.
+static uint64_t activation_bytes(const app__serving_t *serving, const app__serving_node_t *node)
+{
+    const uint64_t tokens = serving->config.token_budget > serving->requests.prompt_max
+                                ? serving->config.token_budget
+                                : serving->requests.prompt_max;
+    const uint64_t layers = serving->served.sizes.layers / serving->layer_groups + 1;
+    uint64_t most = node->gpus.expert_nodes > 1
+                        ? app__serving_exchange_bytes(serving, tokens) * (layers + 1)
+                        : 0;
+    if (node->place.host_count > 1) {
+        const uint64_t pass = app__serving_pass_bytes(node, tokens);
+        const uint64_t reduce = app__serving_reduce_bytes(node, tokens, layers);
+        most = most > pass ? most : pass;
+        most = most > reduce ? most : reduce;
+    }
+    return most;
+}
+
 // Makes room for the activations of a step behind the KV data. Checks that experts spread evenly.
 static sim_err_t set_exchanges(app__serving_t *serving, sim_message_t *message)
 {
@@ -109,15 +129,11 @@ static sim_err_t set_exchanges(app__serving_t *serving, sim_message_t *message)
                                   sizes->experts,
                                   nodes);
         }
-        if (nodes > 1) {
-            const uint64_t groups = (sizes->layers + serving->layer_groups - 1);
-            const uint64_t tokens = serving->config.token_budget > serving->requests.prompt_max
-                                        ? serving->config.token_budget
-                                        : serving->requests.prompt_max;
-            const uint64_t bytes =
-                app__serving_exchange_bytes(serving, tokens) * (groups / serving->layer_groups + 1);
-            serving->stage_bytes =
+        const uint64_t bytes = activation_bytes(serving, &serving->nodes[n]);
+        if (bytes > 0) {
+            const uint64_t end =
                 serving->exchange_at + bytes / PAGE_BYTES * PAGE_BYTES + PAGE_BYTES;
+            serving->stage_bytes = end > serving->stage_bytes ? end : serving->stage_bytes;
         }
     }
     return SIM_OK;
@@ -127,7 +143,7 @@ static sim_err_t set_exchanges(app__serving_t *serving, sim_message_t *message)
 static sim_err_t set_nics(app__serving_t *serving, sim_message_t *message)
 {
     const uint64_t storage = serving->config.storage_nics;
-    for (uint32_t n = 0; n < serving->node_count + serving->storage_count; n++) {
+    for (uint32_t n = 0; n < serving->all_count; n++) {
         app__serving_node_t *const node = &serving->nodes[n];
         node->nics = nic_count(node->station->host);
         node->first_nic = serving->nic_count;
@@ -183,7 +199,7 @@ static char *add_location(char *text,
 static char *matrix_of(const app__serving_node_t *node)
 {
     char *text = sim_strdup("{");
-    for (uint32_t gpu = 0; gpu < node->gpus.count; gpu++) {
+    for (uint32_t gpu = 0; gpu < node->place.gpus; gpu++) {
         text = add_location(text, node, gpu, app__serving_nic_of_gpu(node, gpu), 1);
     }
     const uint32_t nics = node->storage_nics > 0 ? node->storage_nics : node->nics;
@@ -198,7 +214,7 @@ static sim_err_t add_memory(const app__serving_t *serving,
                             sim_message_t *message)
 {
     sim_err_t error = SIM_OK;
-    for (uint32_t gpu = 0; gpu < node->gpus.count && error == SIM_OK; gpu++) {
+    for (uint32_t gpu = 0; gpu < node->place.gpus && error == SIM_OK; gpu++) {
         char *const location = sim_format("cuda:%u", gpu);
         error = app__mc_register_location(node->engine,
                                           location,
@@ -272,25 +288,30 @@ static sim_err_t read_times(app__serving_t *serving,
 
 static void init_nodes(app__serving_t *serving)
 {
-    const app__serving_config_t *const config = &serving->config;
-    const uint64_t decode_tp = config->decode_tp == SIM_AUTO ? config->tp : config->decode_tp;
-    const uint32_t all = serving->node_count + serving->storage_count;
-    serving->nodes = sim_alloc_array(all, sizeof(*serving->nodes));
-    for (uint32_t n = 0; n < all; n++) {
-        app__serving_node_t *const node = &serving->nodes[n];
-        *node = (app__serving_node_t){.serving = serving, .index = n};
-        if (n >= serving->node_count) {
-            continue; // it has no GPUs
-        }
-        node->decodes = n >= serving->prefill_count;
-        app__serving_gpus(config,
-                          &serving->served,
-                          node->decodes ? decode_tp : config->tp,
-                          node->decodes ? config->decode : config->prefill,
-                          &node->gpus);
-        const app__step_times_t *const times = &serving->times[node->decodes ? 1 : 0];
-        node->gpus.times = times->token_count > 0 ? times : NULL;
+    serving->all_count =
+        serving->node_count + serving->storage_count + app__serving_member_count(serving);
+    serving->nodes = sim_alloc_array(serving->all_count, sizeof(*serving->nodes));
+    for (uint32_t n = 0; n < serving->all_count; n++) {
+        serving->nodes[n] = (app__serving_node_t){.serving = serving, .index = n};
     }
+    app__serving_set_places(serving);
+    app__serving_ring_init(serving);
+}
+
+// Puts hosts into the order of the nodes: users name all hosts of a node after the other.
+static void sort_hosts(const app__serving_t *serving, net_node_t **hosts)
+{
+    net_node_t **const named = sim_alloc_array(serving->all_count, sizeof(net_node_t *));
+    uint32_t at = 0;
+    memcpy(named, hosts + 1, serving->all_count * sizeof(net_node_t *));
+    for (uint32_t n = 0; n < serving->node_count + serving->storage_count; n++) {
+        const uint32_t count = n < serving->node_count ? serving->nodes[n].place.host_count : 1;
+        for (uint32_t i = 0; i < count; i++) {
+            hosts[1 + (i == 0 ? n : app__serving_host_of(serving, n, i))] = named[at++];
+        }
+    }
+    SIM_CHECK(at == serving->all_count);
+    sim_free(named);
 }
 
 static sim_err_t find_hosts(const app__serving_t *serving,
@@ -304,20 +325,26 @@ static sim_err_t find_hosts(const app__serving_t *serving,
     if (error != SIM_OK) {
         return error;
     }
-    const uint64_t wanted = 1 + (uint64_t)serving->node_count + serving->storage_count;
+    const uint64_t wanted = 1 + (uint64_t)serving->all_count;
     if (places.host_count < wanted) {
+        const uint32_t more = app__serving_member_count(serving);
+        char *const members =
+            more > 0 ? sim_format(", and %u further hosts of nodes with pp or tp-hosts", more)
+                     : sim_strdup("");
         error = sim_fail_about(message,
                                SIM_ERR_RANGE,
                                "hosts",
                                "%s %u host%s, expected at least %" PRIu64
-                               ": a router, %u prefill, %u decode and %u storage nodes",
+                               ": a router, %u prefill, %u decode and %u storage nodes%s",
                                strcmp(config->hosts, "*") == 0 ? ": the network has" : " names",
                                places.host_count,
                                sim_plural(places.host_count),
                                wanted,
                                serving->prefill_count,
                                serving->node_count - serving->prefill_count,
-                               serving->storage_count);
+                               serving->storage_count,
+                               members);
+        sim_free(members);
     }
     size_t count = 0;
     for (size_t i = 0; error == SIM_OK && i < places.list.count && count < wanted; i++) {
@@ -328,6 +355,9 @@ static sim_err_t find_hosts(const app__serving_t *serving,
         }
     }
     app__places_fini(&places);
+    if (error == SIM_OK) {
+        sort_hosts(serving, hosts);
+    }
     return error;
 }
 
@@ -337,7 +367,7 @@ static sim_err_t build(app__serving_t *serving,
                        net_node_t *const *hosts,
                        sim_message_t *message)
 {
-    const uint32_t all = serving->node_count + serving->storage_count;
+    const uint32_t all = serving->all_count;
     const app_mooncake_plan_t plan = {
         .net = context->net,
         .runtime = context->runtime,
@@ -368,7 +398,8 @@ static sim_err_t build(app__serving_t *serving,
             error = make_engine(serving, &serving->nodes[n], message);
         }
     }
-    if (error == SIM_OK && config->transport == APP__SERVING_WRITES) {
+    const bool apart = app__serving_member_count(serving) > 0; // activations need it
+    if (error == SIM_OK && (config->transport == APP__SERVING_WRITES || apart)) {
         app__serving_wire_create(serving, context);
     }
     return error;
@@ -379,10 +410,10 @@ static sim_err_t build(app__serving_t *serving,
 static void serving_destroy(app_t *app)
 {
     app__serving_t *const serving = (app__serving_t *)(void *)app;
-    const uint32_t all = serving->node_count + serving->storage_count;
-    for (uint32_t n = 0; n < all && serving->nodes != NULL; n++) {
+    for (uint32_t n = 0; n < serving->all_count && serving->nodes != NULL; n++) {
         app__serving_node_fini(&serving->nodes[n]);
     }
+    app__serving_ring_fini(serving);
     app_mooncake_cluster_destroy(serving->cluster);
     app__serving_wire_destroy(serving->wire);
     app__serving_router_fini(serving);
@@ -402,7 +433,8 @@ static void serving_destroy(app_t *app)
 static void set_attempts(app__serving_t *serving)
 {
     const size_t wanted = serving->failure_count + 1;
-    serving->attempts = wanted == 1             ? 1
+    const bool apart = app__serving_member_count(serving) > 0; // such a node may break
+    serving->attempts = wanted == 1 && !apart   ? 1
                         : wanted < ATTEMPTS     ? ATTEMPTS
                         : wanted > ATTEMPTS_MAX ? ATTEMPTS_MAX
                                                 : (uint32_t)wanted;
@@ -423,6 +455,9 @@ static sim_err_t prepare(app__serving_t *serving,
                                   : ": `cache: store` needs storage nodes, expected 1 or more");
     }
     sim_err_t error = app__serving_model(config, &serving->served, message);
+    if (error == SIM_OK) {
+        error = app__serving_check_shapes(serving, message);
+    }
     if (error == SIM_OK) {
         error = app__serving_failures_read(serving, context, config->fail_host, message);
         set_attempts(serving);
@@ -482,9 +517,7 @@ static sim_err_t serving_create(const app_context_t *context,
     app__random_init(&serving->random, context, 0, "serving");
     sim_err_t error = prepare(serving, context, config, message);
     if (error == SIM_OK) {
-        net_node_t **const hosts =
-            sim_alloc_array(1 + (size_t)serving->node_count + serving->storage_count,
-                            sizeof(*hosts));
+        net_node_t **const hosts = sim_alloc_array(1 + (size_t)serving->all_count, sizeof(*hosts));
         error = find_hosts(serving, context, config, hosts, message);
         if (error == SIM_OK) {
             error = build(serving, context, config, hosts, message);
@@ -512,8 +545,11 @@ static void serving_progress(const app_t *app, uint64_t *done, uint64_t *planned
 static void serving_places(const app_t *app, app_place_fn fn, void *ctx)
 {
     const app__serving_t *const serving = (const app__serving_t *)(const void *)app;
-    for (uint32_t n = 0; n < serving->node_count; n++) {
-        fn(n, nic_interface(nic_at(serving->nodes[n].station->host, 0)), ctx);
+    for (uint32_t n = 0; n < serving->all_count; n++) {
+        const app__serving_node_t *const node = &serving->nodes[n];
+        if (node->place.gpus > 0) {
+            fn(app__serving_number_of(node), nic_interface(nic_at(node->station->host, 0)), ctx);
+        }
     }
 }
 

@@ -3,7 +3,8 @@
 //
 // A step gives each running request its next token, or a part of its prompt, within the token
 // budget; then requests of the queue join. If memory for a token is missing, the request that was
-// admitted last gives its memory up and is computed again later (the scheduler of vLLM).
+// admitted last gives its memory up and is computed again later (the scheduler of vLLM). A pipeline
+// has several steps under way, with different requests or parts of prompts.
 #include "apps/serving/serving.h"
 
 static app__serving_job_t *job_of(app__mc_link_t *link)
@@ -13,7 +14,7 @@ static app__serving_job_t *job_of(app__mc_link_t *link)
 
 static uint64_t left_of(const app__serving_job_t *job)
 {
-    return job->target - job->computed;
+    return job->target - job->computed - job->in_step;
 }
 
 // Puts a running request back to the front of the queue, without its memory.
@@ -38,18 +39,31 @@ static void preempt(app__serving_job_t *job)
     }
 }
 
+// Returns the running request that was admitted last and is in no step under way; NULL: none is.
+static app__serving_job_t *newest_idle(const app__serving_node_t *node)
+{
+    app__serving_job_t *job = job_of(node->running.newest);
+    while (job != NULL && job->in_step > 0) {
+        job = job_of(job->link.older);
+    }
+    return job;
+}
+
 // Takes the pages that a running request lacks, from those admitted after it where needed. False:
-// the request itself had to give up its own.
+// the request itself had to give up its own, or waits for requests in steps under way.
 static bool take_pages(app__serving_job_t *job)
 {
     app__serving_node_t *const node = job->node;
     const uint64_t needed = app__serving_pages(node->serving, job->target);
     while (needed > job->pages + node->pages_free) {
-        app__serving_job_t *const victim = job_of(node->running.newest);
-        preempt(victim);
-        if (victim == job) {
+        app__serving_job_t *const victim = newest_idle(node);
+        if (victim == NULL || victim == job) {
+            if (victim == job) {
+                preempt(job);
+            }
             return false;
         }
+        preempt(victim);
     }
     if (needed > job->pages) {
         node->pages_free -= needed - job->pages;
@@ -75,32 +89,68 @@ static void mark_begin(app__serving_job_t *job)
                               APP__SERVING_RESERVE,
                               job->number,
                               words);
-            if (serving->config.kv != APP__SERVING_WHOLE) {
-                job->produced = job->computed * serving->served.sizes.layers; // from a cache
-            }
         }
     }
 }
 
 static void add_to_step(app__serving_job_t *job, uint64_t tokens, app__step_load_t *load)
 {
+    app__serving_run_t *const run = job->node->forming;
+    const uint64_t before = job->computed + job->in_step;
     mark_begin(job);
-    job->in_step = tokens;
+    SIM_GROW(run->turns, run->turn_count, &run->turn_capacity);
+    run->turns[run->turn_count++] = (app__serving_turn_t){
+        .job = job,
+        .number = job->number,
+        .peer = job->peer,
+        .before = before,
+        .tokens = tokens,
+        .sends = job->prefills,
+        .granted = job->part.granted,
+    };
+    if (job->prefills && !job->members_told) {
+        job->members_told = true;
+        job->members_left = job->node->place.host_count - 1;
+    }
+    job->in_step += tokens;
     load->tokens += tokens;
     load->sequences++;
-    load->pairs += tokens * job->computed + tokens * (tokens + 1) / 2;
-    load->context += job->computed + tokens;
+    load->pairs += tokens * before + tokens * (tokens + 1) / 2;
+    load->context += before + tokens;
+}
+
+// Returns the requests that a step takes at most: where a pipeline has several steps under way,
+// each takes an equal share.
+static uint64_t sequences_max(const app__serving_node_t *node)
+{
+    const uint64_t batch = node->serving->config.batch;
+    const uint64_t runs = app__serving_runs_max(node);
+    if (runs == 1) {
+        return batch;
+    }
+    uint64_t queued = 0;
+    for (app__mc_link_t *link = node->queued.oldest; link != NULL; link = link->newer) {
+        queued++;
+    }
+    const uint64_t all = node->running_count + queued;
+    const uint64_t share = ((all < batch ? all : batch) + runs - 1) / runs;
+    return share > 0 ? share : 1;
 }
 
 static void serve_running(app__serving_node_t *node, uint64_t *budget, app__step_load_t *load)
 {
+    const uint64_t most = sequences_max(node);
     app__mc_link_t *link = node->running.oldest;
-    while (link != NULL && *budget > 0) {
+    while (link != NULL && *budget > 0 && load->sequences < most) {
         app__serving_job_t *const job = job_of(link);
+        const uint64_t left = left_of(job);
+        if (left == 0) {
+            link = job->link.newer; // it waits for the end of a step
+            continue;
+        }
         if (!take_pages(job)) {
             return; // the newest one; all others have their turn
         }
-        const uint64_t left = left_of(job);
         const uint64_t tokens = left < *budget ? left : *budget;
         add_to_step(job, tokens, load);
         *budget -= tokens;
@@ -114,9 +164,11 @@ static void serve_queue(app__serving_node_t *node, uint64_t *budget, app__step_l
 {
     const app__serving_config_t *const config = &node->serving->config;
     const bool joins = !config->chunked && load->tokens > 0; // the step of running requests
+    const uint64_t most = sequences_max(node);
     app__mc_link_t *link = node->queued.oldest;
     bool lacks_memory = false;
-    while (link != NULL && *budget > 0 && node->running_count < config->batch) {
+    while (link != NULL && *budget > 0 && node->running_count < config->batch &&
+           load->sequences < most) {
         app__serving_job_t *const job = job_of(link);
         const uint64_t needed = app__serving_pages(node->serving, job->target);
         link = job->link.newer;
@@ -144,44 +196,24 @@ static void serve_queue(app__serving_node_t *node, uint64_t *budget, app__step_l
     }
 }
 
-static app__serving_operation_kind_t kind_of(const app__serving_node_t *node)
+static app__serving_operation_kind_t kind_of(const app__serving_run_t *run)
 {
     bool prompts = false;
     bool tokens = false;
-    for (app__mc_link_t *link = node->running.oldest; link != NULL; link = link->newer) {
-        const app__serving_job_t *const job = job_of(link);
-        const bool whole = job->in_step > 1 || job->prefills || job->generated == 0;
-        prompts = prompts || (job->in_step > 0 && whole);
-        tokens = tokens || (job->in_step > 0 && !whole);
+    for (size_t i = 0; i < run->turn_count; i++) {
+        const app__serving_job_t *const job = run->turns[i].job;
+        const bool whole = run->turns[i].tokens > 1 || job->prefills || job->generated == 0;
+        prompts = prompts || whole;
+        tokens = tokens || !whole;
     }
     return prompts && tokens ? APP__SERVING_DID_BOTH
            : prompts         ? APP__SERVING_DID_PREFILL
                              : APP__SERVING_DID_DECODE;
 }
 
-static void arm(app__serving_node_t *node)
+// Gives requests their shares of a step.
+static app__step_load_t form(app__serving_node_t *node)
 {
-    const sim_time_t part_ps =
-        (sim_time_t)((sim_wide_t)node->step_ps * (node->group + 1) / node->groups);
-    sim_timer_arm(node->node, &node->timer, node->step_began_ps + part_ps + node->waited_ps);
-}
-
-static bool sends(const app__serving_node_t *node)
-{
-    for (app__mc_link_t *link = node->running.oldest; link != NULL; link = link->newer) {
-        const app__serving_job_t *const job = job_of(link);
-        if (job->prefills && job->in_step > 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-void app__serving_step(app__serving_node_t *node)
-{
-    if (node->stepping) {
-        return;
-    }
     const app__serving_t *const serving = node->serving;
     app__step_load_t load = {0};
     uint64_t budget = serving->config.token_budget;
@@ -194,101 +226,84 @@ void app__serving_step(app__serving_node_t *node)
         serve_running(node, &budget, &load);
         serve_queue(node, &budget, &load);
     }
-    if (load.tokens == 0) {
+    return load;
+}
+
+static void count_step(app__serving_node_t *node, const app__step_load_t *load)
+{
+    app__serving_counters_t *const counters = &node->counters;
+    const uint64_t used = node->pages - node->pages_free;
+    counters->steps++;
+    counters->batch_sum += load->sequences;
+    counters->batch_max =
+        load->sequences > counters->batch_max ? load->sequences : counters->batch_max;
+    counters->pages_max = used > counters->pages_max ? used : counters->pages_max;
+}
+
+void app__serving_step(app__serving_node_t *node)
+{
+    if (node->run != NULL || node->ending || node->run_count >= app__serving_runs_max(node)) {
         return;
     }
-    node->stepping = true;
-    node->step_began_ps = node->node->now_ps;
-    node->step_ps = app__served_step_ps(&serving->served, &node->gpus, &load);
-    node->step_kind = kind_of(node);
-    node->group = 0;
-    const bool by_layer = serving->config.kv == APP__SERVING_LAYER && sends(node);
-    node->groups = by_layer || app__serving_spreads(node) ? serving->layer_groups : 1;
-    node->by_layer = by_layer;
-    node->step_tokens = load.tokens;
-    node->waited_ps = 0;
-    app__serving_counters_t *const counters = &node->counters;
-    counters->steps++;
-    counters->batch_sum += load.sequences;
-    counters->batch_max =
-        load.sequences > counters->batch_max ? load.sequences : counters->batch_max;
-    const uint64_t used = node->pages - node->pages_free;
-    counters->pages_max = used > counters->pages_max ? used : counters->pages_max;
-    arm(node);
-}
-
-// Sends the KV data of the layers that are computed by now.
-static void send_layers(app__serving_node_t *node)
-{
-    const app__serving_t *const serving = node->serving;
-    const uint64_t layers = serving->served.sizes.layers;
-    const uint64_t done = layers * node->group / node->groups;
-    app__mc_link_t *link = node->running.oldest;
-    while (link != NULL) {
-        app__serving_job_t *const job = job_of(link);
-        link = link->newer;
-        if (job->prefills && job->in_step > 0) {
-            job->produced = job->computed * layers + job->in_step * done;
-            app__serving_job_send(job);
-        }
+    app__serving_run_t *const run = sim_alloc(sizeof(*run));
+    *run = (app__serving_run_t){.id = node->next_run};
+    node->forming = run;
+    const app__step_load_t load = form(node);
+    node->forming = NULL;
+    if (load.tokens == 0) {
+        app__serving_run_free(run);
+        return;
     }
+    run->began_ps = node->node->now_ps;
+    run->step_ps = app__served_step_ps(&node->serving->served, &node->gpus, &load);
+    run->tokens = load.tokens;
+    run->kind = (uint8_t)kind_of(run);
+    node->next_run++;
+    node->flight_began_ps = node->run_count == 0 ? run->began_ps : node->flight_began_ps;
+    node->run_count++;
+    app__mc_chain_add(&node->runs, &run->link);
+    count_step(node, &load);
+    app__serving_run_begin(node, run);
 }
 
-static void end_step(app__serving_node_t *node)
+// Tells a request that a step with a share of it has ended.
+static void end_turn(app__serving_node_t *node, const app__serving_turn_t *turn)
 {
-    const app__serving_t *const serving = node->serving;
-    app__serving_counters_t *const counters = &node->counters;
-    counters->busy_ps += node->node->now_ps - node->step_began_ps;
-    app__serving_note_operation(node, node->step_kind, node->step_began_ps, UINT32_MAX, 0);
-    app__mc_link_t *link = node->running.oldest;
-    while (link != NULL) {
-        app__serving_job_t *const job = job_of(link);
-        link = link->newer;
-        if (job->in_step == 0) {
-            continue;
-        }
-        if (job->computed < app__serving_request(serving, job->number)->prompt_tokens) {
-            counters->prefill_tokens += job->in_step;
-        } else {
-            counters->decode_tokens += job->in_step;
-        }
-        job->computed += job->in_step;
-        job->in_step = 0;
-        if (app__serving_leave_if_dropped(job)) {
-            continue;
-        }
+    app__serving_job_t *const job = turn->job;
+    if (job->computed < app__serving_request(node->serving, job->number)->prompt_tokens) {
+        node->counters.prefill_tokens += turn->tokens;
+    } else {
+        node->counters.decode_tokens += turn->tokens;
+    }
+    job->computed += turn->tokens;
+    job->in_step -= turn->tokens;
+    if (!app__serving_leave_if_dropped(job)) {
         app__serving_job_stepped(job);
     }
-    node->stepping = false;
+}
+
+void app__serving_run_end(app__serving_node_t *node, app__serving_run_t *run)
+{
+    app__mc_chain_remove(&node->runs, &run->link);
+    node->run_count--;
+    node->counters.latency_ps += node->node->now_ps - run->began_ps;
+    if (node->run_count == 0) {
+        node->counters.flight_ps += node->node->now_ps - node->flight_began_ps;
+    }
+    node->ending = true;
+    for (size_t i = 0; i < run->turn_count; i++) {
+        end_turn(node, &run->turns[i]);
+    }
+    node->ending = false;
+    app__serving_run_free(run);
     app__serving_grant(node);
     app__serving_step(node);
 }
 
-static void fired(sim_node_t *sim_node, sim_timer_t *timer)
+void app__serving_run_done(app__serving_node_t *node, uint64_t id)
 {
-    app__serving_node_t *const node = SIM_CONTAINER_OF(timer, app__serving_node_t, timer);
-    sim_progress(sim_node);
-    node->group++;
-    if (app__serving_spreads(node)) {
-        app__serving_exchange(node);
-    } else {
-        app__serving_exchanged(node);
-    }
-}
-
-void app__serving_exchanged(app__serving_node_t *node)
-{
-    if (node->group == node->groups) {
-        end_step(node);
-        return;
-    }
-    if (node->by_layer) {
-        send_layers(node);
-    }
-    arm(node);
-}
-
-void app__serving_batch_init(app__serving_node_t *node)
-{
-    sim_timer_init(&node->timer, fired);
+    // Steps end in the order in which they began.
+    app__serving_run_t *const run = SIM_CONTAINER_OF(node->runs.oldest, app__serving_run_t, link);
+    SIM_CHECK(node->runs.oldest != NULL && run->id == id);
+    app__serving_run_end(node, run);
 }

@@ -109,10 +109,29 @@ static const sim_attr_t attrs[] = {
              .help = "bytes of a value of KV data"),
     SIM_ATTR(PREFIX ".tp", COUNT, TYPE, tp,
              .default_text = "1", .min_text = "1", .max_text = "64",
-             .help = "tensor parallelism: GPUs of a node, which share each layer"),
+             .help = "tensor parallelism: GPUs of a node, or of each of its pipeline stages, which "
+                     "share each layer"),
     SIM_ATTR(PREFIX ".decode-tp", COUNT, TYPE, decode_tp,
              .default_text = "auto", .min_text = "1", .max_text = "64", .auto_ok = true,
-             .help = "GPUs of a decode node; auto: tp"),
+             .help = "GPUs of a decode node, or of each of its stages; auto: tp"),
+    SIM_ATTR(PREFIX ".tp-hosts", COUNT, TYPE, tp_hosts,
+             .default_text = "1", .min_text = "1", .max_text = "64",
+             .help = "hosts that the GPUs of tp are in; more than 1: they reduce over the fabric, "
+                     "twice after each group of layers"),
+    SIM_ATTR(PREFIX ".decode-tp-hosts", COUNT, TYPE, decode_tp_hosts,
+             .default_text = "auto", .min_text = "1", .max_text = "64", .auto_ok = true,
+             .help = "hosts that the GPUs of decode-tp are in; auto: tp-hosts"),
+    SIM_ATTR(PREFIX ".pp", COUNT, TYPE, pp,
+             .default_text = "1", .min_text = "1", .max_text = "1024",
+             .help = "pipeline parallelism: stages of a node, each with tp GPUs in tp-hosts hosts "
+                     "of its own, and an equal part of the layers"),
+    SIM_ATTR(PREFIX ".decode-pp", COUNT, TYPE, decode_pp,
+             .default_text = "auto", .min_text = "1", .max_text = "1024", .auto_ok = true,
+             .help = "stages of a decode node; auto: pp"),
+    SIM_ATTR(PREFIX ".micro-batches", COUNT, TYPE, micro_batches,
+             .default_text = "auto", .min_text = "1", .max_text = "4096", .auto_ok = true,
+             .help = "steps that a node with several stages has under way, each with an equal share "
+                     "of its requests; auto: as many as stages"),
     SIM_ATTR(PREFIX ".tflops", RATIO, TYPE, tflops,
              .default_text = "989", .min_text = "1/1000", .max_text = "1000000",
              .help = "peak of a GPU in 10^12 floating-point operations a second; the default is an "
@@ -303,12 +322,16 @@ sim_err_t app__serving_model(const app__serving_config_t *config,
 
 void app__serving_gpus(const app__serving_config_t *config,
                        const app__served_t *served,
-                       uint64_t count,
+                       const app__serving_shape_t *shape,
                        uint64_t nodes,
                        app__gpus_t *gpus)
 {
+    const uint64_t layers = served->sizes.layers;
+    const uint64_t most = (layers + shape->stages - 1) / shape->stages;
     *gpus = (app__gpus_t){
-        .count = count,
+        .count = shape->tp,
+        .local = shape->tp / shape->tp_hosts,
+        .stage_share = (double)most / (double)layers,
         .flops = real_of(config->tflops) * 1e12 * real_of(config->efficiency),
         .memory_bytes_per_s = (double)config->memory_bps / 8.0 * real_of(config->memory_efficiency),
         .link_bytes_per_s = (double)config->link_bps / 8.0,
@@ -328,10 +351,12 @@ uint64_t app__serving_kv_memory(const app__serving_config_t *config,
         return config->kv_bytes;
     }
     const double all = (double)gpus->count * (double)config->gpu_bytes * real_of(config->gpu_share);
+    // The first stage has most layers: its memory bounds the tokens.
     const double weights =
-        (double)app__served_weight_bytes(served, config->value_bytes, gpus->expert_nodes);
+        (double)app__served_weight_bytes(served, config->value_bytes, gpus->expert_nodes) *
+        gpus->stage_share;
     const uint64_t shares = app__served_kv_shares(served);
     // GPUs that compute with equal heads hold equal KV data.
     const double copies = shares < gpus->count ? (double)gpus->count / (double)shares : 1.0;
-    return all > weights ? (uint64_t)((all - weights) / copies) : 0;
+    return all > weights ? (uint64_t)((all - weights) / copies / gpus->stage_share) : 0;
 }

@@ -77,7 +77,7 @@ void app__serving_carry(app_t *app, sim_carry_t *carry)
         SIM_CARRY(carry, serving->placed_again);
         SIM_CARRY_FIELDS(carry, serving, arrived, too_long);
     }
-    for (uint32_t n = 0; n < serving->node_count + serving->storage_count; n++) {
+    for (uint32_t n = 0; n < serving->all_count; n++) {
         app__serving_node_t *const node = &serving->nodes[n];
         if (node->engine != NULL) {
             (void)app__mc_carry_engine(node->engine, carry);
@@ -102,17 +102,28 @@ static void tell_operation(const app__serving_node_t *node,
                            app_operation_fn fn,
                            void *ctx)
 {
-    static const char *const names[] =
-        {"prefill", "decode", "prefill and decode", "KV data", "cached KV data", "experts"};
+    static const char *const names[] = {"prefill",
+                                        "decode",
+                                        "prefill and decode",
+                                        "KV data",
+                                        "cached KV data",
+                                        "experts",
+                                        "tensor parallelism",
+                                        "pipeline"};
     const app_operation_t operation = {
-        .rank = node->index,
+        .rank = app__serving_number_of(node),
         .number = number,
         .interface = nic_interface(nic_at(node->station->host, 0)),
         .kind = own->kind == APP__SERVING_DID_SEND       ? "send"
+                : own->kind == APP__SERVING_DID_PASS     ? "send"
+                : own->kind == APP__SERVING_DID_REDUCE   ? "all-reduce"
                 : own->kind == APP__SERVING_DID_READ     ? "recv"
                 : own->kind == APP__SERVING_DID_EXCHANGE ? "all-to-all"
                                                          : "calc",
-        .dimension = own->kind == APP__SERVING_DID_EXCHANGE ? "ep" : "none",
+        .dimension = own->kind == APP__SERVING_DID_EXCHANGE ? "ep"
+                     : own->kind == APP__SERVING_DID_REDUCE ? "tp"
+                     : own->kind == APP__SERVING_DID_PASS   ? "pp"
+                                                            : "none",
         .name = names[own->kind],
         .bytes = own->bytes,
         .peer = own->peer,
@@ -125,9 +136,9 @@ static void tell_operation(const app__serving_node_t *node,
 uint64_t app__serving_operations(const app_t *app, uint64_t most, app_operation_fn fn, void *ctx)
 {
     const app__serving_t *const serving = (const app__serving_t *)(const void *)app;
-    const uint64_t share = most / serving->node_count;
+    const uint64_t share = most / (serving->all_count - serving->storage_count);
     uint64_t started = 0;
-    for (uint32_t n = 0; n < serving->node_count; n++) {
+    for (uint32_t n = 0; n < serving->all_count; n++) {
         const app__serving_node_t *const node = &serving->nodes[n];
         started += node->operation_count;
         for (size_t i = 0; fn != NULL && i < node->operation_count && i < share; i++) {
@@ -145,7 +156,7 @@ typedef struct sums {
     sim_sample_set_t e2e;
     sim_sample_set_t kv;
     double e2e_ps;
-    double network_ps;
+    app__serving_network_t network_ps;
     uint64_t good;
     uint64_t reused;
     sim_time_t last_ps;
@@ -229,8 +240,10 @@ static void add_served(const app__serving_t *serving,
         sim_sample_set_add(&sums->kv, (uint64_t)stage_ps[APP__SERVING_KV]);
     }
     sums->e2e_ps += (double)e2e_ps;
-    sums->network_ps += stage_ps[APP__SERVING_ROUTING] + stage_ps[APP__SERVING_FETCH_WAIT] +
-                        stage_ps[APP__SERVING_KV];
+    sums->network_ps.messages += stage_ps[APP__SERVING_ROUTING];
+    sums->network_ps.store += stage_ps[APP__SERVING_FETCH_WAIT];
+    sums->network_ps.kv += stage_ps[APP__SERVING_KV];
+    app__serving_add_network(serving, course, stage_ps, &sums->network_ps);
     sums->reused += course->reused_in_fact;
     sums->last_ps = course->end_ps > sums->last_ps ? course->end_ps : sums->last_ps;
 }
@@ -255,7 +268,7 @@ static double imbalance(const app__serving_report_t *report, bool storage)
 
 static void tell_nics(const app__serving_t *serving, app__serving_report_t *report)
 {
-    const uint32_t all = serving->node_count + serving->storage_count;
+    const uint32_t all = serving->all_count;
     report->nics = sim_alloc_array(serving->nic_count, sizeof(*report->nics));
     for (uint32_t n = 0; n < all; n++) {
         const app__serving_node_t *const node = &serving->nodes[n];
@@ -264,7 +277,7 @@ static void tell_nics(const app__serving_t *serving, app__serving_report_t *repo
             *nic = (app__serving_nic_t){
                 .node = node->station->host->sim.name,
                 .nic = i,
-                .use = n >= serving->node_count               ? "store"
+                .use = node->place.gpus == 0                  ? "store"
                        : i + node->storage_nics >= node->nics ? "storage"
                                                               : "compute",
                 .sent_bytes = node->nic_sent[i],
@@ -281,60 +294,33 @@ static void tell_nics(const app__serving_t *serving, app__serving_report_t *repo
     report->storage_nic_imbalance = imbalance(report, true);
 }
 
-static void tell_nodes(const app__serving_t *serving, app__serving_report_t *report, double all_ps)
+// Returns the time of a token's KV data at the busiest NIC of the first host of a node, which has
+// most layers.
+static double busiest_ps(const app__serving_node_t *node)
 {
-    report->nodes = sim_alloc_array(serving->node_count, sizeof(*report->nodes));
-    for (uint32_t n = 0; n < serving->node_count; n++) {
-        const app__serving_node_t *const node = &serving->nodes[n];
-        const app__serving_counters_t *const counters = &node->counters;
-        const double steps = counters->steps == 0 ? (double)NAN : (double)counters->steps;
-        report->preemptions += counters->preemptions;
-        report->again_tokens += counters->again_tokens;
-        report->kv_bytes += counters->sent_bytes;
-        report->fetched_bytes += counters->fetched_bytes;
-        report->stored_bytes += counters->stored_bytes;
-        report->exchange_bytes += counters->exchange_bytes;
-        report->exchanges_failed += counters->exchanges_failed;
-        report->fetches_failed += counters->fetches_failed;
-        report->nodes[report->node_count++] = (app__serving_told_node_t){
-            .node = node->station->host->sim.name,
-            .role = serving->node_count == serving->prefill_count ? "both"
-                    : node->decodes                               ? "decode"
-                                                                  : "prefill",
-            .steps = counters->steps,
-            .prefill_tokens = counters->prefill_tokens,
-            .decode_tokens = counters->decode_tokens,
-            .preemptions = counters->preemptions,
-            .batch_mean = (double)counters->batch_sum / steps,
-            .busy_percent = all_ps > 0.0 ? 100.0 * (double)counters->busy_ps / all_ps : 0.0,
-            .exchange_percent = counters->busy_ps > 0 ? 100.0 * (double)counters->exchange_ps /
-                                                            (double)counters->busy_ps
-                                                      : 0.0,
-            .memory_percent = 100.0 * (double)counters->pages_max / (double)node->pages,
-            .sent_bytes = counters->sent_bytes,
-            .received_bytes = counters->received_bytes,
-        };
+    const app__serving_t *const serving = node->serving;
+    const double share = (double)node->place.layers / (double)serving->served.sizes.layers;
+    const uint32_t all = serving->flows;
+    double most_ps = 0.0;
+    for (uint32_t i = 0; i < node->nics; i++) {
+        uint64_t flows = 0;
+        for (uint32_t f = 0; f < all; f++) {
+            const uint32_t gpu = (uint32_t)(f * node->gpus.count / all) % node->place.gpus;
+            flows +=
+                app__serving_rank_of(node, f, all) == 0 && app__serving_nic_of_gpu(node, gpu) == i;
+        }
+        const double rate = (double)nic_rate_bps(nic_at(node->station->host, i));
+        const double time_ps = (double)flows * (double)serving->flow_unit_bytes * 8e12 / rate;
+        most_ps = time_ps * share > most_ps ? time_ps * share : most_ps;
     }
+    return most_ps;
 }
 
 double app__serving_formula_ps(const app__serving_t *serving)
 {
-    app__serving_node_t *const first = &serving->nodes[0];
-    const app__serving_node_t *const ends[2] = {first, &serving->nodes[serving->node_count - 1]};
-    const app__serving_transfer_t transfer = {.node = first, .peer = ends[1]->index};
-    double most_ps = 0.0;
-    for (uint32_t e = 0; e < 2; e++) {
-        for (uint32_t i = 0; i < ends[e]->nics; i++) {
-            uint64_t flows = 0;
-            for (uint32_t f = 0; f < serving->flows; f++) {
-                flows += app__serving_end(&transfer, ends[e], f, serving->flows).nic == i;
-            }
-            const double rate = (double)nic_rate_bps(nic_at(ends[e]->station->host, i));
-            const double time_ps = (double)flows * (double)serving->flow_unit_bytes * 8e12 / rate;
-            most_ps = time_ps > most_ps ? time_ps : most_ps;
-        }
-    }
-    return most_ps;
+    const double from_ps = busiest_ps(&serving->nodes[0]);
+    const double to_ps = busiest_ps(&serving->nodes[serving->node_count - 1]);
+    return from_ps > to_ps ? from_ps : to_ps;
 }
 
 static void tell_served(const app__serving_t *serving, app__serving_report_t *report)
@@ -367,6 +353,21 @@ static void tell_served(const app__serving_t *serving, app__serving_report_t *re
     }
 }
 
+static void tell_network(app__serving_report_t *report, const sums_t *sums)
+{
+    const app__serving_network_t *const ps = &sums->network_ps;
+    const double all_ps = sums->e2e_ps > 0.0 ? sums->e2e_ps : (double)NAN;
+    report->network_shares = (app__serving_network_t){
+        .messages = ps->messages / all_ps,
+        .store = ps->store / all_ps,
+        .kv = ps->kv / all_ps,
+        .tp = ps->tp / all_ps,
+        .pp = ps->pp / all_ps,
+        .ep = ps->ep / all_ps,
+    };
+    report->network_share = (ps->messages + ps->store + ps->kv + ps->tp + ps->pp + ps->ep) / all_ps;
+}
+
 static void tell_sums(const app__serving_t *serving, app__serving_report_t *report, sums_t *sums)
 {
     const sim_time_t end_ps = sim_end_time_ps(net_sim(serving->app.net));
@@ -383,7 +384,7 @@ static void tell_sums(const app__serving_t *serving, app__serving_report_t *repo
     report->kv_hit_rate = report->prompt_tokens == 0
                               ? (double)NAN
                               : (double)sums->reused / (double)report->prompt_tokens;
-    report->network_share = sums->e2e_ps > 0.0 ? sums->network_ps / sums->e2e_ps : (double)NAN;
+    tell_network(report, sums);
     for (uint32_t s = 0; s < APP__SERVING_STAGES; s++) {
         report->stages.ms[s] =
             report->requests == 0
@@ -400,7 +401,7 @@ static void tell_sums(const app__serving_t *serving, app__serving_report_t *repo
     } else {
         report->kv_formula_ms = (double)NAN;
     }
-    tell_nodes(serving, report, seconds * 1e12);
+    app__serving_tell_nodes(serving, report, seconds * 1e12);
 }
 
 static void serving_fill(const void *object, void *report_void)

@@ -50,6 +50,63 @@ static void say_refused(const app__serving_t *serving,
     }
 }
 
+#define PLACED 4u // nodes whose hosts are told
+
+// Says which hosts and layers the stages of a node have.
+static void say_place(const app__serving_t *serving,
+                      uint32_t leader,
+                      void (*write)(const char *text, void *ctx),
+                      void *ctx)
+{
+    const app__serving_place_t *const place = &serving->nodes[leader].place;
+    char *text =
+        sim_format("%s node %u:",
+                   leader >= serving->prefill_count ? "decode" : "prefill",
+                   leader >= serving->prefill_count ? leader - serving->prefill_count : leader);
+    for (uint32_t i = 0; i < place->host_count; i++) {
+        const app__serving_node_t *const host =
+            &serving->nodes[app__serving_host_of(serving, leader, i)];
+        const char *const name = host->station->host->sim.name;
+        char *const longer = host->place.rank > 0
+                                 ? sim_format("%s %s", text, name)
+                                 : sim_format("%s%s layers %" PRIu64 " to %" PRIu64 " on %s",
+                                              text,
+                                              i > 0 ? ";" : "",
+                                              host->place.first_layer,
+                                              host->place.first_layer + host->place.layers - 1,
+                                              name);
+        sim_free(text);
+        text = longer;
+    }
+    char *const line = sim_format("%s; %u GPUs of each host\n", text, place->gpus);
+    sim_free(text);
+    say(write, ctx, line);
+}
+
+// Says where the nodes with several hosts are: the first ones of each kind.
+static void say_places(const app__serving_t *serving,
+                       void (*write)(const char *text, void *ctx),
+                       void *ctx)
+{
+    const uint32_t firsts[2] = {0, serving->prefill_count};
+    const uint32_t ends[2] = {serving->prefill_count, serving->node_count};
+    for (uint32_t kind = 0; kind < 2; kind++) {
+        const uint32_t first = firsts[kind];
+        const uint32_t count = ends[kind] - first;
+        if (count == 0 || serving->nodes[first].place.host_count == 1) {
+            continue;
+        }
+        for (uint32_t n = first; n < ends[kind] && n < first + PLACED; n++) {
+            say_place(serving, n, write, ctx);
+        }
+        if (count > PLACED) {
+            say(write,
+                ctx,
+                sim_format("%u further nodes follow in the same way\n", count - PLACED));
+        }
+    }
+}
+
 void app__serving_describe(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx)
 {
     const app__serving_t *const serving = (const app__serving_t *)(const void *)app;
@@ -91,6 +148,7 @@ void app__serving_describe(const app_t *app, void (*write)(const char *text, voi
                        serving->flows,
                        sim_plural(serving->flows)));
     }
+    say_places(serving, write, ctx);
     room = room_of(decode);
     const uint32_t decoding =
         decode->decodes ? serving->node_count - serving->prefill_count : serving->prefill_count;

@@ -32,11 +32,14 @@ uint64_t app__serving_exchange_bytes(const app__serving_t *serving, uint64_t tok
 static uint64_t flow_bytes(const app__serving_node_t *node, uint32_t flows)
 {
     const app__serving_t *const serving = node->serving;
-    const uint64_t layers = serving->served.sizes.layers;
-    const uint64_t from = expert_layers(serving, layers * (node->group - 1) / node->groups);
-    const uint64_t to = expert_layers(serving, layers * node->group / node->groups);
-    const uint64_t parts = node->gpus.expert_nodes * flows;
-    return (app__serving_exchange_bytes(serving, node->step_tokens) * (to - from) + parts - 1) /
+    const app__serving_place_t *const place = &node->place;
+    const uint64_t first = place->first_layer;
+    const uint64_t from =
+        expert_layers(serving, first + place->layers * (node->group - 1) / node->groups);
+    const uint64_t to = expert_layers(serving, first + place->layers * node->group / node->groups);
+    // The hosts of a stage share the tokens.
+    const uint64_t parts = node->gpus.expert_nodes * flows * place->tp_hosts;
+    return (app__serving_exchange_bytes(serving, node->run->tokens) * (to - from) + parts - 1) /
            parts;
 }
 
@@ -51,13 +54,13 @@ static void begin(app__serving_node_t *node, bool reads)
     node->exchange_left = 1; // until all transfers have begun
     for (uint32_t i = 1; i < count; i++) {
         // Each node begins with the one behind it.
-        const uint32_t peer = first + (node->index - first + i) % count;
+        const uint32_t peer = first + (node->place.leader - first + i) % count;
         if (node->lost_peers[peer]) {
             continue;
         }
         app__serving_transfer_t transfer = {
             .node = node,
-            .peer = peer,
+            .peer = app__serving_host_of(serving, peer, node->place.number),
             .reads = reads,
             .unlisted = true,
             .offset = serving->exchange_at,

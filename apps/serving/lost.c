@@ -28,7 +28,7 @@ static void detected(sim_node_t *sim_node, sim_timer_t *timer)
 {
     app__serving_failure_t *const failure = SIM_CONTAINER_OF(timer, app__serving_failure_t, detect);
     sim_progress(sim_node);
-    app__serving_lose(failure->serving, failure->node);
+    app__serving_lose(failure->serving, failure->serving->nodes[failure->node].place.leader);
 }
 
 void app__serving_failure_begin(app__serving_t *serving)
@@ -124,20 +124,24 @@ sim_err_t app__serving_failures_read(app__serving_t *serving,
 
 sim_err_t app__serving_failures_find(app__serving_t *serving, sim_message_t *message)
 {
+    const uint32_t leader = serving->node_count - 1;
+    const uint32_t last =
+        app__serving_host_of(serving, leader, serving->nodes[leader].place.host_count - 1);
     for (size_t i = 0; i < serving->failure_count; i++) {
         app__serving_failure_t *const failure = &serving->failures[i];
-        while (failure->node < serving->node_count &&
+        while (failure->node < serving->all_count &&
                serving->nodes[failure->node].station->host != failure->host) {
             failure->node++;
         }
-        if (failure->node == serving->node_count) {
+        if (failure->node == serving->all_count || serving->nodes[failure->node].place.gpus == 0) {
             return sim_fail_about(message,
                                   SIM_ERR_UNKNOWN,
                                   "fail-host",
-                                  ": '%s' is no prefill or decode node, expected one of %s to %s",
+                                  ": '%s' is no host of a prefill or decode node, expected one of "
+                                  "%s to %s",
                                   failure->host->sim.name,
                                   serving->nodes[0].station->host->sim.name,
-                                  serving->nodes[serving->node_count - 1].station->host->sim.name);
+                                  serving->nodes[last].station->host->sim.name);
         }
     }
     return SIM_OK;
@@ -147,8 +151,11 @@ sim_err_t app__serving_failures_find(app__serving_t *serving, sim_message_t *mes
 
 bool app__serving_leave_if_dropped(app__serving_job_t *job)
 {
-    if (!job->dropped || job->under_way > 0 || job->in_step > 0) {
+    if (!job->dropped || job->under_way > 0 || job->part.under_way > 0 || job->in_step > 0) {
         return false;
+    }
+    if (job->members_left > 0) {
+        app__serving_tell_members(job->node, APP__SERVING_PART_DROP, job->number, 0);
     }
     job->node->serving->seats[job->number].prefill = NULL;
     app__serving_job_free(job);
@@ -166,6 +173,7 @@ static void drop_jobs(app__mc_chain_t *chain, uint32_t lost)
         }
         if (job->prefills) {
             job->dropped = true;
+            job->part.dropped = true;
             (void)app__serving_leave_if_dropped(job);
         } else if (job->phase == APP__SERVING_RESERVING || job->phase == APP__SERVING_RECEIVING) {
             app__serving_job_end(job, true);
@@ -175,7 +183,13 @@ static void drop_jobs(app__mc_chain_t *chain, uint32_t lost)
 
 void app__serving_on_lost(app__serving_node_t *node, uint32_t lost)
 {
+    if (lost == node->index) {
+        node->lost = true; // another host of it is lost: it cannot work any more
+        sim_timer_cancel(node->node, &node->timer);
+        return;
+    }
     node->lost_peers[lost] = true;
+    app__serving_tell_members(node, APP__SERVING_PEER_LOST, lost, 0);
     drop_jobs(&node->queued, lost);
     drop_jobs(&node->running, lost);
     drop_jobs(&node->reserving, lost);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/serving/move.c - transfers of KV data between nodes (docs/models/serving.md).
 //
-// A transfer between GPUs has as many flows as the larger node has GPUs: flow f uses GPU
-// f x GPUs / flows at each end. A transfer of host memory, to or from storage nodes, has a flow for
+// A transfer between GPUs has as many flows as the larger host has GPUs: flow f uses GPU
+// f x GPUs / flows at each end; or it has some of the flows between two groups of GPUs. A transfer of host memory, to or from storage nodes, has a flow for
 // each NIC that its node has for storage. GPUs share the other NICs of their node in order.
 #include "apps/serving/serving.h"
 
@@ -26,7 +26,12 @@ uint64_t app__serving_address(const app__serving_node_t *node, uint32_t place)
 uint32_t app__serving_nic_of_gpu(const app__serving_node_t *node, uint32_t gpu)
 {
     const uint64_t nics = node->nics - node->storage_nics;
-    return (uint32_t)(gpu * nics / node->gpus.count);
+    return (uint32_t)(gpu * nics / node->place.gpus);
+}
+
+uint32_t app__serving_rank_of(const app__serving_node_t *node, uint32_t flow, uint32_t flows)
+{
+    return (uint32_t)(flow * node->gpus.count / flows) / node->place.gpus;
 }
 
 uint32_t app__serving_flows(const app__serving_transfer_t *transfer)
@@ -35,8 +40,10 @@ uint32_t app__serving_flows(const app__serving_transfer_t *transfer)
     if (transfer->host) {
         return node->storage_nics > 0 ? node->storage_nics : node->nics;
     }
-    const uint64_t peer = node->serving->nodes[transfer->peer].gpus.count;
-    return (uint32_t)(node->gpus.count > peer ? node->gpus.count : peer);
+    const uint32_t peer = node->serving->nodes[transfer->peer].place.gpus;
+    return transfer->flow_count > 0  ? transfer->flow_count
+           : node->place.gpus > peer ? node->place.gpus
+                                     : peer;
 }
 
 app__serving_end_t app__serving_end(const app__serving_transfer_t *transfer,
@@ -52,11 +59,14 @@ app__serving_end_t app__serving_end(const app__serving_transfer_t *transfer,
             .place = APP__SERVING_HOST,
         };
     }
-    const uint32_t gpu = (uint32_t)(flow * node->gpus.count / flows);
+    const uint32_t all = node->serving->flows;
+    const uint64_t gpu = transfer->flow_count > 0 ? (transfer->first_flow + flow) *
+                                                        node->gpus.count / all % node->place.gpus
+                                                  : (uint64_t)flow * node->place.gpus / flows;
     return (app__serving_end_t){
         .node = node,
-        .nic = app__serving_nic_of_gpu(node, gpu),
-        .place = gpu,
+        .nic = app__serving_nic_of_gpu(node, (uint32_t)gpu),
+        .place = (uint32_t)gpu,
     };
 }
 
@@ -182,7 +192,7 @@ void app__serving_move(const app__serving_transfer_t *transfer)
     app__mc_chain_add(&node->moves, &move->link);
     if (transfer->bytes == 0) {
         end_move(move);
-    } else if (node->serving->wire != NULL) {
+    } else if (transfer->notice > 0 || node->serving->config.transport == APP__SERVING_WRITES) {
         move_by_verbs(move);
     } else {
         const app_mooncake_t *const peer = node->serving->nodes[transfer->peer].engine;

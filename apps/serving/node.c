@@ -74,6 +74,7 @@ void app__serving_job_free(app__serving_job_t *job)
     node->running_count -= job->phase == APP__SERVING_RUNNING;
     node->pages_free += job->pages;
     SIM_CHECK(node->pages_free <= node->pages);
+    app__serving_part_fini(&job->part);
     sim_free(job);
 }
 
@@ -125,15 +126,13 @@ static void job_token(app__serving_job_t *job)
 // Lets go of a prompt whose KV data is at the decode node, or will never be.
 static void leave_if_sent(app__serving_job_t *job)
 {
-    if (job->phase != APP__SERVING_SENDING || job->under_way > 0 ||
-        (job->sent < job->produced && !job->failed)) {
+    if (job->phase != APP__SERVING_SENDING || job->members_left > 0 ||
+        !app__serving_part_ended(&job->part)) {
         return;
     }
     app__serving_node_t *const node = job->node;
     app__serving_t *const serving = node->serving;
-    const uint64_t words[3] = {job->failed ? 1 : 0,
-                               (job->produced - job->first_sent) / serving->served.sizes.layers,
-                               0};
+    const uint64_t words[3] = {job->part.failed ? 1 : 0, job->target - job->first_sent, 0};
     app__serving_tell(serving,
                       node->station,
                       1 + job->peer,
@@ -145,51 +144,34 @@ static void leave_if_sent(app__serving_job_t *job)
     app__serving_step(node);
 }
 
-static void moved(void *ctx, uint64_t bytes, bool good)
+void app__serving_job_sent(app__serving_job_t *job)
 {
-    app__serving_job_t *const job = ctx;
-    job->node->counters.sent_bytes += bytes;
-    job->under_way--;
-    if (job->node->lost || app__serving_leave_if_dropped(job)) {
-        return;
+    if (!app__serving_leave_if_dropped(job)) {
+        leave_if_sent(job);
     }
-    job->failed = job->failed || !good;
-    leave_if_sent(job);
 }
 
-void app__serving_job_send(app__serving_job_t *job)
+void app__serving_member_sent(app__serving_node_t *node, uint32_t number, bool failed)
 {
-    if (job->failed) {
-        leave_if_sent(job); // a part failed while later ones were computed
-        return;
+    app__serving_job_t *const job = node->serving->seats[number].prefill;
+    if (job != NULL) {
+        SIM_CHECK(job->members_left > 0);
+        job->members_left--;
+        job->part.failed = job->part.failed || failed;
+        app__serving_job_sent(job);
     }
-    if (!job->granted || job->sent == job->produced || job->dropped) {
-        return;
-    }
-    const app__serving_t *const serving = job->node->serving;
-    const uint64_t from = app__serving_unit_bytes(serving, job->sent);
-    const app__serving_transfer_t transfer = {
-        .node = job->node,
-        .peer = job->peer,
-        .offset = serving->stage_at[job->number % serving->requests.count] + from,
-        .bytes = app__serving_unit_bytes(serving, job->produced) - from,
-        .fn = moved,
-        .ctx = job,
-    };
-    job->sent = job->produced;
-    job->under_way++;
-    app__serving_move(&transfer);
+}
+
+app__serving_part_t *app__serving_part_of_job(app__serving_job_t *job)
+{
+    return &job->part;
 }
 
 static void prompt_stepped(app__serving_job_t *job)
 {
     app__serving_t *const serving = job->node->serving;
     app__serving_node_t *const node = job->node;
-    const bool whole = job->computed == job->target;
-    if (whole || serving->config.kv != APP__SERVING_WHOLE) {
-        job->produced = job->computed * serving->served.sizes.layers;
-    }
-    if (whole) {
+    if (job->computed == job->target) {
         app__serving_course_t *const course = course_of(job);
         course->computed_ps = node->node->now_ps;
         if (serving->config.first == APP__SERVING_FIRST_PREFILL) {
@@ -199,7 +181,8 @@ static void prompt_stepped(app__serving_job_t *job)
         app__serving_tell(serving, node->station, 0, APP__SERVING_COMPUTED, job->number, NULL);
         app__serving_store(job);
     }
-    app__serving_job_send(job);
+    app__serving_part_send(&job->part);
+    leave_if_sent(job);
 }
 
 void app__serving_job_stepped(app__serving_job_t *job)
@@ -237,10 +220,10 @@ void app__serving_fetched(app__serving_job_t *job, bool good)
     node->counters.fetches_failed += !good;
     job->reused = good ? job->own + job->to_fetch : job->own;
     job->computed = job->reused;
+    job->part.computed = job->reused;
     if (good && job->through_decode) {
-        job->sent = job->reused * serving->served.sizes.layers; // its decode node has that
-        job->produced = job->sent;
-        job->first_sent = job->sent;
+        app__serving_part_skip(&job->part, job->reused); // its decode node has that
+        job->first_sent = job->reused;
     }
     serving->courses[job->number].fetched_ps = node->node->now_ps;
     serving->courses[job->number].reused_in_fact = job->reused;
@@ -262,6 +245,8 @@ static void on_job(app__serving_node_t *node, uint32_t number, const uint64_t wo
     serving->courses[number].queued_ps = node->node->now_ps;
     if (job->prefills) {
         serving->seats[number].prefill = job;
+        app__serving_part_init(&job->part, node, number, job->peer);
+        job->part.job = job;
     } else {
         serving->seats[number].decode = job;
     }
@@ -319,8 +304,12 @@ static void on_grant(app__serving_node_t *node, uint32_t number)
     if (job == NULL) {
         return; // it was dropped, since its decode node was taken for lost
     }
-    job->granted = true;
-    app__serving_job_send(job);
+    job->part.granted = true;
+    if (job->members_told) {
+        app__serving_tell_members(node, APP__SERVING_PART_GO, number, 0);
+    }
+    app__serving_part_send(&job->part);
+    leave_if_sent(job);
 }
 
 // Takes a request whose KV data is there, `tokens` of them from its prefill node.
@@ -355,8 +344,16 @@ static void on_message(app__mc_station_t *station, const app__mc_incoming_t *inc
 {
     app__serving_node_t *const node = ctx;
     app__mc_answer(station, incoming->peer, incoming->id, SIM_OK, "", 0);
-    SIM_CHECK(incoming->size == APP__SERVING_MESSAGE_BYTES);
     const uint64_t kind = app__mc_get64(incoming->body);
+    if (node->lost) {
+        return; // the router has taken it for lost, since other hosts of it cannot be reached
+    }
+    if (kind == APP__SERVING_INSIDE) {
+        sim_progress(node->node);
+        app__serving_inside_arrived(node, incoming->peer - 1, incoming->body, incoming->size);
+        return;
+    }
+    SIM_CHECK(incoming->size == APP__SERVING_MESSAGE_BYTES);
     const uint32_t number = (uint32_t)app__mc_get64(incoming->body + 8);
     const uint64_t words[3] = {app__mc_get64(incoming->body + 16),
                                app__mc_get64(incoming->body + 24),
@@ -413,7 +410,8 @@ void app__serving_node_init(app__serving_node_t *node)
     node->read_from = sim_alloc_array(node->serving->nic_count, sizeof(*node->read_from));
     node->nic_sent = sim_alloc_array(node->nics, sizeof(*node->nic_sent));
     node->nic_received = sim_alloc_array(node->nics, sizeof(*node->nic_received));
-    app__serving_batch_init(node);
+    app__serving_stage_init(node);
+    app__serving_links_init(node);
     app__mc_handle(node->station, APP__MC_PROGRAM, on_message, node);
 }
 
@@ -422,7 +420,9 @@ static void free_jobs(app__mc_chain_t *chain)
     app__mc_link_t *link = chain->oldest;
     while (link != NULL) {
         app__mc_link_t *const next = link->newer;
-        sim_free(SIM_CONTAINER_OF(link, app__serving_job_t, link));
+        app__serving_job_t *const job = SIM_CONTAINER_OF(link, app__serving_job_t, link);
+        app__serving_part_fini(&job->part);
+        sim_free(job);
         link = next;
     }
 }
@@ -435,6 +435,9 @@ void app__serving_node_fini(app__serving_node_t *node)
     free_jobs(&node->others);
     app__serving_moves_fini(node);
     app__serving_errands_fini(node);
+    app__serving_stage_fini(node);
+    app__serving_parts_fini(node);
+    app__serving_links_fini(node);
     sim_free(node->lost_peers);
     sim_free(node->written_to);
     sim_free(node->read_from);

@@ -37,9 +37,13 @@ typedef struct app__serving_told_node {
     uint64_t prefill_tokens;
     uint64_t decode_tokens;
     uint64_t preemptions;
+    uint64_t hosts;
     double batch_mean;
     double busy_percent;
+    double bubble_percent;
     double exchange_percent;
+    double tp_percent;
+    double pp_percent;
     double memory_percent;
     uint64_t sent_bytes;
     uint64_t received_bytes;
@@ -59,6 +63,16 @@ typedef struct app__serving_told_request {
     app__serving_told_stages_t stages;
 } app__serving_told_request_t;
 
+// Shares of all requests' time in which they waited for the network.
+typedef struct app__serving_network {
+    double messages;
+    double store;
+    double kv;
+    double tp;
+    double pp;
+    double ep;
+} app__serving_network_t;
+
 typedef struct app__serving_report {
     uint64_t requests;
     uint64_t refused;
@@ -74,6 +88,7 @@ typedef struct app__serving_report {
     double tokens_per_s;
     double kv_hit_rate;
     double network_share;
+    app__serving_network_t network_shares;
     double nic_imbalance;
     double storage_nic_imbalance;
     sim_percentiles_t kv_ms;
@@ -90,6 +105,8 @@ typedef struct app__serving_report {
     uint64_t fetches_failed;
     uint64_t exchange_bytes;
     uint64_t exchanges_failed;
+    uint64_t tp_bytes;
+    uint64_t pp_bytes;
     app__serving_told_node_t *nodes;
     size_t node_count;
     app__serving_nic_t *nics;
@@ -98,9 +115,18 @@ typedef struct app__serving_report {
     size_t served_count;
 } app__serving_report_t;
 
-#define APP__SERVING_REPORT_ROWS 33u
+#define APP__SERVING_REPORT_ROWS 36u
 extern const sim_report_row_t app__serving_report_rows[APP__SERVING_REPORT_ROWS];
 
+// Fills what `serving` reports of its nodes; all_ps: from the start to the last token.
+void app__serving_tell_nodes(const app__serving_t *serving,
+                             app__serving_report_t *report,
+                             double all_ps);
+// Adds the time of a served request that its steps waited for other hosts of a node, or of a pool.
+void app__serving_add_network(const app__serving_t *serving,
+                              const app__serving_course_t *course,
+                              const double stage_ps[APP__SERVING_STAGES],
+                              app__serving_network_t *sum_ps);
 // Computes the stages of a request that was served, in ps.
 void app__serving_stages(const app__serving_course_t *course, double stage_ps[APP__SERVING_STAGES]);
 // Returns the time of a token's KV data at the rates of the busiest NICs of a prefill and a decode

@@ -309,7 +309,8 @@ void app__serving_lose(app__serving_t *serving, uint32_t node)
     serving->lost[node] = true;
     app__serving_forget(serving, node);
     for (uint32_t n = 0; n < serving->node_count; n++) {
-        if (!serving->lost[n]) {
+        // One of several hosts may still be there, and must stop.
+        if (!serving->lost[n] || (n == node && serving->nodes[n].place.host_count > 1)) {
             app__serving_tell(serving, serving->router, 1 + n, APP__SERVING_LOST, 0, words);
         }
     }
@@ -384,6 +385,11 @@ static void on_message(app__mc_station_t *station, const app__mc_incoming_t *inc
     const uint64_t kind = app__mc_get64(incoming->body);
     const uint32_t number = (uint32_t)app__mc_get64(incoming->body + 8);
     SIM_CHECK(number < serving->attempts * serving->requests.count);
+    if (kind == APP__SERVING_BROKEN) {
+        sim_progress(station->node);
+        app__serving_lose(serving, (uint32_t)app__mc_get64(incoming->body + 16));
+        return;
+    }
     uint16_t *const seen = &serving->seats[number].seen_by_router;
     if (*seen & 1u << kind) {
         return; // a message that arrived twice

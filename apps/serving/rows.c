@@ -21,21 +21,38 @@ static const sim_report_table_t stage_table = {
 #define NODE(name_, kind_, unit_, help_) \
     {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(app__serving_told_node_t, name_)}
 static const sim_report_row_t node_rows[] = {
-    NODE(node, STRING, "", "host of the node"),
+    NODE(node, STRING, "", "host of the node, the first one of several"),
+    NODE(hosts, U64, "", "hosts of the node: pipeline stages x tp-hosts"),
     NODE(role, STRING, "", "prefill, decode, or both"),
     NODE(steps, U64, "", "steps that the node's GPUs computed"),
     NODE(prefill_tokens, U64, "", "tokens of prompts that the node computed, those computed again included"),
     NODE(decode_tokens, U64, "", "tokens that the node computed behind their prompts"),
     NODE(preemptions, U64, "", "requests that gave up their memory for others"),
     NODE(batch_mean, REAL, "", "mean number of requests in a step"),
-    NODE(busy_percent, REAL, "%", "share of the time from the start to the last token in which the node computed"),
+    NODE(busy_percent, REAL, "%", "share of the time from the start to the last token in which the node computed; mean of its stages"),
+    NODE(bubble_percent, REAL, "%", "share of the time with steps under way in which a stage of the node had none to compute; mean of its stages"),
     NODE(exchange_percent, REAL, "%", "share of its steps in which the node waited for experts of other nodes"),
+    NODE(tp_percent, REAL, "%", "share of its steps in which the node waited for all-reduces between its hosts"),
+    NODE(pp_percent, REAL, "%", "share of its steps, from the first stage to the last, in which activations were on their way between stages"),
     NODE(memory_percent, REAL, "%", "largest share of the node's KV memory in use at the begin of a step"),
     NODE(sent_bytes, U64, "bytes", "KV data that the node sent"),
     NODE(received_bytes, U64, "bytes", "KV data that the node received"),
 };
 static const sim_report_table_t node_table = {
     .rows = node_rows, .count = SIM_COUNT_OF(node_rows), .bytes = sizeof(app__serving_told_node_t)};
+
+#define SHARE(name_, help_) \
+    {#name_, SIM_REPORT_REAL, "", help_, .offset = offsetof(app__serving_network_t, name_)}
+static const sim_report_row_t network_rows[] = {
+    SHARE(messages, "messages from the router to the prefill node"),
+    SHARE(store, "KV data of earlier prompts, from other nodes or the store"),
+    SHARE(kv, "KV data from the prefill to the decode node"),
+    SHARE(tp, "all-reduces between the hosts of a node, by the mean share of their steps"),
+    SHARE(pp, "activations between the stages of a node, by the mean share of their steps"),
+    SHARE(ep, "activations to experts of other nodes and back, by the mean share of their steps"),
+};
+static const sim_report_table_t network_table = {
+    .rows = network_rows, .count = SIM_COUNT_OF(network_rows), .bytes = sizeof(app__serving_network_t)};
 
 #define NIC(name_, kind_, unit_, help_) \
     {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(app__serving_nic_t, name_)}
@@ -112,7 +129,9 @@ const sim_report_row_t app__serving_report_rows[APP__SERVING_REPORT_ROWS] = {
     ROW(requests_per_s, REAL, "1/s", true, "served requests per second"),
     ROW(tokens_per_s, REAL, "1/s", true, "generated tokens per second"),
     ROW(kv_hit_rate, REAL, "", true, "share of prompt tokens that were not computed, since their KV data was in a cache"),
-    ROW(network_share, REAL, "", true, "share of all requests' time in which they waited for the network: routing_ms, fetch_ms and kv_ms of stages"),
+    ROW(network_share, REAL, "", true, "share of all requests' time in which they waited for the network: the sum of network_shares"),
+    {"network_shares", SIM_REPORT_OBJECT, "", "share of all requests' time in which they waited for the network, by kind",
+     .offset = offsetof(app__serving_report_t, network_shares), .table = &network_table, .shown = false},
     ROW(nic_imbalance, REAL, "", true, "largest traffic of a NIC divided by the mean, over the NICs of prefill and decode nodes, without storage-nics"),
     ROW(storage_nic_imbalance, REAL, "", false, "largest traffic of a NIC for storage divided by the mean, over the storage-nics of prefill and decode nodes"),
     TIMES(kv_ms, true, "time from a computed prompt until its decode node has all KV data, without waits for memory there"),
@@ -130,6 +149,8 @@ const sim_report_row_t app__serving_report_rows[APP__SERVING_REPORT_ROWS] = {
     ROW(fetches_failed, U64, "", false, "prompts that were computed further, since KV data of earlier ones could not be read"),
     ROW(exchange_bytes, U64, "bytes", false, "activations that went to experts of other nodes and back"),
     ROW(exchanges_failed, U64, "", false, "transfers of such activations that failed, after which the step went on"),
+    ROW(tp_bytes, U64, "bytes", false, "activations that hosts of a node sent to each other in all-reduces"),
+    ROW(pp_bytes, U64, "bytes", false, "activations that stages of a node sent to the next one"),
     LIST(nodes, node_count, node_table, "each prefill and decode node"),
     LIST(nics, nic_count, nic_table, "each NIC of these nodes"),
     LIST(served, served_count, served_table, "each served request, with log"),

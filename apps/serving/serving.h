@@ -8,12 +8,10 @@
 #define APPS_SERVING_SERVING_H
 
 #include "apps/mooncake/programs/programs.h"
+#include "apps/serving/hosts/hosts.h"
 #include "apps/serving/requests.h"
 #include "apps/serving/steps/served.h"
 
-typedef struct app__serving app__serving_t;
-typedef struct app__serving_node app__serving_node_t;
-typedef struct app__serving_job app__serving_job_t;
 typedef struct app__serving_wire app__serving_wire_t;
 
 // The moment at which prefill nodes send KV data.
@@ -87,6 +85,11 @@ typedef struct app__serving_config {
     uint64_t kv_value_bytes;
     uint64_t tp;
     uint64_t decode_tp; // SIM_AUTO: tp
+    uint64_t tp_hosts;
+    uint64_t decode_tp_hosts; // SIM_AUTO: tp_hosts
+    uint64_t pp;
+    uint64_t decode_pp;     // SIM_AUTO: pp
+    uint64_t micro_batches; // SIM_AUTO: as many as stages
     sim_ratio_t tflops;
     sim_ratio_t efficiency;
     uint64_t memory_bps;
@@ -122,9 +125,14 @@ extern const sim_attr_table_t app__serving_attrs;
 SIM_MUST_CHECK sim_err_t app__serving_model(const app__serving_config_t *config,
                                             app__served_t *served,
                                             sim_message_t *message);
+typedef struct app__serving_shape {
+    uint64_t tp; // GPUs that share a layer
+    uint64_t tp_hosts;
+    uint64_t stages;
+} app__serving_shape_t;
 void app__serving_gpus(const app__serving_config_t *config,
                        const app__served_t *served,
-                       uint64_t count,
+                       const app__serving_shape_t *shape,
                        uint64_t nodes,
                        app__gpus_t *gpus);
 // Returns the bytes of KV memory of a node; 0: the weights leave no room.
@@ -132,7 +140,6 @@ uint64_t app__serving_kv_memory(const app__serving_config_t *config,
                                 const app__served_t *served,
                                 const app__gpus_t *gpus);
 
-#define APP__SERVING_GPUS_MAX 64u
 // Places of memory in the addresses of a host: one for each GPU, and one for the host itself.
 #define APP__SERVING_HOST APP__SERVING_GPUS_MAX
 #define APP__SERVING_PLACE_BYTES (UINT64_C(1) << 49)
@@ -205,7 +212,7 @@ struct app__serving_job {
     uint64_t computed;  // tokens whose KV data is here
     uint64_t generated; // tokens for the user so far
     uint64_t pages;
-    uint64_t in_step; // tokens of the step under way; 0: none
+    uint64_t in_step; // tokens of steps under way; 0: none
     // KV data of earlier prompts
     uint64_t own;        // tokens that its node has
     uint64_t to_fetch;   // further ones that other nodes have
@@ -213,14 +220,13 @@ struct app__serving_job {
     uint32_t source;     // node to fetch from; node_count: the storage nodes
     bool through_decode; // its decode node fetches for it, and keeps a copy
     bool fetch_failed;
-    // of the KV data that is sent, in units of a token in a layer
-    bool granted;
-    uint64_t produced;
-    uint64_t sent;
-    uint64_t first_sent; // before it, the decode node has everything already
-    uint32_t under_way;  // transfers
-    bool failed;
-    bool dropped; // its other node is lost: it leaves when nothing of it is under way
+    // of the KV data that is sent
+    app__serving_part_t part; // of the node's first host
+    uint32_t members_left;    // other hosts that have not sent theirs
+    bool members_told;
+    uint64_t first_sent; // tokens that the decode node has already
+    uint32_t under_way;  // transfers that fetch
+    bool dropped;        // its other node is lost: it leaves when nothing of it is under way
 };
 
 // An operation for operations.csv.
@@ -238,6 +244,8 @@ typedef enum app__serving_operation_kind {
     APP__SERVING_DID_SEND,
     APP__SERVING_DID_READ,
     APP__SERVING_DID_EXCHANGE,
+    APP__SERVING_DID_REDUCE,
+    APP__SERVING_DID_PASS,
 } app__serving_operation_kind_t;
 
 // Counters of a node, carried to rank 0.
@@ -261,6 +269,12 @@ typedef struct app__serving_counters {
     uint64_t failed;
     uint64_t untold; // ends of requests that the router could not be told
     sim_time_t busy_ps;
+    sim_time_t latency_ps; // sum over all steps, from the first stage's begin to the last one's end
+    sim_time_t flight_ps;  // with steps under way
+    uint64_t tp_bytes;     // of all-reduces between hosts
+    sim_time_t tp_ps;
+    uint64_t pp_bytes; // of activations between stages
+    sim_time_t pp_ps;
 } app__serving_counters_t;
 
 struct app__serving_node {
@@ -268,7 +282,10 @@ struct app__serving_node {
     app_mooncake_t *engine;
     app__mc_station_t *station;
     sim_node_t *node;
-    uint32_t index; // prefill nodes, then decode nodes
+    // Prefill nodes, decode nodes, storage nodes, then the further hosts of prefill and decode
+    // nodes.
+    uint32_t index;
+    app__serving_place_t place;
     bool decodes;
     bool lost; // it has no power any more
     sim_timer_t fail_timer;
@@ -282,17 +299,22 @@ struct app__serving_node {
     app__mc_chain_t moves;     // transfers under way (move.c)
     app__mc_chain_t errands;   // fetches for prefill nodes (cache.c)
     uint64_t running_count;
-    // the step under way
-    bool stepping;
+    app__mc_chain_t parts; // of requests that other hosts lead (hosts/parts.c)
+    app__mc_chain_t runs;  // steps of the instance that have not ended here
+    uint64_t run_count;    // of a leader: steps under way
+    uint64_t next_run;
+    sim_time_t flight_began_ps; // when the first of them began
+    app__serving_run_t *forming;
+    bool ending; // a step's requests are told that it has ended
+    // the step of this host's layers
+    app__serving_run_t *run; // NULL: none
     sim_timer_t timer;
     sim_time_t step_began_ps;
     sim_time_t step_ps;
-    uint64_t step_tokens;
     bool by_layer;        // KV data is sent after each group of layers
     sim_time_t waited_ps; // for exchanges of the step
     uint64_t group;       // groups of layers that are computed
     uint64_t groups;      // of the step
-    app__serving_operation_kind_t step_kind;
     // the exchange under way (exchange.c)
     uint32_t exchange_left;
     bool exchange_reads;
@@ -334,17 +356,19 @@ struct app__serving {
     uint32_t prefill_count;
     uint32_t node_count; // prefill and decode nodes; storage nodes follow them
     uint32_t storage_count;
+    uint32_t all_count; // of nodes
     uint32_t nic_count; // of all nodes
     uint32_t attempts;  // how often a request is placed at most
     app__serving_failure_t *failures;
     size_t failure_count;
     size_t failure_capacity;
     uint64_t layer_groups;
-    uint64_t host_scale;        // memory of a host divided by that of a flow
-    app__step_times_t times[2]; // of prefill and of decode nodes; token_count 0: none
-    uint32_t flows;             // transfers between GPUs that move KV data
-    uint64_t flow_unit_bytes;   // KV data of a token in all layers, in one flow
-    uint64_t *stage_at;         // by request: where its KV data begins in the memory of a flow
+    uint64_t host_scale;          // memory of a host divided by that of a flow
+    app__step_times_t times[2];   // of prefill and of decode nodes; token_count 0: none
+    app__serving_ring_t rings[2]; // of prefill and of decode nodes
+    uint32_t flows;               // transfers between GPUs that move KV data of a layer
+    uint64_t flow_unit_bytes;     // KV data of a token in all layers, in one flow
+    uint64_t *stage_at;           // by request: where its KV data begins in the memory of a flow
     uint64_t stage_bytes;
     uint64_t exchange_at; // where the activations of exchanges lie behind them
     // State of the router, on the first host:
@@ -391,7 +415,16 @@ typedef enum app__serving_kind {
     APP__SERVING_FETCHED,  // decode to prefill node: request, whether it failed
     APP__SERVING_LOST,     // router to all nodes: none, lost node
     APP__SERVING_GIVEN_UP, // router to both nodes: request, about which a message got lost
+    APP__SERVING_BROKEN,   // any host to router: none, node that cannot work any more
+    APP__SERVING_INSIDE,   // between the hosts of a node (hosts/inside.c)
 } app__serving_kind_t;
+// Returns the number of a host of a prefill or decode node, for operations: first those of leaders.
+static inline uint32_t app__serving_number_of(const app__serving_node_t *node)
+{
+    const app__serving_t *const serving = node->serving;
+    return node->index < serving->node_count ? node->index : node->index - serving->storage_count;
+}
+
 #define APP__SERVING_THROUGH_DECODE (UINT64_C(1) << 32)
 
 #define APP__SERVING_MESSAGE_BYTES 40u
@@ -426,8 +459,12 @@ void app__serving_job_stepped(app__serving_job_t *job);
 void app__serving_job_free(app__serving_job_t *job);
 // Ends a request at its decode node: all tokens are out, or its KV data never came.
 void app__serving_job_end(app__serving_job_t *job, bool failed);
-// Sends what a job has produced and not sent, if its decode node has room.
-void app__serving_job_send(app__serving_job_t *job);
+// Goes on when a transfer of a job's KV data has ended.
+void app__serving_job_sent(app__serving_job_t *job);
+// Notes that another host of the node has sent its part of a request.
+void app__serving_member_sent(app__serving_node_t *node, uint32_t number, bool failed);
+// Returns what a job's first host sends.
+app__serving_part_t *app__serving_part_of_job(app__serving_job_t *job);
 // Moves a job between chains.
 void app__serving_job_move(app__serving_job_t *job, app__serving_phase_t phase);
 // Returns the bytes of the units before `units` in one flow to a decode node.
@@ -486,12 +523,11 @@ void app__serving_lose(app__serving_t *serving, uint32_t node);
 
 // -- batch.c
 
-void app__serving_batch_init(app__serving_node_t *node);
 // Begins a step if none is under way and there is something to compute.
 void app__serving_step(app__serving_node_t *node);
-
-// Goes on with a step whose exchange has ended.
-void app__serving_exchanged(app__serving_node_t *node);
+// Ends a step whose last stage is done.
+void app__serving_run_end(app__serving_node_t *node, app__serving_run_t *run);
+void app__serving_run_done(app__serving_node_t *node, uint64_t id);
 
 // -- exchange.c
 
@@ -513,6 +549,9 @@ typedef struct app__serving_transfer {
     bool reads;                // from the peer; else it writes
     bool unlisted;             // it is no operation of its own for operations.csv
     bool host;                 // memory of hosts, over the NICs for storage; else of GPUs
+    uint32_t notice;           // app__serving_notice_t + 1 that the peer gets; 0: none
+    uint32_t first_flow;       // of those between two groups of GPUs that share a layer
+    uint32_t flow_count;       // 0: as many as the larger host has GPUs, between both hosts
     uint64_t offset;           // in the places of memory of both ends
     uint64_t bytes;            // of each flow
     app__serving_moved_fn fn;
@@ -534,6 +573,9 @@ app__serving_end_t app__serving_end(const app__serving_transfer_t *transfer,
                                     const app__serving_node_t *node,
                                     uint32_t flow,
                                     uint32_t flows);
+// Returns the host of a stage that has the GPU of a flow, among flows between all GPUs that share a
+// layer.
+uint32_t app__serving_rank_of(const app__serving_node_t *node, uint32_t flow, uint32_t flows);
 // Returns where a place of memory begins in the addresses of a node's host.
 uint64_t app__serving_address(const app__serving_node_t *node, uint32_t place);
 // Returns the NIC that a GPU of a node uses.

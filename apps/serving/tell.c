@@ -58,6 +58,8 @@ static void give_up(const told_t *message)
         serving->nodes[message->from->index - 1].counters.untold++;
         break;
     case APP__SERVING_COMPUTED:
+    case APP__SERVING_BROKEN:
+    case APP__SERVING_INSIDE:
         break;
     }
 }
@@ -121,6 +123,7 @@ void app__serving_on_given_up(app__serving_node_t *node, uint32_t number)
         seat->seen_by_prefill = UINT16_MAX;
         if (seat->prefill != NULL) {
             seat->prefill->dropped = true;
+            seat->prefill->part.dropped = true;
             (void)app__serving_leave_if_dropped(seat->prefill);
         }
     }

@@ -10,6 +10,7 @@
 #define POSTED_MAX 128u
 #define PIECE_BYTES (UINT64_C(1) << 30) // a message has less than 2 GiB
 #define POLL_MAX 16u
+#define RECEIVES 1024u // of a NIC, for immediate values
 
 typedef struct door door_t;
 typedef struct line line_t;
@@ -31,6 +32,8 @@ typedef struct piece {
     uint64_t peer_address;
     uint64_t bytes;
     bool reads;
+    bool notices; // with an immediate value
+    uint32_t notice;
     uint32_t lkey;
     uint32_t rkey;
 } piece_t;
@@ -49,10 +52,12 @@ struct door {
     const app__serving_node_t *node;
     app__endpoint_t *endpoint;
     nic_cq_t *cq;
-    uint64_t position; // of its QP number for NIC 0
-    uint32_t index;    // among the NICs of all nodes
-    nic_mr_t *host;    // memory of the host
-    line_t *lines;     // by NIC of all nodes
+    nic_cq_t *noticed;   // of receives; NULL: the node has one host
+    nic_srq_t *receives; // take immediate values
+    uint64_t position;   // of its QP number for NIC 0
+    uint32_t index;      // among the NICs of all nodes
+    nic_mr_t *host;      // memory of the host
+    line_t *lines;       // by NIC of all nodes
 };
 
 struct app__serving_wire {
@@ -68,10 +73,12 @@ static line_t *line_to(door_t *door, uint32_t peer)
         return line;
     }
     const door_t *const other = &door->wire->doors[peer];
+    const bool inside = app__serving_same_instance(door->node, other->node);
     const nic_qp_init_attr_t init = {
         .qp_type = NIC_QPT_RC,
         .send_cq = door->cq,
-        .recv_cq = door->cq,
+        .recv_cq = inside ? door->noticed : door->cq,
+        .srq = inside ? door->receives : NULL,
         .max_send_wr = POSTED_MAX,
         .sq_sig_all = true,
         .qp_num = app__qp_number(door->position + peer),
@@ -80,7 +87,7 @@ static line_t *line_to(door_t *door, uint32_t peer)
     SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, sim_err_text(error));
     nic_qp_attr_t attr;
     nic_qp_attr_default(door->endpoint->nic, &attr);
-    if (door->node->serving->config.priority != SIM_AUTO) {
+    if (!inside && door->node->serving->config.priority != SIM_AUTO) {
         attr.priority = (uint8_t)door->node->serving->config.priority;
         attr.dscp = (uint8_t)(attr.priority * 8u);
     }
@@ -114,7 +121,10 @@ static void pump(line_t *line)
         line->waiting_last = line->waiting == NULL ? NULL : line->waiting_last;
         const nic_send_wr_t wr = {
             .wr_id = (uint64_t)(uintptr_t)piece,
-            .opcode = piece->reads ? NIC_WR_RDMA_READ : NIC_WR_RDMA_WRITE,
+            .opcode = piece->reads     ? NIC_WR_RDMA_READ
+                      : piece->notices ? NIC_WR_RDMA_WRITE_WITH_IMM
+                                       : NIC_WR_RDMA_WRITE,
+            .imm_data = piece->notice,
             .send_flags = NIC_SEND_SIGNALED,
             .sge = {piece->address, piece->bytes, piece->lkey},
             .rdma = {piece->peer_address, piece->rkey},
@@ -140,6 +150,33 @@ static void sent(nic_cq_t *cq, void *ctx)
         }
     }
 }
+
+// -- immediate values
+
+static void post_receive(const door_t *door)
+{
+    const nic_recv_wr_t wr = {.wr_id = 0};
+    const sim_err_t error = nic_post_srq_recv(door->receives, &wr, 1, NULL);
+    SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
+}
+
+static void noticed(nic_cq_t *cq, void *ctx)
+{
+    const door_t *const door = ctx;
+    app__serving_node_t *const node = &door->node->serving->nodes[door->node->index];
+    nic_wc_t wc[POLL_MAX];
+    uint32_t count = 0;
+    while ((count = nic_poll_cq(cq, POLL_MAX, wc)) > 0) {
+        for (uint32_t i = 0; i < count; i++) {
+            post_receive(door);
+            if (wc[i].status == NIC_WC_SUCCESS && (wc[i].wc_flags & NIC_WC_WITH_IMM) != 0) {
+                app__serving_noticed(node, wc[i].imm_data);
+            }
+        }
+    }
+}
+
+// -- posting
 
 static nic_mr_t *region_of(const app__serving_wire_t *wire, const app__serving_end_t *end)
 {
@@ -170,6 +207,8 @@ void app__serving_wire_post(const app__serving_end_t *from,
             .peer_address = app__serving_address(to->node, to->place) + transfer->offset + at,
             .bytes = bytes - at < PIECE_BYTES ? bytes - at : PIECE_BYTES,
             .reads = transfer->reads,
+            .notices = transfer->notice > 0 && at + PIECE_BYTES >= bytes,
+            .notice = transfer->notice > 0 ? (transfer->notice - 1) << 8 | to->place : 0,
             .lkey = nic_mr_lkey(region_of(wire, from)),
             .rkey = nic_mr_rkey(region_of(wire, to)),
         };
@@ -246,7 +285,14 @@ static void open_door(app__serving_t *serving,
     };
     door->cq = nic_cq_create(door->endpoint->nic, 1u << 20, sent, door);
     door->position = app__reserve_qps(door->endpoint, &range_ops, door, wire->count);
-    for (uint32_t gpu = 0; gpu < node->gpus.count; gpu++) {
+    if (node->place.host_count > 1) {
+        door->noticed = nic_cq_create(door->endpoint->nic, 1u << 20, noticed, door);
+        door->receives = nic_srq_create(door->endpoint->pd, RECEIVES);
+        for (uint32_t i = 0; i < RECEIVES; i++) {
+            post_receive(door);
+        }
+    }
+    for (uint32_t gpu = 0; gpu < node->place.gpus; gpu++) {
         if (app__serving_nic_of_gpu(node, gpu) == nic) {
             wire->regions[node->index * APP__SERVING_GPUS_MAX + gpu] =
                 expose(door, app__serving_address(node, gpu), serving->stage_bytes);
@@ -277,7 +323,7 @@ void app__serving_wire_create(app__serving_t *serving, const app_context_t *cont
 {
     app__serving_wire_t *const wire = sim_alloc(sizeof(*wire));
     serving->wire = wire;
-    const uint32_t nodes = serving->node_count + serving->storage_count;
+    const uint32_t nodes = serving->all_count;
     wire->count = serving->nic_count;
     wire->doors = sim_alloc_array(wire->count, sizeof(*wire->doors));
     wire->regions = sim_alloc_array((size_t)nodes * APP__SERVING_GPUS_MAX, sizeof(nic_mr_t *));

@@ -125,6 +125,16 @@ static const row_t rows[] = {
           "  - serving: {prefill: 2, decode: 3, requests: 12, rate: 500, layers: 2, hidden: 64,"
           " heads: 2, kv-heads: 1, prompt-tokens: 50, output-tokens: 3, start: 0s, log: on,"
           " fail-host: 'host4 host1@9ms', fail-at: 8ms, fail-detect: 1ms, admission: goals}\n"},
+    {"serving on nodes of several hosts, one of which is lost",
+     "topology: {star: {hosts: 14, rate: 100Gbps, delay: 500ns}}\n"
+     "nic: {model: ideal, timeout: 8}\n"
+     "traffic:\n"
+     "  - serving: {prefill: 2, decode: 2, requests: 12, rate: 500, layers: 4, hidden: 64, heads: "
+     "4,"
+     " kv-heads: 2, prompt-tokens: 50, output-tokens: 3, start: 0s, log: on, pp: 2, tp: 2,"
+     " tp-hosts: 2, decode-tp-hosts: 1, fail-host: host2, fail-at: 8ms, fail-detect: 1ms,"
+     " operations: on}\n"
+     "outputs: {operations-max: 1000}\n"},
     {"serving with a node that messages do not reach",
      STAR "nic: {model: ideal}\n"
           "traffic:\n"

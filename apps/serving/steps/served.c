@@ -118,9 +118,9 @@ sim_time_t app__served_step_ps(const app__served_t *served,
     const double compute_s = flops / ((double)gpus->count * gpus->flops);
     const double memory_s = bytes / gpus->memory_bytes_per_s;
     double time_ps = (compute_s > memory_s ? compute_s : memory_s) * 1e12 + (double)gpus->step_ps;
-    if (gpus->count > 1 && gpus->link_bytes_per_s > 0.0) {
+    if (gpus->local > 1 && gpus->link_bytes_per_s > 0.0) {
         // Two all-reduces in each layer; each GPU sends 2 (n - 1) / n of the activations.
-        const double sent = 2.0 * (double)(gpus->count - 1) / (double)gpus->count *
+        const double sent = 2.0 * (double)(gpus->local - 1) / (double)gpus->local *
                             (double)load->tokens * (double)sizes->hidden *
                             (double)gpus->value_bytes;
         time_ps += 2.0 * (double)sizes->layers *

@@ -32,8 +32,10 @@ uint64_t app__served_kv_shares(const app__served_t *served);
 
 // GPUs of a node, and the numbers behind the time of a step.
 typedef struct app__gpus {
-    uint64_t count; // that share each layer (tensor parallelism)
-    double flops;   // reached by one GPU, per second
+    uint64_t count;     // that share each layer (tensor parallelism)
+    uint64_t local;     // of them in one host
+    double stage_share; // largest share of the layers that a pipeline stage has; 1: no pipeline
+    double flops;       // reached by one GPU, per second
     double memory_bytes_per_s;
     double link_bytes_per_s;        // between the GPUs of a node; 0: collectives take no time
     sim_time_t link_ps;             // latency of one collective between them
@@ -52,7 +54,7 @@ typedef struct app__step_load {
     uint64_t context;   // tokens whose KV data is read
 } app__step_load_t;
 
-// Returns the time of a step without its collectives on the fabric.
+// Returns the time of a step in all stages, without its collectives on the fabric.
 sim_time_t app__served_step_ps(const app__served_t *served,
                                const app__gpus_t *gpus,
                                const app__step_load_t *load);

@@ -50,7 +50,9 @@ class Job:
 
     def __init__(self, request, prefills):
         self.request, self.prefills = request, prefills
-        self.target, self.computed, self.pages, self.part = request.prompt, 0, 0, 0
+        self.target, self.computed, self.pages = request.prompt, 0, 0
+        self.flying = 0  # tokens in steps under way
+        self.produced, self.sent, self.landed = {}, {}, 0  # by stage: tokens x layers; stages that are sent
 
 
 class Request:
@@ -66,7 +68,8 @@ class Node:
         self.system, self.decodes = system, decodes
         self.free = int(memory // (system.model.kv * PAGE))
         self.queue, self.running, self.asking = collections.deque(), [], collections.deque()
-        self.stepping, self.nic_free, self.cache = False, 0.0, set()
+        self.stages = [0.0] * system.rules["pp"]  # when each stage is free
+        self.nics, self.flying, self.cache = [0.0] * system.rules["pp"], 0, set()
 
     def pages(self, tokens):
         return math.ceil(tokens / PAGE)
@@ -79,29 +82,45 @@ class Node:
         self.free += job.pages
         job.pages = 0
 
+    def add(self, load, job, tokens):
+        load.append((job, tokens, job.computed + job.flying))
+        job.flying += tokens
+
+    def most(self):
+        """Requests of a step: several steps under way share them equally."""
+        batch, steps = self.system.rules["batch"], self.system.rules["pp"]
+        all_ = min(batch, len(self.running) + len(self.queue))
+        return batch if steps == 1 else max(1, math.ceil(all_ / steps))
+
     def serve_running(self, budget):
-        load, at = [], 0
-        while at < len(self.running) and budget > 0:
+        load, at, most = [], 0, self.most()
+        while at < len(self.running) and budget > 0 and len(load) < most:
             job = self.running[at]
+            tokens = min(job.target - job.computed - job.flying, budget)
+            if tokens == 0:
+                at += 1
+                continue
             wanted = self.pages(job.target)
             while wanted > job.pages + self.free:  # the request that was admitted last gives up
-                victim = self.running.pop()
+                victim = next((one for one in reversed(self.running) if one.flying == 0), None)
+                if victim is None:
+                    return load, budget
+                self.running.remove(victim)
                 self.release(victim)
                 victim.computed, victim.request.preempted = 0, victim.request.preempted + 1
                 self.queue.appendleft(victim)
                 if victim is job:
                     return load, budget
             self.take(job, max(wanted, job.pages))
-            job.part = min(job.target - job.computed, budget)
-            load.append(job)
-            budget -= job.part
+            self.add(load, job, tokens)
+            budget -= tokens
             at += 1
         return load, budget
 
     def serve_queue(self, load, budget):
-        rules, short = self.system.rules, False
+        rules, short, most = self.system.rules, False, self.most()
         for job in list(self.queue):
-            if budget <= 0 or len(self.running) >= rules["batch"]:
+            if budget <= 0 or len(self.running) >= rules["batch"] or len(load) >= most:
                 break
             wanted, tokens = self.pages(job.target), job.target - job.computed
             # One that lacks memory holds up those behind it, but for those that have theirs already.
@@ -110,17 +129,17 @@ class Node:
                 continue
             if tokens > budget and not rules["chunked"] and load:
                 break
-            job.part = min(tokens, budget) if rules["chunked"] else tokens
+            tokens = min(tokens, budget) if rules["chunked"] else tokens
             self.queue.remove(job)
             self.take(job, max(wanted, job.pages))
             self.running.append(job)
-            load.append(job)
-            budget -= min(job.part, budget)
+            self.add(load, job, tokens)
+            budget -= min(tokens, budget)
 
     def step(self):
-        if self.stepping:
-            return
         system, load = self.system, []
+        if self.stages[0] > system.now or self.flying == len(self.stages):
+            return
         if not system.rules["chunked"]:
             self.serve_queue(load, system.rules["token_budget"])
         if not load:
@@ -128,29 +147,51 @@ class Node:
             self.serve_queue(load, budget)
         if not load:
             return
-        for job in load:
+        for job, _, _ in load:
             if job.prefills and job.request.began is None:
                 job.request.began = system.now
                 job.request.decode_node.asking.append(job)
                 job.request.decode_node.grant()
         time = system.model.step(
-            sum(job.part for job in load), len(load),
-            sum(job.part * job.computed + job.part * (job.part + 1) / 2 for job in load),
-            sum(job.computed + job.part for job in load))
-        self.stepping = True
-        if system.rules["kv"] == "layer" and any(job.prefills for job in load):
-            layers = system.model.layers
-            for layer in range(1, layers):
-                done = [(job, job.computed + job.part * layer / layers) for job in load if job.prefills]
-                system.at(system.now + time * layer / layers, lambda done=done: [self.send(*one) for one in done])
-        system.at(system.now + time, lambda: self.stepped(load))
+            sum(part for _, part, _ in load), len(load),
+            sum(part * before + part * (part + 1) / 2 for _, part, before in load),
+            sum(before + part for _, part, before in load))
+        self.flying += 1
+        self.stage(load, 0, time)
+
+    def stage(self, load, number, time):
+        """The activations of a step are at a stage, which has `time` of all stages for it."""
+        system, layers = self.system, self.system.model.layers
+        own = layers // len(self.stages) + (number < layers % len(self.stages))
+        begin = max(system.now, self.stages[number])
+        end = self.stages[number] = begin + time * own / layers
+
+        def layer_done(layer):
+            for job, part, before in load:
+                if job.prefills:
+                    self.send(job, number, before * own + part * layer, own)
+
+        def stage_done():
+            layer_done(own)
+            if number + 1 == len(self.stages):
+                self.stepped(load)
+                return
+            sent = sum(part for _, part, _ in load) * system.model.width * 2 * FRAME / system.rules["nic"]
+            system.at(system.now + sent + system.rules["path"], lambda: self.stage(load, number + 1, time))
+            if number == 0:
+                self.step()
+
+        if system.rules["kv"] == "layer":
+            for layer in range(1, own):
+                system.at(begin + (end - begin) * layer / own, lambda layer=layer: layer_done(layer))
+        system.at(end, stage_done)
 
     def stepped(self, load):
-        for job in load:
-            job.computed, job.part = job.computed + job.part, 0
+        self.flying -= 1
+        for job, part, _ in load:
+            job.computed, job.flying = job.computed + part, job.flying - part
             if job.computed == job.target:
                 self.progressed(job)
-        self.stepping = False
         self.grant()
         self.step()
 
@@ -161,8 +202,6 @@ class Node:
             self.cache.update(request.blocks)
         if job.prefills:
             self.running.remove(job)
-            request.computed = True
-            self.send(job, job.target)
             return
         request.generated += 1
         if request.first is None:
@@ -173,17 +212,24 @@ class Node:
             self.running.remove(job)
             self.release(job)
 
-    def send(self, job, tokens):
-        """Sends the KV data up to so many tokens of all layers, which may be a fraction."""
+    def send(self, job, stage, units, layers):
+        """Sends the KV data of so many tokens x layers of a stage."""
         request, system = job.request, self.system
-        job.produced = tokens
-        if not request.granted or (system.rules["kv"] == "whole" and not request.computed):
+        whole = units == request.prompt * layers
+        job.produced[stage] = units, layers
+        if not request.granted or (system.rules["kv"] == "whole" and not whole):
             return
-        count = tokens - getattr(job, "sent", 0)
-        job.sent = tokens
-        self.nic_free = max(self.nic_free, system.now) + count * system.model.kv * FRAME / system.rules["nic"]
-        if request.computed:
-            system.at(self.nic_free + system.rules["path"], lambda: self.arrived(job))
+        count = (units - job.sent.get(stage, 0)) / system.model.layers
+        job.sent[stage] = units
+        free = max(self.nics[stage], system.now) + count * system.model.kv * FRAME / system.rules["nic"]
+        self.nics[stage] = free
+        if whole:
+            system.at(free + system.rules["path"], lambda: self.landed(job))
+
+    def landed(self, job):
+        job.landed += 1
+        if job.landed == len(self.stages):
+            self.arrived(job)
 
     def arrived(self, job):
         request, system = job.request, self.system
@@ -209,12 +255,12 @@ class Node:
             job.request.granted, job.request.seat = True, Job(job.request, False)
             self.take(job.request.seat, self.pages(job.request.prompt + 1))
             sender = job.request.prefill_node
-            if getattr(job, "produced", 0) > 0:
-                sender.send(job, job.produced)
+            for stage, (units, layers) in job.produced.items():
+                sender.send(job, stage, units, layers)
 
 
 class System:
-    """`rules` has model, tp, prefill, decode, batch, token_budget, chunked, kv, kv_memory (None: what the weights
+    """`rules` has model, tp, pp, prefill, decode, batch, token_budget, chunked, kv, kv_memory (None: what the weights
     leave), nic (bytes per second of a node) and path (seconds of a packet and its acknowledgement)."""
 
     def __init__(self, rules):

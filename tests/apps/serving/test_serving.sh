@@ -275,7 +275,9 @@ d2 = app("storage-dual")
 assert sum(r["cached_tokens"] for r in d2["served"]) == 2047 and d2["fetched_bytes"] == 2047 * TOKEN
 EOY
 python3 check.py || fail "a value is wrong"
-for wrong in 'cache=store:storage nodes' 'tp=3 decode-tp=2:decode-tp' \
+for wrong in 'cache=store:storage nodes' 'heads=6 kv-heads=6 tp=3 decode-tp=2:decode-tp' \
+    'tp=3:32 heads' 'decode-tp=5:decode-tp is 5' 'kv-heads=64:kv-heads are 64' 'pp=33:pp is 33' \
+    'tp=4 tp-hosts=3:tp-hosts is 3' 'pp=2 cache=peers:cache' \
     'model=llama3-405b:no room for KV data' 'prefill=9:hosts'; do
     set=()
     for one in ${wrong%%:*}; do set+=(--set "traffic[0].serving.$one"); done

@@ -50,7 +50,7 @@ assert 0 < app["exchanges_failed"] < 100 < steps, f"{app['exchanges_failed']} ex
 app = json.load(open("all/summary.json"))["apps"][0]
 assert app["requests"] + app["failed"] == 60 and app["failed"] > 20, "no node is left"
 PYTHON
-for wrong in 'host1 host1:twice' 'host1@soon:no time' 'host0:no prefill or decode node' \
+for wrong in 'host1 host1:twice' 'host1@soon:no time' 'host0:no host of a prefill or decode node' \
     'host99:matches no host'; do
     "$ROCESIM" run losses.yaml -o wrong --quiet --set "traffic[0].serving.fail-host=${wrong%%:*}" \
         >/dev/null 2>said && fail "$wrong was taken"

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/serving/hosts/stage.c - steps at the hosts of an instance (docs/models/serving.md).
+//
+// A host computes its layers of one step after the other, in groups of layers. After each group it
+// reduces with the other hosts of its stage, and exchanges with the experts of other nodes. When
+// its layers are done, it passes the activations to the next stage, and goes on with the next step.
+// The last stage tells the leader, which ends the step.
+#include "apps/serving/serving.h"
+
+static app__serving_run_t *run_of(app__mc_link_t *link)
+{
+    return link == NULL ? NULL : SIM_CONTAINER_OF(link, app__serving_run_t, link);
+}
+
+void app__serving_run_free(app__serving_run_t *run)
+{
+    sim_free(run->turns);
+    sim_free(run);
+}
+
+static bool leads(const app__serving_node_t *node)
+{
+    return node->place.number == 0;
+}
+
+// -- the layers of one host
+
+static void arm(app__serving_node_t *node)
+{
+    const sim_time_t part_ps =
+        (sim_time_t)((sim_wide_t)node->step_ps * (node->group + 1) / node->groups);
+    sim_timer_arm(node->node, &node->timer, node->step_began_ps + part_ps + node->waited_ps);
+}
+
+static bool sends(const app__serving_run_t *run)
+{
+    for (size_t i = 0; i < run->turn_count; i++) {
+        if (run->turns[i].sends) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void begin(app__serving_node_t *node, app__serving_run_t *run)
+{
+    const app__serving_t *const serving = node->serving;
+    const app__serving_place_t *const place = &node->place;
+    const uint64_t layers = serving->served.sizes.layers;
+    node->run = run;
+    node->step_began_ps = node->node->now_ps;
+    node->step_ps = (sim_time_t)((sim_wide_t)run->step_ps * place->layers / layers);
+    node->by_layer = serving->config.kv == APP__SERVING_LAYER && sends(run);
+    const bool grouped = node->by_layer || app__serving_spreads(node) || place->tp_hosts > 1;
+    const uint64_t groups = (serving->layer_groups * place->layers + layers - 1) / layers;
+    node->groups = grouped ? groups : 1;
+    node->group = 0;
+    node->waited_ps = 0;
+    arm(node);
+}
+
+// Begins the next step if the host is free and the activations of the stage before are there.
+static void begin_next(app__serving_node_t *node)
+{
+    app__serving_place_t *const place = &node->place;
+    app__serving_run_t *const run = run_of(node->runs.oldest);
+    if (node->run != NULL || run == NULL || node->lost || leads(node)) {
+        return;
+    }
+    for (uint32_t g = 0; g < place->gpus && place->stage > 0; g++) {
+        if (place->came[APP__SERVING_PASSED][g] <= place->taken[APP__SERVING_PASSED]) {
+            return;
+        }
+    }
+    place->taken[APP__SERVING_PASSED]++;
+    begin(node, run);
+}
+
+static void fired(sim_node_t *sim_node, sim_timer_t *timer)
+{
+    app__serving_node_t *const node = SIM_CONTAINER_OF(timer, app__serving_node_t, timer);
+    sim_progress(sim_node);
+    node->group++;
+    if (node->place.tp_hosts > 1) {
+        app__serving_reduce(node);
+    } else {
+        app__serving_reduced(node);
+    }
+}
+
+void app__serving_reduced(app__serving_node_t *node)
+{
+    if (app__serving_spreads(node)) {
+        app__serving_exchange(node);
+    } else {
+        app__serving_exchanged(node);
+    }
+}
+
+// -- the end of a stage
+
+typedef struct passing {
+    app__serving_node_t *node;
+    sim_time_t began_ps;
+} passing_t;
+
+static void passed(void *ctx, uint64_t bytes, bool good)
+{
+    passing_t *const passing = ctx;
+    app__serving_node_t *const node = passing->node;
+    node->counters.pp_bytes += bytes;
+    if (good) {
+        node->counters.pp_ps += node->node->now_ps - passing->began_ps;
+        app__serving_note_operation(node,
+                                    APP__SERVING_DID_PASS,
+                                    passing->began_ps,
+                                    node->place.leader,
+                                    bytes);
+    } else {
+        app__serving_break(node);
+    }
+    sim_free(passing);
+}
+
+// Sends the activations of a step to the host of the next stage that has the same heads.
+static void pass_on(app__serving_node_t *node, const app__serving_run_t *run)
+{
+    const app__serving_place_t *const place = &node->place;
+    passing_t *const passing = sim_alloc(sizeof(*passing));
+    *passing = (passing_t){node, node->node->now_ps};
+    const app__serving_transfer_t transfer = {
+        .node = node,
+        .peer = app__serving_host_of(node->serving, place->leader, place->number + place->tp_hosts),
+        .unlisted = true,
+        .notice = APP__SERVING_PASSED + 1,
+        .offset = node->serving->exchange_at,
+        .bytes = app__serving_pass_bytes(node, run->tokens),
+        .fn = passed,
+        .ctx = passing,
+    };
+    app__serving_move(&transfer);
+}
+
+static void end_stage(app__serving_node_t *node)
+{
+    app__serving_run_t *const run = node->run;
+    const app__serving_place_t *const place = &node->place;
+    const bool last = place->stage + 1 == place->stages;
+    node->counters.busy_ps += node->node->now_ps - node->step_began_ps;
+    app__serving_note_operation(node,
+                                (app__serving_operation_kind_t)run->kind,
+                                node->step_began_ps,
+                                UINT32_MAX,
+                                0);
+    node->run = NULL;
+    // Where the step ends here, too, requests send when they are told of that.
+    const bool ends = last && leads(node);
+    for (size_t i = 0; i < run->turn_count; i++) {
+        if (run->turns[i].sends) {
+            app__serving_part_stepped(node, &run->turns[i], !ends);
+        }
+    }
+    if (!last) {
+        pass_on(node, run);
+    }
+    if (ends) {
+        app__serving_run_end(node, run);
+        return;
+    }
+    if (last && place->rank == 0) {
+        app__serving_tell_inside(node, place->leader, APP__SERVING_RUN_DONE, run->id, 0);
+    }
+    if (leads(node)) {
+        app__serving_step(node);
+        return;
+    }
+    app__mc_chain_remove(&node->runs, &run->link);
+    app__serving_run_free(run);
+    begin_next(node);
+}
+
+// Sends the KV data of the layers that are computed by now.
+static void send_layers(app__serving_node_t *node)
+{
+    const app__serving_run_t *const run = node->run;
+    const uint64_t done = node->place.layers * node->group / node->groups;
+    for (size_t i = 0; i < run->turn_count; i++) {
+        if (run->turns[i].sends) {
+            app__serving_part_layers(node, &run->turns[i], done);
+        }
+    }
+}
+
+void app__serving_exchanged(app__serving_node_t *node)
+{
+    if (node->group == node->groups) {
+        end_stage(node);
+        return;
+    }
+    if (node->by_layer) {
+        send_layers(node);
+    }
+    arm(node);
+}
+
+// -- what other hosts tell
+
+void app__serving_run_begin(app__serving_node_t *node, app__serving_run_t *run)
+{
+    if (node->place.host_count > 1) {
+        app__serving_tell_run(node, run);
+    }
+    begin(node, run);
+}
+
+void app__serving_run_told(app__serving_node_t *node, app__serving_run_t *run)
+{
+    app__mc_chain_add(&node->runs, &run->link);
+    app__serving_parts_told(node, run);
+    begin_next(node);
+}
+
+void app__serving_noticed(app__serving_node_t *node, uint32_t what)
+{
+    const uint32_t kind = what >> 8;
+    SIM_CHECK(kind < APP__SERVING_NOTICES && (what & 255u) < node->place.gpus);
+    node->place.came[kind][what & 255u]++;
+    if (node->lost) {
+        return;
+    }
+    sim_progress(node->node);
+    if (kind == APP__SERVING_PASSED) {
+        begin_next(node);
+    } else if (node->place.reduces_left > 0) {
+        app__serving_reduce_on(node);
+    }
+}
+
+void app__serving_stage_init(app__serving_node_t *node)
+{
+    sim_timer_init(&node->timer, fired);
+}
+
+void app__serving_stage_fini(app__serving_node_t *node)
+{
+    app__mc_link_t *link = node->runs.oldest;
+    while (link != NULL) {
+        app__serving_run_t *const run = run_of(link);
+        link = link->newer;
+        app__serving_run_free(run);
+    }
+}
