@@ -2,8 +2,9 @@
 // apps/serving/move.c - transfers of KV data between nodes (docs/models/serving.md).
 //
 // A transfer between GPUs has as many flows as the larger host has GPUs: flow f uses GPU
-// f x GPUs / flows at each end; or it has some of the flows between two groups of GPUs. A transfer of host memory, to or from storage nodes, has a flow for
-// each NIC that its node has for storage. GPUs share the other NICs of their node in order.
+// f x GPUs / flows at each end; or it has some of the flows between two groups of GPUs. A transfer
+// of host memory, to or from storage nodes, has a flow for each NIC that its node has for storage.
+// GPUs share the other NICs of their host in order.
 #include "apps/serving/serving.h"
 
 typedef struct move {

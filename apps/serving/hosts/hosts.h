@@ -128,7 +128,7 @@ void app__serving_reduced(app__serving_node_t *node);
 void app__serving_exchanged(app__serving_node_t *node);
 // Takes a step that the leader has told of.
 void app__serving_run_told(app__serving_node_t *node, app__serving_run_t *run);
-// Takes the news that data of a GPU of another host is there (of app__serving_notice_t x 256 + GPU).
+// Takes the news that data of a GPU of another host is there: app__serving_notice_t x 256 + GPU.
 void app__serving_noticed(app__serving_node_t *node, uint32_t what);
 // Frees a step.
 void app__serving_run_free(app__serving_run_t *run);

@@ -275,17 +275,17 @@ d2 = app("storage-dual")
 assert sum(r["cached_tokens"] for r in d2["served"]) == 2047 and d2["fetched_bytes"] == 2047 * TOKEN
 EOY
 python3 check.py || fail "a value is wrong"
-for wrong in 'cache=store:storage nodes' 'heads=6 kv-heads=6 tp=3 decode-tp=2:decode-tp' \
-    'tp=3:32 heads' 'decode-tp=5:decode-tp is 5' 'kv-heads=64:kv-heads are 64' 'pp=33:pp is 33' \
+for wrong in 'cache=store:storage nodes' 'hidden=768 heads=6 kv-heads=6 tp=3 decode-tp=2:decode-tp' \
+    'tp=3:32 heads' 'decode-tp=5:decode-tp: 5' 'kv-heads=64:kv-heads: 64' 'pp=33:pp is 33' \
     'tp=4 tp-hosts=3:tp-hosts is 3' 'pp=2 cache=peers:cache' \
-    'model=llama3-405b:no room for KV data' 'prefill=9:hosts'; do
+    'model=llama3-405b:no room for a page of KV data' 'prefill=9:hosts'; do
     set=()
     for one in ${wrong%%:*}; do set+=(--set "traffic[0].serving.$one"); done
     "$ROCESIM" run serving.yaml -o wrong --quiet "${set[@]}" >/dev/null 2>said && fail "$wrong was taken"
     grep -q -- "${wrong#*:}" said || fail "$wrong: $(cat said)"
 done
 "$ROCESIM" check classes.yaml >told || fail "check failed"
-for text in '131072 bytes of KV data for a token' 'takes 10.5 ms at the rate' '1 prefill nodes'; do
+for text in '131072 bytes of KV data for a token' 'takes 10.5 ms at the rate' '1 prefill node: '; do
     grep -q "$text" told || fail "check does not tell '$text': $(cat told)"
 done
 while read -r place text; do
@@ -299,4 +299,4 @@ done <<'EOY'
 3:1 tokens,context,us\n1,0,5\n1,0,6\n2,0,7\n2,5,6\n
 2:6 tokens,context,us\n1,0,5,6\n
 EOY
-exit 0
+[ $failures = 0 ]

@@ -120,7 +120,7 @@ for name, (trace, rules) in CASES.items():
     assert sum(cached) > 0 or name != "cached", "nothing comes from a cache"
     again = sum(request.preempted for request in requests)
     assert app["preemptions"] == again, f"{name}: {app['preemptions']} preemptions, the model has {again}"
-    assert again > 0 or name not in ("tight", "lone", "narrow", "blocked"), f"{name}: nothing gave its memory up"
+    assert again > 0 or name not in ("tight", "lone", "narrow", "blocked"), f"{name}: none gave up"
 sys.exit(failed)
 PYTHON
 
