@@ -109,18 +109,20 @@ void app__serving_forget(app__serving_t *serving, uint32_t node)
 
 // -- transfers of a prefill node
 
-// Returns the bytes that each flow of a transfer of so many tokens has.
+// Returns the bytes that each flow of a transfer of so many tokens has, in the layers of a host.
 static uint64_t flow_bytes(const app__serving_transfer_t *transfer, uint64_t tokens, uint64_t parts)
 {
     const app__serving_t *const serving = transfer->node->serving;
     const app__gpus_t *const gpus = &transfer->node->gpus;
-    uint64_t flows = app__serving_flows(transfer) * parts;
+    const app__serving_place_t *const place = &transfer->node->place;
+    const uint64_t layer_bytes = gpus->kv_token_bytes / serving->served.sizes.layers;
+    uint64_t flows = app__serving_flows(transfer) * parts * place->tp_hosts;
     if (!transfer->host) {
         // GPUs that compute with the same heads need the same data.
         const uint64_t shares = app__served_kv_shares(&serving->served);
         flows = (shares < gpus->count ? shares : gpus->count) * (flows / gpus->count);
     }
-    return (tokens * gpus->kv_token_bytes + flows - 1) / flows;
+    return (tokens * layer_bytes * place->layers + flows - 1) / flows;
 }
 
 // Moves tokens between a node and all storage nodes, which hold equal parts.
@@ -148,17 +150,24 @@ static uint32_t move_stored(app__serving_node_t *node,
     return serving->storage_count;
 }
 
-static void read_from(app__serving_job_t *job, uint32_t peer, app__serving_moved_fn fn)
+// Reads tokens from the host of another node that has the same place in it.
+static void read_from(app__serving_node_t *node,
+                      uint32_t number,
+                      uint64_t tokens,
+                      uint32_t leader,
+                      app__serving_moved_fn fn,
+                      void *ctx)
 {
+    const app__serving_t *const serving = node->serving;
     app__serving_transfer_t transfer = {
-        .node = job->node,
-        .peer = peer,
+        .node = node,
+        .peer = app__serving_host_of(serving, leader, node->place.number),
         .reads = true,
-        .offset = job->node->serving->stage_at[job->number % job->node->serving->requests.count],
+        .offset = serving->stage_at[number % serving->requests.count],
         .fn = fn,
-        .ctx = job,
+        .ctx = ctx,
     };
-    transfer.bytes = flow_bytes(&transfer, job->to_fetch, 1);
+    transfer.bytes = flow_bytes(&transfer, tokens, 1);
     app__serving_move(&transfer);
 }
 
@@ -186,13 +195,27 @@ void app__serving_fetch(app__serving_job_t *job)
                           words);
         return;
     }
-    if (job->source < serving->node_count) {
-        job->under_way = 1;
-        read_from(job, job->source, fetched);
-        return;
+    const bool peer = job->source < serving->node_count;
+    job->under_way = (peer ? 1 : serving->storage_count) + node->place.host_count - 1;
+    app__serving_tell_members(node,
+                              APP__SERVING_PART_READ,
+                              job->number | (uint64_t)job->source << 32,
+                              job->to_fetch);
+    if (peer) {
+        read_from(node, job->number, job->to_fetch, job->source, fetched, job);
+    } else {
+        (void)move_stored(node, job->number, job->to_fetch, true, fetched, job);
     }
-    job->under_way = serving->storage_count;
-    (void)move_stored(node, job->number, job->to_fetch, true, fetched, job);
+}
+
+void app__serving_member_fetched(app__serving_node_t *node, uint32_t number, bool failed)
+{
+    const app__serving_seat_t *const seat = &node->serving->seats[number];
+    app__serving_job_t *const job = seat->prefill != NULL ? seat->prefill : seat->decode;
+    if (job != NULL) {
+        SIM_CHECK(job->under_way > 0);
+        fetched(job, 0, !failed);
+    }
 }
 
 void app__serving_fetch_from_decode(app__serving_job_t *job, bool good)
@@ -202,18 +225,19 @@ void app__serving_fetch_from_decode(app__serving_job_t *job, bool good)
         return;
     }
     job->under_way = 1;
-    read_from(job, job->peer, fetched);
+    read_from(job->node, job->number, job->to_fetch, job->peer, fetched, job);
 }
 
-// -- a decode node that fetches for a prefill node
+// -- a node that fetches for another one, or for its leader
 
 typedef struct errand {
     app__mc_link_t link;
     app__serving_node_t *node;
     uint32_t number;
-    uint32_t prefill;
+    uint32_t prefill; // node
     uint32_t left;
     bool failed;
+    bool inside; // for the leader of its own node
 } errand_t;
 
 static void errand_done(void *ctx, uint64_t bytes, bool good)
@@ -226,12 +250,20 @@ static void errand_done(void *ctx, uint64_t bytes, bool good)
         return;
     }
     const uint64_t words[3] = {errand->failed ? 1 : 0, 0, 0};
-    app__serving_tell(node->serving,
-                      node->station,
-                      1 + errand->prefill,
-                      APP__SERVING_FETCHED,
-                      errand->number,
-                      words);
+    if (errand->inside) {
+        app__serving_tell_inside(node,
+                                 errand->prefill,
+                                 APP__SERVING_PART_GOT,
+                                 errand->number,
+                                 words[0]);
+    } else {
+        app__serving_tell(node->serving,
+                          node->station,
+                          1 + errand->prefill,
+                          APP__SERVING_FETCHED,
+                          errand->number,
+                          words);
+    }
     app__mc_chain_remove(&node->errands, &errand->link);
     sim_free(errand);
 }
@@ -250,6 +282,28 @@ void app__serving_on_fetch(app__serving_node_t *node,
     };
     app__mc_chain_add(&node->errands, &errand->link);
     (void)move_stored(node, number, tokens, true, errand_done, errand);
+}
+
+void app__serving_fetch_part(app__serving_node_t *node,
+                             uint32_t number,
+                             uint64_t tokens,
+                             uint32_t source)
+{
+    const bool peer = source < node->serving->node_count;
+    errand_t *const errand = sim_alloc(sizeof(*errand));
+    *errand = (errand_t){
+        .node = node,
+        .number = number,
+        .prefill = node->place.leader,
+        .left = peer ? 1 : node->serving->storage_count,
+        .inside = true,
+    };
+    app__mc_chain_add(&node->errands, &errand->link);
+    if (peer) {
+        read_from(node, number, tokens, source, errand_done, errand);
+    } else {
+        (void)move_stored(node, number, tokens, true, errand_done, errand);
+    }
 }
 
 void app__serving_errands_fini(app__serving_node_t *node)
@@ -281,5 +335,11 @@ void app__serving_store(app__serving_job_t *job)
         tokens <= job->reused) {
         return;
     }
-    (void)move_stored(job->node, job->number, tokens - job->reused, false, stored, job->node);
+    app__serving_tell_members(job->node, APP__SERVING_PART_KEEP, job->number, tokens - job->reused);
+    app__serving_store_part(job->node, job->number, tokens - job->reused);
+}
+
+void app__serving_store_part(app__serving_node_t *node, uint32_t number, uint64_t tokens)
+{
+    (void)move_stored(node, number, tokens, false, stored, node);
 }

@@ -96,6 +96,14 @@ void app__serving_carry(app_t *app, sim_carry_t *carry)
 
 // -- operations
 
+// Returns the number of a node for operations: storage nodes come last.
+static uint32_t number_of(const app__serving_t *serving, uint32_t index)
+{
+    return serving->nodes[index].place.gpus > 0
+               ? app__serving_number_of(&serving->nodes[index])
+               : index + serving->all_count - serving->node_count - serving->storage_count;
+}
+
 static void tell_operation(const app__serving_node_t *node,
                            uint32_t number,
                            const app__serving_operation_t *own,
@@ -126,7 +134,7 @@ static void tell_operation(const app__serving_node_t *node,
                                                             : "none",
         .name = names[own->kind],
         .bytes = own->bytes,
-        .peer = own->peer,
+        .peer = own->peer == UINT32_MAX ? UINT32_MAX : number_of(node->serving, own->peer),
         .start_ps = own->start_ps,
         .end_ps = own->end_ps,
     };

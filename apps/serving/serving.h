@@ -627,6 +627,14 @@ void app__serving_on_fetch(app__serving_node_t *node,
                            uint32_t prefill);
 // Writes the blocks of a computed prompt to the storage nodes, except those that came from a cache.
 void app__serving_store(app__serving_job_t *job);
+// Do the same for the layers and heads of a host that does not lead its node. The second one goes
+// on at the leader when another host has fetched its part.
+void app__serving_fetch_part(app__serving_node_t *node,
+                             uint32_t number,
+                             uint64_t tokens,
+                             uint32_t source);
+void app__serving_member_fetched(app__serving_node_t *node, uint32_t number, bool failed);
+void app__serving_store_part(app__serving_node_t *node, uint32_t number, uint64_t tokens);
 void app__serving_errands_fini(app__serving_node_t *node);
 
 // -- course.c

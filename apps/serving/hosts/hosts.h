@@ -189,8 +189,11 @@ typedef enum app__serving_inside {
     APP__SERVING_PART_GO,   // leader to others: request; the decode node has memory
     APP__SERVING_PART_DROP, // leader to others: request; it is not sent any more
     APP__SERVING_PEER_LOST, // leader to others: node
+    APP__SERVING_PART_READ, // leader to others: request and source, tokens to fetch
+    APP__SERVING_PART_KEEP, // leader to others: request, tokens to write to the store
     APP__SERVING_RUN_DONE,  // last stage to leader: step
     APP__SERVING_PART_SENT, // others to leader: request, whether it failed
+    APP__SERVING_PART_GOT,  // others to leader: request, whether fetching failed
 } app__serving_inside_t;
 
 // Tells another host of the instance two words. Messages arrive once and in order.

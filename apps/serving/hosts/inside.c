@@ -198,6 +198,15 @@ static void handle(app__serving_node_t *node, const char *body, size_t size)
     case APP__SERVING_PEER_LOST:
         node->lost_peers[first] = true;
         break;
+    case APP__SERVING_PART_READ:
+        app__serving_fetch_part(node, (uint32_t)first, second, (uint32_t)(first >> 32));
+        break;
+    case APP__SERVING_PART_KEEP:
+        app__serving_store_part(node, (uint32_t)first, second);
+        break;
+    case APP__SERVING_PART_GOT:
+        app__serving_member_fetched(node, (uint32_t)first, second != 0);
+        break;
     case APP__SERVING_RUN_DONE:
         app__serving_run_done(node, first);
         break;

@@ -141,15 +141,13 @@ sim_err_t app__serving_check_shapes(const app__serving_t *serving, sim_message_t
     if (error == SIM_OK && serving->config.decode > 0) {
         error = check_shape(serving, true, message);
     }
-    const uint32_t cache = serving->config.cache;
-    if (error == SIM_OK && (cache == APP__SERVING_PEERS || cache == APP__SERVING_STORE) &&
+    if (error == SIM_OK && serving->config.storage_path == APP__SERVING_DUAL &&
         app__serving_member_count(serving) > 0) {
-        error =
-            sim_fail_about(message,
-                           SIM_ERR_INVALID,
-                           "cache",
-                           ": KV data of peers and of the store reaches nodes of one host only, "
-                           "expected `cache: local` or none, or pp and tp-hosts of 1");
+        error = sim_fail_about(message,
+                               SIM_ERR_INVALID,
+                               "storage-path",
+                               ": the way by the decode node exists for nodes of one host only, "
+                               "expected `direct`, or pp and tp-hosts of 1");
     }
     return error;
 }

@@ -101,6 +101,7 @@ void app__serving_reduced(app__serving_node_t *node)
 
 typedef struct passing {
     app__serving_node_t *node;
+    uint32_t peer;
     sim_time_t began_ps;
 } passing_t;
 
@@ -114,7 +115,7 @@ static void passed(void *ctx, uint64_t bytes, bool good)
         app__serving_note_operation(node,
                                     APP__SERVING_DID_PASS,
                                     passing->began_ps,
-                                    node->place.leader,
+                                    passing->peer,
                                     bytes);
     } else {
         app__serving_break(node);
@@ -127,10 +128,12 @@ static void pass_on(app__serving_node_t *node, const app__serving_run_t *run)
 {
     const app__serving_place_t *const place = &node->place;
     passing_t *const passing = sim_alloc(sizeof(*passing));
-    *passing = (passing_t){node, node->node->now_ps};
+    const uint32_t peer =
+        app__serving_host_of(node->serving, place->leader, place->number + place->tp_hosts);
+    *passing = (passing_t){node, peer, node->node->now_ps};
     const app__serving_transfer_t transfer = {
         .node = node,
-        .peer = app__serving_host_of(node->serving, place->leader, place->number + place->tp_hosts),
+        .peer = peer,
         .unlisted = true,
         .notice = APP__SERVING_PASSED + 1,
         .offset = node->serving->exchange_at,

@@ -59,6 +59,13 @@ small=$(echo $small)
 while read -r name set; do
     eval "run $name $small traffic.prompt-tokens='uniform 20 300' $set"
 done <systems
+apart='traffic.tp=4 traffic.tp-hosts=2 traffic.pp=2 traffic.prefill=2 traffic.requests=4
+    traffic.rate=5 traffic.route=round-robin traffic.layers=4 traffic.hidden=512'
+prefixes='traffic.prefixes=1 traffic.prefix-tokens=512 traffic.block-tokens=64'
+run peers $apart $prefixes traffic.cache=peers
+run store $apart $prefixes traffic.cache=store traffic.storage=2 topology.star.hosts=12
+run experts $apart traffic.model=mixtral-8x7b traffic.experts=pool
+run cut $apart nic.timeout=8 traffic.rate=20 'faults=[{part: host2/nic0, at: 30ms}]'
 for threads in 1 2 4; do
     "$ROCESIM" run hosts.yaml -o t$threads --threads $threads --quiet --set 'traffic[0].serving.pp=2' \
         --set 'traffic[0].serving.tp=4' --set 'traffic[0].serving.tp-hosts=2' \
@@ -107,6 +114,24 @@ for name, hosts, calls, size in (("tp2", 2, 64, bytes_), ("tp4", 4, 64, bytes_),
     near(a["network_shares"]["tp"], exposed / (STEP + exposed), 0.01, f"{name}: network")
 a = app("both")
 assert a["nodes"][0]["hosts"] == 8 and a["pp_bytes"] == 3 * 2 * bytes_, "each host passes all"
+# Prompts share their first 512 tokens, which only the first node computes.
+TOKEN = 4 * 2 * 8 * 16 * 2
+for name in ("peers", "store"):
+    a = app(name)
+    cached = [row["cached_tokens"] for row in a["served"]]
+    assert cached == [0, 512, 512, 512], f"{name}: {cached}"
+    fetched = 512 * TOKEN # the second node has none of its own
+    assert a["fetched_bytes"] == fetched, f"{name}: {a['fetched_bytes']} bytes, expected {fetched}"
+    # Each of four hosts reads a part, and two storage nodes send them.
+    part = fetched / {"peers": 4, "store": 2}[name]
+    near(a["served"][1]["stages"]["fetch_ms"], 0.002 + wire(part), 0.1, f"{name}: fetch")
+assert app("store")["stored_bytes"] >= 512 * TOKEN and app("peers")["stored_bytes"] == 0
+a = app("experts")
+computed = sum(node["prefill_tokens"] for node in a["nodes"])
+assert a["exchange_bytes"] == computed * 2 * 512 * 2 * 4 / 2 * 2, "half of them go to experts and back"
+a = app("cut")
+assert a["requests"] == 4 and a["placed_again"] > 0, "a node with a host that is cut off is lost"
+assert a["served"][-1]["prefill"] == "host5", a["served"][-1]
 failed = 0
 for line in open("systems"):
     name, set_ = line.split()[0], dict(one.split("=") for one in line.replace("\\ ", "+").split()[1:])
