@@ -429,10 +429,10 @@ static void grow_messages(app__conn_t *conn)
     sim_free(old);
 }
 
-void app__conn_send(app__conn_t *conn, const app__coll_plan_t *plan, uint64_t bytes, uint8_t what)
+void app__conn_send(app__conn_t *conn, const app__coll_plan_t *plan, uint64_t bytes, uint16_t what)
 {
     app__coll_rank_t *const rank = app__member_rank(conn->member);
-    const uint64_t wire_bytes = app__coll_wire_bytes(plan, bytes);
+    const uint64_t wire_bytes = app__coll_wire_bytes(plan, bytes, what);
     if (conn->filled - conn->acked.next == conn->message_capacity) {
         grow_messages(conn);
     }

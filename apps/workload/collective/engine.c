@@ -131,7 +131,7 @@ static void handle_ended(sim_node_t *node, sim_timer_t *timer)
 }
 
 // Begins to move the slice at hand, and to reduce it. Returns whether that takes time.
-static bool handle(app__member_t *member, uint32_t number, uint64_t bytes, uint8_t what)
+static bool handle(app__member_t *member, uint32_t number, uint64_t bytes, uint16_t what)
 {
     const app__coll_run_t *const run = member->run;
     const app__coll_options_t *const options = &member->all->options;
@@ -409,6 +409,24 @@ static void make_members(app__collectives_t *all)
     }
 }
 
+// A plan of MSCCL++ puts and gets without clear-to-sends; so do all collectives that run beside it.
+static sim_err_t check_sides(app__collectives_t *all, sim_message_t *message)
+{
+    app__protocol_t *const protocol = &all->options.protocol;
+    if (!all->file.program->one_sided) {
+        return SIM_OK;
+    }
+    if (*protocol != APP__PROTOCOL_AUTO && *protocol != APP__PROTOCOL_PLAIN) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "protocol",
+                              ": %s has an execution plan of MSCCL++, expected auto or plain",
+                              all->options.algorithm_file);
+    }
+    *protocol = APP__PROTOCOL_PLAIN;
+    return SIM_OK;
+}
+
 static sim_err_t read_file(const app_context_t *context,
                            app__collectives_t *all,
                            sim_message_t *message)
@@ -423,13 +441,9 @@ static sim_err_t read_file(const app_context_t *context,
     if (error == SIM_OK) {
         const app__workload_file_t file = {.name = name, .text = text, .size_bytes = size_bytes};
         error = app__format_of(&file) == &app__format_mscclpp
-                    ? sim_fail_about(message,
-                                     SIM_ERR_INVALID,
-                                     "algorithm-file",
-                                     ": %s is an execution plan of MSCCL++, which is counted and "
-                                     "not run; expected MSCCL's XML",
-                                     name)
+                    ? app__mscclpp_read(&file, &all->file, message)
                     : app__msccl_read(&file, &all->file, message);
+        error = error == SIM_OK ? check_sides(all, message) : error;
         sim_free(text);
     }
     return error;

@@ -47,7 +47,7 @@ typedef struct app__coll_message {
     sim_time_t due_ps;
     uint32_t record; // in the rank's records, or APP__NO_RECORD
     uint32_t place;  // among the connection's messages of its call
-    uint8_t what;    // of its step: APP__STEP_FINAL, APP__STEP_SPREAD
+    uint16_t what;   // of its step: APP__STEP_FINAL, APP__STEP_SPREAD
 } app__coll_message_t;
 
 // The queue pair of a connection, or of one message of it.
@@ -239,8 +239,8 @@ const char *app__protocol_name(app__protocol_t protocol);
 uint64_t app__coll_step_bytes(const app__coll_plan_t *plan, const app__step_t *step, uint32_t loop);
 // Returns how many slices a step of so many bytes has, and their size: the last one may be smaller.
 uint32_t app__coll_slices(const app__coll_plan_t *plan, uint64_t bytes, uint64_t *slice_bytes);
-// Returns the bytes that the protocol sends for so many of data.
-uint64_t app__coll_wire_bytes(const app__coll_plan_t *plan, uint64_t bytes);
+// Returns the bytes that the protocol sends for so many of data in a step that does `what`.
+uint64_t app__coll_wire_bytes(const app__coll_plan_t *plan, uint64_t bytes, uint16_t what);
 
 // -- engine.c
 
@@ -344,7 +344,7 @@ void app__conn_write_arrived(nic_qp_t *qp, uint64_t address, uint32_t byte_len, 
 app__conn_t *app__conn(app__member_t *member, uint32_t peer, uint32_t lane, bool incoming);
 bool app__conn_has_room(const app__conn_t *conn, uint32_t window);
 // Sends the data of a step that does `what`.
-void app__conn_send(app__conn_t *conn, const app__coll_plan_t *plan, uint64_t bytes, uint8_t what);
+void app__conn_send(app__conn_t *conn, const app__coll_plan_t *plan, uint64_t bytes, uint16_t what);
 // Returns whether a block may send a clear-to-send; if not, the block is woken when it may.
 bool app__conn_may_permit(app__conn_t *conn, uint32_t window, uint32_t block);
 void app__conn_permit(app__conn_t *conn); // sends a clear-to-send

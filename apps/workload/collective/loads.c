@@ -121,7 +121,7 @@ static void add_step(stream_t *stream,
 {
     uint64_t slice_bytes = 0;
     stream->messages += (double)loops * app__coll_slices(plan, bytes, &slice_bytes);
-    stream->bytes += (double)loops * (double)app__coll_wire_bytes(plan, bytes);
+    stream->bytes += (double)loops * (double)app__coll_wire_bytes(plan, bytes, step->what);
     stream->spread = (step->what & APP__STEP_SPREAD) != 0;
 }
 

@@ -147,10 +147,10 @@ static void inside_step(const app__program_t *program,
               spot->nodes);
     step->send_peer = rank_of(program, spot->node, (spot->local + 1) % size);
     step->recv_peer = rank_of(program, spot->node, (spot->local + size - 1) % size);
-    step->what = (uint8_t)((index > 0 ? APP__STEP_RECV : 0) | (last ? 0 : APP__STEP_SEND) |
-                           (index > 0 && reduces ? APP__STEP_REDUCE : 0) |
-                           (index > 0 && (last || !reduces) ? APP__STEP_STORE : 0) |
-                           (!reduces && index + 2 == size ? APP__STEP_FINAL : 0));
+    step->what = (uint16_t)((index > 0 ? APP__STEP_RECV : 0) | (last ? 0 : APP__STEP_SEND) |
+                            (index > 0 && reduces ? APP__STEP_REDUCE : 0) |
+                            (index > 0 && (last || !reduces) ? APP__STEP_STORE : 0) |
+                            (!reduces && index + 2 == size ? APP__STEP_FINAL : 0));
 }
 
 static void hierarchical_step(const app__program_t *program,
@@ -307,7 +307,7 @@ static void spread_step(const app__program_t *program,
                         uint32_t index,
                         app__step_t *step)
 {
-    step->what = (uint8_t)(APP__STEP_SEND | APP__STEP_FINAL | APP__STEP_SPREAD);
+    step->what = (uint16_t)(APP__STEP_SEND | APP__STEP_FINAL | APP__STEP_SPREAD);
     step->send_peer = rank_of(program, spot->node, (spot->local + 1 + index) % spot->size);
     step->send_lane = program->channels;
     set_shard(step, channel, spot, shard_of(program, spot, spot->local), shard_chunks(program));

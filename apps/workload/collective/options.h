@@ -65,8 +65,8 @@ typedef struct app__coll_options {
              .help = "algorithm of the collectives that it can do; the others, and auto, take NCCL's choice"),         \
     SIM_ATTR(prefix ".algorithm-file", STRING, type, member.algorithm_file,                        \
              .default_text = "",                                                                   \
-             .help = "file of an algorithm, MSCCL's XML; the collectives, numbers of ranks and "   \
-                     "sizes that it is for use it"),                                               \
+             .help = "file of an algorithm, MSCCL's XML or a plan of MSCCL++; collectives of its " \
+                     "kind, ranks and sizes use it"),                                              \
     SIM_ATTR(prefix ".protocol", ENUM, type, member.protocol,                                      \
              .default_text = "auto", .choices = "auto|simple|ll|ll128|plain",                      \
              .help = "how collectives send a message: as NCCL's protocols do, or plain: one "      \

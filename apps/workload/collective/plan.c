@@ -63,10 +63,12 @@ const char *app__protocol_name(app__protocol_t protocol)
 
 // -- sizes
 
-uint64_t app__coll_wire_bytes(const app__coll_plan_t *plan, uint64_t bytes)
+uint64_t app__coll_wire_bytes(const app__coll_plan_t *plan, uint64_t bytes, uint16_t what)
 {
     const uint32_t *const wire = protocols[plan->protocol].wire;
-    return wire[0] == wire[1] ? bytes : (bytes * wire[0] + wire[1] - 1) / wire[1];
+    return (what & APP__STEP_PACKETS) != 0 ? 2 * bytes
+           : wire[0] == wire[1]            ? bytes
+                                           : (bytes * wire[0] + wire[1] - 1) / wire[1];
 }
 
 static uint64_t pair_bytes(const app__coll_plan_t *plan, uint32_t from, uint32_t to)
@@ -78,6 +80,9 @@ static uint64_t pair_bytes(const app__coll_plan_t *plan, uint32_t from, uint32_t
 
 uint64_t app__coll_step_bytes(const app__coll_plan_t *plan, const app__step_t *step, uint32_t loop)
 {
+    if ((step->what & APP__STEP_SIGNAL) != 0) {
+        return APP__SIGNAL_BYTES;
+    }
     if ((step->what & APP__STEP_PAIR) != 0) {
         const uint64_t bytes = pair_bytes(plan, step->from_chunk, step->to_chunk);
         return app__cut_bytes(&plan->cut, bytes, loop, step->count, 1);

@@ -10,6 +10,7 @@
 #include "apps/workload/schedule.h"
 
 #define APP__NO_BLOCK UINT32_MAX
+#define APP__SIGNAL_BYTES 8u // a semaphore, or a request for data
 
 // The actions of a step, a sum of these bits. MSCCL's names: send "s", receive "r", receive + send
 // "rcs" (with store), receive + reduce + store "rrc", receive + reduce + send "rrs", with store
@@ -25,7 +26,9 @@ typedef enum app__step_bits {
     APP__STEP_PAIR = 32,
     APP__STEP_FINAL = 64, // the receiver does not send on what this step sends
     // The NVSwitch spreads the data to all ranks of the node: each receiver's link bounds it.
-    APP__STEP_SPREAD = 128
+    APP__STEP_SPREAD = 128,
+    APP__STEP_SIGNAL = 256, // the message has no chunks, and APP__SIGNAL_BYTES
+    APP__STEP_PACKETS = 512 // half of the message's bytes are flags: MSCCL++'s packets
 } app__step_bits_t;
 
 typedef enum app__buffer {
@@ -37,7 +40,7 @@ typedef enum app__buffer {
 // Where a collective works in place, input and output are one buffer of all chunks: chunk i of an
 // all-gather's input is chunk i of rank i's output.
 typedef struct app__step {
-    uint8_t what;        // sum of app__step_bits_t
+    uint16_t what;       // sum of app__step_bits_t
     uint8_t from_buffer; // app__buffer_t of the source
     uint8_t to_buffer;   // and of the destination
     uint32_t from_chunk; // first chunk of the source
@@ -69,6 +72,7 @@ typedef struct app__program_file {
     uint32_t chunks; // into which a loop's part of the buffer (app__call_t.bytes) is divided
     char *protocol;  // "Simple", "LL", "LL128"; NULL: the file does not say
     bool in_place;
+    bool one_sided;     // messages need no clear-to-send, and the buffer is done in one loop
     uint64_t bytes_min; // sizes that the file is for; max 0: any
     uint64_t bytes_max;
     uint32_t *block_first; // per rank: in blocks; ranks + 1 values

@@ -145,8 +145,8 @@ static void fill(const app__program_t *program, uint64_t place, uint32_t index, 
     const bool result = gathers && index >= gather_from;
     const uint64_t behind = result ? index - gather_from : index + 1;
     step->from_chunk = (uint32_t)((place + 2 * (uint64_t)n - behind) % n); // place of its rank
-    step->what = (uint8_t)((index > 0 ? APP__STEP_RECV : 0) | (index < last ? APP__STEP_SEND : 0) |
-                           (index + 1 == last ? APP__STEP_FINAL : 0));
+    step->what = (uint16_t)((index > 0 ? APP__STEP_RECV : 0) | (index < last ? APP__STEP_SEND : 0) |
+                            (index + 1 == last ? APP__STEP_FINAL : 0));
     if (index > 0) {
         const bool reduced = reduces && index <= n - 1;
         step->what |= reduced ? APP__STEP_REDUCE : 0;
@@ -171,7 +171,7 @@ static void step_of(const app__program_t *program,
     step->to_chunk = step->from_chunk;
     step->count = 1;
     if (forwards) {
-        step->what = (uint8_t)(APP__STEP_RECV | APP__STEP_SEND | (step->what & APP__STEP_FINAL));
+        step->what = (uint16_t)(APP__STEP_RECV | APP__STEP_SEND | (step->what & APP__STEP_FINAL));
         step->recv_peer = own;
         step->send_peer = next;
         return;
@@ -179,7 +179,7 @@ static void step_of(const app__program_t *program,
     const uint32_t after = relay_of(program, rank, next);
     const uint32_t before = relay_of(program, previous, rank);
     if (after != APP__NO_RANK) {
-        step->what &= (uint8_t)~APP__STEP_FINAL;
+        step->what &= (uint16_t)~APP__STEP_FINAL;
     }
     step->send_peer = after == APP__NO_RANK ? next : after;
     step->recv_peer = before == APP__NO_RANK ? previous : before;
@@ -237,10 +237,10 @@ static void chain_step(const app__program_t *program,
     SIM_CHECK(index == 0);
     step->send_peer = rank_at(program, block, place + 1);
     step->recv_peer = rank_at(program, block, place + n - 1);
-    step->what = (uint8_t)((from_first > 0 ? APP__STEP_RECV : 0) |
-                           (from_first > 0 && reduces ? APP__STEP_REDUCE : 0) |
-                           (from_first < n - 1 ? APP__STEP_SEND : 0) |
-                           (from_first + 2 == n ? APP__STEP_FINAL : 0));
+    step->what = (uint16_t)((from_first > 0 ? APP__STEP_RECV : 0) |
+                            (from_first > 0 && reduces ? APP__STEP_REDUCE : 0) |
+                            (from_first < n - 1 ? APP__STEP_SEND : 0) |
+                            (from_first + 2 == n ? APP__STEP_FINAL : 0));
     if (from_first > 0 && (!reduces || from_first == n - 1)) {
         step->what |= APP__STEP_STORE;
     }

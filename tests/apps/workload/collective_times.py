@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 
+import mscclpp_plans
+
 ROCESIM = os.environ["ROCESIM"]
 LONG = os.environ.get("TEST_LONG") == "1"
 BYTE, DELAY = 20, 1_000_000
@@ -274,6 +276,49 @@ with tempfile.NamedTemporaryFile("w", suffix=".xml", delete=False) as file:
         file.write("</tb></gpu>\n")
     file.write("</algo>\n")
     RING = file.name
+
+# Execution plans of MSCCL++. A signal goes out behind the data that it tells of, and its ACK is the
+# last packet. A get is a request of 8 bytes and its answer; ACKs go out before what a packet set off.
+SIGNAL = BYTE * (8 + 98)
+with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+    def compare_plan(ranks, size, kind, text, expected_ps):
+        file.seek(0)
+        file.truncate()
+        file.write(text)
+        file.flush()
+        words = f"kind: {kind}, bytes: {size}, algorithm-file: {file.name}"
+        check(f"{ranks} ranks, plan of {words}",
+              run(ranks, words)["apps"][0]["finish_us"]["max"], expected_ps)
+
+    for n in [2, 3, 8]:
+        put = (n - 2) * (BYTE * (1000 + 98) + SIGNAL) + write(1000) + SIGNAL + ACK
+        compare_plan(n, 1000 * n, "all-gather", mscclpp_plans.all_gather(n), put)
+        size = 120 * n
+        put = (n - 2) * (BYTE * (size + 98) + SIGNAL) + write(size) + SIGNAL + ACK
+        compare_plan(n, size, "all-reduce", mscclpp_plans.all_reduce_once(n), put)
+    read = 2 * (write(8) + ACK_SENT) + 2 * write(1000) + ACK_SENT + SIGNAL + ACK
+    compare_plan(2, 2000, "all-reduce", mscclpp_plans.all_reduce_pair(), read)
+
+    def refuse_plan(old, new, wanted, more=""):
+        text = mscclpp_plans.all_gather(2).replace(old, new, 1)
+        file.seek(0)
+        file.truncate()
+        file.write(text)
+        file.flush()
+        scenario = SCENARIO % (2, f"kind: all-gather, bytes: 2KB, algorithm-file: {file.name}{more}")
+        done = subprocess.run([ROCESIM, "check", "-"], input=scenario, capture_output=True, text=True,
+                              check=False)
+        if done.returncode != 2 or wanted not in done.stderr:
+            print(f"{new}: status {done.returncode}, expected {wanted} in {done.stderr}")
+            return 1
+        return 0
+
+    failed |= refuse_plan('"put"', '"glres"', ":52:16: the operation cannot be run: 'glres'")
+    failed |= refuse_plan('"put"', '"nop"', "gpu 1 has not the result in chunk 0")
+    failed |= refuse_plan('"signal"', '"wait"', "waits for a signal that nobody sends")
+    failed |= refuse_plan('"connected_to"', '"peers"', "the thread block has no such channel")
+    failed |= refuse_plan('"index": 0', '"index": 2', ": the operation leaves the buffer")
+    failed |= refuse_plan("", "", "protocol: ", ", protocol: ll")
 
 # Servers of 4 GPUs in a leaf-spine: every algorithm ends, with losses too, and threads change nothing.
 SCENARIO = """

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/collective/msccl/msccl.h - algorithms of collectives in MSCCL's XML.
+// apps/workload/collective/msccl/msccl.h - algorithms of collectives in MSCCL's XML, and execution
+// plans of MSCCL++.
 //
-// read.c reads a file as a program of blocks and steps; verify.c executes the program on symbols
-// and refuses one that does not do its collective. docs/models/msccl.md
+// read.c reads an XML file as a program of blocks and steps; verify.c executes the program on
+// symbols and refuses one that does not do its collective. docs/models/msccl.md
 #ifndef APPS_WORKLOAD_COLLECTIVE_MSCCL_MSCCL_H
 #define APPS_WORKLOAD_COLLECTIVE_MSCCL_MSCCL_H
 
@@ -25,11 +26,17 @@ typedef struct app__msccl {
 } app__msccl_t;
 
 bool app__msccl_recognises(const app__workload_file_t *file);
+// Returns the collective that MSCCL and MSCCL++ call so; APP__COLL_COUNT: none.
+app__coll_kind_t app__msccl_kind(const char *name);
 // Reads and verifies an algorithm. Call app__msccl_fini afterwards, also after an error.
 SIM_MUST_CHECK sim_err_t app__msccl_read(const app__workload_file_t *file,
                                          app__msccl_t *msccl,
                                          sim_message_t *message);
 void app__msccl_fini(app__msccl_t *msccl);
+// Reads and verifies an execution plan of MSCCL++ (plan.c, lower.c).
+SIM_MUST_CHECK sim_err_t app__mscclpp_read(const app__workload_file_t *file,
+                                           app__msccl_t *msccl,
+                                           sim_message_t *message);
 
 // -- verify.c
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/collective/msccl/plan.c - counts execution plans of MSCCL++, which are JSON.
+// apps/workload/collective/msccl/plan.c - reads and counts execution plans of MSCCL++, which are
+// JSON. lower.c makes programs of them.
 //
 // A plan says what each thread block puts into and gets out of the memory of other GPUs. Members
 // have other names in plans of before 2025. docs/models/msccl.md
-#include "apps/workload/collective/program.h"
-#include "apps/workload/formats/format.h"
-#include "apps/workload/formats/json.h"
+#include "apps/workload/collective/msccl/lower.h"
 
 #include <string.h>
 
@@ -275,6 +274,25 @@ static void add_facts(const plan_t *plan, app__schedule_t *schedule)
     sim_free(name);
 }
 
+// Says whether the plan can be run, or why not.
+static void note_run(const plan_t *plan, app__schedule_t *schedule)
+{
+    app__msccl_t msccl;
+    sim_message_t message = {0};
+    const sim_err_t error = app__mscclpp_lower(&plan->json, plan->gpus, &msccl, &message);
+    if (error == SIM_OK) {
+        app__schedule_note(schedule,
+                           sim_format("the plan runs as %zu blocks of %zu steps; verified",
+                                      msccl.program->block_count,
+                                      msccl.program->step_count));
+    } else {
+        app__schedule_note(schedule,
+                           sim_format("warning: the plan does not run: %s", message.text));
+    }
+    app__schedule_fact(schedule, "runs", error == SIM_OK);
+    app__msccl_fini(&msccl);
+}
+
 static bool recognises(const app__workload_file_t *file)
 {
     static const char *const words[] = {"\"threadblocks\""};
@@ -292,12 +310,27 @@ static sim_err_t read_plan(const app__workload_file_t *file,
     if (error == SIM_OK) {
         app__schedule_t *const schedule = app__schedule_create(plan.gpus);
         add_facts(&plan, schedule);
-        app__schedule_refuse(schedule,
-                             sim_format("execution plans of MSCCL++ are counted and not run; "
-                                        "expected MSCCL's XML as an algorithm"));
+        note_run(&plan, schedule);
+        app__schedule_refuse(
+            schedule,
+            sim_format("the file is an algorithm of a collective and not a workload"));
         app__schedule_finish(schedule);
         *created = schedule;
     }
+    app__json_fini(&plan.json);
+    return error;
+}
+
+sim_err_t app__mscclpp_read(const app__workload_file_t *file,
+                            app__msccl_t *msccl,
+                            sim_message_t *message)
+{
+    plan_t plan = {.message = message};
+    *msccl = (app__msccl_t){.file_name = file->name};
+    sim_err_t error =
+        app__json_parse(file->name, file->text, file->size_bytes, &plan.json, message);
+    error = error == SIM_OK ? take_plan(&plan) : error;
+    error = error == SIM_OK ? app__mscclpp_lower(&plan.json, plan.gpus, msccl, message) : error;
     app__json_fini(&plan.json);
     return error;
 }

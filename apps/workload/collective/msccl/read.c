@@ -14,7 +14,7 @@
 static const struct {
     const char *name;
     const char *fact; // its name among counts
-    uint8_t what;
+    uint16_t what;
 } types[] = {
     {"s", "send", APP__STEP_SEND},
     {"r", "recv", APP__STEP_RECV | APP__STEP_STORE},
@@ -108,7 +108,7 @@ static int64_t number_of(reader_t *reader,
 
 // -- elements
 
-static app__coll_kind_t kind_of(const char *name)
+app__coll_kind_t app__msccl_kind(const char *name)
 {
     static const struct {
         const char *name;
@@ -135,7 +135,7 @@ static void take_algo(reader_t *reader, const XML_Char **attrs)
     const char *const coll = attr_of(attrs, "coll");
     const char *const name = attr_of(attrs, "name");
     const char *const protocol = attr_of(attrs, "proto");
-    const app__coll_kind_t kind = coll == NULL ? APP__COLL_COUNT : kind_of(coll);
+    const app__coll_kind_t kind = coll == NULL ? APP__COLL_COUNT : app__msccl_kind(coll);
     reader->ranks = (uint32_t)number_of(reader, attrs, "ngpus", 2, RANKS_MAX);
     app__program_file_t *const program = app__program_file_create(reader->ranks);
     reader->msccl->program = program;

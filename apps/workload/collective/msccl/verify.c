@@ -6,6 +6,7 @@
 // whose data are summed up in it. Messages arrive in order, and any number of them waits.
 #include "apps/workload/collective/msccl/msccl.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define EMPTY UINT32_MAX
@@ -16,8 +17,9 @@ typedef struct symbol {
     uint64_t *set;   // bits of the ranks that are summed up
 } symbol_t;
 
-// The messages that a block has sent and its receiver has not taken.
+// The messages of a connection that were sent and not taken.
 typedef struct queue {
+    uint64_t key; // sender, receiver and lane: queue_key
     uint32_t *numbers;
     uint64_t *sets;
     size_t head;
@@ -35,10 +37,10 @@ typedef struct machine {
     size_t *end;    // and behind its last
     uint32_t *numbers;
     uint64_t *sets;
-    uint64_t *sum;    // a set that is being made
-    uint32_t *done;   // per block: steps that it has taken
-    queue_t *queues;  // per block
-    uint32_t *source; // per block: the block that sends to it; EMPTY: none
+    uint64_t *sum;   // a set that is being made
+    uint32_t *done;  // per block: steps that it has taken
+    queue_t *queues; // of the connections on which something is sent, by key
+    size_t queue_count;
     sim_message_t *message;
 } machine_t;
 
@@ -200,11 +202,31 @@ static void push(machine_t *machine, queue_t *queue, const symbol_t *symbol)
     queue->count++;
 }
 
+static uint64_t queue_key(uint32_t from, uint32_t to, uint32_t lane)
+{
+    return ((uint64_t)from << 10 | to) << 32 | lane;
+}
+
+static int compare_queues(const void *a, const void *b)
+{
+    const uint64_t one = ((const queue_t *)a)->key;
+    const uint64_t two = ((const queue_t *)b)->key;
+    return one < two ? -1 : one > two;
+}
+
+// Returns the queue of a connection; NULL: nothing is ever sent on it.
+static queue_t *queue_of(const machine_t *machine, uint32_t from, uint32_t to, uint32_t lane)
+{
+    const queue_t wanted = {.key = queue_key(from, to, lane)};
+    return bsearch(&wanted, machine->queues, machine->queue_count, sizeof(wanted), compare_queues);
+}
+
 // Does one chunk of a step. Returns what is wrong; NULL: nothing.
 static const char *do_chunk(machine_t *machine,
                             uint32_t rank,
-                            uint32_t block,
                             const app__step_t *step,
+                            queue_t *in,
+                            queue_t *out,
                             uint32_t i)
 {
     const size_t from = place(machine, rank, step->from_buffer, step->from_chunk + i);
@@ -216,9 +238,8 @@ static const char *do_chunk(machine_t *machine,
     const symbol_t local = symbol_at(machine, from);
     symbol_t value = local;
     if ((step->what & APP__STEP_RECV) != 0) {
-        queue_t *const queue = &machine->queues[machine->source[block]];
-        value = (symbol_t){queue->numbers[queue->head], queue->sets + queue->head * machine->words};
-        queue->head++;
+        value = (symbol_t){in->numbers[in->head], in->sets + in->head * machine->words};
+        in->head++;
     }
     if ((step->what & APP__STEP_REDUCE) != 0) {
         const symbol_t other = (step->what & APP__STEP_RECV) != 0 ? local : symbol_at(machine, to);
@@ -239,26 +260,47 @@ static const char *do_chunk(machine_t *machine,
         write_symbol(machine, to, &value);
     }
     if ((step->what & APP__STEP_SEND) != 0) {
-        push(machine, &machine->queues[block], &value);
+        push(machine, out, &value);
     }
     return NULL;
 }
 
 static bool is_ready(const machine_t *machine,
                      uint32_t first,
-                     uint32_t block,
-                     const app__step_t *step)
+                     const app__step_t *step,
+                     const queue_t *in)
 {
     if (step->wait_block != APP__NO_BLOCK &&
         machine->done[first + step->wait_block] <= step->wait_step) {
         return false;
     }
-    if ((step->what & APP__STEP_RECV) == 0) {
-        return true;
+    const uint32_t messages = (step->what & APP__STEP_SIGNAL) != 0 ? 1 : step->count;
+    return (step->what & APP__STEP_RECV) == 0 || (in != NULL && in->count - in->head >= messages);
+}
+
+// Does a step that is ready. Returns what is wrong; NULL: nothing.
+static const char *do_step(machine_t *machine,
+                           uint32_t rank,
+                           const app__step_t *step,
+                           queue_t *in,
+                           queue_t *out)
+{
+    if ((step->what & APP__STEP_SIGNAL) != 0) {
+        const symbol_t signal = {0, machine->sum};
+        if ((step->what & APP__STEP_RECV) != 0) {
+            in->head++;
+        } else {
+            push(machine, out, &signal);
+        }
+        return NULL;
     }
-    const uint32_t source = machine->source[block];
-    return source != EMPTY &&
-           machine->queues[source].count - machine->queues[source].head >= step->count;
+    for (uint32_t i = 0; step->what != 0 && i < step->count; i++) {
+        const char *const wrong = do_chunk(machine, rank, step, in, out, i);
+        if (wrong != NULL) {
+            return wrong;
+        }
+    }
+    return NULL;
 }
 
 // Takes the steps of a block that can be taken; adds their number to *steps.
@@ -269,14 +311,20 @@ static sim_err_t run_block(machine_t *machine, uint32_t rank, uint32_t block, ui
     for (; machine->done[block] < own->steps; machine->done[block]++, (*steps)++) {
         const size_t index = (size_t)own->step_first + machine->done[block];
         const app__step_t *const step = &program->steps[index];
-        if (!is_ready(machine, program->block_first[rank], block, step)) {
+        queue_t *const in =
+            (step->what & APP__STEP_RECV) != 0
+                ? queue_of(machine, step->recv_peer, rank, own->channel + step->recv_lane)
+                : NULL;
+        queue_t *const out =
+            (step->what & APP__STEP_SEND) != 0
+                ? queue_of(machine, rank, step->send_peer, own->channel + step->send_lane)
+                : NULL;
+        if (!is_ready(machine, program->block_first[rank], step, in)) {
             return SIM_OK;
         }
-        for (uint32_t i = 0; step->what != 0 && i < step->count; i++) {
-            const char *const wrong = do_chunk(machine, rank, block, step, i);
-            if (wrong != NULL) {
-                return fail(machine, index, rank, wrong);
-            }
+        const char *const wrong = do_step(machine, rank, step, in, out);
+        if (wrong != NULL) {
+            return fail(machine, index, rank, wrong);
         }
     }
     return SIM_OK;
@@ -311,36 +359,37 @@ static sim_err_t run_all(machine_t *machine)
 
 // -- the whole
 
-// Finds the block that sends to each block that receives.
+// Makes a queue for each connection on which something is sent.
 static void connect(machine_t *machine)
 {
     const app__program_file_t *const program = machine->program;
-    uint32_t *const sends_to = sim_alloc_array(program->block_count + 1, sizeof(*sends_to));
-    uint32_t *const gets_from = sim_alloc_array(program->block_count + 1, sizeof(*gets_from));
-    for (size_t b = 0; b < program->block_count; b++) {
-        sends_to[b] = EMPTY;
-        gets_from[b] = EMPTY;
-        for (uint32_t s = 0; s < program->blocks[b].steps; s++) {
-            const app__step_t *const step = &program->steps[program->blocks[b].step_first + s];
-            sends_to[b] = (step->what & APP__STEP_SEND) != 0 ? step->send_peer : sends_to[b];
-            gets_from[b] = (step->what & APP__STEP_RECV) != 0 ? step->recv_peer : gets_from[b];
-        }
-    }
+    size_t capacity = 0;
     for (uint32_t r = 0; r < program->ranks; r++) {
         for (uint32_t b = program->block_first[r]; b < program->block_first[r + 1]; b++) {
-            machine->source[b] = EMPTY;
-            const uint32_t peer = gets_from[b];
-            for (uint32_t o = peer == EMPTY ? 0 : program->block_first[peer];
-                 peer != EMPTY && o < program->block_first[peer + 1];
-                 o++) {
-                if (sends_to[o] == r && program->blocks[o].channel == program->blocks[b].channel) {
-                    machine->source[b] = o;
+            const app__block_t *const block = &program->blocks[b];
+            for (uint32_t s = 0; s < block->steps; s++) {
+                const app__step_t *const step = &program->steps[block->step_first + s];
+                const uint64_t key =
+                    queue_key(r, step->send_peer, block->channel + step->send_lane);
+                const size_t count = machine->queue_count;
+                if ((step->what & APP__STEP_SEND) != 0 &&
+                    (count == 0 || machine->queues[count - 1].key != key)) {
+                    SIM_GROW(machine->queues, machine->queue_count, &capacity);
+                    machine->queues[machine->queue_count++] = (queue_t){.key = key};
                 }
             }
         }
     }
-    sim_free(sends_to);
-    sim_free(gets_from);
+    if (machine->queue_count > 0) {
+        qsort(machine->queues, machine->queue_count, sizeof(*machine->queues), compare_queues);
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < machine->queue_count; i++) {
+        if (kept == 0 || machine->queues[kept - 1].key != machine->queues[i].key) {
+            machine->queues[kept++] = machine->queues[i];
+        }
+    }
+    machine->queue_count = kept;
 }
 
 static sim_err_t fill_inputs(machine_t *machine)
@@ -397,8 +446,6 @@ static sim_err_t run(machine_t *machine, size_t chunks)
     machine->sets = sim_alloc_array((chunks + 1) * machine->words, sizeof(*machine->sets));
     machine->sum = sim_alloc_array(machine->words, sizeof(*machine->sum));
     machine->done = sim_alloc_array(program->block_count + 1, sizeof(*machine->done));
-    machine->queues = sim_alloc_array(program->block_count + 1, sizeof(*machine->queues));
-    machine->source = sim_alloc_array(program->block_count + 1, sizeof(*machine->source));
     for (size_t i = 0; i < chunks; i++) {
         machine->numbers[i] = EMPTY;
     }
@@ -410,16 +457,15 @@ static sim_err_t run(machine_t *machine, size_t chunks)
     if (error == SIM_OK) {
         error = check_outputs(machine);
     }
-    for (size_t b = 0; b < program->block_count; b++) {
-        sim_free(machine->queues[b].numbers);
-        sim_free(machine->queues[b].sets);
+    for (size_t q = 0; q < machine->queue_count; q++) {
+        sim_free(machine->queues[q].numbers);
+        sim_free(machine->queues[q].sets);
     }
     sim_free(machine->numbers);
     sim_free(machine->sets);
     sim_free(machine->sum);
     sim_free(machine->done);
     sim_free(machine->queues);
-    sim_free(machine->source);
     return error;
 }
 
