@@ -206,8 +206,9 @@ void net_switch_forward(net_switch_t *sw, net_port_t *egress, net_packet_t *pack
 // Takes room in the buffer for a packet that the balancer holds back before it goes to `egress`.
 // Its ingress_port and priority are set. Returns false, and has dropped it, if there is no room.
 bool net_switch_park(net_switch_t *sw, net_port_t *egress, net_packet_t *packet);
-// Does the same, but leaves the packet to the caller if there is no room, or if the peer that the
-// packet came from is stopped: the headroom belongs to packets under way.
+// Does the same, but leaves the packet to the caller if there is no room. A lossless packet may
+// exceed the threshold of its ingress, which then stops the peer: it takes shared buffer and no
+// headroom, which belongs to packets under way.
 bool net_switch_try_park(net_switch_t *sw, net_port_t *egress, net_packet_t *packet);
 // Queues a packet at `egress` that was parked. Takes it.
 void net_switch_release(net_switch_t *sw, net_port_t *egress, net_packet_t *packet);

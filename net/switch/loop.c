@@ -123,6 +123,13 @@ void net_switch_forward(net_switch_t *sw, net_port_t *egress, net_packet_t *pack
     }
 }
 
+// Counts a packet that was taken into the buffer but waits in no queue.
+static void count_parked(net_switch_t *sw, const net_packet_t *packet)
+{
+    sw->held_bytes += packet->frame_bytes;
+    sw->parked_bytes[packet->priority] += packet->frame_bytes;
+}
+
 static bool park(net_switch_t *sw,
                  net_port_t *egress,
                  net_packet_t *packet,
@@ -131,8 +138,7 @@ static bool park(net_switch_t *sw,
     if (!sw->buffer->admit(sw, egress, packet, reason)) {
         return false;
     }
-    sw->held_bytes += packet->frame_bytes;
-    sw->parked_bytes[packet->priority] += packet->frame_bytes;
+    count_parked(sw, packet);
     return true;
 }
 
@@ -147,11 +153,36 @@ bool net_switch_park(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
     return false;
 }
 
+// Takes shared buffer for a lossless packet whatever its ingress holds, and stops the peer if the
+// sum is above the threshold. Returns false if the shared buffer is full.
+static bool admit_over(net_switch_t *sw, const net_packet_t *packet)
+{
+    net_received_t *const held = sw->node.ports[packet->ingress_port].received[packet->priority];
+    const uint64_t bytes = packet->frame_bytes;
+    const uint64_t above = net_switch_above_reserved(sw, held->stored_bytes + bytes);
+    const uint64_t more = above < bytes ? above : bytes;
+    if (sw->shared_bytes + more > sw->shared_limit) {
+        return false;
+    }
+    held->stored_bytes += bytes;
+    sw->shared_bytes += more;
+    if (!held->stopped && above > net__xoff_threshold(sw)) {
+        net__stop_peer(sw, &sw->ingress[packet->ingress_port], packet->priority);
+    }
+    return true;
+}
+
 bool net_switch_try_park(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 {
     net_drop_reason_t reason = NET_DROP_HEADROOM_FULL;
-    const net_port_t *const ingress = &sw->node.ports[packet->ingress_port];
-    return !ingress->received[packet->priority]->stopped && park(sw, egress, packet, &reason);
+    if ((sw->lossless >> packet->priority & 1u) == 0) {
+        return park(sw, egress, packet, &reason);
+    }
+    if (!admit_over(sw, packet)) {
+        return false;
+    }
+    count_parked(sw, packet);
+    return true;
 }
 
 void net_switch_release(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)

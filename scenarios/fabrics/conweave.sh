@@ -5,12 +5,12 @@
 # Published: Song et al., SIGCOMM 2023, section 4.1: improvement over the best of the others, mean and
 # p99 slowdown, lossless (go-back-N with PFC) and IRN, loads 50 and 80 %. 8 leaves and 8 spines, 128
 # hosts, 100 Gbps, 1 us, AliStorage2019, DCQCN, 9 MB switches, alpha 1/16. The absolute curves are not
-# published. As in the published simulator (conweave-ns3): its DCQCN, 40 and 100 Mbps of increase, a NAK
-# cuts the rate, IRN sends everything again that is not known to have come, CONGA looks at 4 uplinks,
-# headers of 0 bytes, held packets take no room in buffers. Assumed: MTU 1024, flows for 4 ms
-# (published: 100 ms) with the warm-up, 64 us of extra wait for a TAIL. The load of the hosts' links is
-# half the stated one, since uplinks are oversubscribed 2:1. Runs of 1 ms are too short: queues are not
-# yet long, and DRILL with IRN seems best. docs/models/conweave.md has results for 50 ms, too.
+# published. As in the published simulator (conweave-ns3): its DCQCN, 40 and 100 Mbps of increase, ACKs
+# before data, a NAK each 4 us that cuts the rate, IRN sends everything again that is not known to have
+# come, CONGA looks at 4 uplinks, headers of 0 bytes, held packets take no room in buffers, pauses end
+# at their threshold, headroom for no response time. Assumed: MTU 1024 (published: 1000 bytes), flows
+# for 4 ms (published: 100 ms) with the warm-up. The load of the hosts' links is half the stated one,
+# since uplinks are oversubscribed 2:1. docs/models/conweave.md has results of longer runs.
 set -eu
 . "$(dirname "$0")/fabrics_lib.sh"
 begin "$1" case,scheme,nr,mean,p99,mean_gain_percent,theirs_mean,p99_gain_percent,theirs_p99,reordered
@@ -40,17 +40,19 @@ topology:
                delay: 1us}
 switch:
   buffer: 9MB
-  pfc: {alpha: 1/16}
+  pfc: {alpha: 1/16, xon-offset: 0, response: 0ps}
   ecn: {kmin: 100KB, kmax: 400KB, pmax: 0.2}
   conga: {header-bytes: 0, samples: 4}
-  conweave: {header-bytes: 0, reply: 8us, wait-extra: 64us, held: free}
+  conweave: {header-bytes: 0, reply: 8us, wait-extra: 16us, held: free}
 nic:
   mtu: 1024
   congestion-control: dcqcn-hpcc
   dcqcn-hpcc: {additive-rate: 40Mbps, hyper-rate: 100Mbps, min-rate: 100Mbps}
+  ack-priority: 7
+  nak-interval: 4us
   nak-cuts: true
   irn: {recovery: all}
-  timeout: 8
+  timeout: 10
 traffic:
   - poisson: {sizes: alistorage2019.txt, load: 0.25, stop: 4ms}
 YAML

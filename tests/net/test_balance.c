@@ -510,12 +510,14 @@ typedef struct order {
     uint64_t pauses; // that the last switch sends to spines
 } order_t;
 
-// Eight hosts send at a sixteenth of the rate over one slow and one fast uplink. Flows that begin
-// on the slow one are late there and must move.
-static order_t conweave_order(const net_switch_config_t *config, bool lossy)
+// Eight hosts send a frame each `gap` frame times over two uplinks, which have a part of the rate.
+static order_t conweave_over(const net_switch_config_t *config,
+                             const uint64_t parts[2],
+                             uint64_t gap,
+                             bool lossy)
 {
     enum { HOSTS = 8, FRAMES = 1000 };
-    const uint64_t rates[] = {RATE_BPS / 8, RATE_BPS};
+    const uint64_t rates[] = {RATE_BPS / parts[0], RATE_BPS / parts[1]};
     bed_t bed;
     make(&bed, config, HOSTS, 2, rates);
     bed.fixture.hosts[HOSTS]->keep = true;
@@ -525,7 +527,7 @@ static order_t conweave_order(const net_switch_config_t *config, bool lossy)
                                        .count = FRAMES,
                                        .payload_bytes = 900,
                                        .priority = FIXTURE_CLASS,
-                                       .period_ps = 1024 * 80 * 16});
+                                       .period_ps = 1024 * 80 * gap});
     }
     if (lossy) { // what is on the slow path is lost, TAILs too
         net_link_change_at(bed.fixture.net, HOSTS + 2, 30 * SIM_PS_PER_US, false);
@@ -553,6 +555,13 @@ static order_t conweave_order(const net_switch_config_t *config, bool lossy)
     return order;
 }
 
+// Eight hosts send at a sixteenth of the rate over one slow and one fast uplink. Flows that begin
+// on the slow one are late there and must move.
+static order_t conweave_order(const net_switch_config_t *config, bool lossy)
+{
+    return conweave_over(config, (const uint64_t[]){8, 1}, 16, lossy);
+}
+
 START_TEST(conweave_keeps_order)
 {
     net_switch_config_t config = config_of("conweave");
@@ -563,6 +572,36 @@ START_TEST(conweave_keeps_order)
     config.balance.conweave_wait_ps = SIM_PS_PER_US; // it hardly waits
     config.balance.conweave_extra_ps = 0;
     ck_assert_uint_gt(conweave_order(&config, false).behind, 0);
+}
+END_TEST
+
+// Both uplinks are full, so flows move again and again. In some epochs no packet of the old path
+// comes before those of the new one. An older epoch's delay would then let them go too early.
+START_TEST(conweave_expects_the_tail_by_this_epoch)
+{
+    const net_switch_config_t config = config_of("conweave");
+    const order_t order = conweave_over(&config, (const uint64_t[]){8, 8}, 32, false);
+    ck_assert_uint_gt(order.reroutes, 100);
+    ck_assert_uint_eq(order.behind, 0);
+}
+END_TEST
+
+// A leaf that hardly waits releases packets before their TAIL. The CLEAR still waits for the TAIL,
+// so a flow does not move more often than with a leaf that waits.
+START_TEST(conweave_clears_with_the_tail)
+{
+    net_switch_config_t config = config_of("conweave");
+    const uint64_t parts[] = {8, 8};
+    const uint64_t patient = conweave_over(&config, parts, 24, false).reroutes;
+    config.balance.conweave_wait_ps = SIM_PS_PER_US;
+    config.balance.conweave_extra_ps = 0;
+    const order_t order = conweave_over(&config, parts, 24, false);
+    printf("ConWeave: %" PRIu64 " moves with a leaf that waits, %" PRIu64
+           " with one that hardly does\n",
+           patient,
+           order.reroutes);
+    ck_assert_uint_gt(order.behind, 0);
+    ck_assert_uint_le(order.reroutes, patient);
 }
 END_TEST
 
@@ -649,6 +688,8 @@ CHECK_MAIN(CHECK_TEST(random_spray_is_uniform),
            CHECK_TEST(conga_fills_unequal_uplinks),
            CHECK_TEST(conga_hears_of_links_further_on),
            CHECK_TEST(conweave_keeps_order),
+           CHECK_TEST(conweave_expects_the_tail_by_this_epoch),
+           CHECK_TEST(conweave_clears_with_the_tail),
            CHECK_TEST(conweave_holds_beside_the_buffer),
            CHECK_TEST(conweave_gives_up_on_a_lost_tail),
            CHECK_LOOP(dead_uplink_is_avoided, 0, 9))

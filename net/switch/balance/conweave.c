@@ -137,17 +137,22 @@ static uint32_t port_of(const net_switch_t *sw,
 
 // -- the source's leaf
 
-// Draws two paths other than the flow's own and returns one that is not busy; the own path: none.
-static uint8_t other_path(net_switch_t *sw, uint32_t leaf, uint8_t own, uint32_t path_count)
+// Returns whether the reply to a flow's request has not come in time.
+static bool is_late(const net_switch_t *sw, const sending_t *flow)
+{
+    return sw->node.sim.now_ps - flow->asked_ps > sw->config.balance.conweave_reply_ps;
+}
+
+// Draws two paths, other than `own` if that is one of them, and returns the first one that is not
+// busy. If both are busy, it returns `own`.
+static uint32_t draw_path(net_switch_t *sw, uint32_t leaf, uint32_t own, uint32_t path_count)
 {
     net_conweave_t *const state = sw->balance_state;
-    if (path_count < 2) {
-        return own;
-    }
-    for (uint32_t draw = 0; draw < 2; draw++) {
-        const uint32_t drawn = (uint32_t)sim_random_below(&state->random, path_count - 1);
-        const uint8_t path = (uint8_t)(drawn + (drawn >= own));
-        if (*busy_of(state, leaf, path) <= sw->node.sim.now_ps) {
+    const uint32_t others = path_count - (own < path_count);
+    for (uint32_t draw = 0; draw < 2 && others != 0; draw++) {
+        const uint32_t drawn = (uint32_t)sim_random_below(&state->random, others);
+        const uint32_t path = drawn + (drawn >= own);
+        if (*busy_of(state, leaf, (uint8_t)path) <= sw->node.sim.now_ps) {
             return path;
         }
     }
@@ -160,6 +165,55 @@ static void begin_epoch(sending_t *flow)
     flow->phase = PHASE_NEW;
 }
 
+// Gives a new flow, or one whose path is gone, a path: of two random ones, one that is not busy.
+static void place(net_switch_t *sw, sending_t *flow, uint32_t leaf, uint32_t path_count)
+{
+    net_conweave_t *const state = sw->balance_state;
+    const uint32_t path = draw_path(sw, leaf, PATHS_MAX, path_count);
+    flow->path = (uint8_t)(path < path_count ? path : sim_random_below(&state->random, path_count));
+}
+
+// Begins a new epoch where one is due: after a reply, or after a pause of the flow. A pause also
+// draws a path.
+static void refresh(net_switch_t *sw, sending_t *flow, uint32_t leaf, uint32_t path_count)
+{
+    const sim_time_t now_ps = sw->node.sim.now_ps;
+    if (!flow->known) {
+        flow->known = true;
+        place(sw, flow, leaf, path_count);
+    } else if (flow->path >= path_count) {
+        place(sw, flow, leaf, path_count);
+        begin_epoch(flow);
+    } else if (now_ps - flow->last_ps > sw->config.balance.conweave_inactive_ps) {
+        flow->path = (uint8_t)draw_path(sw, leaf, flow->path, path_count);
+        begin_epoch(flow);
+    } else if (flow->phase == PHASE_HEARD) {
+        begin_epoch(flow);
+    }
+    flow->last_ps = now_ps;
+}
+
+// Moves a flow whose reply is late, if one of two other paths is not busy. The packet is then the
+// TAIL of the old path. Otherwise the flow stays, and has as much time again until the next draw.
+// It begins no epoch: four epochs on one slow path would be the first one again, modulo 4.
+static void move(net_switch_t *sw,
+                 sending_t *flow,
+                 uint32_t leaf,
+                 uint32_t path_count,
+                 net_conweave_header_t *header)
+{
+    const uint32_t next = draw_path(sw, leaf, flow->path, path_count);
+    if (next == flow->path) {
+        flow->asked_ps = sw->node.sim.now_ps;
+        return;
+    }
+    header->tail = true;
+    flow->tailed = header->sent;
+    flow->phase = PHASE_MOVED;
+    flow->path = (uint8_t)next;
+    ((net_conweave_t *)sw->balance_state)->reroutes++;
+}
+
 // Decides about the next packet of a flow and writes its header.
 static void plan(net_switch_t *sw,
                  sending_t *flow,
@@ -167,43 +221,23 @@ static void plan(net_switch_t *sw,
                  uint32_t path_count,
                  net_conweave_header_t *header)
 {
-    net_conweave_t *const state = sw->balance_state;
-    const net_balance_config_t *const config = &sw->config.balance;
     const sim_time_t now_ps = sw->node.sim.now_ps;
-    if (!flow->known) {
-        flow->known = true;
-        flow->path = (uint8_t)sim_random_below(&state->random, path_count);
-    } else if (flow->path >= path_count || now_ps - flow->last_ps > config->conweave_inactive_ps) {
-        flow->path = (uint8_t)sim_random_below(&state->random, path_count);
-        begin_epoch(flow);
-    }
-    flow->last_ps = now_ps;
+    refresh(sw, flow, leaf, path_count);
     *header = (net_conweave_header_t){
         .kind = NET_CONWEAVE_DATA,
         .epoch = flow->epoch,
         .path = flow->path,
         .sent = net__conweave_stamp(now_ps),
+        .rerouted = flow->phase == PHASE_MOVED,
+        .tailed = flow->phase == PHASE_MOVED ? flow->tailed : 0,
     };
-    if (flow->phase == PHASE_HEARD) {
-        begin_epoch(flow);
-        header->epoch = flow->epoch;
+    if (flow->phase == PHASE_WAITS && is_late(sw, flow)) {
+        move(sw, flow, leaf, path_count, header);
     }
     if (flow->phase == PHASE_NEW) {
         header->kind = NET_CONWEAVE_REQUEST;
         flow->phase = PHASE_WAITS;
         flow->asked_ps = now_ps;
-    } else if (flow->phase == PHASE_MOVED) {
-        header->rerouted = true;
-        header->tailed = flow->tailed;
-    } else if (now_ps - flow->asked_ps > config->conweave_reply_ps) {
-        const uint8_t next = other_path(sw, leaf, flow->path, path_count);
-        if (next != flow->path) { // this packet is the last one on the old path
-            header->tail = true;
-            flow->tailed = header->sent;
-            flow->phase = PHASE_MOVED;
-            flow->path = next;
-            state->reroutes++;
-        }
     }
 }
 
@@ -225,7 +259,7 @@ static void hear(net_switch_t *sw, const net_packet_t *packet)
     }
     sending_t *const flow = net__flow_entry(&state->sent, net__flow_key(&data));
     if (flow->known && flow->epoch == header.epoch) {
-        if (header.kind == NET_CONWEAVE_REPLY && flow->phase == PHASE_WAITS) {
+        if (header.kind == NET_CONWEAVE_REPLY && flow->phase == PHASE_WAITS && !is_late(sw, flow)) {
             flow->phase = PHASE_HEARD;
         } else if (header.kind == NET_CONWEAVE_CLEAR && flow->phase == PHASE_MOVED) {
             begin_epoch(flow);

@@ -28,12 +28,12 @@ typedef struct net_conweave_hold {
 typedef struct receiving {
     uint64_t key;
     net_conweave_hold_t *hold; // NULL: it never held a packet
-    sim_time_t heard_ps;       // when the last packet that was not rerouted came
+    sim_time_t heard_ps;       // when the last packet of the old path came, if `heard`
     sim_time_t notified_ps;    // when the last NOTIFY left
-    uint16_t sent;             // its stamp
-    uint8_t tail_epoch;        // epoch whose TAIL came, or was given up
-    bool heard;
-    bool tailed; // tail_epoch is set
+    uint16_t sent;             // stamp of the last packet of the old path
+    uint8_t epoch;             // newest epoch of which a packet came
+    bool heard;                // a packet of the old path came in this epoch
+    bool tailed;               // this epoch's TAIL came, or was given up
     bool notified;
 } receiving_t;
 
@@ -95,7 +95,8 @@ static bool is_free(const net_switch_t *sw)
     return sw->config.balance.conweave_held == NET_CONWEAVE_FREE;
 }
 
-// Releases what is held. Packets beside the buffer enter it as it has room.
+// Releases what is held. Packets beside the buffer enter it as it has room, charged to the port
+// that they came from.
 static void flush(net_conweave_hold_t *hold)
 {
     net_switch_t *const sw = hold->sw;
@@ -103,7 +104,6 @@ static void flush(net_conweave_hold_t *hold)
     hold->draining = false;
     while (hold->first != NULL) {
         net_packet_t *const packet = hold->first;
-        packet->ingress_port = is_free(sw) ? hold->egress->index : packet->ingress_port;
         if (is_free(sw) && !net_switch_try_park(sw, hold->egress, packet)) {
             hold->draining = true;
             sim_timer_arm(&sw->node.sim, &hold->timer, sw->node.sim.now_ps + DRAIN_PS);
@@ -123,7 +123,8 @@ static receiving_t *flow_of(net_switch_t *sw, const net_packet_t *packet)
     return net__flow_entry(&state->received, net__flow_key(packet));
 }
 
-// The TAIL does not come in time: it may be lost.
+// Releases what is held because the TAIL does not come in time: it may be late or lost. The leaf
+// sends CLEAR only when the TAIL comes. Until then the flow cannot move and overtake itself again.
 static void gave_up(sim_node_t *node, sim_timer_t *timer)
 {
     (void)node;
@@ -136,10 +137,8 @@ static void gave_up(sim_node_t *node, sim_timer_t *timer)
         return;
     }
     receiving_t *const flow = flow_of(hold->sw, &like);
-    flow->tailed = true;
-    flow->tail_epoch = hold->epoch;
+    flow->tailed = flow->tailed || flow->epoch == hold->epoch;
     flush(hold);
-    clear(hold, hold->epoch);
 }
 
 static net_conweave_hold_t *hold_of(net_switch_t *sw, receiving_t *flow, const net_packet_t *packet)
@@ -161,7 +160,7 @@ static net_conweave_hold_t *hold_of(net_switch_t *sw, receiving_t *flow, const n
 }
 
 // Returns when waiting for the TAIL ends: when it should come, judged by the last packet of the old
-// path, and some time more.
+// path in this epoch, and some time more. Packets of older epochs had another path.
 static sim_time_t resume_ps(const net_switch_t *sw,
                             const receiving_t *flow,
                             const net_conweave_header_t *header)
@@ -169,7 +168,7 @@ static sim_time_t resume_ps(const net_switch_t *sw,
     const net_balance_config_t *const config = &sw->config.balance;
     const sim_time_t now_ps = sw->node.sim.now_ps;
     if (!flow->heard) {
-        return now_ps + config->conweave_wait_ps;
+        return now_ps + config->conweave_wait_ps + config->conweave_extra_ps;
     }
     const int16_t ahead = (int16_t)(uint16_t)(header->tailed - flow->sent);
     const sim_time_t later_ps = ahead > 0 ? (sim_time_t)ahead << NET_CONWEAVE_TIME_SHIFT : 0;
@@ -262,13 +261,23 @@ static bool pass_tail(net_switch_t *sw,
 {
     net_conweave_hold_t *const hold = hold_of(sw, flow, packet);
     flow->tailed = true;
-    flow->tail_epoch = epoch;
     if (!joins_drain(sw, flow, ingress, packet) && enter(sw, ingress, packet)) {
         net_switch_forward(sw, hold->egress, packet);
     }
     flush(hold);
     clear(hold, epoch);
     return false;
+}
+
+// Returns whether a packet's epoch is the newest one of its flow; a newer one begins.
+static bool is_current(receiving_t *flow, uint8_t epoch)
+{
+    if (is_after(epoch, flow->epoch)) {
+        flow->epoch = epoch;
+        flow->heard = false;
+        flow->tailed = false;
+    }
+    return epoch == flow->epoch;
 }
 
 bool net__conweave_arrives(net_switch_t *sw, const net_port_t *ingress, net_packet_t *packet)
@@ -282,15 +291,16 @@ bool net__conweave_arrives(net_switch_t *sw, const net_port_t *ingress, net_pack
              packet->udp_source_port,
              &(net_conweave_header_t){.kind = NET_CONWEAVE_REPLY, .epoch = header.epoch});
     }
+    if (!is_current(flow, header.epoch)) {
+        return !joins_drain(sw, flow, ingress, packet);
+    }
     if (packet->ecn == NET_ECN_CE) {
         notify(sw, flow, packet, &header);
     }
     if (header.rerouted) {
-        const bool waits = !flow->tailed || flow->tail_epoch != header.epoch;
-        return waits ? hold_back(sw, flow, ingress, packet, &header)
-                     : !joins_drain(sw, flow, ingress, packet);
+        return flow->tailed ? !joins_drain(sw, flow, ingress, packet)
+                            : hold_back(sw, flow, ingress, packet, &header);
     }
-    flow->tailed = flow->tailed && !is_after(header.epoch, flow->tail_epoch);
     flow->heard = true;
     flow->heard_ps = sw->node.sim.now_ps;
     flow->sent = header.sent;
