@@ -76,9 +76,10 @@ static void print_headroom(const net_t *net)
         world_text_t rate;
         world_text_t delay;
         world_text_t headroom;
-        printf("  headroom  %s for each lossless class of %" PRIu64 " switch ports (%s, %s)\n",
+        printf("  headroom  %s for each lossless class of %" PRIu64 " switch port%s (%s, %s)\n",
                world_format_bytes(&headroom, kinds[k].headroom_bytes),
                kinds[k].count,
+               sim_plural(kinds[k].count),
                world_format_rate(&rate, kinds[k].rate_bps),
                world_format_time(&delay, kinds[k].delay_ps));
     }
@@ -128,11 +129,15 @@ static void print_world(const world_t *world)
     }
     world_text_t until;
     printf("%s: ok\n", scenario->run.name);
-    printf("  network   %zu hosts with %zu interfaces, %zu switches, %zu links\n",
+    printf("  network   %zu host%s with %zu interface%s, %zu switch%s, %zu link%s\n",
            hosts,
+           sim_plural(hosts),
            world->nic_count,
+           sim_plural(world->nic_count),
            net_node_count(world->net) - hosts,
-           net_link_count(world->net));
+           net_node_count(world->net) - hosts == 1 ? "" : "es",
+           net_link_count(world->net),
+           sim_plural(net_link_count(world->net)));
     printf("  until     %s; seed %" PRIu64 "; congestion control %s\n",
            world_format_time(&until, scenario->run.until_ps),
            scenario->run.seed,
@@ -145,9 +150,10 @@ static void print_world(const world_t *world)
         uint64_t done = 0;
         uint64_t planned = 0;
         world->apps[i]->ops->progress(world->apps[i], &done, &planned);
-        printf("  traffic   %s: %" PRIu64 " transfers planned\n",
+        printf("  traffic   %s: %" PRIu64 " transfer%s planned\n",
                world->apps[i]->ops->name,
-               planned);
+               planned,
+               sim_plural(planned));
         if (world->apps[i]->ops->places != NULL) {
             print_places(world, world->apps[i]);
         }
@@ -168,9 +174,10 @@ static void print_parts(const world_t *world)
         hosts += net_kind_of(world->net, i) == NET_NODE_HOST && world->parts->rank_of[i] == 0;
     }
     world_text_t memory;
-    printf("  ranks     %u; the first has %zu hosts and takes %s of memory when built\n",
+    printf("  ranks     %u; the first has %zu host%s and takes %s of memory when built\n",
            ranks->count,
            hosts,
+           sim_plural(hosts),
            world_format_bytes(&memory, (uint64_t)cli_ranks_resident_bytes()));
     cli_ranks_print_parts(world, stdout);
 }

@@ -97,10 +97,11 @@ static void on_built(world_t *world, void *ctx)
     world_print_notes(world, stderr);
     if (run->args->folder == NULL && scenario->series_count + scenario->capture_count > 0) {
         fprintf(stderr,
-                "note: the scenario asks for %zu series and %zu captures; without -o DIR none is "
+                "note: the scenario asks for %zu series and %zu capture%s; without -o DIR none is "
                 "written\n",
                 scenario->series_count,
-                scenario->capture_count);
+                scenario->capture_count,
+                sim_plural(scenario->capture_count));
     }
 }
 

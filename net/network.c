@@ -277,9 +277,10 @@ bool net_conservation_ok(const net_t *net, sim_message_t *message)
                 node->ports[p].drops[NET_DROP_HEADROOM_FULL] > 0) {
                 (void)sim_fail(message,
                                SIM_ERR_STATE,
-                               "%s dropped %" PRIu64 " packets of a lossless class",
+                               "%s dropped %" PRIu64 " packet%s of a lossless class",
                                net_port_name(&node->ports[p]),
-                               node->ports[p].drops[NET_DROP_HEADROOM_FULL]);
+                               node->ports[p].drops[NET_DROP_HEADROOM_FULL],
+                               sim_plural(node->ports[p].drops[NET_DROP_HEADROOM_FULL]));
                 return false;
             }
         }

@@ -296,9 +296,10 @@ static void note_more_links(topo__file_reader_t *reader, const header_t *header)
                       &first,
                       reader->note,
                       reader->ctx,
-                      "%" PRIu64 " more links than the %" PRIu64
+                      "%" PRIu64 " more link%s than the %" PRIu64
                       " that line %u declares: they are ignored",
                       more,
+                      sim_plural(more),
                       header->links,
                       header->line);
     }

@@ -54,9 +54,9 @@ static const sim_attr_t attrs[] = {
              .help = "NICs of a prefill or decode node, its last ones, that are for storage alone; "
                      "0: all NICs are for everything"),
     SIM_ATTR(PREFIX ".storage-path", ENUM, TYPE, storage_path,
-             .default_text = "direct", .choices = "direct|dual",
+             .default_text = "direct", .choices = "direct|dual|alternate",
              .help = "way of stored KV data to a prefill node; dual: also by its decode node, if "
-                     "that has less to fetch (DualPath)"),
+                     "that has less to fetch (DualPath); alternate: by both in turns"),
     SIM_ATTR(PREFIX ".kv", ENUM, TYPE, kv,
              .default_text = "layer", .choices = "whole|chunk|layer",
              .help = "when a prefill node sends KV data; whole: after the prompt; chunk: after each "

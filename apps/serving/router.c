@@ -140,6 +140,17 @@ static uint32_t fetcher_of(const app__serving_course_t *course)
     return course->through_decode ? course->decode : course->prefill;
 }
 
+// Returns whether the store sends KV data for a course by its decode node.
+static bool takes_second_path(app__serving_t *serving, const app__serving_course_t *course)
+{
+    const uint32_t path = serving->config.storage_path;
+    if (path == APP__SERVING_ALTERNATE) {
+        return serving->path_turn++ % 2 == 1;
+    }
+    return path == APP__SERVING_DUAL &&
+           serving->fetches[course->decode] < serving->fetches[course->prefill];
+}
+
 // Adds a course to the load of its nodes, and tells its prefill node where cached KV data is.
 static void place(app__serving_t *serving, uint32_t number)
 {
@@ -154,11 +165,8 @@ static void place(app__serving_t *serving, uint32_t number)
     serving->held[course->decode] += prompt;
     serving->placed[course->decode]++;
     if (cached.fetched > 0 && cached.source == serving->node_count) {
-        // The store sends by that node whose NICs have less to fetch.
-        course->through_decode =
-            serving->config.storage_path == APP__SERVING_DUAL &&
-            course->decode != course->prefill && cached.own == 0 &&
-            serving->fetches[course->decode] < serving->fetches[course->prefill];
+        course->through_decode = course->decode != course->prefill && cached.own == 0 &&
+                                 takes_second_path(serving, course);
         course->fetched = cached.fetched;
         serving->fetches[fetcher_of(course)] += cached.fetched;
     }

@@ -49,8 +49,9 @@ typedef enum app__serving_cache {
 } app__serving_cache_t;
 
 typedef enum app__serving_path {
-    APP__SERVING_DIRECT, // storage nodes to the prefill node
-    APP__SERVING_DUAL,   // or to the decode node first, if its NICs have less to fetch
+    APP__SERVING_DIRECT,    // storage nodes to the prefill node
+    APP__SERVING_DUAL,      // or to the decode node first, if its NICs have less to fetch
+    APP__SERVING_ALTERNATE, // to both in turns
 } app__serving_path_t;
 
 typedef struct app__serving_config {
@@ -389,6 +390,7 @@ struct app__serving {
     uint64_t *turns;  // by node: when it got its last request
     uint64_t turn;    // of round-robin
     uint64_t decode_turn;
+    uint64_t path_turn; // of storage-path: alternate
     uint64_t arrived;
     uint64_t settled;
     uint64_t refused;

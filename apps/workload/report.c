@@ -277,10 +277,11 @@ void app__workload_warn(const app_t *app, void (*write)(const char *text, void *
         }
     }
     if (more > 0) {
-        char *const text = sim_format("warning: traffic[%u].%s: %u more ranks did not finish\n",
+        char *const text = sim_format("warning: traffic[%u].%s: %u more rank%s did not finish\n",
                                       app->index,
                                       app->ops->name,
-                                      more);
+                                      more,
+                                      sim_plural(more));
         write(text, ctx);
         sim_free(text);
     }

@@ -97,15 +97,16 @@ static void tell_unmatched(const app_context_t *context, const app__workload_t *
     if (context->note == NULL || wrong == 0) {
         return;
     }
-    char *const text = sim_format("warning: traffic[%u].%s: the schedule may not come to an "
-                                  "end: %" PRIu64 " sends have no receive, %" PRIu64
-                                  " receives have no send, and %" PRIu64
-                                  " operations wait for each other or for a rank that never calls",
-                                  context->index,
-                                  workload->app.ops->name,
-                                  counts->unmatched_sends,
-                                  counts->unmatched_recvs,
-                                  counts->stuck);
+    char *const text =
+        sim_format("warning: traffic[%u].%s: the schedule may not come to an "
+                   "end: sends without a receive: %" PRIu64 "; receives without a send: %" PRIu64
+                   "; operations that wait for each other or for a rank that never "
+                   "calls: %" PRIu64,
+                   context->index,
+                   workload->app.ops->name,
+                   counts->unmatched_sends,
+                   counts->unmatched_recvs,
+                   counts->stuck);
     context->note(text, context->ctx);
     sim_free(text);
     told_t told = {context, workload->app.ops->name};

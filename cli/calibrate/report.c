@@ -127,8 +127,9 @@ static void print_points(const cli_calibration_t *calibration, FILE *out)
         fprintf(out, "; residuals are %.2f of the given errors", calibration->spread);
     }
     fprintf(out,
-            "\n%u steps, %llu runs%s\n",
+            "\n%u step%s, %llu runs%s\n",
             calibration->steps,
+            sim_plural(calibration->steps),
             (unsigned long long)calibration->runs,
             calibration->settled ? "" : "; it had not settled");
 }

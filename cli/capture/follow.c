@@ -414,26 +414,31 @@ static char *reason_of(const follow_t *follow, const hop_t *hop)
     if (hop->is_link) {
         const uint64_t serial_ps = frame_ps(from->bytes, from->rate_bps);
         const uint64_t sent_ps = serial_ps < took_ps ? serial_ps : took_ps;
-        return sim_format("on the link %s: some %s to send %u bytes, the rest to travel",
+        return sim_format("on the link %s: some %s to send %u byte%s, the rest to travel",
                           from->port,
                           us(&a, sent_ps),
-                          from->bytes);
+                          from->bytes,
+                          sim_plural(from->bytes));
     }
     const uint64_t rest_ps = took_ps - hop->behind_ps - hop->paused_ps;
     if (took_ps == 0) {
         return sim_format("leaves at once by %s", to->port);
     }
     if (hop->paused_ps == 0 && rest_ps == 0) {
-        return sim_format("waits for %s behind %" PRIu64 " frames", to->port, hop->frames);
+        return sim_format("waits for %s behind %" PRIu64 " frame%s",
+                          to->port,
+                          hop->frames,
+                          sim_plural(hop->frames));
     }
     if (hop->behind_ps == 0 && rest_ps == 0) {
         return sim_format("waits for %s, which its peer has paused", to->port);
     }
-    return sim_format("waits for %s: %s behind %" PRIu64 " frames, %s paused by the peer, %s for "
+    return sim_format("waits for %s: %s behind %" PRIu64 " frame%s, %s paused by the peer, %s for "
                       "its turn",
                       to->port,
                       us(&a, hop->behind_ps),
                       hop->frames,
+                      sim_plural(hop->frames),
                       us(&b, hop->paused_ps),
                       us(&c, rest_ps));
 }
@@ -539,12 +544,13 @@ static void print_text(const follow_t *follow)
 {
     SIM_CHECK(follow->journey_count > 0 && follow->sight_count > 0);
     printf("packet of %s to queue pair %" PRIu64 ", PSN %" PRIu64
-           ": %s, %u bytes, sent %zu time%s\n",
+           ": %s, %u byte%s, sent %zu time%s\n",
            follow->host,
            follow->qp,
            follow->psn,
            net_frame_opcode_name(follow->opcode),
            follow->sights[follow->journeys[0].start].bytes,
+           sim_plural(follow->sights[follow->journeys[0].start].bytes),
            follow->journey_count,
            follow->journey_count == 1 ? "" : "s");
     for (size_t i = 0; i < follow->journey_count; i++) {

@@ -329,10 +329,11 @@ static void add_evidence_of_port(const explain_t *explain, explain_finding_t *fi
     if (full > 0) {
         cli__explain_evidence(finding,
                               sim_format("%s dropped %" PRIu64
-                                         " packets because its queue or the buffer was full "
+                                         " packet%s because its queue or the buffer was full "
                                          "(tx_discards)",
                                          finding->place,
-                                         full));
+                                         full,
+                                         sim_plural(full)));
     }
 }
 
@@ -358,20 +359,22 @@ static void find_port(explain_t *explain, uint32_t uid)
         explain_collision(explain, finding, &draws);
     } else if (to_host) {
         finding->sentence =
-            sim_format("incast: %u hosts send to %s, up to %u flows at a time, over "
+            sim_format("incast: %u hosts send to %s, up to %u flow%s at a time, over "
                        "its one link of %s",
                        sources_of(explain, uid),
                        to->sim.name,
                        port->shared_most,
+                       sim_plural(port->shared_most),
                        world_format_rate(&rate, port->port->rate_bps));
     } else {
         finding->sentence =
-            sim_format("%s: %u hosts share %s, up to %u flows at a time, and no "
+            sim_format("%s: %u hosts share %s, up to %u flow%s at a time, and no "
                        "other path has room",
                        from_host ? "a host sends several flows at once" : "oversubscribed link",
                        sources_of(explain, uid),
                        finding->place,
-                       port->shared_most);
+                       port->shared_most,
+                       sim_plural(port->shared_most));
     }
     finding->score_ps = port->shared_ps;
     attach_roots(explain, finding);
@@ -502,9 +505,10 @@ static void find_retransmission(explain_t *explain, bool *claimed)
     const json_t *const counters = json_object_get(explain->summary, "nic_counters");
     cli__explain_evidence(
         finding,
-        sim_format("%" PRIu64 " packets sent again; local_ack_timeout_err %" PRId64
+        sim_format("%" PRIu64 " packet%s sent again; local_ack_timeout_err %" PRId64
                    ", packet_seq_err %" PRId64 ", out_of_sequence %" PRId64,
                    packets,
+                   sim_plural(packets),
                    (int64_t)json_integer_value(json_object_get(counters, "local_ack_timeout_err")),
                    (int64_t)json_integer_value(json_object_get(counters, "packet_seq_err")),
                    (int64_t)json_integer_value(json_object_get(counters, "out_of_sequence"))));
@@ -594,9 +598,10 @@ static void tell_headroom(explain_t *explain)
     cli__explain_evidence(
         finding,
         sim_format("PFC lost %" PRIu64
-                   " packets of lossless classes: headroom was full, most often at "
+                   " packet%s of lossless classes: headroom was full, most often at "
                    "port %s, whose headroom is %s for each class",
                    drops,
+                   sim_plural(drops),
                    cli__explain_port_name(explain, worst),
                    world_format_bytes(&bytes, limit)));
     const bool given = net_switch_config(port->node)->pfc_headroom_bytes != SIM_AUTO;

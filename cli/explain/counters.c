@@ -594,7 +594,7 @@ static void print_branch(const meter_t *meter, uint32_t parent, uint32_t node, u
         }
     }
     if (more > 0) {
-        printf("    %*sand %u more ports\n", (int)(2 * depth), "", more);
+        printf("    %*sand %u more port%s\n", (int)(2 * depth), "", more, sim_plural(more));
     }
 }
 
@@ -631,10 +631,11 @@ static char *limits_of(const meter_t *meter)
     return sim_format(
         "counters cannot tell: which flows and queue pairs are behind it; bytes held; "
         "the order of pauses within a sampling interval (%.6g s)%s; and nothing of %u "
-        "ports without samples",
+        "port%s without samples",
         step_s,
         meter->has_durations ? "" : "; how long a pause lasted (no duration counter)",
-        silent);
+        silent,
+        sim_plural(silent));
 }
 
 static void print_all(const meter_t *meter,
@@ -673,10 +674,11 @@ static void print_all(const meter_t *meter,
             if (i == 0 && circle == NULL) {
                 printf("%s\n\n", sentence);
             }
-            printf("%zu. pauses began at %s: it stopped %u ports itself\n  %s\n",
+            printf("%zu. pauses began at %s: it stopped %u port%s itself\n  %s\n",
                    i + 1,
                    name,
                    origins[i].ports,
+                   sim_plural(origins[i].ports),
                    sentence);
             print_branch(meter, EXPLAIN_NONE, origins[i].node, 0);
         }

@@ -192,11 +192,12 @@ static void find_pausing_host(explain_t *explain, uint32_t root_index)
                            root->node->sim.name,
                            name_of(explain, pausing.port),
                            world_format_time(&stopped, pausing.stopped_ps))
-              : sim_format("%s is a slow receiver: its NIC stops %s %" PRIu64 " times, for %s in "
+              : sim_format("%s is a slow receiver: its NIC stops %s %" PRIu64 " time%s, for %s in "
                            "all; it took %s on average of a link of %s",
                            root->node->sim.name,
                            name_of(explain, pausing.port),
                            pausing.pauses,
+                           sim_plural(pausing.pauses),
                            world_format_time(&stopped, pausing.stopped_ps),
                            world_format_rate(&rate, (uint64_t)taken_bps),
                            world_format_rate(&line, port->port->rate_bps));
@@ -335,9 +336,12 @@ static void find_down(explain_t *explain)
         const uint64_t lost =
             port->drops[NET_DROP_LINK_DOWN] + explain->ports[other].drops[NET_DROP_LINK_DOWN];
         cli__explain_evidence(finding,
-                              sim_format("%u times down; %" PRIu64 " packets dropped as link-down",
+                              sim_format("%u time%s down; %" PRIu64
+                                         " packet%s dropped as link-down",
                                          port->downs,
-                                         lost));
+                                         sim_plural(port->downs),
+                                         lost,
+                                         sim_plural(lost)));
         if (failed != NULL) {
             for (uint32_t p = 0; p < failed->port_count; p++) {
                 finding->score_ps +=

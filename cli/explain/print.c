@@ -79,7 +79,12 @@ static void print_branch(const explain_t *explain,
         }
     }
     if (count > CHILDREN_MAX) {
-        fprintf(out, "    %*sand %zu more ports\n", (int)(2 * depth), "", count - CHILDREN_MAX);
+        fprintf(out,
+                "    %*sand %zu more port%s\n",
+                (int)(2 * depth),
+                "",
+                count - CHILDREN_MAX,
+                sim_plural(count - CHILDREN_MAX));
     }
     sim_free(children);
 }
@@ -228,12 +233,15 @@ static void print_root(const explain_t *explain, const explain_root_t *root, FIL
     world_text_t first;
     world_text_t time;
     fprintf(out,
-            "  pauses that began at %s, from %s on: %" PRIu64 " pauses of %u ports (%u of hosts), "
+            "  pauses that began at %s, from %s on: %" PRIu64
+            " pause%s of %u port%s (%u of hosts), "
             "%s in all\n",
             root->name,
             world_format_time(&first, root->first_ps),
             root->pauses,
+            sim_plural(root->pauses),
             root->ports,
+            sim_plural(root->ports),
             root->hosts,
             world_format_time(&time, root->paused_ps));
     print_branch(explain, root, EXPLAIN_NONE, 0, out);
@@ -315,8 +323,9 @@ void cli__explain_print(const explain_t *explain, FILE *out)
     if (explain->events_left_out > 0) {
         fprintf(out,
                 "\nevents.csv leaves out %" PRIu64
-                " events (outputs.events-max): pauses and drops above are of the first ones\n",
-                explain->events_left_out);
+                " event%s (outputs.events-max): pauses and drops above are of the first ones\n",
+                explain->events_left_out,
+                sim_plural(explain->events_left_out));
     }
     if (!explain->paths_known) {
         fputs("\nswitches choose paths per packet or flowlet here: only the ends of paths are "

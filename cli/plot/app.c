@@ -204,7 +204,8 @@ sim_err_t cli_plot_app_rate(const cli_plot_t *plot, cli_figure_t *figure, world_
                        number,
                        curves);
     }
-    figure->what = sim_format("bandwidth of applications over time, %zu curves", number);
+    figure->what =
+        sim_format("bandwidth of applications over time, %zu curve%s", number, sim_plural(number));
     return result;
 }
 
@@ -306,6 +307,7 @@ sim_err_t cli_plot_app_cdf(const cli_plot_t *plot, cli_figure_t *figure, world_e
     if (count > 1) {
         fputs("unset multiplot\n", script);
     }
-    figure->what = sim_format("distributions of applications' times, %zu curves", number);
+    figure->what =
+        sim_format("distributions of applications' times, %zu curve%s", number, sim_plural(number));
     return result;
 }

@@ -376,7 +376,9 @@ static void draw(const cli_plot_t *plot, map_t *maps, size_t panels, cli_figure_
     if (panels > 1) {
         fputs("unset multiplot\n", script);
     }
-    figure->what = sim_format("utilisation of %zu links and directions over the run", cells);
+    figure->what = sim_format("utilisation of %zu link%s and directions over the run",
+                              cells,
+                              sim_plural(cells));
 }
 
 sim_err_t cli_plot_load(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)

@@ -298,10 +298,11 @@ static void draw(const table_t *table, const layout_t *layout, cli_figure_t *fig
         sim_free(title);
     }
     cli_figure_panel_end(figure);
-    figure->what = sim_format("%s by %s, %zu curves",
+    figure->what = sim_format("%s by %s, %zu curve%s",
                               cell(table, 0, layout->y),
                               cell(table, 0, layout->x),
-                              curves);
+                              curves,
+                              sim_plural(curves));
     sim_free(firsts);
 }
 

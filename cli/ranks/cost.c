@@ -54,11 +54,13 @@ void cli_ranks_report(const cli_ranks_costs_t *costs, const world_t *world, FILE
         slowest = cost->waited_s < costs->ranks[slowest].waited_s ? r : slowest;
     }
     fprintf(out,
-            "  ranks     %u, %" PRIu64 " windows in step, %" PRIu64 " messages of %.1f bytes "
+            "  ranks     %u, %" PRIu64 " window%s in step, %" PRIu64 " message%s of %.1f bytes "
             "between ranks\n",
             costs->count,
             costs->count > 0 ? costs->ranks[0].windows : 0,
+            sim_plural(costs->count > 0 ? costs->ranks[0].windows : 0),
             messages,
+            sim_plural(messages),
             messages > 0 ? (double)bytes / (double)messages : 0.0);
     fprintf(out, "            waited for others");
     for (unsigned r = 0; r < costs->count; r++) {

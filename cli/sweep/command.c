@@ -200,9 +200,11 @@ static int work(const cli_args_t *args, cli_sweep_t *sweep, unsigned jobs)
     if (cli_sweep_write(sweep, &error) != SIM_OK) {
         return cli_report_failure(&error, CLI_EXIT_FAILED);
     }
-    printf("%zu points, %zu runs (%zu were there), %zu failed: %s/points.csv, %s/runs.csv\n",
+    printf("%zu point%s, %zu run%s (%zu were there), %zu failed: %s/points.csv, %s/runs.csv\n",
            sweep->point_count,
+           sim_plural(sweep->point_count),
            sweep->run_count,
+           sim_plural(sweep->run_count),
            done,
            failed,
            sweep->folder,

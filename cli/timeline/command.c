@@ -343,9 +343,10 @@ static int write_trace(timeline_t *timeline, const char *folder)
     (void)fputs("\n]}\n", timeline->trace.out);
     if (result == SIM_OK && timeline->trace.left_out > 0) {
         fprintf(stderr,
-                "note: the trace holds %" PRIu64 " events and leaves out %" PRIu64
+                "note: the trace holds %" PRIu64 " event%s and leaves out %" PRIu64
                 " (--events); --from and --to choose a range\n",
                 timeline->trace.events,
+                sim_plural(timeline->trace.events),
                 timeline->trace.left_out);
     }
     bool good = fflush(timeline->trace.out) == 0 && ferror(timeline->trace.out) == 0;

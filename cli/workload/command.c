@@ -195,34 +195,43 @@ static void print_workload(const workload_t *workload)
     const app__workload_summary_t *const summary = &workload->summary;
     world_text_t texts[3];
     printf("%s: %s\n", workload->name, workload->format->what);
-    printf("  ranks       %" PRIu32 ", with up to %u processors and %u NICs each\n",
+    printf("  ranks       %" PRIu32 ", with up to %u processor%s and %u NIC%s each\n",
            workload->schedule->rank_count,
            counts->cpu_max + 1u,
-           counts->nic_max + 1u);
-    printf("  operations  %" PRIu64 " sends, %" PRIu64 " receives, %" PRIu64
-           " computations, %" PRIu64 " parts of collectives; %" PRIu64 " requires, %" PRIu64
+           sim_plural(counts->cpu_max + 1u),
+           counts->nic_max + 1u,
+           sim_plural(counts->nic_max + 1u));
+    printf("  operations  %" PRIu64 " send%s, %" PRIu64 " receive%s, %" PRIu64
+           " computation%s, %" PRIu64 " part%s of collectives; %" PRIu64 " requires, %" PRIu64
            " irequires\n",
            counts->sends,
+           sim_plural(counts->sends),
            counts->recvs,
+           sim_plural(counts->recvs),
            counts->calcs,
+           sim_plural(counts->calcs),
            counts->colls,
+           sim_plural(counts->colls),
            counts->requires,
            counts->irequires);
-    printf("  messages    %s in all, from %s to %s, %" PRIu64 " sizes\n",
+    printf("  messages    %s in all, from %s to %s, %" PRIu64 " size%s\n",
            world_format_bytes(&texts[0], counts->bytes),
            world_format_bytes(&texts[1], summary->message_bytes_min),
            world_format_bytes(&texts[2], summary->message_bytes_max),
-           summary->message_sizes);
+           summary->message_sizes,
+           sim_plural(summary->message_sizes));
     print_calls(workload->schedule);
     if (summary->call_messages > 0) {
-        printf("              as rings %" PRIu64 " messages, %s in all\n",
+        printf("              as rings %" PRIu64 " message%s, %s in all\n",
                summary->call_messages,
+               sim_plural(summary->call_messages),
                world_format_size(&texts[0], summary->call_bytes));
     }
     printf("  computed    %s over all ranks\n",
            world_format_time(&texts[0], counts->calc_ns * SIM_PS_PER_NS));
-    printf("  depth       %" PRIu32 " messages and computations on the longest chain\n",
-           counts->depth);
+    printf("  depth       %" PRIu32 " message%s and computations on the longest chain\n",
+           counts->depth,
+           sim_plural(counts->depth));
     print_bounds(summary);
     for (size_t i = 0; i < workload->schedule->note_count; i++) {
         if (!is_warning(workload->schedule->notes[i])) {
@@ -254,9 +263,10 @@ static void warn(const workload_t *workload)
     }
     if (counts->unmatched_sends + counts->unmatched_recvs + counts->stuck > 0) {
         fprintf(stderr,
-                "warning: %s: the schedule may not come to an end: %" PRIu64
-                " sends have no receive, %" PRIu64 " receives have no send, and %" PRIu64
-                " operations wait for each other or for a rank that never calls\n",
+                "warning: %s: the schedule may not come to an end: sends without a receive: "
+                "%" PRIu64 "; receives without a send: %" PRIu64
+                "; operations that wait for each other or for a rank that never calls: %" PRIu64
+                "\n",
                 workload->name,
                 counts->unmatched_sends,
                 counts->unmatched_recvs,
@@ -267,16 +277,18 @@ static void warn(const workload_t *workload)
                            (void *)(uintptr_t)workload->name);
     } else if (workload->summary.unfinished > 0) {
         fprintf(stderr,
-                "warning: %s: %" PRIu64 " operations do not finish on an ideal network: a receive "
+                "warning: %s: %" PRIu64 " operation%s not finish on an ideal network: a receive "
                 "with a wildcard takes a message that another one waits for\n",
                 workload->name,
-                workload->summary.unfinished);
+                workload->summary.unfinished,
+                workload->summary.unfinished == 1 ? " does" : "s do");
     }
     if (counts->size_mismatches > 0) {
         fprintf(stderr,
-                "warning: %s: %" PRIu64 " receives have another size than their messages\n",
+                "warning: %s: %" PRIu64 " receive%s another size than the message\n",
                 workload->name,
-                counts->size_mismatches);
+                counts->size_mismatches,
+                counts->size_mismatches == 1 ? " has" : "s have");
     }
 }
 

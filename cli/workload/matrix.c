@@ -198,10 +198,11 @@ static void print_text(const char *name,
     world_text_t texts[3];
     printf("%s: connection matrix of htsim\n", name);
     printf("  nodes        %" PRIu64 "; %" PRIu64 " send, to at most %" PRIu64
-           " connections each; %" PRIu64 " receive, from at most %" PRIu64 "\n",
+           " connection%s each; %" PRIu64 " receive, from at most %" PRIu64 "\n",
            file->nodes,
            counts->sources,
            counts->fan_out_max,
+           sim_plural(counts->fan_out_max),
            counts->destinations,
            counts->fan_in_max);
     printf("  connections  %zu, of %s to %s, %s in all\n",
@@ -209,9 +210,10 @@ static void print_text(const char *name,
            world_format_bytes(&texts[0], counts->bytes_min),
            world_format_bytes(&texts[1], counts->bytes_max),
            world_format_bytes(&texts[2], counts->bytes));
-    printf("  triggers     %zu; the longest chain has %" PRIu64 " connections\n",
+    printf("  triggers     %zu; the longest chain has %" PRIu64 " connection%s\n",
            file->trigger_count,
-           counts->depth);
+           counts->depth,
+           sim_plural(counts->depth));
     printf("  words        %s\n", words);
 }
 
@@ -250,17 +252,19 @@ int cli_matrix_check(const char *name, const char *text, size_t size_bytes, bool
         sim_free(words);
         if (counts.received > 0) {
             fprintf(stderr,
-                    "note: %s: %" PRIu64 " connections have recv_done_trigger, which htsim itself "
+                    "note: %s: %" PRIu64 " connection%s recv_done_trigger, which htsim itself "
                     "never fires; rocesim does\n",
                     name,
-                    counts.received);
+                    counts.received,
+                    counts.received == 1 ? " has" : "s have");
         }
         if (counts.unstarted > 0) {
             fprintf(stderr,
-                    "warning: %s: %" PRIu64 " connections never start: no connection activates "
-                    "their triggers\n",
+                    "warning: %s: %" PRIu64 " connection%s never: no connection activates the "
+                    "trigger\n",
                     name,
-                    counts.unstarted);
+                    counts.unstarted,
+                    counts.unstarted == 1 ? " starts" : "s start");
         }
     }
     app_flow_file_fini(&file);

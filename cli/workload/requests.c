@@ -142,10 +142,11 @@ static counts_t count(const app__mooncake_trace_t *trace)
 
 static void print_lengths(const char *what, const lengths_t *lengths)
 {
-    printf("  %-9s %" PRIu64 " tokens; mean %.1f, p50 %" PRIu64 ", p99 %" PRIu64 ", max %" PRIu64
+    printf("  %-9s %" PRIu64 " token%s; mean %.1f, p50 %" PRIu64 ", p99 %" PRIu64 ", max %" PRIu64
            "\n",
            what,
            lengths->sum,
+           sim_plural(lengths->sum),
            lengths->mean,
            lengths->p50,
            lengths->p99,
@@ -265,9 +266,11 @@ int cli_requests_check(const char *name, const char *text, size_t size_bytes, bo
     (json ? print_json : print_text)(name, format, &trace, &counts);
     if (trace.late > 0) {
         fprintf(stderr,
-                "note: %s: %zu requests have an earlier time than one above them\n",
+                "note: %s: %zu %s an earlier time than one above %s\n",
                 name,
-                trace.late);
+                trace.late,
+                trace.late == 1 ? "request has" : "requests have",
+                trace.late == 1 ? "it" : "them");
     }
     app__mooncake_trace_fini(&trace);
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {

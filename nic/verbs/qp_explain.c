@@ -8,8 +8,9 @@ static void explain_outstanding(const nic_qp_t *qp, sim_message_t *why)
 {
     (void)sim_fail(why,
                    SIM_OK,
-                   "waits for acknowledgement of %" PRIu64 " packets from PSN %" PRIu64,
+                   "waits for acknowledgement of %" PRIu64 " packet%s from PSN %" PRIu64,
                    qp->next_psn - qp->una_psn,
+                   sim_plural(qp->next_psn - qp->una_psn),
                    qp->una_psn & ROCE_PSN_MASK);
 }
 

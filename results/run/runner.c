@@ -314,8 +314,9 @@ static void simulate(results_run_t *run)
         world_warn(&run->results.warnings,
                    "operations",
                    "operations.csv leaves out %" PRIu64
-                   " operations, the last of each rank (outputs.operations-max)",
-                   left_out);
+                   " operation%s, the last of each rank (outputs.operations-max)",
+                   left_out,
+                   sim_plural(left_out));
     }
     results__remark(run->world, &run->results);
     run->results.wall_s = wall_s() - start_s;

@@ -221,7 +221,10 @@ static void print_drops(const results_t *results, FILE *out)
             separator = ", ";
         }
     }
-    fprintf(out, "; %" PRIu64 " packets retransmitted\n", results->nics.retransmitted_packets);
+    fprintf(out,
+            "; %" PRIu64 " packet%s retransmitted\n",
+            results->nics.retransmitted_packets,
+            sim_plural(results->nics.retransmitted_packets));
 }
 
 // Prints how often senders waited for the retransmission timer. With go-back-N it is nic.timeout,
@@ -401,9 +404,10 @@ static void print_rnics(const results_t *results, FILE *out)
             hit_share(&text[3], sums->cq_hits, sums->cq_misses),
             hit_share(&text[4], sums->key_hits, sums->key_misses));
     fprintf(out,
-            "            receive buffer up to %s, %" PRIu64 " pauses sent for it\n",
+            "            receive buffer up to %s, %" PRIu64 " pause%s sent for it\n",
             world_format_bytes(&text[5], sums->buffer_bytes_max),
-            sums->pauses_sent);
+            sums->pauses_sent,
+            sim_plural(sums->pauses_sent));
 }
 
 // Finds the parts of that name of all NICs from `first` on and returns how many they are.
@@ -472,11 +476,12 @@ static void print_rows(const app_t *app, size_t number, uint64_t failed, FILE *o
     app->ops->progress(app, &done, &planned);
     failed = failed < done ? failed : done; // progress counts them as done
     const int width = fprintf(out,
-                              "  traffic   %zu, %s: %" PRIu64 " of %" PRIu64 " transfers done",
+                              "  traffic   %zu, %s: %" PRIu64 " of %" PRIu64 " transfer%s done",
                               number,
                               app->ops->name,
                               done - failed,
-                              planned) +
+                              planned,
+                              sim_plural(planned)) +
                       (failed > 0 ? fprintf(out, ", %" PRIu64 " FAILED", failed) : 0);
     if (app->ops->report != NULL) {
         results_part_print(app->ops->report, app, out, width > 0 ? (size_t)width : 0);

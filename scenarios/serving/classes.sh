@@ -7,7 +7,7 @@
 # the mean iteration of the training, whose gradients keep the fabric busy.
 set -eu
 . "$(dirname "$0")/serving_lib.sh"
-open_study "$1" "${STUDY_QUICK:-0}" \
+begin_study "$1" "${STUDY_QUICK:-0}" \
     control,classes,nr,ttft_ms,ttft_p99_ms,kv_ms,kv_p99_ms,iteration_ms,paused_ms
 requests=$(pick requests 16 60)
 iterations=$(pick iterations 1 4)

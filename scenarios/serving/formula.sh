@@ -7,8 +7,8 @@
 # all patterns. `workers` prefill workers of 8 GPUs share one decode worker of 8 GPUs, each GPU with a NIC
 # of 400 Gbps, so several caches arrive at a decode node at one time, and ECMP lets flows share links.
 set -eu
-. "$(dirname "$0")/../study_lib.sh"
-open_study "$1" "${STUDY_QUICK:-0}" control,workers,formula_ms,latency_ms,factor_mean,factor_max
+. "$(dirname "$0")/serving_lib.sh"
+begin_study "$1" "${STUDY_QUICK:-0}" control,workers,formula_ms,latency_ms,factor_mean,factor_max
 for control in $(pick controls "dcqcn" "none dcqcn hpcc timely"); do
     for workers in $(pick workers "1 2" "1 2 4"); do
         simulate_file kv-matrix.yaml "cc=$control" "prefill=$workers" decode=1 \
@@ -24,6 +24,10 @@ for control in $(pick controls "dcqcn" "none dcqcn hpcc timely"); do
             }
             END { if (count > 0) printf "%s,%s,%.4g,%.4g,%.4g,%.4g\n", control, workers, formulas / count,
                       latencies / count, sum / count, most }' "$summary" | tee -a "$out/data.csv"
+        row=$(tail -n 1 "$out/data.csv")
+        IFS=, read -r _ _ formula latency _ <<<"$row"
+        versus "latency of a pattern in ms with $workers prefill workers and $control" "$latency" "$formula" \
+            "bytes / bandwidth"
     done
 done
 draw "prefill workers per decode worker" factor_mean factor_max

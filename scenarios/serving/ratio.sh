@@ -8,7 +8,7 @@
 # its last KV byte; factor is kv_ms / formula_ms. `load` is r.
 set -eu
 . "$(dirname "$0")/serving_lib.sh"
-open_study "$1" "${STUDY_QUICK:-0}" \
+begin_study "$1" "${STUDY_QUICK:-0}" \
     ratio,rate,load,formula_ms,shared_ms,kv_ms,kv_p99_ms,factor,ttft_p99_ms
 for ratio in $(pick ratios "4:4 7:1" "4:4 6:2 7:1"); do
     for rate in $(pick rates "20 60" "10 20 40 60 80"); do
@@ -21,6 +21,9 @@ for ratio in $(pick ratios "4:4 7:1" "4:4 6:2 7:1"); do
             "$(calc 4 "$(value 'apps[0].kv_ms.mean')")" "$(calc 4 "$(value 'apps[0].kv_ms.p99')")" \
             "$(calc 3 "$(value 'apps[0].kv_ms.mean') / $formula")" \
             "$(calc 4 "$(value 'apps[0].ttft_ms.p99')")"
+        versus "KV time in ms of $ratio nodes at $rate requests/s" \
+            "$(calc 4 "$(value 'apps[0].kv_ms.mean')")" \
+            "$(calc 4 "$formula / (1 - $load)")" "shared bandwidth"
     done
 done
 draw "requests per second" factor ttft_p99_ms

@@ -16,3 +16,17 @@ calc() {
     esac
     awk "BEGIN { printf \"%.$1g\", $2 }"
 }
+
+# versus QUANTITY OURS THEIRS SOURCE: prints and appends a row of compare.csv with the difference in percent.
+# THEIRS is - where nothing is published or known.
+versus() {
+    [ "$2" != - ] || return 0
+    [ -s "$out/compare.csv" ] || echo "quantity,ours,theirs,difference_percent,source" >"$out/compare.csv"
+    echo "$1,$(against "$2" "$3"),$4" | tee -a "$out/compare.csv"
+}
+
+# begin_study OUT QUICK COLUMNS: opens a study without rows of an earlier one
+begin_study() {
+    rm -f "$1/compare.csv"
+    open_study "$@"
+}

@@ -20,16 +20,16 @@ refused() {
     # What was said is what is built.
     sed -i 's/^memory-max: 100KB/memory-max: 1GB/' "$work/large.yaml"
     hosts=${1#*: } && hosts=${hosts%% hosts*}
-    switches=${1#* hosts, } && switches=${switches%% switches*}
+    switches=${1#* hosts, } && switches=${switches%% switch*}
     links=${1#* and } && links=${links%% links*}
     "$ROCESIM" check "$work/large.yaml" 2>/dev/null |
-        grep -q "  network   $hosts hosts with .*, $switches switches, $links links" ||
+        grep -q "  network   $hosts hosts with .*, $switches switche\?s\?, $links links" ||
         fail "$2: $("$ROCESIM" check "$work/large.yaml" 2>&1 | grep network)"
 }
 refused "topology.fat-tree: 128 hosts, 80 switches and 384 links" "{fat-tree: {k: 8}}"
 refused "topology.fat-tree: 96 hosts, 80 switches and 448 links" \
     "{fat-tree: {k: 8, hosts-per-edge: 3, nics-per-host: 2}}"
-refused "topology.star: 200 hosts, 1 switches and 400 links" "{star: {hosts: 200, nics-per-host: 2}}"
+refused "topology.star: 200 hosts, 1 switch and 400 links" "{star: {hosts: 200, nics-per-host: 2}}"
 refused "topology.leaf-spine: 128 hosts, 10 switches and 160 links" \
     "{leaf-spine: {leaves: 8, spines: 2, hosts-per-leaf: 16, links-per-spine: 2}}"
 rails="nics-per-host: 4, rails: true, links-per-spine: 2"
@@ -48,7 +48,7 @@ for ((i = 0; i < 150; ++i)); do echo "h$i"; done >"$work/names"
     echo '  ]}}'
 } >"$work/graph.yaml"
 "$ROCESIM" check "$work/graph.yaml" >"$work/out.txt" 2>"$work/err"
-[ $? -eq 2 ] && grep -q "150 hosts, 1 switches and 150 links take some .* at most 100.0 KB" "$work/err" ||
+[ $? -eq 2 ] && grep -q "150 hosts, 1 switch and 150 links take some .* at most 100.0 KB" "$work/err" ||
     fail "a graph: $(cat "$work/err")"
 "$ROCESIM" check "$work/graph.yaml" --yes >"$work/out.txt" 2>"$work/err" || fail "--yes: $(cat "$work/err")"
 

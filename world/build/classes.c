@@ -152,13 +152,14 @@ void world__advise_classes(const world_t *world, world_warnings_t *out)
             world_warn(
                 out,
                 "class-elsewhere",
-                "%s sends data in class %u with DSCP %u, which %zu switches take for "
+                "%s sends data in class %u with DSCP %u, which %zu switch%s for "
                 "class %u: pauses stop another class than the data's; set nic.dscp to %u, or "
                 "nic.priority to %u",
                 kind->first,
                 kind->priority,
                 kind->dscp,
                 at.elsewhere,
+                at.elsewhere == 1 ? " takes" : "es take",
                 kind->dscp >> 3,
                 kind->priority * 8u,
                 kind->dscp >> 3);

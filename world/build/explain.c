@@ -278,7 +278,10 @@ static void report_ports(const world_t *world, FILE *out)
         fputc('\n', out);
     }
     if (stopped.count > LINES_MAX) {
-        fprintf(out, "  and %zu more ports\n", stopped.count - LINES_MAX);
+        fprintf(out,
+                "  and %zu more port%s\n",
+                stopped.count - LINES_MAX,
+                sim_plural(stopped.count - LINES_MAX));
     }
     size_t *const cycle = sim_alloc_array(stopped.count + 1, sizeof(*cycle));
     const size_t length = world_find_cycle(stopped.count, next_stopped, &stopped, cycle);

@@ -203,13 +203,17 @@ void world_print_hops(const world_t *world, FILE *out)
             print_row(&groups, &table->rows[r], out);
         }
         if (table->left_out > 0) {
-            fprintf(out, "            and %" PRIu64 " more ports\n", table->left_out);
+            fprintf(out,
+                    "            and %" PRIu64 " more port%s\n",
+                    table->left_out,
+                    sim_plural(table->left_out));
         }
     }
     if (survey->kinds_missed > 0) {
         fprintf(out,
-                "            and %" PRIu64 " transfers of further priorities and DSCPs\n",
-                survey->kinds_missed);
+                "            and %" PRIu64 " transfer%s of further priorities and DSCPs\n",
+                survey->kinds_missed,
+                sim_plural(survey->kinds_missed));
     }
     sim_free(table);
     sim_free(groups.of);

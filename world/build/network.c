@@ -236,12 +236,15 @@ static sim_err_t fits(const topo_size_t *size, sim_message_t *message, void *ctx
     world_text_t allowed;
     return sim_fail(message,
                     SIM_ERR_RANGE,
-                    "%" PRIu64 " hosts, %" PRIu64 " switches and %" PRIu64
-                    " links take some %s of memory, expected at most %s: fewer of them, a higher "
+                    "%" PRIu64 " host%s, %" PRIu64 " switch%s and %" PRIu64
+                    " link%s take some %s of memory, expected at most %s: fewer of them, a higher "
                     "memory-max, or --yes",
                     size->hosts,
+                    sim_plural(size->hosts),
                     size->switches,
+                    size->switches == 1 ? "" : "es",
                     size->links,
+                    sim_plural(size->links),
                     world_format_bytes(&needed, bytes),
                     world_format_bytes(&allowed, allowed_bytes));
 }

@@ -363,9 +363,10 @@ void world_survey_print(const world_t *world, FILE *out)
     world_text_t bytes;
     world_text_t duration;
     fprintf(out,
-            "  estimate  %" PRIu64 " transfers of %s, %.3g packets; %.3g packet-hops before the "
+            "  estimate  %" PRIu64 " transfer%s of %s, %.3g packets; %.3g packet-hops before the "
             "end of the run",
             survey->transfers,
+            sim_plural(survey->transfers),
             world_format_size(&bytes, survey->bytes),
             survey->packets,
             survey->packet_hops);
@@ -433,11 +434,13 @@ sim_err_t world_survey_check(const world_t *world, world_error_t *error)
     return world_fail(error,
                       SIM_ERR_RANGE,
                       &world->scenario->traffic[0].place,
-                      "%zu interfaces and %" PRIu64 " transfers of %s: %.3g packet-hops before "
+                      "%zu interface%s and %" PRIu64 " transfer%s of %s: %.3g packet-hops before "
                       "the end of the run take some %s on one thread, expected at most %s: an "
                       "earlier until, fewer or smaller transfers, a higher time-max, or --yes",
                       world->nic_count,
+                      sim_plural(world->nic_count),
                       survey->transfers,
+                      sim_plural(survey->transfers),
                       world_format_size(&bytes, survey->bytes),
                       survey->packet_hops,
                       duration_text(&duration, survey->wall_s),

@@ -108,7 +108,7 @@ static void check_blocks(const app__mooncake_trace_t *trace,
     }
     if (trace->unhashed > 0) {
         tell(notes,
-             "%zu of %zu prompts have no hash_ids: nothing of them is cached",
+             "prompts without hash_ids, of which nothing is cached: %zu of %zu",
              trace->unhashed,
              trace->count);
     }

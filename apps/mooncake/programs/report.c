@@ -324,39 +324,44 @@ void app__mc_report_warn(const app__mc_report_t *report,
     if (report->endpoints_lost > 0) {
         snprintf(line,
                  sizeof(line),
-                 "warning: %" PRIu64
-                 " endpoints were evicted, and what a peer had in flight on them "
+                 "warning: %" PRIu64 " endpoint%s evicted, and what a peer had in flight there "
                  "was lost: expected engine.max-endpoints of at least %" PRIu64
                  ", the number of NICs that a NIC talks to\n",
                  report->endpoints_lost,
+                 report->endpoints_lost == 1 ? " was" : "s were",
                  report->lanes_max);
         write(line, ctx);
     }
     if (report->retried > 0 && report->failed > 0) {
         snprintf(line,
                  sizeof(line),
-                 "warning: slices were retried %" PRIu64 " times (engine.retries: %" PRIu64
-                 " each), and %" PRIu64 " requests failed\n",
+                 "warning: slices were retried %" PRIu64 " time%s (engine.retries: %" PRIu64
+                 " each), and %" PRIu64 " request%s failed\n",
                  report->retried,
+                 sim_plural(report->retried),
                  report->retries,
-                 report->failed);
+                 report->failed,
+                 sim_plural(report->failed));
         write(line, ctx);
     }
     if (report->unanswered > 0) {
         snprintf(line,
                  sizeof(line),
-                 "warning: %" PRIu64 " prompts were sent to prefill nodes that did not answer: "
+                 "warning: %" PRIu64 " prompt%s sent to prefill nodes that did not answer: "
                  "with client-ttl: never the conductor does not learn that a node is lost\n",
-                 report->unanswered);
+                 report->unanswered,
+                 report->unanswered == 1 ? " was" : "s were");
         write(line, ctx);
     }
     if (report->nodes_lost > 0) {
         snprintf(line,
                  sizeof(line),
-                 "warning: nodes were lost %" PRIu64 " times, since they did not answer for "
-                 "client-ttl; prompts were placed again %" PRIu64 " times\n",
+                 "warning: nodes were lost %" PRIu64 " time%s, since they did not answer for "
+                 "client-ttl; prompts were placed again %" PRIu64 " time%s\n",
                  report->nodes_lost,
-                 report->placed_again);
+                 sim_plural(report->nodes_lost),
+                 report->placed_again,
+                 sim_plural(report->placed_again));
         write(line, ctx);
     }
 }

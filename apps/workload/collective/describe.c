@@ -20,16 +20,19 @@ static void write_plan(const app__collectives_t *all,
                                ? sim_format("; NCCL expects %.1f us", plan->expected_us)
                                : sim_strdup("");
     char *const text = sim_format(
-        "%" PRIu64 " x %s of %u ranks on %u nodes, %" PRIu64 " bytes: %s, %s, %u channels%s\n",
+        "%" PRIu64 " x %s of %u rank%s on %u node%s, %" PRIu64 " bytes: %s, %s, %u channel%s%s\n",
         calls,
         app__coll_kind_name(
             (app__coll_kind_t)(plan->barrier ? APP__COLL_BARRIER : plan->program.kind)),
         plan->program.ranks,
+        sim_plural(plan->program.ranks),
         all->groups[plan->group].layout.nodes,
+        sim_plural(all->groups[plan->group].layout.nodes),
         plan->bytes,
         plan->program.algorithm->name,
         app__protocol_name(plan->protocol),
         plan->program.channels,
+        sim_plural(plan->program.channels),
         expected);
     write(text, ctx);
     sim_free(text);
@@ -203,13 +206,18 @@ static void write_amounts(const app__workload_t *workload,
     const sim_time_t bound_ps = most_of(summary.bound_ps, nic_ps);
     say(write,
         ctx,
-        sim_format("%u ranks: %" PRIu64 " sends, %" PRIu64 " receives, %" PRIu64
-                   " computations, %" PRIu64 " parts of collectives, %u on the longest chain\n",
+        sim_format("%u rank%s: %" PRIu64 " send%s, %" PRIu64 " receive%s, %" PRIu64
+                   " computation%s, %" PRIu64 " part%s of collectives, %u on the longest chain\n",
                    schedule->rank_count,
+                   sim_plural(schedule->rank_count),
                    counts->sends,
+                   sim_plural(counts->sends),
                    counts->recvs,
+                   sim_plural(counts->recvs),
                    counts->calcs,
+                   sim_plural(counts->calcs),
                    counts->colls,
+                   sim_plural(counts->colls),
                    counts->depth));
     say(write,
         ctx,
@@ -245,9 +253,11 @@ static void write_places(const app__workload_t *workload,
     if (ranks < workload->place_count) {
         say(write,
             ctx,
-            sim_format("%u ranks on %u places: a fabric of %u would do\n",
+            sim_format("%u rank%s on %u place%s: a fabric of %u would do\n",
                        ranks,
+                       sim_plural(ranks),
                        workload->place_count,
+                       sim_plural(workload->place_count),
                        ranks));
     }
 }

@@ -120,7 +120,9 @@ static void note_histogram(const app__aicb_t *aicb, app__schedule_t *schedule)
     }
     if (lines > LINES_MAX) {
         app__schedule_note(schedule,
-                           sim_format("the list leaves out %u more kinds", lines - LINES_MAX));
+                           sim_format("the list leaves out %u more kind%s",
+                                      lines - LINES_MAX,
+                                      sim_plural(lines - LINES_MAX)));
     }
     sim_free(bins);
 }

@@ -390,7 +390,9 @@ static sim_err_t read_aicb(const app__workload_file_t *file,
         app__aicb_note_counts(&aicb, &job, schedule);
         if (aicb.all_gpus == 0) {
             app__schedule_note(schedule,
-                               sim_format("the header does not say all_gpus: %u ranks", job.ranks));
+                               sim_format("the header does not say all_gpus: %u rank%s",
+                                          job.ranks,
+                                          sim_plural(job.ranks)));
         }
         error = fill(&aicb, &job, file->own_operations_max, schedule, message);
     }

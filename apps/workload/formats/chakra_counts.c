@@ -204,7 +204,9 @@ static void note_histogram(const app__chakra_trace_t *trace, app__schedule_t *sc
     }
     if (lines > LINES_MAX) {
         app__schedule_note(schedule,
-                           sim_format("the list leaves out %u more kinds", lines - LINES_MAX));
+                           sim_format("the list leaves out %u more kind%s",
+                                      lines - LINES_MAX,
+                                      sim_plural(lines - LINES_MAX)));
     }
     sim_free(nodes);
 }
@@ -268,11 +270,12 @@ void app__chakra_note_counts(const app__chakra_trace_t *trace, app__schedule_t *
     app__schedule_fact(schedule, "duration_us", duration_us);
     add_comm_types(schedule, comms);
     app__schedule_note(schedule,
-                       sim_format("%s: %zu nodes: %" PRIu64 " comp, %" PRIu64 " send, %" PRIu64
+                       sim_format("%s: %zu node%s: %" PRIu64 " comp, %" PRIu64 " send, %" PRIu64
                                   " recv, %" PRIu64 " coll, %" PRIu64 " memory, %" PRIu64
                                   " metadata",
                                   trace->file,
                                   trace->node_count,
+                                  sim_plural(trace->node_count),
                                   types[APP__CHAKRA_COMP],
                                   types[APP__CHAKRA_SEND],
                                   types[APP__CHAKRA_RECV],
@@ -280,12 +283,15 @@ void app__chakra_note_counts(const app__chakra_trace_t *trace, app__schedule_t *
                                   types[APP__CHAKRA_MEM_LOAD] + types[APP__CHAKRA_MEM_STORE],
                                   types[APP__CHAKRA_METADATA]));
     app__schedule_note(schedule,
-                       sim_format("%zu data dependencies, %" PRIu64 " control dependencies, which "
-                                  "order nothing; %u nodes on the longest chain; %" PRIu64
+                       sim_format("%zu data dependenc%s, %" PRIu64 " control dependenc%s, which "
+                                  "order nothing; %u node%s on the longest chain; %" PRIu64
                                   " bytes; %" PRIu64 " us",
                                   trace->dep_count,
+                                  trace->dep_count == 1 ? "y" : "ies",
                                   trace->ctrl_deps,
+                                  trace->ctrl_deps == 1 ? "y" : "ies",
                                   walk.deepest,
+                                  sim_plural(walk.deepest),
                                   bytes,
                                   duration_us));
     note_histogram(trace, schedule);

@@ -180,12 +180,15 @@ static void tell(const app_context_t *context, const app__patterns_t *patterns)
         }
     }
     char *const text =
-        sim_format("traffic[%u].kv-matrix: %zu patterns of %u ranks, %zu transfers of "
+        sim_format("traffic[%u].kv-matrix: %zu pattern%s of %u rank%s, %zu transfer%s of "
                    "%.4g GB together; %.4g GB read from or written to storage",
                    context->index,
                    patterns->count,
+                   sim_plural(patterns->count),
                    patterns->ranks,
+                   sim_plural(patterns->ranks),
                    transfers,
+                   sim_plural(transfers),
                    bytes / 1e9,
                    stored / 1e9);
     if (context->note != NULL) {

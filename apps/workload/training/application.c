@@ -71,7 +71,7 @@ static void tell_plan(const app_context_t *context,
     app__dimension_bytes(schedule, bytes);
     char *text =
         sim_format("traffic[%u].training: %.4g billion parameters on tp %u x cp %u x dp %u "
-                   "x pp %u = %u ranks; an iteration computes %.4g ms on the busiest "
+                   "x pp %u = %u rank%s; an iteration computes %.4g ms on the busiest "
                    "rank; GB that leave all ranks:",
                    context->index,
                    (double)app__model_parameters(&plan->model) / 1e9,
@@ -80,6 +80,7 @@ static void tell_plan(const app_context_t *context,
                    plan->dp,
                    plan->pp,
                    schedule->rank_count,
+                   sim_plural(schedule->rank_count),
                    busiest_ms(schedule, plan->iterations));
     for (uint32_t i = APP__DIM_NONE + 1; i < APP__DIM_COUNT; i++) {
         if (bytes[i] > 0) {

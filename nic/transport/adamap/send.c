@@ -562,10 +562,12 @@ static bool explain(const nic_qp_t *qp, sim_message_t *why)
     (void)sim_fail(why,
                    SIM_OK,
                    "%" PRIu64
-                   " packets not acknowledged, %s to be sent again, %u time-outs in a row",
+                   " packet%s not acknowledged, %s to be sent again, %u time-out%s in a row",
                    qp->next_psn - qp->una_psn,
+                   sim_plural(qp->next_psn - qp->una_psn),
                    nic__resend_waits(&state->resend) ? "some" : "none",
-                   state->silent);
+                   state->silent,
+                   sim_plural(state->silent));
     return true;
 }
 

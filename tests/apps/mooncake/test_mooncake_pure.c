@@ -521,7 +521,7 @@ START_TEST(ids_that_do_not_fit_are_told)
                                                   note.text,
                                                   &message),
                      SIM_OK);
-    ck_assert_str_eq(note.text, "t: 1 of 2 prompts have no hash_ids: nothing of them is cached");
+    ck_assert_str_eq(note.text, "t: prompts without hash_ids, of which nothing is cached: 1 of 2");
     ck_assert_uint_eq(trace.prompts[0].id_count, 0);
     app__mooncake_trace_fini(&trace);
     ck_assert_int_eq(read_text("{\"timestamp\": 5, \"input_length\": 64, \"output_length\": 1, "

@@ -96,4 +96,24 @@ for tokens in 64 65; do
     percent=$(sed -n 's/.*"memory_percent": \([0-9]*\).*/\1/p' out/summary.json | head -n 1)
     [ "$percent" = $((tokens - 63)) ] || fail "$tokens tokens fill $percent % of 100 pages of 64"
 done
+
+# Every second prompt comes by its decode node: each node reads two of four stored prompts.
+for i in 1 2 3 4 5; do
+    printf '{"timestamp": %d, "input_length": 1000, "output_length": 1, "hash_ids": [1, %d]}\n' \
+        $((i * 1000)) $i
+done >folder/stored.jsonl
+ours run trace=stored.jsonl rate=auto requests=auto cache=store storage=1 cache-memory=0 \
+    storage-path=alternate >said 2>&1 || fail "$(cat said)"
+bytes=$(sed -n 's/.*"fetched_bytes": \([0-9]*\),/\1/p' out/summary.json | head -n 1)
+[ "$bytes" = $((512 * 131072 * (2 + 2 + 2))) ] ||
+    fail "two of four prompts by the decode node: $bytes bytes fetched"
+
+# One thing has no plural, in all that is printed of the smallest scenario.
+ours check requests=1 prefill=1 decode=1 output-tokens=1 >said 2>&1 || fail "$(cat said)"
+ours run requests=1 output-tokens=1 >>said 2>&1 || fail "$(cat said)"
+grep -E '(^|[^0-9.:])1 (requests|tokens|nodes|flows|GPUs|hosts|switches|links|transfers|packets)' said &&
+    fail "plurals behind 1: $(cat said)"
+for text in '1 request with ' ', 1 switch, 4 links' 'in 1 flow$' '1 prefill node:' '1 node that decodes:'; do
+    grep -q "$text" said || fail "$text is not there: $(cat said)"
+done
 [ $failures = 0 ]

@@ -39,7 +39,7 @@ says run "warning: data of host0 is in class 5, which is lossy"
 says run "egress-full"
 
 try "priority: 2, dscp: 24" "trust: dscp"
-says check "warning: host0 sends data in class 2 with DSCP 24, which 1 switches take for class 3"
+says check "warning: host0 sends data in class 2 with DSCP 24, which 1 switch takes for class 3"
 says run "headroom-full"
 
 # By the tag it is class 2 that counts.

@@ -28,11 +28,11 @@ EOF
 "$ROCESIM" check "$work/two.goal" --set loggp.latency=2us --set loggp.semantics=spcl \
     >"$work/said" 2>"$work/warned" ||
     fail "check: status $?"
-for text in 'GOAL, text' '3, with up to 2 processors and 3 NICs' '2 sends, 2 receives, 1 computations' \
+for text in 'GOAL, text' '3, with up to 2 processors and 3 NICs' '2 sends, 2 receives, 1 computation' \
     '1 requires, 1 irequires' 'from 0 B to 1.000 KB, 2 sizes' 'path 3.440 us' 'estimate    3.440 us'; do
     grep -qF -- "$text" "$work/said" || fail "check does not say '$text': $(cat "$work/said")"
 done
-grep -q '1 receives have another size' "$work/warned" || fail "sizes: $(cat "$work/warned")"
+grep -q '1 receive has another size' "$work/warned" || fail "sizes: $(cat "$work/warned")"
 "$ROCESIM" check "$work/two.goal" --json 2>/dev/null | python3 -c '
 import json, sys
 made = json.load(sys.stdin)
@@ -92,9 +92,9 @@ wanted = dict(nodes=4, connections=4, triggers=2, bytes=10000, sources=3, destin
               recv_done_triggers=1, never_started=0,
               words="id recv_done_trigger send_done_trigger size start trigger")
 sys.exit(any(made[key] != wanted[key] for key in wanted))' || fail "check of a connection matrix"
-grep -q '1 connections have recv_done_trigger' "$work/warned" || fail "$(cat "$work/warned")"
+grep -q '1 connection has recv_done_trigger' "$work/warned" || fail "$(cat "$work/warned")"
 sed -i 's/ send_done_trigger 1//' "$work/two.cm"
-"$ROCESIM" check "$work/two.cm" 2>&1 | grep -q 'warning: .* 2 connections never start' || fail "never started"
+"$ROCESIM" check "$work/two.cm" 2>&1 | grep -q 'warning: .* 2 connections start never' || fail "never started"
 
 # Goal: a matrix of connections runs as a workload on a fabric of its size, and its attributes are refused.
 printf '%s\n' 'Nodes 5' 'Connections 2' 'Triggers 1' '0->1 start 0 size 100000 send_done_trigger 1' \

@@ -239,17 +239,22 @@ static void add_facts(const plan_t *plan, app__schedule_t *schedule)
     char *const coll = text_of(plan, either(plan, 1, "collective", "colletive"));
     char *const protocol = text_of(plan, app__json_member(&plan->json, 1, "protocol"));
     app__schedule_note(schedule,
-                       sim_format("plan %s: %s of %u GPUs, %s: %" PRIu64 " blocks of %" PRIu64
-                                  " operations on %" PRIu64 " channels; %" PRIu64
-                                  " chunks written to other GPUs, %" PRIu64 " read from them",
+                       sim_format("plan %s: %s of %u GPU%s, %s: %" PRIu64 " block%s of %" PRIu64
+                                  " operation%s on %" PRIu64 " channel%s; %" PRIu64
+                                  " chunk%s written to other GPUs, %" PRIu64 " read from them",
                                   name,
                                   coll,
                                   plan->gpus,
+                                  sim_plural(plan->gpus),
                                   protocol,
                                   plan->blocks,
+                                  sim_plural(plan->blocks),
                                   plan->steps,
+                                  sim_plural(plan->steps),
                                   plan->channels,
+                                  sim_plural(plan->channels),
                                   plan->written,
+                                  sim_plural(plan->written),
                                   plan->read));
     if (plan->others > 0) {
         app__schedule_note(schedule,

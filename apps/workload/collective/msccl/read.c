@@ -463,16 +463,22 @@ static void add_facts(const app__msccl_t *msccl, app__schedule_t *schedule)
     app__schedule_fact(schedule, "min_bytes", program->bytes_min);
     app__schedule_fact(schedule, "max_bytes", program->bytes_max);
     app__schedule_note(schedule,
-                       sim_format("algorithm %s: %s of %u ranks, %u channels, %u chunks: %zu "
-                                  "blocks of %zu steps, %" PRIu64 " chunks sent; verified",
+                       sim_format("algorithm %s: %s of %u rank%s, %u channel%s, %u chunk%s: %zu "
+                                  "block%s of %zu step%s, %" PRIu64 " chunk%s sent; verified",
                                   program->name,
                                   colls[program->kind],
                                   program->ranks,
+                                  sim_plural(program->ranks),
                                   program->channels,
+                                  sim_plural(program->channels),
                                   program->chunks,
+                                  sim_plural(program->chunks),
                                   program->block_count,
+                                  sim_plural(program->block_count),
                                   program->step_count,
-                                  msccl->chunks_sent));
+                                  sim_plural(program->step_count),
+                                  msccl->chunks_sent,
+                                  sim_plural(msccl->chunks_sent)));
 }
 
 static sim_err_t read_msccl(const app__workload_file_t *file,
