@@ -186,7 +186,7 @@ static void connect_ports(net_t *net)
         connect_port(net, (uint32_t)i, b, a);
         net__loss_build(net, (uint32_t)i);
         net__port_set_rate(a, net->link_configs[link.config]->rate_bps);
-        net__port_set_rate(b, net->link_configs[link.config]->rate_bps);
+        net__port_set_rate(b, net_link_backward_bps(net->link_configs[link.config]));
     }
 }
 

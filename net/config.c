@@ -84,6 +84,10 @@ static const sim_attr_t link_attrs[] = {
     SIM_ATTR("link.rate", RATE, net_link_config_t, rate_bps,
              .default_text = "100Gbps", .min_text = "1Kbps", .max_text = "100Tbps",
              .help = "rate of the link in each direction"),
+    SIM_ATTR("link.backward-rate", RATE, net_link_config_t, backward_bps,
+             .auto_ok = true, .default_text = "auto", .min_text = "1Kbps", .max_text = "100Tbps",
+             .help = "rate of the frames that are sent by the node that the link names second; "
+                     "auto: link.rate"),
     SIM_ATTR("link.delay", TIME, net_link_config_t, delay_ps,
              .default_text = "1us", .min_text = "1ps", .max_text = "1s",
              .help = "propagation delay of the link, one way"),
@@ -212,8 +216,9 @@ static const sim_attr_t switch_attrs[] = {
                      "stay whole"),
     SIM_ATTR("switch.trim.victim", ENUM, net_switch_config_t, trim_victim,
              .default_text = "arriving", .choices = "arriving|either",
-             .help = "packet that is trimmed at a full queue; arriving: the one that arrives; "
-                     "either: that one or the last in the queue, by the toss of a coin"),
+             .help = "packet that is trimmed at a full queue, or dropped without trimming; "
+                     "arriving: the one that arrives; either: that one or the last in the queue, "
+                     "by the toss of a coin"),
     SIM_ATTR("switch.marking", NAME, net_switch_config_t, marking,
              .default_text = "red",
              .help = "rule that decides on ECN marks; red: by the attributes switch.ecn; or a "

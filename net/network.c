@@ -43,8 +43,8 @@ void net_node_forward(net_node_t *node, const net_forward_ops_t *ops)
 
 static bool same_config(const net_link_config_t *a, const net_link_config_t *b)
 {
-    return a->rate_bps == b->rate_bps && a->delay_ps == b->delay_ps &&
-           sim_ratio_same(a->loss_rate, b->loss_rate) &&
+    return a->rate_bps == b->rate_bps && net_link_backward_bps(a) == net_link_backward_bps(b) &&
+           a->delay_ps == b->delay_ps && sim_ratio_same(a->loss_rate, b->loss_rate) &&
            sim_ratio_same(a->bit_error_rate, b->bit_error_rate) && a->loss_own == b->loss_own &&
            a->loss_model == b->loss_model && a->loss_packets == b->loss_packets &&
            a->loss_direction == b->loss_direction && a->loss_burst == b->loss_burst &&

@@ -81,6 +81,7 @@ typedef enum net_loss_direction {
 
 typedef struct net_link_config {
     uint64_t rate_bps;          // > 0
+    uint64_t backward_bps;      // of what the other node (argument b) sends; 0, SIM_AUTO: rate_bps
     sim_time_t delay_ps;        // >= 1, one way
     sim_ratio_t loss_rate;      // share of frames lost
     sim_ratio_t bit_error_rate; // chance of each bit to be wrong; a frame with one is lost
@@ -94,6 +95,13 @@ typedef struct net_link_config {
     sim_time_t reorder_delay_ps;
     sim_ratio_t duplicate_rate; // share of frames that arrive twice
 } net_link_config_t;
+
+// Returns the rate of the frames that the link's second node sends.
+static inline uint64_t net_link_backward_bps(const net_link_config_t *config)
+{
+    const bool own = config->backward_bps != 0 && config->backward_bps != SIM_AUTO;
+    return own ? config->backward_bps : config->rate_bps;
+}
 
 extern const sim_attr_table_t net_config_attrs;      // "network."
 extern const sim_attr_table_t net_link_config_attrs; // "link."

@@ -163,7 +163,7 @@ static void fill_idle(const net_t *net, const net_port_t *port, net_port_t *made
     made->delay_ps = config->delay_ps;
     made->interface =
         node->kind == NET_NODE_HOST ? find_interface(net, port) : (uint32_t)NET_INTERFACES_MAX;
-    net__port_set_rate(made, config->rate_bps);
+    net__port_set_rate(made, is_a ? config->rate_bps : net_link_backward_bps(config));
 }
 
 const net_port_t *net_port_look(const net_node_t *node, uint32_t index, net_port_t *idle)

@@ -59,12 +59,11 @@ static void release(net_switch_t *sw, uint32_t ingress_port, uint32_t priority, 
     net__release(sw, ingress_port, priority, bytes);
 }
 
-// Returns whether a packet gets shorter when it is cut. Only packets of protocols that read the
-// headers of trimmed packets are.
-static bool is_trimmable(const net_switch_t *sw, const net_packet_t *packet)
+// Returns whether a packet may be the victim of a full queue: it gets shorter when it is cut. Only
+// packets of protocols that read the headers of trimmed packets do.
+static bool may_be_victim(const net_switch_t *sw, const net_packet_t *packet)
 {
-    return sw->config.trim_enabled && net_packet_trimmable(packet) &&
-           packet->frame_bytes > sw->config.trim_bytes &&
+    return net_packet_trimmable(packet) && packet->frame_bytes > sw->config.trim_bytes &&
            (sw->config.trim_priorities >> packet->priority & 1u) != 0;
 }
 
@@ -82,21 +81,23 @@ static void trim(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
     net_port_trace(egress, NET_TRACE_TRIM, packet, last_hop);
 }
 
-// Cuts the packet that joined the queue last, and moves it to the queue of trimmed ones. Returns
-// false if nothing was there to be cut.
+// Cuts the packet that joined the queue last, and moves it to the queue of trimmed ones; without
+// trimming, it is dropped. Returns false if nothing was there to be cut.
 static bool trim_queued(net_switch_t *sw, net_port_t *egress, uint32_t priority)
 {
     const net_queued_t *const last = net_queue_last(egress->classes[priority]);
-    if (last == NULL || !is_trimmable(sw, last->packet)) {
+    if (last == NULL || !may_be_victim(sw, last->packet)) {
         return false;
     }
     const net_queued_t queued = net_queue_take_last(egress, priority);
     net_packet_t *const packet = queued.packet;
     sw->held_bytes -= queued.frame_bytes;
     net__release(sw, queued.ingress_port, priority, queued.frame_bytes);
-    trim(sw, egress, packet);
     net_drop_reason_t reason = NET_DROP_EGRESS_FULL;
-    if (admit(sw, egress, packet, &reason)) {
+    if (sw->config.trim_enabled) {
+        trim(sw, egress, packet);
+    }
+    if (sw->config.trim_enabled && admit(sw, egress, packet, &reason)) {
         sw->held_bytes += packet->frame_bytes;
         net_queue_push(egress, packet);
         net_port_wake(egress);
@@ -111,16 +112,19 @@ static bool no_room(net_switch_t *sw,
                     net_packet_t *packet,
                     net_drop_reason_t *reason)
 {
-    if (!is_trimmable(sw, packet)) {
+    const bool either = sw->config.trim_victim == NET_TRIM_EITHER;
+    if (!may_be_victim(sw, packet) || !(sw->config.trim_enabled || either)) {
         return false;
     }
     const net_trimming_t *const trimming = sw->buffer_state;
     sim_random_t *const random = &trimming->ports[egress->index].random;
     sim_random_t own = net_draws_of(random, packet);
-    if (sw->config.trim_victim == NET_TRIM_EITHER &&
-        (sim_random_u64(egress->by_packet ? &own : random) >> 63) != 0 &&
+    if (either && (sim_random_u64(egress->by_packet ? &own : random) >> 63) != 0 &&
         trim_queued(sw, egress, packet->priority) && admit(sw, egress, packet, reason)) {
         return true;
+    }
+    if (!sw->config.trim_enabled) {
+        return false;
     }
     trim(sw, egress, packet);
     return admit(sw, egress, packet, reason);

@@ -69,6 +69,10 @@ static void put_link(results_file_t *file, net_link_t link)
     put_member(file, ",\n   \"b_port\": ", net_port_name_at(link.b, link.b_port));
     results_file_put(file, ",\n   \"rate_bps\": ");
     results_file_put_u64(file, link.config->rate_bps);
+    if (net_link_backward_bps(link.config) != link.config->rate_bps) {
+        results_file_put(file, ",\n   \"backward_bps\": ");
+        results_file_put_u64(file, net_link_backward_bps(link.config));
+    }
     results_file_put(file, ",\n   \"delay_ps\": ");
     results_file_put_u64(file, link.config->delay_ps);
     results_file_put(file, "\n  }");

@@ -99,6 +99,29 @@ START_TEST(one_frame_over_hops)
 }
 END_TEST
 
+// A link's second node may send slower than the first.
+START_TEST(directions_have_their_own_rates)
+{
+    for (uint32_t from = 0; from < 2; from++) {
+        fixture_t fixture;
+        fixture_create(&fixture, NULL);
+        net_link_config_t link = fixture_link_config(100 * FIXTURE_GBPS, SIM_PS_PER_US);
+        link.backward_bps = 25 * FIXTURE_GBPS;
+        fixture_host_t *const hosts[] = {fixture_host(&fixture, "a"), fixture_host(&fixture, "b")};
+        (void)net_link_add(fixture.net, &hosts[0]->node, &hosts[1]->node, &link);
+        fixture_flow(
+            hosts[from],
+            &(fixture_flow_t){.to = 1 - from, .count = 1, .frame_bytes = 1070, .start_ps = 7});
+        fixture_build(&fixture);
+        fixture_run(&fixture);
+        const uint64_t bps = from == 0 ? link.rate_bps : link.backward_bps;
+        ck_assert_uint_eq(hosts[1 - from]->last_ps,
+                          fixture_bytes_ps(1070 + 12, bps) + SIM_PS_PER_US + 7);
+        fixture_destroy(&fixture);
+    }
+}
+END_TEST
+
 // Frames over equal hops: one frame per hop in the pipe, then one more per frame time.
 START_TEST(burst_over_equal_hops)
 {
@@ -423,6 +446,7 @@ START_TEST(books_balance_in_the_middle)
 END_TEST
 
 CHECK_MAIN(CHECK_LOOP(one_frame_over_hops, 1, HOPS_MAX + 1),
+           CHECK_TEST(directions_have_their_own_rates),
            CHECK_TEST(burst_over_equal_hops),
            CHECK_TEST(path_time_equals_simulation),
            CHECK_TEST(path_time_with_remainders),

@@ -29,6 +29,7 @@ typedef struct outcome {
     uint64_t trimmed; // as the port counts
     uint64_t last_hop;
     bool first_cut_early; // headers overtook whole packets
+    uint64_t numbers;     // hash of the packets that arrived, in their order
 } outcome_t;
 
 static net_switch_config_t config_of(void)
@@ -56,6 +57,10 @@ static void look(const fixture_host_t *host, outcome_t *outcome)
         ck_assert_uint_eq(at->priority, whole ? CLASS : 6);
     }
     outcome->first_cut_early = first_cut < last_whole;
+    for (size_t i = 0; i < host->arrival_count; i++) {
+        const fixture_arrival_t *const at = &host->arrivals[i];
+        outcome->numbers = sim_mix64(outcome->numbers ^ ((uint64_t)at->from << 32 | at->psn));
+    }
 }
 
 // Each sender sends a burst at once; the receiver's link is as fast as each of theirs.
@@ -124,6 +129,21 @@ START_TEST(without_trimming_they_are_dropped)
     ck_assert_uint_eq(outcome.cut + outcome.trimmed, 0);
     ck_assert_uint_eq(outcome.whole + outcome.dropped, SENDERS * FRAMES);
     ck_assert_uint_gt(outcome.dropped, 0);
+}
+END_TEST
+
+// Half of the victims were queued already, so others arrive in their place.
+START_TEST(without_trimming_either_victim_is_dropped)
+{
+    net_switch_config_t config = config_of();
+    config.trim_enabled = false;
+    const outcome_t arriving = run(&config, ROCE_UET | ROCE_WRITE_MIDDLE);
+    config.trim_victim = NET_TRIM_EITHER;
+    const outcome_t either = run(&config, ROCE_UET | ROCE_WRITE_MIDDLE);
+    ck_assert_uint_eq(either.cut + either.trimmed, 0);
+    ck_assert_uint_eq(either.whole + either.dropped, SENDERS * FRAMES);
+    ck_assert_uint_eq(either.whole, arriving.whole);
+    ck_assert_uint_ne(either.numbers, arriving.numbers);
 }
 END_TEST
 
@@ -235,6 +255,7 @@ END_TEST
 CHECK_MAIN(CHECK_TEST(what_does_not_fit_arrives_as_headers),
            CHECK_TEST(either_victim_loses_nothing_too),
            CHECK_TEST(without_trimming_they_are_dropped),
+           CHECK_TEST(without_trimming_either_victim_is_dropped),
            CHECK_TEST(other_protocols_are_dropped),
            CHECK_TEST(headers_that_find_no_room_are_dropped),
            CHECK_TEST(late_departures_change_nothing),

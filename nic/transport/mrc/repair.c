@@ -146,12 +146,12 @@ static sim_time_t round_trip_ps(const nic_mrc_t *mrc, const news_t *news)
     return now_ps - nic__flight_of(&mrc->flight, news->cause_psn)->sent_ps;
 }
 
-static void hear_window(nic_mrc_t *mrc, const news_t *news, sim_time_t rtt_ps)
+static void hear_window(nic_mrc_t *mrc, const news_t *news, const nic_nscc_cause_t *cause)
 {
     const nic_qp_t *const qp = mrc->held.base.qp;
     const uint64_t more = nic__flight_arrived(&mrc->flight, qp, news->arrived_bytes);
-    if (mrc->windowed && (rtt_ps != 0 || more != 0)) {
-        nic__nscc_ack(&mrc->nscc, now_of(mrc), rtt_ps, news->marked, more, mrc->flight.bytes);
+    if (mrc->windowed && (cause->rtt_ps != 0 || more != 0)) {
+        nic__nscc_ack(&mrc->nscc, now_of(mrc), cause, more, mrc->flight.bytes);
     }
 }
 
@@ -171,12 +171,12 @@ static void hold(nic_mrc_t *mrc, const news_t *news)
     mrc->newest_ps = newest > mrc->newest_ps ? newest : mrc->newest_ps;
 }
 
-static void repair(nic_mrc_t *mrc, uint64_t psn)
+static void repair(nic_mrc_t *mrc, uint64_t psn, uint32_t bytes)
 {
     nic_qp_t *const qp = mrc->held.base.qp;
     hear_path(mrc, nic__flight_of(&mrc->flight, psn)->entropy, NIC_EV_LOST);
     nic__resend_add(&mrc->held.resend, qp, psn, 1, 0, 0);
-    nic__nscc_lost(&mrc->nscc);
+    nic__nscc_lost(&mrc->nscc, bytes);
 }
 
 // A packet is lost if the bitmap misses it although it was sent well before one that has arrived.
@@ -189,10 +189,12 @@ static void look_for_gaps(nic_mrc_t *mrc, const news_t *news)
     for (uint32_t i = 0; i < NIC_SACK_BITS; i++) {
         const uint64_t psn = news->base_psn + i;
         if ((news->bits >> i & 1u) == 0 && psn >= qp->una_psn && psn < qp->next_psn &&
-            nic__flight_of(&mrc->flight, psn)->sent_ps + mrc->reorder_ps < mrc->newest_ps &&
-            nic__flight_take_out(&mrc->flight, qp, psn)) {
-            nic__mrc_shared(mrc)->gaps++;
-            repair(mrc, psn);
+            nic__flight_of(&mrc->flight, psn)->sent_ps + mrc->reorder_ps < mrc->newest_ps) {
+            const uint32_t bytes = nic__flight_take_out(&mrc->flight, qp, psn);
+            if (bytes != 0) {
+                nic__mrc_shared(mrc)->gaps++;
+                repair(mrc, psn, bytes);
+            }
         }
     }
 }
@@ -233,7 +235,11 @@ void nic__mrc_take_sack(nic_mrc_t *mrc, const net_packet_t *packet)
     }
     hear_answer(mrc);
     const uint64_t before_psn = qp->una_psn;
-    const sim_time_t rtt_ps = round_trip_ps(mrc, &news);
+    const nic_nscc_cause_t cause = {
+        .rtt_ps = round_trip_ps(mrc, &news),
+        .full = nic__flight_full(&mrc->flight, qp, news.cause_psn),
+        .marked = news.marked,
+    };
     hold(mrc, &news);
     if (news.end_psn > before_psn) {
         nic_transport_advance(qp, news.end_psn, packet, false);
@@ -242,7 +248,7 @@ void nic__mrc_take_sack(nic_mrc_t *mrc, const net_packet_t *packet)
         return;
     }
     nic__fetch_acknowledged(&mrc->held.resend, qp, news.end_psn, true);
-    hear_window(mrc, &news, rtt_ps);
+    hear_window(mrc, &news, &cause);
     if (news.probed && nic__evs_probed(&mrc->evs, ev_of(packet), news.marked, now_of(mrc))) {
         nic__mrc_shared(mrc)->healed++;
     }
@@ -252,6 +258,27 @@ void nic__mrc_take_sack(nic_mrc_t *mrc, const net_packet_t *packet)
 }
 
 // -- NACKs and transport ACKs
+
+// Sends a packet again that a switch has trimmed.
+static void repair_trimmed(nic_mrc_t *mrc, const net_packet_t *packet, uint64_t psn)
+{
+    nic_qp_t *const qp = mrc->held.base.qp;
+    const uint32_t bytes = nic__flight_take_out(&mrc->flight, qp, psn);
+    if (bytes == 0) {
+        return;
+    }
+    nic__resend_add(&mrc->held.resend, qp, psn, 1, 0, 0);
+    if (mrc->windowed) {
+        const bool timed =
+            nic__flight_full(&mrc->flight, qp, psn) && packet->sent_ps != SIM_TIME_NEVER;
+        nic__nscc_trimmed(&mrc->nscc,
+                          now_of(mrc),
+                          timed ? now_of(mrc) - packet->sent_ps : 0,
+                          bytes,
+                          false,
+                          mrc->flight.bytes);
+    }
+}
 
 void nic__mrc_take_nack(nic_mrc_t *mrc, const net_packet_t *packet)
 {
@@ -267,16 +294,8 @@ void nic__mrc_take_nack(nic_mrc_t *mrc, const net_packet_t *packet)
     nic__trace(qp->nic, qp, NIC_TRACE_NAK_RECEIVED, packet->aeth >> 24, 0);
     hear_path(mrc, ev_of(packet), last_hop ? NIC_EV_ARRIVED : NIC_EV_TRIMMED);
     if (psn >= qp->una_psn && psn < qp->next_psn &&
-        (*nic__resend_of(&mrc->held.resend, psn) & NIC_SENT_HELD) == 0 &&
-        nic__flight_take_out(&mrc->flight, qp, psn)) {
-        nic__resend_add(&mrc->held.resend, qp, psn, 1, 0, 0);
-        if (mrc->windowed) {
-            nic__nscc_trimmed(&mrc->nscc,
-                              now_of(mrc),
-                              nic__flight_frame_bytes(qp, qp->mtu_bytes),
-                              false,
-                              mrc->flight.bytes);
-        }
+        (*nic__resend_of(&mrc->held.resend, psn) & NIC_SENT_HELD) == 0) {
+        repair_trimmed(mrc, packet, psn);
     }
     settle(mrc, qp->una_psn);
 }
@@ -332,9 +351,8 @@ static sim_time_t queue_overdue(nic_mrc_t *mrc, bool *any)
             next_ps = due_ps < next_ps ? due_ps : next_ps;
             continue;
         }
-        (void)nic__flight_take_out(&mrc->flight, qp, psn);
         nic__mrc_shared(mrc)->lost++;
-        repair(mrc, psn);
+        repair(mrc, psn, nic__flight_take_out(&mrc->flight, qp, psn));
         *any = true;
     }
     return next_ps;

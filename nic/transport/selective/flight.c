@@ -52,6 +52,7 @@ void nic__flight_note(nic_flight_t *flight,
             .sent_ps = now_ps,
             .entropy = (uint16_t)entropy,
             .out = packet->payload_bytes != 0,
+            .full = packet->payload_bytes == qp->mtu_bytes,
         };
     }
     if (packet->payload_bytes != 0) {
@@ -66,11 +67,11 @@ nic_flight_place_t nic__flight_place(const nic_qp_t *qp, uint64_t psn)
     return (nic_flight_place_t){index, (uint32_t)(psn - first_psn) * qp->mtu_bytes};
 }
 
-bool nic__flight_take_out(nic_flight_t *flight, const nic_qp_t *qp, uint64_t psn)
+uint32_t nic__flight_take_out(nic_flight_t *flight, const nic_qp_t *qp, uint64_t psn)
 {
     nic_flight_sent_t *const sent = nic__flight_of(flight, psn);
     if (!sent->out) {
-        return false;
+        return 0;
     }
     const nic_flight_place_t place = nic__flight_place(qp, psn);
     const uint32_t left_bytes = nic__wqe(qp, place.index)->length - place.offset;
@@ -78,7 +79,7 @@ bool nic__flight_take_out(nic_flight_t *flight, const nic_qp_t *qp, uint64_t psn
     const uint32_t bytes = nic__flight_frame_bytes(qp, payload_bytes);
     sent->out = false;
     flight->bytes -= bytes < flight->bytes ? bytes : flight->bytes;
-    return true;
+    return bytes;
 }
 
 void nic__flight_hold(nic_flight_t *flight, const nic_held_t *held, uint64_t psn)

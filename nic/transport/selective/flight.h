@@ -15,6 +15,7 @@ typedef struct nic_flight_sent {
     sim_time_t sent_ps;
     uint16_t entropy; // its path
     bool out;         // it counts as in flight
+    bool full;        // its payload is that of a full packet
 } nic_flight_sent_t;
 
 typedef struct nic_flight {
@@ -39,8 +40,14 @@ void nic__flight_note(nic_flight_t *flight,
                       const nic_qp_t *qp,
                       const nic_held_sent_t *sent,
                       uint32_t entropy);
-// Takes a packet that was lost out of what is in flight. Returns false if it did not count.
-bool nic__flight_take_out(nic_flight_t *flight, const nic_qp_t *qp, uint64_t psn);
+// Takes a packet that was lost out of what is in flight. Returns the bytes of its frame; 0: it did
+// not count.
+uint32_t nic__flight_take_out(nic_flight_t *flight, const nic_qp_t *qp, uint64_t psn);
+// Returns whether a packet that is not acknowledged yet is a full one.
+static inline bool nic__flight_full(const nic_flight_t *flight, const nic_qp_t *qp, uint64_t psn)
+{
+    return psn >= qp->una_psn && psn < qp->next_psn && nic__flight_of(flight, psn)->full;
+}
 // Marks a packet that the peer holds; one that is not in [una_psn, next_psn) is ignored.
 void nic__flight_hold(nic_flight_t *flight, const nic_held_t *held, uint64_t psn);
 // Takes off what has newly arrived, by the count of all received bytes that an ACK carries. To be

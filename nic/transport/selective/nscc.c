@@ -18,15 +18,22 @@ static double real_of(sim_ratio_t ratio)
     return (double)ratio.num / (double)ratio.den;
 }
 
-static void set_base(nic_nscc_t *nscc, sim_time_t base_ps)
+// Sets what follows from the round trip of the network, which stays.
+static void set_network(nic_nscc_t *nscc, sim_time_t network_ps)
 {
-    const nic_nscc_config_t *const config = nscc->config;
-    const double bdp_bytes = (double)nscc->line_bps / 8 * (double)base_ps / (double)SIM_PS_PER_S;
-    nscc->base_ps = base_ps;
-    nscc->target_ps = (sim_time_t)(real_of(config->target) * (double)base_ps);
+    const double bdp_bytes = (double)nscc->line_bps / 8 * (double)network_ps / (double)SIM_PS_PER_S;
+    nscc->network_ps = network_ps;
+    nscc->target_ps = (sim_time_t)(real_of(nscc->config->target) * (double)network_ps);
     nscc->scale_rate = bdp_bytes / REFERENCE_BDP_BYTES;
     nscc->scale_delay = (double)nscc->target_ps / REFERENCE_RTT_PS;
-    nscc->cap_bytes = real_of(config->cap) * bdp_bytes;
+}
+
+// Sets the round trip of this path, which lowers the largest window and nothing else.
+static void set_base(nic_nscc_t *nscc, sim_time_t base_ps)
+{
+    const double bdp_bytes = (double)nscc->line_bps / 8 * (double)base_ps / (double)SIM_PS_PER_S;
+    nscc->base_ps = base_ps;
+    nscc->cap_bytes = real_of(nscc->config->cap) * bdp_bytes;
 }
 
 // Keeps the window within its limits.
@@ -36,6 +43,15 @@ static void apply(nic_nscc_t *nscc)
     nscc->window_bytes = nscc->window_bytes < nscc->mtu_bytes ? nscc->mtu_bytes
                          : nscc->window_bytes > most          ? most
                                                               : nscc->window_bytes;
+}
+
+// Takes in a round trip. Only full packets show the round trip of the idle path: short ones take
+// less time on each link.
+static void lower_base(nic_nscc_t *nscc, sim_time_t rtt_ps, bool full)
+{
+    if (full && rtt_ps != 0 && rtt_ps < nscc->base_ps) {
+        set_base(nscc, rtt_ps);
+    }
 }
 
 static void add_sample(nic_nscc_t *nscc, double delay_ps)
@@ -92,23 +108,43 @@ static void raise(nic_nscc_t *nscc, sim_time_t delay_ps, double bytes)
     }
 }
 
+// Applies what has been collected, after so many packets and once in a round trip of the network.
 static void adjust(nic_nscc_t *nscc, sim_time_t now_ps)
 {
     const nic_nscc_config_t *const config = nscc->config;
-    if (now_ps - nscc->adjusted_ps <= nscc->base_ps &&
-        nscc->adjust_bytes <= (double)config->adjust_packets * nscc->mtu_bytes) {
+    const bool round = now_ps - nscc->adjusted_ps >= nscc->network_ps;
+    if (!round && nscc->adjust_bytes <= (double)config->adjust_packets * nscc->mtu_bytes) {
         return;
     }
     nscc->window_bytes += nscc->increase / nscc->window_bytes;
-    if (now_ps - nscc->eta_ps > nscc->base_ps) {
+    if (round) {
         nscc->window_bytes += real_of(config->eta) * nscc->mss_bytes * nscc->scale_rate;
-        nscc->eta_ps = now_ps;
+        nscc->adjusted_ps = now_ps;
     }
     nscc->increase = nscc->adjust_bytes = 0;
-    nscc->adjusted_ps = now_ps;
 }
 
 // -- QuickAdapt
+
+// Returns true if the window was set to what arrived.
+static bool fall(nic_nscc_t *nscc, sim_time_t now_ps, sim_time_t delay_ps, uint64_t in_flight)
+{
+    const nic_nscc_config_t *const config = nscc->config;
+    const double late_ps = real_of(config->quick_delay) * (double)nscc->target_ps;
+    const bool fell = nscc->quick_ps != 0 && (nscc->alarmed || (double)delay_ps > late_ps) &&
+                      nscc->quick_bytes < real_of(config->quick_share) * nscc->cap_bytes;
+    if (fell) {
+        nscc->window_bytes =
+            nscc->quick_bytes > nscc->mtu_bytes ? nscc->quick_bytes : nscc->mtu_bytes;
+        nscc->ignore_bytes = (double)in_flight;
+        nscc->ignored_bytes = 0;
+        nscc->alarmed = false;
+        nscc->quick_count++;
+    }
+    nscc->quick_bytes = 0;
+    nscc->quick_ps = now_ps + nscc->base_ps + nscc->target_ps;
+    return fell;
+}
 
 // Returns true if the window was set to what arrived, or if what comes now was sent before that.
 static bool quick_adapt(nic_nscc_t *nscc,
@@ -117,86 +153,69 @@ static bool quick_adapt(nic_nscc_t *nscc,
                         sim_time_t delay_ps,
                         uint64_t in_flight)
 {
-    const nic_nscc_config_t *const config = nscc->config;
-    if (nscc->ignored_bytes < nscc->ignore_bytes && marked) {
-        return true;
+    const bool old = nscc->ignored_bytes < nscc->ignore_bytes && marked;
+    const bool quick = old || (now_ps > nscc->quick_ps && fall(nscc, now_ps, delay_ps, in_flight));
+    if (quick) {
+        nscc->increase = nscc->adjust_bytes = 0;
     }
-    if (now_ps <= nscc->quick_ps) {
-        return false;
-    }
-    bool fell = false;
-    const double late_ps = real_of(config->quick_delay) * (double)nscc->target_ps;
-    if (nscc->quick_ps != 0 && (nscc->alarmed || (double)delay_ps > late_ps) &&
-        nscc->quick_bytes < real_of(config->quick_share) * nscc->cap_bytes) {
-        nscc->window_bytes =
-            nscc->quick_bytes > nscc->mtu_bytes ? nscc->quick_bytes : nscc->mtu_bytes;
-        nscc->ignore_bytes = (double)in_flight;
-        nscc->ignored_bytes = 0;
-        nscc->alarmed = false;
-        nscc->quick_count++;
-        fell = true;
-    }
-    nscc->quick_bytes = 0;
-    nscc->quick_ps = now_ps + nscc->base_ps + nscc->target_ps;
-    return fell;
+    return quick;
 }
 
 // -- what a transport tells
 
 void nic__nscc_ack(nic_nscc_t *nscc,
                    sim_time_t now_ps,
-                   sim_time_t rtt_ps,
-                   bool marked,
+                   const nic_nscc_cause_t *cause,
                    uint64_t new_bytes,
                    uint64_t in_flight_bytes)
 {
-    const nic_nscc_config_t *const config = nscc->config;
     const double bytes = (double)new_bytes;
+    const bool marked = cause->marked;
     sim_time_t delay_ps = (sim_time_t)nscc->average_ps;
-    if (rtt_ps != 0) {
-        if (rtt_ps < nscc->base_ps || nscc->base_ps == 0) {
-            set_base(nscc, rtt_ps);
-        }
-        delay_ps = rtt_ps - nscc->base_ps;
+    if (cause->rtt_ps != 0) {
+        lower_base(nscc, cause->rtt_ps, cause->full);
+        delay_ps = cause->rtt_ps > nscc->base_ps ? cause->rtt_ps - nscc->base_ps : 0;
         const bool quarter =
-            config->sample == NIC_NSCC_QUARTER && !marked && delay_ps > nscc->target_ps;
+            nscc->config->sample == NIC_NSCC_QUARTER && !marked && delay_ps > nscc->target_ps;
         add_sample(nscc, quarter ? QUARTER * (double)nscc->base_ps : (double)delay_ps);
     }
+    nscc->ignored_bytes += bytes;
     nscc->quick_bytes += bytes;
     nscc->adjust_bytes += bytes;
-    if (quick_adapt(nscc, now_ps, marked, delay_ps, in_flight_bytes)) {
-        nscc->ignored_bytes += bytes;
+    if (!quick_adapt(nscc, now_ps, marked, delay_ps, in_flight_bytes)) {
+        if (!marked) {
+            raise(nscc, delay_ps, bytes);
+        } else if (delay_ps >= nscc->target_ps) {
+            cut(nscc, now_ps);
+        }
         apply(nscc);
-        return;
+        adjust(nscc, now_ps);
     }
-    if (!marked) {
-        raise(nscc, delay_ps, bytes);
-    } else if (delay_ps >= nscc->target_ps) {
-        cut(nscc, now_ps);
-    }
-    adjust(nscc, now_ps);
     apply(nscc);
 }
 
 void nic__nscc_trimmed(nic_nscc_t *nscc,
                        sim_time_t now_ps,
+                       sim_time_t rtt_ps,
                        uint32_t bytes,
                        bool excused,
                        uint64_t in_flight_bytes)
 {
-    add_sample(nscc, (double)nscc->base_ps);
-    nscc->alarmed = true;
-    if (nscc->ignored_bytes < nscc->ignore_bytes) {
-        nscc->ignored_bytes += bytes;
-    } else if (!quick_adapt(nscc, now_ps, true, 0, in_flight_bytes) && !excused) {
-        nscc->window_bytes -= bytes;
+    lower_base(nscc, rtt_ps, true);
+    add_sample(nscc, (double)nscc->network_ps);
+    nscc->ignored_bytes += bytes;
+    if (!excused) {
+        nscc->alarmed = true;
+        nscc->window_bytes -= quick_adapt(nscc, now_ps, true, 0, in_flight_bytes) ? 0 : bytes;
     }
     apply(nscc);
 }
 
-void nic__nscc_lost(nic_nscc_t *nscc)
+void nic__nscc_lost(nic_nscc_t *nscc, uint32_t bytes)
 {
-    nscc->alarmed = true;
+    nscc->window_bytes -= bytes;
+    nscc->ignored_bytes += bytes;
+    apply(nscc);
 }
 
 void nic__nscc_init(nic_nscc_t *nscc,
@@ -212,6 +231,7 @@ void nic__nscc_init(nic_nscc_t *nscc,
         .mss_bytes = payload_bytes,
         .mtu_bytes = frame_bytes,
     };
+    set_network(nscc, base_ps);
     set_base(nscc, base_ps);
     nscc->window_bytes = nscc->cap_bytes;
     apply(nscc);

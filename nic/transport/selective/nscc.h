@@ -40,7 +40,8 @@ extern const sim_attr_table_t nic_nscc_attrs; // "nic.nscc."
 typedef struct nic_nscc {
     const nic_nscc_config_t *config;
     uint64_t line_bps;
-    sim_time_t base_ps; // round trip of the idle path, or the least measured
+    sim_time_t network_ps; // round trip of the network's longest idle path
+    sim_time_t base_ps;    // the same, or the least that was measured
     sim_time_t target_ps;
     double scale_rate;  // a: bandwidth-delay product / that of the reference network
     double scale_delay; // b: target / round trip of the reference network
@@ -51,12 +52,11 @@ typedef struct nic_nscc {
     double average_ps;
     double increase; // bytes x bytes that await the next adjustment
     double adjust_bytes;
-    sim_time_t adjusted_ps;
-    sim_time_t eta_ps; // of the last addition of eta
-    sim_time_t cut_ps; // of the last decrease
-    double fast_bytes; // received in a row with almost no delay
+    sim_time_t adjusted_ps; // of the last addition of eta
+    sim_time_t cut_ps;      // of the last decrease
+    double fast_bytes;      // received in a row with almost no delay
     bool fast;
-    bool alarmed;        // a packet was trimmed or lost since QuickAdapt looked last
+    bool alarmed;        // a packet was trimmed since QuickAdapt set the window
     double quick_bytes;  // received since then
     sim_time_t quick_ps; // when it looks next; 0: never yet
     double ignored_bytes;
@@ -72,22 +72,30 @@ void nic__nscc_init(nic_nscc_t *nscc,
                     sim_time_t base_ps,
                     uint32_t payload_bytes,
                     uint32_t frame_bytes);
-// An ACK: rtt_ps of the packet that caused it (0: unknown), whether that was marked, and the bytes
-// that have newly arrived. in_flight_bytes: after they were taken off.
+// The packet that caused an ACK.
+typedef struct nic_nscc_cause {
+    sim_time_t rtt_ps; // its round trip; 0: unknown
+    bool full;         // it had a full payload
+    bool marked;
+} nic_nscc_cause_t;
+
+// Takes in an ACK, and the bytes that have newly arrived. in_flight_bytes: after they were taken
+// off.
 void nic__nscc_ack(nic_nscc_t *nscc,
                    sim_time_t now_ps,
-                   sim_time_t rtt_ps,
-                   bool marked,
+                   const nic_nscc_cause_t *sample,
                    uint64_t bytes,
                    uint64_t in_flight_bytes);
-// A trimmed packet of so many bytes. excused: the receiver's credit controls the place.
+// Takes in that a packet of so many bytes was trimmed. rtt_ps: from its departure to the NACK, 0:
+// unknown, or the packet was not full. excused: the receiver's credit controls the place.
 void nic__nscc_trimmed(nic_nscc_t *nscc,
                        sim_time_t now_ps,
+                       sim_time_t rtt_ps,
                        uint32_t bytes,
                        bool excused,
                        uint64_t in_flight_bytes);
-// Packets were lost without a trace.
-void nic__nscc_lost(nic_nscc_t *nscc);
+// Takes in that a packet of so many bytes was lost without a trace.
+void nic__nscc_lost(nic_nscc_t *nscc, uint32_t bytes);
 
 SIM_C_END
 

@@ -11,8 +11,9 @@
 #include "nic/transport/responder_internal.h"
 #include "nic/transport/uec/uec.h"
 
-#define GRANT_PACKETS 4u
-#define PACE 0.99 // share of the link's rate that grants take
+#define GRANT_PACKETS 4u // payloads
+#define GRANT_UNIT 256u  // bytes of credit
+#define PACE 0.99        // share of the link's rate that grants take
 // The rule for narrow fabrics.
 #define NARROW_PERIOD 1.5 // round trips, a quarter more or less
 #define NARROW_SPREAD 0.5
@@ -24,7 +25,8 @@
 
 static uint32_t grant_size(const nic_uec_t *uec)
 {
-    return GRANT_PACKETS * (uint32_t)uec->nscc.mtu_bytes;
+    const uint32_t bytes = GRANT_PACKETS * (uint32_t)uec->nscc.mss_bytes;
+    return bytes > GRANT_UNIT ? bytes / GRANT_UNIT * GRANT_UNIT : bytes;
 }
 
 // -- sender

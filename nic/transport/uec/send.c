@@ -16,7 +16,8 @@
 // Packets ahead of a missing one that show its loss: in windows, and at least.
 #define SLEEK_WINDOWS 1.5
 #define SLEEK_PACKETS 5
-#define PROBE_ROUNDS 3 // round trips of silence, while more is to be sent
+#define PROBE_ROUNDS 3       // round trips of silence, while more is to be sent
+#define PROBE_AGAIN_ROUNDS 5 // until the next probe, if nothing answers
 
 // -- what may leave
 
@@ -26,16 +27,24 @@ static inline bool window_open(const nic_uec_t *uec)
            (double)uec->flight.bytes + uec->nscc.mtu_bytes <= uec->nscc.window_bytes;
 }
 
+// Returns whether SLEEK repairs losses now.
+static inline bool is_recovering(const nic_uec_t *uec)
+{
+    return SIM_UNLIKELY(uec->recovery_psn > uec->held.base.qp->una_psn);
+}
+
 bool nic__uec_ready(const nic_qp_t *qp)
 {
     const nic_uec_t *const uec = (const nic_uec_t *)(const void *)nic_transport_of_const(qp);
     if (SIM_UNLIKELY(nic__again_waits(&uec->held.kept.again))) {
         return (qp->flags & NIC_QP_CLOSED) == 0;
     }
-    if (!window_open(uec) || !nic__uec_has_credit(uec)) {
+    const bool again = nic__resend_waits(&uec->held.resend);
+    // What SLEEK found lost has made room for itself.
+    if ((!window_open(uec) && !(again && is_recovering(uec))) || !nic__uec_has_credit(uec)) {
         return false;
     }
-    if (SIM_UNLIKELY(nic__resend_waits(&uec->held.resend))) {
+    if (SIM_UNLIKELY(again)) {
         return (qp->flags & (NIC_QP_RNR_WAIT | NIC_QP_CLOSED)) == 0;
     }
     return qp->next_psn - qp->una_psn < uec->range_packets && nic_transport_new_ready(qp);
@@ -67,6 +76,9 @@ static inline bool probes(const nic_uec_t *uec)
 static sim_time_t probe_after_ps(const nic_uec_t *uec)
 {
     const nic_qp_t *const qp = uec->held.base.qp;
+    if (uec->probe_ps != 0 && uec->heard_ps == uec->probe_ps) {
+        return PROBE_AGAIN_ROUNDS * uec->nscc.base_ps;
+    }
     const bool all_sent = qp->sq_send == qp->sq_posted;
     return all_sent ? uec->nscc.base_ps + uec->nscc.target_ps : PROBE_ROUNDS * uec->nscc.base_ps;
 }
@@ -81,12 +93,15 @@ static sim_time_t probe(nic_uec_t *uec)
         packet->opcode = ROCE_UET_PROBE;
         packet->psn = (uint32_t)qp->una_psn;
         packet->sent_ps = now_ps;
+        packet->priority = qp->priority; // it waits where data waits
+        packet->dscp = qp->path.dscp & 63u;
+        packet->ecn = qp->path.ecn & 3u;
         net_packet_aside(packet)->map.bits[2] = 0;
         net_packet_aside(packet)->selective.round = 0;
-        nic__uec_dress(qp, packet, uec->rod ? 0 : uec->paths.shuffle);
+        nic__uec_dress(qp, packet, uec->rod ? 0 : nic__uec_paths_next(&uec->paths, now_ps));
         nic__uec_shared(uec)->probes++;
         nic_transport_send(qp, packet);
-        uec->heard_ps = now_ps;
+        uec->heard_ps = uec->probe_ps = now_ps;
     }
     return uec->heard_ps + probe_after_ps(uec);
 }
@@ -126,7 +141,8 @@ net_packet_t *nic__uec_next_packet(nic_t *nic, nic_qp_t *qp)
         nic__uec_use_credit(uec, sent.packet);
         sent.packet->psn = (uint32_t)sent.psn;
         // The last packet of a message asks for an ACK, and what leaves the sender waiting for one.
-        sent.packet->ack_request = sent.again || qp->send_offset == 0 || !window_open(uec);
+        sent.packet->ack_request =
+            sent.again || qp->send_offset == 0 || !window_open(uec) || !nic__uec_has_credit(uec);
         if (idle) {
             nic_transport_timer_cancel(qp); // the first packet armed it with the standard's time
             uec->held.active_ps = nic_transport_node(qp)->now_ps;
@@ -162,13 +178,16 @@ typedef struct news {
     uint64_t arrived_bytes;
     uint64_t granted_bytes; // of credit
     uint64_t ahead_packets; // that the receiver holds although one before them is missing
-    sim_time_t sent_ps;
+    sim_time_t sent_ps;     // SIM_TIME_NEVER: a probe caused it
     bool marked;
+    bool full; // the packet that caused it was a full one
 } news_t;
 
-static news_t read_ack(const nic_qp_t *qp, const net_packet_t *packet)
+static news_t read_ack(const nic_uec_t *uec, const net_packet_t *packet)
 {
+    const nic_qp_t *const qp = uec->held.base.qp;
     const net_packet_aside_t *const aside = net_packet_aside(packet);
+    const uint64_t cause_psn = nic_transport_psn(aside->map.length, qp->una_psn);
     return (news_t){
         .end_psn = nic_transport_psn(packet->psn, qp->una_psn) + 1,
         .base_psn = nic_transport_psn(aside->map.first_psn, qp->una_psn),
@@ -178,6 +197,7 @@ static news_t read_ack(const nic_qp_t *qp, const net_packet_t *packet)
         .ahead_packets = aside->map.bits[3],
         .sent_ps = packet->sent_ps,
         .marked = packet->becn,
+        .full = nic__flight_full(&uec->flight, qp, cause_psn),
     };
 }
 
@@ -188,62 +208,57 @@ static void hear_bytes(nic_uec_t *uec, const news_t *news)
     const uint64_t more = nic__flight_arrived(&uec->flight, qp, news->arrived_bytes);
     if (uec->windowed) {
         const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
-        nic__nscc_ack(&uec->nscc,
-                      now_ps,
-                      news->sent_ps == SIM_TIME_NEVER ? 0 : now_ps - news->sent_ps,
-                      news->marked,
-                      more,
-                      uec->flight.bytes);
+        const nic_nscc_cause_t cause = {
+            .rtt_ps = now_ps - (news->sent_ps == SIM_TIME_NEVER ? uec->probe_ps : news->sent_ps),
+            .full = news->full,
+            .marked = news->marked,
+        };
+        nic__nscc_ack(&uec->nscc, now_ps, &cause, more, uec->flight.bytes);
     }
 }
 
-// Returns when the newest of the packets was sent that the bitmap of an ACK names. *end_psn: the
-// PSN behind the last of them.
-static sim_time_t newest_arrival_ps(const nic_uec_t *uec, const news_t *news, uint64_t *end_psn)
+// Returns whether an ACK shows that packets were lost: too many have arrived ahead of a missing
+// one, or a probe has come back at once, and data has not.
+static bool shows_loss(const nic_uec_t *uec, const news_t *news)
 {
-    const nic_qp_t *const qp = uec->held.base.qp;
-    sim_time_t newest_ps = 0;
-    *end_psn = qp->una_psn;
-    for (uint32_t i = 0; i < 64; i++) {
-        const uint64_t psn = news->base_psn + i;
-        if ((news->bits >> i & 1u) != 0 && psn >= qp->una_psn && psn < qp->next_psn) {
-            const sim_time_t sent_ps = nic__flight_of(&uec->flight, psn)->sent_ps;
-            newest_ps = sent_ps > newest_ps ? sent_ps : newest_ps;
-            *end_psn = psn + 1;
-        }
+    const double cap = uec->nscc.cap_bytes;
+    const double ahead = SLEEK_WINDOWS * (uec->windowed ? uec->nscc.window_bytes : cap);
+    const double most = (ahead < cap ? ahead : cap) / uec->nscc.mss_bytes;
+    const uint64_t packets = most > SLEEK_PACKETS ? (uint64_t)most : SLEEK_PACKETS;
+    if (news->sent_ps != SIM_TIME_NEVER) {
+        return news->ahead_packets >= packets && !is_recovering(uec) &&
+               !nic__resend_waits(&uec->held.resend);
     }
-    return newest_ps;
+    const sim_time_t probe_ps = nic_transport_node(uec->held.base.qp)->now_ps - uec->probe_ps;
+    return probe_ps < uec->nscc.base_ps + uec->nscc.target_ps;
 }
 
-// SLEEK: if more packets than one and a half windows are ahead of a missing one, those were lost
-// that were sent before the newest packet that has arrived.
-static void look_for_holes(nic_uec_t *uec, const news_t *news)
+// SLEEK: when losses show, all that was sent before and is missing is sent again, a window from the
+// oldest on, each packet once.
+static void repair_losses(nic_uec_t *uec, const news_t *news)
 {
     nic_qp_t *const qp = uec->held.base.qp;
-    const double window = uec->windowed ? uec->nscc.window_bytes : uec->nscc.cap_bytes;
-    const double most = SLEEK_WINDOWS * window / uec->nscc.mtu_bytes;
-    const uint64_t packets = most > SLEEK_PACKETS ? (uint64_t)most : SLEEK_PACKETS;
-    if (!uec->config->sleek || uec->rod || news->ahead_packets < packets) {
+    if (!probes(uec)) {
         return;
     }
-    if (qp->una_psn >= uec->recovery_psn) {
+    if (shows_loss(uec, news)) {
         uec->recovery_psn = qp->next_psn;
-        uec->recovery_ps = nic_transport_node(qp)->now_ps;
+        uec->repaired_psn = news->sent_ps == SIM_TIME_NEVER ? qp->una_psn : uec->repaired_psn;
     }
-    uint64_t end_psn = 0;
-    const sim_time_t newest_ps = newest_arrival_ps(uec, news, &end_psn);
-    for (uint64_t psn = qp->una_psn; psn < end_psn; psn++) {
-        const nic_flight_sent_t *const sent = nic__flight_of(&uec->flight, psn);
+    const double window = uec->windowed ? uec->nscc.window_bytes : uec->nscc.cap_bytes;
+    const uint64_t reach_psn = qp->una_psn + (uint64_t)(window / uec->nscc.mss_bytes);
+    const uint64_t end_psn = reach_psn < uec->recovery_psn ? reach_psn : uec->recovery_psn;
+    uint64_t psn = uec->repaired_psn > qp->una_psn ? uec->repaired_psn : qp->una_psn;
+    for (; psn < end_psn; psn++) {
         if ((*nic__resend_of(&uec->held.resend, psn) & NIC_SENT_HELD) == 0 &&
-            sent->sent_ps < newest_ps && sent->sent_ps <= uec->recovery_ps &&
-            nic__flight_take_out(&uec->flight, qp, psn)) {
+            nic__flight_take_out(&uec->flight, qp, psn) != 0) {
             nic__resend_add(&uec->held.resend, qp, psn, 1, 0, 0);
             nic__uec_paths_heard(&uec->paths,
-                                 sent->entropy,
+                                 nic__flight_of(&uec->flight, psn)->entropy,
                                  NIC_UEC_LOST,
                                  nic_transport_node(qp)->now_ps);
             nic__uec_shared(uec)->lost++;
-            nic__nscc_lost(&uec->nscc);
+            uec->repaired_psn = psn + 1;
         }
     }
 }
@@ -251,7 +266,7 @@ static void look_for_holes(nic_uec_t *uec, const news_t *news)
 static void take_ack(nic_uec_t *uec, const net_packet_t *packet)
 {
     nic_qp_t *const qp = uec->held.base.qp;
-    const news_t news = read_ack(qp, packet);
+    const news_t news = read_ack(uec, packet);
     for (uint32_t i = 0; i < 64 && news.bits >> i != 0; i++) {
         if ((news.bits >> i & 1u) != 0) {
             nic__flight_hold(&uec->flight, &uec->held, news.base_psn + i);
@@ -268,7 +283,7 @@ static void take_ack(nic_uec_t *uec, const net_packet_t *packet)
     hear_bytes(uec, &news);
     nic__uec_take_credit(uec, news.granted_bytes);
     hear_paths(uec, packet, news.marked ? NIC_UEC_MARKED : NIC_UEC_GOOD);
-    look_for_holes(uec, &news);
+    repair_losses(uec, &news);
 }
 
 // -- NACKs
@@ -276,17 +291,25 @@ static void take_ack(nic_uec_t *uec, const net_packet_t *packet)
 static void take_trimmed(nic_uec_t *uec, const net_packet_t *packet, uint64_t psn, bool last_hop)
 {
     nic_qp_t *const qp = uec->held.base.qp;
-    hear_paths(uec, packet, NIC_UEC_TRIMMED);
+    const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
+    // No other path leads around the last hop.
+    const nic_uec_fate_t fate = packet->becn ? NIC_UEC_MARKED : NIC_UEC_GOOD;
+    hear_paths(uec, packet, last_hop ? fate : NIC_UEC_TRIMMED);
     if (psn < qp->una_psn || psn >= qp->next_psn ||
-        (*nic__resend_of(&uec->held.resend, psn) & NIC_SENT_HELD) != 0 ||
-        !nic__flight_take_out(&uec->flight, qp, psn)) {
+        (*nic__resend_of(&uec->held.resend, psn) & NIC_SENT_HELD) != 0) {
+        return;
+    }
+    const uint32_t bytes = nic__flight_take_out(&uec->flight, qp, psn);
+    if (bytes == 0) {
         return;
     }
     nic__resend_add(&uec->held.resend, qp, psn, 1, 0, 0);
     if (uec->windowed) {
+        const bool full = nic__flight_full(&uec->flight, qp, psn);
         nic__nscc_trimmed(&uec->nscc,
-                          nic_transport_node(qp)->now_ps,
-                          nic__flight_frame_bytes(qp, qp->mtu_bytes),
+                          now_ps,
+                          full ? now_ps - packet->sent_ps : 0,
+                          bytes,
                           uec->credited && last_hop,
                           uec->flight.bytes);
     }
@@ -306,7 +329,6 @@ static void go_back(nic_uec_t *uec)
                     (uint32_t)(qp->next_psn - qp->una_psn),
                     0,
                     0);
-    nic__nscc_lost(&uec->nscc);
 }
 
 static void take_nack(nic_uec_t *uec, const net_packet_t *packet)
@@ -324,10 +346,14 @@ static void take_nack(nic_uec_t *uec, const net_packet_t *packet)
         return;
     }
     nic__uec_take_credit(uec, 0);
-    if (uec->rod) {
-        go_back(uec);
+    if (aside->selective.round == UET_NACK_OUT_OF_ORDER) {
+        const bool out = qp->una_psn != qp->next_psn;
+        nic__nscc_lost(&uec->nscc, out ? nic__flight_take_out(&uec->flight, qp, qp->una_psn) : 0);
     } else {
         take_trimmed(uec, packet, psn, aside->selective.round == UET_NACK_TRIMMED_LAST_HOP);
+    }
+    if (uec->rod) {
+        go_back(uec);
     }
 }
 
@@ -389,9 +415,11 @@ void nic__uec_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 
 // -- time-outs
 
-// Queues the packets that are overdue. Returns when the next one is.
-static sim_time_t queue_overdue(nic_uec_t *uec, bool *any)
+// Queues the packets that are overdue, unless the peer answers and SLEEK repairs them. Returns when
+// the next one is.
+static sim_time_t queue_overdue(nic_uec_t *uec, bool quiet, bool *any)
 {
+    const bool left_to_sleek = !quiet && probes(uec) && is_recovering(uec);
     nic_qp_t *const qp = uec->held.base.qp;
     const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
     sim_time_t next_ps = now_ps + rto_ps(uec, 0);
@@ -406,8 +434,13 @@ static sim_time_t queue_overdue(nic_uec_t *uec, bool *any)
             next_ps = due_ps < next_ps ? due_ps : next_ps;
             continue;
         }
+        if (left_to_sleek) {
+            // The next ACK repairs it, once more if it was sent again already.
+            uec->repaired_psn = times != 0 && psn < uec->repaired_psn ? psn : uec->repaired_psn;
+            continue;
+        }
         nic__uec_paths_heard(&uec->paths, sent->entropy, NIC_UEC_LOST, now_ps);
-        (void)nic__flight_take_out(&uec->flight, qp, psn);
+        nic__nscc_lost(&uec->nscc, nic__flight_take_out(&uec->flight, qp, psn));
         nic__resend_add(&uec->held.resend, qp, psn, 1, 0, 0);
         nic__uec_shared(uec)->lost++;
         *any = true;
@@ -427,13 +460,12 @@ void nic__uec_timed_out(nic_qp_t *qp)
         return;
     }
     bool any = false;
-    const sim_time_t due_ps = queue_overdue(uec, &any);
     // A time-out in a row counts only if nothing was heard for the whole of it.
     const bool quiet = now_ps >= uec->held.active_ps + rto_ps(uec, uec->held.silent);
+    const sim_time_t due_ps = queue_overdue(uec, quiet, &any);
     // Nothing else may be out: requests without payload, READs, answers that were lost.
     const bool stuck = quiet && uec->flight.bytes == 0 && !nic__resend_waits(&uec->held.resend);
     if (any || stuck) {
-        nic__nscc_lost(&uec->nscc);
         if (quiet && !nic__held_silent(&uec->held)) {
             return;
         }

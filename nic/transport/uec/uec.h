@@ -86,9 +86,10 @@ typedef struct nic_uec {
     uint64_t granted_bytes; // by the receiver so far
     bool speculative;       // nothing was heard yet: the first window needs no grant
     sim_time_t rto_ps;
-    sim_time_t heard_ps;    // of the last answer or probe
-    sim_time_t recovery_ps; // when SLEEK began to repair losses
-    uint64_t recovery_psn;  // SLEEK looks for losses again when everything before it has arrived
+    sim_time_t heard_ps;   // of the last answer or probe
+    sim_time_t probe_ps;   // of the last probe
+    uint64_t recovery_psn; // SLEEK repairs losses until everything before it has arrived
+    uint64_t repaired_psn; // and has looked at everything before this one
     nic_uec_paths_t paths;
     // receiver
     uint64_t taken_bytes;  // of frames with a payload

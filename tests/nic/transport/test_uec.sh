@@ -90,6 +90,17 @@ run drop --set k=4 --set pattern=incast --set bytes=1MB --set trimming=false --s
 near drop "largest FCT in us" "$(value drop max)" 700 8
 [ "$(value drop dropped)" -gt 100 ] && [ "$(value drop trimmed)" = 0 ] || fail "drop: nothing was dropped"
 
+# Fifteen senders: SLEEK repeats what was dropped once, and little else.
+run sleek --set k=4 --set pattern=incast --set bytes=1MB --set trimming=false --set queue=5 --set senders=15
+near sleek "mean FCT in us" "$(value sleek mean)" 1095 5
+near sleek "largest FCT in us" "$(value sleek max)" 1247 5
+near sleek retransmissions "$(value sleek retransmitted)" 422 20
+
+# Four links from the cores down to one switch are slow, and so are flows to its pod.
+run slow --set balance=bitmap --set ack_bytes=4000 --set slow_links=four
+near slow "mean FCT in us" "$(value slow mean)" 199.6 3
+near slow retransmissions "$(value slow retransmitted)" 404 40
+
 # A matrix of connections on a fabric in a file, whose round trip sets windows and queues.
 cat >"$work/four.topo" <<'END'
 Nodes 16
