@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PROBE_DOUBLINGS 20u
+
 // -- the list of denied values
 
 typedef struct range {
@@ -229,6 +231,7 @@ static void make_bad(nic_evs_t *evs, uint32_t number, sim_time_t now_ps)
     const uint32_t plane = nic__evs_plane(evs, number);
     ev->state = NIC_EV_BAD;
     ev->answers = 0;
+    ev->unanswered = 0;
     ev->probing = false;
     ev->time_ps = now_ps + evs->config->probe_ps;
     evs->bad++;
@@ -259,14 +262,27 @@ bool nic__evs_heard(nic_evs_t *evs, uint32_t number, nic_ev_fate_t fate, sim_tim
 
 // -- probes
 
+// Notes that a probe leaves. Each one without an answer doubles the time until the next: a peer that
+// is gone would else be probed by all paths for ever.
+static void note_probe(const nic_evs_t *evs, nic_ev_t *ev, sim_time_t now_ps)
+{
+    const sim_time_t most_ps = evs->config->probe_max_ps;
+    const sim_time_t first_ps = evs->config->probe_ps;
+    ev->answers = ev->probing ? 0 : ev->answers; // the last one was lost
+    ev->unanswered =
+        (uint8_t)(ev->probing ? ev->unanswered + (ev->unanswered < PROBE_DOUBLINGS) : 0);
+    ev->probing = true;
+    const bool most = first_ps > most_ps >> ev->unanswered;
+    const sim_time_t wait_ps = most ? most_ps : first_ps << ev->unanswered;
+    ev->time_ps = now_ps + (wait_ps > first_ps ? wait_ps : first_ps);
+}
+
 uint32_t nic__evs_probe(nic_evs_t *evs, sim_time_t now_ps)
 {
     for (uint32_t i = 0; evs->bad != 0 && i < evs->block * evs->plane_count; i++) {
         nic_ev_t *const ev = &evs->evs[i];
         if (ev->state == NIC_EV_BAD && ev->time_ps <= now_ps) {
-            ev->answers = ev->probing ? 0 : ev->answers; // the last one was lost
-            ev->probing = true;
-            ev->time_ps = now_ps + evs->config->probe_ps;
+            note_probe(evs, ev, now_ps);
             return i;
         }
     }
@@ -285,11 +301,12 @@ sim_time_t nic__evs_probe_due_ps(const nic_evs_t *evs)
     return due_ps;
 }
 
-// Makes a recovered EV active if its plane has an active one that is not usable.
+// Makes a recovered EV active if its plane has an active one that is not usable, or takes back the
+// place that a backup holds for it.
 static void take_place(nic_evs_t *evs, uint32_t number)
 {
     const uint32_t plane = nic__evs_plane(evs, number);
-    const uint16_t *const order = evs->order + (size_t)plane * evs->active;
+    uint16_t *const order = evs->order + (size_t)plane * evs->active;
     nic_ev_t *const ev = &evs->evs[number];
     if (ev->active) {
         evs->planes[plane].usable++;
@@ -299,6 +316,15 @@ static void take_place(nic_evs_t *evs, uint32_t number)
         const uint32_t other = block_start(evs, plane) + order[k];
         if (!is_usable(&evs->evs[other]) && replace(evs, other, plane)) {
             evs->planes[plane].usable++;
+            return;
+        }
+    }
+    const uint32_t index = number - block_start(evs, plane);
+    for (uint32_t k = 0; index < evs->active && k < evs->active; k++) {
+        if (order[k] >= evs->active) {
+            evs->evs[block_start(evs, plane) + order[k]].active = false;
+            order[k] = (uint16_t)index;
+            ev->active = true;
             return;
         }
     }

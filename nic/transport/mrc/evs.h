@@ -39,11 +39,12 @@ typedef enum nic_evs_marked {
 typedef struct nic_evs_config {
     uint64_t active; // of all planes
     uint64_t backup;
-    char *denied;        // a list, "3, 8-11"
-    sim_time_t skip_ps;  // SIM_AUTO: until its turn has passed once
-    uint64_t losses;     // in a row that make a path bad
-    sim_time_t probe_ps; // between two probes of a path
-    uint64_t probes;     // in a row that make it good again
+    char *denied;            // a list, "3, 8-11"
+    sim_time_t skip_ps;      // SIM_AUTO: until its turn has passed once
+    uint64_t losses;         // in a row that make a path bad
+    sim_time_t probe_ps;     // from a loss to the first probe of its path
+    sim_time_t probe_max_ps; // probes without an answer double the time, up to this
+    uint64_t probes;         // in a row that make it good again
     nic_evs_marked_t marked;
 } nic_evs_config_t;
 
@@ -53,6 +54,7 @@ typedef struct nic_ev {
     bool probing;       // a probe is under way
     uint8_t losses;     // in a row
     uint8_t answers;    // to probes, in a row
+    uint8_t unanswered; // probes, in a row
     sim_time_t time_ps; // SKIP: its end; BAD: when the next probe is due
 } nic_ev_t;
 

@@ -68,8 +68,8 @@ typedef struct nic_mrc {
     nic_evs_t evs;
     nic_nscc_t nscc;
     bool windowed;
-    sim_time_t rto_ps;
-    sim_time_t reorder_ps;
+    sim_time_t rto_ps;     // at least: see nic__mrc_rto_ps
+    sim_time_t reorder_ps; // at least: see nic__mrc_reorder_ps
     sim_time_t quiet_ps;
     sim_time_t heard_ps;  // of the last answer, or of the probe that asked for one
     sim_time_t newest_ps; // when the newest packet was sent that is known to have arrived
@@ -102,8 +102,12 @@ bool nic__mrc_any_path(const nic_mrc_t *mrc); // some path is usable
 net_packet_t *nic__mrc_next_packet(nic_t *nic, nic_qp_t *qp);
 // Gives a packet its path, its length on the wire and the opcode that says that it is of MRC.
 void nic__mrc_dress(nic_qp_t *qp, net_packet_t *packet, uint32_t entropy);
-// Returns the time-out of a packet that was sent again so often.
+// Returns the time-out of a packet that was sent again so often. One that was not configured follows
+// the round trips that were measured: packets that wait in a queue are not lost.
 sim_time_t nic__mrc_rto_ps(const nic_mrc_t *mrc, uint32_t times);
+// Returns how much later than a missing packet one was sent whose arrival shows that the former is
+// lost. It follows the round trips likewise: paths differ by their queues.
+sim_time_t nic__mrc_reorder_ps(const nic_mrc_t *mrc);
 // Arms the timer for what is due next, `due_ps` at the latest.
 void nic__mrc_arm(nic_mrc_t *mrc, sim_time_t due_ps);
 

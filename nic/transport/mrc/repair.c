@@ -186,10 +186,11 @@ static void look_for_gaps(nic_mrc_t *mrc, const news_t *news)
     if (news->ahead_packets == 0 && !news->probed) {
         return; // nothing is missing
     }
+    const sim_time_t reorder_ps = nic__mrc_reorder_ps(mrc);
     for (uint32_t i = 0; i < NIC_SACK_BITS; i++) {
         const uint64_t psn = news->base_psn + i;
         if ((news->bits >> i & 1u) == 0 && psn >= qp->una_psn && psn < qp->next_psn &&
-            nic__flight_of(&mrc->flight, psn)->sent_ps + mrc->reorder_ps < mrc->newest_ps) {
+            nic__flight_of(&mrc->flight, psn)->sent_ps + reorder_ps < mrc->newest_ps) {
             const uint32_t bytes = nic__flight_take_out(&mrc->flight, qp, psn);
             if (bytes != 0) {
                 nic__mrc_shared(mrc)->gaps++;
@@ -240,6 +241,9 @@ void nic__mrc_take_sack(nic_mrc_t *mrc, const net_packet_t *packet)
         .full = nic__flight_full(&mrc->flight, qp, news.cause_psn),
         .marked = news.marked,
     };
+    if (cause.rtt_ps != 0) {
+        nic__rto_measured(&mrc->held.resend.fetch.rto, cause.rtt_ps);
+    }
     hold(mrc, &news);
     if (news.end_psn > before_psn) {
         nic_transport_advance(qp, news.end_psn, packet, false);

@@ -44,13 +44,26 @@ bool nic__mrc_ready(const nic_qp_t *qp)
 
 // -- sending
 
+// Returns a time that was given, or else the usual round trip, `own_ps` at least.
+static sim_time_t at_least(const nic_mrc_t *mrc, sim_time_t given_ps, sim_time_t own_ps)
+{
+    const sim_time_t usual_ps = nic__rto_usual_ps(&mrc->held.resend.fetch.rto);
+    return given_ps == SIM_AUTO && usual_ps > own_ps ? usual_ps : own_ps;
+}
+
 sim_time_t nic__mrc_rto_ps(const nic_mrc_t *mrc, uint32_t times)
 {
     const uint32_t linear = (uint32_t)mrc->config->rto_linear;
     const uint32_t doublings = times > linear ? times - linear : 0;
-    const sim_time_t most_ps = mrc->config->rto_max_ps;
-    return doublings >= 63 || mrc->rto_ps > most_ps >> doublings ? most_ps
-                                                                 : mrc->rto_ps << doublings;
+    const sim_time_t least_ps = at_least(mrc, mrc->config->rto_ps, mrc->rto_ps);
+    const sim_time_t max_ps = mrc->config->rto_max_ps;
+    const sim_time_t most_ps = max_ps > least_ps ? max_ps : least_ps;
+    return doublings >= 63 || least_ps > most_ps >> doublings ? most_ps : least_ps << doublings;
+}
+
+sim_time_t nic__mrc_reorder_ps(const nic_mrc_t *mrc)
+{
+    return at_least(mrc, mrc->config->reorder_ps, mrc->reorder_ps);
 }
 
 void nic__mrc_arm(nic_mrc_t *mrc, sim_time_t due_ps)

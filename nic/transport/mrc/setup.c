@@ -46,8 +46,13 @@ static const sim_attr_t attrs[] = {
              .default_text = "1", .min_text = "1", .max_text = "255",
              .help = "lost packets in a row after which a path counts as bad"),
     SIM_ATTR(PREFIX ".probe-interval", TIME, nic_mrc_config_t, evs.probe_ps,
-             .default_text = "100us", .min_text = "1us", .max_text = "100s",
-             .help = "time between two probes of a bad path, while its queue pair has work"),
+             .default_text = "20us", .min_text = "1us", .max_text = "100s",
+             .help = "time from a loss to a probe of its path, and from each answer to the next "
+                     "probe, while the queue pair has work"),
+    SIM_ATTR(PREFIX ".probe-interval-max", TIME, nic_mrc_config_t, evs.probe_max_ps,
+             .default_text = "2ms", .min_text = "1us", .max_text = "100s",
+             .help = "longest time between two probes of a bad path; each probe without an answer "
+                     "doubles the time from nic.mrc.probe-interval on"),
     SIM_ATTR(PREFIX ".probes", COUNT, nic_mrc_config_t, evs.probes,
              .default_text = "1", .min_text = "1", .max_text = "255",
              .help = "answered probes in a row after which a bad path is good again"),

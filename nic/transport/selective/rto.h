@@ -65,10 +65,16 @@ static inline void nic__rto_heard(nic_rto_t *rto, uint32_t silent, sim_time_t si
     }
 }
 
+// Returns a time that hardly any round trip exceeds: SRTT + 4 RTTVAR.
+static inline sim_time_t nic__rto_usual_ps(const nic_rto_t *rto)
+{
+    return rto->smooth_ps + 4 * rto->spread_ps;
+}
+
 // Returns the present time-out.
 static inline sim_time_t nic__rto_ps(const nic_rto_t *rto, const nic_qp_t *qp)
 {
-    const sim_time_t measured_ps = rto->smooth_ps + 4 * rto->spread_ps;
+    const sim_time_t measured_ps = nic__rto_usual_ps(rto);
     const sim_time_t least_ps = rto->own_ps > measured_ps ? rto->own_ps : measured_ps;
     if (SIM_LIKELY(rto->doublings == 0)) {
         return least_ps;

@@ -52,11 +52,16 @@ bool nic__uec_ready(const nic_qp_t *qp)
 
 // -- sending
 
-// Returns the time-out of a packet that was sent again so often.
+// Returns the time-out of a packet that was sent again so often. One that was not configured follows
+// the round trips that were measured: packets that wait in a queue are not lost.
 static sim_time_t rto_ps(const nic_uec_t *uec, uint32_t times)
 {
-    const sim_time_t most_ps = uec->config->rto_max_ps;
-    return uec->rto_ps > most_ps >> times ? most_ps : uec->rto_ps << times;
+    const sim_time_t usual_ps = nic__rto_usual_ps(&uec->held.resend.fetch.rto);
+    const bool longer = uec->config->rto_ps == SIM_AUTO && usual_ps > uec->rto_ps;
+    const sim_time_t least_ps = longer ? usual_ps : uec->rto_ps;
+    const sim_time_t max_ps = uec->config->rto_max_ps;
+    const sim_time_t most_ps = max_ps > least_ps ? max_ps : least_ps;
+    return least_ps > most_ps >> times ? most_ps : least_ps << times;
 }
 
 static void arm(nic_uec_t *uec, sim_time_t due_ps)
@@ -280,6 +285,9 @@ static void take_ack(nic_uec_t *uec, const net_packet_t *packet)
         return;
     }
     nic__fetch_acknowledged(&uec->held.resend, qp, news.end_psn, true);
+    if (news.sent_ps != SIM_TIME_NEVER) {
+        nic__rto_echoed(&uec->held.resend.fetch.rto, nic_transport_node(qp)->now_ps, news.sent_ps);
+    }
     hear_bytes(uec, &news);
     nic__uec_take_credit(uec, news.granted_bytes);
     hear_paths(uec, packet, news.marked ? NIC_UEC_MARKED : NIC_UEC_GOOD);

@@ -31,6 +31,7 @@ static void set_up(rig_t *rig,
                               .skip_ps = SIM_AUTO,
                               .losses = 1,
                               .probe_ps = 100 * US,
+                              .probe_max_ps = 500 * US,
                               .probes = 1}};
     snprintf(rig->denied, sizeof(rig->denied), "%s", denied);
     rig->config.denied = rig->denied;
@@ -106,7 +107,10 @@ START_TEST(a_loss_brings_a_backup_and_probes_bring_it_back)
     ck_assert_uint_eq(rig.drawn[2], 10);
     ck_assert_uint_eq(rig.drawn[1], 0);
     ck_assert_uint_eq(nic__evs_probe(&rig.evs, 150 * US), 1);
-    ck_assert(nic__evs_probed(&rig.evs, 1, true, 160 * US)); // a backup now
+    ck_assert(nic__evs_probed(&rig.evs, 1, false, 160 * US)); // and 1 that of the backup
+    draw(&rig, 0, 40, 160 * US);
+    ck_assert_uint_eq(rig.drawn[1], 10);
+    ck_assert_uint_eq(rig.drawn[4], 0);
     ck_assert_uint_eq(nic__evs_probe_due_ps(&rig.evs), SIM_TIME_NEVER);
     ck_assert(!nic__evs_probed(&rig.evs, 1, false, 170 * US));
     nic__evs_fini(&rig.evs);
@@ -130,8 +134,26 @@ START_TEST(thresholds_count_in_a_row)
     ck_assert_uint_eq(nic__evs_probe(&rig.evs, 200 * US), 0);
     ck_assert_uint_eq(nic__evs_probe(&rig.evs, 300 * US), 0); // the one before was lost
     ck_assert(!nic__evs_probed(&rig.evs, 0, false, 301 * US));
-    ck_assert_uint_eq(nic__evs_probe(&rig.evs, 400 * US), 0);
-    ck_assert(nic__evs_probed(&rig.evs, 0, false, 401 * US));
+    ck_assert_uint_eq(nic__evs_probe(&rig.evs, 500 * US), 0);
+    ck_assert(nic__evs_probed(&rig.evs, 0, false, 501 * US));
+    nic__evs_fini(&rig.evs);
+}
+END_TEST
+
+// Probes of a peer that is gone become rare.
+START_TEST(probes_without_an_answer_back_off)
+{
+    rig_t rig;
+    set_up(&rig, 4, 0, 1, "");
+    (void)nic__evs_heard(&rig.evs, 0, NIC_EV_LOST, 0);
+    static const uint32_t due_us[] = {100, 200, 400, 800, 1300, 1800};
+    for (size_t i = 0; i < SIM_COUNT_OF(due_us); i++) {
+        ck_assert_uint_eq(nic__evs_probe_due_ps(&rig.evs), due_us[i] * US);
+        ck_assert_uint_eq(nic__evs_probe(&rig.evs, due_us[i] * US), 0);
+    }
+    ck_assert(nic__evs_probed(&rig.evs, 0, false, 1801 * US));
+    (void)nic__evs_heard(&rig.evs, 0, NIC_EV_LOST, 2000 * US);
+    ck_assert_uint_eq(nic__evs_probe_due_ps(&rig.evs), 2100 * US);
     nic__evs_fini(&rig.evs);
 }
 END_TEST
@@ -175,5 +197,6 @@ CHECK_MAIN(CHECK_TEST(active_values_take_packets_equally),
            CHECK_TEST(a_mark_lets_one_turn_pass),
            CHECK_TEST(a_loss_brings_a_backup_and_probes_bring_it_back),
            CHECK_TEST(thresholds_count_in_a_row),
+           CHECK_TEST(probes_without_an_answer_back_off),
            CHECK_TEST(denied_values_are_never_used),
            CHECK_TEST(a_plane_without_values_has_none))
