@@ -16,31 +16,20 @@ uint16_t nic__reps_next_entropy(nic_reps_t *reps,
                                 const nic_reps_config_t *config,
                                 sim_random_t *random,
                                 uint32_t entropies,
-                                sim_time_t now_ps,
-                                nic_reps_from_t *from)
+                                sim_time_t now_ps)
 {
     thaw(reps, config, now_ps);
     const uint32_t places = (uint32_t)config->cache;
-    nic_reps_from_t how = NIC_REPS_RANDOM;
-    uint16_t entropy = 0;
     if (reps->explore != 0) {
         reps->explore--;
     } else if (reps->fresh != 0) {
-        how = NIC_REPS_RECYCLED;
-        entropy = reps->ring[(reps->next + places - reps->fresh) % places];
-        reps->fresh--;
+        return reps->ring[(reps->next + places - reps->fresh--) % places];
     } else if (reps->frozen && reps->filled != 0) {
-        how = NIC_REPS_FROZEN;
-        entropy = reps->ring[reps->again % reps->filled];
+        const uint16_t entropy = reps->ring[reps->again % reps->filled];
         reps->again = (uint8_t)((reps->again + 1) % reps->filled);
+        return entropy;
     }
-    if (how == NIC_REPS_RANDOM) {
-        entropy = (uint16_t)sim_random_below(random, entropies);
-    }
-    if (from != NULL) {
-        *from = how;
-    }
-    return entropy;
+    return (uint16_t)sim_random_below(random, entropies);
 }
 
 void nic__reps_ack(nic_reps_t *reps,

@@ -23,20 +23,12 @@ typedef struct nic_reps {
     sim_time_t thaw_ps;
 } nic_reps_t;
 
-// How an entropy was found.
-typedef enum nic_reps_from {
-    NIC_REPS_RANDOM,   // nothing has come back, or the sender explores
-    NIC_REPS_RECYCLED, // it came back, and is used once more
-    NIC_REPS_FROZEN,   // it came back some time ago: the ring is frozen
-} nic_reps_from_t;
-
-// Returns the entropy of the next packet, below `entropies` (1 to 65536). *from may be NULL.
+// Returns the entropy of the next packet, below `entropies` (1 to 65536).
 uint16_t nic__reps_next_entropy(nic_reps_t *reps,
                                 const nic_reps_config_t *config,
                                 sim_random_t *random,
                                 uint32_t entropies,
-                                sim_time_t now_ps,
-                                nic_reps_from_t *from);
+                                sim_time_t now_ps);
 
 // Notes that a packet with this entropy arrived, and whether it was marked, which only frees a
 // frozen ring whose time is over.

@@ -40,8 +40,7 @@ void nic__spray_packet(nic_qp_t *qp, net_packet_t *packet, bool request)
                                                     config,
                                                     &spray->random,
                                                     entropies,
-                                                    nic__node(qp->nic)->now_ps,
-                                                    NULL);
+                                                    nic__node(qp->nic)->now_ps);
     set_port(qp, packet, (uint16_t)(ROCE_SOURCE_PORT_MIN + entropy));
     packet->sprayed = request;
 }

@@ -10,6 +10,7 @@
 #include "nic/transport/mrc/evs.h"
 #include "nic/transport/selective/flight.h"
 #include "nic/transport/selective/nscc.h"
+#include "nic/transport/selective/sack.h"
 
 // Whether a queue pair keeps to a window.
 typedef enum nic_mrc_control {
@@ -76,13 +77,10 @@ typedef struct nic_mrc {
     uint32_t probe_number;
     uint32_t immediates; // WRITEs with immediate among the work requests that began to be sent
     // receiver
-    uint64_t taken_bytes; // of frames with a payload
-    uint64_t quiet_bytes; // of them, since the last SACK
-    uint32_t told_msn;    // of the last transport ACK
-    bool any;             // a packet has come
-    bool asked;           // one has asked for an ACK, which waits until nothing is missing
-    bool turn;            // the last bitmap began at the packet that caused it
-    uint64_t shown_psn;   // where the next one begins that goes from the oldest gap on
+    nic_sack_t sack;
+    uint32_t told_msn;  // of the last transport ACK
+    bool turn;          // the last bitmap began at the packet that caused it
+    uint64_t shown_psn; // where the next one begins that goes from the oldest gap on
 } nic_mrc_t;
 
 static inline nic_mrc_t *nic__mrc_of(nic_qp_t *qp)

@@ -9,16 +9,11 @@
 #include "nic/objects/qp.h"
 #include "nic/transport/responder_internal.h"
 
-// cause_t keeps the fields of a packet that the answer to it needs.
+// The probe that an answer answers has a number, too.
 typedef struct cause {
-    uint64_t psn;
-    sim_time_t sent_ps;
-    uint32_t entropy;
-    uint32_t payload_bytes;
-    bool marked;
-    bool ack_request;
+    nic_sack_cause_t packet;
     bool probe;
-    uint32_t number; // of the probe
+    uint32_t number;
 } cause_t;
 
 // -- answers
@@ -33,8 +28,8 @@ static uint64_t base_of(nic_mrc_t *mrc, const cause_t *cause)
         return kept->first_psn;
     }
     mrc->turn = !mrc->turn && !cause->probe;
-    if (mrc->turn && cause->psn >= kept->first_psn + NIC_SACK_BITS / 2) {
-        return cause->psn - NIC_SACK_BITS / 2;
+    if (mrc->turn && cause->packet.psn >= kept->first_psn + NIC_SACK_BITS / 2) {
+        return cause->packet.psn - NIC_SACK_BITS / 2;
     }
     if (mrc->shown_psn < kept->first_psn || mrc->shown_psn >= kept->end_psn) {
         mrc->shown_psn = kept->first_psn;
@@ -53,17 +48,17 @@ static void send_sack(nic_mrc_t *mrc, const cause_t *cause)
         nic_transport_answer(qp, kept->first_psn - 1, nic__ack_aeth(qp->msn) >> 24, 0, NULL);
     net_packet_aside_t *const aside = net_packet_aside(answer);
     answer->opcode = ROCE_MRC_SACK;
-    answer->sent_ps = cause->sent_ps;
-    answer->becn = cause->marked;
+    answer->sent_ps = cause->packet.sent_ps;
+    answer->becn = cause->packet.marked;
     aside->selective.round = cause->probe ? NET_MRC_PROBE_ANSWER : 0;
     aside->map.first_psn = (uint32_t)base_psn & ROCE_PSN_MASK;
-    aside->map.length = cause->probe ? cause->number : (uint32_t)cause->psn & ROCE_PSN_MASK;
+    aside->map.length = cause->probe ? cause->number : (uint32_t)cause->packet.psn & ROCE_PSN_MASK;
     aside->map.bits[0] = nic__sack_bits(kept, base_psn);
-    aside->map.bits[1] = mrc->taken_bytes;
+    aside->map.bits[1] = mrc->sack.taken_bytes;
     aside->map.bits[2] = mrc->range_packets;
     aside->map.bits[3] = kept->packets;
-    nic__mrc_dress(qp, answer, cause->entropy);
-    mrc->quiet_bytes = 0;
+    nic__mrc_dress(qp, answer, cause->packet.entropy);
+    mrc->sack.quiet_bytes = 0;
     nic__mrc_shared(mrc)->sacks++;
     nic_transport_send(qp, answer);
 }
@@ -71,14 +66,14 @@ static void send_sack(nic_mrc_t *mrc, const cause_t *cause)
 static void send_nack(nic_mrc_t *mrc, const cause_t *cause, uint8_t reason)
 {
     nic_qp_t *const qp = mrc->held.base.qp;
-    net_packet_t *const answer = nic_transport_answer(qp, cause->psn, 0, 0, NULL);
+    net_packet_t *const answer = nic_transport_answer(qp, cause->packet.psn, 0, 0, NULL);
     net_packet_aside_t *const aside = net_packet_aside(answer);
     answer->opcode = ROCE_MRC_NACK;
-    answer->sent_ps = cause->sent_ps;
-    answer->becn = cause->marked;
-    aside->map.first_psn = (uint32_t)cause->psn & ROCE_PSN_MASK;
+    answer->sent_ps = cause->packet.sent_ps;
+    answer->becn = cause->packet.marked;
+    aside->map.first_psn = (uint32_t)cause->packet.psn & ROCE_PSN_MASK;
     aside->selective.round = reason;
-    nic__mrc_dress(qp, answer, cause->entropy);
+    nic__mrc_dress(qp, answer, cause->packet.entropy);
     nic__mrc_shared(mrc)->nacks++;
     nic_transport_send(qp, answer);
 }
@@ -98,7 +93,7 @@ static void send_transport_ack(nic_mrc_t *mrc, const cause_t *cause, bool always
                                                       0,
                                                       NULL);
     net_packet_aside(answer)->selective.round = 0;
-    nic__mrc_dress(qp, answer, cause->entropy);
+    nic__mrc_dress(qp, answer, cause->packet.entropy);
     nic_transport_send(qp, answer);
 }
 
@@ -106,7 +101,7 @@ static void send_transport_ack(nic_mrc_t *mrc, const cause_t *cause, bool always
 
 static void take_trimmed(nic_mrc_t *mrc, const cause_t *cause, bool last_hop)
 {
-    if (nic__kept_has(&mrc->held.kept, cause->psn)) {
+    if (nic__kept_has(&mrc->held.kept, cause->packet.psn)) {
         send_sack(mrc, cause); // it was sent needlessly
         return;
     }
@@ -116,44 +111,32 @@ static void take_trimmed(nic_mrc_t *mrc, const cause_t *cause, bool last_hop)
 
 static cause_t cause_of(const nic_mrc_t *mrc, const net_packet_t *packet)
 {
-    const bool probe = packet->opcode == ROCE_MRC_PROBE;
     const uint64_t first_psn = mrc->held.kept.first_psn;
-    return (cause_t){
-        .psn = probe ? first_psn : nic_transport_psn(packet->psn, first_psn),
-        .sent_ps = packet->sent_ps,
-        .entropy = (uint32_t)packet->udp_source_port - ROCE_SOURCE_PORT_MIN,
-        .payload_bytes = packet->payload_bytes,
-        .marked = packet->ecn == NET_ECN_CE,
-        .ack_request = packet->ack_request,
-        .probe = probe,
-        .number = probe ? net_packet_aside(packet)->map.length : 0,
-    };
+    cause_t cause = {.packet = nic__sack_cause(packet, first_psn)};
+    if (packet->opcode == ROCE_MRC_PROBE) {
+        cause.packet.psn = first_psn;
+        cause.probe = true;
+        cause.number = net_packet_aside(packet)->map.length;
+    }
+    return cause;
 }
 
 static void take_data(nic_mrc_t *mrc, net_packet_t *packet, const cause_t *cause)
 {
     nic_qp_t *const qp = mrc->held.base.qp;
-    if (cause->payload_bytes != 0) {
-        const uint32_t bytes = nic__flight_frame_bytes(qp, cause->payload_bytes);
-        mrc->taken_bytes += bytes;
-        mrc->quiet_bytes += bytes;
-    }
-    const bool first = !mrc->any;
-    mrc->any = true;
+    const uint32_t payload_bytes = cause->packet.payload_bytes;
+    const uint32_t bytes = payload_bytes == 0 ? 0 : nic__flight_frame_bytes(qp, payload_bytes);
+    const bool first = nic__sack_count(&mrc->sack, bytes);
     const nic_arrival_t arrival = nic__held_take(&mrc->held, packet, mrc->range_packets);
     if (arrival.refused || !qp->transport_open) {
         return;
     }
-    // An ACK that was asked for while something is missing comes again when nothing is.
-    mrc->asked |= cause->ack_request;
-    const bool whole = nic__kept_empty(&mrc->held.kept);
     const bool again = arrival.news == NIC_KEPT_AGAIN;
-    if (first || cause->marked || cause->ack_request || (mrc->asked && whole) || again ||
-        mrc->quiet_bytes >= mrc->config->ack_bytes) {
-        mrc->asked = mrc->asked && !whole;
+    const bool whole = nic__kept_empty(&mrc->held.kept);
+    if (nic__sack_due(&mrc->sack, &cause->packet, first || again, whole, mrc->config->ack_bytes)) {
         send_sack(mrc, cause);
     }
-    send_transport_ack(mrc, cause, again && cause->ack_request && whole);
+    send_transport_ack(mrc, cause, again && cause->packet.ack_request && whole);
 }
 
 void nic__mrc_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)

@@ -102,8 +102,3 @@ uint64_t nic__flight_arrived(nic_flight_t *flight, const nic_qp_t *qp, uint64_t 
     }
     return more;
 }
-
-uint64_t nic__sack_bits(const nic_kept_t *kept, uint64_t base_psn)
-{
-    return nic__kept_bits(kept, base_psn, NIC_SACK_BITS);
-}

@@ -61,8 +61,4 @@ typedef struct nic_flight_place {
 } nic_flight_place_t;
 nic_flight_place_t nic__flight_place(const nic_qp_t *qp, uint64_t psn);
 
-#define NIC_SACK_BITS 64u
-// Returns the receiver's bitmap of NIC_SACK_BITS PSNs from base_psn on, lowest bit first.
-uint64_t nic__sack_bits(const nic_kept_t *kept, uint64_t base_psn);
-
 #endif // NIC_TRANSPORT_SELECTIVE_FLIGHT_H

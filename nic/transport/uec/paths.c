@@ -76,8 +76,7 @@ uint32_t nic__uec_paths_next(nic_uec_paths_t *paths, sim_time_t now_ps)
                                       paths->reps_config,
                                       &paths->random,
                                       paths->count,
-                                      now_ps,
-                                      NULL);
+                                      now_ps);
     case NIC_UEC_BITMAP:
         break;
     }

@@ -9,16 +9,6 @@
 #include "nic/objects/qp.h"
 #include "nic/transport/responder_internal.h"
 
-// cause_t keeps the fields of a packet that the answer to it needs.
-typedef struct cause {
-    uint64_t psn;
-    sim_time_t sent_ps;
-    uint32_t entropy;
-    uint32_t payload_bytes;
-    bool marked;
-    bool ack_request;
-} cause_t;
-
 void nic__uec_dress(nic_qp_t *qp, net_packet_t *packet, uint32_t entropy)
 {
     nic_t *const nic = qp->nic;
@@ -53,7 +43,7 @@ static const uint8_t header_rounds[] = {[NIC_UEC_ACK_CC] = 0,
                                         [NIC_UEC_ACK_CCX_32] = UET_ACK_CC_BYTES,
                                         [NIC_UEC_ACK_CCX_40] = UET_ACK_CCX_LONG_BYTES};
 
-static void send_ack(nic_uec_t *uec, const cause_t *cause)
+static void send_ack(nic_uec_t *uec, const nic_sack_cause_t *cause)
 {
     nic_qp_t *const qp = uec->held.base.qp;
     const nic_kept_t *const kept = &uec->held.kept;
@@ -72,16 +62,16 @@ static void send_ack(nic_uec_t *uec, const cause_t *cause)
     aside->map.first_psn = (uint32_t)base_psn;
     aside->map.length = (uint32_t)cause->psn;
     aside->map.bits[0] = nic__sack_bits(kept, base_psn);
-    aside->map.bits[1] = uec->taken_bytes;
+    aside->map.bits[1] = uec->sack.taken_bytes;
     aside->map.bits[2] = uec->grant_bytes;
     aside->map.bits[3] = kept->packets;
     nic__uec_dress(qp, answer, cause->entropy);
-    uec->quiet_bytes = 0;
+    uec->sack.quiet_bytes = 0;
     nic__uec_shared(uec)->sacks++;
     nic_transport_send(qp, answer);
 }
 
-static void send_nack(nic_uec_t *uec, const cause_t *cause, uint64_t psn, uint8_t code)
+static void send_nack(nic_uec_t *uec, const nic_sack_cause_t *cause, uint64_t psn, uint8_t code)
 {
     nic_qp_t *const qp = uec->held.base.qp;
     net_packet_t *const answer =
@@ -105,7 +95,7 @@ static void send_nack(nic_uec_t *uec, const cause_t *cause, uint64_t psn, uint8_
 
 // -- packets
 
-static void take_trimmed(nic_uec_t *uec, const cause_t *cause, bool last_hop)
+static void take_trimmed(nic_uec_t *uec, const nic_sack_cause_t *cause, bool last_hop)
 {
     if (nic__kept_has(&uec->held.kept, cause->psn)) {
         send_ack(uec, cause); // it was sent needlessly
@@ -116,7 +106,7 @@ static void take_trimmed(nic_uec_t *uec, const cause_t *cause, bool last_hop)
 }
 
 // Returns true if ROD does not take a packet, because another is missing before it.
-static bool out_of_order(nic_uec_t *uec, const cause_t *cause)
+static bool out_of_order(nic_uec_t *uec, const nic_sack_cause_t *cause)
 {
     const uint64_t expected_psn = uec->held.kept.first_psn;
     if (!uec->rod || cause->psn <= expected_psn) {
@@ -134,14 +124,7 @@ void nic__uec_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     nic_uec_t *const uec = nic__uec_of(qp);
     const net_config_t *const network = net_get_config(nic->host->node.net);
     nic__expect(&nic__uec_shared(uec)->expect, nic__node(nic));
-    const cause_t cause = {
-        .psn = nic_transport_psn(packet->psn, uec->held.kept.first_psn),
-        .sent_ps = packet->sent_ps,
-        .entropy = (uint32_t)packet->udp_source_port - ROCE_SOURCE_PORT_MIN,
-        .payload_bytes = packet->payload_bytes,
-        .marked = packet->ecn == NET_ECN_CE,
-        .ack_request = packet->ack_request,
-    };
+    const nic_sack_cause_t cause = nic__sack_cause(packet, uec->held.kept.first_psn);
     if (SIM_UNLIKELY(packet->opcode == ROCE_UET_CREDIT)) {
         nic__uec_take_credit(uec, net_packet_aside(packet)->map.bits[2]);
         nic__uec_show_control(qp);
@@ -150,7 +133,7 @@ void nic__uec_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         return;
     }
     if (SIM_UNLIKELY(packet->opcode == ROCE_UET_PROBE)) {
-        cause_t probe = cause;
+        nic_sack_cause_t probe = cause;
         probe.sent_ps = SIM_TIME_NEVER; // it has overtaken data
         nic_transport_consume(qp, packet);
         send_ack(uec, &probe);
@@ -171,25 +154,20 @@ void nic__uec_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         nic_transport_consume(qp, packet);
         return;
     }
+    uint32_t bytes = 0;
     if (cause.payload_bytes != 0) {
         nic__uec_owe_credit(uec, packet, 0);
         nic__uec_note_fabric(uec, cause.marked, false);
-        const uint32_t bytes = nic__flight_frame_bytes(qp, cause.payload_bytes);
-        uec->taken_bytes += bytes;
-        uec->quiet_bytes += bytes;
+        bytes = nic__flight_frame_bytes(qp, cause.payload_bytes);
     }
-    const bool first = !uec->any;
-    uec->any = true;
+    const bool first = nic__sack_count(&uec->sack, bytes);
     const nic_arrival_t arrival = nic__held_take(&uec->held, packet, uec->config->range_packets);
     if (arrival.refused || !qp->transport_open) {
         return;
     }
-    // An ACK that was asked for while something is missing comes again when nothing is.
-    uec->asked |= cause.ack_request;
+    const bool at_once = first || arrival.news == NIC_KEPT_AGAIN;
     const bool whole = nic__kept_empty(&uec->held.kept);
-    if (first || cause.marked || cause.ack_request || (uec->asked && whole) ||
-        arrival.news == NIC_KEPT_AGAIN || uec->quiet_bytes >= uec->config->ack_bytes) {
-        uec->asked = uec->asked && !whole;
+    if (nic__sack_due(&uec->sack, &cause, at_once, whole, uec->config->ack_bytes)) {
         send_ack(uec, &cause);
     }
 }

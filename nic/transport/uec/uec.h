@@ -12,6 +12,7 @@
 #include "nic/transport/selective/expect.h"
 #include "nic/transport/selective/flight.h"
 #include "nic/transport/selective/nscc.h"
+#include "nic/transport/selective/sack.h"
 #include "nic/transport/uec/paths.h"
 
 // What holds the sender back.
@@ -92,15 +93,12 @@ typedef struct nic_uec {
     uint64_t repaired_psn; // and has looked at everything before this one
     nic_uec_paths_t paths;
     // receiver
-    uint64_t taken_bytes;  // of frames with a payload
-    uint64_t quiet_bytes;  // of them, since the last ACK
+    nic_sack_t sack;
     uint64_t told_psn;     // ROD: the gap that was told last; UINT64_MAX: none
     uint64_t grant_bytes;  // RCCC: granted so far
     uint64_t target_bytes; // what the sender asks for, or needs for trimmed packets
     struct nic_uec *next;  // in the pacer's list
     bool listed;
-    bool any;   // a packet has come
-    bool asked; // one has asked for an ACK, which waits until nothing is missing
 } nic_uec_t;
 
 static inline nic_uec_t *nic__uec_of(nic_qp_t *qp)

@@ -17,7 +17,6 @@ typedef struct rig {
     nic_reps_t reps;
     sim_random_t random;
     sim_time_t now_ps;
-    nic_reps_from_t from; // of the last draw
 } rig_t;
 
 static rig_t begin(void)
@@ -31,12 +30,7 @@ static rig_t begin(void)
 
 static uint16_t draw(rig_t *rig)
 {
-    return nic__reps_next_entropy(&rig->reps,
-                                  &rig->config,
-                                  &rig->random,
-                                  ENTROPIES,
-                                  rig->now_ps,
-                                  &rig->from);
+    return nic__reps_next_entropy(&rig->reps, &rig->config, &rig->random, ENTROPIES, rig->now_ps);
 }
 
 static void back(rig_t *rig, uint16_t entropy, bool marked)
@@ -44,16 +38,21 @@ static void back(rig_t *rig, uint16_t entropy, bool marked)
     nic__reps_ack(&rig->reps, &rig->config, entropy, marked, rig->now_ps);
 }
 
-static void must_draw(rig_t *rig, uint16_t entropy, nic_reps_from_t from)
+// Draws an entropy of the ring, which takes nothing off the random numbers.
+static void must_draw(rig_t *rig, uint16_t entropy)
 {
+    const sim_random_t random = rig->random;
     ck_assert_uint_eq(draw(rig), entropy);
-    ck_assert_uint_eq(rig->from, from);
+    ck_assert_mem_eq(&rig->random, &random, sizeof(random));
 }
 
+// Draws the next random one.
 static void must_explore(rig_t *rig)
 {
-    ck_assert_uint_lt(draw(rig), ENTROPIES);
-    ck_assert_uint_eq(rig->from, NIC_REPS_RANDOM);
+    sim_random_t random = rig->random;
+    const uint64_t expected = sim_random_below(&random, ENTROPIES);
+    ck_assert_uint_eq(draw(rig), expected);
+    ck_assert_mem_eq(&rig->random, &random, sizeof(random));
 }
 
 START_TEST(unmarked_entropies_are_used_once_more)
@@ -63,14 +62,14 @@ START_TEST(unmarked_entropies_are_used_once_more)
     back(&rig, 11, false);
     back(&rig, 12, true);
     back(&rig, 13, false);
-    must_draw(&rig, 11, NIC_REPS_RECYCLED);
-    must_draw(&rig, 13, NIC_REPS_RECYCLED);
+    must_draw(&rig, 11);
+    must_draw(&rig, 13);
     must_explore(&rig);
     for (uint16_t i = 21; i <= 26; i++) {
         back(&rig, i, false);
     }
     for (uint16_t i = 23; i <= 26; i++) { // four places
-        must_draw(&rig, i, NIC_REPS_RECYCLED);
+        must_draw(&rig, i);
     }
     must_explore(&rig);
 }
@@ -82,20 +81,19 @@ START_TEST(ring_freezes_after_a_time_out)
     for (uint16_t i = 1; i <= 3; i++) {
         back(&rig, i, false);
     }
-    must_draw(&rig, 1, NIC_REPS_RECYCLED);
+    must_draw(&rig, 1);
     rig.now_ps = 1000;
     ck_assert(nic__reps_timeout(&rig.reps, &rig.config, rig.now_ps));
     ck_assert(!nic__reps_timeout(&rig.reps, &rig.config, rig.now_ps));
-    must_draw(&rig, 2, NIC_REPS_RECYCLED);
-    must_draw(&rig, 3, NIC_REPS_RECYCLED);
+    must_draw(&rig, 2);
+    must_draw(&rig, 3);
     for (uint32_t i = 0; i < 7; i++) { // all of the ring again and again
-        must_draw(&rig, (uint16_t)(1 + i % 3), NIC_REPS_FROZEN);
+        must_draw(&rig, (uint16_t)(1 + i % 3));
     }
     back(&rig, 9, false); // a new one comes first
-    must_draw(&rig, 9, NIC_REPS_RECYCLED);
+    must_draw(&rig, 9);
     rig.now_ps = 1099;
-    (void)draw(&rig);
-    ck_assert_uint_eq(rig.from, NIC_REPS_FROZEN);
+    must_draw(&rig, 2); // still one of the ring
     rig.now_ps = 1100;
     back(&rig, 10, true);
     ck_assert(!nic__reps_timeout(&rig.reps, &rig.config, rig.now_ps)); // it explores
@@ -103,7 +101,7 @@ START_TEST(ring_freezes_after_a_time_out)
     for (uint32_t i = 0; i < 3; i++) {
         must_explore(&rig);
     }
-    must_draw(&rig, 5, NIC_REPS_RECYCLED);
+    must_draw(&rig, 5);
     must_explore(&rig); // the ring is not used as a whole any more
     ck_assert(nic__reps_timeout(&rig.reps, &rig.config, rig.now_ps));
     rig.now_ps += 100; // the next packet ends the time, too
@@ -124,7 +122,7 @@ START_TEST(empty_rings_only_explore)
     rig = begin();
     rig.config.freeze_ps = 0;
     back(&rig, 1, false);
-    must_draw(&rig, 1, NIC_REPS_RECYCLED);
+    must_draw(&rig, 1);
     ck_assert(!nic__reps_timeout(&rig.reps, &rig.config, rig.now_ps));
     must_explore(&rig);
 }
