@@ -262,8 +262,8 @@ bool nic__evs_heard(nic_evs_t *evs, uint32_t number, nic_ev_fate_t fate, sim_tim
 
 // -- probes
 
-// Notes that a probe leaves. Each one without an answer doubles the time until the next: a peer that
-// is gone would else be probed by all paths for ever.
+// Notes that a probe leaves. Each one without an answer doubles the time until the next: all paths
+// would else probe a peer that is gone for ever.
 static void note_probe(const nic_evs_t *evs, nic_ev_t *ev, sim_time_t now_ps)
 {
     const sim_time_t most_ps = evs->config->probe_max_ps;

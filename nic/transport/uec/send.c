@@ -52,8 +52,8 @@ bool nic__uec_ready(const nic_qp_t *qp)
 
 // -- sending
 
-// Returns the time-out of a packet that was sent again so often. One that was not configured follows
-// the round trips that were measured: packets that wait in a queue are not lost.
+// Returns the time-out of a packet that was sent again so often. Without a configured one, it is
+// never shorter than the round trips measured: packets that wait in a queue are not lost.
 static sim_time_t rto_ps(const nic_uec_t *uec, uint32_t times)
 {
     const sim_time_t usual_ps = nic__rto_usual_ps(&uec->held.resend.fetch.rto);

@@ -11,7 +11,7 @@
 set -u
 . tests/script.sh
 balancers=(ecmp wecmp random round-robin adaptive drill letflow conga conweave)
-transports=(go-back-n place irn adamap sdr) # place: go-back-n with nic.ooo
+transports=(go-back-n place irn adamap sdr uec-rud mrc) # place: go-back-n with nic.ooo
 controls=(none dcqcn timely timely-patched dctcp hpcc hpcc-pint swift)
 
 # The lists are those of the program.
@@ -34,37 +34,62 @@ value() { # FILE KEY: the first number of that name
 }
 
 number=0
+balance() { # BALANCER TRANSPORT CONTROL THREADS: runs on one thread and on more, and compares
+    local what="$1, $2, $3" options file=$work/t1/summary.json threads
+    options=(--set "switch.load-balancing=$1" --set "nic.congestion-control=$3"
+        --set "nic.transport=${2/place/go-back-n}" --quiet)
+    [ "$2" != place ] || options+=(--set nic.ooo=place)
+    case $1 in
+    plb | flowbender | reps) options+=(--set switch.load-balancing=ecmp --set "nic.repath=$1") ;;
+    esac
+    case $2 in
+    uec* | mrc) options+=(--set nic.priority=1 --set nic.ack-priority=6 --set switch.mmu=trimming) ;;
+    esac
+    for threads in 1 "$4"; do
+        within 20 "$ROCESIM" run "$work/mesh.yaml" -o "$work/t$threads" "${options[@]}" \
+            --threads "$threads" >"$work/out" 2>&1 || fail "$what: $(tail -n 1 "$work/out")"
+    done
+    cmp -s "$work/t1/flows.csv" "$work/t$4/flows.csv" || fail "$what: flows on $4 threads"
+    [ "$(grep '"digest"' "$file")" = "$(grep '"digest"' "$work/t$4/summary.json")" ] ||
+        fail "$what: digest on $4 threads"
+    grep -q '"ok": true' "$file" || fail "$what: not conserved"
+    [ "$(value "$file" completed)" = "$(value "$file" count)" ] || fail "$what: transfers are missing"
+    # Each byte is accepted once.
+    [ "$(value "$file" rx_data_bytes)" = "$(value "$file" delivered_bytes)" ] ||
+        fail "$what: $(value "$file" rx_data_bytes) bytes accepted"
+}
+
 for balancer in "${balancers[@]}" plb flowbender reps; do # the last three: rules of senders
     for transport in "${transports[@]}"; do
         number=$((number + 1))
         chosen=("${controls[@]}")
         [ -n "${TEST_LONG:-}" ] || chosen=("${controls[number % ${#controls[@]}]}")
         sometimes 4 || continue
+        case $transport in
+        uec* | mrc) # they have their own control, and rules of senders for paths
+            case $balancer in plb | flowbender | reps) continue ;; esac
+            chosen=(none) ;;
+        esac
         for control in "${chosen[@]}"; do
-            what="$balancer, $transport, $control"
-            options=(--set "switch.load-balancing=$balancer" --set "nic.congestion-control=$control"
-                --set "nic.transport=${transport/place/go-back-n}" --quiet)
-            [ "$transport" != place ] || options+=(--set nic.ooo=place)
-            case $balancer in
-            plb | flowbender | reps)
-                options+=(--set switch.load-balancing=ecmp --set "nic.repath=$balancer") ;;
-            esac
-            for threads in 1 $((2 + 2 * (number % 2))); do
-                within 20 "$ROCESIM" run "$work/mesh.yaml" -o "$work/t$threads" "${options[@]}" \
-                    --threads "$threads" >"$work/out" 2>&1 || fail "$what: $(tail -n 1 "$work/out")"
-            done
-            file=$work/t1/summary.json
-            cmp -s "$work/t1/flows.csv" "$work/t$threads/flows.csv" || fail "$what: flows on $threads threads"
-            [ "$(grep '"digest"' "$file")" = "$(grep '"digest"' "$work/t$threads/summary.json")" ] ||
-                fail "$what: digest on $threads threads"
-            grep -q '"ok": true' "$file" || fail "$what: not conserved"
-            [ "$(value "$file" completed)" = "$(value "$file" count)" ] || fail "$what: transfers are missing"
-            # Each byte is accepted once.
-            [ "$(value "$file" rx_data_bytes)" = "$(value "$file" delivered_bytes)" ] ||
-                fail "$what: $(value "$file" rx_data_bytes) bytes accepted"
+            balance "$balancer" "$transport" "$control" $((2 + 2 * (number % 2)))
         done
     done
 done
+
+# -- sprayed transports on every topology
+
+cp "$work/mesh.yaml" "$work/leaf.yaml"
+number=0
+for topology in star fat-tree dumbbell dragonfly dragonfly-plus torus hyperx slim-fly rail-optimised dual-tor multi-plane; do
+    number=$((number + 1))
+    sed -e "s|leaf-spine: .*|$topology: {}|" -e 's|switch: {buffer: 1MB|switch: {pfc: {enabled: false}, buffer: 4MB|' \
+        -e "s|{hosts: host\*, bytes: 200KB}|{hosts: 'host[0-15]', bytes: 50KB}|" "$work/leaf.yaml" >"$work/mesh.yaml"
+    [ "$topology" != star ] || sed -i 's|star: {}|star: {hosts: 16}|' "$work/mesh.yaml"
+    sometimes 2 || continue
+    [ $((number % 2)) = 0 ] || balance ecmp uec-rud none 2
+    balance ecmp mrc none 4
+done
+mv "$work/leaf.yaml" "$work/mesh.yaml"
 
 # -- reordering is told where it can happen
 
