@@ -80,10 +80,12 @@ done
 
 cp "$work/mesh.yaml" "$work/leaf.yaml"
 number=0
-for topology in star fat-tree dumbbell dragonfly dragonfly-plus torus hyperx slim-fly rail-optimised dual-tor multi-plane; do
+for topology in star fat-tree dumbbell dragonfly dragonfly-plus torus hyperx slim-fly rail-optimised dual-tor \
+    multi-plane; do
     number=$((number + 1))
-    sed -e "s|leaf-spine: .*|$topology: {}|" -e 's|switch: {buffer: 1MB|switch: {pfc: {enabled: false}, buffer: 4MB|' \
-        -e "s|{hosts: host\*, bytes: 200KB}|{hosts: 'host[0-15]', bytes: 50KB}|" "$work/leaf.yaml" >"$work/mesh.yaml"
+    sed -e "s|leaf-spine: .*|$topology: {}|" -e 's|buffer: 1MB|pfc: {enabled: false}, buffer: 4MB|' \
+        -e "s|{hosts: host\*, bytes: 200KB}|{hosts: 'host[0-15]', bytes: 50KB}|" \
+        "$work/leaf.yaml" >"$work/mesh.yaml"
     [ "$topology" != star ] || sed -i 's|star: {}|star: {hosts: 16}|' "$work/mesh.yaml"
     sometimes 2 || continue
     [ $((number % 2)) = 0 ] || balance ecmp uec-rud none 2
