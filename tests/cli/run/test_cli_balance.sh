@@ -80,8 +80,8 @@ done
 
 cp "$work/mesh.yaml" "$work/leaf.yaml"
 number=0
-for topology in star fat-tree dumbbell dragonfly dragonfly-plus torus hyperx slim-fly rail-optimised dual-tor \
-    multi-plane; do
+for topology in star fat-tree dumbbell dragonfly dragonfly-plus torus hyperx slim-fly rail-optimised \
+    dual-tor multi-plane; do
     number=$((number + 1))
     sed -e "s|leaf-spine: .*|$topology: {}|" -e 's|buffer: 1MB|pfc: {enabled: false}, buffer: 4MB|' \
         -e "s|{hosts: host\*, bytes: 200KB}|{hosts: 'host[0-15]', bytes: 50KB}|" \
