@@ -218,6 +218,8 @@ struct sim {
     sim_time_t excused_ps; // time since then that does not count as fruitless
     unsigned parity;       // of the number of windows run so far
     bool ran;
+    sim_time_t cut_ps;     // a window ends there (sim_cut); SIM_TIME_NEVER
+    bool moved;            // what is to come was moved since the last window (sim_period_shift)
     sim_time_t stop_ps;    // of the present step; SIM_TIME_NEVER where there are no steps
     sim_time_t stopped_ps; // of the step before: everything before it has happened
 
@@ -374,12 +376,14 @@ void sim__send_by_slots(sim_node_t *from,
 void sim__wake_with_room(sim_node_t *node, sim_time_t time_ps, uint32_t port);
 void sim__run_units(sim_thread_t *thread, sim_time_t end_ps);
 void sim__sort_by_rank(sim_node_t *node, sim_mail_t *mail, size_t count);
+// Leaves messages behind the end of a clipped window as they are: they are sorted again.
 void sim__sort_by_rotor(sim_node_t *node, sim_mail_t *mail, size_t count);
 
 // -- kernel/order/rotor.c
 
 // Counts a tie of the node at time_ps, which is not before that of the one before, and returns its
-// number since the node's last rest.
+// number since the node's last rest, modulo SIM__ROTOR_TURNS.
+#define SIM__ROTOR_TURNS 16u
 uint64_t sim__rotor_turn(sim_node_t *node, sim_time_t time_ps);
 
 // -- timer.c
@@ -403,6 +407,8 @@ void sim__heap_lower(sim_unit_t *unit, sim_node_t *node);
 void sim__appoint(sim_thread_t *thread, sim_unit_t *unit, sim_time_t time_ps);
 // Marks units with an appointment in sim->window as active, as it begins.
 void sim__keep_appointments(sim_thread_t *thread);
+// Appoints all units of a thread anew, for when they are due next.
+void sim__appoint_all(sim_thread_t *thread);
 // Sets thread->next_window, as sim->window ends for this thread.
 void sim__publish_next(sim_thread_t *thread);
 // Returns, between windows, whether everything due in `window`, which is the next, was cancelled or

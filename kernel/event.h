@@ -125,7 +125,7 @@ struct sim_node {
 
     // ties by rotor (kernel/order/rotor.c)
     uint64_t tie_time_mask; // 0: the order of wakes that tie does not depend on the time
-    uint64_t ties;          // since the node's last rest
+    uint64_t ties;          // since the node's last rest, modulo 16
     sim_time_t tied_ps;     // time of the last tie
 };
 
@@ -141,6 +141,7 @@ struct sim_worker {
     sim_time_t direct_ps;            // their width; 0: every message takes sim__send_slow
     sim_time_t window_start_ps;      // start of the current window
     sim_time_t window_ps;            // width of every window
+    sim_time_t window_end_ps;        // up to which the current one is run
     uint32_t slot;                   // mail slot of the current window
     uint32_t stride;                 // from one window of a node to its next: 1, or 2 with colours
     uint32_t index;                  // of this worker, from 0

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernel/engine_internal.h"
+#include "kernel/memo_internal.h"
 
 void sim_memo_add(sim_memo_list_t *list, const sim_memo_type_t *type, void *at)
 {
@@ -38,25 +39,6 @@ char *sim_memo_copy(const sim_memo_list_t *list)
 
 // -- values
 
-static uint64_t value_of(const char *at, uint16_t bytes)
-{
-    uint64_t value = 0;
-    uint32_t half = 0;
-    if (bytes == sizeof(half)) {
-        memcpy(&half, at, sizeof(half));
-        return half;
-    }
-    SIM_CHECK(bytes == sizeof(value));
-    memcpy(&value, at, sizeof(value));
-    return value;
-}
-
-static void set_value(char *at, uint16_t bytes, uint64_t value)
-{
-    const uint32_t half = (uint32_t)value;
-    memcpy(at, bytes == sizeof(half) ? (const void *)&half : (const void *)&value, bytes);
-}
-
 static bool is_time(uint64_t value)
 {
     return value != 0 && value != SIM_TIME_NEVER;
@@ -73,19 +55,21 @@ static bool same_start(const sim_memo_field_t *field,
     case SIM_MEMO_STATE:
         return memcmp(now, then, field->bytes) == 0;
     case SIM_MEMO_UNTIL: {
-        const uint64_t a = value_of(now, field->bytes);
-        const uint64_t b = value_of(then, field->bytes);
+        const uint64_t a = sim__memo_value(now, field->bytes);
+        const uint64_t b = sim__memo_value(then, field->bytes);
         return (a <= now_ps && b <= then_ps) || a == b || a - now_ps == b - then_ps;
     }
     case SIM_MEMO_SINCE: {
-        const uint64_t a = value_of(now, field->bytes);
-        const uint64_t b = value_of(then, field->bytes);
+        const uint64_t a = sim__memo_value(now, field->bytes);
+        const uint64_t b = sim__memo_value(then, field->bytes);
         return a == b ? !is_time(a) || now_ps == then_ps
                       : is_time(a) && is_time(b) && a - now_ps == b - then_ps;
     }
     case SIM_MEMO_FIXED:
     case SIM_MEMO_LAST:
+    case SIM_MEMO_NUMBER:
     case SIM_MEMO_COUNT:
+    case SIM_MEMO_BREAK:
     case SIM_MEMO_MOST:
     case SIM_MEMO_MOST_AND_FLAG:
     case SIM_MEMO_IGNORE:
@@ -105,6 +89,7 @@ static uint64_t after_span(const sim_memo_field_t *field,
 {
     switch (field->kind) {
     case SIM_MEMO_COUNT:
+    case SIM_MEMO_BREAK:
         return value + (end - start);
     case SIM_MEMO_MOST:
         return end > value ? end : value;
@@ -118,6 +103,7 @@ static uint64_t after_span(const sim_memo_field_t *field,
     case SIM_MEMO_FIXED:
     case SIM_MEMO_STATE:
     case SIM_MEMO_LAST:
+    case SIM_MEMO_NUMBER:
     case SIM_MEMO_IGNORE:
         break;
     }
@@ -130,16 +116,17 @@ static void apply_field(const sim_memo_field_t *field,
                         const char *end,
                         sim_time_t shift_ps)
 {
-    if (field->kind == SIM_MEMO_STATE || field->kind == SIM_MEMO_LAST) {
+    if (field->kind == SIM_MEMO_STATE || field->kind == SIM_MEMO_LAST ||
+        field->kind == SIM_MEMO_NUMBER) {
         memcpy(at, end, field->bytes);
     } else if (field->kind != SIM_MEMO_IGNORE) {
-        set_value(at,
-                  field->bytes,
-                  after_span(field,
-                             value_of(at, field->bytes),
-                             value_of(start, field->bytes),
-                             value_of(end, field->bytes),
-                             shift_ps));
+        sim__memo_set(at,
+                      field->bytes,
+                      after_span(field,
+                                 sim__memo_value(at, field->bytes),
+                                 sim__memo_value(start, field->bytes),
+                                 sim__memo_value(end, field->bytes),
+                                 shift_ps));
     }
 }
 
@@ -267,6 +254,7 @@ bool sim_memo_same_change(const sim_memo_list_t *list,
             const size_t offset = at + field->offset;
             apply_field(field, want + field->offset, a[0] + offset, a[1] + offset, shift_ps);
             same = field->kind == SIM_MEMO_IGNORE || field->kind == SIM_MEMO_LAST ||
+                   field->kind == SIM_MEMO_NUMBER ||
                    field->kind == SIM_MEMO_UNTIL || // nobody reads these at rest
                    memcmp(want + field->offset, b[1] + offset, field->bytes) == 0;
         }

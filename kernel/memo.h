@@ -16,11 +16,13 @@ typedef struct sim sim_t;
 typedef struct sim_node sim_node_t;
 
 typedef enum sim_memo_kind {
-    SIM_MEMO_FIXED, // no row: equal at the start, and unchanged by the span
-    SIM_MEMO_STATE, // equal at the start; becomes what the span left
-    SIM_MEMO_LAST,  // any value at the start, which nobody reads; becomes what the span left
-    SIM_MEMO_COUNT, // any value at the start; grows by as much. Of 4 or 8 bytes; may wrap
-    SIM_MEMO_MOST,  // a largest value so far, of 8 bytes
+    SIM_MEMO_FIXED,  // no row: equal at the start, and unchanged by the span
+    SIM_MEMO_STATE,  // equal at the start; becomes what the span left
+    SIM_MEMO_LAST,   // any value at the start, which nobody reads; becomes what the span left
+    SIM_MEMO_NUMBER, // likewise; within a period (kernel/period.h) it grows by as much
+    SIM_MEMO_COUNT,  // any value at the start; grows by as much. Of 4 or 8 bytes; may wrap
+    SIM_MEMO_BREAK,  // likewise; ends a period (kernel/period.h)
+    SIM_MEMO_MOST,   // a largest value so far, of 8 bytes
     SIM_MEMO_MOST_AND_FLAG, // likewise, in the lower 63 bits; the upper bit stays set once it is
     SIM_MEMO_UNTIL,         // a time that matters only while it is in the future
     SIM_MEMO_SINCE,         // a time whose distance matters; 0 and NEVER are no times

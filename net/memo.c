@@ -50,7 +50,7 @@ static_assert(NET_PRIORITIES == 8, "a row for each");
 // Pauses have no rows: a span with pauses is not repeated.
 static const sim_memo_field_t rare_fields[] = {
     EACH(ecn_marked, COUNT), EACH(ecn_marked_again, COUNT), EACH(deficit_bytes, STATE),
-    RARE(int_phase_ps, UNTIL), RARE(draw, LAST), RARE(draw_ps, UNTIL),
+    RARE(int_phase_ps, UNTIL), RARE(draw, NUMBER), RARE(draw_ps, UNTIL),
 };
 static const sim_memo_type_t rare_type =
     SIM_MEMO_TYPE("pauses or drops at a port", sizeof(net_port_rare_t), rare_fields);
@@ -61,7 +61,11 @@ static const sim_memo_field_t meter_fields[] = {
 static const sim_memo_type_t meter_type =
     SIM_MEMO_TYPE("INT of a port", sizeof(net_meter_t), meter_fields);
 
-static const sim_memo_type_t red_type = {"marking of a port", sizeof(net_red_t), NULL, 0};
+static const sim_memo_field_t red_fields[] = {
+    SIM_MEMO_FIELD(net_red_t, random.counter, BREAK), // draws, which never repeat in a period
+};
+static const sim_memo_type_t red_type =
+    SIM_MEMO_TYPE("marking of a port", sizeof(net_red_t), red_fields);
 // clang-format on
 
 // The part of a node that its ties change.

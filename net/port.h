@@ -195,6 +195,7 @@ typedef struct net_port_rare {
     sim_time_t int_phase_ps; // INT's clock at the port is behind by this much
     uint64_t draw;           // of a host's port: from which the numbers of its next packets follow
     sim_time_t draw_ps;      // when the host last sent, heard or posted something at this port
+    struct net_tap *tap;     // notes what the port sends; NULL: nobody asks
 } net_port_rare_t;
 
 // Which function sends on a port (net__port_transmit_special).

@@ -5,6 +5,7 @@
 #ifndef WORLD_WORLD_H
 #define WORLD_WORLD_H
 
+#include "apps/periods.h"
 #include "apps/skips.h"
 #include "world/parts.h"
 #include "world/scenario.h"
@@ -28,9 +29,10 @@ typedef struct world {
     app_t **apps;           // one per entry of traffic
     size_t app_count;
     size_t app_capacity;
-    app_skips_t skips; // of `fast-forward`
-    bool confined;     // applications read files below the scenario's folder only
-    world_nic_t *nics; // by interface
+    app_skips_t skips;      // of `fast-forward`
+    app_periods_t *periods; // that are skipped; NULL: none are
+    bool confined;          // applications read files below the scenario's folder only
+    world_nic_t *nics;      // by interface
     size_t nic_count;
     char **files; // names of those that the topology and applications read
     size_t file_count;

@@ -38,6 +38,8 @@ SIM_MUST_CHECK sim_err_t world__check_series(const world_t *world, world_error_t
 // its place, which selects its random streams. `program`: a session submits it.
 // build/skips.c: takes the settings of `fast-forward`. skips.barred is kept if it is set.
 void world__skips_begin(world_t *world);
+// Returns whether a run in one process may skip periods within messages.
+bool world__skips_periods(const world_scenario_t *scenario);
 
 SIM_MUST_CHECK sim_err_t world__create_app(world_t *world,
                                            const world_traffic_t *traffic,

@@ -150,6 +150,18 @@ void sim__publish_next(sim_thread_t *thread)
     SIM_CHECK(thread->next_window >= sim->window);
 }
 
+void sim__appoint_all(sim_thread_t *thread)
+{
+    thread->appointments.count = 0;
+    for (uint32_t bit = thread->first_bit; bit < thread->end_bit; bit++) {
+        sim_unit_t *const unit = thread->seats[bit - thread->first_bit].unit;
+        if (unit != NULL) {
+            unit->far_window = SIM_NO_WINDOW;
+            sim__appoint(thread, unit, unit_next_ps(unit));
+        }
+    }
+}
+
 // Returns the unit that has this bit in the slots' maps.
 static sim_unit_t *unit_of(const sim_t *sim, uint32_t bit)
 {

@@ -335,6 +335,9 @@ static void decide(sim_t *sim)
     if (sim->order->end_window != NULL) {
         sim->order->end_window(sim);
     }
+    if (sim__window_end(sim, sim->window) > sim->cut_ps) {
+        sim->stopped_ps = sim->cut_ps;
+    }
     look_after_window(sim);
     uint64_t next = choose_next(sim);
     // Samplers see time pass as long as events are to come, and no longer.
@@ -355,6 +358,13 @@ static void decide(sim_t *sim)
         for (size_t i = 0; i < sim->observer_count; i++) {
             sim->observers[i].fn(before_ps, sim->observers[i].ctx);
         }
+        if (sim->moved) {
+            sim->moved = false;
+            look(sim);
+            next = choose_next(sim);
+        }
+        sim->clipped =
+            sim->clipped || (next != SIM_NO_WINDOW && sim__window_end(sim, next) > sim->cut_ps);
         if (sim->order->begin_window != NULL) {
             sim->order->begin_window(sim);
         }

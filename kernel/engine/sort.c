@@ -144,15 +144,18 @@ static void merge_sort(sim_mail_t *mail, size_t count, sim_mail_t *scratch)
     }
 }
 
-// Puts messages of one instant into the order of their tie ranks (sim__tie_rank).
+// Puts messages of one instant into the order of their tie ranks (sim__tie_rank), or in reverse.
 static SIM_ALWAYS_INLINE void sort_at(const sim_node_t *node,
                                       sim_mail_t *mail,
                                       size_t count,
-                                      uint64_t instant)
+                                      uint64_t instant,
+                                      bool reverse)
 {
+    const uint64_t flip = reverse ? ~(uint64_t)PORT_MASK : 0;
     const uint64_t time_key = mail[0].key & ~(uint64_t)PORT_MASK;
     for (size_t i = 0; i < count; i++) {
-        mail[i].key = sim__tie_rank(node->tie_key, instant, (uint32_t)mail[i].key & PORT_MASK);
+        mail[i].key =
+            sim__tie_rank(node->tie_key, instant, (uint32_t)mail[i].key & PORT_MASK) ^ flip;
     }
     if (count <= INSERTION_SORT_MAX) {
         (void)insertion_sort(mail, count);
@@ -173,12 +176,16 @@ static inline sim_time_t time_of(const sim_node_t *node, const sim_mail_t *mail)
 
 void sim__sort_by_rank(sim_node_t *node, sim_mail_t *mail, size_t count)
 {
-    sort_at(node, mail, count, time_of(node, mail));
+    sort_at(node, mail, count, time_of(node, mail), false);
 }
 
 void sim__sort_by_rotor(sim_node_t *node, sim_mail_t *mail, size_t count)
 {
-    sort_at(node, mail, count, node->alone ? sim__rotor_turn(node, time_of(node, mail)) : 0);
+    const sim_time_t time_ps = time_of(node, mail);
+    if (time_ps < node->worker->window_end_ps) {
+        const uint64_t turn = node->alone ? sim__rotor_turn(node, time_ps) : 0;
+        sort_at(node, mail, count, turn / 2, (turn & 1) != 0);
+    }
 }
 
 // Puts all messages of a window that tie, which are sorted by (time, port), into their order.

@@ -389,8 +389,10 @@ void sim__run_window(sim_thread_t *thread)
         sim->clipped ? start_ps + sim->window_ps : sim__window_end(sim, sim->window);
     end_ps = end_ps < sim->options.until_ps ? end_ps : sim->options.until_ps;
     end_ps = end_ps < sim->stop_ps ? end_ps : sim->stop_ps;
+    end_ps = end_ps < sim->cut_ps ? end_ps : sim->cut_ps;
     SIM_CHECK(start_ps < end_ps);
     worker->window_start_ps = start_ps;
+    worker->window_end_ps = end_ps;
     thread->record_end_ps = end_ps;
     worker->slot = (uint32_t)sim->window & (SIM_SLOTS - 1);
     for (uint32_t i = 0; i < 2; i++) {

@@ -3,18 +3,21 @@
 //
 // The order is that of sim__tie_rank, as with ties by hash, but a counter of the node takes the
 // place of the time. The counter starts again after a rest. So events that repeat after a rest run
-// in the order of the first time, whenever they begin. Wakes that tie keep one order, and so do
+// in the order of the first time, whenever they begin. It has 16 values, so that the orders of a
+// steady state repeat, too. Every second order is the one before in reverse: of two ports, each is
+// first eight times. Wakes that tie keep one order, and so do
 // arrivals at nodes that share a unit: there, when a tie is found depends on where windows end.
 #include "kernel/engine_internal.h"
 
 uint64_t sim__rotor_turn(sim_node_t *node, sim_time_t time_ps)
 {
-    // Mail that a clipped window gave back is sorted again, so time_ps may be before tied_ps.
     if (time_ps >= node->tied_ps + SIM_REST_PS) {
         node->ties = 0;
     }
     node->tied_ps = time_ps;
-    return node->ties++;
+    const uint64_t turn = node->ties;
+    node->ties = (turn + 1) % SIM__ROTOR_TURNS;
+    return turn;
 }
 
 static uint64_t record_place(const sim_node_t *node)

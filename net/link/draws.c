@@ -36,7 +36,19 @@ void net__draws_stamp(net_port_t *port, const net_packet_t *packet)
         }
         net_draws_post(port, PAUSES);
     }
-    rare->draw = sim_mix64(rare->draw + 1);
+    rare->draw++;
     rare->draw_ps = port->node->sim.now_ps;
     net_packet_aside(packet)->draw = (uint32_t)rare->draw;
+    if (SIM_UNLIKELY(rare->tap != NULL) && rare->tap->count < NET_TAP_FRAMES) {
+        rare->tap->frames[rare->tap->count++] = (net_tapped_t){
+            .time_ps = rare->draw_ps,
+            .kind = (uint64_t)packet->destination << 40 | (uint64_t)packet->opcode << 32 |
+                    ((uint64_t)packet->destination_qp << 16 ^ packet->frame_bytes),
+        };
+    }
+}
+
+void net_draws_tap(net_port_t *port, net_tap_t *tap)
+{
+    port->rare->tap = tap;
 }

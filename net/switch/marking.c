@@ -4,8 +4,9 @@
 #include "net/draws.h"
 #include "net/switch/switch_internal.h"
 
-uint64_t net__mark_draw(const net_red_t *red, const net_packet_t *packet)
+uint64_t net__mark_draw(net_red_t *red, const net_packet_t *packet)
 {
+    red->random.counter++;
     sim_random_t own = net_draws_of(&red->random, packet);
     return sim_random_u64(&own);
 }

@@ -100,8 +100,9 @@ static inline uint32_t net__route(net_switch_t *sw, const net_packet_t *packet)
 
 // -- marking "red"
 
-// Draws for a packet with network.draws: packet. It is not inlined, so that net__mark_by can be.
-uint64_t net__mark_draw(const net_red_t *red, const net_packet_t *packet);
+// Draws for a packet with network.draws: packet, and counts that in red->random.counter. It is not
+// inlined, so that net__mark_by can be.
+uint64_t net__mark_draw(net_red_t *red, const net_packet_t *packet);
 
 // Marks by RED for a queue of `queued` bytes, which is more than the port's kmin.
 static SIM_ALWAYS_INLINE void net__mark_by(net_switch_t *sw,

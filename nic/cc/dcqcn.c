@@ -286,7 +286,8 @@ static void dcqcn_sent(nic_cc_t *cc, uint32_t bytes)
 {
     nic_dcqcn_t *const dcqcn = dcqcn_of(cc);
     if (SIM_LIKELY(bytes < dcqcn->bytes_left)) {
-        dcqcn->bytes_left -= bytes;
+        // UINT64_MAX is no count: the state of a queue pair that is not limited then stays.
+        dcqcn->bytes_left -= dcqcn->bytes_left == UINT64_MAX ? 0 : bytes;
         return;
     }
     const uint64_t before_bps = cc->rate_bps;

@@ -459,6 +459,9 @@ static sim_err_t create_apps(world_t *world, world_error_t *error)
     } else if (world->skips.exact && world->skips.barred != NULL) {
         app_skips_refuse(&world->skips, world->skips.barred);
     }
+    if (sim_options(world->sim)->cuts) {
+        world->periods = app_periods_create(world->net, &world->skips);
+    }
     return result;
 }
 
@@ -486,6 +489,7 @@ sim_err_t world_create_part(const world_scenario_t *scenario,
         .rotor_ties = scenario->run.ties == WORLD_TIES_ROTOR,
         .threads = scenario->steps ? 1 : (unsigned)scenario->run.threads,
         .steps = scenario->steps,
+        .cuts = ranks == NULL && world__skips_periods(scenario),
         .until_ps = scenario->run.until_ps,
         .stall_ps = scenario->run.stall_ps,
     };
@@ -531,6 +535,7 @@ void world_destroy(world_t *world)
         return;
     }
     world_survey_destroy(world->survey);
+    app_periods_destroy(world->periods);
     for (size_t i = 0; i < world->app_count; i++) {
         world->apps[i]->ops->destroy(world->apps[i]);
     }

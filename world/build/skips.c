@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/build/skips.c - what a scenario lets the run skip (`fast-forward`).
+#include <string.h>
+
 #include "world/world_internal.h"
 
 // Returns why nothing of the run can be skipped; NULL: each span tells.
@@ -26,4 +28,22 @@ void world__skips_begin(world_t *world)
         .audit = config->audit,
         .barred = barred(world),
     };
+}
+
+// Returns whether the number of events of some host depends on how windows lie: detailed NICs take
+// several steps at a time.
+static bool has_steps(const world_scenario_t *scenario)
+{
+    bool steps = strcmp(scenario->nic_config.model.text, "ideal") != 0;
+    for (size_t i = 0; i < scenario->node_count; i++) {
+        steps = steps || scenario->nodes[i].nic_map != NULL;
+    }
+    return steps;
+}
+
+bool world__skips_periods(const world_scenario_t *scenario)
+{
+    return scenario->fast_forward.mode == WORLD_SKIP_EXACT && !scenario->steps &&
+           scenario->run.ties == WORLD_TIES_ROTOR && scenario->network.draws == NET_DRAWS_PACKET &&
+           !has_steps(scenario) && scenario->capture_count == 0 && scenario->series_count == 0;
 }

@@ -11,37 +11,7 @@
 # Not pinned: the time that a run takes.
 set -u
 . tests/script.sh
-
-# strip FOLDER: leaves only what fast-forward may not change.
-strip() {
-    rm -f "$1/manifest.json" "$1/scenario.yaml" "$1/schema.json"
-    sed -i -E '/"wall_/d; /"digest"/d; /"fast_forward"/,/^  \},?$/d' "$1/summary.json"
-}
-
-# number NAME: of the run in $work/memo.
-number() {
-    sed -n "s/^ *\"$1\": \"\?\([0-9a-z]*\).*/\1/p" "$work/summary" | head -n 1
-}
-
-# same NAME [OPTION]...: runs $work/s.yaml in full and with fast-forward; compares. 1: it is not valid.
-same() {
-    local name=$1 status=0 skipped=0
-    shift
-    rm -rf "$work/full" "$work/memo"
-    within 60 "$ROCESIM" run "$work/s.yaml" -o "$work/full" --quiet "$@" >"$work/log" 2>&1 || status=$?
-    [ $status -ne 2 ] || return 1
-    within 60 "$ROCESIM" run "$work/s.yaml" -o "$work/memo" --quiet --set fast-forward.mode=exact "$@" \
-        >"$work/log" 2>&1 || skipped=$?
-    if [ $status -ne $skipped ]; then
-        fail "$name: status $skipped, expected $status: $(tail -n 1 "$work/log")"
-        return
-    fi
-    cp "$work/memo/summary.json" "$work/summary"
-    strip "$work/full"
-    strip "$work/memo"
-    diff -r "$work/full" "$work/memo" >"$work/diff" ||
-        fail "$name: $(head -n 3 "$work/diff" | cut -c 1-160)"
-}
+. tests/fast_forward.sh
 
 # layers CONTROL PROTOCOL [CALLS]: writes $work/s.yaml.
 layers() {
@@ -76,14 +46,6 @@ same "2 threads" --threads 2 --set fast-forward.audit=0
 same "audits" --set fast-forward.audit=1/2
 [ "$(number audited)" -ge 5 ] && [ "$(number memo_hits)" -ge 5 ] || fail "audit: $(number audited) of 30"
 
-# refuses REASON [OPTION]...: nothing is skipped, and the summary says why.
-refuses() {
-    local reason=$1
-    shift
-    same "$reason" "$@"
-    [ "$(number memo_hits)" = 0 ] || fail "$reason: $(number memo_hits) hits"
-    grep -q "\"$reason\": [1-9]" "$work/summary" || fail "$* is not refused for: $reason"
-}
 layers none plain "repeat: 4, compute: 1ms, calc-grid: 1ms"
 refuses ties --set ties=hash
 refuses network.draws --set network.draws=stream

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/periods.c - decides when to look for periods, and jumps over them.
+//
+// While all messages have much left to send, one port is watched. When its frames repeat, the state
+// of the network is taken at two moments so far apart, then twice, four times... as far: ties take
+// up to 16 periods to repeat. Equal states prove that all repeats, and the rest of the periods is
+// added at once. docs/models/fast-forward.md
+#include "apps/periods.h"
+
+#include "nic/period.h"
+
+#define LEAST_PACKETS 256u // left to send, for a jump to pay
+#define MULTIPLES 16u      // periods between two moments, at most
+#define WAIT_PS (4 * SIM_PS_PER_US)
+#define WAIT_MOST_PS (4 * SIM_PS_PER_MS)
+
+struct app_periods {
+    const net_t *net;
+    app_skips_t *skips;
+    sim_time_t next_ps; // of the next look
+    sim_time_t wait_ps; // after a failure; doubles
+    nic_watch_t *watch; // NULL: nobody watches a port
+    nic_moment_t *first;
+    sim_time_t period_ps; // of the port
+    uint32_t multiple;    // of it, to the second moment
+};
+
+static void stop(app_periods_t *periods)
+{
+    nic_watch_end(periods->watch);
+    nic_moment_free(periods->first);
+    periods->watch = NULL;
+    periods->first = NULL;
+    sim_cut(net_sim(periods->net), SIM_TIME_NEVER);
+}
+
+static void fail(app_periods_t *periods, sim_time_t now_ps, const char *why)
+{
+    stop(periods);
+    if (why != NULL) {
+        app_skips_refuse(periods->skips, why);
+    }
+    periods->next_ps = now_ps + periods->wait_ps;
+    periods->wait_ps = periods->wait_ps < WAIT_MOST_PS ? 2 * periods->wait_ps : WAIT_MOST_PS;
+}
+
+static void cut_next(const app_periods_t *periods)
+{
+    const nic_moment_t *const first = periods->first;
+    sim_cut(net_sim(periods->net),
+            nic_moment_time_ps(first) + periods->multiple * periods->period_ps);
+}
+
+// Takes the first moment, if the port's frames repeat.
+static void begin(app_periods_t *periods, sim_time_t now_ps)
+{
+    bool over = false;
+    periods->period_ps = nic_watch_period_ps(periods->watch, &over);
+    if (periods->period_ps == 0) {
+        if (over) {
+            fail(periods, now_ps, "no period");
+        }
+        return;
+    }
+    nic_watch_end(periods->watch);
+    periods->watch = NULL;
+    periods->first = nic_moment_take(periods->net, now_ps);
+    const char *const refused = nic_moment_refused(periods->first);
+    if (refused != NULL) {
+        fail(periods, now_ps, refused);
+        return;
+    }
+    periods->multiple = 1;
+    cut_next(periods);
+}
+
+// Compares with the first moment. Jumps if all repeats.
+static void compare(app_periods_t *periods, sim_time_t now_ps)
+{
+    const char *why = NULL;
+    nic_moment_t *const second = nic_moment_take(periods->net, now_ps);
+    if (nic_moment_repeats(periods->first, second, &why)) {
+        const uint64_t count = nic_moment_most(periods->first, second);
+        const sim_time_t period_ps = now_ps - nic_moment_time_ps(periods->first);
+        if (count > 0) {
+            periods->skips->hops_skipped += nic_moment_jump(periods->first, second, count);
+            periods->skips->jumps++;
+        }
+        stop(periods);
+        periods->wait_ps = WAIT_PS;
+        periods->next_ps = now_ps + count * period_ps + WAIT_PS;
+    } else if (periods->multiple == MULTIPLES) {
+        fail(periods, now_ps, why);
+    } else {
+        periods->multiple *= 2;
+        cut_next(periods);
+    }
+    nic_moment_free(second);
+}
+
+// Looks at the network between windows. Nothing is before now_ps that has not happened.
+static void look(sim_time_t now_ps, void *ctx)
+{
+    app_periods_t *const periods = ctx;
+    if (now_ps < periods->next_ps) {
+        return;
+    }
+    if (periods->first != NULL) {
+        const sim_time_t due_ps =
+            nic_moment_time_ps(periods->first) + periods->multiple * periods->period_ps;
+        if (now_ps == due_ps) {
+            compare(periods, now_ps);
+        } else if (now_ps > due_ps) {
+            fail(periods, now_ps, NULL); // nothing was to come so early
+        }
+    } else if (periods->watch != NULL) {
+        begin(periods, now_ps);
+    } else {
+        periods->watch = nic_watch_begin(periods->net, LEAST_PACKETS);
+        periods->next_ps = periods->watch != NULL ? now_ps : now_ps + 2 * WAIT_PS;
+    }
+}
+
+app_periods_t *app_periods_create(const net_t *net, app_skips_t *skips)
+{
+    app_periods_t *const periods = sim_alloc(sizeof(*periods));
+    *periods = (app_periods_t){.net = net, .skips = skips, .wait_ps = WAIT_PS, .next_ps = WAIT_PS};
+    sim_on_window(net_sim(net), look, periods);
+    return periods;
+}
+
+void app_periods_destroy(app_periods_t *periods)
+{
+    if (periods != NULL) {
+        nic_watch_end(periods->watch);
+        nic_moment_free(periods->first);
+        sim_free(periods);
+    }
+}

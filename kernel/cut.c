@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/cut.c - ends a window at any time, and moves all that is to come to a later one.
+//
+// A cut window is run up to the cut; its rest is a window of its own. Nodes then have no colours
+// (partition.c), so all of them stand at the time of the cut.
+#include "kernel/engine_internal.h"
+#include "kernel/period.h"
+
+void sim_cut(sim_t *sim, sim_time_t time_ps)
+{
+    SIM_CHECK(sim->options.cuts && !sim->coloured);
+    sim->cut_ps = time_ps;
+}
+
+// Returns the place of a time among the windows that have mailboxes, if by_ps is added.
+static uint64_t windows_after(const sim_t *sim, sim_time_t time_ps, sim_time_t base_ps)
+{
+    return time_ps / sim->window_ps - base_ps / sim->window_ps;
+}
+
+bool sim_period_may_shift(const sim_t *sim, sim_time_t now_ps, sim_time_t by_ps)
+{
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        for (uint32_t slot = 0; slot < SIM_SLOTS; slot++) {
+            const uint64_t window =
+                sim->window + ((slot - (uint32_t)sim->window) & (SIM_SLOTS - 1));
+            const sim_time_t end_ps = sim__window_end(sim, window) - 1;
+            if (sim->threads[t]->worker.slot_used[slot] &&
+                windows_after(sim, end_ps + by_ps, now_ps + by_ps) >= SIM_SLOTS) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+// The mail of one mailbox, taken out of it.
+typedef struct taken {
+    sim_thread_t *thread;
+    const sim_node_t *node;
+    sim_time_t time_ps;
+    sim_mail_t mail;
+} taken_t;
+
+typedef struct haul {
+    taken_t *items;
+    size_t count;
+    size_t capacity;
+} haul_t;
+
+// Empties all mailboxes of a thread. Mail of one channel keeps its order.
+static void take_mail(const sim_t *sim, sim_thread_t *thread, haul_t *haul)
+{
+    const uint32_t words = (sim->threads[sim->thread_count - 1]->end_bit + 63) / 64;
+    for (uint32_t ahead = 0; ahead < SIM_SLOTS; ahead++) {
+        const uint64_t window = sim->window + ahead;
+        const uint32_t slot = (uint32_t)window & (SIM_SLOTS - 1);
+        thread->worker.slot_used[slot] = false;
+        for (size_t n = 0; n < sim->node_count; n++) {
+            sim_mailbox_t *const box = &thread->worker.boxes[slot][n];
+            for (uint32_t i = 0; i < sim__mailbox_count(box); i++) {
+                SIM_GROW(haul->items, haul->count, &haul->capacity);
+                haul->items[haul->count++] =
+                    (taken_t){thread,
+                              sim->nodes[n],
+                              sim__window_start(sim, window) + (box->mail[i].key >> SIM_PORT_BITS),
+                              box->mail[i]};
+            }
+            sim__mailbox_empty(thread, box);
+        }
+        for (uint32_t word = 0; word < words; word++) {
+            thread->worker.active[slot][word] = 0;
+        }
+    }
+}
+
+static void put_mail(const sim_t *sim, const haul_t *haul, sim_time_t by_ps)
+{
+    for (size_t i = 0; i < haul->count; i++) {
+        const taken_t *const taken = &haul->items[i];
+        const sim_time_t time_ps = taken->time_ps + by_ps;
+        const uint64_t window = time_ps / sim->window_ps;
+        SIM_CHECK(window >= sim->window && window - sim->window < SIM_SLOTS);
+        sim__mailbox_put(
+            taken->thread,
+            (uint32_t)window & (SIM_SLOTS - 1),
+            taken->node,
+            (sim_mail_t){(time_ps % sim->window_ps) << SIM_PORT_BITS | sim_mail_port(&taken->mail),
+                         taken->mail.message});
+    }
+}
+
+// Moves messages that arrive beyond the mailboxes.
+static void move_far(const sim_t *sim, sim_time_t by_ps)
+{
+    for (size_t i = 0; i < sim->channel_count; i++) {
+        struct sim_far_fifo *const far = sim->channel_ends[i].far;
+        for (size_t l = 0; far != NULL && l < far->count; l++) {
+            far->letters[(far->first + l) & (far->capacity - 1)].arrive_ps += by_ps;
+        }
+    }
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        for (unsigned p = 0; p < 2 * sim->thread_count; p++) {
+            sim_parcels_t *const parcels = &sim->threads[t]->parcels[p / 2][p & 1];
+            for (size_t i = 0; i < parcels->count; i++) {
+                parcels->items[i].arrive_ps += by_ps;
+            }
+            parcels->earliest_ps += by_ps;
+        }
+    }
+}
+
+static void move_wakes(sim_node_t *node, sim_time_t by_ps)
+{
+    for (uint32_t w = node->wake_first; w < node->wake_end; w++) {
+        node->wakes[w].time_ps += by_ps;
+    }
+    if (node->wake_ps != SIM_TIME_NEVER) {
+        node->wake_ps += by_ps;
+    }
+}
+
+void sim_period_shift(sim_t *sim, sim_time_t now_ps, sim_time_t by_ps)
+{
+    haul_t haul = {0};
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        take_mail(sim, sim->threads[t], &haul);
+    }
+    sim->window = (now_ps + by_ps) / sim->window_ps;
+    sim->stopped_ps = now_ps + by_ps;
+    sim->moved = true;
+    put_mail(sim, &haul, by_ps);
+    sim_free(haul.items);
+    move_far(sim, by_ps);
+    for (size_t i = 0; i < sim->node_count; i++) {
+        move_wakes(sim->nodes[i], by_ps);
+    }
+    const bool clipped = sim->clipped;
+    sim->clipped = true; // the present window may have a rest
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        sim_thread_t *const thread = sim->threads[t];
+        thread->worker.slot = (uint32_t)sim->window & (SIM_SLOTS - 1);
+        sim__appoint_all(thread);
+        sim__publish_next(thread);
+    }
+    sim->clipped = clipped;
+}

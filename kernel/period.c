@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/period.c - compares copies of a state a period apart, and adds whole periods.
+#include "kernel/period.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/engine_internal.h"
+#include "kernel/memo_internal.h"
+
+// -- nodes
+
+// The parts of a node that events change, and what must stay: its timers.
+#define CLOCK_AT offsetof(sim_node_t, timer_ps)
+#define CLOCK(member_, kind_)                                                        \
+    {                                                                                \
+        offsetof(sim_node_t, member_) - CLOCK_AT, sizeof(uint64_t), SIM_MEMO_##kind_ \
+    }
+// clang-format off
+static const sim_memo_field_t clock_fields[] = {
+    CLOCK(now_ps, UNTIL), CLOCK(digest, IGNORE), CLOCK(events, COUNT),
+};
+// clang-format on
+static const sim_memo_type_t clock_type =
+    SIM_MEMO_TYPE("timers of a node",
+                  offsetof(sim_node_t, events) + sizeof(uint64_t) - CLOCK_AT,
+                  clock_fields);
+static const sim_memo_type_t sequence_type = {"timers of a node", sizeof(uint64_t), NULL, 0};
+static const sim_memo_type_t armed_type = {"timers of a node",
+                                           sizeof(((sim_node_t *)NULL)->armed),
+                                           NULL,
+                                           0};
+
+void sim_period_list_node(sim_memo_list_t *list, sim_node_t *node)
+{
+    sim_memo_add(list, &clock_type, &node->timer_ps);
+    sim_memo_add(list, &sequence_type, &node->timer_sequence);
+    sim_memo_add(list, &armed_type, node->armed);
+}
+
+// -- rows
+
+// Returns whether a time moved along with the period, or stayed and is over, or is none.
+static bool time_repeats(uint64_t a, sim_time_t a_ps, uint64_t b, sim_time_t b_ps, bool until)
+{
+    const bool none = b == 0 || b == SIM_TIME_NEVER;
+    return b - a == b_ps - a_ps ? !none : a == b && (none || (until && a <= a_ps));
+}
+
+static bool field_repeats(const sim_memo_field_t *field,
+                          const char *a,
+                          sim_time_t a_ps,
+                          const char *b,
+                          sim_time_t b_ps)
+{
+    switch (field->kind) {
+    case SIM_MEMO_FIXED:
+    case SIM_MEMO_STATE:
+    case SIM_MEMO_LAST:
+    case SIM_MEMO_BREAK:
+        return memcmp(a, b, field->bytes) == 0;
+    case SIM_MEMO_UNTIL:
+    case SIM_MEMO_SINCE:
+        return time_repeats(sim__memo_value(a, field->bytes),
+                            a_ps,
+                            sim__memo_value(b, field->bytes),
+                            b_ps,
+                            field->kind == SIM_MEMO_UNTIL);
+    case SIM_MEMO_NUMBER:
+    case SIM_MEMO_COUNT:
+    case SIM_MEMO_MOST:
+    case SIM_MEMO_MOST_AND_FLAG:
+    case SIM_MEMO_IGNORE:
+        break;
+    }
+    return true;
+}
+
+bool sim_period_repeats(const sim_memo_list_t *list,
+                        const char *a,
+                        sim_time_t a_ps,
+                        const char *b,
+                        sim_time_t b_ps,
+                        const char **name)
+{
+    size_t offset = 0;
+    *name = sim_memo_changed(list, a, b, &offset);
+    for (size_t i = 0; i < list->count && *name == NULL; i++) {
+        const sim_memo_type_t *const type = list->parts[i].type;
+        for (size_t f = 0; f < type->field_count; f++) {
+            const sim_memo_field_t *const field = &type->fields[f];
+            if (!field_repeats(field, a + field->offset, a_ps, b + field->offset, b_ps)) {
+                *name = type->name;
+            }
+        }
+        a += type->bytes;
+        b += type->bytes;
+    }
+    return *name == NULL;
+}
+
+void sim_period_apply(const sim_memo_list_t *list,
+                      const char *a,
+                      const char *b,
+                      sim_time_t period_ps,
+                      uint64_t count)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const sim_memo_type_t *const type = list->parts[i].type;
+        char *const at = list->parts[i].at;
+        for (size_t f = 0; f < type->field_count; f++) {
+            const sim_memo_field_t *const field = &type->fields[f];
+            const bool counts = field->kind == SIM_MEMO_COUNT || field->kind == SIM_MEMO_NUMBER;
+            if (!counts && field->kind != SIM_MEMO_UNTIL && field->kind != SIM_MEMO_SINCE) {
+                continue;
+            }
+            const uint64_t before = sim__memo_value(a + field->offset, field->bytes);
+            const uint64_t after = sim__memo_value(b + field->offset, field->bytes);
+            const uint64_t step = counts ? after - before : after == before ? 0 : period_ps;
+            sim__memo_set(at + field->offset, field->bytes, after + count * step);
+        }
+        a += type->bytes;
+        b += type->bytes;
+    }
+}
+
+// -- what is to come
+
+static int compare_flights(const void *left, const void *right)
+{
+    const sim_flight_t *const a = left;
+    const sim_flight_t *const b = right;
+    return a->node != b->node         ? (a->node < b->node ? -1 : 1)
+           : a->time_ps != b->time_ps ? (a->time_ps < b->time_ps ? -1 : 1)
+           : a->port != b->port       ? (a->port < b->port ? -1 : 1)
+                                      : 0;
+}
+
+static void add(sim_flights_t *flights, sim_flight_t flight)
+{
+    SIM_GROW(flights->items, flights->count, &flights->capacity);
+    flights->items[flights->count++] = flight;
+}
+
+// Returns the window of a slot: the one being run, or one of those that follow.
+static uint64_t window_of_slot(const sim_t *sim, uint32_t slot)
+{
+    return sim->window + ((slot - (uint32_t)sim->window) & (SIM_SLOTS - 1));
+}
+
+static void list_thread(const sim_t *sim, const sim_thread_t *thread, sim_flights_t *flights)
+{
+    for (uint32_t slot = 0; slot < SIM_SLOTS; slot++) {
+        const sim_time_t start_ps = sim__window_start(sim, window_of_slot(sim, slot));
+        for (uint32_t n = 0; n < sim->node_count; n++) {
+            const sim_mailbox_t *const box = &thread->worker.boxes[slot][n];
+            for (uint32_t i = 0; i < sim__mailbox_count(box); i++) {
+                const sim_mail_t *const mail = &box->mail[i];
+                add(flights,
+                    (sim_flight_t){start_ps + (mail->key >> SIM_PORT_BITS),
+                                   n,
+                                   sim_mail_port(mail),
+                                   mail->message});
+            }
+        }
+    }
+    for (unsigned to = 0; to < sim->thread_count; to++) {
+        for (unsigned parity = 0; parity < 2; parity++) {
+            const sim_parcels_t *const parcels = &thread->parcels[to][parity];
+            for (size_t i = 0; i < parcels->count; i++) {
+                const sim_parcel_t *const parcel = &parcels->items[i];
+                add(flights,
+                    (sim_flight_t){parcel->arrive_ps,
+                                   sim__ends(sim, parcel->channel)->to->index,
+                                   parcel->channel->port,
+                                   parcel->message});
+            }
+        }
+    }
+}
+
+static void list_far(const sim_t *sim, sim_flights_t *flights)
+{
+    for (size_t i = 0; i < sim->channel_count; i++) {
+        const sim_channel_ends_t *const ends = &sim->channel_ends[i];
+        const sim_channel_t *const channel =
+            &sim->channel_blocks[i / SIM_CHANNEL_BLOCK][i % SIM_CHANNEL_BLOCK];
+        for (size_t l = 0; ends->far != NULL && l < ends->far->count; l++) {
+            const sim_far_letter_t *const letter =
+                &ends->far->letters[(ends->far->first + l) & (ends->far->capacity - 1)];
+            add(flights,
+                (sim_flight_t){letter->arrive_ps, ends->to->index, channel->port, letter->message});
+        }
+    }
+}
+
+void sim_flights_list(const sim_t *sim, sim_flights_t *flights)
+{
+    flights->count = 0;
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        list_thread(sim, sim->threads[t], flights);
+    }
+    list_far(sim, flights);
+    if (flights->count > 0) {
+        qsort(flights->items, flights->count, sizeof(*flights->items), compare_flights);
+    }
+    for (uint32_t n = 0; n < sim->node_count; n++) {
+        const sim_node_t *const node = sim->nodes[n];
+        for (uint32_t w = node->wake_first; w < node->wake_end; w++) {
+            add(flights, (sim_flight_t){node->wakes[w].time_ps, n, node->wakes[w].port, NULL});
+        }
+        // The next wake may have no entry, and says less than its port where it has one.
+        add(flights, (sim_flight_t){node->wake_ps, n, UINT32_MAX, NULL});
+    }
+}
+
+void sim_flights_fini(sim_flights_t *flights)
+{
+    sim_free(flights->items);
+    *flights = (sim_flights_t){0};
+}
+
+sim_time_t sim_period_timer_ps(const sim_t *sim)
+{
+    sim_time_t least_ps = SIM_TIME_NEVER;
+    for (size_t i = 0; i < sim->node_count; i++) {
+        const sim_time_t timer_ps = sim->nodes[i]->timer_ps;
+        least_ps = timer_ps < least_ps ? timer_ps : least_ps;
+    }
+    return least_ps;
+}

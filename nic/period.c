@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/period.c - compares two moments of a network at work, and jumps over whole periods.
+//
+// A moment holds a copy of all structs with rows, the messages and wakes to come, and what queues
+// hold. Packets are compared by their places relative to their queue pairs' positions, and their
+// times relative to the moment.
+#include "nic/period.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/draws.h"
+#include "nic/memo_internal.h"
+#include "nic/objects/numbers.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
+#include "nic/transport/entry.h"
+
+// A packet in a queue or on a link, or a wake. Fields that say nothing are 0.
+typedef struct item {
+    net_packet_t packet; // psn and sent_ps are distances
+    sim_time_t after_ps; // it arrives, or the wake is due, so long after the moment
+    uint64_t place;      // node, port, class, and whether it waits
+    uint32_t frame_bytes;
+    uint32_t ingress_port;
+    uint32_t marks;
+    uint32_t draw; // the sender's port has numbered so many packets since
+} item_t;
+
+// The position of a queue pair. `must` stays; the rest grows.
+typedef struct position {
+    nic_qp_t *qp;
+    uint64_t next_psn;
+    uint64_t una_psn;
+    uint64_t max_psn;
+    uint64_t expected_psn;
+    uint32_t send_offset;
+    uint32_t una_offset;
+    uint32_t rx_left_bytes;
+    uint32_t rx_bytes;
+    uint64_t must[3]; // neighbours in the scheduler's ring; place of its ACK that waits, from 1
+} position_t;
+
+struct nic_moment {
+    const net_t *net;
+    sim_time_t now_ps;
+    sim_memo_list_t list;
+    char *copy;
+    item_t *items;
+    net_packet_t **packets; // of items; NULL: a wake
+    size_t count;
+    size_t capacity;
+    size_t packet_capacity;
+    position_t *positions; // by address of the queue pair
+    size_t position_count;
+    size_t position_capacity;
+    uint64_t *draws; // by interface: number of the last packet
+    uint64_t hops;
+    const char *refused;
+};
+
+// -- taking
+
+static void add_item(nic_moment_t *moment, item_t item, net_packet_t *packet)
+{
+    size_t count = moment->count;
+    SIM_GROW(moment->packets, count, &moment->packet_capacity);
+    SIM_GROW(moment->items, moment->count, &moment->capacity);
+    moment->packets[moment->count] = packet;
+    moment->items[moment->count++] = item;
+}
+
+// Returns the queue pair that a packet is for.
+static nic_qp_t *receiver_of(const nic_moment_t *moment, const net_packet_t *packet)
+{
+    return nic__find_qp(nic_of_interface(moment->net, packet->destination), packet->destination_qp);
+}
+
+// Returns the position from which a packet's PSN is counted.
+static uint64_t base_of(const nic_qp_t *receiver, const net_packet_t *packet)
+{
+    return packet->opcode == ROCE_ACKNOWLEDGE ? receiver->una_psn : receiver->expected_psn;
+}
+
+static bool is_steady(const net_packet_t *packet)
+{
+    return packet->kind == NET_PACKET_ROCE && packet->telemetry == NET_TELEMETRY_NONE &&
+           !packet->contents && !packet->retransmission && !packet->addressed &&
+           (packet->opcode == ROCE_SEND_MIDDLE || packet->opcode == ROCE_WRITE_MIDDLE ||
+            (packet->opcode == ROCE_ACKNOWLEDGE && packet->aeth >> 29 == 0));
+}
+
+static void add_packet(nic_moment_t *moment, net_packet_t *packet, item_t item)
+{
+    item.packet = *packet;
+    item.packet.next = NULL;
+    const nic_qp_t *const receiver = is_steady(packet) ? receiver_of(moment, packet) : NULL;
+    if (receiver == NULL) {
+        moment->refused = "packets besides the middle of messages";
+    } else {
+        item.packet.psn = (packet->psn - (uint32_t)base_of(receiver, packet)) & ROCE_PSN_MASK;
+        item.packet.sent_ps =
+            packet->sent_ps == SIM_TIME_NEVER ? SIM_TIME_NEVER : moment->now_ps - packet->sent_ps;
+        item.draw = (uint32_t)moment->draws[packet->source] - net_packet_aside(packet)->draw;
+    }
+    add_item(moment, item, packet);
+}
+
+static uint64_t place_of(size_t node, uint32_t port, uint32_t class)
+{
+    return (uint64_t)node << 32 | (uint64_t) class << 24 | port;
+}
+
+#define ON_LINK 8u // in the place of a class
+#define WAKES 9u
+
+static void add_flights(nic_moment_t *moment)
+{
+    sim_flights_t flights = {0};
+    sim_flights_list(net_sim(moment->net), &flights);
+    for (size_t i = 0; i < flights.count; i++) {
+        const sim_flight_t *const flight = &flights.items[i];
+        item_t item = {.after_ps = flight->time_ps == SIM_TIME_NEVER
+                                       ? SIM_TIME_NEVER
+                                       : flight->time_ps - moment->now_ps};
+        if (flight->message == NULL) {
+            item.place = place_of(flight->node, flight->port & 0xffffffu, WAKES);
+            add_item(moment, item, NULL);
+        } else {
+            item.place = place_of(flight->node, flight->port, ON_LINK);
+            add_packet(moment, flight->message, item);
+            // The place where it arrives sets this when it queues the packet.
+            moment->items[moment->count - 1].packet.ingress_port = 0;
+        }
+    }
+    sim_flights_fini(&flights);
+}
+
+static void add_queue(nic_moment_t *moment, size_t node, const net_port_t *port, uint32_t class)
+{
+    const net_class_t *const queue = port->classes[class];
+    if (queue->bytes == 0) {
+        return;
+    }
+    const uint32_t room = queue->end / (uint32_t)sizeof(net_queued_t);
+    net_queued_t *const queued = sim_alloc_array(room + 1, sizeof(*queued));
+    const uint32_t count = net_queue_peek(queue, queued, room);
+    for (uint32_t i = 0; i < count; i++) {
+        add_packet(moment,
+                   queued[i].packet,
+                   (item_t){.place = place_of(node, port->index, class),
+                            .frame_bytes = queued[i].frame_bytes,
+                            .ingress_port = queued[i].ingress_port,
+                            .marks = queued[i].marks});
+    }
+    sim_free(queued);
+}
+
+static const char *refuse_port(const net_port_t *port)
+{
+    return port->config->loss_rate.num > 0 || port->config->bit_error_rate.num > 0 ? "losses"
+           : port->controlled || port->paused != 0 ? "pauses or drops at a port"
+                                                   : NULL;
+}
+
+static void add_queues(nic_moment_t *moment)
+{
+    for (size_t i = 0; i < net_node_count(moment->net); i++) {
+        const net_node_t *const node = net_node_at(moment->net, i);
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            const net_port_t *const port = &node->ports[p];
+            const char *const refused = refuse_port(port);
+            moment->refused = refused != NULL ? refused : moment->refused;
+            for (uint32_t class = 0; class < NET_PRIORITIES; class ++) {
+                add_queue(moment, i, port, class);
+            }
+        }
+    }
+}
+
+static void add_position(const nic_qp_t *qp, void *ctx)
+{
+    nic_moment_t *const moment = ctx;
+    const nic_config_t *const config = qp->nic->host->config;
+    if (config->ack_from_bytes != 0 || config->ack_chunk_bytes != 0) {
+        moment->refused = "nic.ack-from"; // an ACK depends on the place in the message
+    }
+    uint64_t waits = 0;
+    if (nic__ack_still_queued(qp)) {
+        const uint64_t popped = qp->nic->queue_popped[qp->queued_ack_class];
+        waits = 1 + (uint32_t)(qp->queued_ack_number - (uint32_t)popped);
+    }
+    SIM_GROW(moment->positions, moment->position_count, &moment->position_capacity);
+    moment->positions[moment->position_count++] = (position_t){
+        .qp = (nic_qp_t *)(uintptr_t)qp,
+        .next_psn = qp->next_psn,
+        .una_psn = qp->una_psn,
+        .max_psn = qp->max_psn,
+        .expected_psn = qp->expected_psn,
+        .send_offset = qp->send_offset,
+        .una_offset = qp->una_offset,
+        .rx_left_bytes = qp->rx_left_bytes,
+        .rx_bytes = qp->rx_bytes,
+        .must = {(uint64_t)(uintptr_t)qp->ready_next,
+                 (uint64_t)(uintptr_t)qp->ready_previous,
+                 waits},
+    };
+}
+
+static int compare_positions(const void *left, const void *right)
+{
+    const uintptr_t a = (uintptr_t)((const position_t *)left)->qp;
+    const uintptr_t b = (uintptr_t)((const position_t *)right)->qp;
+    return a < b ? -1 : a > b;
+}
+
+nic_moment_t *nic_moment_take(const net_t *net, sim_time_t now_ps)
+{
+    nic_moment_t *const moment = sim_alloc(sizeof(*moment));
+    sim_time_t rest_ps = 0;
+    *moment = (nic_moment_t){.net = net, .now_ps = now_ps};
+    nic__memo_list(net, &moment->list, &rest_ps, true);
+    moment->refused = moment->list.refused;
+    if (moment->refused != NULL) {
+        return moment;
+    }
+    moment->draws = sim_alloc_array(net_interface_count(net) + 1, sizeof(*moment->draws));
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        net_node_t *const node = net_node_at(net, i);
+        sim_period_list_node(&moment->list, &node->sim);
+        for (uint32_t n = 0; node->kind == NET_NODE_HOST && n < nic_count(node); n++) {
+            nic_t *const nic = nic_at(node, n);
+            moment->draws[nic->interface] = nic->port->rare->draw;
+            nic_for_each_qp(nic, add_position, moment);
+        }
+    }
+    if (moment->position_count > 0) {
+        qsort(moment->positions,
+              moment->position_count,
+              sizeof(*moment->positions),
+              compare_positions);
+    }
+    moment->copy = sim_memo_copy(&moment->list);
+    moment->hops = nic_memo_hops(net);
+    add_flights(moment);
+    add_queues(moment);
+    return moment;
+}
+
+void nic_moment_free(nic_moment_t *moment)
+{
+    if (moment == NULL) {
+        return;
+    }
+    sim_memo_list_fini(&moment->list);
+    sim_free(moment->copy);
+    sim_free(moment->items);
+    sim_free(moment->packets);
+    sim_free(moment->positions);
+    sim_free(moment->draws);
+    sim_free(moment);
+}
+
+const char *nic_moment_refused(const nic_moment_t *moment)
+{
+    return moment->refused;
+}
+
+sim_time_t nic_moment_time_ps(const nic_moment_t *moment)
+{
+    return moment->now_ps;
+}
+
+// -- comparing
+
+static bool position_repeats(const position_t *a, const position_t *b)
+{
+    const nic_qp_t *const qp = a->qp;
+    const uint64_t sent = b->next_psn - a->next_psn;
+    const uint64_t received = b->expected_psn - a->expected_psn;
+    const uint32_t sent_bytes = (uint32_t)sent * qp->mtu_bytes;
+    const uint32_t received_bytes = (uint32_t)received * qp->rx_mtu_bytes;
+    const uint32_t left_bytes = a->rx_left_bytes - b->rx_left_bytes;
+    return a->qp == b->qp && memcmp(a->must, b->must, sizeof(a->must)) == 0 &&
+           b->una_psn - a->una_psn == sent && b->max_psn - a->max_psn == sent &&
+           b->send_offset - a->send_offset == sent_bytes &&
+           b->una_offset - a->una_offset == sent_bytes &&
+           b->rx_bytes - a->rx_bytes == received_bytes &&
+           (left_bytes == received_bytes || left_bytes == 0);
+}
+
+bool nic_moment_repeats(const nic_moment_t *first, const nic_moment_t *second, const char **why)
+{
+    if (second->refused != NULL) {
+        *why = second->refused;
+        return false;
+    }
+    if (!sim_memo_list_same(&first->list, &second->list)) {
+        *why = "new queue pairs";
+        return false;
+    }
+    if (!sim_period_repeats(&first->list,
+                            first->copy,
+                            first->now_ps,
+                            second->copy,
+                            second->now_ps,
+                            why)) {
+        return false;
+    }
+    *why = "positions of queue pairs";
+    for (size_t i = 0; i < first->position_count; i++) {
+        if (!position_repeats(&first->positions[i], &second->positions[i])) {
+            return false;
+        }
+    }
+    *why = "packets under way";
+    return first->count == second->count &&
+           memcmp(first->items, second->items, first->count * sizeof(*first->items)) == 0;
+}
+
+static uint64_t at_most(uint64_t most, uint64_t left, uint64_t each)
+{
+    return left / each < most ? left / each : most;
+}
+
+// Lowers `most` to the periods in which a queue pair neither sends nor is acknowledged the last
+// packet of a message.
+static uint64_t within_message(const position_t *a, const position_t *b, uint64_t most)
+{
+    const nic_qp_t *const qp = b->qp;
+    const uint64_t bytes = (b->next_psn - a->next_psn) * qp->mtu_bytes;
+    if (bytes == 0) {
+        return most;
+    }
+    if (qp->sq_send == qp->sq_posted || nic__is_fetch(nic__wqe(qp, qp->sq_send)->opcode)) {
+        return 0;
+    }
+    const uint64_t margin = 2 * (uint64_t)qp->mtu_bytes;
+    const uint64_t sends = nic__wqe(qp, qp->sq_send)->length - (uint64_t)b->send_offset;
+    const uint64_t acked = nic__wqe(qp, qp->sq_done)->length - (uint64_t)b->una_offset;
+    const uint64_t left = sends < acked ? sends : acked;
+    return left <= margin ? 0 : at_most(most, left - margin, bytes);
+}
+
+uint64_t nic_moment_most(const nic_moment_t *first, const nic_moment_t *second)
+{
+    const sim_t *const sim = net_sim(first->net);
+    const sim_time_t period_ps = second->now_ps - first->now_ps;
+    const sim_time_t timer_ps = sim_period_timer_ps(sim);
+    const sim_time_t until_ps = sim_options(sim)->until_ps;
+    const sim_time_t end_ps = timer_ps < until_ps ? timer_ps : until_ps;
+    uint64_t most =
+        end_ps <= second->now_ps ? 0 : at_most(UINT32_MAX, end_ps - second->now_ps - 1, period_ps);
+    bool any = false;
+    for (size_t i = 0; i < first->position_count; i++) {
+        const position_t *const a = &first->positions[i];
+        const position_t *const b = &second->positions[i];
+        most = within_message(a, b, most);
+        any = any || a->next_psn != b->next_psn;
+    }
+    while (any && most > 0 && !sim_period_may_shift(sim, second->now_ps, most * period_ps)) {
+        most--;
+    }
+    return any ? most : 0;
+}
+
+// -- jumping
+
+// Returns by how much the PSN of a packet grows in a period.
+static uint64_t psn_step(const position_t *a, const position_t *b, const net_packet_t *packet)
+{
+    return packet->opcode == ROCE_ACKNOWLEDGE ? b->una_psn - a->una_psn
+                                              : b->expected_psn - a->expected_psn;
+}
+
+// Returns the place of a queue pair among the positions of a moment, which it has.
+static size_t find_position(const nic_moment_t *moment, const nic_qp_t *qp)
+{
+    const position_t key = {.qp = (nic_qp_t *)(uintptr_t)qp};
+    const position_t *const found =
+        bsearch(&key, moment->positions, moment->position_count, sizeof(key), compare_positions);
+    SIM_CHECK(found != NULL);
+    return (size_t)(found - moment->positions);
+}
+
+static void move_packet(const nic_moment_t *first,
+                        const nic_moment_t *second,
+                        net_packet_t *packet,
+                        uint64_t count)
+{
+    const size_t at = find_position(second, receiver_of(second, packet));
+    const uint64_t psns = count * psn_step(&first->positions[at], &second->positions[at], packet);
+    const uint64_t draws = count * (second->draws[packet->source] - first->draws[packet->source]);
+    packet->psn = (packet->psn + (uint32_t)psns) & ROCE_PSN_MASK;
+    if (packet->sent_ps != SIM_TIME_NEVER) {
+        packet->sent_ps += count * (second->now_ps - first->now_ps);
+    }
+    net_packet_aside(packet)->draw += (uint32_t)draws;
+}
+
+uint64_t nic_moment_jump(const nic_moment_t *first, const nic_moment_t *second, uint64_t count)
+{
+    const sim_time_t period_ps = second->now_ps - first->now_ps;
+    for (size_t i = 0; i < second->count; i++) {
+        if (second->packets[i] != NULL) {
+            move_packet(first, second, second->packets[i], count);
+        }
+    }
+    sim_period_apply(&second->list, first->copy, second->copy, period_ps, count);
+    for (size_t i = 0; i < second->position_count; i++) {
+        const position_t *const position = &second->positions[i];
+        nic_qp_t *const qp = position->qp;
+        if (position->must[2] != 0) { // the place of the ACK that waits
+            qp->queued_ack_number = (uint32_t)qp->nic->queue_popped[qp->queued_ack_class] +
+                                    (uint32_t)position->must[2] - 1;
+        }
+    }
+    sim_period_shift(net_sim(first->net), second->now_ps, count * period_ps);
+    const char *why = NULL;
+    nic_moment_t *const third = nic_moment_take(first->net, second->now_ps + count * period_ps);
+    SIM_CHECKF(nic_moment_repeats(second, third, &why),
+               "fast-forward: the jump at %" PRIu64 " ps does not lead to the same state: %s",
+               second->now_ps,
+               why);
+    nic_moment_free(third);
+    return count * (second->hops - first->hops);
+}
+
+// -- guessing the period
+
+struct nic_watch {
+    net_port_t *port;
+    net_tap_t tap;
+};
+
+typedef struct senders {
+    uint64_t least_packets; // left to send at some queue pair
+    uint32_t count;
+} senders_t;
+
+static void look_at(const nic_qp_t *qp, void *ctx)
+{
+    senders_t *const senders = ctx;
+    if (qp->sq_done == qp->sq_posted) {
+        return;
+    }
+    const bool sends = qp->sq_send != qp->sq_posted;
+    const uint64_t left =
+        sends ? (nic__wqe(qp, qp->sq_send)->length - qp->send_offset) / qp->mtu_bytes : 0;
+    senders->least_packets = left < senders->least_packets ? left : senders->least_packets;
+    senders->count += sends;
+}
+
+nic_watch_t *nic_watch_begin(const net_t *net, uint32_t least_packets)
+{
+    nic_t *best = NULL;
+    uint32_t most = 0;
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        net_node_t *const node = net_node_at(net, i);
+        for (uint32_t n = 0; node->kind == NET_NODE_HOST && n < nic_count(node); n++) {
+            nic_t *const nic = nic_at(node, n);
+            senders_t senders = {.least_packets = UINT64_MAX};
+            nic_for_each_qp(nic, look_at, &senders);
+            if (senders.least_packets < least_packets) {
+                return NULL;
+            }
+            if (senders.count > most) {
+                most = senders.count;
+                best = nic;
+            }
+        }
+    }
+    if (best == NULL || best->planes != NULL || !best->draws) {
+        return NULL;
+    }
+    nic_watch_t *const watch = sim_alloc(sizeof(*watch));
+    watch->port = best->port;
+    net_draws_tap(watch->port, &watch->tap);
+    return watch;
+}
+
+void nic_watch_end(nic_watch_t *watch)
+{
+    if (watch != NULL) {
+        net_draws_tap(watch->port, NULL);
+        sim_free(watch);
+    }
+}
+
+#define FRAMES_LEAST 48u
+
+// Returns whether the last frames are those `step` before: at least twice, and FRAMES_LEAST / 2.
+static bool frames_repeat(const net_tap_t *tap, uint32_t step)
+{
+    const uint32_t least = 2 * step > FRAMES_LEAST / 2 ? 2 * step : FRAMES_LEAST / 2;
+    if (least + step > tap->count) {
+        return false;
+    }
+    const net_tapped_t *const end = &tap->frames[tap->count - 1];
+    const sim_time_t period_ps = end->time_ps - (end - step)->time_ps;
+    for (uint32_t i = 0; i < least; i++) {
+        const net_tapped_t *const frame = end - i;
+        if (frame->time_ps - (frame - step)->time_ps != period_ps ||
+            frame->kind != (frame - step)->kind) {
+            return false;
+        }
+    }
+    return true;
+}
+
+sim_time_t nic_watch_period_ps(const nic_watch_t *watch, bool *over)
+{
+    const net_tap_t *const tap = &watch->tap;
+    *over = tap->count == NET_TAP_FRAMES;
+    for (uint32_t step = 1; tap->count >= FRAMES_LEAST && step <= tap->count / 3; step++) {
+        if (frames_repeat(tap, step)) {
+            return tap->frames[tap->count - 1].time_ps - tap->frames[tap->count - 1 - step].time_ps;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/period.h - moments of a network between which all repeats, and the jump over what repeats.
+//
+// In the middle of long messages, a network without losses often does the same again and again. Two
+// moments with an equal state, but for positions in messages and for counts, prove that: the
+// network does the same until a message ends, a timer fires or a program acts.
+// docs/models/fast-forward.md
+#ifndef NIC_PERIOD_H
+#define NIC_PERIOD_H
+
+#include "kernel/period.h"
+#include "nic/host.h"
+
+SIM_C_BEGIN
+
+typedef struct nic_moment nic_moment_t;
+
+// Returns the state of the network and all that is under way, between windows. The caller frees it.
+nic_moment_t *nic_moment_take(const net_t *net, sim_time_t now_ps);
+void nic_moment_free(nic_moment_t *moment); // NULL is allowed
+// Returns why such states cannot be compared; NULL: they can.
+const char *nic_moment_refused(const nic_moment_t *moment);
+sim_time_t nic_moment_time_ps(const nic_moment_t *moment);
+// Returns whether the network does again what it did between two moments. If not, *why names what
+// differs.
+bool nic_moment_repeats(const nic_moment_t *first, const nic_moment_t *second, const char **why);
+// Returns how many times more it does so, at least: until a message or the run ends, or a timer
+// fires.
+uint64_t nic_moment_most(const nic_moment_t *first, const nic_moment_t *second);
+// Does so many times at once what happened between two moments. The network is at the second one.
+// Returns the frames that it sent in them.
+uint64_t nic_moment_jump(const nic_moment_t *first, const nic_moment_t *second, uint64_t count);
+
+// The frames that a host's port sends, from which the length of a period is guessed.
+typedef struct nic_watch nic_watch_t;
+
+// Watches the port of the queue pair that has the most left to send. NULL: no queue pair sends, or
+// some one has less than least_packets left, which no jump pays.
+nic_watch_t *nic_watch_begin(const net_t *net, uint32_t least_packets);
+void nic_watch_end(nic_watch_t *watch); // NULL is allowed
+// Returns after which time the frames of the port repeat; 0: not known yet. *over is set when there
+// is no hope.
+sim_time_t nic_watch_period_ps(const nic_watch_t *watch, bool *over);
+
+SIM_C_END
+
+#endif // NIC_PERIOD_H
