@@ -16,6 +16,7 @@
 #include "cli/timeline/timeline.h"
 #include "cli/workload/workload.h"
 #include "results/manifest.h"
+#include "results/result_folder.h"
 #include "results/schema.h"
 #include "results/tables.h"
 #include "world/parameters.h"
@@ -124,11 +125,24 @@ static int command_diff(const cli_args_t *args)
 static int command_compare(const cli_args_t *args)
 {
     world_error_t error;
-    const cli_compare_options_t options = {args->seeds, args->csv, args->app};
-    if (cli_compare(args->operands, args->operand_count, &options, stdout, &error) != SIM_OK) {
-        return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    char **runs;
+    size_t run_count;
+    bool by_point = args->seeds;
+    for (size_t i = 0; i < args->operand_count; i++) {
+        by_point = by_point || (!args->csv && results_result_is_sweep(args->operands[i]));
     }
-    return flush();
+    const cli_compare_options_t options = {by_point, args->csv, args->app};
+    sim_err_t result =
+        results_result_runs(args->operands, args->operand_count, &runs, &run_count, &error);
+    if (result == SIM_OK) {
+        const char *const *const folders = (const char *const *)runs;
+        result = cli_compare(folders, run_count, &options, stdout, &error);
+    }
+    for (size_t i = 0; i < run_count; i++) {
+        sim_free(runs[i]);
+    }
+    sim_free(runs);
+    return result == SIM_OK ? flush() : cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
 }
 
 static int command_meta(const cli_args_t *args)

@@ -305,10 +305,10 @@ static const char help_meta[] =
     "  --memcached HOST:PORT  Use memcached instead of etcd.\n";
 
 static const char help_compare[] =
-    "rocesim compare DIR DIR... [--seeds] [--csv] [--app NAME]\n"
+    "rocesim compare DIR... [--seeds] [--csv] [--app NAME]\n"
     "\n"
     "Prints the summaries of result folders side by side, below the parameters in which the\n"
-    "runs differ.\n"
+    "runs differ. The folder of a sweep stands for all its runs, with --seeds.\n"
     "\n"
     "  --seeds            Make one column of all runs that differ only in their seed: the\n"
     "                     mean, its 95 % confidence interval, and a star if it differs\n"

@@ -8,7 +8,6 @@
 
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define FIRST_LINE_MAX 100000u // bytes: ports.csv has the longest
 
@@ -332,16 +331,6 @@ static int make_all(const cli_plot_t *plot, const request_t *request, world_erro
 }
 
 // Returns whether the folder is that of a sweep, which has points instead of a summary.
-static bool is_sweep(const char *folder)
-{
-    char *const points = sim_format("%s/points.csv", folder);
-    char *const summary = sim_format("%s/summary.json", folder);
-    const bool found = access(points, R_OK) == 0 && access(summary, F_OK) != 0;
-    sim_free(points);
-    sim_free(summary);
-    return found;
-}
-
 // Prints {"figures": [...]}; NULL: nothing.
 static int print_figures(json_t *figures)
 {
@@ -376,7 +365,7 @@ int cli_command_plot(const cli_args_t *args)
         result = take_kinds(args->kinds[i], &request.wanted, &error);
     }
     const unsigned sweep = 1u << (SIM_COUNT_OF(kinds) - 1);
-    if (result == SIM_OK && args->operand_count == 1 && is_sweep(args->operands[0])) {
+    if (result == SIM_OK && args->operand_count == 1 && results_result_is_sweep(args->operands[0])) {
         request.wanted = request.wanted == 0 ? sweep : request.wanted;
         plot.runs[0] = (cli_plot_run_t){.folder = args->operands[0],
                                         .name = results_result_name(args->operands[0])};

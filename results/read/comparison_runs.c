@@ -237,6 +237,8 @@ static size_t without_seed(const char *text, size_t size)
     size = without_signs(text, size);
     if (size >= 4 && memcmp(text + size - 4, "seed", 4) == 0) {
         size = without_signs(text, size - 4);
+    } else if (size >= 2 && text[size - 1] == 's' && isalnum((unsigned char)text[size - 2]) == 0) {
+        size = without_signs(text, size - 1); // p1-s of the sweep's p1-s1 and p1-s2
     }
     return size;
 }

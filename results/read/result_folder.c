@@ -2,10 +2,13 @@
 // results/read/result_folder.c - result folders: their summary, their name.
 #include "results/result_folder.h"
 
+#include "results/csv.h"
 #include "results/file.h"
 #include "results/summary.h"
 
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define SUMMARY_BYTES_MAX ((size_t)64 << 20)
 
@@ -80,4 +83,88 @@ void results_result_names(const char *const *folders, size_t count, char **names
             sim_free(names[i]);
         }
     }
+}
+
+// -- sweeps
+
+static bool has(const char *folder, const char *file)
+{
+    char *const path = sim_format("%s/%s", folder, file);
+    const bool found = access(path, R_OK) == 0;
+    sim_free(path);
+    return found;
+}
+
+bool results_result_is_sweep(const char *folder)
+{
+    return has(folder, "runs.csv") && !has(folder, "summary.json");
+}
+
+typedef struct run_list {
+    char **folders;
+    size_t count;
+    size_t capacity;
+} run_list_t;
+
+static void add_run(run_list_t *list, char *folder)
+{
+    SIM_GROW(list->folders, list->count, &list->capacity);
+    list->folders[list->count++] = folder;
+}
+
+static sim_err_t add_sweep(run_list_t *list, const char *sweep, world_error_t *error)
+{
+    static const char *const names[] = {"run"};
+    char *const path = sim_format("%s/runs.csv", sweep);
+    results_csv_t *csv = NULL;
+    bool end = false;
+    const size_t before = list->count;
+    sim_err_t result = results_csv_open(path, names, SIM_COUNT_OF(names), &csv, error);
+    while (result == SIM_OK && !end) {
+        result = results_csv_next(csv, &end, error);
+        if (result == SIM_OK && !end) {
+            char *const folder = sim_format("%s/runs/%s", sweep, results_csv_text(csv, 0));
+            if (has(folder, "summary.json")) {
+                add_run(list, folder);
+            } else {
+                sim_free(folder);
+            }
+        }
+    }
+    results_csv_close(csv);
+    if (result == SIM_OK && list->count == before) {
+        const world_place_t place = {path, 0, 0};
+        result = world_fail(
+            error, SIM_ERR_INVALID, &place, "no run of this sweep has results, expected one or more");
+    }
+    sim_free(path);
+    return result;
+}
+
+sim_err_t results_result_runs(const char *const *folders,
+                              size_t count,
+                              char ***runs,
+                              size_t *run_count,
+                              world_error_t *error)
+{
+    run_list_t list = {0};
+    sim_err_t result = SIM_OK;
+    for (size_t i = 0; result == SIM_OK && i < count; i++) {
+        struct stat status;
+        if (stat(folders[i], &status) != 0 || !S_ISDIR(status.st_mode)) {
+            const world_place_t place = {folders[i], 0, 0};
+            result = world_fail(error,
+                                SIM_ERR_IO,
+                                &place,
+                                "there is no such folder, expected one of `rocesim run -o` or "
+                                "`rocesim sweep -o`");
+        } else if (results_result_is_sweep(folders[i])) {
+            result = add_sweep(&list, folders[i], error);
+        } else {
+            add_run(&list, sim_strdup(folders[i]));
+        }
+    }
+    *runs = list.folders;
+    *run_count = list.count;
+    return result;
 }

@@ -66,6 +66,14 @@ done
 mean=$(awk -F, '$2 == 6 { sum += $8 } END { printf "%.9g", sum / 10 }' "$work/a/runs.csv")
 [ "$(awk -F, '$1 == 6 { printf "%.9g", $6 }' "$work/a/points.csv")" = "$mean" ] ||
     fail "mean: $mean, $(tail -n 1 "$work/a/points.csv")"
+# `rocesim compare` takes the folder for all its runs.
+"$ROCESIM" compare "$work/a" >"$work/compared" 2>&1 || fail "compare: $(cat "$work/compared")"
+[ "$(awk 'NR == 1 { print $1, NF } /^runs/ { print $2 }' "$work/compared" | xargs)" = "p1 6 10" ] ||
+    fail "compared: $(head -n 2 "$work/compared")"
+[ "$("$ROCESIM" compare --csv "$work/a" | wc -l)" -eq 61 ] || fail "compare --csv of a sweep"
+"$ROCESIM" compare "$work/none" >"$work/out" 2>&1
+[ $? = 2 ] && grep -q 'none: there is no such folder, expected' "$work/out" || fail "$(cat "$work/out")"
+
 head -n 1 "$work/a/points.csv" | grep -q \
     '^point,nic.congestion-control,size,runs,failed,flows.slowdown.p99,flows.slowdown.p99_ci95,' ||
     fail "header of points.csv: $(head -n 1 "$work/a/points.csv")"
