@@ -365,7 +365,8 @@ int cli_command_plot(const cli_args_t *args)
         result = take_kinds(args->kinds[i], &request.wanted, &error);
     }
     const unsigned sweep = 1u << (SIM_COUNT_OF(kinds) - 1);
-    if (result == SIM_OK && args->operand_count == 1 && results_result_is_sweep(args->operands[0])) {
+    if (result == SIM_OK && args->operand_count == 1 &&
+        results_result_is_sweep(args->operands[0])) {
         request.wanted = request.wanted == 0 ? sweep : request.wanted;
         plot.runs[0] = (cli_plot_run_t){.folder = args->operands[0],
                                         .name = results_result_name(args->operands[0])};

@@ -134,8 +134,10 @@ static sim_err_t add_sweep(run_list_t *list, const char *sweep, world_error_t *e
     results_csv_close(csv);
     if (result == SIM_OK && list->count == before) {
         const world_place_t place = {path, 0, 0};
-        result = world_fail(
-            error, SIM_ERR_INVALID, &place, "no run of this sweep has results, expected one or more");
+        result = world_fail(error,
+                            SIM_ERR_INVALID,
+                            &place,
+                            "no run of this sweep has results, expected one or more");
     }
     sim_free(path);
     return result;
