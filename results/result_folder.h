@@ -26,8 +26,8 @@ void results_result_names(const char *const *folders, size_t count, char **names
 bool results_result_is_sweep(const char *folder);
 
 // Lists folders of runs: each of `folders`, or, where one holds a sweep, those of its runs that
-// have results, in the order of runs.csv. SIM_ERR_IO or SIM_ERR_INVALID: a folder does not exist, or a
-// runs.csv cannot be read. Free each of *runs and *runs itself with sim_free, also on error.
+// have results, in the order of runs.csv. SIM_ERR_IO or SIM_ERR_INVALID: a folder does not exist,
+// or a runs.csv cannot be read. Free each of *runs and *runs itself with sim_free, also on error.
 SIM_MUST_CHECK sim_err_t results_result_runs(const char *const *folders,
                                              size_t count,
                                              char ***runs,
