@@ -329,6 +329,22 @@ static bool link_finished(void *owner, const app__passive_t *passive)
     return port->rank->workload->retired && nic_qp_quiet(passive->qp); // else they stay
 }
 
+// A message whose receiver learns of it when its sender does.
+typedef struct later {
+    sim_timer_t timer;
+    app__port_t *port;
+    uint32_t source;
+    uint32_t word;
+} later_t;
+
+static void acknowledged(sim_node_t *node, sim_timer_t *timer)
+{
+    later_t *const later = SIM_CONTAINER_OF(timer, later_t, timer);
+    SIM_CHECK(later->port->rank->node == node);
+    app__port_arrived(later->port, later->source, later->word);
+    sim_free(later);
+}
+
 static void message_received(void *owner,
                              app__endpoint_t *endpoint,
                              app__passive_t *passive,
@@ -337,9 +353,20 @@ static void message_received(void *owner,
     const app__port_t *const port = owner;
     app__workload_t *const workload = port->rank->workload;
     const app__link_t *const link = &workload->links[passive->item];
+    app__port_t *const to = &workload->ports[link->destination];
     (void)endpoint;
     post_receive(passive);
-    app__port_arrived(&workload->ports[link->destination], source_number(link), wc->imm_data);
+    if (workload->options.collective.arrival == APP__ARRIVAL_DATA || wc->imm_data > APP__WORD_OP) {
+        app__port_arrived(to, source_number(link), wc->imm_data);
+        return;
+    }
+    const sim_time_t ack_ps = app__ack_ps(workload->app.net,
+                                          to->endpoint->interface,
+                                          workload->ports[link->source].endpoint->interface);
+    later_t *const later = sim_alloc(sizeof(*later));
+    *later = (later_t){.port = to, .source = source_number(link), .word = wc->imm_data};
+    sim_timer_init(&later->timer, acknowledged);
+    sim_timer_arm(to->rank->node, &later->timer, to->rank->node->now_ps + ack_ps);
 }
 
 const app__range_ops_t app__link_range_ops = {

@@ -81,8 +81,8 @@ typedef struct app__coll_options {
                      "NCCL_IB_QPS_PER_CONNECTION"),                                                \
     SIM_ATTR(prefix ".arrival", ENUM, type, member.arrival,                                        \
              .default_text = "data", .choices = "data|acknowledged",                               \
-             .help = "moment at which the receiver of a collective's message goes on: when its "   \
-                     "data are there, or when the sender knows, as in SimAI"),                     \
+             .help = "moment at which a message's receiver goes on: when its data are there, or "  \
+                     "when the sender knows, as in SimAI and ATLAHS"),                             \
     SIM_ATTR(prefix ".pxn", BOOL, type, member.pxn,                                                \
              .default_text = "off",                                                                \
              .help = "send messages to other nodes from the GPU whose NIC is on the receiver's "   \

@@ -60,6 +60,8 @@ grep -q '"messages": 2' "$work/out/summary.json" && grep -q '"depth": 4' "$work/
 [ "$(grep -c ',workload' "$work/out/flows.csv")" = 2 ] || fail "flows.csv: $(cat "$work/out/flows.csv")"
 run two --set traffic[0].workload.send-overhead=200ns --set traffic[0].workload.recv-overhead=300ns
 near "$(awk "BEGIN { print 4000 + $both }")" "with overheads"
+run two --set traffic[0].workload.arrival=acknowledged # an ACK of 74 bytes comes back over two links
+near "$(awk "BEGIN { printf \"%.3f\", 3000 + $both + 2 * (2000 + 2 * 74 * 8 / 100) }")" "when senders know"
 run two --set traffic[0].workload.calc-scale=0.5
 near "$(awk "BEGIN { print 1500 + $both }")" "with half the computations"
 
