@@ -26,7 +26,8 @@ goodput() {
             printf "%d %.1f\n", t * 100, (sum[t] - sum[t - 1]) * 8 / 100e3 }' "$out/run/series.csv"
 }
 
-for scheme in $(pick schemes "ecmp random" "ecmp letflow adaptive random reps planes-hash planes-least"); do
+all="ecmp letflow conga conweave adaptive random reps planes-hash planes-least"
+for scheme in $(pick schemes "ecmp random" "$all"); do
     options=(topology=leaf-spine "balance=$scheme" rate=100Gbps)
     case $scheme in
     reps) options=(topology=leaf-spine balance=ecmp repath=reps transport=adamap cc=dcqcn rate=100Gbps) ;;

@@ -4,9 +4,10 @@
 #
 # The published times are those of the simulator of the Ultra Ethernet Consortium (htsim, NSCC as
 # congestion control): 2 MB from each host to the host 64 further on, k=8, 100 Gbps. Assumed here:
-# links of 1 us, no congestion control, IRN, MTU 4096, 32 MB in each switch. `ecmp` is its one
-# path, `random` its 256 paths, `adaptive` and `flowlets` its adaptive routing by packet and by
-# flowlet with a gap of 10 us.
+# links of 1 us, no congestion control, MTU 4096, 32 MB in each switch. The transport is `sdr`, which
+# takes packets in any order, as theirs does; IRN sends again what was only overtaken. `ecmp` is
+# its one path, `random` its 256 paths, `adaptive` and `flowlets` its adaptive routing by packet and
+# by flowlet with a gap of 10 us and loads in grades, as there.
 set -eu
 . "$(dirname "$0")/fabrics_lib.sh"
 begin "$1" \
@@ -21,9 +22,10 @@ for scheme in $(pick schemes "ecmp random" "ecmp flowlets random round-robin ada
     options=(switch.adaptive.gap=0ps)
     if [ "$scheme" = flowlets ]; then
         balance=adaptive
-        options=(switch.adaptive.gap=10us)
+        options=(switch.adaptive.gap=10us switch.adaptive.by=grades)
     fi
-    simulate topology=fat-tree pattern=shift stride=64 bytes=2MB "balance=$balance" "${options[@]}"
+    simulate topology=fat-tree pattern=shift stride=64 bytes=2MB transport=sdr "balance=$balance" \
+        "${options[@]}"
     put shift "$scheme" $nr "$(against "$(value "apps[0].flows.fct_us.mean")" "${theirs%:*}")" \
         "$(against "$(value "apps[0].flows.fct_us.max")" "${theirs#*:}")" \
         "$(value retransmitted_packets)"
