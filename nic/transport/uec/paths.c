@@ -46,16 +46,19 @@ static uint32_t step(nic_uec_paths_t *paths)
     return entropy;
 }
 
-// Skips values with a penalty. A packet pays one point of the first that it skips.
+// Skips values with a penalty. A packet pays one point of the first that it skips, also the last
+// point: that value has its turn the next time.
 static uint32_t step_over(nic_uec_paths_t *paths)
 {
     uint32_t entropy = step(paths);
-    if (paths->penalties[entropy] != 0) {
-        paths->penalties[entropy]--;
-        for (uint32_t i = 0; i < paths->count && paths->penalties[entropy] != 0; i++) {
-            entropy = step(paths);
-        }
+    if (paths->penalties[entropy] == 0) {
+        return entropy;
     }
+    paths->penalties[entropy]--;
+    uint32_t skipped = 0;
+    do {
+        entropy = step(paths);
+    } while (paths->penalties[entropy] != 0 && ++skipped < paths->count);
     return entropy;
 }
 
