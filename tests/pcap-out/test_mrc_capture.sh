@@ -46,4 +46,26 @@ again = sum(row[2] in ("1", "True") for row in data)
 assert counts["nacks"] - 8 <= again <= counts["retransmitted"], (again, counts)
 assert all(row[3] for row in data), "a packet without a time stamp"
 PY
+# Two planes, of which one loses a link.
+cat >"$work/planes.yaml" <<'END'
+topology: {multi-plane: {planes: 2, leaves: 2, spines: 2, hosts-per-leaf: 2}}
+link: {loss-rate: 0.002}
+links: {"plane1-leaf0--plane1-spine0": {down: [{at: 20us}]}}
+network: {convergence: 1s}
+switch: {mmu: trimming, trim: {queue: 30KB}, ecn: {kmin: 5KB, kmax: 25KB}, pfc: {enabled: false}}
+nic: {transport: mrc, planes: least-queue, priority: 1, ack-priority: 6, mtu: 4096}
+traffic: [{incast: {to: host0, from: "host[1-3]", bytes: 100KB}}]
+captures: [{ports: "*", file: all.pcap}]
+END
+within 10 "$ROCESIM" run "$work/planes.yaml" -o "$work/planes" --quiet >"$work/said" 2>&1 ||
+    fail "planes: $(tail -1 "$work/said")"
+tools/check-captures "$work/planes/captures/all.pcap" >"$work/check.txt" ||
+    fail "planes: $(head -3 "$work/check.txt")"
+tshark -n -X lua_script:pcap-out/wireshark/rocesim.lua -r "$work/planes/captures/all.pcap" -T fields \
+    -E separator=, -E occurrence=f -e rocesim_mrc.opcode -e _ws.malformed -e _ws.lua.error 2>/dev/null |
+    sort | uniq -c >"$work/kinds"
+for opcode in 0xc7 0xdc 0xdd 0xde; do # data, SACKs, NACKs, probes
+    grep -q " $opcode,,$" "$work/kinds" || fail "planes: no $opcode: $(cat "$work/kinds")"
+done
+grep -v ' 0x[0-9a-f]*,,$' "$work/kinds" && fail "planes: frames that are not read"
 exit $((failures > 0))

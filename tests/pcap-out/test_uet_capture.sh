@@ -47,4 +47,15 @@ tshark -n -X lua_script:pcap-out/wireshark/rocesim.lua -r "$work/ccx/captures/al
     -Y 'rocesim_uet.type == 9' -T fields -e udp.length -e rocesim_uet.sack_offset 2>/dev/null >"$work/lengths"
 [ "$(cut -f 1 "$work/lengths" | sort -u)" = 60 ] && grep -q '[0-9]	[0-9]' "$work/lengths" ||
     fail "UDP lengths of ACKs $(sort -u "$work/lengths" | head -c 100)"
+
+# Without trimming, on links that lose packets, probes ask what has arrived.
+within 10 "$ROCESIM" run "$work/uec.yaml" -o "$work/lossy" --quiet --set link.loss-rate=0.02 \
+    --set switch.trim.enabled=false --set nic.uec.control=nscc >/dev/null 2>&1 || fail "the lossy run"
+tshark -n -X lua_script:pcap-out/wireshark/rocesim.lua -r "$work/lossy/captures/all.pcap" -T fields \
+    -E separator=, -E occurrence=f -e rocesim_uet.type -e rocesim_uet.control -e _ws.malformed \
+    -e _ws.lua.error 2>/dev/null | sort | uniq -c >"$work/kinds"
+for kind in 2, 8, 11,6; do # data, ACKs, probes
+    grep -q " $kind,,$" "$work/kinds" || fail "lossy: no $kind: $(cat "$work/kinds")"
+done
+grep -v ' [0-9]*,[0-9]*,,$' "$work/kinds" && fail "lossy: frames that are not read"
 exit $((failures > 0))

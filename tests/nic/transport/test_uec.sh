@@ -151,8 +151,8 @@ scenarios/uec/run nothing >/dev/null 2>&1
 [ $? -eq 2 ] || fail "a study that is not there does not end with 2"
 
 for wrong in "0: 0 is out of range" "17: \`from\` has 15 hosts besides host15, expected at least 17"; do
-    "$program" check $scenario --set k=4 --set pattern=incast --set "senders=${wrong%%:*}" >"$work/bad.txt" 2>&1 &&
-        fail "${wrong%%:*} senders are accepted"
+    "$program" check $scenario --set k=4 --set pattern=incast --set "senders=${wrong%%:*}" \
+        >"$work/bad.txt" 2>&1 && fail "${wrong%%:*} senders are accepted"
     grep -q "uec.yaml:.*senders: ${wrong#*: }" "$work/bad.txt" || fail "senders: $(cat "$work/bad.txt")"
 done
 "$program" check $scenario --set nic.congestion-control=timely >"$work/bad.txt" 2>&1 &&
