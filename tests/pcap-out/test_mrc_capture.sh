@@ -53,7 +53,7 @@ link: {loss-rate: 0.002}
 links: {"plane1-leaf0--plane1-spine0": {down: [{at: 20us}]}}
 network: {convergence: 1s}
 switch: {mmu: trimming, trim: {queue: 30KB}, ecn: {kmin: 5KB, kmax: 25KB}, pfc: {enabled: false}}
-nic: {transport: mrc, planes: least-queue, priority: 1, ack-priority: 6, mtu: 4096}
+nic: {transport: mrc, planes: least-queue, priority: 1, ack-priority: 6, mrc: {probe-interval: 3us}}
 traffic: [{incast: {to: host0, from: "host[1-3]", bytes: 100KB}}]
 captures: [{ports: "*", file: all.pcap}]
 END
