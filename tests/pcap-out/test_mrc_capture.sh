@@ -49,7 +49,7 @@ PY
 # Two planes, of which one loses a link.
 cat >"$work/planes.yaml" <<'END'
 topology: {multi-plane: {planes: 2, leaves: 2, spines: 2, hosts-per-leaf: 2}}
-link: {loss-rate: 0.002}
+link: {loss-rate: 0.01}
 links: {"plane1-leaf0--plane1-spine0": {down: [{at: 20us}]}}
 network: {convergence: 1s}
 switch: {mmu: trimming, trim: {queue: 30KB}, ecn: {kmin: 5KB, kmax: 25KB}, pfc: {enabled: false}}
