@@ -47,11 +47,13 @@ typedef struct app__serving_place {
     uint64_t came[APP__SERVING_NOTICES][APP__SERVING_GPUS_MAX];
     uint64_t taken[APP__SERVING_NOTICES];
     app__serving_link_t *links; // of the leader: by number - 1; of another host: one, to the leader
+    app__mc_chain_t passing;    // activations on their way to the next stage (stage.c)
     // The all-reduces of the present group of layers:
     uint32_t reduces_left;
     uint32_t ring_step;
     sim_time_t reduce_began_ps;
-    bool broken; // the router has been told that the instance cannot work
+    sim_time_t reduced_ps; // waited for all-reduces of the step
+    bool broken;           // the router has been told that the instance cannot work
 } app__serving_place_t;
 
 // -- steps

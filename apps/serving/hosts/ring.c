@@ -144,7 +144,7 @@ void app__serving_reduce_on(app__serving_node_t *node)
     }
     const sim_time_t waited_ps = node->node->now_ps - place->reduce_began_ps;
     node->waited_ps += waited_ps;
-    node->counters.tp_ps += waited_ps;
+    place->reduced_ps += waited_ps;
     app__serving_note_operation(node,
                                 APP__SERVING_DID_REDUCE,
                                 place->reduce_began_ps,

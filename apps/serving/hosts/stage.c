@@ -100,6 +100,7 @@ void app__serving_reduced(app__serving_node_t *node)
 // -- the end of a stage
 
 typedef struct passing {
+    app__mc_link_t link;
     app__serving_node_t *node;
     uint32_t peer;
     sim_time_t began_ps;
@@ -120,17 +121,19 @@ static void passed(void *ctx, uint64_t bytes, bool good)
     } else {
         app__serving_break(node);
     }
+    app__mc_chain_remove(&node->place.passing, &passing->link);
     sim_free(passing);
 }
 
 // Sends the activations of a step to the host of the next stage that has the same heads.
 static void pass_on(app__serving_node_t *node, const app__serving_run_t *run)
 {
-    const app__serving_place_t *const place = &node->place;
+    app__serving_place_t *const place = &node->place;
     passing_t *const passing = sim_alloc(sizeof(*passing));
     const uint32_t peer =
         app__serving_host_of(node->serving, place->leader, place->number + place->tp_hosts);
-    *passing = (passing_t){node, peer, node->node->now_ps};
+    *passing = (passing_t){.node = node, .peer = peer, .began_ps = node->node->now_ps};
+    app__mc_chain_add(&place->passing, &passing->link);
     const app__serving_transfer_t transfer = {
         .node = node,
         .peer = peer,
@@ -150,6 +153,8 @@ static void end_stage(app__serving_node_t *node)
     const app__serving_place_t *const place = &node->place;
     const bool last = place->stage + 1 == place->stages;
     node->counters.busy_ps += node->node->now_ps - node->step_began_ps;
+    node->counters.tp_ps += node->place.reduced_ps;
+    node->place.reduced_ps = 0;
     app__serving_note_operation(node,
                                 (app__serving_operation_kind_t)run->kind,
                                 node->step_began_ps,
@@ -246,6 +251,11 @@ void app__serving_stage_init(app__serving_node_t *node)
 
 void app__serving_stage_fini(app__serving_node_t *node)
 {
+    while (node->place.passing.oldest != NULL) { // the end of the run has cut them short
+        passing_t *const passing = SIM_CONTAINER_OF(node->place.passing.oldest, passing_t, link);
+        app__mc_chain_remove(&node->place.passing, &passing->link);
+        sim_free(passing);
+    }
     app__mc_link_t *link = node->runs.oldest;
     while (link != NULL) {
         app__serving_run_t *const run = run_of(link);
