@@ -7,6 +7,8 @@
 #include "pcap-out/ring_internal.h"
 
 #define CHUNK_BYTES ((size_t)2048 - sizeof(ring_chunk_t))
+// Of a block that begins. The processor can have about ten lines under way; more would only wait.
+#define PREFETCHED_BYTES (8 * SIM_CACHE_LINE)
 #define LEAST_BYTES 40u // in the file, of an entry on average, comments and contents included
 
 // -- between windows
@@ -46,20 +48,6 @@ static void on_window(sim_time_t window_end_ps, void *ctx)
 
 // -- memory
 
-static void release_chunks(ring_node_t *node, ring_block_t *block)
-{
-    while (block->chunks != NULL) {
-        ring_chunk_t *const chunk = block->chunks;
-        block->chunks = chunk->next;
-        if (chunk->capacity == CHUNK_BYTES) {
-            chunk->next = node->spare_chunks;
-            node->spare_chunks = chunk;
-        } else {
-            sim_free(chunk);
-        }
-    }
-}
-
 static void free_chunks(ring_chunk_t *chunk)
 {
     while (chunk != NULL) {
@@ -69,45 +57,54 @@ static void free_chunks(ring_chunk_t *chunk)
     }
 }
 
-static void free_blocks(ring_block_t *block)
+static void release_chunks(ring_node_t *node, const ring_used_t *used)
 {
-    while (block != NULL) {
-        ring_block_t *const next = block->next;
-        free_chunks(block->chunks);
-        sim_free(block);
-        block = next;
+    if (SIM_LIKELY(used->last_chunk != NULL)) {
+        used->last_chunk->next = node->spare_chunks;
+        node->spare_chunks = used->chunks;
+    } else {
+        free_chunks(used->chunks);
     }
 }
 
 static void forget(ring_node_t *node, sim_time_t cutoff_ps)
 {
-    while (node->first != node->last && node->first->end_ps <= cutoff_ps) {
-        ring_block_t *const block = node->first;
-        node->first = block->next;
-        node->first->previous = NULL;
-        __builtin_prefetch(node->first);
-        release_chunks(node, block);
-        block->next = node->spare;
-        node->spare = block;
+    while (node->used_first + 1 < node->used_end &&
+           ring_used(node, node->used_first)->end_ps <= cutoff_ps) {
+        const ring_used_t *const used = ring_used(node, node->used_first++);
+        if (used->chunks != NULL) {
+            release_chunks(node, used);
+        }
+        SIM_GROW(node->spares, node->spare_count, &node->spare_capacity);
+        node->spares[node->spare_count++] = used->block;
     }
+}
+
+static SIM_NOINLINE void grow_used(ring_node_t *node)
+{
+    const uint32_t count = node->used_end - node->used_first;
+    const uint32_t mask = node->used_mask * 2 + 1;
+    ring_used_t *const used = sim_alloc_array(mask + 1, sizeof(*used));
+    for (uint32_t number = node->used_first; number != node->used_end; number++) {
+        used[number & mask] = *ring_used(node, number);
+    }
+    SIM_CHECK(count <= mask);
+    sim_free(node->used);
+    node->used = used;
+    node->used_mask = mask;
 }
 
 static void add_block(ring_node_t *node)
 {
-    ring_block_t *block = node->spare;
-    if (block != NULL) {
-        node->spare = block->next;
-    } else {
-        block = sim_alloc(sizeof(*block));
+    if (node->used == NULL || node->used_end - node->used_first > node->used_mask) {
+        grow_used(node);
     }
-    block->next = NULL;
-    block->previous = node->last;
-    block->chunks = NULL;
-    for (size_t at = 0; at < sizeof(block->entries); at += SIM_CACHE_LINE) {
-        __builtin_prefetch((char *)block->entries + at, 1);
+    ring_block_t *const block =
+        node->spare_count > 0 ? node->spares[--node->spare_count] : sim_alloc_lines(sizeof(*block));
+    for (size_t at = 0; at < PREFETCHED_BYTES; at += SIM_CACHE_LINE) {
+        __builtin_prefetch((char *)block + at, 1);
     }
-    *(node->last != NULL ? &node->last->next : &node->first) = block;
-    node->last = block;
+    *ring_used(node, node->used_end++) = (ring_used_t){.block = block};
     node->memory = node->memory_end = NULL;
     node->log.next = block->entries;
     node->log.end = block->entries + RING_ENTRIES;
@@ -116,16 +113,23 @@ static void add_block(ring_node_t *node)
 // Begins a chunk that has room for `bytes`.
 static SIM_NOINLINE void add_chunk(ring_node_t *node, size_t bytes)
 {
+    ring_used_t *const used = ring_used(node, node->used_end - 1);
     ring_chunk_t *chunk = node->spare_chunks;
     if (bytes <= CHUNK_BYTES && chunk != NULL) {
         node->spare_chunks = chunk->next;
+        __builtin_prefetch(chunk->next, 1);
     } else {
         const size_t capacity = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
         chunk = sim_alloc_lines(sizeof(*chunk) + capacity);
         chunk->capacity = capacity;
     }
-    chunk->next = node->last->chunks;
-    node->last->chunks = chunk;
+    if (chunk->capacity != CHUNK_BYTES) {
+        used->last_chunk = NULL;
+    } else if (used->chunks == NULL) {
+        used->last_chunk = chunk;
+    }
+    chunk->next = used->chunks;
+    used->chunks = chunk;
     node->memory = chunk->bytes;
     node->memory_end = chunk->bytes + chunk->capacity;
 }
@@ -175,9 +179,17 @@ void pcap_out_ring_destroy(pcap_out_ring_t *ring)
     }
     for (size_t i = 0; i < ring->node_count; i++) {
         ring_node_t *const node = &ring->nodes[i];
-        free_blocks(node->first);
-        free_blocks(node->spare);
+        while (node->used_first != node->used_end) {
+            const ring_used_t *const used = ring_used(node, node->used_first++);
+            free_chunks(used->chunks);
+            sim_free(used->block);
+        }
+        while (node->spare_count > 0) {
+            sim_free(node->spares[--node->spare_count]);
+        }
         free_chunks(node->spare_chunks);
+        sim_free(node->spares);
+        sim_free(node->used);
     }
     sim_free(ring->nodes);
     sim_free(ring->spans);
@@ -191,9 +203,8 @@ static void turn(net_log_t *log, const sim_node_t *sim_node)
 {
     ring_node_t *const node = (ring_node_t *)(void *)log;
     pcap_out_ring_t *const ring = node->ring;
-    ring_block_t *const block = node->last;
-    if (block != NULL) {
-        block->end_ps = sim_node->run_end_ps;
+    if (node->used_end != node->used_first) {
+        ring_used(node, node->used_end - 1)->end_ps = sim_node->run_end_ps;
         // Threads may lose each other's counts: the cutoff then comes later.
         const uint64_t blocks = atomic_load_explicit(&ring->blocks, memory_order_relaxed);
         atomic_store_explicit(&ring->blocks, blocks + 1, memory_order_relaxed);
@@ -218,16 +229,17 @@ static void received(net_log_t *log, const net_port_t *port, const net_packet_t 
     if (packet->kind != NET_PACKET_ROCE || !net_log_takes(packet->marks)) {
         node->received(log, port, packet);
     } else if (port->node->kind == NET_NODE_SWITCH) {
-        net_log_received(log, port, now_ps, packet);
+        (void)net_log_received(log, port, now_ps, packet);
     } else if (node->ring->is_hot[packet->opcode] && !packet->addressed && !packet->contents) {
         if (log->next == log->end) {
             turn(log, &port->node->sim);
         }
         net_packet_t *const copy = take_memory(node, sizeof(*copy));
+        __builtin_prefetch(copy + 2, 1);
         *copy = *packet;
         copy->next = (net_packet_t *)(uintptr_t)packet;
         log->bytes += packet->frame_bytes + NET_LOG_FRAME_BYTES;
-        net_log_put(log, port, now_ps, copy, 0, RING_COPIED, 0);
+        (void)net_log_put(log, port, now_ps, copy, 0, RING_COPIED, 0);
     } else {
         node->received(log, port, packet);
     }
@@ -263,7 +275,7 @@ static void *put(pcap_out_ring_t *ring, const net_port_t *port, ring_kind_t kind
         turn(&own->log, node);
     }
     void *const memory = take_memory(own, bytes);
-    net_log_put(&own->log, port, node->now_ps, memory, 0, kind, 0);
+    (void)net_log_put(&own->log, port, node->now_ps, memory, 0, kind, 0);
     return memory;
 }
 
@@ -296,24 +308,25 @@ pcap_out_note_t *pcap_out_ring_frame(pcap_out_ring_t *ring,
 pcap_out_last_t pcap_out_ring_last(const pcap_out_ring_t *ring, const sim_node_t *node)
 {
     const ring_node_t *const own = &ring->nodes[node->index];
-    const net_log_entry_t *at = own->log.next;
-    for (const ring_block_t *block = own->last; block != NULL; block = block->previous) {
-        while (at > block->entries) {
-            at--;
+    for (uint32_t number = own->used_end; number-- != own->used_first;) {
+        const net_log_entry_t *const first = ring_used(own, number)->block->entries;
+        for (size_t i = ring_entries(own, number); i-- > 0;) {
+            const net_log_entry_t *const at = &first[i];
             const uint32_t kind = net_log_kind(at);
             if (kind < RING_CONTENTS && !net_log_is_late(at)) {
                 return (pcap_out_last_t){
                     .entry = at,
                     .packet = ring_packet(at),
-                    .time_ps = at->time_ps,
-                    .port = net_log_port(at),
-                    .place = kind == NET_LOG_SENT || kind == RING_NOTED_SENT ? PCAP_OUT_SENT
-                             : kind == RING_NOTED_LOST                       ? PCAP_OUT_LOST
-                                                                             : PCAP_OUT_RECEIVED,
+                    .time_ps = net_log_time(at),
+                    .port = kind == NET_LOG_PASSED ? net_log_port_out(at) : net_log_port(at),
+                    .place =
+                        kind == NET_LOG_SENT || kind == NET_LOG_PASSED || kind == RING_NOTED_SENT
+                            ? PCAP_OUT_SENT
+                        : kind == RING_NOTED_LOST ? PCAP_OUT_LOST
+                                                  : PCAP_OUT_RECEIVED,
                 };
             }
         }
-        at = block->previous != NULL ? block->previous->entries + RING_ENTRIES : NULL;
     }
     return (pcap_out_last_t){0};
 }

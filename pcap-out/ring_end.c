@@ -16,9 +16,12 @@ typedef struct frame {
     const net_log_entry_t *entry;
     const pcap_out_note_t *note; // what it says; NULL: not known yet
     uint64_t rank;               // of its port, if it is late
+    sim_time_t time_ps;
     uint32_t file_bytes;
     uint32_t wire; // with has_wire
     bool has_wire; // the note is another frame's of this packet
+    uint8_t kind;  // of the entry; one that says "passed" has a received and a sent frame
+    uint16_t port; // index in the node
     uint32_t node;
     uint32_t order;   // in the node's log
     uint32_t next;    // frame of this packet that says the same; NOTHING: the packet itself
@@ -44,24 +47,23 @@ typedef struct all {
 
 static bool is_noted(const frame_t *frame)
 {
-    return net_log_kind(frame->entry) >= NET_LOG_OTHER;
+    return frame->kind >= NET_LOG_OTHER;
 }
 
 static bool is_frame(const frame_t *frame)
 {
-    return net_log_kind(frame->entry) != RING_CONTENTS;
+    return frame->kind != RING_CONTENTS;
 }
 
 static bool is_sent(const frame_t *frame)
 {
-    return net_log_kind(frame->entry) == NET_LOG_SENT ||
-           net_log_kind(frame->entry) == RING_NOTED_SENT;
+    return frame->kind == NET_LOG_SENT || frame->kind == RING_NOTED_SENT;
 }
 
 static bool is_received(const frame_t *frame)
 {
-    const uint32_t kind = net_log_kind(frame->entry);
-    return kind == NET_LOG_RECEIVED || kind == RING_COPIED || kind == RING_NOTED_RECEIVED;
+    return frame->kind == NET_LOG_RECEIVED || frame->kind == RING_COPIED ||
+           frame->kind == RING_NOTED_RECEIVED;
 }
 
 static const net_packet_t *packet_of(const frame_t *frame)
@@ -71,22 +73,28 @@ static const net_packet_t *packet_of(const frame_t *frame)
 
 static const net_port_t *port_of(const all_t *all, const frame_t *frame)
 {
-    return &net_node_at(all->net, frame->node)->ports[net_log_port(frame->entry)];
+    return &net_node_at(all->net, frame->node)->ports[frame->port];
 }
 
 // -- gathering
 
-static void add_frame(all_t *all, uint32_t node, const net_log_entry_t *entry)
+static void add_frame(all_t *all,
+                      uint32_t node,
+                      const net_log_entry_t *entry,
+                      uint32_t kind,
+                      uint32_t port)
 {
     const sim_node_t *const sim = &net_node_at(all->net, node)->sim;
     const ring_note_t *const note = entry->what;
+    const sim_time_t time_ps = net_log_time(entry);
     SIM_GROW(all->frames, all->count, &all->capacity);
     all->frames[all->count] =
         (frame_t){.entry = entry,
-                  .note = net_log_kind(entry) > RING_COPIED ? &note->note : NULL,
-                  .rank = net_log_is_late(entry)
-                              ? sim__tie_rank(sim->tie_key, entry->time_ps, net_log_port(entry))
-                              : 0,
+                  .note = kind > RING_COPIED ? &note->note : NULL,
+                  .rank = net_log_is_late(entry) ? sim__tie_rank(sim->tie_key, time_ps, port) : 0,
+                  .time_ps = time_ps,
+                  .kind = (uint8_t)kind,
+                  .port = (uint16_t)port,
                   .node = node,
                   .order = (uint32_t)(all->count - all->nodes[node]),
                   .next = NOTHING,
@@ -125,7 +133,7 @@ static void attach_waiting(all_t *all, const net_log_entry_t **waiting, size_t *
     for (size_t i = 0; i < *count; i++) {
         const ring_comment_t *const comment = waiting[i]->what;
         if (comment->packet == packet_of(&all->frames[frame]) &&
-            waiting[i]->time_ps == all->frames[frame].entry->time_ps) {
+            net_log_time(waiting[i]) == all->frames[frame].time_ps) {
             attach(all, frame, comment);
         } else {
             waiting[kept++] = waiting[i];
@@ -141,17 +149,23 @@ static void gather_node(all_t *all, uint32_t index)
     const net_log_entry_t *waiting[16];
     size_t waiting_count = 0;
     all->nodes[index] = all->count;
-    for (const ring_block_t *block = node->first; block != NULL; block = block->next) {
-        const size_t count =
-            block == node->last ? (size_t)(node->log.next - block->entries) : RING_ENTRIES;
+    for (uint32_t number = node->used_first; number != node->used_end; number++) {
+        const ring_block_t *const block = ring_used(node, number)->block;
+        const size_t count = ring_entries(node, number);
         for (size_t i = 0; i < count; i++) {
             const net_log_entry_t *const entry = &block->entries[i];
             const ring_comment_t *const comment = entry->what;
-            if (entry->time_ps < all->ring->cutoff_ps) {
+            const uint32_t kind = net_log_kind(entry);
+            if (net_log_time(entry) < all->ring->cutoff_ps) {
                 continue; // what follows it may be forgotten already
             }
-            if (net_log_kind(entry) != RING_COMMENT) {
-                add_frame(all, index, entry);
+            if (kind == NET_LOG_PASSED) {
+                add_frame(all, index, entry, NET_LOG_RECEIVED, net_log_port(entry));
+                attach_waiting(all, waiting, &waiting_count);
+                add_frame(all, index, entry, NET_LOG_SENT, net_log_port_out(entry));
+                attach_waiting(all, waiting, &waiting_count);
+            } else if (kind != RING_COMMENT) {
+                add_frame(all, index, entry, kind, net_log_port(entry));
                 attach_waiting(all, waiting, &waiting_count);
             } else if (comment->on != NULL) {
                 attach_behind(all, index, comment);
@@ -191,7 +205,7 @@ static void link_in_nodes(all_t *all)
     memset(slots, 0, (mask + 1) * sizeof(*slots));
     for (size_t i = all->count; i-- > 0;) {
         frame_t *const frame = &all->frames[i];
-        const bool arrives = net_log_kind(frame->entry) == NET_LOG_RECEIVED;
+        const bool arrives = frame->kind == NET_LOG_RECEIVED;
         if (!arrives && is_received(frame)) {
             continue;
         }
@@ -216,6 +230,21 @@ static size_t list_of(const all_t *all, const frame_t *frame)
     return (size_t)port_of(all, frame)->uid * 2 + is_received(frame);
 }
 
+// Sorts frames of one port by time. Few are out of order: a frame that was passed on stands with its
+// arrival, before departures that the log noted late.
+static void sort_list(const all_t *all, uint32_t *frames, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        const uint32_t frame = frames[i];
+        size_t at = i;
+        while (at > 0 && all->frames[frames[at - 1]].time_ps > all->frames[frame].time_ps) {
+            frames[at] = frames[at - 1];
+            at--;
+        }
+        frames[at] = frame;
+    }
+}
+
 static lists_t list_ports(const all_t *all, size_t port_count)
 {
     lists_t lists = {.begins = sim_alloc_array(2 * port_count + 2, sizeof(size_t)),
@@ -233,6 +262,9 @@ static lists_t list_ports(const all_t *all, size_t port_count)
         if (is_sent(&all->frames[i]) || is_received(&all->frames[i])) {
             lists.frames[lists.begins[list_of(all, &all->frames[i]) + 1]++] = (uint32_t)i;
         }
+    }
+    for (size_t l = 0; l < 2 * port_count; l++) {
+        sort_list(all, lists.frames + lists.begins[l], lists.begins[l + 1] - lists.begins[l]);
     }
     return lists;
 }
@@ -256,8 +288,8 @@ static void link_over_links(all_t *all, size_t port_count)
         const size_t end = lists.begins[(size_t)port->peer->uid * 2 + 2];
         for (size_t s = lists.begins[sent]; s < lists.begins[sent + 1]; s++) {
             frame_t *const frame = &all->frames[lists.frames[s]];
-            const sim_time_t from_ps = frame->entry->time_ps + port->delay_ps;
-            while (at < end && all->frames[lists.frames[at]].entry->time_ps <= from_ps) {
+            const sim_time_t from_ps = frame->time_ps + port->delay_ps;
+            while (at < end && all->frames[lists.frames[at]].time_ps <= from_ps) {
                 at++;
             }
             if (at < end && !is_noted(frame)) {
@@ -287,11 +319,10 @@ static void find_notes(all_t *all)
 {
     for (size_t i = 0; i < all->count; i++) {
         frame_t *const frame = &all->frames[i];
-        const frame_t *const arrival = net_log_kind(frame->entry) == NET_LOG_RECEIVED ? frame
-                                       : frame->next == NOTHING                       ? NULL
-                                                                : &all->frames[frame->next];
-        if (arrival != NULL && !is_noted(frame) &&
-            net_log_kind(arrival->entry) == NET_LOG_RECEIVED) {
+        const frame_t *const arrival = frame->kind == NET_LOG_RECEIVED ? frame
+                                       : frame->next == NOTHING        ? NULL
+                                                                       : &all->frames[frame->next];
+        if (arrival != NULL && !is_noted(frame) && arrival->kind == NET_LOG_RECEIVED) {
             frame->has_wire = true;
             frame->wire = arrival->entry->wire;
         }
@@ -312,8 +343,8 @@ static int by_order(const void *left, const void *right)
 {
     const frame_t *const a = left;
     const frame_t *const b = right;
-    if (a->entry->time_ps != b->entry->time_ps) {
-        return a->entry->time_ps < b->entry->time_ps ? -1 : 1;
+    if (a->time_ps != b->time_ps) {
+        return a->time_ps < b->time_ps ? -1 : 1;
     }
     if (net_log_part(a->entry) == net_log_part(b->entry) &&
         net_log_is_late(a->entry) != net_log_is_late(b->entry)) {
@@ -356,7 +387,7 @@ static void sift(head_t *heap, size_t count, size_t at)
 static pcap_out_kept_t kept_of(const all_t *all, const frame_t *frame)
 {
     pcap_out_kept_t kept = {
-        .time_ps = frame->entry->time_ps,
+        .time_ps = frame->time_ps,
         .port = port_of(all, frame),
         .place = is_sent(frame)       ? PCAP_OUT_SENT
                  : is_received(frame) ? PCAP_OUT_RECEIVED
@@ -400,7 +431,7 @@ static uint64_t hand_on(all_t *all, uint64_t left_bytes, pcap_out_ring_fn fn, vo
         at[n] = all->nodes[n];
         if (at[n] < all->nodes[n + 1] && all->frames != NULL) {
             qsort(all->frames + at[n], all->nodes[n + 1] - at[n], sizeof(frame_t), by_order);
-            heap[count++] = (head_t){all->frames[at[n]].entry->time_ps, n};
+            heap[count++] = (head_t){all->frames[at[n]].time_ps, n};
         }
     }
     for (size_t i = count; i-- > 0;) {
@@ -416,7 +447,7 @@ static uint64_t hand_on(all_t *all, uint64_t left_bytes, pcap_out_ring_fn fn, vo
         }
         left_bytes -= frame->file_bytes;
         if (at[n] < all->nodes[n + 1]) {
-            heap[0].time_ps = all->frames[at[n]].entry->time_ps;
+            heap[0].time_ps = all->frames[at[n]].time_ps;
         } else {
             heap[0] = heap[--count];
         }

@@ -38,12 +38,17 @@ typedef struct ring_chunk {
 } ring_chunk_t;
 
 typedef struct ring_block {
-    struct ring_block *next;
-    struct ring_block *previous;
-    ring_chunk_t *chunks;
-    sim_time_t end_ps; // entries are before this time; known when the block is full
-    net_log_entry_t entries[RING_ENTRIES];
+    alignas(SIM_CACHE_LINE) net_log_entry_t entries[RING_ENTRIES];
 } ring_block_t;
+
+// Describes a block. Descriptions lie side by side: by the time that a node forgets a block, the
+// block's own lines have left the cache.
+typedef struct ring_used {
+    ring_block_t *block;
+    sim_time_t end_ps; // entries are before this time; known when the block is full
+    ring_chunk_t *chunks;
+    ring_chunk_t *last_chunk; // of `chunks`; NULL: some of them have another capacity than usual
+} ring_used_t;
 
 // The thread of a node writes this part alone.
 typedef struct ring_node {
@@ -53,11 +58,28 @@ typedef struct ring_node {
     void *ctx;
     char *memory; // free memory in the last block's first chunk
     char *memory_end;
-    ring_block_t *first;
-    ring_block_t *last;
-    ring_block_t *spare;
+    ring_used_t *used; // a queue in an array that is a power of two long
+    uint32_t used_mask;
+    uint32_t used_first; // counts on; the index is its lower bits
+    uint32_t used_end;   // likewise
+    uint32_t spare_count;
+    ring_block_t **spares;
+    size_t spare_capacity;
     ring_chunk_t *spare_chunks;
 } ring_node_t;
+
+// Returns the description of the node's block with this number, from used_first on.
+static inline ring_used_t *ring_used(const ring_node_t *node, uint32_t number)
+{
+    return &node->used[number & node->used_mask];
+}
+// Returns how many entries that block has.
+static inline size_t ring_entries(const ring_node_t *node, uint32_t number)
+{
+    return number + 1 == node->used_end
+               ? (size_t)(node->log.next - ring_used(node, number)->block->entries)
+               : RING_ENTRIES;
+}
 
 // Says that the nodes noted `bytes` from from_ps on, up to the next span.
 typedef struct ring_span {

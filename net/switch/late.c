@@ -50,18 +50,39 @@ static inline void note_late(net_switch_t *sw, bool late)
     }
 }
 
-// Sends a packet of RoCE on a port that is usual but for its log. late: NET_LOG_LATE or 0.
+// Sends a packet of RoCE, which has waited, on a port that is usual but for its log.
 static SIM_ALWAYS_INLINE void send_logged(net_switch_t *sw,
                                           net_port_t *egress,
                                           net_class_t *queue,
-                                          net_packet_t *packet,
-                                          uint32_t frame_bytes,
-                                          uint8_t marks,
-                                          uint32_t late)
+                                          const net_queued_t *queued)
 {
     sim_node_t *const node = &sw->node.sim;
     const sim_time_t now_ps = node->now_ps;
-    net_log_sent(sw->node.log, egress, now_ps, packet, frame_bytes, net_log_takes(marks), late);
+    net_log_sent(sw->node.log,
+                 egress,
+                 now_ps,
+                 queued->packet,
+                 queued->frame_bytes,
+                 net_log_takes(queued->marks),
+                 NET_LOG_LATE);
+    net__port_send(egress, node, now_ps, queue, queued->packet, queued->frame_bytes);
+}
+
+// Sends a packet at once that has just arrived. entry: where the log noted its arrival.
+static SIM_ALWAYS_INLINE void pass_logged(net_switch_t *sw,
+                                          net_port_t *egress,
+                                          net_class_t *queue,
+                                          net_packet_t *packet,
+                                          net_log_entry_t *entry)
+{
+    net_log_t *const log = sw->node.log;
+    sim_node_t *const node = &sw->node.sim;
+    const sim_time_t now_ps = node->now_ps;
+    const uint32_t frame_bytes = packet->frame_bytes;
+    if (SIM_UNLIKELY(!net_log_passed(log, entry, egress, packet))) {
+        const bool takes = net_log_takes(packet->marks);
+        net_log_sent(log, egress, now_ps, packet, frame_bytes, takes, 0);
+    }
     net__port_send(egress, node, now_ps, queue, packet, frame_bytes);
 }
 
@@ -113,13 +134,7 @@ static SIM_ALWAYS_INLINE bool serve(net_switch_t *sw,
     net__mark(sw, egress, queue, queued.packet, queued.marks, priority);
     if (logged && egress->special == NET_SPECIAL_LOGGED) {
         // The packet's own line is not read: it has likely left the cache.
-        send_logged(sw,
-                    egress,
-                    queue,
-                    queued.packet,
-                    queued.frame_bytes,
-                    queued.marks,
-                    NET_LOG_LATE);
+        send_logged(sw, egress, queue, &queued);
     } else if (SIM_UNLIKELY(!usual && egress->special)) {
         if (egress->special == NET_SPECIAL_BARE) { // without a look at the packet
             net__port_send_bytes(egress,
@@ -351,9 +366,8 @@ static SIM_ALWAYS_INLINE bool arrive(net_switch_t *sw,
     net_port_t *const ingress = &sw->node.ports[port_index];
     const sim_time_t now_ps = sw->node.sim.now_ps;
     net_port_count_rx_only(ingress, packet);
-    if (logged) {
-        net_log_received(sw->node.log, ingress, now_ps, packet);
-    }
+    net_log_entry_t *const noted =
+        logged ? net_log_received(sw->node.log, ingress, now_ps, packet) : NULL;
     uint32_t out;
     const net_entry_t entry = net_switch_classify(sw, packet, net__route, routed, trust_dscp, &out);
     if (SIM_UNLIKELY(entry != NET_ENTERS)) {
@@ -373,7 +387,7 @@ static SIM_ALWAYS_INLINE bool arrive(net_switch_t *sw,
         net__port_send(egress, &sw->node.sim, now_ps, queue, packet, packet->frame_bytes);
     } else if (idle && !(egress->paused & (1u << priority))) {
         if (logged && egress->special == NET_SPECIAL_LOGGED) {
-            send_logged(sw, egress, queue, packet, packet->frame_bytes, packet->marks, 0);
+            pass_logged(sw, egress, queue, packet, noted);
         } else {
             net_port_transmit(egress, packet);
         }
