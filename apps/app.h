@@ -59,7 +59,9 @@ typedef struct app_flow_result {
     uint16_t udp_source_port;
     uint16_t service_port; // destination port in the flow file; 0: none
     uint32_t first_psn;    // first PSN of the requester's packets
-    uint32_t mtu_bytes;    // payload of a full packet; 0: no packets belong to this flow alone
+    uint32_t source_qp;    // number of the queue pair at the source; 0: unknown
+    uint32_t destination_qp;
+    uint32_t mtu_bytes; // payload of a full packet; 0: no packets belong to this flow alone
     uint8_t priority;
     uint8_t dscp;
     bool reads; // READ: the payload goes from the destination to the source

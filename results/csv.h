@@ -25,7 +25,8 @@ size_t results_csv_split(char *row, size_t size, results_csv_cell_t *cells, size
 typedef struct results_csv results_csv_t;
 
 // Opens a file and finds the columns in its header. names must outlive it. SIM_ERR_IO: cannot be
-// read; SIM_ERR_INVALID: a column is missing, or the file is cut in its header.
+// read; SIM_ERR_INVALID: a column is missing, or the file is cut in its header. A name that begins
+// with "?" may be missing; its cells are empty then.
 SIM_MUST_CHECK sim_err_t results_csv_open(const char *path,
                                           const char *const *names,
                                           size_t name_count,

@@ -130,6 +130,8 @@ void app__plan_flows(const app__plan_t *plan, app_flow_fn fn, void *ctx)
             .udp_source_port = app__plan_udp_source_port(plan, transfer, i),
             .service_port = transfer->service_port,
             .first_psn = app__plan_first_psn(plan, transfer, i),
+            .source_qp = transfer->source_qp,
+            .destination_qp = transfer->destination_qp,
             .mtu_bytes = app__plan_mtu_bytes(plan, transfer),
             .priority = app__plan_priority(plan, transfer),
             .dscp = app__plan_dscp(plan, transfer),

@@ -241,6 +241,8 @@ static void post_piece(app__session_channel_t *channel, app__session_transfer_t 
                  app__buffer_key(session->sides[channel->destination].endpoint, peer)},
     };
     if (transfer->posted == 0) {
+        transfer->source_qp = requester_number(channel);
+        transfer->destination_qp = responder_number(channel);
         transfer->first_psn = (uint32_t)(channel->first_psn + channel->packets) & ROCE_PSN_MASK;
     }
     const sim_err_t error = nic_post_send(channel->qp, &wr);

@@ -24,6 +24,8 @@ typedef struct app__session_transfer {
     uint32_t source;
     uint32_t destination;
     uint32_t first_psn;
+    uint32_t source_qp; // numbers of queue pairs; 0: it has not begun
+    uint32_t destination_qp;
     uint32_t pieces; // in all
     uint32_t posted;
     uint32_t completed;

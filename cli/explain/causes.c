@@ -14,6 +14,9 @@
 
 #define PORTS_TOLD_MAX 6u
 #define SHARE_LEAST 0.02 // of the most: ports that cost less are not told
+#define MINOR_SHARE 0.05 // of the time of all flows
+#define BUSY_SHARE 0.5   // a host that sends much at once is told if it loses most of what all lose
+#define BUSY_LEAST 0.05  // and this of the time of all flows
 #define DRAWS 64u        // of other paths of a flow
 #define ROOT_LEAST 0.1   // share of all pauses from which a root is told for itself
 
@@ -28,6 +31,7 @@ const char *cli__explain_kind_name(explain_kind_t kind)
                                         [EXPLAIN_COLLISION] = "hash-collision",
                                         [EXPLAIN_INCAST] = "incast",
                                         [EXPLAIN_OVERSUBSCRIBED] = "oversubscribed",
+                                        [EXPLAIN_BUSY_SENDER] = "busy-sender",
                                         [EXPLAIN_RETRANSMISSION] = "retransmission",
                                         [EXPLAIN_SLOW_HOST] = "slow-host"};
     return names[kind];
@@ -110,9 +114,12 @@ typedef struct draws {
     double share_as_bad; // of the draws that are at least as bad
 } draws_t;
 
-// Returns the flows that are bottlenecked at the port and are active when most of them are; the
-// caller frees *flows.
-static uint32_t flows_together(const explain_t *explain, uint32_t uid, uint32_t **flows)
+// Returns the flows that pass the port at the time at which most of them do, and stores that time;
+// the caller frees *flows.
+static uint32_t flows_together(const explain_t *explain,
+                               uint32_t uid,
+                               uint32_t **flows,
+                               sim_time_t *time_ps)
 {
     uint32_t *const all = sim_alloc_array(explain->flow_count + 1, sizeof(*all));
     uint32_t count = 0;
@@ -124,11 +131,11 @@ static uint32_t flows_together(const explain_t *explain, uint32_t uid, uint32_t 
     uint32_t best = 0;
     sim_time_t best_ps = 0;
     for (uint32_t i = 0; i < count && i < 2000; i++) {
-        const sim_time_t at_ps = explain->flows[all[i]].start_ps;
+        const sim_time_t at_ps = explain->flows[all[i]].begin_ps;
         uint32_t now = 0;
         for (uint32_t j = 0; j < count; j++) {
             now +=
-                explain->flows[all[j]].start_ps <= at_ps && explain->flows[all[j]].end_ps > at_ps;
+                explain->flows[all[j]].begin_ps <= at_ps && explain->flows[all[j]].end_ps > at_ps;
         }
         if (now > best) {
             best = now;
@@ -138,11 +145,12 @@ static uint32_t flows_together(const explain_t *explain, uint32_t uid, uint32_t 
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++) {
         const explain_flow_t *const flow = &explain->flows[all[i]];
-        if (flow->start_ps <= best_ps && flow->end_ps > best_ps) {
+        if (flow->begin_ps <= best_ps && flow->end_ps > best_ps) {
             all[kept++] = all[i];
         }
     }
     *flows = all;
+    *time_ps = best_ps;
     return kept;
 }
 
@@ -151,7 +159,8 @@ static uint32_t flows_together(const explain_t *explain, uint32_t uid, uint32_t 
 static draws_t draw_paths(const explain_t *explain, uint32_t uid)
 {
     uint32_t *flows = NULL;
-    draws_t draws = {.together = flows_together(explain, uid, &flows)};
+    sim_time_t time_ps = 0;
+    draws_t draws = {.together = flows_together(explain, uid, &flows, &time_ps)};
     uint32_t *const load = sim_alloc_array(explain->port_count + 1, sizeof(*load));
     bool *const avoids = sim_alloc(draws.together + 1u);
     memset(avoids, 0, draws.together + 1u);
@@ -210,32 +219,12 @@ static uint32_t sources_of(const explain_t *explain, uint32_t uid)
 
 static void add_senders(const explain_t *explain, explain_finding_t *finding, uint32_t uid)
 {
-    uint32_t shown = 0;
-    char *text = sim_strdup("flows there:");
     for (uint32_t f = 0; f < explain->flow_count; f++) {
         const explain_flow_t *const flow = &explain->flows[f];
-        if (flow->bottleneck != uid && !cli__explain_passes(explain, flow, uid)) {
-            continue;
-        }
-        cli__explain_flow(finding, f);
-        if (shown++ < 8) {
-            char *const longer = sim_format("%s%s flow %" PRIu64 " %s->%s (UDP port %u)",
-                                            text,
-                                            shown > 1 ? "," : "",
-                                            flow->id,
-                                            world_interface_name(explain->world, flow->source),
-                                            world_interface_name(explain->world, flow->destination),
-                                            flow->source_port);
-            sim_free(text);
-            text = longer;
+        if (flow->bottleneck == uid || cli__explain_passes(explain, flow, uid)) {
+            cli__explain_flow(finding, f);
         }
     }
-    if (shown > 8) {
-        char *const longer = sim_format("%s and %u more", text, shown - 8);
-        sim_free(text);
-        text = longer;
-    }
-    cli__explain_evidence(finding, text);
 }
 
 // Finds the pauses that a port's congestion caused: of the port itself, or of one that only its
@@ -319,12 +308,14 @@ static void add_evidence_of_port(const explain_t *explain, explain_finding_t *fi
     const explain_port_t *const port = &explain->ports[uid];
     cli__explain_evidence(
         finding,
-        sim_format("%s was used %s, its queue reached %s; fair shares there cost %u flows %s",
+        sim_format("%s was used %s, its queue reached %s; fair shares there cost %u flows %s, "
+                   "%.0f %% of the time of all flows",
                    finding->place,
                    world_format_percent(&used, port->utilisation),
                    world_format_bytes(&queue, port->queue_bytes_max),
                    port->shared_flows,
-                   world_format_time(&lost, (sim_time_t)port->shared_ps)));
+                   world_format_time(&lost, (sim_time_t)port->shared_ps),
+                   explain->flows_ps > 0 ? 100 * port->shared_ps / explain->flows_ps : 0));
     const uint64_t full = port->drops[NET_DROP_EGRESS_FULL] + port->drops[NET_DROP_BUFFER_FULL];
     if (full > 0) {
         cli__explain_evidence(finding,
@@ -348,9 +339,10 @@ static void find_port(explain_t *explain, uint32_t uid)
                            draws.least_most < draws.together;
     explain_finding_t *const finding =
         cli__explain_add(explain,
-                         collision ? EXPLAIN_COLLISION
-                         : to_host ? EXPLAIN_INCAST
-                                   : EXPLAIN_OVERSUBSCRIBED,
+                         collision   ? EXPLAIN_COLLISION
+                         : to_host   ? EXPLAIN_INCAST
+                         : from_host ? EXPLAIN_BUSY_SENDER
+                                     : EXPLAIN_OVERSUBSCRIBED,
                          from_host ? 3 : 2,
                          sim_strdup(cli__explain_port_name(explain, uid)));
     world_text_t rate;
@@ -366,11 +358,17 @@ static void find_port(explain_t *explain, uint32_t uid)
                        port->shared_most,
                        sim_plural(port->shared_most),
                        world_format_rate(&rate, port->port->rate_bps));
+    } else if (from_host) {
+        finding->sentence = sim_format(
+            "busy sender: the flows of %s fill its own link %s of %s, up to %u at a time",
+            port->port->node->sim.name,
+            finding->place,
+            world_format_rate(&rate, port->port->rate_bps),
+            port->shared_most);
     } else {
         finding->sentence =
-            sim_format("%s: %u hosts share %s, up to %u flow%s at a time, and no "
+            sim_format("oversubscribed link: %u hosts share %s, up to %u flow%s at a time, and no "
                        "other path has room",
-                       from_host ? "a host sends several flows at once" : "oversubscribed link",
                        sources_of(explain, uid),
                        finding->place,
                        port->shared_most,
@@ -383,15 +381,39 @@ static void find_port(explain_t *explain, uint32_t uid)
     add_storm_remedies(explain, finding);
 }
 
+// Returns the time that sharing of their own links costs all hosts.
+static double busy_ps(const explain_t *explain)
+{
+    double sum_ps = 0;
+    for (uint32_t i = 0; i < explain->port_count; i++) {
+        const explain_port_t *const port = &explain->ports[i];
+        sum_ps +=
+            port->port != NULL && port->port->node->kind == NET_NODE_HOST ? port->shared_ps : 0;
+    }
+    return sum_ps;
+}
+
+// Returns whether the port is worth telling: flows share it, and it is no host that sends as much
+// at once as most of its like do.
+static bool is_shared(const explain_t *explain, const explain_port_t *port, double all_busy_ps)
+{
+    if (port->port == NULL || port->shared_flows < 2 || port->shared_most < 2) {
+        return false;
+    }
+    return port->port->node->kind != NET_NODE_HOST ||
+           (port->shared_ps > BUSY_SHARE * all_busy_ps &&
+            port->shared_ps > BUSY_LEAST * explain->flows_ps);
+}
+
 static void find_shared(explain_t *explain)
 {
+    const double all_busy_ps = busy_ps(explain);
     double most_ps = 0;
     for (uint32_t told = 0; told < PORTS_TOLD_MAX; told++) {
         uint32_t best = EXPLAIN_NONE;
         for (uint32_t i = 0; i < explain->port_count; i++) {
             const explain_port_t *const port = &explain->ports[i];
-            if (port->port == NULL || port->shared_flows < 2 || port->shared_most < 2 ||
-                is_told(explain, i)) {
+            if (!is_shared(explain, port, all_busy_ps) || is_told(explain, i)) {
                 continue;
             }
             bool done = false;
@@ -463,7 +485,7 @@ static bool *claimed_flows(const explain_t *explain)
 
 static bool waits_long(const explain_flow_t *flow, double share)
 {
-    return flow->excess_ps > share * (double)(flow->end_ps - flow->start_ps);
+    return flow->excess_ps > share * (double)(flow->end_ps - flow->begin_ps);
 }
 
 static void find_retransmission(explain_t *explain, bool *claimed)
@@ -613,10 +635,54 @@ static void tell_headroom(explain_t *explain)
     sim_free(more);
 }
 
+// Returns whether the other ends of a host's flows have as many flows at that time as the host: an
+// exchange among all, such as an all-to-all, fills all links alike.
+static bool is_balanced(const explain_t *explain, uint32_t uid)
+{
+    const bool to_host = explain->ports[uid].port->peer->node->kind == NET_NODE_HOST;
+    uint32_t *flows = NULL;
+    sim_time_t time_ps = 0;
+    const uint32_t together = flows_together(explain, uid, &flows, &time_ps);
+    uint64_t elsewhere = 0;
+    for (uint32_t i = 0; i < together; i++) {
+        const explain_flow_t *const one = &explain->flows[flows[i]];
+        for (size_t f = 0; f < explain->flow_count; f++) {
+            const explain_flow_t *const flow = &explain->flows[f];
+            const bool there =
+                to_host ? flow->source == one->source : flow->destination == one->destination;
+            elsewhere += there && flow->begin_ps <= time_ps && flow->end_ps > time_ps;
+        }
+    }
+    sim_free(flows);
+    return together > 0 && elsewhere >= (uint64_t)together * together;
+}
+
+static bool drops_at(const explain_port_t *port)
+{
+    return port->drops[NET_DROP_EGRESS_FULL] + port->drops[NET_DROP_BUFFER_FULL] > 0;
+}
+
+// Returns whether a finding is sharing that any busy network has: it costs little of the time of all
+// flows or is balanced, and nothing was stopped or lost for it.
+static bool is_minor(const explain_t *explain, const explain_finding_t *finding)
+{
+    const bool sharing = finding->kind == EXPLAIN_INCAST || finding->kind == EXPLAIN_COLLISION ||
+                         finding->kind == EXPLAIN_OVERSUBSCRIBED ||
+                         finding->kind == EXPLAIN_BUSY_SENDER;
+    return sharing && explain->flow_count > 0 && finding->port != EXPLAIN_NONE &&
+           finding->root_count == 0 && !drops_at(&explain->ports[finding->port]) &&
+           (finding->score_ps < MINOR_SHARE * explain->flows_ps ||
+            ((finding->kind == EXPLAIN_INCAST || finding->kind == EXPLAIN_BUSY_SENDER) &&
+             is_balanced(explain, finding->port)));
+}
+
 static int by_weight(const void *a, const void *b)
 {
     const explain_finding_t *const x = a;
     const explain_finding_t *const y = b;
+    if (x->minor != y->minor) {
+        return x->minor ? 1 : -1;
+    }
     if (x->tier != y->tier) {
         return x->tier < y->tier ? -1 : 1;
     }
@@ -637,6 +703,9 @@ void cli__explain_find(explain_t *explain)
     find_retransmission(explain, claimed);
     find_slow_host(explain, claimed);
     sim_free(claimed);
+    for (size_t i = 0; i < explain->finding_count; i++) {
+        explain->findings[i].minor = is_minor(explain, &explain->findings[i]);
+    }
     if (explain->finding_count > 0) {
         qsort(explain->findings, explain->finding_count, sizeof(explain_finding_t), by_weight);
     }

@@ -3,7 +3,7 @@
 //
 // load.c reads the result files and builds the network again, without running it. share.c computes
 // what the flows could have had. pauses.c joins pauses to trees. causes.c and hardware.c make
-// findings of all that; print.c and what_if.c show them.
+// findings of all that; print.c, queue_pairs.c and what_if.c show them.
 #ifndef CLI_EXPLAIN_EXPLAIN_INTERNAL_H
 #define CLI_EXPLAIN_EXPLAIN_INTERNAL_H
 
@@ -20,12 +20,15 @@ typedef struct explain_flow {
     uint64_t id;
     uint32_t source; // interfaces, in the direction of the data
     uint32_t destination;
+    uint32_t source_qp; // numbers of queue pairs; 0: not known
+    uint32_t destination_qp;
     uint16_t source_port;
     bool reads; // the destination asked for the data
     uint64_t bytes;
     uint64_t delivered_bytes;
     sim_time_t start_ps;
-    sim_time_t end_ps; // of the run, if the flow did not end
+    sim_time_t begin_ps; // when the flow is the first on its queue pair; start_ps or later
+    sim_time_t end_ps;   // of the run, if the flow did not end
     bool ended;
     sim_time_t ideal_ps;
     uint64_t retransmitted;
@@ -50,6 +53,7 @@ typedef struct explain_port {
     sim_time_t down_ps;                    // first time
     uint8_t faults;                        // bit per net_fault_kind_t that began here
     uint32_t flow_count;
+    uint32_t planes;  // ports that this one stands for: packets spread over a NIC's planes
     double shared_ps; // sum over the flows whose bottleneck it is
     uint32_t shared_flows;
     uint32_t shared_most; // flows that share it at one time
@@ -89,6 +93,7 @@ typedef enum explain_kind {
     EXPLAIN_COLLISION,
     EXPLAIN_INCAST,
     EXPLAIN_OVERSUBSCRIBED,
+    EXPLAIN_BUSY_SENDER,
     EXPLAIN_RETRANSMISSION,
     EXPLAIN_SLOW_HOST,
 } explain_kind_t;
@@ -102,6 +107,7 @@ typedef struct explain_finding {
     explain_kind_t kind;
     uint32_t tier;                     // lower ones are told first
     double score_ps;                   // time lost; orders findings of a tier
+    bool minor;                        // sharing that costs little and stops or loses nothing
     char *place;                       // "leaf0->host3", "host3" or "leaf0--spine1"
     uint32_t port;                     // EXPLAIN_NONE: none
     uint32_t roots[EXPLAIN_ROOTS_MAX]; // of the pauses that it caused, the longest first
@@ -143,6 +149,7 @@ typedef struct explain {
     size_t root_capacity;
     uint64_t events_left_out;
     uint32_t shared_epochs;
+    double flows_ps; // sum of the times that flows took, without waits for their own queue pairs
     explain_finding_t *findings;
     size_t finding_count;
     size_t finding_capacity;
@@ -181,6 +188,27 @@ void cli__explain_flow(explain_finding_t *finding, uint32_t flow);
 void cli__explain_add_root(explain_finding_t *finding, uint32_t root);
 bool cli__explain_passes(const explain_t *explain, const explain_flow_t *flow, uint32_t uid);
 const char *cli__explain_kind_name(explain_kind_t kind);
+
+// queue_pairs.c: the queue pairs behind a finding.
+typedef struct explain_pair {
+    uint32_t source; // interfaces, in the direction of the data
+    uint32_t destination;
+    uint32_t source_qp; // numbers; 0: not known
+    uint32_t destination_qp;
+    uint16_t source_port; // UDP
+    uint32_t flows;
+    uint64_t bytes;
+    uint64_t retransmitted; // packets
+} explain_pair_t;
+// Returns the queue pairs whose data made the finding, or which it hit, the heaviest first: by
+// packets sent again if the finding is about losses, else by bytes. The caller frees them.
+explain_pair_t *cli__explain_pairs(const explain_t *explain,
+                                   const explain_finding_t *finding,
+                                   size_t *count);
+void cli__explain_print_pairs(const explain_t *explain,
+                              const explain_finding_t *finding,
+                              FILE *out);
+json_t *cli__explain_pairs_json(const explain_t *explain, const explain_finding_t *finding);
 
 // print.c
 void cli__explain_print(const explain_t *explain, FILE *out);

@@ -222,8 +222,62 @@ static void find_pausing_host(explain_t *explain, uint32_t root_index)
                         "only packets to the slow receiver are lost, and others pass");
 }
 
+// Tells of a host whose fault is logged although it never stopped its switch: its senders slow down
+// before that.
+static void find_logged_host(explain_t *explain, const net_node_t *node)
+{
+    for (uint32_t i = 0; i < explain->root_count; i++) {
+        if (explain->roots[i].node == node && explain->roots[i].port == EXPLAIN_NONE) {
+            return; // told by its pauses
+        }
+    }
+    uint8_t faults = 0;
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        faults |= explain->ports[node->ports[p].uid].faults;
+    }
+    if ((faults >> NET_FAULT_SLOW_RECEIVER & 1u) == 0) {
+        return;
+    }
+    double lost_ps = 0;
+    explain_finding_t *finding = NULL;
+    for (uint32_t f = 0; f < explain->flow_count; f++) {
+        const explain_flow_t *const flow = &explain->flows[f];
+        if (world_host_of(explain->world, &explain->world->nics[flow->destination]) != node ||
+            flow->excess_ps <= 0) {
+            continue;
+        }
+        finding =
+            finding != NULL
+                ? finding
+                : cli__explain_add(explain, EXPLAIN_SLOW_RECEIVER, 1, sim_strdup(node->sim.name));
+        cli__explain_flow(finding, f);
+        lost_ps += flow->excess_ps;
+    }
+    if (finding == NULL) {
+        return;
+    }
+    world_text_t lost;
+    finding->port = node->ports[0].peer->uid;
+    finding->score_ps = lost_ps;
+    finding->sentence = sim_format("%s is a slow receiver: it never stopped its switch, since its "
+                                   "senders slowed down, which cost %zu flows %s",
+                                   node->sim.name,
+                                   finding->flow_count,
+                                   world_format_time(&lost, (sim_time_t)lost_ps));
+    cli__explain_evidence(finding,
+                          sim_format("events.csv logs the fault %s at %s",
+                                     net_fault_name(NET_FAULT_SLOW_RECEIVER),
+                                     node->sim.name));
+}
+
 static void find_pausing_hosts(explain_t *explain)
 {
+    for (size_t i = 0; i < net_node_count(explain->world->net); i++) {
+        const net_node_t *const node = net_node_at(explain->world->net, i);
+        if (node->kind == NET_NODE_HOST) {
+            find_logged_host(explain, node);
+        }
+    }
     for (uint32_t i = 0; i < explain->root_count; i++) {
         const net_node_t *const node = explain->roots[i].node;
         if (node != NULL && node->kind == NET_NODE_HOST && explain->roots[i].port == EXPLAIN_NONE) {
@@ -466,7 +520,8 @@ static void find_degraded(explain_t *explain)
             continue;
         }
         const uint64_t usual_bps = usual_rate(explain, i);
-        const bool used = port->flow_count + explain->ports[other].flow_count > 0;
+        const bool used = port->flow_count + explain->ports[other].flow_count > 0 ||
+                          port->tx_bytes + explain->ports[other].tx_bytes > 0;
         if (usual_bps > port->port->rate_bps && used) {
             add_degraded(explain, i, usual_bps);
         }

@@ -123,8 +123,24 @@ static const char *const flow_columns[] = {"flow_id",
                                            "ideal_fct_ns",
                                            "retransmitted_packets",
                                            "delivered_bytes",
-                                           "app"};
-enum { F_ID, F_SRC, F_DST, F_PORT, F_BYTES, F_START, F_END, F_IDEAL, F_AGAIN, F_DELIVERED, F_APP };
+                                           "app",
+                                           "?src_qp", // files of versions before 0.3 have none
+                                           "?dst_qp"};
+enum {
+    F_ID,
+    F_SRC,
+    F_DST,
+    F_PORT,
+    F_BYTES,
+    F_START,
+    F_END,
+    F_IDEAL,
+    F_AGAIN,
+    F_DELIVERED,
+    F_APP,
+    F_SRC_QP,
+    F_DST_QP
+};
 
 // Returns whether the flows of an application are READs: all entries of traffic of this name move
 // data so, from the destination to the source. flows.csv does not tell entries of one name apart.
@@ -165,6 +181,8 @@ static sim_err_t take_flow(explain_t *explain,
 {
     explain_flow_t flow = {.bottleneck = EXPLAIN_NONE};
     uint64_t port = 0;
+    uint64_t source_qp = 0;
+    uint64_t destination_qp = 0;
     const struct {
         size_t column;
         uint64_t one;
@@ -176,7 +194,9 @@ static sim_err_t take_flow(explain_t *explain,
                   {F_END, SIM_PS_PER_NS, &flow.end_ps},
                   {F_IDEAL, SIM_PS_PER_NS, &flow.ideal_ps},
                   {F_AGAIN, 1, &flow.retransmitted},
-                  {F_DELIVERED, 1, &flow.delivered_bytes}};
+                  {F_DELIVERED, 1, &flow.delivered_bytes},
+                  {F_SRC_QP, 1, &source_qp},
+                  {F_DST_QP, 1, &destination_qp}};
     sim_err_t result = SIM_OK;
     for (size_t i = 0; i < SIM_COUNT_OF(fields) && result == SIM_OK; i++) {
         result = take_number(csv, fields[i].column, fields[i].one, fields[i].value, error);
@@ -186,11 +206,15 @@ static sim_err_t take_flow(explain_t *explain,
     }
     flow.source = find_name(names, results_csv_text(csv, F_SRC));
     flow.destination = find_name(names, results_csv_text(csv, F_DST));
+    flow.source_qp = (uint32_t)source_qp;
+    flow.destination_qp = (uint32_t)destination_qp;
     flow.reads = reads(explain->scenario, results_csv_text(csv, F_APP));
     if (flow.reads) {
         const uint32_t reader = flow.source;
         flow.source = flow.destination;
         flow.destination = reader;
+        flow.source_qp = (uint32_t)destination_qp;
+        flow.destination_qp = (uint32_t)source_qp;
     }
     flow.source_port = (uint16_t)port;
     flow.ended = results_csv_text(csv, F_END)[0] != '\0';
@@ -354,12 +378,37 @@ static bool keeps_paths(const net_t *net)
     return true;
 }
 
+// Returns the plane that a queue pair's packets take. `spread`: they take all planes.
+static uint32_t plane_of(const explain_t *explain,
+                         const explain_flow_t *flow,
+                         uint32_t hash,
+                         uint32_t planes,
+                         bool *spread)
+{
+    *spread = explain->scenario->nic_config.planes != NIC_PLANES_HASH || flow->reads;
+    return *spread ? 0 : (uint32_t)(sim_mix64((uint64_t)hash << 32 | flow->source_port) % planes);
+}
+
 static void take_path(explain_t *explain, explain_flow_t *flow)
 {
     const net_t *const net = explain->world->net;
-    net_path_t path;
+    const net_node_t *const host =
+        world_host_of(explain->world, &explain->world->nics[flow->source]);
     const uint32_t hash = net_flow_hash(net, flow->source, flow->destination, flow->source_port);
-    if (!net_path_of(net, flow->source, flow->destination, hash, &path) || path.hop_count == 0) {
+    const uint32_t planes = host->planes > 1 ? host->planes : 1;
+    uint32_t ends[] = {flow->source, flow->destination};
+    bool spread = false;
+    if (flow->source_port == 0 &&
+        host == world_host_of(explain->world, &explain->world->nics[flow->destination])) {
+        return; // between GPUs of one server, over NVLink
+    }
+    if (planes > 1) {
+        const uint32_t plane = plane_of(explain, flow, hash, planes, &spread);
+        ends[0] = net_interface_in_plane(net, flow->source, plane);
+        ends[1] = net_interface_in_plane(net, flow->destination, plane);
+    }
+    net_path_t path;
+    if (!net_path_of(net, ends[0], ends[1], hash, &path) || path.hop_count == 0) {
         return;
     }
     flow->first_hop = (uint32_t)explain->hop_count;
@@ -372,8 +421,58 @@ static void take_path(explain_t *explain, explain_flow_t *flow)
         SIM_GROW(explain->hops, explain->hop_count, &explain->hop_capacity);
         explain->hops[explain->hop_count++] = path.ports[i]->uid;
         explain->ports[path.ports[i]->uid].flow_count++;
+        explain->ports[path.ports[i]->uid].planes = spread ? planes : 1;
         flow->hop_count++;
     }
+}
+
+static int by_queue_pair(const void *a, const void *b)
+{
+    const explain_flow_t *const x = *(explain_flow_t *const *)a;
+    const explain_flow_t *const y = *(explain_flow_t *const *)b;
+    const uint64_t keys[][2] = {{x->source, y->source},
+                                {x->destination, y->destination},
+                                {x->source_qp, y->source_qp},
+                                {x->destination_qp, y->destination_qp},
+                                {x->source_port, y->source_port},
+                                {x->start_ps, y->start_ps},
+                                {x->id, y->id}};
+    for (size_t i = 0; i < SIM_COUNT_OF(keys); i++) {
+        if (keys[i][0] != keys[i][1]) {
+            return keys[i][0] < keys[i][1] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+static bool is_one_queue_pair(const explain_flow_t *a, const explain_flow_t *b)
+{
+    return a->source == b->source && a->destination == b->destination &&
+           a->source_qp == b->source_qp && a->destination_qp == b->destination_qp &&
+           a->source_port == b->source_port && a->source_port != 0;
+}
+
+// A queue pair sends one message after the other. Finds out when the turn of each flow comes.
+static void line_up(explain_t *explain)
+{
+    explain_flow_t **const flows = sim_alloc_array(explain->flow_count + 1, sizeof(*flows));
+    for (size_t i = 0; i < explain->flow_count; i++) {
+        flows[i] = &explain->flows[i];
+    }
+    qsort(flows, explain->flow_count, sizeof(*flows), by_queue_pair);
+    sim_time_t free_ps = 0;
+    for (size_t i = 0; i < explain->flow_count; i++) {
+        explain_flow_t *const flow = flows[i];
+        if (i == 0 || !is_one_queue_pair(flows[i - 1], flow)) {
+            free_ps = 0;
+        }
+        flow->begin_ps = free_ps < flow->start_ps ? flow->start_ps
+                         : free_ps < flow->end_ps ? free_ps
+                                                  : flow->end_ps;
+        free_ps = flow->end_ps > free_ps ? flow->end_ps : free_ps;
+        explain->flows_ps += (double)(flow->end_ps - flow->begin_ps);
+    }
+    sim_free(flows);
 }
 
 static void take_ports(explain_t *explain)
@@ -464,6 +563,7 @@ sim_err_t cli__explain_load(explain_t *explain, world_error_t *error)
     for (size_t i = 0; i < explain->flow_count; i++) {
         take_path(explain, &explain->flows[i]);
     }
+    line_up(explain);
     sim_free(ports.items);
     sim_free(interfaces.items);
     return result;

@@ -251,14 +251,16 @@ static void print_finding(const explain_t *explain, size_t index, FILE *out)
 {
     const explain_finding_t *const finding = &explain->findings[index];
     fprintf(out,
-            "%zu. %s at %s\n  %s\n",
+            "%zu. %s at %s%s\n  %s\n",
             index + 1,
             cli__explain_kind_name(finding->kind),
             finding->place,
+            finding->minor ? " (minor)" : "",
             finding->sentence);
     for (size_t i = 0; i < finding->evidence_count; i++) {
         fprintf(out, "  - %s\n", finding->evidence[i]);
     }
+    cli__explain_print_pairs(explain, finding, out);
     for (uint32_t r = 0; r < finding->root_count; r++) {
         print_root(explain, &explain->roots[finding->roots[r]], out);
     }
@@ -314,7 +316,11 @@ void cli__explain_print(const explain_t *explain, FILE *out)
               out);
     } else {
         const explain_finding_t *const first = &explain->findings[0];
-        fprintf(out, "main cause: %s\n\n", first->sentence);
+        if (first->minor) {
+            fputs("nothing slowed this run down much; what follows costs little\n\n", out);
+        } else {
+            fprintf(out, "main cause: %s\n\n", first->sentence);
+        }
     }
     for (size_t i = 0; i < explain->finding_count; i++) {
         print_finding(explain, i, out);
@@ -405,7 +411,9 @@ static json_t *finding_json(const explain_t *explain, const explain_finding_t *f
                                         "stops",
                                         branch_json(explain, root, EXPLAIN_NONE, 0)));
     }
+    json_object_set_new(json, "minor", json_boolean(finding->minor));
     json_object_set_new(json, "pauses", pauses);
+    json_object_set_new(json, "queue_pairs", cli__explain_pairs_json(explain, finding));
     return json;
 }
 

@@ -4,13 +4,15 @@
 // At some times of the run, the flows that are active share the links max-min fairly
 // (progressive filling: Bertsekas and Gallager, "Data Networks", 6.5.2). A flow's time beyond its
 // ideal time is split: the part that fair shares explain is charged to the port at which the flow
-// is held, the rest is excess, which something else must explain.
+// is held, the rest is excess, which something else must explain. Messages of one queue pair do not
+// compete: one waits for the other, and its time begins with its turn.
 #include "cli/explain/explain_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define EPOCHS_MAX 300u
+#define EQUAL 1e-9         // shares differ by less: they are equal
 #define WORK_MAX 20000000u // flows x epochs: larger runs get fewer epochs
 
 typedef struct share {
@@ -30,7 +32,7 @@ typedef struct share {
 static double rate_of(const explain_t *explain, uint32_t uid)
 {
     const explain_port_t *const port = &explain->ports[uid];
-    return (double)port->port->rate_bps;
+    return (double)port->port->rate_bps * (port->planes > 1 ? port->planes : 1);
 }
 
 // Returns the smallest rate of the flow's path: what it has alone.
@@ -55,7 +57,7 @@ static void start_epoch(share_t *share, sim_time_t time_ps)
     share->active_count = 0;
     for (uint32_t f = 0; f < explain->flow_count; f++) {
         const explain_flow_t *const flow = &explain->flows[f];
-        if (flow->start_ps > time_ps || flow->end_ps <= time_ps || flow->hop_count == 0) {
+        if (flow->begin_ps > time_ps || flow->end_ps <= time_ps || flow->hop_count == 0) {
             continue;
         }
         share->active[share->active_count++] = f;
@@ -71,6 +73,14 @@ static void start_epoch(share_t *share, sim_time_t time_ps)
     }
 }
 
+// Returns whether a port is held responsible rather than another with an equal share: the link of a
+// sender. Where each of n hosts sends to all others, links into hosts are as full as those out of
+// them, and no host is the target of an incast.
+static bool is_sender(const share_t *share, uint32_t uid)
+{
+    return share->explain->ports[uid].port->node->kind == NET_NODE_HOST;
+}
+
 // Returns the port with the smallest fair share; EXPLAIN_NONE: all flows have their rates.
 static uint32_t tightest(const share_t *share, double *fair_bps)
 {
@@ -81,7 +91,10 @@ static uint32_t tightest(const share_t *share, double *fair_bps)
             continue;
         }
         const double fair = share->left_bps[uid] / share->unsettled[uid];
-        if (best == EXPLAIN_NONE || fair < *fair_bps) {
+        const bool equal = best != EXPLAIN_NONE && fair > *fair_bps * (1 - EQUAL) &&
+                           fair < *fair_bps * (1 + EQUAL);
+        if (best == EXPLAIN_NONE ||
+            (equal ? is_sender(share, uid) && !is_sender(share, best) : fair < *fair_bps)) {
             best = uid;
             *fair_bps = fair;
         }
@@ -116,7 +129,7 @@ static void charge(share_t *share, sim_time_t from_ps, sim_time_t to_ps)
     for (size_t i = 0; i < share->active_count; i++) {
         const uint32_t f = share->active[i];
         explain_flow_t *const flow = &explain->flows[f];
-        const sim_time_t from = flow->start_ps > from_ps ? flow->start_ps : from_ps;
+        const sim_time_t from = flow->begin_ps > from_ps ? flow->begin_ps : from_ps;
         const sim_time_t to = flow->end_ps < to_ps ? flow->end_ps : to_ps;
         if (to <= from) {
             continue;
@@ -150,7 +163,7 @@ static size_t epochs_of(const explain_t *explain, sim_time_t *times)
 {
     size_t count = 0;
     for (size_t i = 0; i < explain->flow_count; i++) {
-        times[count++] = explain->flows[i].start_ps;
+        times[count++] = explain->flows[i].begin_ps;
         times[count++] = explain->flows[i].end_ps;
     }
     qsort(times, count, sizeof(*times), by_time);
@@ -183,7 +196,7 @@ static void sum_up(share_t *share)
                 flow->bottleneck = explain->hops[flow->first_hop + h];
             }
         }
-        const double took_ps = (double)(flow->end_ps - flow->start_ps);
+        const double took_ps = (double)(flow->end_ps - flow->begin_ps);
         double ideal_ps = (double)flow->ideal_ps;
         if (!flow->ended && flow->bytes > 0) {
             ideal_ps *= (double)flow->delivered_bytes / (double)flow->bytes;

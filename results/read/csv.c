@@ -131,14 +131,17 @@ static sim_err_t read_header(results_csv_t *csv, world_error_t *error)
     bool found[RESULTS_CSV_COLUMNS_MAX] = {false};
     for (size_t place = 0; !end && place < csv->column_count; place++) {
         for (size_t i = 0; i < csv->name_count; i++) {
-            if (strcmp(csv->all[place].text, csv->names[i]) == 0) {
+            const char *const name = csv->names[i];
+            if (strcmp(csv->all[place].text, name + (name[0] == '?')) == 0) {
                 found[i] = true;
                 csv->places[i] = place;
             }
         }
     }
     for (size_t i = 0; i < csv->name_count; i++) {
-        if (!found[i]) {
+        if (!found[i] && csv->names[i][0] == '?') {
+            csv->places[i] = SIZE_MAX;
+        } else if (!found[i]) {
             const world_place_t place = {csv->path, 1, 1};
             return world_fail(error,
                               SIM_ERR_INVALID,
@@ -218,6 +221,9 @@ void results_csv_close(results_csv_t *csv)
 const char *results_csv_text(const results_csv_t *csv, size_t index)
 {
     SIM_CHECK(index < csv->name_count);
+    if (csv->places[index] == SIZE_MAX) {
+        return "";
+    }
     SIM_CHECK(csv->places[index] < csv->column_count);
     return csv->all[csv->places[index]].text;
 }

@@ -50,6 +50,23 @@ static void flow_slowdown(results_file_t *file, const void *row)
     }
 }
 
+static void put_qp(results_file_t *file, uint32_t number)
+{
+    if (number != 0) {
+        results_file_put_u64(file, number);
+    }
+}
+
+static void flow_src_qp(results_file_t *file, const void *row)
+{
+    put_qp(file, FLOW(row)->source_qp);
+}
+
+static void flow_dst_qp(results_file_t *file, const void *row)
+{
+    put_qp(file, FLOW(row)->destination_qp);
+}
+
 static void flow_status(results_file_t *file, const void *row)
 {
     const bool unfinished = !finished(FLOW(row)) && FLOW(row)->status == NIC_WC_SUCCESS;
@@ -105,6 +122,8 @@ static const results_column_t flow_columns[] = {
     MADE("reordered_packets", "packets", "requests of the flow's queue pair that arrived behind a later one, without retransmissions (RFC 4737); READ responses are not counted here", flow_reordered),
     MADE("reordering_extent", "packets", "largest number of arrivals by which such a packet came late", flow_extent),
     MADE("status", "", "success, unfinished, or the completion error it failed with", flow_status),
+    MADE("src_qp", "", "number of the flow's queue pair at src; empty: it is not known", flow_src_qp),
+    MADE("dst_qp", "", "number of the flow's queue pair at dst, which its packets carry; empty: it is not known", flow_dst_qp),
 };
 const results_table_t results_flow_table = {
     "flows.csv", "A row per flow, by traffic entry, then by start. Written unless `outputs: {flows: false}`.",

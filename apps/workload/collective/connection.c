@@ -312,6 +312,8 @@ static void post(app__conn_t *conn, app__coll_message_t *message)
         app__coll_record_t *const record =
             &app__member_rank(conn->member)->records[message->record];
         record->udp_source_port = nic_qp_udp_source_port(qp);
+        record->source_qp = ends.own_number;
+        record->destination_qp = ends.peer_number;
         record->opcode = opcode;
     }
     const nic_send_wr_t wr = {

@@ -180,6 +180,8 @@ typedef struct app__coll_record {
     uint64_t bytes;
     uint32_t source; // interfaces
     uint32_t destination;
+    uint32_t source_qp; // numbers of queue pairs
+    uint32_t destination_qp;
     uint16_t udp_source_port;
     bool local;
     bool failed;

@@ -43,6 +43,8 @@ static app_flow_result_t flow_of(const app__collectives_t *all, const item_t *it
         .source = record->source,
         .destination = record->destination,
         .udp_source_port = record->udp_source_port,
+        .source_qp = record->source_qp,
+        .destination_qp = record->destination_qp,
         .priority = attr.priority,
         .dscp = attr.dscp,
         .bytes = record->bytes,

@@ -2,13 +2,14 @@
 // What slowed a run down, as `rocesim explain` found it: causes, trees of pauses, victims and what may help.
 import { ApiError, api } from "../../core/api";
 import { h, type Child, type Scope } from "../../core/dom";
-import { nanoseconds, number } from "../../core/format";
+import { bytes, count, nanoseconds, number } from "../../core/format";
 import type { Run } from "../../core/types";
 import { t } from "../../i18n/text";
 import { card, later, note } from "../../ui/parts";
 import { plain_table } from "../../ui/table";
 
 const victims_max = 20;
+const pairs_max = 20;
 const branches_max = 40; // of one port
 
 interface Stop {
@@ -22,6 +23,7 @@ interface Cause {
     kind: string;
     place: string;
     sentence: string;
+    minor?: boolean;
     evidence: string[];
     pauses: { root: string; first_ps: number; paused_ps: number; pauses: number; ports: number; stops: Stop[] }[];
     victims: {
@@ -31,6 +33,15 @@ interface Cause {
         lost_ps: number;
         goodput_gbps: number;
         possible_gbps: number;
+    }[];
+    queue_pairs?: {
+        host: string;
+        qp?: number;
+        peer: string;
+        peer_qp?: number;
+        flows: number;
+        bytes: number;
+        retransmitted_packets: number;
     }[];
     remedies: { set: string; why: string }[];
 }
@@ -82,9 +93,34 @@ function victims_table(cause: Cause): HTMLElement | null {
     return h("details", null, h("summary", null, words.victims(cause.victims.length)), plain_table(head, rows));
 }
 
+// Names one end of a queue pair.
+function end_of(host: string, qp: number | undefined): string {
+    return qp === undefined ? host : `${host} QP ${qp}`;
+}
+
+function pairs_table(cause: Cause): HTMLElement | null {
+    const words = t().explain;
+    const pairs = cause.queue_pairs ?? []; // a run of an older rocesim has none
+    if (pairs.length === 0) {
+        return null;
+    }
+    const rows = pairs
+        .slice(0, pairs_max)
+        .map((one) => [
+            end_of(one.host, one.qp),
+            end_of(one.peer, one.peer_qp),
+            count(one.flows),
+            bytes(one.bytes),
+            count(one.retransmitted_packets),
+        ]);
+    const head = [words.sender, words.receiver, words.flows, words.data, words.again];
+    return h("details", null, h("summary", null, words.pairs(pairs.length)), plain_table(head, rows));
+}
+
 function cause_card(cause: Cause, place: number): HTMLElement {
     const words = t().explain;
-    const title = `${place + 1}. ${words.kinds[cause.kind] ?? cause.kind}: ${cause.place}`;
+    const kind = words.kinds[cause.kind] ?? cause.kind;
+    const title = `${place + 1}. ${kind}: ${cause.place}${cause.minor ? ` (${words.minor})` : ""}`;
     const trees = cause.pauses.map((tree) =>
         h(
             "details",
@@ -106,6 +142,7 @@ function cause_card(cause: Cause, place: number): HTMLElement {
                 null,
                 cause.evidence.map((text) => h("li", null, text)),
             ),
+            pairs_table(cause),
             ...trees,
             victims_table(cause),
             remedies.length > 0 ? h("p", null, words.remedies) : null,
