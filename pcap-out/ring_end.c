@@ -230,8 +230,8 @@ static size_t list_of(const all_t *all, const frame_t *frame)
     return (size_t)port_of(all, frame)->uid * 2 + is_received(frame);
 }
 
-// Sorts frames of one port by time. Few are out of order: a frame that was passed on stands with its
-// arrival, before departures that the log noted late.
+// Sorts frames of one port by time. Few are out of order: a frame that was passed on stands with
+// its arrival, before departures that the log noted late.
 static void sort_list(const all_t *all, uint32_t *frames, size_t count)
 {
     for (size_t i = 1; i < count; i++) {

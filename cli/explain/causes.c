@@ -662,8 +662,8 @@ static bool drops_at(const explain_port_t *port)
     return port->drops[NET_DROP_EGRESS_FULL] + port->drops[NET_DROP_BUFFER_FULL] > 0;
 }
 
-// Returns whether a finding is sharing that any busy network has: it costs little of the time of all
-// flows or is balanced, and nothing was stopped or lost for it.
+// Returns whether a finding is sharing that any busy network has: it costs little of the time of
+// all flows or is balanced, and nothing was stopped or lost for it.
 static bool is_minor(const explain_t *explain, const explain_finding_t *finding)
 {
     const bool sharing = finding->kind == EXPLAIN_INCAST || finding->kind == EXPLAIN_COLLISION ||
