@@ -88,9 +88,10 @@ plant incast 'leaf1->host4' "$fabric" \
     "$(for i in 0 2 3 6 7 9; do printf "host$i host4 150KB 1us, "; done) host2 host3 50KB 90us" \
     'nic: {congestion-control: hpcc}' write \
     'collective: {kind: all-reduce, hosts: "host[3,7,9,11]", bytes: 256KiB, repeat: 3, compute: 13us}'
-planes='multi-plane: {planes: 4, leaves: 2, spines: 2, hosts-per-leaf: 5, host-rate: 100Gbps, fabric-rate: 200Gbps}'
+planes='{multi-plane: {planes: 4, leaves: 2, spines: 2, hosts-per-leaf: 5, host-rate: 100Gbps,
+    fabric-rate: 200Gbps}}'
 plant degraded-link 'plane3-leaf1--host8' \
-    "{$planes}" \
+    "$planes" \
     'host8 host7 400KB 1us, host8 host3 400KB 3us, host8 host2 400KB 11us, host5 host8 400KB 19us' \
     'links: {"plane3-leaf1--host8": {rate: 10Gbps}}'
 plant slow-receiver host5 "$fabric" 'host1 host5 700KB 0us, host2 host9 100KB 3us' \
