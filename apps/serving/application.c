@@ -153,11 +153,12 @@ static sim_err_t set_nics(app__serving_t *serving, sim_message_t *message)
                 return sim_fail_about(message,
                                       SIM_ERR_RANGE,
                                       "storage-nics",
-                                      " is %" PRIu64 ", and host %s has %u NICs; expected that "
+                                      " is %" PRIu64 ", and host %s has %u NIC%s; expected that "
                                       "some remain for the GPUs",
                                       storage,
                                       node->station->host->sim.name,
-                                      node->nics);
+                                      node->nics,
+                                      sim_plural(node->nics));
             }
             node->storage_nics = (uint32_t)storage;
         }

@@ -299,6 +299,38 @@ static sim_err_t check_parallelism(const app__serving_config_t *config,
     return SIM_OK;
 }
 
+// Refuses settings that would have no effect.
+static sim_err_t check_effects(const app__serving_config_t *config,
+                               const app__served_t *served,
+                               sim_message_t *message)
+{
+    if (config->experts == 1 && served->sizes.experts == 0) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "experts",
+                              ": %s has no experts, expected `experts: node`, or a model with "
+                              "experts such as mixtral-8x7b",
+                              served->sizes.name);
+    }
+    if (config->transport == APP__SERVING_MOONCAKE && config->priority != SIM_AUTO) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "kv-priority",
+                              ": %" PRIu64 ", expected auto with `transport: mooncake`, whose "
+                              "engine sends in the class of nic.priority",
+                              config->priority);
+    }
+    if (config->decode == 0 && config->decode_tp != SIM_AUTO && config->decode_tp != config->tp) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "decode-tp",
+                              ": %" PRIu64 ", expected auto or tp with `decode: 0`, where prefill "
+                              "nodes decode",
+                              config->decode_tp);
+    }
+    return SIM_OK;
+}
+
 sim_err_t app__serving_model(const app__serving_config_t *config,
                              app__served_t *served,
                              sim_message_t *message)
@@ -316,8 +348,11 @@ sim_err_t app__serving_model(const app__serving_config_t *config,
     if (rank != served->kv_rank || config->hidden != SIM_AUTO) {
         served->attention_width = 0;
     }
-    const sim_err_t error = check_heads(served, message);
-    return error == SIM_OK ? check_parallelism(config, served, message) : error;
+    sim_err_t error = check_heads(served, message);
+    if (error == SIM_OK) {
+        error = check_parallelism(config, served, message);
+    }
+    return error == SIM_OK ? check_effects(config, served, message) : error;
 }
 
 void app__serving_gpus(const app__serving_config_t *config,

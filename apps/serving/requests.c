@@ -127,6 +127,12 @@ static sim_err_t check(const maker_t *maker)
                               ": %" PRIu64 ", expected 1 without clients, which make the turns",
                               config->turns);
     }
+    if (config->think_ps > 0 && config->clients == 0) {
+        return sim_fail_about(maker->message,
+                              SIM_ERR_INVALID,
+                              "think",
+                              ": expected 0s without clients, which think");
+    }
     return check_trace(maker);
 }
 

@@ -3,9 +3,10 @@
 # trace - how much of the prompts of a trace is in a cache, and what does it save and send?
 #
 # TRACE names a trace of requests with hash_ids; the public ones of Mooncake are of an hour. The default takes
-# the first 120 requests of scenarios/mooncake/small.jsonl, in less than a minute; requests=auto takes all of
-# a trace. `none` computes every prompt; `local` uses what its prefill node has, `peers` what any has, and
-# `store` what two storage nodes have. KV data has a byte per value.
+# the first 120 requests of scenarios/mooncake/small.jsonl, in less than a minute; requests=auto takes all
+# of a trace, and packets=large simulates it in less than half of the time. `none` computes every
+# prompt; `local` uses what its prefill node has, `peers` what any has, and `store` what two storage nodes
+# have. KV data has a byte per value.
 set -eu
 . "$(dirname "$0")/serving_lib.sh"
 trace=$(realpath "${TRACE:-$(dirname "$0")/../mooncake/small.jsonl}")

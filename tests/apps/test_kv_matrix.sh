@@ -112,16 +112,20 @@ refused 'traffic_patterns: [{matrix_file: matrices/bad.txt}]' 'matrices/bad.txt:
 printf '0 1M 2M\n0 0 0\n' >matrices/bad.txt
 refused 'traffic_patterns: [{matrix_file: matrices/bad.txt}]' 'matrices/bad.txt: the matrix has 2 lines and 3'
 printf '0 1M\n0\n' >matrices/bad.txt
-refused 'traffic_patterns: [{matrix_file: matrices/bad.txt}]' 'bad.txt:2:1: the line has 1 values, expected 2'
+refused 'traffic_patterns: [{matrix_file: matrices/bad.txt}]' 'bad.txt:2:1: the line has 1 value, expected 2'
 printf '1 1M\n0 0\n' >matrices/bad.txt
 refused 'traffic_patterns: [{matrix_file: matrices/bad.txt}]' 'rank 0 sends 1 bytes to itself'
 refused 'traffic_patterns: [{mem_type: cuda}]' 'bad.yaml:1:20: the traffic pattern is empty'
 refused 'patterns: []' 'neither traffic_patterns nor traffic_pattern'
 refused 'traffic_patterns: [{matrix_file: matrices/none.txt}]' 'matrices/none.txt'
 refused 'traffic_patterns: [{matrix_file: one.txt, sleep_before_launch_sec: -1}]' 'expected a number from 0'
-refused 'traffic_patterns: [{matrix: [[0, 1M], [0, 0]], xfer_op: push}]' 'expected READ or WRITE'
+refused 'traffic_patterns: [{matrix: [[0, 1M], [0, 0]], xfer_op: push}]' \
+    'bad.yaml:1:57: xfer_op: push, expected READ or WRITE'
+refused 'traffic_patterns: [{matrix: [[0, 1M], [0]]}]' \
+    'bad.yaml:1:20: matrix:2:1: the line has 1 value, expected 2'
+refused 'traffic_patterns: [{storage: {read: [1M, 1Z]}}]' 'storage.read:1:4: 1Z is no size'
 refused 'traffic_patterns: {a: 1}' 'a list of patterns'
-refused 'traffic_patterns: []' 'no pattern has a matrix'
+refused 'traffic_patterns: []' 'no pattern has a matrix or storage, expected a line of sizes'
 "$ROCESIM" check kv.yaml --set topology.leaf-spine.hosts-per-leaf=2 >said 2>&1
 [ $? = 2 ] && grep -q '8 ranks' said || fail "too few hosts: $(cat said)"
 

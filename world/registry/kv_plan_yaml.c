@@ -147,6 +147,13 @@ static sim_err_t read_operation(const world_tree_t *map, bool *reads, world_erro
     if (value->kind == WORLD_TREE_SCALAR && strcasecmp(value->text, "WRITE") == 0) {
         return SIM_OK;
     }
+    if (value->kind == WORLD_TREE_SCALAR) {
+        return world_fail(error,
+                          SIM_ERR_INVALID,
+                          &value->place,
+                          "xfer_op: %.80s, expected READ or WRITE",
+                          value->text);
+    }
     return world_tree_fail(value, "xfer_op", "READ or WRITE", error);
 }
 

@@ -212,7 +212,8 @@ static sim_err_t matrix_create(const app_context_t *context,
         error = sim_fail_about(message,
                                SIM_ERR_INVALID,
                                "file",
-                               ": no pattern has a matrix or storage");
+                               ": no pattern has a matrix or storage, expected a line of sizes for "
+                               "each rank");
     }
     error = error == SIM_OK ? check_size(context, config, &patterns, message) : error;
     if (error == SIM_OK) {

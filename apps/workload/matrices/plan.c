@@ -120,8 +120,9 @@ static sim_err_t check_width(const sim_words_t *words,
                          word,
                          message,
                          SIM_ERR_INVALID,
-                         "the line has %zu values, expected %u, one for each rank",
+                         "the line has %zu value%s, expected %u, one for each rank",
                          count,
+                         sim_plural(count),
                          patterns->ranks);
 }
 
@@ -262,9 +263,13 @@ static sim_err_t read_inner(const char *text,
     if (text == NULL) {
         return SIM_OK;
     }
+    static const char *const keys[] = {"matrix", "storage.read", "storage.write"};
+    char *const name = sim_format("%s: %s", from->place, keys[section]);
     sim_words_t words;
-    sim_words_init(&words, from->place, text, strlen(text));
-    return read_text(&words, section, patterns, pattern, message);
+    sim_words_init(&words, name, text, strlen(text));
+    const sim_err_t error = read_text(&words, section, patterns, pattern, message);
+    sim_free(name);
+    return error;
 }
 
 // Returns the name of a file that stands beside the plan.

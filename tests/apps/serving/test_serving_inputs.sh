@@ -57,6 +57,11 @@ refused 'the network has 4 hosts, expected at least 8: a router, 6 prefill, 1 de
 refused 'tp: the memory of 1 GPU has no room for a page of KV data beside the weights' model=llama3-70b
 refused 'kv-memory: 10000 bytes hold no page of KV data, which are 2097152 bytes' kv-memory=10KB
 refused 'requests: 90000000 requests take some' requests=90000000
+refused 'experts: llama3-8b has no experts' experts=pool
+refused 'kv-priority: 3, expected auto with `transport: mooncake`' transport=mooncake kv-priority=3
+refused 'decode-tp: 2, expected auto or tp with `decode: 0`' decode=0 decode-tp=2
+refused 'think: expected 0s without clients' think=5ms
+refused 'host host1 has 1 NIC; expected that some remain' storage-nics=1
 refused 'nofile.jsonl: cannot open' trace=nofile.jsonl
 refused 'cut.jsonl:2:18: the string has no end' trace=cut.jsonl requests=auto
 refused 'column.csv:1:1: the first line has no column ContextTokens' trace=column.csv
