@@ -126,12 +126,12 @@ static void take_data(nic_mrc_t *mrc, net_packet_t *packet, const cause_t *cause
     nic_qp_t *const qp = mrc->held.base.qp;
     const uint32_t payload_bytes = cause->packet.payload_bytes;
     const uint32_t bytes = payload_bytes == 0 ? 0 : nic__flight_frame_bytes(qp, payload_bytes);
-    const bool first = nic__sack_count(&mrc->sack, bytes);
     const nic_arrival_t arrival = nic__held_take(&mrc->held, packet, mrc->range_packets);
     if (arrival.refused || !qp->transport_open) {
         return;
     }
     const bool again = arrival.news == NIC_KEPT_AGAIN;
+    const bool first = nic__sack_count(&mrc->sack, bytes, again);
     const bool whole = nic__kept_empty(&mrc->held.kept);
     if (nic__sack_due(&mrc->sack, &cause->packet, first || again, whole, mrc->config->ack_bytes)) {
         send_sack(mrc, cause);

@@ -245,6 +245,7 @@ void nic__mrc_take_sack(nic_mrc_t *mrc, const net_packet_t *packet)
         nic__rto_measured(&mrc->held.resend.fetch.rto, cause.rtt_ps);
     }
     hold(mrc, &news);
+    nic__flight_pass(&mrc->flight, &mrc->held, news.end_psn);
     if (news.end_psn > before_psn) {
         nic_transport_advance(qp, news.end_psn, packet, false);
     }

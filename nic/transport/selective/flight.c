@@ -67,27 +67,57 @@ nic_flight_place_t nic__flight_place(const nic_qp_t *qp, uint64_t psn)
     return (nic_flight_place_t){index, (uint32_t)(psn - first_psn) * qp->mtu_bytes};
 }
 
+// Returns the frame of a packet that is not acknowledged yet, as windows count it.
+static uint32_t frame_of(const nic_qp_t *qp, uint64_t psn)
+{
+    const nic_flight_place_t place = nic__flight_place(qp, psn);
+    const uint32_t left_bytes = nic__wqe(qp, place.index)->length - place.offset;
+    const uint32_t payload_bytes = left_bytes < qp->mtu_bytes ? left_bytes : qp->mtu_bytes;
+    return nic__flight_frame_bytes(qp, payload_bytes);
+}
+
 uint32_t nic__flight_take_out(nic_flight_t *flight, const nic_qp_t *qp, uint64_t psn)
 {
     nic_flight_sent_t *const sent = nic__flight_of(flight, psn);
     if (!sent->out) {
         return 0;
     }
-    const nic_flight_place_t place = nic__flight_place(qp, psn);
-    const uint32_t left_bytes = nic__wqe(qp, place.index)->length - place.offset;
-    const uint32_t payload_bytes = left_bytes < qp->mtu_bytes ? left_bytes : qp->mtu_bytes;
-    const uint32_t bytes = nic__flight_frame_bytes(qp, payload_bytes);
+    const uint32_t bytes = frame_of(qp, psn);
     sent->out = false;
+    sent->taken = true;
     flight->bytes -= bytes < flight->bytes ? bytes : flight->bytes;
     return bytes;
+}
+
+// Counts a packet as in flight again that was taken out as lost, waits to be sent again, and has
+// arrived after all: the count of arrived bytes takes it off once more.
+static void count_again(nic_flight_t *flight, const nic_held_t *held, uint64_t psn)
+{
+    const nic_flight_sent_t *const sent = nic__flight_of(flight, psn);
+    const uint32_t state = *nic__resend_of(&held->resend, psn) & (NIC_SENT_QUEUED | NIC_SENT_HELD);
+    if (SIM_UNLIKELY(state == NIC_SENT_QUEUED) && sent->taken) {
+        flight->bytes += frame_of(held->base.qp, psn);
+    }
 }
 
 void nic__flight_hold(nic_flight_t *flight, const nic_held_t *held, uint64_t psn)
 {
     const nic_qp_t *const qp = held->base.qp;
     if (psn >= qp->una_psn && psn < qp->next_psn) {
+        count_again(flight, held, psn);
         *nic__resend_of(&held->resend, psn) |= NIC_SENT_HELD;
         nic__flight_of(flight, psn)->out = false;
+    }
+}
+
+void nic__flight_pass(nic_flight_t *flight, const nic_held_t *held, uint64_t end_psn)
+{
+    const nic_qp_t *const qp = held->base.qp;
+    if (SIM_LIKELY(!nic__resend_waits(&held->resend))) {
+        return;
+    }
+    for (uint64_t psn = qp->una_psn; psn < end_psn && psn < qp->next_psn; psn++) {
+        count_again(flight, held, psn);
     }
 }
 

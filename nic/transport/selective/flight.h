@@ -16,6 +16,7 @@ typedef struct nic_flight_sent {
     uint16_t entropy; // its path
     bool out;         // it counts as in flight
     bool full;        // its payload is that of a full packet
+    bool taken;       // it was taken out as lost
 } nic_flight_sent_t;
 
 typedef struct nic_flight {
@@ -48,6 +49,8 @@ static inline bool nic__flight_full(const nic_flight_t *flight, const nic_qp_t *
 {
     return psn >= qp->una_psn && psn < qp->next_psn && nic__flight_of(flight, psn)->full;
 }
+// Notes that the peer has everything before end_psn. To be called before una_psn moves there.
+void nic__flight_pass(nic_flight_t *flight, const nic_held_t *held, uint64_t end_psn);
 // Marks a packet that the peer holds; one that is not in [una_psn, next_psn) is ignored.
 void nic__flight_hold(nic_flight_t *flight, const nic_held_t *held, uint64_t psn);
 // Takes off what has newly arrived, by the count of all received bytes that an ACK carries. To be

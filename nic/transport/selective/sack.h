@@ -20,8 +20,8 @@ typedef struct nic_sack_cause {
 
 // The state of a receiver.
 typedef struct nic_sack {
-    uint64_t taken_bytes; // of frames with a payload
-    uint64_t quiet_bytes; // of them, since the last answer
+    uint64_t taken_bytes; // of frames with a payload that have come for the first time
+    uint64_t quiet_bytes; // of all frames with a payload, since the last answer
     bool any;             // a packet has come
     bool asked;           // one has asked for an answer, which waits until nothing is missing
 } nic_sack_t;
@@ -39,12 +39,12 @@ static inline nic_sack_cause_t nic__sack_cause(const net_packet_t *packet, uint6
     };
 }
 
-// Counts a packet that was not trimmed. frame_bytes: its frame as windows count it; 0: it has no
-// payload. Returns whether it is the first.
-static inline bool nic__sack_count(nic_sack_t *sack, uint32_t frame_bytes)
+// Counts a packet that was taken. frame_bytes: its frame as windows count it; 0: it has no payload.
+// again: it had come before. Returns whether it is the first.
+static inline bool nic__sack_count(nic_sack_t *sack, uint32_t frame_bytes, bool again)
 {
     const bool first = !sack->any;
-    sack->taken_bytes += frame_bytes;
+    sack->taken_bytes += again ? 0 : frame_bytes;
     sack->quiet_bytes += frame_bytes;
     sack->any = true;
     return first;

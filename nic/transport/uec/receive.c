@@ -134,7 +134,7 @@ void nic__uec_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     }
     if (SIM_UNLIKELY(packet->opcode == ROCE_UET_PROBE)) {
         nic_sack_cause_t probe = cause;
-        probe.sent_ps = SIM_TIME_NEVER; // it has overtaken data
+        probe.psn = uec->held.kept.first_psn - 1; // it asks about no packet
         nic_transport_consume(qp, packet);
         send_ack(uec, &probe);
         return;
@@ -160,12 +160,12 @@ void nic__uec_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         nic__uec_note_fabric(uec, cause.marked, false);
         bytes = nic__flight_frame_bytes(qp, cause.payload_bytes);
     }
-    const bool first = nic__sack_count(&uec->sack, bytes);
     const nic_arrival_t arrival = nic__held_take(&uec->held, packet, uec->config->range_packets);
     if (arrival.refused || !qp->transport_open) {
         return;
     }
-    const bool at_once = first || arrival.news == NIC_KEPT_AGAIN;
+    const bool again = arrival.news == NIC_KEPT_AGAIN;
+    const bool at_once = nic__sack_count(&uec->sack, bytes, again) || again;
     const bool whole = nic__kept_empty(&uec->held.kept);
     if (nic__sack_due(&uec->sack, &cause, at_once, whole, uec->config->ack_bytes)) {
         send_ack(uec, &cause);

@@ -40,8 +40,10 @@ bool nic__uec_ready(const nic_qp_t *qp)
         return (qp->flags & NIC_QP_CLOSED) == 0;
     }
     const bool again = nic__resend_waits(&uec->held.resend);
-    // What SLEEK found lost has made room for itself.
-    if ((!window_open(uec) && !(again && is_recovering(uec))) || !nic__uec_has_credit(uec)) {
+    // What SLEEK found lost goes beyond the window. In a network that trims, most of what waits was
+    // trimmed, and that keeps to it.
+    const bool beyond = again && !uec->trims && is_recovering(uec);
+    if ((!window_open(uec) && !beyond) || !nic__uec_has_credit(uec)) {
         return false;
     }
     if (SIM_UNLIKELY(again)) {
@@ -183,7 +185,8 @@ typedef struct news {
     uint64_t arrived_bytes;
     uint64_t granted_bytes; // of credit
     uint64_t ahead_packets; // that the receiver holds although one before them is missing
-    sim_time_t sent_ps;     // SIM_TIME_NEVER: a probe caused it
+    sim_time_t sent_ps;     // of the packet or probe that caused it
+    bool probed;            // it answers the last probe
     bool marked;
     bool full; // the packet that caused it was a full one
 } news_t;
@@ -202,6 +205,7 @@ static news_t read_ack(const nic_uec_t *uec, const net_packet_t *packet)
         .ahead_packets = aside->map.bits[3],
         .sent_ps = packet->sent_ps,
         .marked = packet->becn,
+        .probed = cause_psn < qp->una_psn && packet->sent_ps == uec->probe_ps,
         .full = nic__flight_full(&uec->flight, qp, cause_psn),
     };
 }
@@ -214,7 +218,7 @@ static void hear_bytes(nic_uec_t *uec, const news_t *news)
     if (uec->windowed) {
         const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
         const nic_nscc_cause_t cause = {
-            .rtt_ps = now_ps - (news->sent_ps == SIM_TIME_NEVER ? uec->probe_ps : news->sent_ps),
+            .rtt_ps = now_ps - news->sent_ps,
             .full = news->full,
             .marked = news->marked,
         };
@@ -230,7 +234,7 @@ static bool shows_loss(const nic_uec_t *uec, const news_t *news)
     const double ahead = SLEEK_WINDOWS * (uec->windowed ? uec->nscc.window_bytes : cap);
     const double most = (ahead < cap ? ahead : cap) / uec->nscc.mss_bytes;
     const uint64_t packets = most > SLEEK_PACKETS ? (uint64_t)most : SLEEK_PACKETS;
-    if (news->sent_ps != SIM_TIME_NEVER) {
+    if (!news->probed) {
         return news->ahead_packets >= packets && !is_recovering(uec) &&
                !nic__resend_waits(&uec->held.resend);
     }
@@ -248,7 +252,7 @@ static void repair_losses(nic_uec_t *uec, const news_t *news)
     }
     if (shows_loss(uec, news)) {
         uec->recovery_psn = qp->next_psn;
-        uec->repaired_psn = news->sent_ps == SIM_TIME_NEVER ? qp->una_psn : uec->repaired_psn;
+        uec->repaired_psn = news->probed ? qp->una_psn : uec->repaired_psn;
     }
     const double window = uec->windowed ? uec->nscc.window_bytes : uec->nscc.cap_bytes;
     const uint64_t reach_psn = qp->una_psn + (uint64_t)(window / uec->nscc.mss_bytes);
@@ -278,6 +282,7 @@ static void take_ack(nic_uec_t *uec, const net_packet_t *packet)
         }
     }
     const uint64_t before_psn = qp->una_psn;
+    nic__flight_pass(&uec->flight, &uec->held, news.end_psn);
     if (news.end_psn > before_psn) {
         nic_transport_advance(qp, news.end_psn, packet, false);
     }
@@ -285,9 +290,7 @@ static void take_ack(nic_uec_t *uec, const net_packet_t *packet)
         return;
     }
     nic__fetch_acknowledged(&uec->held.resend, qp, news.end_psn, true);
-    if (news.sent_ps != SIM_TIME_NEVER) {
-        nic__rto_echoed(&uec->held.resend.fetch.rto, nic_transport_node(qp)->now_ps, news.sent_ps);
-    }
+    nic__rto_measured(&uec->held.resend.fetch.rto, nic_transport_node(qp)->now_ps - news.sent_ps);
     hear_bytes(uec, &news);
     nic__uec_take_credit(uec, news.granted_bytes);
     hear_paths(uec, packet, news.marked ? NIC_UEC_MARKED : NIC_UEC_GOOD);
@@ -312,6 +315,7 @@ static void take_trimmed(nic_uec_t *uec, const net_packet_t *packet, uint64_t ps
         return;
     }
     nic__resend_add(&uec->held.resend, qp, psn, 1, 0, 0);
+    uec->trims = true;
     if (uec->windowed) {
         const bool full = nic__flight_full(&uec->flight, qp, psn);
         nic__nscc_trimmed(&uec->nscc,

@@ -91,6 +91,7 @@ typedef struct nic_uec {
     sim_time_t probe_ps;   // of the last probe
     uint64_t recovery_psn; // SLEEK repairs losses until everything before it has arrived
     uint64_t repaired_psn; // and has looked at everything before this one
+    bool trims;            // a NACK has told that the network trims
     nic_uec_paths_t paths;
     // receiver
     nic_sack_t sack;
