@@ -5,7 +5,8 @@
 # Ethernet's is trimmed and never drops. In one class, packets of RoCE are dropped where those of Ultra
 # Ethernet are trimmed, and both deliver everything, too. Digests are equal on 1, 2 and 4 threads.
 # Method: scenarios/uec/coexist.yaml with short transfers. Each row is a set of transports.
-# Not pinned: who gets how much of the link (docs/models/uec.md).
+# Ultra Ethernet and MRC share a class evenly (scenarios/uec/three.yaml).
+# Not pinned: how much of the link RoCE gets (docs/models/uec.md).
 . tests/script.sh
 program=$ROCESIM
 scenario=scenarios/uec/coexist.yaml
@@ -46,4 +47,15 @@ for ways in uec-rud uec-rod; do
     [ "$(value "$ways-apart-1" dropped)" = 0 ] || fail "$ways: packets were dropped in classes of their own"
     [ "$(value "$ways-same-1" dropped)" -gt 0 ] || fail "$ways: RoCE lost nothing in one class"
 done
+
+# Ultra Ethernet and MRC have the same window, so they share a class evenly.
+within 20 "$program" run scenarios/uec/three.yaml -o "$work/three" --quiet --set classes=same \
+    >"$work/three.txt" 2>&1 || fail "three: $(tail -1 "$work/three.txt")"
+python3 - "$work/three/flows.csv" <<'PY' || fail "Ultra Ethernet and MRC do not share evenly"
+import csv, sys
+times = [float(row["fct_ns"]) for row in csv.DictReader(open(sys.argv[1]))]
+uec, mrc = sum(times[4:8]), sum(times[8:12])
+print(f"{uec / 4e6:.2f} and {mrc / 4e6:.2f} ms")
+sys.exit(not 0.85 < uec / mrc < 1.15)
+PY
 exit $((failures > 0))
