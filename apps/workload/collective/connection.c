@@ -10,6 +10,7 @@
 
 #define CTS_BYTES 64u     // NCCL: struct ncclIbSendFifo, src/transport/net_ib.cc
 #define BUCKETS_FIRST 16u // of a member's connections
+#define LOCAL_AHEAD 512u  // messages within a host up to which a block looks ahead for others
 
 static sim_time_t now_of(const app__conn_t *conn)
 {
@@ -613,8 +614,8 @@ void app__conn_consume(app__conn_t *conn)
 
 bool app__conn_may_permit(app__conn_t *conn, uint32_t window, uint32_t block)
 {
-    if (conn->local) {
-        return true; // its messages need none, and may have come before
+    if (conn->local) { // its messages need none, and may have come before
+        return (int32_t)(conn->permitted - conn->consumed) < (int32_t)LOCAL_AHEAD;
     }
     if (app__conn_permanent(conn)) {
         return conn->permitted - conn->consumed < window;

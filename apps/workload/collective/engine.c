@@ -67,7 +67,7 @@ static void permit(app__member_t *member, uint32_t number)
 {
     const app__coll_run_t *const run = member->run;
     app__coll_block_t *const block = &run->blocks[number];
-    while (run->plan->window > 0 && block->permit.loop < run->plan->cut.loops) {
+    while (block->permits && block->permit.loop < run->plan->cut.loops) {
         const look_t look = look_at(member, number, &block->permit);
         if ((look.step.what & APP__STEP_RECV) != 0 && look.slices > 0) {
             const uint32_t lane = block->channel + look.step.recv_lane;
@@ -253,6 +253,22 @@ static void begin(sim_node_t *node, sim_timer_t *timer)
     app__coll_work_all(member->all->ranks[member->rank->number].host);
 }
 
+// Returns whether a block receives from another host, and must say when that may send.
+static bool has_permits(const app__member_t *member, const app__coll_plan_t *plan, uint32_t number)
+{
+    const app__program_t *const program = &plan->program;
+    const app__block_t block = program->algorithm->block(program, member->number, number);
+    const app__member_t *const members = member->all->groups[member->group].members;
+    for (uint32_t i = 0; i < block.steps && plan->window > 0; i++) {
+        const app__step_t step = app__program_step(program, member->number, number, i);
+        if ((step.what & APP__STEP_RECV) != 0 &&
+            members[step.recv_peer].rank->node != member->rank->node) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static app__coll_run_t *make_run(app__member_t *member, uint32_t op)
 {
     const app__collectives_t *const all = member->all;
@@ -275,6 +291,7 @@ static app__coll_run_t *make_run(app__member_t *member, uint32_t op)
             .steps = block.steps,
             .channel = block.channel,
             .awaits = APP__NO_BLOCK,
+            .permits = has_permits(member, plan, i),
         };
         if (block.steps == 0) {
             run->blocks[i].done = true;

@@ -117,6 +117,7 @@ typedef struct app__coll_block {
     uint32_t channel;
     uint32_t awaits;  // block whose step this one waits for; APP__NO_BLOCK: none
     uint32_t waiters; // blocks that wait for a step of this one
+    bool permits;     // it receives from other hosts, which wait for clear-to-sends
     bool busy;        // moves or reduces
     bool handled;     // the slice at hand
     bool done;

@@ -318,7 +318,8 @@ static sim_err_t read_plan(const app__workload_file_t *file,
         note_run(&plan, schedule);
         app__schedule_refuse(
             schedule,
-            sim_format("the file is an algorithm of a collective and not a workload"));
+            sim_format("the file is an algorithm of a collective and not a workload; "
+                       "expected it as traffic.collective.algorithm-file"));
         app__schedule_finish(schedule);
         *created = schedule;
     }

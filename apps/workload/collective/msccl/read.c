@@ -492,7 +492,8 @@ static sim_err_t read_msccl(const app__workload_file_t *file,
         add_facts(&msccl, schedule);
         app__schedule_refuse(
             schedule,
-            sim_format("the file is an algorithm of a collective and not a workload"));
+            sim_format("the file is an algorithm of a collective and not a workload; "
+                       "expected it as traffic.collective.algorithm-file"));
         app__schedule_finish(schedule);
         *created = schedule;
     }
