@@ -16,3 +16,12 @@ void app_skips_refuse(app_skips_t *skips, const char *reason)
     }
     skips->refused[at].count++;
 }
+
+void app_skips_settle(app_skips_t *skips)
+{
+    void (*const settle)(app_skips_t *) = skips->settle;
+    skips->settle = NULL;
+    if (settle != NULL) {
+        settle(skips);
+    }
+}

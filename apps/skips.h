@@ -14,7 +14,8 @@ typedef struct app_skip_refusal {
 } app_skip_refusal_t;
 #define APP_SKIP_REASONS_MAX 32u
 
-typedef struct app_skips {
+typedef struct app_skips app_skips_t;
+struct app_skips {
     // settings
     bool exact; // fast-forward.mode
     bool memo;
@@ -30,10 +31,16 @@ typedef struct app_skips {
     uint64_t bytes; // of memory for spans
     app_skip_refusal_t refused[APP_SKIP_REASONS_MAX];
     size_t refused_count;
-} app_skips_t;
+    // Completes `refused` after the run; NULL: it is complete. Called once, by app_skips_settle.
+    void (*settle)(app_skips_t *skips);
+    void *settle_ctx;
+};
 
 // Counts a span that could not be skipped, by a static reason.
 void app_skips_refuse(app_skips_t *skips, const char *reason);
+
+// Completes the outcome after the run. A copy of `skips` will do.
+void app_skips_settle(app_skips_t *skips);
 
 SIM_C_END
 

@@ -307,6 +307,14 @@ bool sim_memo_only_timers(const sim_t *sim)
     return true;
 }
 
+uint64_t sim_memo_timer_number(const sim_node_t *node, const sim_timer_t *timer)
+{
+    SIM_CHECK(sim_timer_armed(timer));
+    return (timer->position & SIM_TIMER_IN_WHEEL) != 0
+               ? node->wheel->entries[timer->position & ~SIM_TIMER_IN_WHEEL].sequence
+               : node->timers[timer->position].sequence;
+}
+
 uint32_t sim_memo_timers(const sim_node_t *node)
 {
     return sim__timers_armed(node);

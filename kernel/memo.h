@@ -14,6 +14,7 @@ SIM_C_BEGIN
 
 typedef struct sim sim_t;
 typedef struct sim_node sim_node_t;
+typedef struct sim_timer sim_timer_t;
 
 typedef enum sim_memo_kind {
     SIM_MEMO_FIXED,  // no row: equal at the start, and unchanged by the span
@@ -98,6 +99,9 @@ bool sim_memo_same_change(const sim_memo_list_t *list,
 // Returns whether no message is under way and no node will wake: only timers are to come. Valid
 // between windows.
 bool sim_memo_only_timers(const sim_t *sim);
+// Returns the number of an armed timer. Of timers of a node that are due at one instant, that with
+// the lower number fires first.
+uint64_t sim_memo_timer_number(const sim_node_t *node, const sim_timer_t *timer);
 // Returns how many timers of a node are armed.
 uint32_t sim_memo_timers(const sim_node_t *node);
 // Returns whether something samples nodes.

@@ -12,6 +12,7 @@ static void add_flow(const app_flow_result_t *flow, void *ctx)
     sim_digest_t *const digest = ctx;
     sim_digest_add(digest, flow->flow_id);
     sim_digest_add(digest, (uint64_t)flow->source << 32 | flow->destination);
+    sim_digest_add(digest, (uint64_t)flow->udp_source_port << 32 | (uint64_t)flow->priority);
     sim_digest_add(digest, flow->bytes);
     sim_digest_add(digest, flow->start_ps);
     sim_digest_add(digest, flow->end_ps);

@@ -51,10 +51,12 @@ json_t *results_make_digest(const results_view_t *view)
 
 json_t *results_make_fast_forward(const results_view_t *view)
 {
-    const app_skips_t *const skips = &view->world->skips;
+    app_skips_t settled = view->world->skips;
+    const app_skips_t *const skips = &settled;
     if (!skips->exact) {
         return NULL;
     }
+    app_skips_settle(&settled);
     const struct {
         const char *name;
         uint64_t value;

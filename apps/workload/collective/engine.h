@@ -80,6 +80,7 @@ typedef struct app__conn {
     struct app__conn *next;  // of the same bucket
     struct app__conn *other; // local: the other end
     app__slot_t *slots;
+    uint32_t phase;      // place of the next message among the queue pairs: repeat/memo.c sets it
     uint32_t call;       // operation of the call that its latest messages are of
     uint32_t call_first; // number of the first of them
     // outgoing: messages are filled by a block, allowed by the receiver, posted, acknowledged

@@ -41,6 +41,13 @@ for case in "none plain" "hpcc simple"; do
     [ $((100 * skipped)) -ge $((90 * hops)) ] ||
         fail "$case: $skipped of $hops packet-hops are skipped, expected 90 %"
 done
+# Several ranks of a host, whose order counts, and queue pairs that take turns.
+layers none plain "repeat: 9, compute: 1ms, calc-grid: 1ms, connection-pairs: 3"
+sed -i 's/hosts-per-leaf: 4/hosts-per-leaf: 1, nics-per-host: 4/' "$work/s.yaml"
+same "ranks of a host" --set fast-forward.audit=0
+[ "$(number memo_hits)" = 3 ] || fail "ranks of a host: $(number memo_hits) hits of calls 7 to 9"
+
+layers hpcc simple
 same "2 threads" --threads 2 --set fast-forward.audit=0
 [ "$(number memo_hits)" = 30 ] || fail "2 threads: $(number memo_hits) hits of 30"
 same "audits" --set fast-forward.audit=1/2
@@ -54,8 +61,6 @@ refuses "pauses or drops at a port" --set switch.buffer=1MB \
     --set "traffic[0].collective.bytes=2MiB"
 refuses congestion-control --set nic.congestion-control=swift
 refuses nic.model --set nic.model=detailed
-refuses "several ranks of a host" --set topology.leaf-spine.nics-per-host=2
-refuses connection-pairs --set "traffic[0].collective.connection-pairs=2"
 refuses load-balancer --set network.load-balancer=drill
 refuses "messages that nobody took" --set "traffic[0].collective.queue-pairs=per-message" \
     --set "traffic[0].collective.protocol=simple"
@@ -70,6 +75,7 @@ layers hpcc plain "repeat: 8, compute: 55us, calc-grid: 60us"
 sed -i 's/delay: 1us/delay: 10us/' "$work/s.yaml"
 same "no rest"
 [ "$(number memo_hits)" = 0 ] || fail "no rest: $(number memo_hits) hits"
+grep -q '"no rest before it": [1-9]' "$work/summary" || fail "no rest: the summary does not tell it"
 
 # Whatever is drawn.
 count=$(few 6 3)

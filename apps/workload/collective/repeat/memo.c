@@ -12,6 +12,7 @@
 #include "apps/skips.h"
 #include "nic/memo.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define QUIET_PS (2 * SIM_REST_PS)      // windows so far apart are looked at
@@ -23,6 +24,8 @@ typedef struct part {
     uint32_t op;
     sim_time_t begin_ps; // after the span's begin
     sim_time_t end_ps;   // likewise
+    uint32_t turn;       // of the call among those of its host
+    uint32_t end_turn;   // of its end, likewise
     bool spoiled;        // the rank made another call in the span
     size_t record_first; // of the rank, when the span began
     app__coll_record_t *records;
@@ -53,8 +56,19 @@ typedef struct ending {
     app__rank_t *rank;
     uint32_t op;
     sim_time_t time_ps;
-    bool due; // the rank's next call is repeated
+    uint32_t turn;     // among the ends of its host's calls
+    bool due;          // the rank's next call is repeated
+    bool judged;       // it was decided about the rank's next call
+    uint64_t unjudged; // calls of which that is not so
 } ending_t;
+
+// A call that is to come, for the order of those of a host.
+typedef struct turn {
+    uint32_t node;
+    uint32_t rank;
+    sim_time_t time_ps;
+    uint64_t number; // of its timer
+} turn_t;
 
 struct app__memo {
     app__workload_t *workload;
@@ -69,6 +83,9 @@ struct app__memo {
     const span_t *audited; // it must do what this one did; NULL: any
     part_t *calls;         // by rank: the next ones
     ending_t *endings;     // by rank; then that of the span
+    turn_t *turns;         // by host, in the order of the calls
+    uint32_t *first_turn;  // by node: of its ranks in `turns`
+    uint32_t *ended;       // by node: calls that have ended in the span
     uint64_t *own;         // by node: events of ranks' processors so far
 };
 
@@ -103,81 +120,6 @@ static const net_t *net_of(const app__memo_t *memo)
 static app__coll_rank_t *coll_rank(const app__memo_t *memo, uint32_t rank)
 {
     return &memo->workload->collectives->ranks[rank];
-}
-
-// -- the state of collectives
-
-// clang-format off
-#define CONN(member_, kind_) SIM_MEMO_FIELD(app__conn_t, member_, kind_)
-static const sim_memo_field_t conn_fields[] = {
-    CONN(call, LAST), CONN(call_first, COUNT), CONN(filled, COUNT), CONN(posted, COUNT),
-    CONN(allowed.next, COUNT), CONN(allowed.ahead, STATE), CONN(acked.next, COUNT),
-    CONN(acked.ahead, STATE), CONN(arrived.next, COUNT), CONN(arrived.ahead, STATE),
-    CONN(visible.next, COUNT), CONN(visible.ahead, STATE), CONN(ack_ps, STATE),
-    CONN(consumed, COUNT), CONN(permitted, COUNT), CONN(closed, COUNT), CONN(timer, IGNORE),
-    CONN(passive.left, COUNT), CONN(passive.done, COUNT),
-};
-static const sim_memo_type_t conn_type =
-    SIM_MEMO_TYPE("connection", sizeof(app__conn_t), conn_fields);
-
-static const sim_memo_field_t rank_fields[] = {
-    SIM_MEMO_FIELD(app__coll_rank_t, messages, COUNT),
-    SIM_MEMO_FIELD(app__coll_rank_t, bytes, COUNT),
-    SIM_MEMO_FIELD(app__coll_rank_t, records, IGNORE),
-    SIM_MEMO_FIELD(app__coll_rank_t, record_count, IGNORE),
-    SIM_MEMO_FIELD(app__coll_rank_t, record_capacity, IGNORE),
-};
-static const sim_memo_type_t rank_type =
-    SIM_MEMO_TYPE("rank", sizeof(app__coll_rank_t), rank_fields);
-
-static const sim_memo_field_t port_fields[] = {
-    SIM_MEMO_FIELD(app__port_t, nvlink.timer, IGNORE),
-    SIM_MEMO_FIELD(app__port_t, nvlink_in.timer, IGNORE),
-};
-static const sim_memo_type_t port_type =
-    SIM_MEMO_TYPE("port of a rank", sizeof(app__port_t), port_fields);
-// clang-format on
-
-static const char *list_member(const app__member_t *member, sim_memo_list_t *list)
-{
-    if (member->run != NULL || member->calls.head != APP__NO_OP) {
-        return "collective at work";
-    }
-    if (member->all->options.pairs > 1) {
-        return "connection-pairs"; // which of them is next is no part of what is compared
-    }
-    if (member->unsent != 0 || !app__conns_quiet(member)) {
-        return "messages that nobody took";
-    }
-    for (uint32_t b = 0; b < member->bucket_count; b++) {
-        for (app__conn_t *conn = member->buckets[b]; conn != NULL; conn = conn->next) {
-            sim_memo_add(list, &conn_type, conn);
-        }
-    }
-    return NULL;
-}
-
-// Lists the state of the network and of the collectives. *rest_ps is how long they must have
-// rested.
-static void list_state(const app__memo_t *memo, sim_memo_list_t *list, sim_time_t *rest_ps)
-{
-    const app__workload_t *const workload = memo->workload;
-    const app__schedule_t *const schedule = workload->schedule;
-    *rest_ps = SIM_REST_PS;
-    nic_memo_list(net_of(memo), list, rest_ps);
-    for (uint32_t p = 0; p < workload->port_count; p++) {
-        sim_memo_add(list, &port_type, &workload->ports[p]);
-    }
-    for (uint32_t r = 0; r < schedule->rank_count; r++) {
-        sim_memo_add(list, &rank_type, coll_rank(memo, r));
-    }
-    for (size_t g = 0; g < schedule->group_count; g++) {
-        const app__coll_group_t *const group = &workload->collectives->groups[g];
-        for (uint32_t i = 0; group->members != NULL && i < schedule->groups[g].count; i++) {
-            const char *const refused = list_member(&group->members[i], list);
-            list->refused = refused != NULL ? refused : list->refused;
-        }
-    }
 }
 
 // -- what comes next
@@ -234,6 +176,40 @@ static const char *find_call(const app__memo_t *memo, const app__rank_t *rank, p
     return NULL;
 }
 
+static int compare_turns(const void *left, const void *right)
+{
+    const turn_t *const a = left;
+    const turn_t *const b = right;
+    return a->node != b->node         ? (a->node < b->node ? -1 : 1)
+           : a->time_ps != b->time_ps ? (a->time_ps < b->time_ps ? -1 : 1)
+           : a->number != b->number   ? (a->number < b->number ? -1 : 1)
+                                      : 0;
+}
+
+// Finds in which order the ranks of each host call.
+static void find_turns(app__memo_t *memo)
+{
+    for (uint32_t r = 0; r < rank_count(memo); r++) {
+        const app__rank_t *const rank = &memo->workload->ranks[r];
+        turn_t *const turn = &memo->turns[r];
+        *turn = (turn_t){rank->node->index, r, SIM_TIME_NEVER, r};
+        for (uint32_t i = 0; memo->calls[r].plan != NULL && i < rank->cpu_count; i++) {
+            if (rank->cpus[i].busy) {
+                turn->time_ps = sim_timer_time_ps(rank->node, &rank->cpus[i].timer);
+                turn->number = sim_memo_timer_number(rank->node, &rank->cpus[i].timer);
+            }
+        }
+    }
+    qsort(memo->turns, rank_count(memo), sizeof(*memo->turns), compare_turns);
+    for (uint32_t i = 0; i < rank_count(memo); i++) {
+        const turn_t *const turn = &memo->turns[i];
+        if (i == 0 || turn[-1].node != turn->node) {
+            memo->first_turn[turn->node] = i;
+        }
+        memo->calls[turn->rank].turn = i - memo->first_turn[turn->node];
+    }
+}
+
 // Finds the calls of all ranks, and sets *begin_ps to the time of the first. Returns NULL, or why
 // they cannot be known.
 static const char *find_calls(app__memo_t *memo, sim_time_t *begin_ps)
@@ -249,8 +225,7 @@ static const char *find_calls(app__memo_t *memo, sim_time_t *begin_ps)
         part_t *const call = &memo->calls[r];
         why = find_call(memo, rank, call);
         if (call->plan != NULL) {
-            // Their order at one instant is that of earlier ends, and no part of what is compared.
-            why = ++timers[rank->node->index] > 1 ? "several ranks of a host" : why;
+            timers[rank->node->index]++;
             callers[rank->ops->ops[call->op].peer]++;
             *begin_ps = call->begin_ps < *begin_ps ? call->begin_ps : *begin_ps;
         }
@@ -270,6 +245,9 @@ static const char *find_calls(app__memo_t *memo, sim_time_t *begin_ps)
     }
     sim_free(timers);
     sim_free(callers);
+    if (why == NULL) {
+        find_turns(memo);
+    }
     return why != NULL ? why : *begin_ps == SIM_TIME_NEVER ? "no call" : NULL;
 }
 
@@ -290,7 +268,7 @@ static bool same_calls(const app__memo_t *memo, const span_t *span)
     for (uint32_t r = 0; r < rank_count(memo); r++) {
         const part_t *const a = &memo->calls[r];
         const part_t *const b = &span->parts[r];
-        if (a->plan != b->plan || a->begin_ps != b->begin_ps) {
+        if (a->plan != b->plan || a->begin_ps != b->begin_ps || a->turn != b->turn) {
             return false;
         }
     }
@@ -330,6 +308,22 @@ static bool stays_away(const app__rank_t *rank, const part_t *part, uint32_t op,
     return true;
 }
 
+// Returns whether another rank of the host calls at the very instant at which a rank's call ends:
+// which of them is first is then no part of what is remembered.
+static bool meets_call(const app__memo_t *memo, const span_t *span, uint32_t rank)
+{
+    const uint32_t node = memo->workload->ranks[rank].node->index;
+    for (uint32_t i = memo->first_turn[node]; i < rank_count(memo) && memo->turns[i].node == node;
+         i++) {
+        const uint32_t other = memo->turns[i].rank;
+        if (memo->calls[other].plan != NULL &&
+            span->parts[other].begin_ps == span->parts[rank].end_ps) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static const char *refuse_hit(const app__memo_t *memo, const span_t *span, sim_time_t begin_ps)
 {
     const sim_time_t until_ps = sim_options(net_sim(net_of(memo)))->until_ps;
@@ -337,6 +331,9 @@ static const char *refuse_hit(const app__memo_t *memo, const span_t *span, sim_t
         return "end of the run";
     }
     for (uint32_t r = 0; r < rank_count(memo); r++) {
+        if (memo->calls[r].plan != NULL && meets_call(memo, span, r)) {
+            return "calls close to each other";
+        }
         if (memo->calls[r].plan != NULL && !stays_away(&memo->workload->ranks[r],
                                                        &span->parts[r],
                                                        memo->calls[r].op,
@@ -388,6 +385,7 @@ static void record(app__memo_t *memo, sim_memo_list_t *list, sim_time_t begin_ps
         span->parts[r].record_first = coll_rank(memo, r)->record_count;
     }
     note_nodes(memo, span);
+    memset(memo->ended, 0, net_node_count(net_of(memo)) * sizeof(*memo->ended));
     memo->recorded = span;
 }
 
@@ -412,7 +410,7 @@ static const char *complete(const app__memo_t *memo, span_t *span)
     sim_memo_list_t list = {0};
     sim_time_t rest_ps = 0;
     size_t offset = 0;
-    list_state(memo, &list, &rest_ps);
+    app__memo_list(memo->workload, &list, &rest_ps);
     const bool same = sim_memo_list_same(&list, &span->list);
     const char *const refused = list.refused;
     sim_memo_list_fini(&list);
@@ -446,7 +444,8 @@ static const char *complete(const app__memo_t *memo, span_t *span)
 // Returns whether a rank's call and its messages had the same times, shift_ps later.
 static bool same_part(const part_t *part, const part_t *kept, sim_time_t shift_ps)
 {
-    bool same = part->end_ps == kept->end_ps && part->record_count == kept->record_count;
+    bool same = part->end_ps == kept->end_ps && part->end_turn == kept->end_turn &&
+                part->record_count == kept->record_count;
     for (size_t i = 0; i < part->record_count && same; i++) {
         const app__coll_record_t *const a = &part->records[i];
         const app__coll_record_t *const b = &kept->records[i];
@@ -546,6 +545,7 @@ static void repeat(app__memo_t *memo, const span_t *span, sim_time_t begin_ps)
         ending->due = true;
         ending->op = memo->calls[r].op;
         ending->time_ps = begin_ps + span->parts[r].end_ps;
+        ending->turn = span->parts[r].end_turn;
         ending->rank->node->events--; // its timer has no counterpart
         last->rank = ending->rank;
         repeat_records(memo, &span->parts[r], r, shift_ps);
@@ -575,14 +575,37 @@ static void span_ends(sim_node_t *node, sim_timer_t *timer)
     SIM_CHECK(ending->rank->node == node);
 }
 
+// Arms the timer of a call's end, and again those of its host that are due at the same instant and
+// ended after it when the span was recorded.
+static void arm_end(const app__memo_t *memo, const ending_t *ending)
+{
+    sim_node_t *const node = ending->rank->node;
+    const uint32_t first = memo->first_turn[node->index];
+    uint32_t least = ending->turn;
+    for (const ending_t *next = ending; next != NULL;) {
+        sim_timer_arm(node, &memo->endings[next->rank->number].timer, ending->time_ps);
+        next = NULL;
+        for (uint32_t i = first; i < rank_count(memo) && memo->turns[i].node == node->index; i++) {
+            const ending_t *const other = &memo->endings[memo->turns[i].rank];
+            if (sim_timer_armed(&other->timer) && other->time_ps == ending->time_ps &&
+                other->turn > least && (next == NULL || other->turn < next->turn)) {
+                next = other;
+            }
+        }
+        least = next != NULL ? next->turn : least;
+    }
+}
+
 bool app__memo_called(app__memo_t *memo, app__rank_t *rank, uint32_t op)
 {
     ending_t *const ending = &memo->endings[rank->number];
     ending_t *const last = &memo->endings[rank_count(memo)];
+    ending->unjudged += !ending->judged && memo->recorded == NULL;
+    ending->judged = false;
     if (ending->due) {
         SIM_CHECK(ending->op == op);
         ending->due = false;
-        sim_timer_arm(rank->node, &ending->timer, ending->time_ps);
+        arm_end(memo, ending);
         if (last->rank == rank) {
             last->due = false;
             sim_timer_arm(rank->node, &last->timer, last->time_ps);
@@ -607,6 +630,7 @@ void app__memo_ended(app__memo_t *memo, const app__rank_t *rank)
     span_t *const span = memo->recorded;
     if (span != NULL && span->parts[rank->number].end_ps == SIM_TIME_NEVER) {
         span->parts[rank->number].end_ps = rank->node->now_ps - span->begin_ps;
+        span->parts[rank->number].end_turn = memo->ended[rank->node->index]++;
     }
 }
 
@@ -625,7 +649,7 @@ static void decide(app__memo_t *memo)
     sim_time_t rest_ps = 0;
     const char *why = find_calls(memo, &begin_ps);
     if (why == NULL) {
-        list_state(memo, &list, &rest_ps);
+        app__memo_list(memo->workload, &list, &rest_ps);
         why = list.refused != NULL                      ? list.refused
               : sim_memo_sampled(net_sim(net_of(memo))) ? "samplers"
               : !rested(memo, begin_ps, rest_ps)        ? "no rest before it"
@@ -634,6 +658,9 @@ static void decide(app__memo_t *memo)
     const span_t *const span = why == NULL ? find_span(memo, &list, begin_ps) : NULL;
     if (span != NULL) {
         why = refuse_hit(memo, span, begin_ps);
+    }
+    for (uint32_t r = 0; r < rank_count(memo); r++) {
+        memo->endings[r].judged = true;
     }
     if (why != NULL) {
         app_skips_refuse(memo->skips, why);
@@ -665,6 +692,20 @@ static void look(sim_time_t window_end_ps, void *ctx)
     decide(memo);
 }
 
+// Tells of calls that came so soon after something else that nobody looked at the network between.
+static void settle(app_skips_t *skips)
+{
+    const app__memo_t *const memo = skips->settle_ctx;
+    uint64_t most = 0;
+    for (uint32_t r = 0; r < rank_count(memo); r++) {
+        const uint64_t unjudged = memo->endings[r].unjudged;
+        most = unjudged > most ? unjudged : most;
+    }
+    for (uint64_t i = 0; i < most; i++) {
+        app_skips_refuse(skips, "no rest before it");
+    }
+}
+
 app__memo_t *app__memo_create(app__workload_t *workload, app_skips_t *skips)
 {
     app__memo_t *const memo = sim_alloc(sizeof(*memo));
@@ -674,6 +715,9 @@ app__memo_t *app__memo_create(app__workload_t *workload, app_skips_t *skips)
     memo->calls = sim_alloc_array((size_t)ranks + 1, sizeof(*memo->calls));
     memo->endings = sim_alloc_array((size_t)ranks + 1, sizeof(*memo->endings));
     memo->own = sim_alloc_array(nodes + 1, sizeof(*memo->own));
+    memo->turns = sim_alloc_array((size_t)ranks + 1, sizeof(*memo->turns));
+    memo->first_turn = sim_alloc_array(nodes + 1, sizeof(*memo->first_turn));
+    memo->ended = sim_alloc_array(nodes + 1, sizeof(*memo->ended));
     for (uint32_t r = 0; r <= ranks; r++) {
         memo->endings[r].rank = r < ranks ? &workload->ranks[r] : NULL;
         sim_timer_init(&memo->endings[r].timer, r < ranks ? call_ends : span_ends);
@@ -683,6 +727,8 @@ app__memo_t *app__memo_create(app__workload_t *workload, app_skips_t *skips)
                     workload->app.index,
                     "fast-forward audit");
     sim_on_window(net_sim(workload->app.net), look, memo);
+    skips->settle = settle;
+    skips->settle_ctx = memo;
     return memo;
 }
 
@@ -699,5 +745,8 @@ void app__memo_destroy(app__memo_t *memo)
     sim_free(memo->calls);
     sim_free(memo->endings);
     sim_free(memo->own);
+    sim_free(memo->turns);
+    sim_free(memo->first_turn);
+    sim_free(memo->ended);
     sim_free(memo);
 }

@@ -5,6 +5,7 @@
 #define APPS_WORKLOAD_COLLECTIVE_REPEAT_MEMO_H
 
 #include "apps/workload/collective/engine.h"
+#include "kernel/memo.h"
 
 typedef struct app__memo app__memo_t;
 
@@ -19,5 +20,11 @@ bool app__memo_called(app__memo_t *memo, app__rank_t *rank, uint32_t op);
 void app__memo_ended(app__memo_t *memo, const app__rank_t *rank);
 // A timer of a rank's processor has fired.
 void app__memo_ran(app__memo_t *memo, const app__rank_t *rank);
+
+// -- state.c
+
+// Lists the state of the network and of the collectives. *rest_ps becomes the time for which they
+// must have rested.
+void app__memo_list(const app__workload_t *workload, sim_memo_list_t *list, sim_time_t *rest_ps);
 
 #endif // APPS_WORKLOAD_COLLECTIVE_REPEAT_MEMO_H
