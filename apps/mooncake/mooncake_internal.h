@@ -163,6 +163,11 @@ void app__mc_send(app__mc_station_t *station, uint32_t peer, char *bytes, size_t
 void app__mc_bury(app__mc_station_t *station, nic_qp_t *qp);
 // Stops a station like a power loss. Its queue pairs are destroyed after the current event.
 void app__mc_station_crash(app__mc_station_t *station);
+// Starts a crashed station again, without the messages and calls from before. Its engines stay
+// dead.
+void app__mc_station_restore(app__mc_station_t *station);
+// Frees the calls of a station without calling their functions.
+void app__mc_calls_forget(app__mc_station_t *station);
 app_mooncake_t *app__mc_engine_named(const app__mc_station_t *station, const char *name);
 // Finds the station that serves a name; SIM_ERR_UNKNOWN.
 sim_err_t app__mc_station_named(const app_mooncake_cluster_t *cluster,

@@ -314,6 +314,7 @@ void app__serving_errands_fini(app__serving_node_t *node)
         link = link->newer;
         sim_free(errand);
     }
+    node->errands = (app__mc_chain_t){NULL, NULL};
 }
 
 // -- writing to the store

@@ -197,8 +197,8 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".fail-host", STRING, TYPE, fail_host,
              .default_text = "",
              .help = "hosts of prefill and decode nodes that lose their power, with blanks between "
-                     "them, and @ with its time behind one that does not stop at fail-at: "
-                     "'host1 host[4-5]@2s'; empty: none does"),
+                     "them, @ with its time behind one that does not stop at fail-at, and + with the "
+                     "time until it is back: 'host1 host[4-5]@2s+3s'; empty: none does"),
     SIM_ATTR(PREFIX ".fail-at", TIME, TYPE, fail_ps,
              .default_text = "1s", .min_text = "0s", .max_text = "100000s",
              .help = "time at which the hosts of fail-host stop"),

@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#define LEAST_GONE_PS SIM_PS_PER_S // messages from before are not sent again after that
+
 static void failed(sim_node_t *sim_node, sim_timer_t *timer)
 {
     app__serving_node_t *const node = SIM_CONTAINER_OF(timer, app__serving_node_t, fail_timer);
@@ -22,6 +24,30 @@ static void failed(sim_node_t *sim_node, sim_timer_t *timer)
         app__mc_station_crash(node->station);
     }
     sim_happened(sim_node, 'L', sim_node->now_ps, node->index);
+}
+
+// Starts a node again: it has forgotten everything but the blocks of its queue pairs' numbers.
+static void restored(sim_node_t *sim_node, sim_timer_t *timer)
+{
+    app__serving_node_t *const node = SIM_CONTAINER_OF(timer, app__serving_node_t, back_timer);
+    const app__serving_t *const serving = node->serving;
+    sim_progress(sim_node);
+    node->lives[node->index]++;
+    for (uint32_t n = 0; n < serving->all_count; n++) {
+        app__serving_wire_renew(node, n);
+    }
+    app__serving_node_forget(node);
+    memset(node->lost_peers, 0, serving->node_count * sizeof(*node->lost_peers));
+    app__mc_station_restore(node->station);
+    node->lost = false;
+    sim_happened(sim_node, 'B', sim_node->now_ps, node->index);
+}
+
+static void came_back(sim_node_t *sim_node, sim_timer_t *timer)
+{
+    app__serving_failure_t *const failure = SIM_CONTAINER_OF(timer, app__serving_failure_t, back);
+    sim_progress(sim_node);
+    app__serving_take_back(failure->serving, failure->node);
 }
 
 static void detected(sim_node_t *sim_node, sim_timer_t *timer)
@@ -42,6 +68,14 @@ void app__serving_failure_begin(app__serving_t *serving)
         sim_timer_arm(serving->router->node,
                       &failure->detect,
                       failure->at_ps + serving->config.fail_detect_ps);
+        if (failure->back_ps != SIM_TIME_NEVER) {
+            sim_timer_init(&node->back_timer, restored);
+            sim_timer_arm(node->node, &node->back_timer, failure->back_ps);
+            sim_timer_init(&failure->back, came_back);
+            sim_timer_arm(serving->router->node,
+                          &failure->back,
+                          failure->back_ps + serving->config.fail_detect_ps);
+        }
     }
 }
 
@@ -50,6 +84,7 @@ void app__serving_failure_begin(app__serving_t *serving)
 static sim_err_t add_failure(app__serving_t *serving,
                              const net_node_t *host,
                              sim_time_t at_ps,
+                             sim_time_t back_ps,
                              sim_message_t *message)
 {
     for (size_t i = 0; i < serving->failure_count; i++) {
@@ -57,46 +92,94 @@ static sim_err_t add_failure(app__serving_t *serving,
             return sim_fail_about(message,
                                   SIM_ERR_INVALID,
                                   "fail-host",
-                                  " names %s twice, expected each host at most once: it does not "
-                                  "come back",
+                                  " names %s twice, expected each host at most once",
                                   host->sim.name);
         }
     }
     SIM_GROW(serving->failures, serving->failure_count, &serving->failure_capacity);
-    serving->failures[serving->failure_count++] =
-        (app__serving_failure_t){.serving = serving, .host = host, .at_ps = at_ps};
+    serving->failures[serving->failure_count++] = (app__serving_failure_t){.serving = serving,
+                                                                           .host = host,
+                                                                           .at_ps = at_ps,
+                                                                           .back_ps = back_ps};
     return SIM_OK;
 }
 
-// Adds the failures of a word: a host or a pattern, and @TIME.
+// Reads the time behind a mark, which it cuts off the word. Without the mark, the time stays.
+static sim_err_t read_time(char *word, char mark, sim_time_t *time_ps, sim_message_t *message)
+{
+    char *const at = strchr(word, mark);
+    sim_message_t why = {.text = ""};
+    if (at == NULL) {
+        return SIM_OK;
+    }
+    *at = '\0';
+    if (sim_parse_time(at + 1, time_ps, &why) == SIM_OK) {
+        return SIM_OK;
+    }
+    return sim_fail_about(message,
+                          SIM_ERR_INVALID,
+                          "fail-host",
+                          ": '%s' behind '%s%c' is no time, expected one such as 300ms",
+                          at + 1,
+                          word,
+                          mark);
+}
+
+// Checks that a node which comes back after `gone_ps` can do so.
+static sim_err_t check_back(const app__serving_t *serving,
+                            const char *word,
+                            sim_time_t gone_ps,
+                            sim_message_t *message)
+{
+    const sim_time_t least_ps = serving->config.fail_detect_ps + LEAST_GONE_PS;
+    if (gone_ps < least_ps) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "fail-host",
+                              ": %s comes back after %.3g s, expected at least fail-detect and 1 s",
+                              word,
+                              (double)gone_ps / 1e12);
+    }
+    if (serving->config.transport == APP__SERVING_MOONCAKE ||
+        app__serving_member_count(serving) > 0) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "fail-host",
+                              ": %s cannot come back with Mooncake's engine or with several hosts "
+                              "in a node, expected `transport: write`, pp and tp-hosts of 1",
+                              word);
+    }
+    return SIM_OK;
+}
+
+// Adds the failures of a word: a host or a pattern, @TIME, and + with the time until it is back.
 static sim_err_t add_word(app__serving_t *serving,
                           const app_context_t *context,
                           char *word,
                           sim_message_t *message)
 {
-    char *const at = strchr(word, '@');
     sim_time_t at_ps = serving->config.fail_ps;
-    if (at != NULL) {
-        sim_message_t why = {.text = ""};
-        *at = '\0';
-        if (sim_parse_time(at + 1, &at_ps, &why) != SIM_OK) {
-            return sim_fail_about(message,
-                                  SIM_ERR_INVALID,
-                                  "fail-host",
-                                  ": '%s' behind '%s@' is no time, expected one such as 300ms",
-                                  at + 1,
-                                  word);
-        }
+    sim_time_t gone_ps = SIM_TIME_NEVER;
+    sim_err_t error = read_time(word, '+', &gone_ps, message);
+    if (error == SIM_OK) {
+        error = read_time(word, '@', &at_ps, message);
     }
-    app__places_t places;
-    sim_err_t error = app__places_find(context, "fail-host", word, &places, message);
+    if (error == SIM_OK && gone_ps != SIM_TIME_NEVER) {
+        error = check_back(serving, word, gone_ps, message);
+    }
     if (error != SIM_OK) {
         return error;
     }
+    app__places_t places;
+    error = app__places_find(context, "fail-host", word, &places, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    const sim_time_t back_ps = gone_ps == SIM_TIME_NEVER ? SIM_TIME_NEVER : at_ps + gone_ps;
     const net_node_t *last = NULL;
     for (size_t i = 0; error == SIM_OK && i < places.list.count; i++) {
         const net_node_t *const host = app__host(context->net, places.list.interfaces[i]);
-        error = host == last ? SIM_OK : add_failure(serving, host, at_ps, message);
+        error = host == last ? SIM_OK : add_failure(serving, host, at_ps, back_ps, message);
         last = host;
     }
     app__places_fini(&places);
@@ -181,8 +264,30 @@ static void drop_jobs(app__mc_chain_t *chain, uint32_t lost)
     }
 }
 
-void app__serving_on_lost(app__serving_node_t *node, uint32_t lost)
+bool app__serving_comes_back(const app__serving_t *serving)
 {
+    for (size_t i = 0; i < serving->failure_count; i++) {
+        if (serving->failures[i].back_ps != SIM_TIME_NEVER) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void app__serving_on_back(app__serving_node_t *node, uint32_t back, uint32_t lives)
+{
+    if (back != node->index && lives > node->lives[back]) {
+        node->lives[back] = lives;
+        node->lost_peers[back] = false;
+        app__serving_wire_renew(node, back);
+    }
+}
+
+void app__serving_on_lost(app__serving_node_t *node, uint32_t lost, uint32_t lives)
+{
+    if (lives < node->lives[lost]) {
+        return; // the message came late: the node is back
+    }
     if (lost == node->index) {
         node->lost = true; // another host of it is lost: it cannot work any more
         sim_timer_cancel(node->node, &node->timer);

@@ -209,4 +209,5 @@ void app__serving_moves_fini(app__serving_node_t *node)
         link = link->newer;
         sim_free(move);
     }
+    node->moves = (app__mc_chain_t){NULL, NULL};
 }

@@ -360,7 +360,11 @@ static void on_message(app__mc_station_t *station, const app__mc_incoming_t *inc
                                app__mc_get64(incoming->body + 32)};
     SIM_CHECK(number < node->serving->attempts * node->serving->requests.count);
     if (kind == APP__SERVING_LOST) {
-        app__serving_on_lost(node, (uint32_t)words[0]);
+        app__serving_on_lost(node, (uint32_t)words[0], (uint32_t)words[1]);
+        return;
+    }
+    if (kind == APP__SERVING_BACK) {
+        app__serving_on_back(node, (uint32_t)words[0], (uint32_t)words[1]);
         return;
     }
     if (kind == APP__SERVING_GIVEN_UP) {
@@ -406,6 +410,7 @@ void app__serving_node_init(app__serving_node_t *node)
 {
     node->pages_free = node->pages;
     node->lost_peers = sim_alloc_array(node->serving->node_count, sizeof(*node->lost_peers));
+    node->lives = sim_alloc_array(node->serving->all_count, sizeof(*node->lives));
     node->written_to = sim_alloc_array(node->serving->nic_count, sizeof(*node->written_to));
     node->read_from = sim_alloc_array(node->serving->nic_count, sizeof(*node->read_from));
     node->nic_sent = sim_alloc_array(node->nics, sizeof(*node->nic_sent));
@@ -415,30 +420,47 @@ void app__serving_node_init(app__serving_node_t *node)
     app__mc_handle(node->station, APP__MC_PROGRAM, on_message, node);
 }
 
-static void free_jobs(app__mc_chain_t *chain)
+static void free_jobs(app__mc_chain_t *chain, app__serving_seat_t *seats)
 {
     app__mc_link_t *link = chain->oldest;
     while (link != NULL) {
         app__mc_link_t *const next = link->newer;
         app__serving_job_t *const job = SIM_CONTAINER_OF(link, app__serving_job_t, link);
+        if (job->prefills) {
+            seats[job->number].prefill = NULL;
+        } else {
+            seats[job->number].decode = NULL;
+        }
         app__serving_part_fini(&job->part);
         sim_free(job);
         link = next;
     }
+    *chain = (app__mc_chain_t){NULL, NULL};
 }
 
-void app__serving_node_fini(app__serving_node_t *node)
+void app__serving_node_forget(app__serving_node_t *node)
 {
-    free_jobs(&node->queued);
-    free_jobs(&node->running);
-    free_jobs(&node->reserving);
-    free_jobs(&node->others);
+    app__serving_seat_t *const seats = node->serving->seats;
+    free_jobs(&node->queued, seats);
+    free_jobs(&node->running, seats);
+    free_jobs(&node->reserving, seats);
+    free_jobs(&node->others, seats);
     app__serving_moves_fini(node);
     app__serving_errands_fini(node);
     app__serving_stage_fini(node);
     app__serving_parts_fini(node);
+    node->pages_free = node->pages;
+    node->running_count = 0;
+    node->run_count = 0;
+    node->run = NULL;
+}
+
+void app__serving_node_fini(app__serving_node_t *node)
+{
+    app__serving_node_forget(node);
     app__serving_links_fini(node);
     sim_free(node->lost_peers);
+    sim_free(node->lives);
     sim_free(node->written_to);
     sim_free(node->read_from);
     sim_free(node->nic_sent);

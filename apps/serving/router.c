@@ -310,7 +310,7 @@ static void serve_arrivals(app__serving_t *serving)
 
 void app__serving_lose(app__serving_t *serving, uint32_t node)
 {
-    const uint64_t words[3] = {node, 0, 0};
+    const uint64_t words[3] = {node, serving->lives[node], 0};
     if (serving->lost[node]) {
         return;
     }
@@ -331,6 +331,27 @@ void app__serving_lose(app__serving_t *serving, uint32_t node)
         }
     }
     serve_arrivals(serving);
+}
+
+void app__serving_take_back(app__serving_t *serving, uint32_t node)
+{
+    SIM_CHECK(serving->lost[node]);
+    serving->lost[node] = false;
+    serving->lives[node]++;
+    for (uint32_t n = 0; n < serving->node_count; n++) {
+        const uint64_t back[3] = {node, serving->lives[node], 0};
+        const uint64_t other[3] = {n, serving->lives[n], 0};
+        if (!serving->lost[n]) {
+            app__serving_tell(serving, serving->router, 1 + n, APP__SERVING_BACK, 0, back);
+        }
+        // The node itself learns what it has missed.
+        if (n != node && serving->lives[n] > 0) {
+            app__serving_tell(serving, serving->router, 1 + node, APP__SERVING_BACK, 0, other);
+        }
+        if (serving->lost[n]) {
+            app__serving_tell(serving, serving->router, 1 + node, APP__SERVING_LOST, 0, other);
+        }
+    }
 }
 
 static void fired(sim_node_t *node, sim_timer_t *timer)
@@ -426,6 +447,7 @@ void app__serving_router_begin(app__serving_t *serving)
     serving->load = sim_alloc_array(serving->node_count, sizeof(*serving->load));
     serving->fetches = sim_alloc_array(serving->node_count, sizeof(*serving->fetches));
     serving->lost = sim_alloc_array(serving->node_count, sizeof(*serving->lost));
+    serving->lives = sim_alloc_array(serving->node_count, sizeof(*serving->lives));
     serving->attempt = sim_alloc_array(count, sizeof(*serving->attempt));
     serving->held = sim_alloc_array(serving->node_count, sizeof(*serving->held));
     serving->placed = sim_alloc_array(serving->node_count, sizeof(*serving->placed));
@@ -454,6 +476,7 @@ void app__serving_router_fini(app__serving_t *serving)
     sim_free(serving->placed);
     sim_free(serving->held);
     sim_free(serving->lost);
+    sim_free(serving->lives);
     sim_free(serving->attempt);
     sim_free(serving->fetches);
 }

@@ -109,7 +109,8 @@ typedef struct app__serving_config {
     uint32_t admission; // 0: all, 1: by goals
     sim_time_t ttft_goal_ps;
     sim_time_t tpot_goal_ps;
-    char *fail_host; // hosts, each with @TIME where it is not fail_ps; "": none
+    char
+        *fail_host; // hosts, each with @TIME where it is not fail_ps, +TIME if it returns; "": none
     sim_time_t fail_ps;
     sim_time_t fail_detect_ps;
     bool log;
@@ -290,6 +291,7 @@ struct app__serving_node {
     bool decodes;
     bool lost; // it has no power any more
     sim_timer_t fail_timer;
+    sim_timer_t back_timer;
     app__gpus_t gpus;
     uint64_t pages; // of KV memory
     uint64_t pages_free;
@@ -322,6 +324,7 @@ struct app__serving_node {
     sim_time_t exchange_began_ps;
     uint64_t exchanged_bytes; // before it
     bool *lost_peers;         // by node: the router has told that it is lost
+    uint32_t *lives;          // by node: how often the router has told that it came back
     app__serving_counters_t counters;
     uint64_t *nic_sent; // bytes of the node's own transfers, by NIC
     uint64_t *nic_received;
@@ -340,8 +343,10 @@ typedef struct app__serving_failure {
     app__serving_t *serving;
     const net_node_t *host;
     sim_time_t at_ps;
+    sim_time_t back_ps; // NEVER: it stays without power
     uint32_t node;
     sim_timer_t detect; // of the router
+    sim_timer_t back;   // of the router
 } app__serving_failure_t;
 
 struct app__serving {
@@ -382,6 +387,7 @@ struct app__serving {
     uint32_t due_count;
     sim_random_t random;
     bool *lost;       // by node: the router knows that it is lost
+    uint32_t *lives;  // by node: how often it came back
     uint8_t *attempt; // by request: how often it was placed again
     uint64_t placed_again;
     uint64_t *load;   // by prefill node: tokens that it still has to compute
@@ -415,7 +421,8 @@ typedef enum app__serving_kind {
     APP__SERVING_ENDED,
     APP__SERVING_FETCH,    // prefill to decode node: request, tokens, prefill node
     APP__SERVING_FETCHED,  // decode to prefill node: request, whether it failed
-    APP__SERVING_LOST,     // router to all nodes: none, lost node
+    APP__SERVING_LOST,     // router to all nodes: none, lost node, how often it came back before
+    APP__SERVING_BACK,     // router to all nodes: none, node, how often it came back
     APP__SERVING_GIVEN_UP, // router to both nodes: request, about which a message got lost
     APP__SERVING_BROKEN,   // any host to router: none, node that cannot work any more
     APP__SERVING_INSIDE,   // between the hosts of a node (hosts/inside.c)
@@ -455,6 +462,8 @@ bool app__serving_admits(const app__serving_t *serving, uint32_t number);
 
 void app__serving_node_init(app__serving_node_t *node);
 void app__serving_node_fini(app__serving_node_t *node);
+// Forgets all requests and transfers of a node that has no power.
+void app__serving_node_forget(app__serving_node_t *node);
 // Takes what a step has done for a job: its part of the prompt, or a token.
 void app__serving_job_stepped(app__serving_job_t *job);
 // Frees a job with its memory.
@@ -516,12 +525,18 @@ SIM_MUST_CHECK sim_err_t app__serving_failures_find(app__serving_t *serving,
                                                     sim_message_t *message);
 // Arms the timers of the nodes that fail.
 void app__serving_failure_begin(app__serving_t *serving);
-// Lets go of requests whose other node is lost.
-void app__serving_on_lost(app__serving_node_t *node, uint32_t lost);
+// Returns whether a node comes back after it has lost its power.
+bool app__serving_comes_back(const app__serving_t *serving);
+// Lets go of requests whose other node is lost, unless it came back more often than `lives` times.
+void app__serving_on_lost(app__serving_node_t *node, uint32_t lost, uint32_t lives);
+// Notes that a node is back, or that this one is.
+void app__serving_on_back(app__serving_node_t *node, uint32_t back, uint32_t lives);
 // Lets go of a dropped job if nothing of it is under way. Returns whether it did.
 bool app__serving_leave_if_dropped(app__serving_job_t *job);
 // Takes a node for lost, once, and places its requests again (router.c).
 void app__serving_lose(app__serving_t *serving, uint32_t node);
+// Gives requests to a node again that is back.
+void app__serving_take_back(app__serving_t *serving, uint32_t node);
 
 // -- batch.c
 
@@ -589,6 +604,8 @@ void app__serving_wire_create(app__serving_t *serving, const app_context_t *cont
 void app__serving_wire_destroy(app__serving_wire_t *wire);
 // Destroys the queue pairs of a node that has lost its power.
 void app__serving_wire_crash(const app__serving_node_t *node);
+// Begins anew with the queue pairs between two nodes, one of which is back.
+void app__serving_wire_renew(const app__serving_node_t *node, uint32_t peer);
 typedef void (*app__serving_flow_fn)(void *ctx, bool good);
 // Posts the work requests of a flow between two ends. Calls fn once, in a later event.
 void app__serving_wire_post(const app__serving_end_t *from,

@@ -44,6 +44,7 @@ static void give_up(const told_t *message)
     switch (message->kind) {
     case APP__SERVING_JOB:
     case APP__SERVING_LOST:
+    case APP__SERVING_BACK:
     case APP__SERVING_GIVEN_UP:
         app__serving_lose(serving, message->peer - 1);
         break;

@@ -4,19 +4,22 @@
 //
 // Each pair of NICs has one reliable queue pair, whose numbers both know. A NIC makes its end when
 // it has something to send, or when the first packet of the peer arrives. A queue pair that fails
-// is not set up again: what is posted to it fails.
+// is not set up again: what is posted to it fails. If a node comes back after a loss of power, all
+// its pairs begin anew with further queue pairs, whose numbers are those of the next generation.
 #include "apps/serving/serving.h"
 
 #define POSTED_MAX 128u
 #define PIECE_BYTES (UINT64_C(1) << 30) // a message has less than 2 GiB
 #define POLL_MAX 16u
-#define RECEIVES 1024u // of a NIC, for immediate values
+#define GENERATIONS 16u // of queue pairs, where nodes come back
+#define RECEIVES 1024u  // of a NIC, for immediate values
 
 typedef struct door door_t;
 typedef struct line line_t;
 
 // Work requests that a caller waits for together.
 typedef struct call {
+    app__mc_link_t link; // among those that end together
     app__serving_flow_fn fn;
     void *ctx;
     uint32_t left; // pieces
@@ -43,7 +46,9 @@ struct line {
     piece_t *waiting;
     piece_t *waiting_last;
     uint32_t posted;
+    uint32_t generation;
     app__mc_chain_t pieces;
+    app__mc_chain_t orphans; // pieces of earlier queue pairs
 };
 
 // A NIC of a node.
@@ -63,8 +68,14 @@ struct door {
 struct app__serving_wire {
     door_t *doors;
     uint32_t count;
-    nic_mr_t **regions; // by node and GPU
+    nic_mr_t **regions;   // by node and GPU
+    uint32_t generations; // 1: no node comes back
 };
+
+static uint32_t number_of(const door_t *door, uint32_t peer, uint32_t generation)
+{
+    return app__qp_number(door->position + (uint64_t)peer * door->wire->generations + generation);
+}
 
 static line_t *line_to(door_t *door, uint32_t peer)
 {
@@ -81,7 +92,7 @@ static line_t *line_to(door_t *door, uint32_t peer)
         .srq = inside ? door->receives : NULL,
         .max_send_wr = POSTED_MAX,
         .sq_sig_all = true,
-        .qp_num = app__qp_number(door->position + peer),
+        .qp_num = number_of(door, peer, line->generation),
     };
     sim_err_t error = nic_qp_create(door->endpoint->pd, &init, &line->qp);
     SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, sim_err_text(error));
@@ -92,7 +103,7 @@ static line_t *line_to(door_t *door, uint32_t peer)
         attr.dscp = (uint8_t)(attr.priority * 8u);
     }
     attr.dest_interface = other->endpoint->interface;
-    attr.dest_qp_num = app__qp_number(other->position + door->index);
+    attr.dest_qp_num = number_of(other, door->index, line->generation);
     sim_message_t message = {.text = ""};
     error = nic_qp_connect(line->qp, &attr, &message);
     SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, message.text);
@@ -102,6 +113,11 @@ static line_t *line_to(door_t *door, uint32_t peer)
 static void piece_end(piece_t *piece, bool good)
 {
     call_t *const call = piece->call;
+    if (call == NULL) { // its queue pair is that of an earlier generation
+        app__mc_chain_remove(&piece->line->orphans, &piece->link);
+        sim_free(piece);
+        return;
+    }
     app__mc_chain_remove(&piece->line->pieces, &piece->link);
     sim_free(piece);
     call->failed = call->failed || !good;
@@ -144,8 +160,10 @@ static void sent(nic_cq_t *cq, void *ctx)
         for (uint32_t i = 0; i < count; i++) {
             piece_t *const piece = (piece_t *)(uintptr_t)wc[i].wr_id;
             line_t *const line = piece->line;
-            line->posted--;
-            pump(line);
+            if (piece->call != NULL) {
+                line->posted--;
+                pump(line);
+            }
             piece_end(piece, wc[i].status == NIC_WC_SUCCESS);
         }
     }
@@ -223,19 +241,84 @@ void app__serving_wire_post(const app__serving_end_t *from,
     pump(line);
 }
 
+// -- further generations
+
+// Takes the pieces off a line that has no queue pair any more. Completions may still come for them.
+static app__mc_chain_t orphan(line_t *line)
+{
+    app__mc_chain_t calls = {NULL, NULL};
+    while (line->pieces.oldest != NULL) {
+        piece_t *const piece = SIM_CONTAINER_OF(line->pieces.oldest, piece_t, link);
+        call_t *const call = piece->call;
+        app__mc_chain_remove(&line->pieces, &piece->link);
+        app__mc_chain_add(&line->orphans, &piece->link);
+        piece->call = NULL;
+        if (--call->left == 0) {
+            app__mc_chain_add(&calls, &call->link);
+        }
+    }
+    line->waiting = NULL;
+    line->waiting_last = NULL;
+    line->posted = 0;
+    return calls;
+}
+
+// Sets a line to a later generation. What was posted fails, or is forgotten by a node without
+// power.
+static void renew(const door_t *door, uint32_t peer, uint32_t generation)
+{
+    line_t *const line = &door->lines[peer];
+    if (generation <= line->generation || generation >= door->wire->generations) {
+        return;
+    }
+    if (line->qp != NULL) {
+        app__mc_bury(door->node->station, line->qp);
+        line->qp = NULL;
+    }
+    line->generation = generation;
+    app__mc_chain_t calls = orphan(line);
+    while (calls.oldest != NULL) {
+        call_t *const call = SIM_CONTAINER_OF(calls.oldest, call_t, link);
+        const call_t ended = *call;
+        app__mc_chain_remove(&calls, &call->link);
+        sim_free(call);
+        if (!door->node->lost) {
+            ended.fn(ended.ctx, false);
+        }
+    }
+}
+
+void app__serving_wire_renew(const app__serving_node_t *node, uint32_t peer)
+{
+    const app__serving_wire_t *const wire = node->serving->wire;
+    const app__serving_node_t *const other = &node->serving->nodes[peer];
+    for (uint32_t i = 0; wire != NULL && i < node->nics; i++) {
+        for (uint32_t j = 0; j < other->nics; j++) {
+            renew(&wire->doors[node->first_nic + i],
+                  other->first_nic + j,
+                  node->lives[node->index] + node->lives[peer]);
+        }
+    }
+}
+
 // -- queue pairs that a peer's packet creates
 
 static sim_time_t from_ps(const void *owner, uint32_t interface, uint64_t offset)
 {
     (void)interface;
-    (void)offset;
-    return ((const door_t *)owner)->node->lost ? SIM_TIME_NEVER : 0;
+    const door_t *const door = owner;
+    const line_t *const line = &door->lines[offset / door->wire->generations];
+    const uint32_t generation = (uint32_t)(offset % door->wire->generations);
+    return door->node->lost || generation < line->generation ? SIM_TIME_NEVER : 0;
 }
 
 static void accept(void *owner, app__endpoint_t *endpoint, uint64_t offset, app__passive_t *passive)
 {
     (void)endpoint;
-    passive->qp = line_to(owner, (uint32_t)offset)->qp;
+    door_t *const door = owner;
+    const uint32_t peer = (uint32_t)(offset / door->wire->generations);
+    renew(door, peer, (uint32_t)(offset % door->wire->generations));
+    passive->qp = line_to(door, peer)->qp;
 }
 
 // Returns false: the queue pair may still send.
@@ -284,7 +367,10 @@ static void open_door(app__serving_t *serving,
         .lines = sim_alloc_array(wire->count, sizeof(line_t)),
     };
     door->cq = nic_cq_create(door->endpoint->nic, 1u << 20, sent, door);
-    door->position = app__reserve_qps(door->endpoint, &range_ops, door, wire->count);
+    door->position = app__reserve_qps(door->endpoint,
+                                      &range_ops,
+                                      door,
+                                      (uint64_t)wire->count * wire->generations);
     if (node->place.host_count > 1) {
         door->noticed = nic_cq_create(door->endpoint->nic, 1u << 20, noticed, door);
         door->receives = nic_srq_create(door->endpoint->pd, RECEIVES);
@@ -325,6 +411,7 @@ void app__serving_wire_create(app__serving_t *serving, const app_context_t *cont
     serving->wire = wire;
     const uint32_t nodes = serving->all_count;
     wire->count = serving->nic_count;
+    wire->generations = app__serving_comes_back(serving) ? GENERATIONS : 1;
     wire->doors = sim_alloc_array(wire->count, sizeof(*wire->doors));
     wire->regions = sim_alloc_array((size_t)nodes * APP__SERVING_GPUS_MAX, sizeof(nic_mr_t *));
     for (uint32_t n = 0; n < nodes; n++) {
@@ -344,6 +431,12 @@ static void free_pieces(line_t *line)
         if (--piece->call->left == 0) {
             sim_free(piece->call);
         }
+        sim_free(piece);
+    }
+    link = line->orphans.oldest;
+    while (link != NULL) {
+        piece_t *const piece = SIM_CONTAINER_OF(link, piece_t, link);
+        link = link->newer;
         sim_free(piece);
     }
 }

@@ -184,6 +184,14 @@ void app__mc_calls_init(app__mc_station_t *station)
     station->deliver = deliver;
 }
 
+void app__mc_calls_forget(app__mc_station_t *station)
+{
+    for (app__mc_call_t *call = station->calls; call != NULL; call = call->next) {
+        sim_timer_cancel(station->node, &call->timer);
+    }
+    app__mc_calls_fini(station);
+}
+
 void app__mc_calls_fini(app__mc_station_t *station)
 {
     while (station->calls != NULL) {

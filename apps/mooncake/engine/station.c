@@ -533,6 +533,24 @@ static void free_letters(app__mc_letter_t *letter)
     }
 }
 
+void app__mc_station_restore(app__mc_station_t *station)
+{
+    SIM_CHECK(station->crashed);
+    station->crashed = false;
+    app__mc_calls_forget(station);
+    for (uint32_t i = 0; i < station->cluster->station_count; i++) {
+        app__mc_line_t *const line = &station->lines[i];
+        free_letters(line->waiting);
+        line->waiting = NULL;
+        line->waiting_last = NULL;
+        line->posted = 0;
+        line->failures = 0;
+        // The next generation is new to the peer, whose queue pair is that of the present one.
+        line->generation += line->generation + 1 < GENERATIONS;
+        line->broken = false;
+    }
+}
+
 void app__mc_stations_destroy(app_mooncake_cluster_t *cluster)
 {
     for (uint32_t i = 0; i < cluster->station_count; i++) {

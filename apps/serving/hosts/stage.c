@@ -262,4 +262,5 @@ void app__serving_stage_fini(app__serving_node_t *node)
         link = link->newer;
         app__serving_run_free(run);
     }
+    node->runs = (app__mc_chain_t){NULL, NULL};
 }

@@ -3,7 +3,8 @@
 # tests/apps/serving/test_serving_losses.sh - several nodes of `serving` lose their power.
 #
 # Goal: no request is lost or served twice while one node after the other stops; none is served by a node that
-# has stopped; the others stop exchanging data with all of them; digests are equal on 1, 2 and 4 threads.
+# has stopped; the others stop exchanging data with all of them; nodes that come back serve requests again,
+# also between two of them; digests are equal on 1, 2 and 4 threads.
 # Method: the log of requests beside the times of the failures; transfers to lost nodes fail and are counted.
 # Does not pin: how long the requests take.
 set -u
@@ -29,6 +30,14 @@ cmp -s digest1 digest2 && cmp -s digest1 digest4 || fail "digests differ on 1, 2
     --set 'traffic[0].serving.layer-groups=4' >said 2>&1 || fail "$(cat said)"
 "$ROCESIM" run losses.yaml -o all --quiet --set 'traffic[0].serving.fail-host=host[1-6]' >said 2>&1 ||
     fail "$(cat said)"
+for experts in node pool; do
+    "$ROCESIM" run losses.yaml -o back-$experts --quiet --set traffic[0].serving.decode=2 \
+        --set 'traffic[0].serving.fail-host=host1@250ms+1200ms host4@900ms+1100ms host2@2500ms host3@2600ms' \
+        --set traffic[0].serving.requests=80 --set traffic[0].serving.rate=20 \
+        --set traffic[0].serving.arrivals=constant --set traffic[0].serving.layer-groups=1 \
+        --set traffic[0].serving.model=mixtral-8x7b --set traffic[0].serving.tp=2 \
+        --set traffic[0].serving.experts=$experts >said 2>&1 || fail "$(cat said)"
+done
 python3 - <<'PYTHON' || fail "a value is wrong"
 import json
 STOPS = {"host3": 250, "host4": 250, "host1": 300, "host6": 350}
@@ -47,11 +56,24 @@ for name in ("t1", "mooncake"):
 app = json.load(open("t1/summary.json"))["apps"][0]
 steps = sum(node["steps"] for node in app["nodes"])
 assert 0 < app["exchanges_failed"] < 100 < steps, f"{app['exchanges_failed']} exchanges in {steps} steps"
+for name in ("back-node", "back-pool"):
+    app = json.load(open(name + "/summary.json"))["apps"][0]
+    assert app["requests"] == 80 and app["placed_again"] > 0, f"{name}: {app['requests']}"
+    assert len({row["request"] for row in app["served"]}) == 80, f"{name}: a request was served twice"
+    for row in app["served"]: # the router knows 50 ms after a host has stopped, or is back
+        at, nodes = row["arrival_ms"], (row["prefill"], row["decode"])
+        if 320 < at < 1450:
+            assert nodes[0] == "host2", f"{name}: {row}"
+        if 960 < at < 2000:
+            assert nodes[1] == "host3", f"{name}: {row}"
+        if at > 2660: # both have come back
+            assert nodes == ("host1", "host4"), f"{name}: {row}"
 app = json.load(open("all/summary.json"))["apps"][0]
 assert app["requests"] + app["failed"] == 60 and app["failed"] > 20, "no node is left"
 PYTHON
 for wrong in 'host1 host1:twice' 'host1@soon:no time' 'host0:no host of a prefill or decode node' \
-    'host99:matches no host'; do
+    'host99:matches no host' 'host1@250ms+1s:at least fail-detect' \
+    'host1+x:no time'; do
     "$ROCESIM" run losses.yaml -o wrong --quiet --set "traffic[0].serving.fail-host=${wrong%%:*}" \
         >/dev/null 2>said && fail "$wrong was taken"
     grep -q -- "fail-host.*${wrong#*:}" said || fail "$wrong: $(cat said)"
