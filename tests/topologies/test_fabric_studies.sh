@@ -14,13 +14,27 @@ scenario=scenarios/fabrics/fabric.yaml
 for set in topology={leaf-spine,fat-tree,rail-optimised,dual-tor,multi-plane} \
     topology={dragonfly,dragonfly-plus,torus,hyperx,slim-fly} \
     pattern={permutation,shift,alltoall,incast,websearch} fail={none,spine,link,corrupting,flapping} \
-    balance={ecmp,adaptive} transport={go-back-n,irn} cc={dcqcn,none} loss=0.001 rate=400Gbps bytes=1MB; do
+    balance={ecmp,wecmp,random,round-robin,adaptive,drill,letflow,conga,conweave,valiant,ugal,structured} \
+    transport={go-back-n,irn,adamap,sdr,uec-rud,uec-rod,mrc} cc={dcqcn,none} repath={plb,reps,flowbender} \
+    ooo=off qps=4 loss=0.001 rate=400Gbps bytes=1MB; do
     "$ROCESIM" check $scenario --set "$set" >"$work/out" 2>&1 || fail "$set: $(cat "$work/out")"
 done
 "$ROCESIM" check $scenario --set topology=multi-plane --set fail=plane >"$work/out" 2>&1 ||
     fail "a plane: $(cat "$work/out")"
 "$ROCESIM" check $scenario --set fail=plane >"$work/out" 2>&1
 [ $? -eq 2 ] && grep -q "'plane0-\*' matches no link" "$work/out" || fail "no plane: $(cat "$work/out")"
+
+# Each run tells of reordering and of paths, whatever the fabric and what fails.
+for set in "topology=multi-plane fail=plane balance=conweave" "topology=torus balance=random transport=sdr" \
+    "topology=dragonfly-plus balance=ugal transport=go-back-n fail=flapping"; do
+    # shellcheck disable=SC2086 # several settings
+    "$ROCESIM" run $scenario -o "$work/run" --quiet --set hosts=16 --set per_leaf=4 --set bytes=64KB \
+        --set fail_at=2us --set fail_until=100us $(printf -- '--set %s ' $set) >"$work/out" 2>&1 ||
+        fail "$set: $(cat "$work/out")"
+    for key in extent_max paths_used link_imbalance; do
+        grep -q "\"$key\": [0-9]" "$work/run/summary.json" || fail "$set: no $key"
+    done
+done
 
 studies=(ai failures shift)
 [ -z "${TEST_LONG:-}" ] || studies+=(modes)
