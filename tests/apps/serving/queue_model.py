@@ -18,7 +18,7 @@ SCALE_UP_BYTES_PER_S = 450e9
 SCALE_UP_S = 10e-6
 PAGE = 16
 BLOCK = 512
-FRAME = (4096 + 82) / 4096  # a full packet with its headers, preamble and gap
+FRAME = (9216 + 82) / 9216  # a full packet with its headers, preamble and gap
 
 
 class Model:

@@ -38,7 +38,7 @@ with open("blocked.jsonl", "w") as file:
 PYTHON
 cat >serving.yaml <<'EOY'
 topology: {star: {hosts: 9, rate: 400Gbps, delay: 500ns}}
-nic: {congestion-control: none, mtu: 4096}
+nic: {congestion-control: none, frames: bare, mtu: 9216, ack-interval: 32}
 traffic:
   - serving: {prefill: 2, decode: 2, route: round-robin, timestamp-unit: ms, log: on}
 EOY
