@@ -431,7 +431,7 @@ void nic__uec_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 // the next one is.
 static sim_time_t queue_overdue(nic_uec_t *uec, bool quiet, bool *any)
 {
-    const bool left_to_sleek = !quiet && probes(uec) && is_recovering(uec);
+    const bool left_to_sleek = !quiet && !uec->trims && probes(uec) && is_recovering(uec);
     nic_qp_t *const qp = uec->held.base.qp;
     const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
     sim_time_t next_ps = now_ps + rto_ps(uec, 0);
