@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/nic/transport/test_slow_links.sh - no transport repeats what only waits on a slow link.
 #
-# Goal: four senders share a link of 100 or 10 Mbps whose queue holds their windows. Nothing is lost, so at most
-# one packet is sent again, and the transfers take the time of their bytes. Method: a run for each transport.
+# Goal: four senders share a link of 100 or 10 Mbps whose queue holds their windows. Nothing is lost, so at
+# most one packet is sent again, and the transfers take the time of their bytes. Method: a run for each.
 # Not pinned: losses (test_transport_torture.c), fast links.
 . tests/script.sh
 cat >"$work/slow.yaml" <<'YAML'
@@ -25,7 +25,7 @@ summary = json.load(open(sys.argv[1]))
 again = summary["transport"]["retransmitted"] if "transport" in summary else summary["retransmitted_packets"]
 flows = summary["flows"]
 ideal_us = 800e3 * 8 / float(sys.argv[2])
-print(f"{again} sent again, {flows['completed']} done, the last at {flows['fct_us']['max']} us of {ideal_us:.0f}")
+print(f"{again} sent again, {flows['completed']} done, at {flows['fct_us']['max']} us of {ideal_us:.0f}")
 sys.exit(not (again <= 1 and flows["completed"] == 4 and flows["fct_us"]["max"] < 1.1 * ideal_us))
 PY
             fail "$transport at $rate Mbps: $(cat "$work/said")"
