@@ -95,10 +95,14 @@ void nic__carried_free(nic_t *nic)
     sim_free(carried);
 }
 
-// Returns whether a NIC has nothing to tell that a new one would not tell.
-static bool is_idle(const nic_t *nic)
+// Returns whether a NIC has nothing to tell at this interface that a new one would not tell. A NIC
+// with planes has an interface for each, and tells everything at its first one.
+static bool is_idle(const nic_t *nic, uint32_t interface)
 {
     static const nic_counters_t nothing;
+    if (nic->interface != interface) {
+        return true;
+    }
     return !nic->detailed && nic->shares == NULL && nic->report_count == 0 &&
            nic->host->fabric == NULL && memcmp(&nic->counters, &nothing, sizeof(nothing)) == 0;
 }
@@ -109,7 +113,7 @@ void nic_carry(net_t *net, sim_carry_t *carry)
         if (!sim_carry_has(carry, &net_interface_node(net, i)->sim)) {
             continue;
         }
-        bool idle = sim_carry_leaves(carry) && is_idle(nic_of_interface(net, i));
+        bool idle = sim_carry_leaves(carry) && is_idle(nic_of_interface(net, i), i);
         SIM_CARRY(carry, idle);
         if (idle) {
             continue; // rank 0 need not make it

@@ -177,6 +177,25 @@ static const row_t rows[] = {
      LEAVES "network: {load-balancer: random}\n"
             "nic: {ooo: place, congestion-control: dcqcn}\n"
             "traffic: [permutation: {bytes: 60KB}]\n"},
+    {"ConWeave, and the last frames of all ports",
+     LEAVES "network: {load-balancer: conweave}\n"
+            "switch: {conweave: {reply: 5us}}\n"
+            "link: {loss-rate: 1/500}\n"
+            "nic: {transport: irn}\n"
+            "traffic: [permutation: {bytes: 100KB}]\n"
+            "captures: [{fabric: last.pcapng, ring: 20KB}]\n"},
+    {"trimmed packets",
+     STAR "switch: {mmu: trimming, pfc: {enabled: false}, trim: {queue: 10KB, priorities: [3]}}\n"
+          "nic: {transport: uec-rud}\n"
+          "traffic: [incast: {to: host5, from: 'host[0-4]', bytes: 60KB}]\n"
+          "observe: [{series: 'port[*->*].trimmed', every: 1us}]\n"
+          "captures: [{fabric: trims.pcapng, around: trim, before: 0s, after: 0s, at-most: 3}]\n"},
+    {"MRC over planes",
+     "topology: {multi-plane: {planes: 2, leaves: 2, spines: 2, hosts-per-leaf: 3, delay: 500ns}}\n"
+     "nic: {transport: mrc, priority: 1, planes: least-queue}\n"
+     "switch: {mmu: trimming, pfc: {enabled: false}}\n"
+     "network: {load-balancer: structured}\n"
+     "traffic: [permutation: {bytes: 100KB}]\n"},
 };
 
 static world_scenario_t *parse(world_registry_t *registry, const row_t *row)

@@ -135,6 +135,11 @@ OMPI_COMM_WORLD_SIZE=2 "$ROCESIM" sweep "$work/sweep.yaml" -o "$work/no" 2>"$wor
 [ $? -eq 2 ] && grep -q 'mpirun started 2 processes' "$work/err" ||
     fail "a sweep under mpirun: $(cat "$work/err")"
 
+# A session is one process's.
+OMPI_COMM_WORLD_SIZE=2 "$ROCESIM" serve "$work/reliable.yaml" -o "$work/no" </dev/null >"$work/out" 2>"$work/err"
+[ $? -eq 2 ] && grep -q 'mpirun started 2 processes' "$work/err" && [ ! -s "$work/out" ] && [ ! -e "$work/no" ] ||
+    fail "a session under mpirun: $(cat "$work/err")"
+
 # A check tells beforehand how the network is divided.
 "$ROCESIM" check "$work/reliable.yaml" --ranks 2 >"$work/out" || fail "check --ranks fails"
 grep -q '^  ranks     2; the first has 8 hosts' "$work/out" &&
