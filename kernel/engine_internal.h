@@ -361,7 +361,7 @@ bool sim__far_take(sim_thread_t *thread,
                    sim_far_letter_t *letter);
 // Puts a message into the thread's mailbox of that slot for the node, which this rank runs, and
 // marks the node's unit as active.
-void sim__mailbox_put(sim_thread_t *thread, uint32_t slot, const sim_node_t *to, sim_mail_t mail);
+void sim__mailbox_put(sim_thread_t *thread, uint32_t slot, uint32_t node, sim_mail_t mail);
 // Frees the memory of one of the thread's mailboxes.
 void sim__mailbox_empty(sim_thread_t *thread, sim_mailbox_t *box);
 // Puts the mail that the node has not taken back into its thread's mailbox of this window.

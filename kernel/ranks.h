@@ -68,7 +68,8 @@ typedef struct sim_ranks {
 typedef struct sim_codec {
     // Appends the message, and returns its memory as the receiver would.
     void (*leave)(void *ctx, sim_node_t *from, void *message, sim_buffer_t *bytes);
-    // Prefetches the parts of a message that leaves soon.
+    // Prefetches the parts of a message that leaves soon, but for its first cache line, which is
+    // at hand.
     void (*warm)(void *ctx, const void *message);
     // Makes the message again, in memory of the receiver's worker.
     void *(*arrive)(void *ctx, sim_node_t *to, sim_reader_t *bytes);

@@ -151,6 +151,7 @@ void net_destroy(net_t *net)
     }
     sim_free(net->link_configs);
     net__gone_free(net);
+    sim_free(net->spares);
     sim_free(net->nodes);
     sim_free(net);
 }
@@ -340,6 +341,7 @@ sim_err_t net_build(net_t *net, sim_message_t *message)
             node->built(node);
         }
     }
+    net__carry_build(net);
     net__changes_schedule(net);
     net__faults_schedule(net);
     return SIM_OK;

@@ -1,69 +1,123 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/carry.c - carries packets from rank to rank (kernel/ranks.h), all their parts by value.
 //
-//     the packet's cache line, its cold part without telemetry, a u64 per INT record, the payload
-//     where the packet has contents
+//     the packet's cache line; then, where they are in use: its cold part without telemetry, a u64
+//     per INT record, the payload
 #include "net/carry.h"
 
+#include "net/frame.h"
 #include "net/loss.h"
 #include "net/network_internal.h"
+#include "net/switch_model.h"
+
+#define SPARES_MAX 16384u // packets that one thread keeps
+#define READ_AHEAD 448u   // bytes: some packets
+#define SPARES_AHEAD 8u   // packets that are prefetched before they are taken
+
+void net__carry_build(net_t *net)
+{
+    size_t hosts = 0;
+    bool plain = net->config.draws == NET_DRAWS_STREAM && sim_ranks(net->sim) != NULL;
+    for (size_t i = 0; i < net->node_count && plain; i++) {
+        const net_node_kind_t kind = net_kind_of(net, i);
+        hosts += kind == NET_NODE_HOST;
+        plain &=
+            kind == NET_NODE_HOST || (kind == NET_NODE_SWITCH &&
+                                      net_switch_of(net->nodes[i])->balance->header_bytes == NULL);
+    }
+    plain &= hosts == net->plain_hosts;
+    for (uint32_t opcode = 0; opcode <= UINT8_MAX; opcode++) {
+        net->carries_aside[opcode] = !plain || !net_frame_is_hot((uint8_t)opcode);
+    }
+}
+
+static bool has_aside(const net_t *net, const net_packet_t *packet)
+{
+    return packet->kind == NET_PACKET_ROCE &&
+           (net->carries_aside[packet->opcode] || packet->contents || packet->addressed ||
+            packet->telemetry != NET_TELEMETRY_NONE);
+}
+
+static void put_aside(net_node_t *node, net_packet_t *packet, sim_buffer_t *bytes)
+{
+    const net_packet_aside_t *const aside = net_packet_aside(packet);
+    sim_buffer_put(bytes, aside, sizeof(*aside));
+    if (packet->telemetry == NET_TELEMETRY_INT) {
+        sim_buffer_put(bytes, net_packet_telemetry(packet), packet->hop_count * sizeof(uint64_t));
+    }
+    if (packet->contents) {
+        sim_buffer_put(bytes, aside->payload, packet->payload_bytes);
+        net_packet_drop_contents(node, packet);
+    }
+}
 
 static void leave(void *ctx, sim_node_t *from, void *message, sim_buffer_t *bytes)
 {
-    const net_t *const net = ctx;
+    net_t *const net = ctx;
     net_packet_t *const packet = message;
-    net_node_t *const node = net->nodes[from->index];
-    const net_packet_aside_t *const aside = net_packet_aside(packet);
-    (void)sim_buffer_room(bytes, sizeof(*packet) + sizeof(*aside)); // for both at once
+    const bool aside = has_aside(net, packet);
+    // In a queue only: on its way the field says whether the cold part follows.
+    packet->next = aside ? packet : NULL;
     sim_buffer_put(bytes, packet, sizeof(*packet));
-    if (packet->kind == NET_PACKET_ROCE) {
-        sim_buffer_put(bytes, aside, sizeof(*aside));
-        if (packet->telemetry == NET_TELEMETRY_INT) {
-            sim_buffer_put(bytes,
-                           net_packet_telemetry(packet),
-                           packet->hop_count * sizeof(uint64_t));
-        }
-        if (packet->contents) {
-            sim_buffer_put(bytes, aside->payload, packet->payload_bytes);
-            net_packet_drop_contents(node, packet);
-        }
+    if (aside) {
+        put_aside(net->nodes[from->index], packet, bytes);
     }
-    sim_pool_put(net->packets, from, packet);
+    if (from->worker->index == 0 && net->spare_count < SPARES_MAX) {
+        if (net->spares == NULL) {
+            net->spares = sim_alloc_array(SPARES_MAX, sizeof(net_packet_t *));
+        }
+        net->spares[net->spare_count++] = packet;
+    } else {
+        sim_pool_put(net->packets, from, packet);
+    }
 }
 
 static void warm(void *ctx, const void *message)
 {
-    (void)ctx;
-    __builtin_prefetch(net_packet_aside(message)); // a switch has read the rest
+    const net_t *const net = ctx;
+    if (has_aside(net, message)) {
+        __builtin_prefetch(net_packet_aside(message));
+    }
 }
 
-#define READ_AHEAD 448 // bytes: some packets
+// Returns memory for a packet that arrives. Thread 0 takes all that arrive, so it uses those again
+// that left its nodes: their addresses are at hand, so they can be prefetched.
+static net_packet_t *take_spare(net_t *net, const sim_node_t *to)
+{
+    if (SIM_UNLIKELY(net->spare_count == 0)) {
+        return sim_pool_get(net->packets, to);
+    }
+    net_packet_t *const packet = net->spares[--net->spare_count];
+    if (net->spare_count >= SPARES_AHEAD) {
+        __builtin_prefetch(net->spares[net->spare_count - SPARES_AHEAD], 1);
+    }
+    return packet;
+}
+
+static void get_aside(const net_t *net, sim_node_t *to, net_packet_t *packet, sim_reader_t *bytes)
+{
+    net_packet_aside_t *const aside = net_packet_aside(packet);
+    sim_reader_get(bytes, aside, sizeof(*aside));
+    if (packet->telemetry == NET_TELEMETRY_INT) {
+        sim_reader_get(bytes, net_packet_telemetry(packet), packet->hop_count * sizeof(uint64_t));
+    }
+    if (packet->contents) {
+        aside->payload = net_payload_new(net->nodes[to->index], packet->payload_bytes);
+        sim_reader_get(bytes, aside->payload, packet->payload_bytes);
+    }
+}
 
 static void *arrive(void *ctx, sim_node_t *to, sim_reader_t *bytes)
 {
-    const net_t *const net = ctx;
-    net_packet_t *const packet = sim_pool_get(net->packets, to);
-    const void *const later = sim_pool_peek(net->packets, to);
-    if (SIM_LIKELY(later != NULL)) {
-        __builtin_prefetch(later, 1);
-        __builtin_prefetch(sim_pool_cold(later), 1);
-    }
+    net_t *const net = ctx;
+    net_packet_t *const packet = take_spare(net, to);
     __builtin_prefetch(bytes->at + READ_AHEAD);
     __builtin_prefetch(bytes->at + READ_AHEAD + SIM_CACHE_LINE);
     sim_reader_get(bytes, packet, sizeof(*packet));
+    const bool aside = packet->next != NULL;
     packet->next = NULL;
-    if (packet->kind == NET_PACKET_ROCE) {
-        net_packet_aside_t *const aside = net_packet_aside(packet);
-        sim_reader_get(bytes, aside, sizeof(*aside));
-        if (packet->telemetry == NET_TELEMETRY_INT) {
-            sim_reader_get(bytes,
-                           net_packet_telemetry(packet),
-                           packet->hop_count * sizeof(uint64_t));
-        }
-        if (packet->contents) {
-            aside->payload = net_payload_new(net->nodes[to->index], packet->payload_bytes);
-            sim_reader_get(bytes, aside->payload, packet->payload_bytes);
-        }
+    if (aside) {
+        get_aside(net, to, packet, bytes);
     }
     return packet;
 }
@@ -170,7 +224,7 @@ static void take_port(const net_node_t *node, uint32_t index, sim_reader_t *byte
 
 void net_carry_leave(const net_t *net, sim_buffer_t *bytes)
 {
-    sim_buffer_put_u64(bytes, sim_pool_live(net->packets));
+    sim_buffer_put_u64(bytes, net__packets_live(net));
     sim_buffer_put_u64(bytes, loss_events_beyond(net));
     for (size_t i = 0; i < net->node_count; i++) {
         const net_node_t *const node = net->nodes[i];

@@ -134,6 +134,9 @@ enum {
 
 // Returns the NET_EXT_ bits of an opcode; 0: RoCEv2 has no such opcode.
 uint32_t net_frame_extensions(uint8_t opcode);
+// Returns whether frames of an opcode show nothing of a packet's cold part (net_packet_aside),
+// unless the packet has contents, is `addressed`, or carries a header of a load balancer.
+bool net_frame_is_hot(uint8_t opcode);
 // Returns the bytes of an opcode's extension headers, a CNP's 16 reserved bytes included.
 uint32_t net_frame_extension_bytes(uint8_t opcode);
 // Returns "RC SEND FIRST", "CNP", "MRC SACK"...; "unknown" for an opcode that neither RoCEv2 nor

@@ -182,7 +182,13 @@ void net_conservation(const net_t *net, net_tally_t *sums, uint64_t *in_flight)
         sums->bytes_delivered += tally->bytes_delivered;
         sums->bytes_dropped += tally->bytes_dropped;
     }
-    *in_flight = sim_pool_live(net->packets) + net->in_flight_elsewhere;
+    *in_flight = net__packets_live(net) + net->in_flight_elsewhere;
+}
+
+void net_host_is_plain(net_t *net)
+{
+    SIM_CHECK(!net->built);
+    net->plain_hosts++;
 }
 
 uint64_t net_packet_memory_bytes(const net_t *net)

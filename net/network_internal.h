@@ -170,6 +170,11 @@ struct net {
     pthread_mutex_t making_hosts; // is taken while making_ports is held, too
     uint64_t loss_events_beyond;  // of links of other ranks, less their lost frames; after the run
     uint64_t in_flight_elsewhere; // packets of other ranks, after the run (net/carry.h)
+    size_t plain_hosts;           // net_host_is_plain
+    // used by net/carry.c
+    bool carries_aside[UINT8_MAX + 1]; // by opcode: packets go with their cold part
+    net_packet_t **spares;             // packets that left, for those that arrive; NULL: none yet
+    size_t spare_count;
 };
 
 typedef struct net_row {
@@ -254,6 +259,11 @@ void net__port_check(const net_port_t *port);
 
 // net/gone.c: frees what is known of hosts that were let go.
 void net__gone_free(net_t *net);
+
+// -- carry.c
+
+// Finds which packets go to other ranks with their cold part, when all nodes are built.
+void net__carry_build(net_t *net);
 // net/network.c: sets the fields of a registered node that all kinds share.
 void net__node_fill(net_t *net, net_node_t *node, net_node_kind_t kind, net_node_built_fn built);
 
@@ -262,6 +272,12 @@ void net__node_fill(net_t *net, net_node_t *node, net_node_kind_t kind, net_node
 void net__parts_make_ports(net_t *net);
 void net__parts_free(net_t *net);
 // Returns whether a port has been made.
+// Returns how many packets exist.
+static inline uint64_t net__packets_live(const net_t *net)
+{
+    return sim_pool_live(net->packets) - net->spare_count;
+}
+
 static inline bool net__port_made(const net_port_t *port)
 {
     return __atomic_load_n(&port->node, __ATOMIC_ACQUIRE) != NULL;

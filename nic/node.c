@@ -588,6 +588,15 @@ static const net_again_t host_again = {
     .make = make_like,
 };
 
+// Returns whether packets of such a host have nothing in their cold part that their opcodes do not
+// name.
+static bool is_plain(const nic_config_t *config, const nic_cc_ops_t *cc)
+{
+    const void *part;
+    return nic__config_transport(config) == &nic_transport_gbn && config->ooo == NIC_OOO_OFF &&
+           nic__config_device(config, &part) == &nic_device_ideal && cc != NULL && !cc->hears_hosts;
+}
+
 // Takes the reference to the config.
 static net_node_t *create(net_t *net, const char *name, const nic_config_t *config)
 {
@@ -597,6 +606,9 @@ static net_node_t *create(net_t *net, const char *name, const nic_config_t *conf
     const nic_cc_ops_t *const ops = nic__config_cc(config, &cc_config);
     if (ops != NULL && ops->telemetry != NET_TELEMETRY_NONE) {
         net_want_telemetry(net, ops->telemetry);
+    }
+    if (is_plain(config, ops)) {
+        net_host_is_plain(net);
     }
     net_allow_frames(net,
                      (uint32_t)config->mtu_bytes + NET_FRAME_BYTES_MAX - ROCE_MTU_STANDARD_MAX);

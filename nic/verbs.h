@@ -157,7 +157,8 @@ typedef struct nic_qp_init_attr {
     bool sq_sig_all;                      // every send work request completes with a CQE
     uint32_t qp_num;                      // 0: the NIC chooses; 1: management datagrams, UD only
     void *ctx;                            // the program's, for nic_qp_ctx
-    const nic_transport_ops_t *transport; // transport of an RC queue pair; NULL: the NIC's
+    const nic_transport_ops_t *transport; // transport of an RC queue pair; NULL: the NIC's, as it
+                                          // must be in ranks (kernel/ranks.h)
 } nic_qp_init_attr_t;
 
 // Creates a QP in the state RESET. SIM_ERR_EXISTS: qp_num is in use; SIM_ERR_FULL: no number is

@@ -7,20 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COLD_EXTENSIONS                                                            \
-    (NET_EXT_RETH | NET_EXT_DETH | NET_EXT_IMMDT | NET_EXT_IETH | NET_EXT_ATOMIC | \
-     NET_EXT_ATOMIC_ACK)
-
-bool pcap_out_note_is_hot(uint8_t opcode)
-{
-    return opcode < ROCE_MRC && (net_frame_extensions(opcode) & COLD_EXTENSIONS) == 0;
-}
-
 // Returns whether the frame shows something of the packet's cold part.
 static bool shows_aside(const net_port_t *sender, const net_packet_t *packet)
 {
     return packet->kind == NET_PACKET_ROCE &&
-           (packet->addressed || packet->contents || !pcap_out_note_is_hot(packet->opcode) ||
+           (packet->addressed || packet->contents || !net_frame_is_hot(packet->opcode) ||
             (sender->node->kind == NET_NODE_SWITCH && sender->peer->node->kind == NET_NODE_SWITCH &&
              net_switch_of(sender->node)->header_bytes != 0));
 }

@@ -41,10 +41,6 @@ void pcap_out_note_put_packet(pcap_out_note_t *note,
                               const net_port_t *sender,
                               const net_packet_t *packet);
 
-// Returns whether the hot part of packets with this opcode says everything, but for contents and
-// what net_packet_t.addressed adds.
-bool pcap_out_note_is_hot(uint8_t opcode);
-
 // Copies a noted packet into one of a pool whose cold part has room for telemetry. The contents
 // stay in the note.
 void pcap_out_note_take_packet(const pcap_out_note_t *note, net_packet_t *packet);

@@ -166,7 +166,7 @@ pcap_out_ring_t *pcap_out_ring_create(sim_t *sim,
         ring->nodes[i].ring = ring;
     }
     for (uint32_t opcode = 0; opcode <= UINT8_MAX; opcode++) {
-        ring->is_hot[opcode] = pcap_out_note_is_hot((uint8_t)opcode);
+        ring->is_hot[opcode] = net_frame_is_hot((uint8_t)opcode);
     }
     sim_on_window(sim, on_window, ring);
     return ring;

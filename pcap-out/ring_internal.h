@@ -92,7 +92,7 @@ struct pcap_out_ring {
     size_t node_count;
     uint64_t bytes;
     uint32_t snaplen_bytes;
-    bool is_hot[UINT8_MAX + 1];  // by opcode: pcap_out_note_is_hot
+    bool is_hot[UINT8_MAX + 1];  // by opcode: net_frame_is_hot
     atomic_uint_fast64_t blocks; // that nodes filled since the last span
     // written between windows
     sim_time_t cutoff_ps; // frames before it are not among the last

@@ -97,13 +97,12 @@ void sim__mailbox_grow(sim_worker_t *worker,
     furnish(worker, slot, box, mail, class, channel, entry);
 }
 
-void sim__mailbox_put(sim_thread_t *thread, uint32_t slot, const sim_node_t *to, sim_mail_t mail)
+void sim__mailbox_put(sim_thread_t *thread, uint32_t slot, uint32_t node, sim_mail_t mail)
 {
-    sim_mailbox_t *const box = &thread->worker.boxes[slot][to->index];
+    sim_mailbox_t *const box = &thread->worker.boxes[slot][node];
     if (box->filled_bytes == box->room_bytes) {
         const uint32_t count = sim__mailbox_count(box);
-        const uint32_t class =
-            count == 0 ? thread->worker.box_class[to->index] : class_of(count) + 1;
+        const uint32_t class = count == 0 ? thread->worker.box_class[node] : class_of(count) + 1;
         SIM_CHECK(class < SIM_MAIL_CLASSES);
         sim_mail_t *const larger = take_mailbox(thread, class);
         if (count > 0) {
@@ -112,9 +111,9 @@ void sim__mailbox_put(sim_thread_t *thread, uint32_t slot, const sim_node_t *to,
         }
         box->mail = larger;
         box->room_bytes = (16u << class) * (uint32_t)sizeof(sim_mail_t);
+        sim__mark_active(thread, slot, thread->sim->nodes[node]->unit);
     }
     *sim__mailbox_next(box) = mail;
-    sim__mark_active(thread, slot, to->unit);
 }
 
 void sim__mailbox_empty(sim_thread_t *thread, sim_mailbox_t *box)
@@ -206,11 +205,11 @@ void sim__send_by_slots(sim_node_t *from,
     sim_thread_t *const thread = sim__thread_of(from);
     sim_worker_t *const worker = &thread->worker;
     SIM_CHECKF(thread->sim->ran, "%s sends before the run", from->name);
-    check_send(from, channel, arrive_ps);
     if (SIM_UNLIKELY(channel->away)) {
         sim__ranks_send(from, channel, arrive_ps, message);
         return;
     }
+    check_send(from, channel, arrive_ps);
     if (arrive_ps < worker->ahead[0].start_ps) {
         SIM_CHECK(channel->near);
         near_send(from, channel, arrive_ps, message);

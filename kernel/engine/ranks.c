@@ -443,7 +443,11 @@ void sim__ranks_send(sim_node_t *from,
     const bool far = ahead >= SIM_SLOTS;
     // With colours a far message may arrive a window later than this one.
     const uint64_t window = far ? arrive_ps / sim->window_ps : sim->window + ahead;
-    sim->codec->warm(sim->codec_ctx, message);
+    __builtin_prefetch(message);
+    if (thread->away_count - thread->left_count >= SIM_LEAVING / 2) {
+        const uint64_t half = thread->away_count - SIM_LEAVING / 2;
+        sim->codec->warm(sim->codec_ctx, thread->leaving[half % SIM_LEAVING].message);
+    }
     if (thread->away_count - thread->left_count == SIM_LEAVING) {
         write_oldest(thread);
     }
@@ -480,23 +484,70 @@ static void gather_messages(sim_t *sim)
 
 // -- arriving
 
-static void take_message(sim_t *sim, sim_reader_t *reader)
+// Messages that were made, and wait until their mailboxes are in the cache.
+#define LANDING 8u // a power of two
+typedef struct landing {
+    uint64_t count; // all, and those that are in their mailboxes
+    uint64_t landed;
+    struct {
+        uint32_t node;
+        uint32_t slot;
+        sim_mail_t mail;
+    } items[LANDING];
+} landing_t;
+
+static void land_oldest(sim_t *sim, landing_t *landing)
+{
+    const uint64_t at = landing->landed++ % LANDING;
+    sim__mailbox_put(sim->threads[0],
+                     landing->items[at].slot,
+                     landing->items[at].node,
+                     landing->items[at].mail);
+}
+
+static void take_message(sim_t *sim, landing_t *landing, sim_reader_t *reader)
 {
     sim_thread_t *const thread = sim->threads[0];
     head_t head;
     sim_reader_get(reader, &head, sizeof(head));
-    SIM_CHECK(head.node < sim->node_count);
+    SIM_CHECK(head.node < sim->node_count && sim->rank_of[head.node] == sim->rank);
     sim_node_t *const to = sim->nodes[head.node];
-    SIM_CHECK(sim__is_here(sim, to)); // not NULL, since nodes have ranks
     if ((head.ahead & FAR) != 0) {
         sim_channel_t *const channel = find_channel(sim, head.node, head.ahead - FAR);
         sim__parcel_send(thread, channel, head.key, sim->codec->arrive(sim->codec_ctx, to, reader));
         return;
     }
     SIM_CHECK(head.ahead < SIM_SLOTS);
-    void *const message = sim->codec->arrive(sim->codec_ctx, to, reader);
     const uint32_t slot = (thread->worker.slot + head.ahead) & (SIM_SLOTS - 1);
-    sim__mailbox_put(thread, slot, to, (sim_mail_t){head.key, message});
+    __builtin_prefetch(&thread->worker.boxes[slot][head.node], 1);
+    if (landing->count - landing->landed == LANDING) {
+        land_oldest(sim, landing);
+    }
+    const uint64_t half = landing->count - LANDING / 2;
+    if (landing->count - landing->landed > LANDING / 2) {
+        const uint64_t at = half % LANDING;
+        const sim_mailbox_t *const box =
+            &thread->worker.boxes[landing->items[at].slot][landing->items[at].node];
+        __builtin_prefetch((const char *)box->mail + box->filled_bytes, 1);
+    }
+    const uint64_t at = landing->count++ % LANDING;
+    landing->items[at].node = head.node;
+    landing->items[at].slot = slot;
+    landing->items[at].mail =
+        (sim_mail_t){head.key, sim->codec->arrive(sim->codec_ctx, to, reader)};
+}
+
+static void take_all(sim_t *sim, const sim_buffer_t *in)
+{
+    SIM_CHECK(in->count >= SIM_RANKS_HEAD);
+    sim_reader_t reader = {in->bytes + SIM_RANKS_HEAD, in->count - SIM_RANKS_HEAD};
+    landing_t landing = {0};
+    while (reader.left > 0) {
+        take_message(sim, &landing, &reader);
+    }
+    while (landing.landed < landing.count) {
+        land_oldest(sim, &landing);
+    }
 }
 
 void sim__ranks_exchange(sim_t *sim, sim__seen_t *seen)
@@ -515,12 +566,7 @@ void sim__ranks_exchange(sim_t *sim, sim__seen_t *seen)
     *seen = seen_of(&view);
     for (size_t i = 0; i < ranks->other_count; i++) {
         clear(&out[i]);
-        SIM_CHECK(ranks->in[i].count >= SIM_RANKS_HEAD);
-        sim_reader_t reader = {ranks->in[i].bytes + SIM_RANKS_HEAD,
-                               ranks->in[i].count - SIM_RANKS_HEAD};
-        while (reader.left > 0) {
-            take_message(sim, &reader);
-        }
+        take_all(sim, &ranks->in[i]);
     }
     for (unsigned t = 0; t < sim->thread_count; t++) {
         sim__publish_next(sim->threads[t]);

@@ -76,6 +76,13 @@ uint32_t net_frame_extensions(uint8_t opcode)
     return opcodes[opcode].extensions;
 }
 
+bool net_frame_is_hot(uint8_t opcode)
+{
+    const uint32_t cold = NET_EXT_RETH | NET_EXT_DETH | NET_EXT_IMMDT | NET_EXT_IETH |
+                          NET_EXT_ATOMIC | NET_EXT_ATOMIC_ACK;
+    return opcode < ROCE_MRC && (net_frame_extensions(opcode) & cold) == 0;
+}
+
 uint32_t net_frame_extension_bytes(uint8_t opcode)
 {
     return opcodes[opcode].extension_bytes;
