@@ -123,9 +123,9 @@ typedef struct sim_appointments {
 typedef struct sim_leaving {
     sim_node_t *from;
     void *message;
-    uint32_t place; // of the rank among this one's neighbours
-    uint32_t node;  // receiver
-    uint32_t ahead; // windows, or FAR and the port: kernel/engine/ranks.c
+    uint32_t place;  // of the rank among this one's neighbours
+    uint32_t node;   // receiver
+    uint32_t window; // its lower bits, or FAR and the port: kernel/engine/ranks.c
     uint64_t key;
 } sim_leaving_t;
 #define SIM_LEAVING 16u // messages that wait until their parts are in the cache; a power of two
@@ -161,8 +161,8 @@ typedef struct sim_thread {
     sim_leaving_t leaving[SIM_LEAVING]; // those taken last: a ring
     uint64_t left_count;                // messages that went from there into a buffer
     sim_buffer_t *away;                 // by neighbouring rank
-    uint64_t away_window; // the first one in which any of them arrives; SIM_NO_WINDOW: none
-    uint64_t away_count;  // all since the run began
+    uint64_t *away_due;  // by it, the first window in which one arrives; SIM_NO_WINDOW: none
+    uint64_t away_count; // all since the run began
     // published at the barrier
     uint64_t next_window; // the next one in which this thread has something to do
     uint64_t share_ns;    // wall time of its part of the window
@@ -174,6 +174,15 @@ typedef struct sim_window_observer {
     sim_window_fn fn;
     void *ctx;
 } sim_window_observer_t;
+
+// The progress of a run, by which it notices that it has stalled.
+typedef struct sim__stall {
+    uint64_t progress_seen;
+    sim_time_t fruitless_ps; // busy time since progress was seen
+    bool quiet;              // with colours: no progress since the beginning of quiet_cell
+    uint64_t quiet_cell;
+    sim_time_t excused_ps; // time since then that does not count as fruitless
+} sim__stall_t;
 
 struct sim {
     sim_options_t options; // as they apply: until_ps is at most SIM_TIME_END
@@ -213,10 +222,7 @@ struct sim {
     bool last_try;        // the run makes no progress and ends after this window
     uint64_t level_cell;  // nodes of both colours stop at the beginning of this cell
     uint64_t judged_cell; // background timers due in this cell fire
-    bool quiet;           // no progress since the beginning of quiet_cell
-    uint64_t quiet_cell;
-    sim_time_t excused_ps; // time since then that does not count as fruitless
-    unsigned parity;       // of the number of windows run so far
+    unsigned parity;      // of the number of windows run so far
     bool ran;
     sim_time_t cut_ps;     // a window ends there (sim_cut); SIM_TIME_NEVER
     bool moved;            // what is to come was moved since the last window (sim_period_shift)
@@ -226,11 +232,10 @@ struct sim {
     // decided by thread 0 between the two barriers of a window
     uint64_t decided_window; // SIM_NO_WINDOW: the run ends
     sim_ended_t ended;
-    uint64_t progress_seen;
-    sim_time_t fruitless_ps; // busy time since progress was seen
-    uint64_t upkeep_seen;    // calls of sim_upkeep up to now
-    uint64_t others_seen;    // events besides them, when they were counted last
-    uint64_t upkeep_window;  // nothing but upkeep happened since the start of this window
+    sim__stall_t stall;
+    uint64_t upkeep_seen;   // calls of sim_upkeep up to now
+    uint64_t others_seen;   // events besides them, when they were counted last
+    uint64_t upkeep_window; // nothing but upkeep happened since the start of this window
 
     // Numbers that tell how the run goes on, of all ranks: looked at after each window.
     sim__seen_t seen;

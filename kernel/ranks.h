@@ -4,7 +4,8 @@
 // Every rank registers the same nodes. Each node belongs to one rank, which alone runs it; in other
 // ranks it has a number and a name, and channels only to nodes of theirs. All ranks run the same
 // windows in step. After a window each sends its neighbours the messages for their nodes, and all
-// agree on the next window. The result is that of one process, whatever the number of ranks.
+// agree on the next window. While only one rank has anything to do, it runs windows alone. The
+// result is that of one process, whatever the number of ranks.
 //
 // The kernel knows no network of machines: a program gives it a table of operations, as
 // cli/ranks_mpi.c does for MPI. Ties must go by hash.
@@ -18,16 +19,28 @@ SIM_C_BEGIN
 
 #define SIM_RANKS_MAX 1024u
 
-// Numbers on which ranks agree: of each of the first the least one of all ranks, of each of the
-// others the sum over all ranks.
-#define SIM_RANKS_LEAST 4u
+// The windows in which ranks have something to do; UINT64_MAX: there is none.
+typedef struct sim_ranks_due {
+    uint64_t first;  // of all ranks
+    uint64_t rank;   // one that has something to do in it
+    uint64_t second; // of all ranks but that one
+} sim_ranks_due_t;
+
+// Numbers on which ranks agree.
+#define SIM_RANKS_LEAST 3u
 #define SIM_RANKS_SUMS 8u
+#define SIM_RANKS_LATEST 6u
 typedef struct sim_ranks_view {
-    uint64_t least[SIM_RANKS_LEAST];
-    uint64_t sums[SIM_RANKS_SUMS];
+    uint64_t least[SIM_RANKS_LEAST];   // each is the least one of all ranks
+    uint64_t sums[SIM_RANKS_SUMS];     // each is the sum over all ranks
+    uint64_t latest[SIM_RANKS_LATEST]; // those of the rank with the largest latest[0]
+    sim_ranks_due_t due;
 } sim_ranks_view_t;
 
-#define SIM_RANKS_HEAD 128u
+// Puts together what two ranks, or two sets of ranks, say. The order of calls does not matter.
+void sim_ranks_combine(const sim_ranks_view_t *from, sim_ranks_view_t *into);
+
+#define SIM_RANKS_HEAD 192u
 
 // Takes the bytes that one rank gave.
 typedef void (*sim_ranks_take_fn)(unsigned rank, const void *bytes, size_t size, void *ctx);
@@ -175,7 +188,8 @@ void sim_carry_block(sim_carry_t *carry, char **bytes, size_t *size);
 
 // What a run in ranks cost this rank, after sim_run.
 typedef struct sim_ranks_cost {
-    uint64_t windows;      // that all ranks ran in step
+    uint64_t windows;      // after which all ranks met
+    uint64_t alone;        // that this rank ran without meeting the others
     uint64_t agreements;   // calls of sim_ranks_ops_t.agree
     uint64_t messages_out; // to nodes of other ranks
     uint64_t bytes_out;    // of them

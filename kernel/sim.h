@@ -124,7 +124,8 @@ void sim_interrupt(sim_t *sim);
 
 // Called between windows, in the order of simulated time, by one thread at a time.
 typedef void (*sim_window_fn)(sim_time_t window_end_ps, void *ctx);
-// Calls fn after each window that was run; everything before window_end_ps has happened.
+// Calls fn after each window that was run; everything before window_end_ps has happened. In ranks
+// (kernel/ranks.h) all ranks call it after the same windows, which need not be all.
 void sim_on_window(sim_t *sim, sim_window_fn fn, void *ctx);
 
 // Reads values of a node at time_ps, before any event of that time. Must only read.

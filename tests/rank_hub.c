@@ -15,13 +15,7 @@ static void agree(void *ctx, sim_ranks_view_t *view)
     meet(member);
     *view = hub->views[0];
     for (unsigned r = 1; r < hub->count; r++) {
-        for (unsigned i = 0; i < SIM_RANKS_LEAST; i++) {
-            const uint64_t other = hub->views[r].least[i];
-            view->least[i] = other < view->least[i] ? other : view->least[i];
-        }
-        for (unsigned i = 0; i < SIM_RANKS_SUMS; i++) {
-            view->sums[i] += hub->views[r].sums[i];
-        }
+        sim_ranks_combine(&hub->views[r], view);
     }
     meet(member);
 }

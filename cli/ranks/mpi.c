@@ -43,9 +43,7 @@ unsigned cli_ranks_processes(void)
 enum { TAG_WINDOW = 1, TAG_REST, TAG_COLLECT };
 #define FIRST_BYTES 65536u            // of a first message, at the beginning
 #define PIECE_BYTES ((size_t)1 << 30) // MPI counts in int
-#define NUMBERS (SIM_RANKS_LEAST + SIM_RANKS_SUMS)
-
-static_assert(sizeof(sim_ranks_view_t) == NUMBERS * sizeof(uint64_t), "numbers and nothing else");
+#define NUMBERS (sizeof(sim_ranks_view_t) / sizeof(uint64_t)) // and nothing else
 
 // Stands at the beginning of a buffer.
 typedef struct head {
@@ -85,23 +83,13 @@ char *cli_ranks_library(void)
     return sim_strdup(text);
 }
 
-static void combine_views(const sim_ranks_view_t *from, sim_ranks_view_t *into)
-{
-    for (size_t i = 0; i < SIM_RANKS_LEAST; i++) {
-        into->least[i] = from->least[i] < into->least[i] ? from->least[i] : into->least[i];
-    }
-    for (size_t i = 0; i < SIM_RANKS_SUMS; i++) {
-        into->sums[i] += from->sums[i];
-    }
-}
-
 static void combine(void *from, void *into, int *count, MPI_Datatype *type)
 {
     const sim_ranks_view_t *const a = from;
     sim_ranks_view_t *const b = into;
     (void)type;
     for (int v = 0; v < *count; v++) {
-        combine_views(&a[v], &b[v]);
+        sim_ranks_combine(&a[v], &b[v]);
     }
 }
 
@@ -256,7 +244,7 @@ static void exchange(void *ctx,
         memcpy(&head, in[i].bytes, sizeof(head));
         start_rest(mpi, i, &in[i], &head);
         if (all) {
-            combine_views(&head.view, &agreed);
+            sim_ranks_combine(&head.view, &agreed);
         }
     }
     (void)MPI_Waitall((int)count, mpi->receives, MPI_STATUSES_IGNORE);

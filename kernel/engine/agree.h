@@ -41,6 +41,13 @@ void sim__ranks_agree_threads(sim_t *sim);
 // `seen` holds this rank's numbers as the window ended, and then those of all ranks.
 void sim__ranks_exchange(sim_t *sim, sim__seen_t *seen);
 
+// Returns whether this rank may run the window seen->next_window without the others: they have
+// nothing to do before it, nor get anything from this rank, and they meet soon enough. `seen` holds
+// this rank's numbers, and then those of all ranks as far as they can be known.
+bool sim__ranks_alone(const sim_t *sim, sim__seen_t *seen);
+// Counts a window that this rank runs alone.
+void sim__ranks_count_alone(sim_t *sim);
+
 // Replace a number of this rank by the one of all ranks. In one process they return their argument.
 uint64_t sim__agree_least(sim_t *sim, uint64_t value);
 uint64_t sim__agree_sum(sim_t *sim, uint64_t value);

@@ -145,7 +145,6 @@ void sim__publish_next(sim_thread_t *thread)
     if (SIM_UNLIKELY(sim->clipped) && thread->worker.slot_used[thread->worker.slot]) {
         next = sim->window; // its second half is still to be run
     }
-    next = thread->away_window < next ? thread->away_window : next;
     thread->next_window = next_parcel(thread, next_appointed(thread, next));
     SIM_CHECK(thread->next_window >= sim->window);
 }

@@ -6,8 +6,8 @@
 // all neighbours, and puts what came into its own mailboxes, from which any thread gathers it.
 //
 //     a buffer: SIM_RANKS_HEAD bytes of the operations, then for each message
-//         u32 node, u32 windows ahead (1..SIM_SLOTS - 1), u64 key   a message in a mailbox
-//         u32 node, u32 FAR + port, u64 time of arrival in ps       a message beyond the slots
+//         u32 node, u32 window without its upper bits, u64 key   a message in a mailbox
+//         u32 node, u32 FAR + port, u64 time of arrival in ps    a message beyond the slots
 //         the message, as the codec writes it
 #include "kernel/engine/agree.h"
 
@@ -20,7 +20,7 @@
 // What stands before a message in a buffer.
 typedef struct head {
     uint32_t node;
-    uint32_t ahead;
+    uint32_t window;
     uint64_t key;
 } head_t;
 
@@ -41,7 +41,13 @@ struct sim__ranks {
     sim_ranks_cost_t cost;
     uint64_t waited_ns;
     uint64_t told[SIM_RANKS_TOLD];
+    uint64_t alone_until; // other ranks have nothing to do before this window; 0: this one has not
+    unsigned alone_count; // windows since ranks met
+    sim__seen_t known;    // when they met: progress, work, upkeep of the others; times of all
 };
+
+// A rank runs so many windows alone at most. The others wait that long for signals and progress.
+#define ALONE_MAX 4096u
 
 void sim__buffer_grow(sim_buffer_t *buffer, size_t more)
 {
@@ -130,6 +136,7 @@ void sim__ranks_free_away(sim_thread_t *thread)
         sim_free(thread->away[i].bytes);
     }
     sim_free(thread->away);
+    sim_free(thread->away_due);
 }
 
 void sim__ranks_destroy(sim_t *sim)
@@ -306,9 +313,12 @@ void sim__ranks_meet(sim_t *sim)
         }
     }
     for (unsigned t = 0; t < sim->thread_count; t++) {
-        sim->threads[t]->away = sim_alloc_array(ranks->other_count + 1, sizeof(sim_buffer_t));
+        sim_thread_t *const thread = sim->threads[t];
+        thread->away = sim_alloc_array(ranks->other_count + 1, sizeof(*thread->away));
+        thread->away_due = sim_alloc_array(ranks->other_count + 1, sizeof(*thread->away_due));
         for (size_t i = 0; i < ranks->other_count; i++) {
-            clear(&sim->threads[t]->away[i]);
+            clear(&thread->away[i]);
+            thread->away_due[i] = SIM_NO_WINDOW;
         }
     }
     ranks->in = sim_alloc_array(ranks->other_count + 1, sizeof(*ranks->in));
@@ -326,8 +336,37 @@ static void agree(sim_t *sim, sim_ranks_view_t *view)
     ranks->cost.agreements++;
 }
 
-static const sim_ranks_view_t nothing = {.least = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX}};
-static_assert(SIM_RANKS_LEAST == 4, "`nothing` leaves every least number open");
+#define NEVER UINT64_MAX
+static const sim_ranks_view_t nothing = {.least = {NEVER, NEVER, NEVER}, .due = {NEVER, 0, NEVER}};
+static_assert(SIM_RANKS_LEAST == 3, "`nothing` leaves every least number open");
+
+static void combine_due(const sim_ranks_due_t *from, sim_ranks_due_t *into)
+{
+    if (from->rank == into->rank) {
+        into->first = sim__least(from->first, into->first);
+        into->second = sim__least(from->second, into->second);
+    } else if (from->first < into->first ||
+               (from->first == into->first && from->rank < into->rank)) {
+        const uint64_t second = sim__least(from->second, into->first);
+        *into = (sim_ranks_due_t){from->first, from->rank, second};
+    } else {
+        into->second = sim__least(into->second, from->first);
+    }
+}
+
+void sim_ranks_combine(const sim_ranks_view_t *from, sim_ranks_view_t *into)
+{
+    for (size_t i = 0; i < SIM_RANKS_LEAST; i++) {
+        into->least[i] = sim__least(from->least[i], into->least[i]);
+    }
+    for (size_t i = 0; i < SIM_RANKS_SUMS; i++) {
+        into->sums[i] += from->sums[i];
+    }
+    if (from->latest[0] > into->latest[0]) {
+        memcpy(into->latest, from->latest, sizeof(into->latest));
+    }
+    combine_due(&from->due, &into->due);
+}
 
 uint64_t sim__agree_least(sim_t *sim, uint64_t value)
 {
@@ -356,10 +395,25 @@ bool sim__agree_any(sim_t *sim, bool value)
     return sim->ranks == NULL ? value : sim__agree_sum(sim, value) > 0;
 }
 
+// Returns the windows in which this rank, and those to which it sends, have something to do.
+static sim_ranks_due_t due_of(const sim_t *sim, uint64_t own_window)
+{
+    const struct sim__ranks *const ranks = sim->ranks;
+    sim_ranks_due_t due = {own_window, sim->rank, SIM_NO_WINDOW};
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        for (size_t i = 0; i < ranks->other_count; i++) {
+            const uint64_t window = sim->threads[t]->away_due[i];
+            const sim_ranks_due_t sent = {window, ranks->others[i], SIM_NO_WINDOW};
+            combine_due(&sent, &due);
+        }
+    }
+    return due;
+}
+
 static sim_ranks_view_t view_of(const sim_t *sim, const sim__seen_t *seen)
 {
     return (sim_ranks_view_t){
-        .least = {seen->next_window, seen->background_ps, ~seen->progress_ps, seen->sample_ps},
+        .least = {seen->background_ps, ~seen->progress_ps, seen->sample_ps},
         .sums = {seen->progress,
                  seen->work,
                  seen->upkeep,
@@ -367,16 +421,23 @@ static sim_ranks_view_t view_of(const sim_t *sim, const sim__seen_t *seen)
                  seen->interrupted,
                  sim->ranks->told[0],
                  sim->ranks->told[1]},
+        .latest = {sim->window,
+                   sim->stall.progress_seen,
+                   sim->stall.fruitless_ps,
+                   sim->stall.quiet,
+                   sim->stall.quiet_cell,
+                   sim->stall.excused_ps},
+        .due = due_of(sim, seen->next_window),
     };
 }
 
 static sim__seen_t seen_of(const sim_ranks_view_t *view)
 {
     return (sim__seen_t){
-        .next_window = view->least[0],
-        .background_ps = view->least[1],
-        .progress_ps = ~view->least[2],
-        .sample_ps = view->least[3],
+        .next_window = view->due.first,
+        .background_ps = view->least[0],
+        .progress_ps = ~view->least[1],
+        .sample_ps = view->least[2],
         .progress = view->sums[0],
         .work = view->sums[1],
         .upkeep = view->sums[2],
@@ -386,6 +447,61 @@ static sim__seen_t seen_of(const sim_ranks_view_t *view)
     };
 }
 
+// Takes over how far the rank has come that ran windows alone, as if this one had run them, too:
+// they were empty here.
+static void catch_up(sim_t *sim, const sim_ranks_view_t *view)
+{
+    SIM_CHECK(view->latest[0] >= sim->window);
+    sim->window = view->latest[0];
+    sim->stall = (sim__stall_t){.progress_seen = view->latest[1],
+                                .fruitless_ps = view->latest[2],
+                                .quiet = view->latest[3] != 0,
+                                .quiet_cell = view->latest[4],
+                                .excused_ps = view->latest[5]};
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        sim->threads[t]->worker.slot = (uint32_t)sim->window & (SIM_SLOTS - 1);
+    }
+}
+
+// Replaces this rank's numbers by those of all ranks, and notes how long it may go on alone.
+static void learn(sim_t *sim, const sim_ranks_view_t *view, sim__seen_t *seen)
+{
+    struct sim__ranks *const ranks = sim->ranks;
+    const sim__seen_t own = *seen;
+    *seen = seen_of(view);
+    ranks->known = *seen;
+    ranks->known.progress -= own.progress;
+    ranks->known.work -= own.work;
+    ranks->known.upkeep -= own.upkeep;
+    ranks->alone_until = view->due.rank == sim->rank ? view->due.second : 0;
+    ranks->alone_count = 0;
+}
+
+bool sim__ranks_alone(const sim_t *sim, sim__seen_t *seen)
+{
+    const struct sim__ranks *const ranks = sim->ranks;
+    const uint64_t next = seen->next_window;
+    if (next >= ranks->alone_until || ranks->alone_count == ALONE_MAX ||
+        due_of(sim, next).second <= next) {
+        return false;
+    }
+    const sim__seen_t *const known = &ranks->known;
+    seen->background_ps = sim__least(seen->background_ps, known->background_ps);
+    seen->sample_ps = sim__least(seen->sample_ps, known->sample_ps);
+    seen->progress_ps =
+        seen->progress_ps > known->progress_ps ? seen->progress_ps : known->progress_ps;
+    seen->progress += known->progress;
+    seen->work += known->work;
+    seen->upkeep += known->upkeep;
+    return true;
+}
+
+void sim__ranks_count_alone(sim_t *sim)
+{
+    sim->ranks->alone_count++;
+    sim->ranks->cost.alone++;
+}
+
 void sim__agree_seen(sim_t *sim, sim__seen_t *seen)
 {
     if (sim->ranks == NULL) {
@@ -393,7 +509,7 @@ void sim__agree_seen(sim_t *sim, sim__seen_t *seen)
     }
     sim_ranks_view_t view = view_of(sim, seen);
     agree(sim, &view);
-    *seen = seen_of(&view);
+    learn(sim, &view, seen);
 }
 
 void sim__ranks_agree_threads(sim_t *sim)
@@ -422,7 +538,7 @@ static void write_oldest(sim_thread_t *thread)
     const sim_t *const sim = thread->sim;
     const sim_leaving_t *const oldest = &thread->leaving[thread->left_count++ % SIM_LEAVING];
     sim_buffer_t *const away = &thread->away[oldest->place];
-    const head_t head = {oldest->node, oldest->ahead, oldest->key};
+    const head_t head = {oldest->node, oldest->window, oldest->key};
     sim_buffer_put(away, &head, sizeof(head));
     sim->codec->leave(sim->codec_ctx, oldest->from, oldest->message, away);
 }
@@ -443,6 +559,7 @@ void sim__ranks_send(sim_node_t *from,
     const bool far = ahead >= SIM_SLOTS;
     // With colours a far message may arrive a window later than this one.
     const uint64_t window = far ? arrive_ps / sim->window_ps : sim->window + ahead;
+    uint64_t *const due = &thread->away_due[channel->place];
     __builtin_prefetch(message);
     if (thread->away_count - thread->left_count >= SIM_LEAVING / 2) {
         const uint64_t half = thread->away_count - SIM_LEAVING / 2;
@@ -456,10 +573,10 @@ void sim__ranks_send(sim_node_t *from,
         .message = message,
         .place = channel->place,
         .node = channel->unit_index,
-        .ahead = far ? FAR + channel->port : (uint32_t)ahead,
+        .window = far ? FAR + channel->port : (uint32_t)window & (FAR - 1),
         .key = far ? arrive_ps : (within_ps << SIM_PORT_BITS) | channel->port,
     };
-    thread->away_window = sim__least(window, thread->away_window);
+    *due = sim__least(window, *due);
 }
 
 // Brings what all threads send to thread 0's buffers, which go to the other ranks.
@@ -468,7 +585,6 @@ static void gather_messages(sim_t *sim)
     struct sim__ranks *const ranks = sim->ranks;
     for (unsigned t = 0; t < sim->thread_count; t++) {
         sim_thread_t *const thread = sim->threads[t];
-        thread->away_window = SIM_NO_WINDOW;
         while (thread->left_count < thread->away_count) {
             write_oldest(thread);
         }
@@ -512,13 +628,14 @@ static void take_message(sim_t *sim, landing_t *landing, sim_reader_t *reader)
     sim_reader_get(reader, &head, sizeof(head));
     SIM_CHECK(head.node < sim->node_count && sim->rank_of[head.node] == sim->rank);
     sim_node_t *const to = sim->nodes[head.node];
-    if ((head.ahead & FAR) != 0) {
-        sim_channel_t *const channel = find_channel(sim, head.node, head.ahead - FAR);
+    if ((head.window & FAR) != 0) {
+        sim_channel_t *const channel = find_channel(sim, head.node, head.window - FAR);
         sim__parcel_send(thread, channel, head.key, sim->codec->arrive(sim->codec_ctx, to, reader));
         return;
     }
-    SIM_CHECK(head.ahead < SIM_SLOTS);
-    const uint32_t slot = (thread->worker.slot + head.ahead) & (SIM_SLOTS - 1);
+    const uint32_t ahead = (head.window - (uint32_t)sim->window) & (FAR - 1);
+    SIM_CHECK(ahead > 0 && ahead < SIM_SLOTS);
+    const uint32_t slot = (thread->worker.slot + ahead) & (SIM_SLOTS - 1);
     __builtin_prefetch(&thread->worker.boxes[slot][head.node], 1);
     if (landing->count - landing->landed == LANDING) {
         land_oldest(sim, landing);
@@ -563,9 +680,13 @@ void sim__ranks_exchange(sim_t *sim, sim__seen_t *seen)
     ranks->ranks->ops
         ->exchange(ranks->ranks->ctx, ranks->others, ranks->other_count, out, ranks->in, &view);
     ranks->waited_ns += sim__share_clock_ns() - began_ns;
-    *seen = seen_of(&view);
+    catch_up(sim, &view);
+    learn(sim, &view, seen);
     for (size_t i = 0; i < ranks->other_count; i++) {
         clear(&out[i]);
+        for (unsigned t = 0; t < sim->thread_count; t++) {
+            sim->threads[t]->away_due[i] = SIM_NO_WINDOW;
+        }
         take_all(sim, &ranks->in[i]);
     }
     for (unsigned t = 0; t < sim->thread_count; t++) {

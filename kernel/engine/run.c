@@ -20,15 +20,15 @@ static bool is_stalled_in_colours(sim_t *sim, uint64_t next_window)
     if (sim->options.stall_ps == 0) {
         return false;
     }
-    if (!sim->quiet) {
+    if (!sim->stall.quiet) {
         const uint64_t after = sim->seen.progress_ps / width_ps + 1;
-        sim->quiet = true;
-        sim->quiet_cell = after + 1 > sim->window ? after : sim->window - 1;
-        sim->excused_ps = 0;
+        sim->stall.quiet = true;
+        sim->stall.quiet_cell = after + 1 > sim->window ? after : sim->window - 1;
+        sim->stall.excused_ps = 0;
     }
-    sim->excused_ps += passed_ps > WAIT_COUNTED_PS ? passed_ps - WAIT_COUNTED_PS : 0;
-    const sim_time_t limit_ps = sim->options.stall_ps + sim->excused_ps;
-    const uint64_t end = sim->quiet_cell + (limit_ps + width_ps - 1) / width_ps;
+    sim->stall.excused_ps += passed_ps > WAIT_COUNTED_PS ? passed_ps - WAIT_COUNTED_PS : 0;
+    const sim_time_t limit_ps = sim->options.stall_ps + sim->stall.excused_ps;
+    const uint64_t end = sim->stall.quiet_cell + (limit_ps + width_ps - 1) / width_ps;
     sim->last_try = end == next_window;
     return end < next_window;
 }
@@ -81,10 +81,10 @@ static bool is_stalled(sim_t *sim, uint64_t next_window)
     const bool last_try = sim->last_try;
     sim->last_try = false;
     const bool idle = sim->seen.work == 0;
-    if (progress != sim->progress_seen || idle) {
-        sim->progress_seen = progress;
-        sim->fruitless_ps = 0;
-        sim->quiet = false;
+    if (progress != sim->stall.progress_seen || idle) {
+        sim->stall.progress_seen = progress;
+        sim->stall.fruitless_ps = 0;
+        sim->stall.quiet = false;
         if (!idle || !is_only_kept_up(sim, next_window)) {
             return false;
         }
@@ -96,8 +96,8 @@ static bool is_stalled(sim_t *sim, uint64_t next_window)
         return last_try || is_stalled_in_colours(sim, next_window);
     }
     const sim_time_t passed_ps = (next_window - sim->window) * sim->window_ps;
-    sim->fruitless_ps += passed_ps < WAIT_COUNTED_PS ? passed_ps : WAIT_COUNTED_PS;
-    return sim->options.stall_ps != 0 && sim->fruitless_ps >= sim->options.stall_ps;
+    sim->stall.fruitless_ps += passed_ps < WAIT_COUNTED_PS ? passed_ps : WAIT_COUNTED_PS;
+    return sim->options.stall_ps != 0 && sim->stall.fruitless_ps >= sim->options.stall_ps;
 }
 
 // Returns the numbers of this rank that decide how the run goes on.
@@ -329,9 +329,44 @@ static void flush(sim_t *sim, sim_time_t before_ps, bool sampled)
     (void)sim__streams_flush(sim, before_ps);
 }
 
+// Decides on the next window without other ranks, if they have nothing to do before it. Returns
+// false if they must be asked: for samples, for timers in the background, at the time limit, or as
+// the run may have stalled. They take over the numbers of this rank when they meet.
+static bool goes_on_alone(sim_t *sim)
+{
+    sim__seen_t seen = look_here(sim);
+    const uint64_t next = seen.next_window;
+    if (sim->clipped || seen.interrupted || seen.records >= FLUSH_RECORDS ||
+        !sim__ranks_alone(sim, &seen)) {
+        return false;
+    }
+    const sim_time_t end_ps = sim__window_end(sim, next);
+    if (end_ps > sim->options.until_ps || seen.sample_ps < end_ps ||
+        seen.background_ps / sim->window_ps <= next ||
+        (seen.work == 0 && seen.upkeep != sim->upkeep_seen)) {
+        return false;
+    }
+    const sim__stall_t before = sim->stall;
+    sim->seen.progress = seen.progress;
+    sim->seen.work = seen.work;
+    sim->seen.progress_ps = seen.progress_ps;
+    sim->seen.upkeep = seen.upkeep;
+    if (is_stalled(sim, next) || sim->last_try) {
+        sim->last_try = false;
+        sim->stall = before;
+        return false;
+    }
+    sim__ranks_count_alone(sim);
+    sim->decided_window = next;
+    return true;
+}
+
 // Decides on the next window and serves observers. Thread 0 calls it between the two meetings.
 static void decide(sim_t *sim)
 {
+    if (sim->ranks != NULL && goes_on_alone(sim)) {
+        return;
+    }
     if (sim->order->end_window != NULL) {
         sim->order->end_window(sim);
     }

@@ -46,7 +46,6 @@ sim_thread_t *sim__thread_create(sim_t *sim, unsigned index)
     thread->sim = sim;
     thread->worker.index = index;
     thread->sample_next_ps = SIM_TIME_NEVER;
-    thread->away_window = SIM_NO_WINDOW;
     thread->worker.background_ps = SIM_TIME_NEVER;
     return thread;
 }

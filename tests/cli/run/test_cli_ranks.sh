@@ -91,6 +91,17 @@ alone one "$work/star.yaml" || fail "star: $(head -n 2 "$work/err")"
 ranks 3 three "$work/star.yaml" || fail "star, 3 ranks: $(head -n 2 "$work/err2")"
 same one three
 
+# While only one rank has anything to do, ranks do not meet: 60 us of traffic in one pod, then 9 us to another.
+cat >"$work/pod.yaml" <<'END'
+topology: {fat-tree: {k: 4, delay: 500ns}}
+traffic: [incast: {to: host0, from: "host[1-3]", bytes: 200KB}, flows: {list: [host0 host15 20KB 60us]}]
+END
+alone one "$work/pod.yaml" || fail "pod: $(head -n 2 "$work/err")"
+ranks 2 two "$work/pod.yaml" || fail "pod, 2 ranks: $(head -n 2 "$work/err2")"
+same one two
+met=$(sed -n 's/^  ranks     2, \([0-9]*\) windows in step.*/\1/p' "$work/out")
+[ "$met" -lt 20 ] || fail "ranks met after $met windows, expected less than 20 where one of them is silent"
+
 # A stall is told as by one process.
 alone one scenarios/pfc-deadlock.yaml && fail "the deadlock does not stall"
 ranks 2 two scenarios/pfc-deadlock.yaml && fail "the deadlock does not stall in ranks"
