@@ -84,7 +84,7 @@ static void put_mail(const sim_t *sim, const haul_t *haul, sim_time_t by_ps)
         sim__mailbox_put(
             taken->thread,
             (uint32_t)window & (SIM_SLOTS - 1),
-            taken->node,
+            taken->node->index,
             (sim_mail_t){(time_ps % sim->window_ps) << SIM_PORT_BITS | sim_mail_port(&taken->mail),
                          taken->mail.message});
     }
