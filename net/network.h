@@ -201,9 +201,9 @@ void net_destroy(net_t *net);
 // frames. Before net_build.
 void net_allow_frames(net_t *net, uint32_t frame_bytes);
 
-// Says that a host uses no part of net_packet_aside_t but what the opcode of its packets names, their
-// contents and what net_packet_t.addressed adds. If all hosts say so, most packets go from rank to
-// rank without their cold part. Once for each host, before net_build.
+// Says that a host uses no part of net_packet_aside_t but what the opcode of its packets names,
+// their contents and what net_packet_t.addressed adds. If all hosts say so, most packets go from
+// rank to rank without their cold part. Once for each host, before net_build.
 void net_host_is_plain(net_t *net);
 
 // Connects the next free port of a with the next free port of b; nodes may have parallel links.

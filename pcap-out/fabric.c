@@ -326,8 +326,8 @@ sim_err_t pcap_out_fabric_open(const net_t *net,
     size_tables(made);
     made->pool = sim_pool_create(sizeof(net_packet_t), NET_PACKET_TELEMETRY_BYTES);
     made->stream = sim_stream_create(net_sim(net), on_record, made);
-    // Where ties go by insertion, only a stream knows the order of frames of one time. In ranks only
-    // a stream brings frames of all nodes to rank 0.
+    // Where ties go by insertion, only a stream knows the order of frames of one time. In ranks
+    // only a stream brings frames of all nodes to rank 0.
     const bool in_nodes =
         sim_ranks(net_sim(net)) == NULL && !sim_ties_by_insertion(&net_node_at(net, 0)->sim);
     if (config->ring_bytes != 0 && config->trigger == PCAP_OUT_ALWAYS && in_nodes) {

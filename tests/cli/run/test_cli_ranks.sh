@@ -91,7 +91,7 @@ alone one "$work/star.yaml" || fail "star: $(head -n 2 "$work/err")"
 ranks 3 three "$work/star.yaml" || fail "star, 3 ranks: $(head -n 2 "$work/err2")"
 same one three
 
-# While only one rank has anything to do, ranks do not meet: 60 us of traffic in one pod, then 9 us to another.
+# While only one rank has anything to do, ranks do not meet: 60 us of traffic in one pod, then 9 us beyond.
 cat >"$work/pod.yaml" <<'END'
 topology: {fat-tree: {k: 4, delay: 500ns}}
 traffic: [incast: {to: host0, from: "host[1-3]", bytes: 200KB}, flows: {list: [host0 host15 20KB 60us]}]
@@ -147,9 +147,10 @@ OMPI_COMM_WORLD_SIZE=2 "$ROCESIM" sweep "$work/sweep.yaml" -o "$work/no" 2>"$wor
     fail "a sweep under mpirun: $(cat "$work/err")"
 
 # A session is one process's.
-OMPI_COMM_WORLD_SIZE=2 "$ROCESIM" serve "$work/reliable.yaml" -o "$work/no" </dev/null >"$work/out" 2>"$work/err"
-[ $? -eq 2 ] && grep -q 'mpirun started 2 processes' "$work/err" && [ ! -s "$work/out" ] && [ ! -e "$work/no" ] ||
-    fail "a session under mpirun: $(cat "$work/err")"
+OMPI_COMM_WORLD_SIZE=2 "$ROCESIM" serve "$work/reliable.yaml" -o "$work/no" \
+    </dev/null >"$work/out" 2>"$work/err"
+[ $? -eq 2 ] && grep -q 'mpirun started 2 processes' "$work/err" && [ ! -s "$work/out" ] &&
+    [ ! -e "$work/no" ] || fail "a session under mpirun: $(cat "$work/err")"
 
 # A check tells beforehand how the network is divided.
 "$ROCESIM" check "$work/reliable.yaml" --ranks 2 >"$work/out" || fail "check --ranks fails"
