@@ -28,16 +28,49 @@ static uint32_t file_bytes(const pcap_out_fabric_t *fabric, const net_packet_t *
     return (snaplen != 0 && snaplen < frame ? snaplen : frame) + 60;
 }
 
-static void add_interface(pcap_out_fabric_t *fabric, const net_port_t *port, pcap_out_place_t place)
+// Writes the name and the description of a port's interface; the caller frees both.
+static void name_interface(const net_port_t *port,
+                           pcap_out_place_t place,
+                           char **own,
+                           char **description)
 {
     const char *const name = net_port_name(port);
     const char *const here = port->node->sim.name;
     const char *const there = port->peer->node->sim.name;
-    char *const own = place == PCAP_OUT_LOST ? sim_format("%s dropped", name) : sim_strdup(name);
-    char *const description = place == PCAP_OUT_SENT ? sim_format("sent by %s to %s", here, there)
-                              : place == PCAP_OUT_RECEIVED
-                                  ? sim_format("received by %s from %s", here, there)
-                                  : sim_format("dropped or trimmed by %s after waiting", here);
+    *own = place == PCAP_OUT_LOST ? sim_format("%s dropped", name) : sim_strdup(name);
+    *description = place == PCAP_OUT_SENT ? sim_format("sent by %s to %s", here, there)
+                   : place == PCAP_OUT_RECEIVED
+                       ? sim_format("received by %s from %s", here, there)
+                       : sim_format("dropped or trimmed by %s after waiting", here);
+}
+
+uint64_t pcap_out_fabric_ports_bytes(net_port_t *const *ports,
+                                     size_t count,
+                                     pcap_out_direction_t direction)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (uint32_t place = PCAP_OUT_SENT; place <= PCAP_OUT_RECEIVED; place++) {
+            if ((place == PCAP_OUT_SENT && direction == PCAP_OUT_RX) ||
+                (place == PCAP_OUT_RECEIVED && direction == PCAP_OUT_TX)) {
+                continue;
+            }
+            char *own = NULL;
+            char *description = NULL;
+            name_interface(ports[i], (pcap_out_place_t)place, &own, &description);
+            bytes += pcap_out_ng_interface_bytes(own, description);
+            sim_free(own);
+            sim_free(description);
+        }
+    }
+    return bytes;
+}
+
+static void add_interface(pcap_out_fabric_t *fabric, const net_port_t *port, pcap_out_place_t place)
+{
+    char *own = NULL;
+    char *description = NULL;
+    name_interface(port, place, &own, &description);
     const pcap_out_ng_interface_t interface = {
         .name = own,
         .description = description,

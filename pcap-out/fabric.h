@@ -44,6 +44,12 @@ SIM_MUST_CHECK sim_err_t pcap_out_fabric_open(const net_t *net,
                                               pcap_out_fabric_t **fabric,
                                               sim_message_t *message);
 
+// Returns the bytes that a file of these ports has besides its frames, but for its section: two
+// interfaces of each port in the direction "both", and their statistics.
+uint64_t pcap_out_fabric_ports_bytes(net_port_t *const *ports,
+                                     size_t count,
+                                     pcap_out_direction_t direction);
+
 // Adds a port, once, after net_build and before sim_run.
 void pcap_out_fabric_port(pcap_out_fabric_t *fabric, net_port_t *port);
 

@@ -165,6 +165,17 @@ uint32_t pcap_out_ng_interface(pcap_out_ng_t *ng, const pcap_out_ng_interface_t 
     return ng->interface_count++;
 }
 
+uint64_t pcap_out_ng_interface_bytes(const char *name, const char *description)
+{
+    const uint64_t texts = padded(text_bytes(name)) + padded(text_bytes(description));
+    const uint64_t interface =
+        NG_BLOCK_OVERHEAD_BYTES + 8 + texts + 8 + 4 +
+        (uint64_t)NG_OPTION_HEADER_BYTES * 5; // link type, snap length, options
+    const uint64_t statistics = NG_BLOCK_OVERHEAD_BYTES + 12 + 8 + 8 +
+                                (uint64_t)NG_OPTION_HEADER_BYTES * 3; // interface, time, options
+    return interface + statistics;
+}
+
 static uint32_t kept_bytes(const pcap_out_ng_t *ng, const pcap_out_ng_packet_t *packet)
 {
     const uint32_t most = ng->interfaces[packet->interface].snaplen_bytes;

@@ -4,8 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "net/frame.h"
 #include "nic/frames.h"
+#include "pcap-out/fabric.h"
 #include "pcap-out/pcap_file.h"
+#include "world/format.h"
 #include "world/world_internal.h"
 
 // Each file is open during the run; systems commonly allow a process 1024.
@@ -240,6 +243,42 @@ static sim_err_t check_captured_frames(const world_t *world,
     return SIM_OK;
 }
 
+static_assert((int)WORLD_DIRECTION_BOTH == PCAP_OUT_BOTH &&
+                  (int)WORLD_DIRECTION_TX == PCAP_OUT_TX && (int)WORLD_DIRECTION_RX == PCAP_OUT_RX,
+              "check_ring casts");
+
+// Refuses a ring that is smaller than what describes the ports in its file, or than a frame.
+static sim_err_t check_ring(const world_t *world,
+                            const world_capture_t *capture,
+                            world_error_t *error)
+{
+    if (capture->config.ring_bytes == 0) {
+        return SIM_OK;
+    }
+    world_capture_files_t files;
+    sim_err_t result = world_capture_files(world, capture, &files, error);
+    uint64_t least_bytes = 2 * NET_FRAME_BYTES_MAX;
+    for (size_t i = 0; i < files.count && result == SIM_OK; i++) {
+        const uint64_t bytes =
+            pcap_out_fabric_ports_bytes(files.items[i].ports,
+                                        files.items[i].port_count,
+                                        (pcap_out_direction_t)capture->config.direction);
+        least_bytes = bytes > least_bytes ? bytes : least_bytes;
+    }
+    world_capture_files_fini(&files);
+    if (result == SIM_OK && capture->config.ring_bytes < least_bytes) {
+        world_text_t ring;
+        result = world_fail(error,
+                            SIM_ERR_RANGE,
+                            &capture->place,
+                            "captures.ring is %s, expected at least %" PRIu64
+                            "B: the names of ports and one frame in each direction take as much",
+                            world_format_bytes(&ring, capture->config.ring_bytes),
+                            least_bytes);
+    }
+    return result;
+}
+
 sim_err_t world__check_captures(const world_t *world, world_error_t *error)
 {
     const sim_err_t named = check_names(world, error);
@@ -249,6 +288,9 @@ sim_err_t world__check_captures(const world_t *world, world_error_t *error)
     for (size_t i = 0; i < world->scenario->capture_count; i++) {
         const world_capture_t *const capture = &world->scenario->captures[i];
         sim_err_t result = check_captured_frames(world, capture, error);
+        if (result == SIM_OK) {
+            result = check_ring(world, capture, error);
+        }
         if (result != SIM_OK) {
             return result;
         }
