@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/explain/counters_internal.h - measured counters of ports over time, and the links between them.
+// cli/explain/counters_internal.h - measured counters of ports over time, and the links between
+// the ports.
 #ifndef CLI_EXPLAIN_COUNTERS_INTERNAL_H
 #define CLI_EXPLAIN_COUNTERS_INTERNAL_H
 
@@ -22,7 +23,8 @@ typedef struct meter_node {
     bool is_host; // said by a topology.json
 } meter_node_t;
 
-// A counter as the file has it. Whole numbers are exact, so that the place where one wraps is known.
+// A counter as the file has it. Whole numbers are exact, so that the place where one wraps is
+// known.
 typedef struct meter_value {
     uint64_t whole;
     double part; // below 1

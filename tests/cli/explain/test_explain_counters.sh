@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# tests/cli/explain/test_explain_counters.sh - `rocesim explain --counters` reads counters as networks have them.
+# tests/cli/explain/test_explain_counters.sh - `rocesim explain --counters` reads what networks have.
 #
 # Goal: the tree and its times are the same whether counters begin at 0 or wrap at 32 or 64 bits, rows
 # are in order or not, samples are missing, and ports are named by node and port or by "node:port".
