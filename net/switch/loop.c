@@ -175,7 +175,7 @@ static bool admit_over(net_switch_t *sw, const net_packet_t *packet)
 bool net_switch_try_park(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 {
     net_drop_reason_t reason = NET_DROP_HEADROOM_FULL;
-    if ((sw->lossless >> packet->priority & 1u) == 0) {
+    if (((unsigned)sw->lossless >> packet->priority & 1u) == 0) {
         return park(sw, egress, packet, &reason);
     }
     if (!admit_over(sw, packet)) {
