@@ -81,6 +81,10 @@ static const sim_attr_t attrs[] = {
              .help = "pieces of a matrix product, whose tensor-parallel collectives run beside the "
                      "computation of other pieces, as with tp-comm-overlap of Megatron; 1: they "
                      "block"),
+    SIM_ATTR(PREFIX ".expert-overlap", COUNT, TYPE, expert_overlap,
+             .default_text = "1", .min_text = "1", .max_text = "64",
+             .help = "pieces of the tokens of a layer's experts: while one is computed, others are "
+                     "sent to experts and back; 1: experts wait for all tokens"),
     SIM_ATTR(PREFIX ".zero", COUNT, TYPE, zero,
              .default_text = "1", .min_text = "0", .max_text = "3",
              .help = "stage of ZeRO: 0 all-reduces gradients, 1 reduce-scatters them and gathers "
@@ -347,6 +351,7 @@ sim_err_t app__training_plan(const app__training_config_t *config,
         .recompute = (app__recompute_t)config->recompute,
         .overlap = (app__overlap_t)config->overlap,
         .tensor_pieces = (uint32_t)config->tensor_overlap,
+        .expert_pieces = (uint32_t)config->expert_overlap,
         .zero = (uint32_t)config->zero,
         .bucket_bytes = config->bucket_bytes,
         .activation_bytes = config->activation_bytes,
@@ -374,11 +379,12 @@ sim_err_t app__training_plan(const app__training_config_t *config,
 double app__training_operations(const app__plan_t *plan)
 {
     const double layers = (double)plan->model.layers / plan->pp;
-    const double pieces = plan->tp == 1 ? 1 : plan->tensor_pieces;
+    const double whole = plan->tp == 1 ? 1 : plan->tensor_pieces;
+    const double pieces = whole > plan->expert_pieces ? whole : plan->expert_pieces;
     const double tensor = plan->tp == 1 ? 0 : plan->sequence_parallel ? 4 : 2;
     const double experts = plan->ep > 1 ? 2 : 0;
     const double context = plan->cp > 1 ? 1 : 0;
-    const double forward = (2 + tensor) * pieces + experts + context;
+    const double forward = (2 + tensor + experts) * pieces + context;
     const double passes = plan->recompute == APP__RECOMPUTE_FULL ? 3 : 2;
     const double parameters = plan->zero == 3 ? 4 : 0;
     return (passes * forward + context + parameters) * layers * plan->microbatches *

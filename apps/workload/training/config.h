@@ -36,6 +36,7 @@ typedef struct app__training_config {
     uint32_t recompute;
     uint32_t overlap;
     uint64_t tensor_overlap;
+    uint64_t expert_overlap;
     uint64_t zero;
     uint64_t bucket_bytes;
     uint64_t activation_bytes;

@@ -36,6 +36,12 @@ typedef struct app__collective {
     const char *name;
 } app__collective_t;
 
+// Collectives before or behind each piece of a matrix product, one after the other.
+typedef struct app__beside {
+    app__collective_t list[2];
+    uint32_t count;
+} app__beside_t;
+
 // Gradients that wait for their collective.
 typedef struct app__bucket {
     uint64_t dense_bytes;
@@ -83,12 +89,13 @@ void app__maker_compute(app__maker_t *maker, double flops);
 void app__maker_compute_ns(app__maker_t *maker, double ns);
 // Appends a collective to the chain; a team of one rank has none.
 void app__maker_wait(app__maker_t *maker, const app__collective_t *collective);
-// Appends a matrix product in pieces, each with a collective before and behind it (NULL: none) that
-// runs beside the computation of other pieces. All ranks call these in one order.
+// Appends a matrix product in pieces, each with collectives before and behind it that run beside
+// the computation of other pieces. All ranks call these in one order.
 void app__maker_pieces(app__maker_t *maker,
                        double flops,
-                       const app__collective_t *before,
-                       const app__collective_t *behind);
+                       uint32_t pieces,
+                       const app__beside_t *before,
+                       const app__beside_t *behind);
 // Starts a collective of gradients or parameters beside the chain, behind the one before it and
 // what the chain has so far. Returns the operation; APP__NO_CHAIN: a team of one rank has none.
 uint32_t app__maker_start(app__maker_t *maker, const app__collective_t *collective);

@@ -60,12 +60,15 @@ static void products_between(app__maker_t *maker,
     const app__plan_t *const plan = maker->plan;
     if (plan->tp > 1 && plan->tensor_pieces > 1) {
         const uint32_t pieces = plan->tensor_pieces;
-        const app__collective_t before = tensor_collective(plan, true, backward, pieces);
-        const app__collective_t behind = tensor_collective(plan, false, backward, pieces);
-        app__maker_pieces(maker,
-                          flops,
-                          has_before && plan->sequence_parallel ? &before : NULL,
-                          has_behind ? &behind : NULL);
+        const app__beside_t before = {
+            {tensor_collective(plan, true, backward, pieces)},
+            has_before && plan->sequence_parallel ? 1 : 0,
+        };
+        const app__beside_t behind = {
+            {tensor_collective(plan, false, backward, pieces)},
+            has_behind ? 1 : 0,
+        };
+        app__maker_pieces(maker, flops, pieces, &before, &behind);
         return;
     }
     if (has_before) {
@@ -150,19 +153,38 @@ static void attention(app__maker_t *maker, bool backward)
     products_between(maker, scale * (backward ? input : output), false, true, backward);
 }
 
-// Sends tokens to the ranks of their experts, or back.
-static void route(app__maker_t *maker, uint64_t layer, bool back)
+// Returns the all-to-all that sends tokens to the ranks of their experts, or back, for one of so
+// many pieces of them. Matrices are those of a piece (routing.c).
+static app__collective_t route(const app__plan_t *plan, uint64_t layer, bool back, uint32_t pieces)
+{
+    const uint64_t bytes = activations(plan) * plan->model.top_k / plan->tp;
+    return (app__collective_t){
+        .team = APP__TEAM_EP,
+        .kind = APP__COLL_ALL_TO_ALL,
+        .bytes = round_up((bytes + pieces - 1) / pieces, plan->ep),
+        .matrix = plan->matrices == NULL ? NULL : plan->matrices[2 * layer + back],
+        .name = back ? "ep combine" : "ep dispatch",
+    };
+}
+
+// Experts whose tokens come and go in pieces.
+static void experts_in_pieces(app__maker_t *maker, uint64_t layer, double flops, bool backward)
 {
     const app__plan_t *const plan = maker->plan;
-    const uint64_t bytes = activations(plan) * plan->model.top_k / plan->tp;
-    app__maker_wait(maker,
-                    &(app__collective_t){
-                        .team = APP__TEAM_EP,
-                        .kind = APP__COLL_ALL_TO_ALL,
-                        .bytes = round_up(bytes, plan->ep),
-                        .matrix = plan->matrices == NULL ? NULL : plan->matrices[2 * layer + back],
-                        .name = back ? "ep combine" : "ep dispatch",
-                    });
+    const uint32_t pieces = plan->expert_pieces;
+    app__beside_t before = {.count = 0};
+    app__beside_t behind = {.count = 0};
+    if (plan->tp > 1 && plan->sequence_parallel) {
+        before.list[before.count++] = tensor_collective(plan, true, backward, pieces);
+    }
+    if (plan->ep > 1) {
+        before.list[before.count++] = route(plan, layer, false, pieces);
+        behind.list[behind.count++] = route(plan, layer, true, pieces);
+    }
+    if (plan->tp > 1) {
+        behind.list[behind.count++] = tensor_collective(plan, false, backward, pieces);
+    }
+    app__maker_pieces(maker, flops, pieces, &before, &behind);
 }
 
 // Returns the share of the mean number of tokens that the rank's experts get.
@@ -185,10 +207,17 @@ static void mlp(app__maker_t *maker, uint64_t layer, bool backward)
     const uint64_t expert = app__model_expert(model);
     const double routed = matrix_flops(plan, model->top_k * expert) * load_of(maker, layer);
     const double shared = matrix_flops(plan, model->shared_experts * expert);
+    const double flops = (backward ? 2 : 1) * (routed + shared);
+    if (plan->expert_pieces > 1) {
+        experts_in_pieces(maker, layer, flops, backward);
+        return;
+    }
+    const app__collective_t there = route(plan, layer, false, 1);
+    const app__collective_t back = route(plan, layer, true, 1);
     tensor_before(maker, backward);
-    route(maker, layer, false);
-    app__maker_compute(maker, (backward ? 2 : 1) * (routed + shared));
-    route(maker, layer, true);
+    app__maker_wait(maker, &there);
+    app__maker_compute(maker, flops);
+    app__maker_wait(maker, &back);
     tensor_behind(maker, backward);
 }
 

@@ -213,37 +213,51 @@ void app__maker_wait(app__maker_t *maker, const app__collective_t *collective)
     chain(maker, add_collective(maker, collective, APP__STREAM_BLOCKING));
 }
 
+// Adds collectives beside the chain, one after the other, the first behind two operations. Returns
+// the last one.
+static uint32_t add_beside(app__maker_t *maker,
+                           const app__beside_t *beside,
+                           uint32_t after,
+                           uint32_t also)
+{
+    uint32_t last = APP__NO_CHAIN;
+    for (uint32_t i = 0; i < beside->count; i++) {
+        last = add_collective(maker, &beside->list[i], APP__STREAM_BLOCKING);
+        app__maker_after(maker, last, after);
+        app__maker_after(maker, last, also);
+        after = last;
+        also = APP__NO_CHAIN;
+    }
+    return last;
+}
+
 void app__maker_pieces(app__maker_t *maker,
                        double flops,
-                       const app__collective_t *before,
-                       const app__collective_t *behind)
+                       uint32_t pieces,
+                       const app__beside_t *before,
+                       const app__beside_t *behind)
 {
-    const uint32_t pieces = maker->plan->tensor_pieces;
     uint32_t moved = APP__NO_CHAIN;   // the last collective
     uint32_t product = APP__NO_CHAIN; // the last computation
     uint32_t input = APP__NO_CHAIN;   // what the next computation works on
-    if (before != NULL) {
-        chain(maker, add_collective(maker, before, APP__STREAM_BLOCKING));
+    for (uint32_t i = 0; i < before->count; i++) {
+        chain(maker, add_collective(maker, &before->list[i], APP__STREAM_BLOCKING));
         moved = maker->last;
     }
     for (uint32_t i = 0; i < pieces; i++) {
-        if (before != NULL && i + 1 < pieces) {
-            input = add_collective(maker, before, APP__STREAM_BLOCKING);
-            app__maker_after(maker, input, moved);
+        if (before->count > 0 && i + 1 < pieces) {
+            input = add_beside(maker, before, moved, APP__NO_CHAIN);
             moved = input;
         }
         app__maker_compute(maker, flops / pieces); // behind the piece before, and its input
         product = maker->last;
-        if (behind != NULL) {
-            const uint32_t result = add_collective(maker, behind, APP__STREAM_BLOCKING);
-            app__maker_after(maker, result, product);
-            app__maker_after(maker, result, moved);
-            moved = result;
+        if (behind->count > 0) {
+            moved = add_beside(maker, behind, product, moved);
         }
         app__maker_need(maker, input);
         input = APP__NO_CHAIN;
     }
-    maker->last = behind != NULL ? moved : product;
+    maker->last = behind->count > 0 ? moved : product;
     maker->pending_count = 0;
 }
 

@@ -49,6 +49,7 @@ typedef struct app__plan {
     app__recompute_t recompute;
     app__overlap_t overlap;
     uint32_t tensor_pieces;    // of a matrix product, whose collectives overlap; 0, 1: none do
+    uint32_t expert_pieces;    // likewise, of the tokens of a layer's experts
     uint32_t zero;             // stage of ZeRO, 0 to 3
     uint64_t bucket_bytes;     // gradients of a collective at least; 0: all of a stage
     uint64_t activation_bytes; // of an element

@@ -172,7 +172,8 @@ static void shares_of(const app__routing_t *routing,
     }
 }
 
-// Makes the matrices of a layer's two all-to-alls and the loads of its experts.
+// Makes the matrices of a layer's two all-to-alls, or of those of a piece of its tokens, and the
+// loads of its experts.
 static void make_layer(const app__routing_t *routing,
                        const uint32_t *order,
                        const app__plan_t *plan,
@@ -182,7 +183,7 @@ static void make_layer(const app__routing_t *routing,
 {
     const double tokens_bytes = (double)app__plan_tokens(plan) * (double)plan->model.hidden *
                                 (double)plan->activation_bytes * (double)plan->model.top_k /
-                                plan->tp;
+                                plan->tp / (plan->expert_pieces > 1 ? plan->expert_pieces : 1);
     double *const shares = sim_alloc_array(plan->ep, sizeof(*shares));
     for (uint32_t source = 0; source < plan->ep; source++) {
         shares_of(routing, source, order, plan->ep, shares);

@@ -127,6 +127,17 @@ run even $moe
 run skewed $moe --set $T.skew=1.5
 holds "$(number even ep exposed_ms) > 0" "exposed ep"
 holds "$(number skewed ep exposed_ms) > $(number even ep exposed_ms)" "skew"
+# Tokens of experts in pieces: one travels while another is computed; with skew, too.
+for skew in 0 1.5; do
+    share=$([ $skew = 0 ] && echo 0.7 || echo 1) # waiting for hot experts is exposed, too
+    # shellcheck disable=SC2086
+    run whole $moe --set $T.skew=$skew --set $T.mfu=0.002
+    # shellcheck disable=SC2086
+    run parts $moe --set $T.skew=$skew --set $T.mfu=0.002 --set $T.expert-overlap=4
+    holds "$(number parts ep exposed_ms) < $share * $(number whole ep exposed_ms)" "overlap of experts, $skew"
+    holds "($(number parts ep bytes) / $(number whole ep bytes) - 1) ^ 2 < 1e-6" "bytes of experts, $skew"
+    holds "($(number parts compute_ms) / $(number whole compute_ms) - 1) ^ 2 < 1e-6" "experts, $skew"
+done
 printf '1 0 0 0\n0 1 0 0\n0 0 1 0\n0 0 0 1\n' >"$work/own.txt"
 # shellcheck disable=SC2086
 run own $moe --set $T.routing="$work/own.txt"
