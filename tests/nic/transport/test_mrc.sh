@@ -54,6 +54,13 @@ holds incast "skipped == 0"
 run narrow mrc --set topology.leaf-spine.spines=2 --set switch.trim.queue=40KB
 holds narrow "completed == 16 && trimmed > 0 && skipped > 0 && failed == 0"
 
+# Queues on the full fabric make paths differ by more than two idle round trips. That is no loss.
+within 20 "$program" run scenarios/uec/mrc.yaml -o "$work/full" --quiet --set pattern=across \
+    --set topology=planes --set loss=0.001 --set bytes=24MB >/dev/null 2>&1 || fail "the run over full planes"
+again=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["transport"]["retransmitted"])' \
+    "$work/full/summary.json")
+[ "$again" -gt 200 ] && [ "$again" -lt 1000 ] || fail "full planes: $again packets are sent again"
+
 loss="--set link.loss-rate=0.002 --set nic.mrc.probe-interval=20us"
 run loss mrc $loss
 holds loss "completed == 16 && gaps > 0 && failed > 0 && healed > 0 && retransmitted >= failed"

@@ -31,4 +31,10 @@ PY
             fail "$transport at $rate Mbps: $(cat "$work/said")"
     done
 done
+
+# With a queue for less than a packet, everything that waits is trimmed, and arrives in the end.
+within 10 "$ROCESIM" run "$work/slow.yaml" -o "$work/out" --quiet --set nic.transport=uec-rud \
+    --set nic.priority=1 --set nic.ack-priority=6 --set switch.mmu=trimming --set switch.trim.scale=true \
+    --set topology.star.rate=100Mbps >"$work/said" 2>&1 && grep -q ' 4 of 4 completed' "$work/said" ||
+    fail "no queue: $(tail -1 "$work/said")"
 exit $((failures > 0))
