@@ -308,12 +308,13 @@ static void add_evidence_of_port(const explain_t *explain, explain_finding_t *fi
     const explain_port_t *const port = &explain->ports[uid];
     cli__explain_evidence(
         finding,
-        sim_format("%s was used %s, its queue reached %s; fair shares there cost %u flows %s, "
+        sim_format("%s was used %s, its queue reached %s; fair shares there cost %u flow%s %s, "
                    "%.0f %% of the time of all flows",
                    finding->place,
                    world_format_percent(&used, port->utilisation),
                    world_format_bytes(&queue, port->queue_bytes_max),
                    port->shared_flows,
+                   sim_plural(port->shared_flows),
                    world_format_time(&lost, (sim_time_t)port->shared_ps),
                    explain->flows_ps > 0 ? 100 * port->shared_ps / explain->flows_ps : 0));
     const uint64_t full = port->drops[NET_DROP_EGRESS_FULL] + port->drops[NET_DROP_BUFFER_FULL];
@@ -521,8 +522,9 @@ static void find_retransmission(explain_t *explain, bool *claimed)
     finding->port = worst;
     finding->score_ps = lost_ps;
     finding->sentence =
-        sim_format("%u flows waited for retransmission, %s in all, beyond what sharing explains",
+        sim_format("%u flow%s waited for retransmission, %s in all, beyond what sharing explains",
                    flows,
+                   sim_plural(flows),
                    world_format_time(&time, (sim_time_t)lost_ps));
     const json_t *const counters = json_object_get(explain->summary, "nic_counters");
     cli__explain_evidence(

@@ -180,8 +180,9 @@ static void print_victims(const explain_t *explain, const explain_finding_t *fin
     victim_t *const victims = victims_of(explain, finding, &count);
     if (count > 0) {
         fprintf(out,
-                "  victims: %zu flows that do not pass it were stopped by its pauses\n",
-                count);
+                "  victims: its pauses stopped %zu flow%s on other paths\n",
+                count,
+                sim_plural(count));
     }
     for (size_t i = 0; i < count && i < VICTIMS_MAX; i++) {
         const explain_flow_t *const flow = &explain->flows[victims[i].flow];

@@ -145,12 +145,16 @@ void world_observed_print(const world_t *world, FILE *out)
             scenario->capture_count == 1 ? "" : "s");
     world_text_t text;
     if (observed->metrics > 0) {
-        fprintf(out, " of %.6g metrics", observed->metrics);
+        fprintf(out,
+                " of %.6g metric%s",
+                observed->metrics,
+                sim_plural((uint64_t)observed->metrics));
     }
     if (observed->rows > 0) {
         fprintf(out,
-                ", at least %.3g rows (%.3g of them in series.csv, some %s)",
+                ", at least %.3g row%s (%.3g of them in series.csv, some %s)",
                 observed->rows,
+                sim_plural((uint64_t)observed->rows),
                 observed->rows_written,
                 world_format_bytes(&text, (uint64_t)(observed->rows_written * ROW_BYTES)));
     }
@@ -161,8 +165,9 @@ void world_observed_print(const world_t *world, FILE *out)
     }
     if (observed->hop_rows > 0) {
         fprintf(out,
-                ", some %.3g rows of hops.csv (%s)",
+                ", some %.3g row%s of hops.csv (%s)",
                 observed->hop_rows,
+                sim_plural((uint64_t)observed->hop_rows),
                 world_format_bytes(&text, (uint64_t)(observed->hop_rows * HOP_BYTES)));
     }
     if (observed->memory_bytes > 0) {
@@ -186,11 +191,12 @@ sim_err_t world__observed_check(const world_t *world, world_error_t *error)
                       SIM_ERR_RANGE,
                       scenario->series_count > 0 ? &scenario->series[0].place
                                                  : &scenario->captures[0].place,
-                      "%zu series of %.6g metrics and %zu capture%s take some %s of memory in 16 "
+                      "%zu series of %.6g metric%s and %zu capture%s take some %s of memory in 16 "
                       "us of simulated time, expected at most %s: a longer 'every', fewer ports, a "
                       "higher memory-max, or --yes",
                       scenario->series_count,
                       observed->metrics,
+                      sim_plural((uint64_t)observed->metrics),
                       scenario->capture_count,
                       scenario->capture_count == 1 ? "" : "s",
                       world_format_bytes(&needed, (uint64_t)shown),
