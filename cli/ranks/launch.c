@@ -362,6 +362,8 @@ int cli_ranks_launch(const cli_args_t *args, unsigned count)
     cli_ranks_watch_t watch;
     cli_ranks_watch_begin(&watch, list, count);
     mpirun = start(args, count, &messages);
+    watch.mpirun = mpirun;
+    watch.status = file;
     catch_signals();
     if (messages >= 0) {
         pass_on(messages, &watch, &death);

@@ -8,13 +8,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define LOOK_AGAIN_MS 50 // while ranks have not begun
 #define LINE_BYTES 32u
+#define TERM_AFTER_S 4u // mpirun gives ranks five seconds at most
+#define KILL_AFTER_S 7u
+#define SECOND_MS 1000
 
 void cli_ranks_sign_in(const char *file)
 {
@@ -81,6 +86,30 @@ static void stop(cli_ranks_watch_t *watch)
     watch->over = true;
 }
 
+// Returns whether rank 0 has come to its end: then the others end by themselves.
+static bool is_whole(const cli_ranks_watch_t *watch)
+{
+    struct stat about;
+    return stat(watch->status, &about) == 0 && about.st_size > 0;
+}
+
+// Counts a second in which mpirun did not end. Ranks die with mpirun (cli_ranks_join). Returns
+// false if nothing more can come.
+static bool hurry(cli_ranks_watch_t *watch)
+{
+    watch->late_s++;
+    if (watch->mpirun <= 0 || is_whole(watch)) {
+        return true;
+    }
+    if (watch->late_s == TERM_AFTER_S) {
+        (void)kill(watch->mpirun, SIGTERM);
+    } else if (watch->late_s == KILL_AFTER_S) {
+        (void)kill(watch->mpirun, SIGKILL);
+        return false;
+    }
+    return true;
+}
+
 bool cli_ranks_watch_wait(cli_ranks_watch_t *watch, int messages)
 {
     for (;;) {
@@ -90,7 +119,9 @@ bool cli_ranks_watch_wait(cli_ranks_watch_t *watch, int messages)
         watch->processes[0] = (struct pollfd){.fd = messages, .events = POLLIN};
         const bool looks = !watch->over && watch->met < watch->count;
         const nfds_t polled = watch->over ? 1 : watch->met + 1;
-        if (poll(watch->processes, polled, looks ? LOOK_AGAIN_MS : -1) < 0 && errno != EINTR) {
+        const int wait_ms = looks ? LOOK_AGAIN_MS : watch->over ? SECOND_MS : -1;
+        const int ready = poll(watch->processes, polled, wait_ms);
+        if ((ready < 0 && errno != EINTR) || (ready == 0 && watch->over && !hurry(watch))) {
             return false;
         }
         unsigned ended = 0;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/ranks/watch.h - which of the ranks that a launcher started ends first.
+// cli/ranks/watch.h - which of the ranks that a launcher started ends first, and whether the others
+// end, too.
 #ifndef CLI_RANKS_WATCH_H
 #define CLI_RANKS_WATCH_H
 
 #include "kernel/base.h"
 
 #include <poll.h>
+#include <sys/types.h>
 
 typedef struct cli_ranks_watch {
     const char *file; // where ranks sign in; borrowed
@@ -13,6 +15,9 @@ typedef struct cli_ranks_watch {
     unsigned met;             // ranks that have signed in
     int first;                // the rank that ended first; -1: none has ended, or nobody knows
     bool over;                // one has ended
+    pid_t mpirun;             // its process, for signals; 0: none
+    const char *status;       // file that rank 0 writes when its results are whole; borrowed
+    unsigned late_s;          // time since then, in which mpirun did not end
     struct pollfd *processes; // [0] is for messages, the others are ranks as they signed in
     int *ranks;               // likewise
 } cli_ranks_watch_t;
@@ -22,7 +27,8 @@ void cli_ranks_sign_in(const char *file);
 
 // Begins to watch the ranks that sign in.
 void cli_ranks_watch_begin(cli_ranks_watch_t *watch, const char *file, unsigned count);
-// Waits until a descriptor can be read. Returns false if that failed.
+// Waits until a descriptor can be read. Returns false if that failed. Ends mpirun if it is still
+// there some seconds after a rank has died, which happens where the rank died as it began.
 bool cli_ranks_watch_wait(cli_ranks_watch_t *watch, int messages);
 // Frees the memory; `first` stays.
 void cli_ranks_watch_end(cli_ranks_watch_t *watch);

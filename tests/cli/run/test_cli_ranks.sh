@@ -218,6 +218,23 @@ kill -KILL "$victim"
 wait $launcher
 grep -q '^rocesim: rank 1 died before the run was over' "$work/err2" || fail "silent: $(cat "$work/err2")"
 
+# An mpirun that does not end after a death, as happens where a rank dies as it begins: the launcher ends it.
+mkdir "$work/stuck-bin"
+printf '#!/bin/sh\ntrap "" TERM\n%s "$@"\nsleep 60\ntouch "%s/slept"\n' "$(command -v mpirun)" "$work" \
+    >"$work/stuck-bin/mpirun"
+chmod +x "$work/stuck-bin/mpirun"
+PATH=$work/stuck-bin:$PATH ranks 2 stuck "$work/long.yaml" &
+launcher=$!
+for ((i = 0; i < 200; ++i)); do
+    victim=$(pgrep -f "^/.*run $work/long.yaml -o $work/stuck --quiet\$" | tail -n 1)
+    [ -n "$victim" ] && [ -e "$work/stuck/.unfinished" ] && break
+    sleep 0.05
+done
+kill -KILL "$victim"
+wait $launcher
+[ $? -eq 1 ] && [ ! -e "$work/slept" ] && grep -q '^rocesim: rank [01] ' "$work/err2" ||
+    fail "an mpirun that does not end: $(cat "$work/err2")"
+
 # A signal.
 timeout -s INT 2 "$ROCESIM" run "$work/long.yaml" -o "$work/stopped" --quiet --ranks 2 \
     >"$work/out" 2>"$work/err2"
