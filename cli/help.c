@@ -168,7 +168,7 @@ static const char help_capture[] =
     "rocesim capture merge FILE FILE... -o FILE\n"
     "rocesim capture convert FILE -o FILE\n"
     "rocesim capture split FILE -o DIR [--comments]\n"
-    "rocesim capture follow FILE --packet \"HOST QP N PSN N\" [--json]\n"
+    "rocesim capture follow FILE --packet \"HOST QP N PSN N [TIME N]\" [--json]\n"
     "\n"
     "Works on capture files, pcap and pcapng, compressed if the name ends in .gz. The\n"
     "format of FILE behind -o follows from its name; pcap has no comments. cut keeps a\n"
@@ -180,7 +180,8 @@ static const char help_capture[] =
     "\n"
     "  --from TIME, --to TIME   First and last time that cut keeps: 10us, 2ms.\n"
     "  --comments               Write pcapng files with the comments, instead of pcap.\n"
-    "  --packet TEXT            The packet to follow: host3 QP 2 PSN 17.\n"
+    "  --packet TEXT            The packet to follow: host3 QP 2 PSN 17. TIME 2 behind it\n"
+    "                           follows it only as it was sent for the second time.\n"
     "  --json                   Print the hops as JSON, with times in ps.\n"
     "\n"
     "docs/formats/captures.md explains captures.\n";

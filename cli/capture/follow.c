@@ -19,8 +19,18 @@
 #define BITS_PER_S_TO_PS (8 * SIM_PS_PER_S)
 #define NONE SIZE_MAX
 
+// What tells a copy of the packet from others of the same queue pair number and PSN: those to other
+// hosts, and those that were sent again by another path. Switches leave it as it is.
+typedef struct label {
+    bool is_ipv6;
+    uint8_t source_ip[16]; // of the NIC's plane
+    uint8_t destination_ip[16];
+    uint16_t udp_source_port;
+} label_t;
+
 // A frame of the packet.
 typedef struct sight {
+    size_t label; // in follow_t.labels
     sim_time_t time_ps;
     char *port; // name of the interface
     pcap_out_ng_way_t way;
@@ -54,10 +64,11 @@ typedef struct follow {
     char *host;
     uint64_t qp;
     uint64_t psn;
-    uint8_t source_ip[16];
-    bool knows_source;
-    bool is_ipv6;
-    uint8_t opcode;
+    uint64_t time; // 1: the first time that it was sent; 0: all times
+    label_t *labels;
+    size_t label_count;
+    size_t label_capacity;
+    const char *kind; // of the packet, for people
     sight_t *sights;
     size_t sight_count;
     size_t sight_capacity;
@@ -111,10 +122,26 @@ static bool same_node(const char *a, const char *b)
 
 // -- the first pass
 
-static bool is_source(const follow_t *follow, const net_frame_t *frame)
+// Returns the number of the frame's label; NONE: the host has sent none with it.
+static size_t find_label(const follow_t *follow, const label_t *label)
 {
-    return !follow->knows_source ||
-           (frame->ipv6 == follow->is_ipv6 && memcmp(frame->source_ip, follow->source_ip, 16) == 0);
+    for (size_t i = 0; i < follow->label_count; i++) {
+        const label_t *const one = &follow->labels[i];
+        if (one->is_ipv6 == label->is_ipv6 && one->udp_source_port == label->udp_source_port &&
+            memcmp(one->source_ip, label->source_ip, sizeof(one->source_ip)) == 0 &&
+            memcmp(one->destination_ip, label->destination_ip, sizeof(one->destination_ip)) == 0) {
+            return i;
+        }
+    }
+    return NONE;
+}
+
+static label_t label_of(const net_frame_t *frame)
+{
+    label_t label = {.is_ipv6 = frame->ipv6, .udp_source_port = frame->udp_source_port};
+    memcpy(label.source_ip, frame->source_ip, sizeof(label.source_ip));
+    memcpy(label.destination_ip, frame->destination_ip, sizeof(label.destination_ip));
+    return label;
 }
 
 static uint8_t class_of(const net_frame_t *frame)
@@ -136,6 +163,31 @@ static char *comment_of(const pcap_out_read_frame_t *frame)
     return NULL;
 }
 
+// Returns the kind of a request of Ultra Ethernet; NULL: the frame is none.
+static const char *uet_request(const net_frame_t *frame)
+{
+    if (!frame->is_uet) {
+        return NULL;
+    }
+    return frame->uet.type == UET_RUD_REQUEST || frame->uet.type == UET_RUD_CC_REQUEST
+               ? "RUD request"
+           : frame->uet.type == UET_ROD_REQUEST || frame->uet.type == UET_ROD_CC_REQUEST
+               ? "ROD request"
+               : NULL;
+}
+
+// Returns whether the frame names the packet's queue pair and PSN. Ultra Ethernet's requests carry
+// the lower 16 bits of the number as the destination's PDC.
+static bool is_asked_for(const follow_t *follow, const net_frame_t *frame)
+{
+    if (frame->is_uet) {
+        return uet_request(frame) != NULL &&
+               frame->uet.destination_pdc == (follow->qp & UINT16_MAX) &&
+               frame->uet.psn == follow->psn;
+    }
+    return !frame->is_pfc && frame->destination_qp == follow->qp && frame->psn == follow->psn;
+}
+
 static void take_sight(follow_t *follow,
                        const pcap_out_read_frame_t *seen,
                        const pcap_out_read_interface_t *interface)
@@ -143,21 +195,25 @@ static void take_sight(follow_t *follow,
     net_frame_t frame;
     sim_message_t message;
     if (net_frame_parse(seen->bytes, seen->captured_bytes, &frame, &message) != SIM_OK ||
-        frame.is_pfc || frame.destination_qp != follow->qp || frame.psn != follow->psn ||
-        !is_source(follow, &frame)) {
+        !is_asked_for(follow, &frame)) {
         return;
     }
-    if (!follow->knows_source) {
-        if (seen->way != PCAP_OUT_NG_SENT || !is_of(interface->name, follow->host)) {
+    const label_t label = label_of(&frame);
+    size_t number = find_label(follow, &label);
+    if (number == NONE) {
+        if (seen->way == PCAP_OUT_NG_RECEIVED || !is_of(interface->name, follow->host)) {
             return; // another host's packet
         }
-        follow->knows_source = true;
-        follow->is_ipv6 = frame.ipv6;
-        follow->opcode = frame.opcode;
-        memcpy(follow->source_ip, frame.source_ip, sizeof(follow->source_ip));
+        number = follow->label_count;
+        if (number == 0) {
+            follow->kind = frame.is_uet ? uet_request(&frame) : net_frame_opcode_name(frame.opcode);
+        }
+        SIM_GROW(follow->labels, follow->label_count, &follow->label_capacity);
+        follow->labels[follow->label_count++] = label;
     }
     SIM_GROW(follow->sights, follow->sight_count, &follow->sight_capacity);
-    follow->sights[follow->sight_count++] = (sight_t){.time_ps = seen->time_ps,
+    follow->sights[follow->sight_count++] = (sight_t){.label = number,
+                                                      .time_ps = seen->time_ps,
                                                       .port = sim_strdup(interface->name),
                                                       .way = seen->way,
                                                       .rate_bps = interface->rate_bps,
@@ -189,7 +245,8 @@ static sim_err_t each_frame(follow_t *follow, frame_fn fn, world_error_t *error)
 
 // -- journeys
 
-// Returns the first unused sight after `after` whose port is `port`, or one of its node if `sent`.
+// Returns the first unused sight of the same copy after `after` whose port is `port`, or one of its
+// node if `sent`.
 static size_t next_sight(const follow_t *follow, size_t after, const char *port, bool sent)
 {
     for (size_t i = after + 1; i < follow->sight_count; i++) {
@@ -197,7 +254,7 @@ static size_t next_sight(const follow_t *follow, size_t after, const char *port,
         const bool there =
             sent ? sight->way != PCAP_OUT_NG_RECEIVED && same_node(port, sight->port)
                  : sight->way == PCAP_OUT_NG_RECEIVED && strcmp(port, sight->port) == 0;
-        if (!sight->is_used && there) {
+        if (!sight->is_used && sight->label == follow->sights[after].label && there) {
             return i;
         }
     }
@@ -470,9 +527,10 @@ static void print_journey(const follow_t *follow, const journey_t *journey)
     }
     char *const end = node_of(last->port);
     const bool arrived = last->way == PCAP_OUT_NG_RECEIVED;
-    printf("  %16s  in all, until %s\n",
+    printf("  %16s  in all, until %s%s\n",
            us(&took, last->time_ps - start->time_ps),
-           arrived ? "the last bit is received" : "the packet is sent or dropped");
+           arrived ? "the last bit is received by " : "the packet is sent or dropped by ",
+           end);
     sim_free(end);
 }
 
@@ -512,7 +570,7 @@ static void print_json(const follow_t *follow)
     json_object_set_new(json, "host", json_string(follow->host));
     json_object_set_new(json, "qp", json_integer((json_int_t)follow->qp));
     json_object_set_new(json, "psn", json_integer((json_int_t)follow->psn));
-    json_object_set_new(json, "opcode", json_string(net_frame_opcode_name(follow->opcode)));
+    json_object_set_new(json, "opcode", json_string(follow->kind));
     json_object_set_new(json, "journeys", journeys);
     for (size_t j = 0; j < follow->journey_count; j++) {
         const journey_t *const journey = &follow->journeys[j];
@@ -548,7 +606,7 @@ static void print_text(const follow_t *follow)
            follow->host,
            follow->qp,
            follow->psn,
-           net_frame_opcode_name(follow->opcode),
+           follow->kind,
            follow->sights[follow->journeys[0].start].bytes,
            sim_plural(follow->sights[follow->journeys[0].start].bytes),
            follow->journey_count,
@@ -560,10 +618,11 @@ static void print_text(const follow_t *follow)
 
 // -- the command
 
-// Reads "HOST QP NUMBER PSN NUMBER"; numbers are decimal, or hexadecimal after 0x.
+// Reads "HOST QP NUMBER PSN NUMBER", and " TIME NUMBER" if it follows; numbers are decimal, or
+// hexadecimal after 0x.
 static bool read_packet(const char *text, follow_t *follow)
 {
-    static const char *const words[] = {" QP ", " PSN "};
+    static const char *const words[] = {" QP ", " PSN ", " TIME "};
     const char *const qp = strstr(text, words[0]);
     const char *const psn = qp != NULL ? strstr(qp, words[1]) : NULL;
     if (qp == NULL || psn == NULL || qp == text) {
@@ -574,7 +633,13 @@ static bool read_packet(const char *text, follow_t *follow)
     follow->qp = strtoull(qp + strlen(words[0]), &end, 0);
     follow->psn = strtoull(psn + strlen(words[1]), &last, 0);
     follow->host = sim_format("%.*s", (int)(qp - text), text);
-    return end == psn && *last == '\0' && last > psn + strlen(words[1]);
+    const bool has_psn = end == psn && last > psn + strlen(words[1]);
+    if (strncmp(last, words[2], strlen(words[2])) == 0) {
+        const char *const time = last + strlen(words[2]);
+        follow->time = strtoull(time, &last, 0);
+        return has_psn && last > time && *last == '\0' && follow->time > 0;
+    }
+    return has_psn && *last == '\0';
 }
 
 static void fini(follow_t *follow)
@@ -583,10 +648,30 @@ static void fini(follow_t *follow)
         sim_free(follow->sights[i].port);
         sim_free(follow->sights[i].comment);
     }
+    sim_free(follow->labels);
     sim_free(follow->sights);
     sim_free(follow->hops);
     sim_free(follow->journeys);
     sim_free(follow->host);
+}
+
+// Keeps only the journey that was asked for.
+static sim_err_t choose(follow_t *follow, world_error_t *error)
+{
+    if (follow->time > follow->journey_count) {
+        return world_fail(error,
+                          SIM_ERR_RANGE,
+                          NULL,
+                          "%s: the packet was sent %zu time%s, expected TIME 1%s%zu",
+                          follow->path,
+                          follow->journey_count,
+                          sim_plural(follow->journey_count),
+                          follow->journey_count > 1 ? " to " : ", not more than ",
+                          follow->journey_count);
+    }
+    follow->journeys[0] = follow->journeys[follow->time - 1];
+    follow->journey_count = 1;
+    return SIM_OK;
 }
 
 sim_err_t cli_capture_follow(const char *path, const char *packet, bool json, world_error_t *error)
@@ -599,7 +684,8 @@ sim_err_t cli_capture_follow(const char *path, const char *packet, bool json, wo
                             SIM_ERR_INVALID,
                             NULL,
                             "rocesim capture follow --packet \"%s\": expected a packet such as "
-                            "\"host3 QP 2 PSN 17\"",
+                            "\"host3 QP 2 PSN 17\", with \"TIME 2\" behind it for the second time "
+                            "that it was sent",
                             world_show(&shown, packet));
     }
     if (result == SIM_OK) {
@@ -618,6 +704,9 @@ sim_err_t cli_capture_follow(const char *path, const char *packet, bool json, wo
                             world_show(&shown, follow.host),
                             follow.qp,
                             follow.psn);
+    }
+    if (result == SIM_OK && follow.time > 0) {
+        result = choose(&follow, error);
     }
     if (result == SIM_OK) {
         result = find_reasons(&follow, error);

@@ -94,6 +94,45 @@ for drop in drops: # of data, or of ACKs with equal numbers
 assert lost > 0, drops
 END
 
+# Copies by several planes, trimmed packets of Ultra Ethernet, packets that were sent again: `follow` finds
+# each time that the host sent one, and the hops of each, as hops.csv has them. TIME chooses one of them.
+planes='{multi-plane: {planes: 2, leaves: 2, spines: 2, hosts-per-leaf: 2, host-rate: 100Gbps}}'
+tree='{leaf-spine: {leaves: 2, spines: 2, hosts-per-leaf: 2, host-rate: 100Gbps, fabric-rate: 100Gbps}}'
+again() {
+    printf '%s\n' "topology: $2" 'outputs: {hops-max: 1000000}' 'captures: [{fabric: all.pcapng}]' \
+        'traffic: [incast: {to: host0, from: "host[1-3]", bytes: 60KB}]' "$3" >"$work/$1.yaml"
+    "$ROCESIM" run "$work/$1.yaml" -o "$work/$1" --quiet >/dev/null || fail "run $1"
+    python3 - "$work/$1" "$ROCESIM" <<'END' || fail "follow: $1"
+import collections, csv, decimal, json, subprocess, sys
+folder, program = sys.argv[1:]
+ps = lambda text: int(decimal.Decimal(text) * 1000)
+packets = collections.defaultdict(list)
+for row in csv.DictReader(open(folder + "/hops.csv")):
+    if row["qp"] and row["kind"] == "data":
+        packets[row["src"], row["qp"], row["psn"]].append(row)
+sends = {key: sum(r["port"].startswith(key[0] + "->") for r in rows) for key, rows in packets.items()}
+def follow(key, time=""):
+    told = subprocess.run([program, "capture", "follow", "--json", folder + "/captures/all.pcapng", "--packet",
+        "%s QP %s PSN %s" % key + time], capture_output=True, text=True)
+    return told.returncode, told.returncode == 0 and json.loads(told.stdout)["journeys"]
+for key in sorted(sends, key=lambda k: (-sends[k], k))[:4]:
+    status, journeys = follow(key)
+    assert status == 0 and len(journeys) == sends[key] > 1, (key, sends[key], journeys)
+    links = sorted((h["from_ps"], h["from_ps"] + h["took_ps"])
+                   for j in journeys for h in j["hops"] if h["kind"] == "link")
+    assert set(links) <= {(ps(r["time_ns"]), ps(r["arrives_ns"])) for r in packets[key]}, (key, links)
+    for j in journeys:
+        assert j["took_ps"] == sum(h["took_ps"] for h in j["hops"]), (key, j)
+        assert j["hops"][-1]["port"].endswith("->host0") or "dropped" in j.get("comment", ""), (key, j)
+    assert follow(key, " TIME 2") == (0, journeys[1:2]), key
+    assert follow(key, " TIME 99")[0] == 2, key
+END
+}
+again planes "$planes" 'nic: {transport: irn, planes: round-robin}
+links: {"plane0-leaf0--plane0-spine0": {loss-rate: 0.1}, "plane1-leaf0--plane1-spine1": {loss-rate: 0.1}}'
+again uec "$tree" 'nic: {transport: uec-rud}
+switch: {mmu: trimming, pfc: {enabled: false}, trim: {queue: 10KB, priorities: [3]}}'
+
 # refused WORDS ARGUMENT...: exit status 2, the message has the words, and nothing is written.
 refused() {
     "$ROCESIM" capture "${@:2}" >/dev/null 2>"$work/err"
