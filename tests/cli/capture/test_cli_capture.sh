@@ -112,8 +112,8 @@ for row in csv.DictReader(open(folder + "/hops.csv")):
         packets[row["src"], row["qp"], row["psn"]].append(row)
 sends = {key: sum(r["port"].startswith(key[0] + "->") for r in rows) for key, rows in packets.items()}
 def follow(key, time=""):
-    told = subprocess.run([program, "capture", "follow", "--json", folder + "/captures/all.pcapng", "--packet",
-        "%s QP %s PSN %s" % key + time], capture_output=True, text=True)
+    told = subprocess.run([program, "capture", "follow", "--json", folder + "/captures/all.pcapng",
+                           "--packet", "%s QP %s PSN %s" % key + time], capture_output=True, text=True)
     return told.returncode, told.returncode == 0 and json.loads(told.stdout)["journeys"]
 for key in sorted(sends, key=lambda k: (-sends[k], k))[:4]:
     status, journeys = follow(key)
