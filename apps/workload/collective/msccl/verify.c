@@ -218,7 +218,14 @@ static int compare_queues(const void *a, const void *b)
 static queue_t *queue_of(const machine_t *machine, uint32_t from, uint32_t to, uint32_t lane)
 {
     const queue_t wanted = {.key = queue_key(from, to, lane)};
-    return bsearch(&wanted, machine->queues, machine->queue_count, sizeof(wanted), compare_queues);
+    if (machine->queue_count == 0) {
+        return NULL;
+    }
+    return bsearch(&wanted,
+                   machine->queues,
+                   machine->queue_count,
+                   sizeof(wanted),
+                   compare_queues);
 }
 
 // Does one chunk of a step. Returns what is wrong; NULL: nothing.
