@@ -221,11 +221,7 @@ static queue_t *queue_of(const machine_t *machine, uint32_t from, uint32_t to, u
     if (machine->queue_count == 0) {
         return NULL;
     }
-    return bsearch(&wanted,
-                   machine->queues,
-                   machine->queue_count,
-                   sizeof(wanted),
-                   compare_queues);
+    return bsearch(&wanted, machine->queues, machine->queue_count, sizeof(wanted), compare_queues);
 }
 
 // Does one chunk of a step. Returns what is wrong; NULL: nothing.
