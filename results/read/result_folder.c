@@ -12,11 +12,50 @@
 
 #define SUMMARY_BYTES_MAX ((size_t)64 << 20)
 
+static bool has(const char *folder, const char *file)
+{
+    char *const path = sim_format("%s/%s", folder, file);
+    const bool found = access(path, R_OK) == 0;
+    sim_free(path);
+    return found;
+}
+
+bool results_result_is_sweep(const char *folder)
+{
+    return has(folder, "runs.csv") && !has(folder, "summary.json");
+}
+
+// Returns whether there is such a folder; if not, *error says what was expected.
+static bool is_folder(const char *folder, world_error_t *error)
+{
+    struct stat status;
+    if (stat(folder, &status) == 0 && S_ISDIR(status.st_mode)) {
+        return true;
+    }
+    const world_place_t place = {folder, 0, 0};
+    return world_fail(error,
+                      SIM_ERR_IO,
+                      &place,
+                      "there is no such folder, expected one of `rocesim run -o` or "
+                      "`rocesim sweep -o`") == SIM_OK;
+}
+
 sim_err_t results_result_summary(const char *folder, json_t **summary, world_error_t *error)
 {
-    char *const path = sim_format("%s/summary.json", folder);
     char *text = NULL;
     size_t size = 0;
+    if (!is_folder(folder, error)) {
+        return SIM_ERR_IO;
+    }
+    if (results_result_is_sweep(folder)) {
+        const world_place_t place = {folder, 0, 0};
+        return world_fail(error,
+                          SIM_ERR_INVALID,
+                          &place,
+                          "this folder holds a sweep, expected one of its runs, in %s/runs",
+                          folder);
+    }
+    char *const path = sim_format("%s/summary.json", folder);
     sim_err_t result = world_read_file(path, SUMMARY_BYTES_MAX, &text, &size, error);
     if (result == SIM_OK) {
         json_error_t parse;
@@ -87,19 +126,6 @@ void results_result_names(const char *const *folders, size_t count, char **names
 
 // -- sweeps
 
-static bool has(const char *folder, const char *file)
-{
-    char *const path = sim_format("%s/%s", folder, file);
-    const bool found = access(path, R_OK) == 0;
-    sim_free(path);
-    return found;
-}
-
-bool results_result_is_sweep(const char *folder)
-{
-    return has(folder, "runs.csv") && !has(folder, "summary.json");
-}
-
 typedef struct run_list {
     char **folders;
     size_t count;
@@ -152,14 +178,8 @@ sim_err_t results_result_runs(const char *const *folders,
     run_list_t list = {0};
     sim_err_t result = SIM_OK;
     for (size_t i = 0; result == SIM_OK && i < count; i++) {
-        struct stat status;
-        if (stat(folders[i], &status) != 0 || !S_ISDIR(status.st_mode)) {
-            const world_place_t place = {folders[i], 0, 0};
-            result = world_fail(error,
-                                SIM_ERR_IO,
-                                &place,
-                                "there is no such folder, expected one of `rocesim run -o` or "
-                                "`rocesim sweep -o`");
+        if (!is_folder(folders[i], error)) {
+            result = SIM_ERR_IO;
         } else if (results_result_is_sweep(folders[i])) {
             result = add_sweep(&list, folders[i], error);
         } else {

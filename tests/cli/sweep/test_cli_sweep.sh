@@ -71,6 +71,8 @@ mean=$(awk -F, '$2 == 6 { sum += $8 } END { printf "%.9g", sum / 10 }' "$work/a/
 [ "$(awk 'NR == 1 { print $1, NF } /^runs/ { print $2 }' "$work/compared" | xargs)" = "p1 6 10" ] ||
     fail "compared: $(head -n 2 "$work/compared")"
 [ "$("$ROCESIM" compare --csv "$work/a" | wc -l)" -eq 61 ] || fail "compare --csv of a sweep"
+"$ROCESIM" explain "$work/a" >"$work/out" 2>&1
+[ $? = 2 ] && grep -q 'holds a sweep, expected one of its runs, in ' "$work/out" || fail "$(cat "$work/out")"
 "$ROCESIM" compare "$work/none" >"$work/out" 2>&1
 [ $? = 2 ] && grep -q 'none: there is no such folder, expected' "$work/out" || fail "$(cat "$work/out")"
 
