@@ -66,6 +66,15 @@ run peers $apart $prefixes traffic.cache=peers
 run store $apart $prefixes traffic.cache=store traffic.storage=2 topology.star.hosts=12
 run experts $apart traffic.model=mixtral-8x7b traffic.experts=pool
 run cut $apart nic.timeout=8 traffic.rate=20 'faults=[{part: host2/nic0, at: 30ms}]'
+# The weights of Llama 3 405B fit into two stages of eight GPUs, not into one.
+"$ROCESIM" check hosts.yaml --set 'traffic[0].serving.model=llama3-405b' --set 'traffic[0].serving.tp=8' \
+    >said 2>&1 && fail "the weights fit into eight GPUs: $(cat said)"
+for shape in '2 1' '4 2'; do
+    "$ROCESIM" check hosts.yaml --set 'traffic[0].serving.model=llama3-405b' \
+        --set 'traffic[0].serving.tp=8' --set "traffic[0].serving.pp=${shape% *}" \
+        --set "traffic[0].serving.tp-hosts=${shape#* }" >said 2>&1 || fail "$shape: $(cat said)"
+    sed -n "s/.*prefill node: room for the KV data of \([0-9]*\) tokens.*/${shape% *} \1/p" said >>rooms
+done
 for threads in 1 2 4; do
     "$ROCESIM" run hosts.yaml -o t$threads --threads $threads --quiet --set 'traffic[0].serving.pp=2' \
         --set 'traffic[0].serving.tp=4' --set 'traffic[0].serving.tp-hosts=2' \
@@ -101,6 +110,13 @@ one = wire(128 * 4096 * 2)
 near(app("pp5")["stages"]["prefill_ms"], STEP + 7 * STEP * 7 / 32 + 4 * one, 1e-3, "unequal stages")
 near(app("alone")["stages"]["prefill_ms"], 8 * (STEP + 3 * one), 1e-3, "one step at a time")
 near(app("decode")["tpot_ms"]["mean"], STEP + 3 * wire(4096 * 2), 1e-3, "a token passes all stages")
+# Each stage of S has 8 GPUs of 72 GB, most of its layers' weights, and KV data in as many layers.
+weights = 2 * (126 * (2 * 16384**2 + 2 * 8 * 128 * 16384 + 3 * 16384 * 53248) + 2 * 16384 * 128256)
+rooms = [[int(word) for word in line.split()] for line in open("rooms")]
+assert [stages for stages, _ in rooms] == [2, 4], rooms
+for stages, tokens in rooms:
+    layers = -(-126 // stages)
+    near(tokens, (8 * 72e9 - weights * layers / 126) / (layers * 2 * 8 * 128 * 2), 1e-3, f"room of {stages}")
 # A ring of H hosts: 2 (H - 1) messages of 1 / H of the activations; the GPUs of a host share one NIC.
 bytes_ = 1024 * 4096 * 2
 for name, hosts, calls, size in (("tp2", 2, 64, bytes_), ("tp4", 4, 64, bytes_), ("tp8", 8, 64, bytes_),
