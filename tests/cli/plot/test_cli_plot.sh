@@ -353,8 +353,8 @@ expect 2 "unknown kind 'slowdwn', did you mean 'slowdown'?" a --kind slowdwn
 expect 2 "expected a file that ends in .svg, .png, .pdf or .gnuplot" a -o x.jpg
 expect 2 "expected a file that ends in" a -o .svg
 expect 2 "expected result folders"
-expect 2 "nowhere/summary.json" nowhere
-expect 2 "d/missing/summary.json" a d/missing
+expect 2 "nowhere: there is no such folder, expected" nowhere
+expect 2 "d/missing: there is no such folder, expected" a d/missing
 expect 2 "unknown option '--kinds', did you mean '--kind'?" a --kinds queue
 mkdir empty
 echo '{"flows": {}}' >empty/summary.json
