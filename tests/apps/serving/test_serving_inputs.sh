@@ -29,7 +29,7 @@ ours() {
     shift
     for one in "$@"; do set+=(--set "traffic[0].serving.$one"); done
     [ "$command" = check ] || set+=(-o out --quiet)
-    "$ROCESIM" "$command" folder/serving.yaml "${set[@]}"
+    within 5 "$ROCESIM" "$command" folder/serving.yaml "${set[@]}"
 }
 
 # refused TEXT SETTING...: both commands refuse the settings, with TEXT in their message

@@ -35,4 +35,9 @@ above "$(cell dual dual 1:1 gain)" 1.3 "gain by reading through decode nodes"
 above 1.5 "$(cell dual dual 1:1 imbalance)" "imbalance of NICs for storage with two ways"
 above "$(cell trace peers 3 hit_rate)" 0.5 "share of prompts in a cache"
 above "$(cell trace none 3 ttft_ms)" "$(cell trace peers 3 ttft_ms)" "TTFT without a cache"
+for study in dual formula layers ratio trace; do
+    [ "$(wc -l <"$work/$study/compare.csv")" -gt 1 ] || fail "$study compares nothing"
+done
+awk -F, 'NR > 1 { rows++; far += $4 > 33 || $4 < -33 } END { exit !(rows == 2 && far == 0) }' \
+    "$work/dual/compare.csv" || fail "dual is not within a third: $(cat "$work/dual/compare.csv")"
 [ $failures = 0 ]
