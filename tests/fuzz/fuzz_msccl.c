@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // labels: clang
-// tests/fuzz/fuzz_msccl.c - MSCCL algorithms of any bytes: refused, or programs that end.
+// tests/fuzz/fuzz_msccl.c - MSCCL algorithms and MSCCL++ plans of any bytes: refused, or they end.
 #include "apps/workload/collective/msccl/msccl.h"
 
 #include <string.h>
@@ -16,7 +16,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .text = (const char *)data,
         .size_bytes = size,
     };
-    if (app__msccl_read(&file, &msccl, &message) != SIM_OK) {
+    const bool plan = size > 0 && data[0] == '{';
+    const sim_err_t error = plan ? app__mscclpp_read(&file, &msccl, &message)
+                                 : app__msccl_read(&file, &msccl, &message);
+    if (error != SIM_OK) {
         SIM_CHECKF(strncmp(message.text, "algo:", 5) == 0, "message \"%s\"", message.text);
     } else {
         SIM_CHECK(app__msccl_verify(&msccl, &message) == SIM_OK);
