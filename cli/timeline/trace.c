@@ -83,6 +83,47 @@ static int by_track_and_time(const void *a, const void *b)
     return (x->end_ps > y->end_ps) - (x->end_ps < y->end_ps);
 }
 
+#define LEAVES 1u
+#define ARRIVES 2u
+
+// Returns which ends of each arrow are drawn, by its number: an arrow with one end is of no use to a
+// viewer. Slices beyond the trace's limit draw none. The caller frees them.
+static uint8_t *arrow_ends(const cli_slices_t *slices, const cli_trace_t *trace)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < slices->count; i++) {
+        const cli_slice_t *const slice = &slices->items[i];
+        most = slice->arrow > most ? slice->arrow : most;
+        most = slice->caused_by > most ? slice->caused_by : most;
+        for (size_t c = 0; c < slice->cause_count; c++) {
+            most = slice->causes[c].arrow > most ? slice->causes[c].arrow : most;
+        }
+    }
+    uint8_t *const ends = sim_alloc(most + 1);
+    memset(ends, 0, most + 1);
+    // Names of threads, which have no limit, count as events: at most one for each slice.
+    uint64_t events = trace->events;
+    for (size_t i = 0; i < slices->count; i++) {
+        const cli_slice_t *const slice = &slices->items[i];
+        events += 2 + (slice->arrow != 0 ? 1u : 0) + (slice->caused_by != 0 ? 1u : 0) +
+                  slice->cause_count;
+        if (events > trace->events_max) {
+            break;
+        }
+        ends[slice->arrow] |= (uint8_t)(slice->arrow_arrives ? ARRIVES : LEAVES);
+        ends[slice->caused_by] |= ARRIVES;
+        for (size_t c = 0; c < slice->cause_count; c++) {
+            ends[slice->causes[c].arrow] |= LEAVES;
+        }
+    }
+    return ends;
+}
+
+static bool is_drawn(const uint8_t *ends, uint64_t arrow)
+{
+    return arrow != 0 && ends[arrow] == (LEAVES | ARRIVES);
+}
+
 static json_t *event_of(const cli_slice_t *slice, const char *phase, json_int_t tid, double us)
 {
     json_t *const event = json_object();
@@ -118,23 +159,28 @@ static void put_arrow(const cli_slice_t *slice,
     cli__trace_put(trace, slice->pid, event);
 }
 
-static void put_arrows(const cli_slice_t *slice, cli_trace_t *trace, json_int_t tid)
+static void put_arrows(const cli_slice_t *slice,
+                       cli_trace_t *trace,
+                       json_int_t tid,
+                       const uint8_t *ends)
 {
-    if (slice->arrow != 0) {
+    if (is_drawn(ends, slice->arrow)) {
         const bool arrives = slice->arrow_arrives;
         const sim_time_t at_ps = arrives ? slice->end_ps : slice->start_ps;
         put_arrow(slice, trace, tid, "data", slice->arrow, arrives, at_ps);
     }
     for (size_t i = 0; i < slice->cause_count; i++) {
         const cli_leaving_t *const leaving = &slice->causes[i];
-        put_arrow(slice, trace, tid, "pause", leaving->arrow, false, leaving->at_ps);
+        if (is_drawn(ends, leaving->arrow)) {
+            put_arrow(slice, trace, tid, "pause", leaving->arrow, false, leaving->at_ps);
+        }
     }
-    if (slice->caused_by != 0) {
+    if (is_drawn(ends, slice->caused_by)) {
         put_arrow(slice, trace, tid, "pause", slice->caused_by, true, slice->start_ps);
     }
 }
 
-static void put_slice(cli_slice_t *slice, cli_trace_t *trace, json_int_t tid)
+static void put_slice(cli_slice_t *slice, cli_trace_t *trace, json_int_t tid, const uint8_t *ends)
 {
     json_t *const event =
         event_of(slice, slice->is_instant ? "i" : "X", tid, cli__trace_us(slice->start_ps));
@@ -153,7 +199,7 @@ static void put_slice(cli_slice_t *slice, cli_trace_t *trace, json_int_t tid)
         json_object_set(event, "args", slice->args);
     }
     cli__trace_put(trace, slice->pid, event);
-    put_arrows(slice, trace, tid);
+    put_arrows(slice, trace, tid, ends);
 }
 
 void cli__slices_write(cli_slices_t *slices, cli_trace_t *trace)
@@ -164,6 +210,7 @@ void cli__slices_write(cli_slices_t *slices, cli_trace_t *trace)
     if (slices->count > 0) {
         qsort(slices->items, slices->count, sizeof(cli_slice_t), by_track_and_time);
     }
+    uint8_t *const ends = arrow_ends(slices, trace);
     for (size_t i = 0; i < slices->count; i++) {
         cli_slice_t *const slice = &slices->items[i];
         const cli_slice_t *const before = i > 0 ? &slices->items[i - 1] : NULL;
@@ -190,8 +237,9 @@ void cli__slices_write(cli_slices_t *slices, cli_trace_t *trace)
             sim_free(name);
         }
         free_ps[lane] = slice->end_ps;
-        put_slice(slice, trace, first_tid + lane);
+        put_slice(slice, trace, first_tid + lane, ends);
     }
+    sim_free(ends);
     for (size_t i = 0; i < slices->count; i++) {
         slice_fini(&slices->items[i]);
     }
