@@ -86,8 +86,8 @@ static int by_track_and_time(const void *a, const void *b)
 #define LEAVES 1u
 #define ARRIVES 2u
 
-// Returns which ends of each arrow are drawn, by its number: an arrow with one end is of no use to a
-// viewer. Slices beyond the trace's limit draw none. The caller frees them.
+// Returns which ends of each arrow are drawn, by its number: an arrow with one end is of no use to
+// a viewer. Slices beyond the trace's limit draw none. The caller frees them.
 static uint8_t *arrow_ends(const cli_slices_t *slices, const cli_trace_t *trace)
 {
     uint64_t most = 0;

@@ -29,7 +29,7 @@ for name in s cache; do
     "$ROCESIM" timeline "$work/$name" -o "$work/$name.json" || fail "timeline $name"
 done
 "$ROCESIM" timeline "$work/s" --events 10 -o "$work/few.json" 2>"$work/note" || fail "few events"
-"$ROCESIM" timeline "$work/s" --events 60 -o "$work/some.json" 2>/dev/null || fail "some events"
+"$ROCESIM" timeline "$work/s" --events 100 -o "$work/some.json" 2>/dev/null || fail "some events"
 grep -q 'holds [0-9]* events and leaves out' "$work/note" || fail "no note: $(cat "$work/note")"
 "$ROCESIM" timeline "$work/s" --from 20us --to 25us -o "$work/part.json" || fail "a range"
 
