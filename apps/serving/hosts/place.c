@@ -141,7 +141,7 @@ sim_err_t app__serving_check_shapes(const app__serving_t *serving, sim_message_t
     if (error == SIM_OK && serving->config.decode > 0) {
         error = check_shape(serving, true, message);
     }
-    if (error == SIM_OK && serving->config.storage_path == APP__SERVING_DUAL &&
+    if (error == SIM_OK && serving->config.storage_path != APP__SERVING_DIRECT &&
         app__serving_member_count(serving) > 0) {
         error = sim_fail_about(message,
                                SIM_ERR_INVALID,

@@ -279,6 +279,7 @@ python3 check.py || fail "a value is wrong"
 for wrong in 'cache=store:storage nodes' 'hidden=768 heads=6 kv-heads=6 tp=3 decode-tp=2:decode-tp' \
     'tp=3:32 heads' 'decode-tp=5:decode-tp: 5' 'kv-heads=64:kv-heads: 64' 'pp=33:pp is 33' \
     'tp=4 tp-hosts=3:tp-hosts is 3' 'pp=2 storage-path=dual:storage-path' \
+    'pp=2 storage-path=alternate:storage-path' \
     'model=llama3-405b:no room for a page of KV data' 'prefill=9:hosts'; do
     set=()
     for one in ${wrong%%:*}; do set+=(--set "traffic[0].serving.$one"); done
