@@ -189,7 +189,9 @@ static sim_err_t read_trace(maker_t *maker)
     sim_message_t why;
     sim_err_t error = context->read_file(config->trace, &text, &size, &why, context->ctx);
     if (error != SIM_OK) {
-        return sim_fail_about(maker->message, error, "trace", ": %s", why.text);
+        const char *const hint =
+            config->trace[0] == '/' ? "" : "; a relative name begins in the scenario's folder";
+        return sim_fail_about(maker->message, error, "trace", ": %s%s", why.text, hint);
     }
     const uint64_t wanted = config->requests == SIM_AUTO ? APP__REQUESTS_MAX : config->requests;
     app__mooncake_trace_t *const trace = &maker->trace;

@@ -62,7 +62,7 @@ refused 'kv-priority: 3, expected auto with `transport: mooncake`' transport=moo
 refused 'decode-tp: 2, expected auto or tp with `decode: 0`' decode=0 decode-tp=2
 refused 'think: expected 0s without clients' think=5ms
 refused 'host host1 has 1 NIC; expected that some remain' storage-nics=1
-refused 'nofile.jsonl: cannot open' trace=nofile.jsonl
+refused "a file that can be read; a relative name begins in the scenario's folder" trace=nofile.jsonl
 refused 'cut.jsonl:2:18: the string has no end' trace=cut.jsonl requests=auto
 refused 'column.csv:1:1: the first line has no column ContextTokens' trace=column.csv
 refused "unknown key 'promt-tokens'" promt-tokens=3
