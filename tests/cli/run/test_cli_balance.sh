@@ -117,7 +117,8 @@ sed -i 's/, verb: read, messages: 2//' "$work/clean.yaml"
 [ "$(reordered ecmp)" = 0 ] || fail "ECMP reorders"
 [ "$(reordered random)" -gt 0 ] || fail "a random spray does not reorder"
 grep -q '"link_imbalance"' "$work/r/summary.json" || fail "no imbalance"
-[ "$(awk -F, 'NR > 1 { sum += $(NF - 2) } END { print sum }' "$work/r/flows.csv")" = \
+[ "$(awk -F, 'NR == 1 { while ($++c != "reordered_packets") { } next } { sum += $c } END { print sum }' \
+    "$work/r/flows.csv")" = \
     "$(grep -A 1 '"reordering": {' "$work/r/summary.json" | tr -dc '0-9')" ] ||
     fail "flows.csv and the summary do not agree on reordering"
 
