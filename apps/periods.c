@@ -2,17 +2,22 @@
 // apps/periods.c - decides when to look for periods, and jumps over them.
 //
 // While all messages have much left to send, one port is watched. When its frames repeat, the state
-// of the network is taken at two moments so far apart, then twice, four times... as far: ties take
-// up to 16 periods to repeat. Equal states prove that all repeats, and the rest of the periods is
-// added at once. docs/models/fast-forward.md
+// of the network is taken at two moments so far apart, then 16 times as far: ties take so long to
+// repeat. Equal states prove that all repeats, and the rest of the periods is added at once. After a
+// failure nobody looks until so much was simulated that failures cost three per cent of a run at
+// most. docs/models/fast-forward.md
 #include "apps/periods.h"
 
+#include "nic/memo.h"
 #include "nic/period.h"
 
 #define LEAST_PACKETS 256u // left to send, for a jump to pay
 #define MULTIPLES 16u      // periods between two moments, at most
 #define WAIT_PS (4 * SIM_PS_PER_US)
 #define WAIT_MOST_PS (4 * SIM_PS_PER_MS)
+// Bytes of a moment that cost as much as a packet-hop, about, and hops for each that a failure costs.
+#define HOP_BYTES 32u
+#define HOPS_BETWEEN 30u
 
 struct app_periods {
     const net_t *net;
@@ -23,6 +28,8 @@ struct app_periods {
     nic_moment_t *first;
     sim_time_t period_ps; // of the port
     uint32_t multiple;    // of it, to the second moment
+    uint64_t cost_hops;   // of the moments since the last success
+    uint64_t least_hops;  // that ports have sent when somebody looks again
 };
 
 static void stop(app_periods_t *periods)
@@ -40,8 +47,17 @@ static void fail(app_periods_t *periods, sim_time_t now_ps, const char *why)
     if (why != NULL) {
         app_skips_refuse(periods->skips, why);
     }
+    periods->least_hops = nic_memo_hops(periods->net) + HOPS_BETWEEN * periods->cost_hops;
+    periods->cost_hops = 0;
     periods->next_ps = now_ps + periods->wait_ps;
     periods->wait_ps = periods->wait_ps < WAIT_MOST_PS ? 2 * periods->wait_ps : WAIT_MOST_PS;
+}
+
+static nic_moment_t *take(app_periods_t *periods, sim_time_t now_ps)
+{
+    nic_moment_t *const moment = nic_moment_take(periods->net, now_ps);
+    periods->cost_hops += nic_moment_bytes(moment) / HOP_BYTES;
+    return moment;
 }
 
 static void cut_next(const app_periods_t *periods)
@@ -64,7 +80,7 @@ static void begin(app_periods_t *periods, sim_time_t now_ps)
     }
     nic_watch_end(periods->watch);
     periods->watch = NULL;
-    periods->first = nic_moment_take(periods->net, now_ps);
+    periods->first = take(periods, now_ps);
     const char *const refused = nic_moment_refused(periods->first);
     if (refused != NULL) {
         fail(periods, now_ps, refused);
@@ -78,7 +94,7 @@ static void begin(app_periods_t *periods, sim_time_t now_ps)
 static void compare(app_periods_t *periods, sim_time_t now_ps)
 {
     const char *why = NULL;
-    nic_moment_t *const second = nic_moment_take(periods->net, now_ps);
+    nic_moment_t *const second = take(periods, now_ps);
     if (nic_moment_repeats(periods->first, second, &why)) {
         const uint64_t count = nic_moment_most(periods->first, second);
         const sim_time_t period_ps = now_ps - nic_moment_time_ps(periods->first);
@@ -87,12 +103,13 @@ static void compare(app_periods_t *periods, sim_time_t now_ps)
             periods->skips->jumps++;
         }
         stop(periods);
+        periods->cost_hops = 0;
         periods->wait_ps = WAIT_PS;
         periods->next_ps = now_ps + count * period_ps + WAIT_PS;
     } else if (periods->multiple == MULTIPLES) {
         fail(periods, now_ps, why);
     } else {
-        periods->multiple *= 2;
+        periods->multiple = MULTIPLES;
         cut_next(periods);
     }
     nic_moment_free(second);
@@ -115,6 +132,8 @@ static void look(sim_time_t now_ps, void *ctx)
         }
     } else if (periods->watch != NULL) {
         begin(periods, now_ps);
+    } else if (nic_memo_hops(periods->net) < periods->least_hops) {
+        periods->next_ps = now_ps + periods->wait_ps;
     } else {
         periods->watch = nic_watch_begin(periods->net, LEAST_PACKETS);
         periods->next_ps = periods->watch != NULL ? now_ps : now_ps + 2 * WAIT_PS;

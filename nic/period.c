@@ -266,6 +266,11 @@ const char *nic_moment_refused(const nic_moment_t *moment)
     return moment->refused;
 }
 
+size_t nic_moment_bytes(const nic_moment_t *moment)
+{
+    return moment->list.bytes;
+}
+
 sim_time_t nic_moment_time_ps(const nic_moment_t *moment)
 {
     return moment->now_ps;

@@ -20,6 +20,7 @@ nic_moment_t *nic_moment_take(const net_t *net, sim_time_t now_ps);
 void nic_moment_free(nic_moment_t *moment); // NULL is allowed
 // Returns why such states cannot be compared; NULL: they can.
 const char *nic_moment_refused(const nic_moment_t *moment);
+size_t nic_moment_bytes(const nic_moment_t *moment); // of the structs that it copied
 sim_time_t nic_moment_time_ps(const nic_moment_t *moment);
 // Returns whether the network does again what it did between two moments. If not, *why names what
 // differs.
