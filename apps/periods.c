@@ -3,8 +3,8 @@
 //
 // While all messages have much left to send, one port is watched. When its frames repeat, the state
 // of the network is taken at two moments so far apart, then 16 times as far: ties take so long to
-// repeat. Equal states prove that all repeats, and the rest of the periods is added at once. After a
-// failure nobody looks until so much was simulated that failures cost three per cent of a run at
+// repeat. Equal states prove that all repeats, and the rest of the periods is added at once. After
+// a failure nobody looks until so much was simulated that failures cost three per cent of a run at
 // most. docs/models/fast-forward.md
 #include "apps/periods.h"
 
@@ -15,7 +15,8 @@
 #define MULTIPLES 16u      // periods between two moments, at most
 #define WAIT_PS (4 * SIM_PS_PER_US)
 #define WAIT_MOST_PS (4 * SIM_PS_PER_MS)
-// Bytes of a moment that cost as much as a packet-hop, about, and hops for each that a failure costs.
+// Bytes of a moment that cost as much as a packet-hop, about, and hops to be simulated for each hop
+// that a failure has cost.
 #define HOP_BYTES 32u
 #define HOPS_BETWEEN 30u
 
@@ -39,6 +40,7 @@ static void stop(app_periods_t *periods)
     periods->watch = NULL;
     periods->first = NULL;
     sim_cut(net_sim(periods->net), SIM_TIME_NEVER);
+    sim_colour(net_sim(periods->net));
 }
 
 static void fail(app_periods_t *periods, sim_time_t now_ps, const char *why)
@@ -71,11 +73,14 @@ static void cut_next(const app_periods_t *periods)
 static void begin(app_periods_t *periods, sim_time_t now_ps)
 {
     bool over = false;
-    periods->period_ps = nic_watch_period_ps(periods->watch, &over);
     if (periods->period_ps == 0) {
-        if (over) {
-            fail(periods, now_ps, "no period");
-        }
+        periods->period_ps = nic_watch_period_ps(periods->watch, &over);
+    }
+    if (periods->period_ps == 0 && over) {
+        fail(periods, now_ps, "no period");
+        return;
+    }
+    if (periods->period_ps == 0 || !sim_level(net_sim(periods->net))) {
         return;
     }
     nic_watch_end(periods->watch);
@@ -136,6 +141,7 @@ static void look(sim_time_t now_ps, void *ctx)
         periods->next_ps = now_ps + periods->wait_ps;
     } else {
         periods->watch = nic_watch_begin(periods->net, LEAST_PACKETS);
+        periods->period_ps = 0;
         periods->next_ps = periods->watch != NULL ? now_ps : now_ps + 2 * WAIT_PS;
     }
 }

@@ -2,13 +2,14 @@
 // kernel/cut.c - ends a window at any time, and moves all that is to come to a later one.
 //
 // A cut window is run up to the cut; its rest is a window of its own. Nodes then have no colours
-// (partition.c), so all of them stand at the time of the cut.
+// (kernel/engine/partition.c), so all of them stand at the time of the cut. Colours are dropped
+// after a window that was run up to its middle only: there, the other colour's window has ended.
 #include "kernel/engine_internal.h"
 #include "kernel/period.h"
 
 void sim_cut(sim_t *sim, sim_time_t time_ps)
 {
-    SIM_CHECK(sim->options.cuts && !sim->coloured);
+    SIM_CHECK(sim->options.cuts && (!sim->coloured || time_ps == SIM_TIME_NEVER));
     sim->cut_ps = time_ps;
 }
 
@@ -74,20 +75,29 @@ static void take_mail(const sim_t *sim, sim_thread_t *thread, haul_t *haul)
     }
 }
 
-static void put_mail(const sim_t *sim, const haul_t *haul, sim_time_t by_ps)
+static void take_all_mail(const sim_t *sim, haul_t *haul)
+{
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        take_mail(sim, sim->threads[t], haul);
+    }
+}
+
+// Puts mail into the boxes of its windows, by_ps later. Frees the haul.
+static void put_mail(const sim_t *sim, haul_t *haul, sim_time_t by_ps)
 {
     for (size_t i = 0; i < haul->count; i++) {
         const taken_t *const taken = &haul->items[i];
         const sim_time_t time_ps = taken->time_ps + by_ps;
-        const uint64_t window = time_ps / sim->window_ps;
+        const uint64_t window = sim__window_of(sim, taken->node->unit, time_ps);
+        const sim_time_t within_ps = time_ps - sim__window_start(sim, window);
         SIM_CHECK(window >= sim->window && window - sim->window < SIM_SLOTS);
-        sim__mailbox_put(
-            taken->thread,
-            (uint32_t)window & (SIM_SLOTS - 1),
-            taken->node->index,
-            (sim_mail_t){(time_ps % sim->window_ps) << SIM_PORT_BITS | sim_mail_port(&taken->mail),
-                         taken->mail.message});
+        sim__mailbox_put(taken->thread,
+                         (uint32_t)window & (SIM_SLOTS - 1),
+                         taken->node->index,
+                         (sim_mail_t){within_ps << SIM_PORT_BITS | sim_mail_port(&taken->mail),
+                                      taken->mail.message});
     }
+    sim_free(haul->items);
 }
 
 // Moves messages that arrive beyond the mailboxes.
@@ -120,21 +130,9 @@ static void move_wakes(sim_node_t *node, sim_time_t by_ps)
     }
 }
 
-void sim_period_shift(sim_t *sim, sim_time_t now_ps, sim_time_t by_ps)
+// Publishes what each thread has to do next, after all that is to come was put in new places.
+static void publish(sim_t *sim)
 {
-    haul_t haul = {0};
-    for (unsigned t = 0; t < sim->thread_count; t++) {
-        take_mail(sim, sim->threads[t], &haul);
-    }
-    sim->window = (now_ps + by_ps) / sim->window_ps;
-    sim->stopped_ps = now_ps + by_ps;
-    sim->moved = true;
-    put_mail(sim, &haul, by_ps);
-    sim_free(haul.items);
-    move_far(sim, by_ps);
-    for (size_t i = 0; i < sim->node_count; i++) {
-        move_wakes(sim->nodes[i], by_ps);
-    }
     const bool clipped = sim->clipped;
     sim->clipped = true; // the present window may have a rest
     for (unsigned t = 0; t < sim->thread_count; t++) {
@@ -144,4 +142,58 @@ void sim_period_shift(sim_t *sim, sim_time_t now_ps, sim_time_t by_ps)
         sim__publish_next(thread);
     }
     sim->clipped = clipped;
+}
+
+void sim_period_shift(sim_t *sim, sim_time_t now_ps, sim_time_t by_ps)
+{
+    haul_t haul = {0};
+    take_all_mail(sim, &haul);
+    sim->window = (now_ps + by_ps) / sim->window_ps;
+    sim->stopped_ps = now_ps + by_ps;
+    sim->moved = true;
+    put_mail(sim, &haul, by_ps);
+    move_far(sim, by_ps);
+    for (size_t i = 0; i < sim->node_count; i++) {
+        move_wakes(sim->nodes[i], by_ps);
+    }
+    publish(sim);
+}
+
+// -- colours
+
+bool sim_level(sim_t *sim)
+{
+    SIM_CHECK(sim->options.cuts);
+    sim->level_wanted = sim->coloured;
+    sim->colour_wanted = false;
+    return !sim->coloured;
+}
+
+void sim_colour(sim_t *sim)
+{
+    sim->level_wanted = false;
+    sim->colour_wanted = sim->had_colours && !sim->coloured;
+}
+
+void sim__change_colours(sim_t *sim)
+{
+    haul_t haul = {0};
+    if (sim->colour_wanted && sim->clipped) {
+        return; // nodes stand within a window
+    }
+    take_all_mail(sim, &haul);
+    // After the first half of a window, and after a window without colours, all nodes stand at the
+    // begin of the cell that follows. With colours, its window has then been run up to there.
+    sim->window += sim->colour_wanted;
+    sim->coloured = sim->colour_wanted;
+    sim->had_colours = true;
+    sim->levelling = sim->level_wanted = sim->colour_wanted = false;
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        sim_worker_t *const worker = &sim->threads[t]->worker;
+        worker->stride = sim->coloured ? 2 : 1;
+        worker->window_ps = sim->window_ps * worker->stride;
+        worker->direct_ps = worker->window_ps;
+    }
+    put_mail(sim, &haul, 0);
+    publish(sim);
 }

@@ -225,6 +225,10 @@ struct sim {
     unsigned parity;      // of the number of windows run so far
     bool ran;
     sim_time_t cut_ps;     // a window ends there (sim_cut); SIM_TIME_NEVER
+    bool level_wanted;     // colours are to be dropped (sim_level)
+    bool levelling;        // this window is run up to its middle for that
+    bool colour_wanted;    // they are to come back (sim_colour)
+    bool had_colours;      // before they were dropped
     bool moved;            // what is to come was moved since the last window (sim_period_shift)
     sim_time_t stop_ps;    // of the present step; SIM_TIME_NEVER where there are no steps
     sim_time_t stopped_ps; // of the step before: everything before it has happened
@@ -330,6 +334,11 @@ size_t sim__mailboxes_bytes(const sim_t *sim);
 
 // Frees a thread's buffers for other ranks.
 void sim__ranks_free_away(sim_thread_t *thread);
+
+// -- kernel/cut.c
+
+// Drops or takes up colours as was asked for, when a window was run.
+void sim__change_colours(sim_t *sim);
 
 // -- sim.c
 

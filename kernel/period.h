@@ -45,8 +45,12 @@ void sim_period_apply(const sim_memo_list_t *list,
 // The functions below may be called between windows (sim_on_window) of a run whose options have
 // `cuts`.
 
-// Ends a window at time_ps. The functions of sim_on_window are called at that time, when all before
-// it has happened and nothing else. SIM_TIME_NEVER: no longer.
+// Makes all nodes come to one time after one of the next windows, and returns false; returns true
+// if they already do after each (they then have no colours). sim_colour takes that back.
+bool sim_level(sim_t *sim);
+void sim_colour(sim_t *sim);
+// Ends a window at time_ps, after sim_level. The functions of sim_on_window are called at that
+// time, when all before it has happened and nothing else. SIM_TIME_NEVER: no longer.
 void sim_cut(sim_t *sim, sim_time_t time_ps);
 // Fills `flights` with all messages and wakes to come, in an order that depends on nothing else:
 // messages by node, time and port, and each node's wakes behind them.

@@ -275,7 +275,7 @@ void sim__partition(sim_t *sim)
     const bool halved = sim->window_ps > WINDOW_WIDEST_PS / 2;
     if (sim__ties_by_hash(sim) && units == sim->node_count &&
         !(halved && sim__agree_any(sim, any_background(sim)))) {
-        sim->coloured = !sim->options.steps && !sim->options.cuts && colour_units(sim);
+        sim->coloured = !sim->options.steps && colour_units(sim);
     }
     if (sim->coloured && halved) {
         sim->window_ps = WINDOW_WIDEST_PS / 2;

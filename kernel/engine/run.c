@@ -373,6 +373,9 @@ static void decide(sim_t *sim)
     if (sim__window_end(sim, sim->window) > sim->cut_ps) {
         sim->stopped_ps = sim->cut_ps;
     }
+    if (SIM_UNLIKELY(sim->levelling || sim->colour_wanted)) {
+        sim__change_colours(sim);
+    }
     look_after_window(sim);
     uint64_t next = choose_next(sim);
     // Samplers see time pass as long as events are to come, and no longer.
@@ -398,8 +401,9 @@ static void decide(sim_t *sim)
             look(sim);
             next = choose_next(sim);
         }
-        sim->clipped =
-            sim->clipped || (next != SIM_NO_WINDOW && sim__window_end(sim, next) > sim->cut_ps);
+        sim->levelling = sim->level_wanted && sim->coloured && next != SIM_NO_WINDOW;
+        sim->clipped = sim->clipped || sim->levelling ||
+                       (next != SIM_NO_WINDOW && sim__window_end(sim, next) > sim->cut_ps);
         if (sim->order->begin_window != NULL) {
             sim->order->begin_window(sim);
         }
