@@ -133,16 +133,6 @@ static void look(sim_t *sim)
     sim__agree_seen(sim, &sim->seen);
 }
 
-// Looks when a window was run. Ranks exchange its messages, too: they are for later windows, which
-// the numbers of their senders know.
-static void look_after_window(sim_t *sim)
-{
-    sim->seen = look_here(sim);
-    if (sim->ranks != NULL) {
-        sim__ranks_exchange(sim, &sim->seen);
-    }
-}
-
 // Returns whether mail is in flight or a node has something to do besides its background timers.
 static bool anything_to_come(const sim_t *sim)
 {
@@ -361,12 +351,25 @@ static bool goes_on_alone(sim_t *sim)
     return true;
 }
 
+// Looks when a window was run. Ranks exchange its messages, too: they are for later windows, which
+// the numbers of their senders know. Returns false if this rank has decided to go on alone.
+static bool look_after_window(sim_t *sim)
+{
+    if (SIM_LIKELY(sim->ranks == NULL)) {
+        sim->seen = look_here(sim);
+        return true;
+    }
+    if (goes_on_alone(sim)) {
+        return false;
+    }
+    sim->seen = look_here(sim);
+    sim__ranks_exchange(sim, &sim->seen);
+    return true;
+}
+
 // Decides on the next window and serves observers. Thread 0 calls it between the two meetings.
 static void decide(sim_t *sim)
 {
-    if (sim->ranks != NULL && goes_on_alone(sim)) {
-        return;
-    }
     if (sim->order->end_window != NULL) {
         sim->order->end_window(sim);
     }
@@ -376,7 +379,9 @@ static void decide(sim_t *sim)
     if (SIM_UNLIKELY(sim->levelling || sim->colour_wanted)) {
         sim__change_colours(sim);
     }
-    look_after_window(sim);
+    if (!look_after_window(sim)) {
+        return;
+    }
     uint64_t next = choose_next(sim);
     // Samplers see time pass as long as events are to come, and no longer.
     while (next != SIM_NO_WINDOW && samples_due(sim, next) &&
