@@ -119,11 +119,11 @@ static const results_column_t flow_columns[] = {
     WHOLE("priority", "", "class of the flow's data packets, 0 to 7", app_flow_result_t, priority),
     MADE("delivered_bytes", "bytes", "payload that the sender knew to be delivered at the end of the run; empty: failed", flow_delivered),
     TIME("failed_ns", "simulated time at which the flow failed; empty: it did not fail", app_flow_result_t, failed_ps, 0),
+    MADE("src_qp", "", "number of the flow's queue pair at src; empty: it is not known", flow_src_qp),
+    MADE("dst_qp", "", "number of the flow's queue pair at dst, which its packets carry; empty: it is not known", flow_dst_qp),
     MADE("reordered_packets", "packets", "requests of the flow's queue pair that arrived behind a later one, without retransmissions (RFC 4737); READ responses are not counted here", flow_reordered),
     MADE("reordering_extent", "packets", "largest number of arrivals by which such a packet came late", flow_extent),
     MADE("status", "", "success, unfinished, or the completion error it failed with", flow_status),
-    MADE("src_qp", "", "number of the flow's queue pair at src; empty: it is not known", flow_src_qp),
-    MADE("dst_qp", "", "number of the flow's queue pair at dst, which its packets carry; empty: it is not known", flow_dst_qp),
 };
 const results_table_t results_flow_table = {
     "flows.csv", "A row per flow, by traffic entry, then by start. Written unless `outputs: {flows: false}`.",

@@ -147,7 +147,7 @@ refused() {
     [ $? -eq 2 ] || fail "explain ${*:2}: not refused"
     grep -q "$1" "$work/err" || fail "explain ${*:2}: $(cat "$work/err")"
 }
-refused 'summary.json' "$work/none"
+refused 'no such folder' "$work/none"
 printf 'time_s,port\n1,leaf0->host0\n' >"$work/bad.csv"
 refused 'columns are missing' "$work/series/topology.json" --counters "$work/bad.csv"
 printf 'time_s,port,PFC3\n1,nowhere,3\n' >"$work/bad.csv"
