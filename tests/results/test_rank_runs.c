@@ -190,6 +190,10 @@ static const row_t rows[] = {
           "traffic: [incast: {to: host5, from: 'host[0-4]', bytes: 60KB}]\n"
           "observe: [{series: 'port[*->*].trimmed', every: 1us}]\n"
           "captures: [{fabric: trims.pcapng, around: trim, before: 0s, after: 0s, at-most: 3}]\n"},
+    {"draws that belong to packets",
+     LEAVES "network: {draws: packet}\n"
+            "link: {loss-rate: 1/50}\n"
+            "traffic: [permutation: {bytes: 60KB, stride: 3}]\n"},
     {"MRC over planes",
      "topology: {multi-plane: {planes: 2, leaves: 2, spines: 2, hosts-per-leaf: 3, delay: 500ns}}\n"
      "nic: {transport: mrc, priority: 1, planes: least-queue}\n"
