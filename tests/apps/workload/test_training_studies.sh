@@ -26,7 +26,7 @@ small=(--set "traffic[0].training.hidden=1024" --set "traffic[0].training.heads=
     --set "traffic[0].training.ffn=4096" --set "traffic[0].training.vocab=1024"
     --set "traffic[0].training.expert-ffn=1024")
 models="control exchange failing jobs large mtu nemo overlap skew stragglers topology"
-peers="algorithms deepep echo nccl pairs pxn simai"
+peers="algorithms deepep echo nccl pairs pxn simai skipping"
 # shellcheck disable=SC2086
 scenarios/training/run --quick -o "$work/out.d" "${small[@]}" $models >"$work/log" 2>&1 ||
     fail "$(cat "$work/log")"
@@ -38,6 +38,7 @@ for study in $models $peers; do
     [ "$(rows $study | wc -l)" -ge 2 ] || fail "$study: no rows"
     rows $study | tail -n +2 | grep -q ',,' && fail "$study: $(rows $study)"
 done
+rows skipping | grep -q ',no$' && fail "fast-forward changes an outcome: $(rows skipping)"
 # less WHAT STUDY A B COLUMN: the column of the row that begins with A is below that of B
 less() {
     rows "$2" | awk -F, -v a="$3," -v b="$4," -v c="$5" '
