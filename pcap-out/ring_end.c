@@ -234,6 +234,7 @@ static size_t list_of(const all_t *all, const frame_t *frame)
 // its arrival, before departures that the log noted late.
 static void sort_list(const all_t *all, uint32_t *frames, size_t count)
 {
+    SIM_CHECK(count == 0 || all->frames != NULL);
     for (size_t i = 1; i < count; i++) {
         const uint32_t frame = frames[i];
         size_t at = i;
