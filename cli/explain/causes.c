@@ -665,17 +665,21 @@ static bool drops_at(const explain_port_t *port)
 }
 
 // Returns whether a finding is sharing that any busy network has: it costs little of the time of
-// all flows or is balanced, and nothing was stopped or lost for it.
+// all flows or is balanced, and nothing was stopped or lost for it. Waits that nothing explains are
+// minor if they cost little.
 static bool is_minor(const explain_t *explain, const explain_finding_t *finding)
 {
+    const bool little = finding->score_ps < MINOR_SHARE * explain->flows_ps;
+    if (finding->kind == EXPLAIN_RETRANSMISSION || finding->kind == EXPLAIN_SLOW_HOST) {
+        return little;
+    }
     const bool sharing = finding->kind == EXPLAIN_INCAST || finding->kind == EXPLAIN_COLLISION ||
                          finding->kind == EXPLAIN_OVERSUBSCRIBED ||
                          finding->kind == EXPLAIN_BUSY_SENDER;
     return sharing && explain->flow_count > 0 && finding->port != EXPLAIN_NONE &&
            finding->root_count == 0 && !drops_at(&explain->ports[finding->port]) &&
-           (finding->score_ps < MINOR_SHARE * explain->flows_ps ||
-            ((finding->kind == EXPLAIN_INCAST || finding->kind == EXPLAIN_BUSY_SENDER) &&
-             is_balanced(explain, finding->port)));
+           (little || ((finding->kind == EXPLAIN_INCAST || finding->kind == EXPLAIN_BUSY_SENDER) &&
+                       is_balanced(explain, finding->port)));
 }
 
 static int by_weight(const void *a, const void *b)
