@@ -306,17 +306,21 @@ static void add_evidence_of_port(const explain_t *explain, explain_finding_t *fi
     world_text_t queue;
     world_text_t lost;
     const explain_port_t *const port = &explain->ports[uid];
-    cli__explain_evidence(
-        finding,
-        sim_format("%s was used %s, its queue reached %s; fair shares there cost %u flow%s %s, "
-                   "%.0f %% of the time of all flows",
-                   finding->place,
-                   world_format_percent(&used, port->utilisation),
-                   world_format_bytes(&queue, port->queue_bytes_max),
-                   port->shared_flows,
-                   sim_plural(port->shared_flows),
-                   world_format_time(&lost, (sim_time_t)port->shared_ps),
-                   explain->flows_ps > 0 ? 100 * port->shared_ps / explain->flows_ps : 0));
+    char *const cost =
+        explain->flow_count == 0
+            ? sim_strdup("flows.csv has no flows that tell what that cost")
+            : sim_format("fair shares there cost %u flow%s %s, %.0f %% of the time of all flows",
+                         port->shared_flows,
+                         sim_plural(port->shared_flows),
+                         world_format_time(&lost, (sim_time_t)port->shared_ps),
+                         explain->flows_ps > 0 ? 100 * port->shared_ps / explain->flows_ps : 0);
+    cli__explain_evidence(finding,
+                          sim_format("%s was used %s, its queue reached %s; %s",
+                                     finding->place,
+                                     world_format_percent(&used, port->utilisation),
+                                     world_format_bytes(&queue, port->queue_bytes_max),
+                                     cost));
+    sim_free(cost);
     const uint64_t full = port->drops[NET_DROP_EGRESS_FULL] + port->drops[NET_DROP_BUFFER_FULL];
     if (full > 0) {
         cli__explain_evidence(finding,
@@ -676,7 +680,11 @@ static bool is_minor(const explain_t *explain, const explain_finding_t *finding)
     const bool sharing = finding->kind == EXPLAIN_INCAST || finding->kind == EXPLAIN_COLLISION ||
                          finding->kind == EXPLAIN_OVERSUBSCRIBED ||
                          finding->kind == EXPLAIN_BUSY_SENDER;
-    return sharing && explain->flow_count > 0 && finding->port != EXPLAIN_NONE &&
+    if (sharing && explain->flow_count == 0) {
+        return finding->score_ps < MINOR_SHARE * (double)explain->end_ps &&
+               (finding->port == EXPLAIN_NONE || !drops_at(&explain->ports[finding->port]));
+    }
+    return sharing && finding->port != EXPLAIN_NONE &&
            finding->root_count == 0 && !drops_at(&explain->ports[finding->port]) &&
            (little || ((finding->kind == EXPLAIN_INCAST || finding->kind == EXPLAIN_BUSY_SENDER) &&
                        is_balanced(explain, finding->port)));
