@@ -684,8 +684,8 @@ static bool is_minor(const explain_t *explain, const explain_finding_t *finding)
         return finding->score_ps < MINOR_SHARE * (double)explain->end_ps &&
                (finding->port == EXPLAIN_NONE || !drops_at(&explain->ports[finding->port]));
     }
-    return sharing && finding->port != EXPLAIN_NONE &&
-           finding->root_count == 0 && !drops_at(&explain->ports[finding->port]) &&
+    return sharing && finding->port != EXPLAIN_NONE && finding->root_count == 0 &&
+           !drops_at(&explain->ports[finding->port]) &&
            (little || ((finding->kind == EXPLAIN_INCAST || finding->kind == EXPLAIN_BUSY_SENDER) &&
                        is_balanced(explain, finding->port)));
 }
