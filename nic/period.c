@@ -152,6 +152,9 @@ static void add_queue(nic_moment_t *moment, size_t node, const net_port_t *port,
                             .frame_bytes = queued[i].frame_bytes,
                             .ingress_port = queued[i].ingress_port,
                             .marks = queued[i].marks});
+        if (port->node->kind == NET_NODE_HOST) {
+            moment->items[moment->count - 1].draw = 0; // it gets a number when it leaves
+        }
     }
     sim_free(queued);
 }
