@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#define LATEST_PS (100000 * SIM_PS_PER_S) // as that of fail-at
 #define LEAST_GONE_PS SIM_PS_PER_S // messages from before are not sent again after that
 
 static void failed(sim_node_t *sim_node, sim_timer_t *timer)
@@ -114,7 +115,15 @@ static sim_err_t read_time(char *word, char mark, sim_time_t *time_ps, sim_messa
     }
     *at = '\0';
     if (sim_parse_time(at + 1, time_ps, &why) == SIM_OK) {
-        return SIM_OK;
+        return *time_ps <= LATEST_PS
+                   ? SIM_OK
+                   : sim_fail_about(message,
+                                    SIM_ERR_RANGE,
+                                    "fail-host",
+                                    ": '%s' behind '%s%c' is too long, expected at most 100000s",
+                                    at + 1,
+                                    word,
+                                    mark);
     }
     return sim_fail_about(message,
                           SIM_ERR_INVALID,
