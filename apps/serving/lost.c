@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define LATEST_PS (100000 * SIM_PS_PER_S) // as that of fail-at
-#define LEAST_GONE_PS SIM_PS_PER_S // messages from before are not sent again after that
+#define LEAST_GONE_PS SIM_PS_PER_S        // messages from before are not sent again after that
 
 static void failed(sim_node_t *sim_node, sim_timer_t *timer)
 {

@@ -476,7 +476,9 @@ static sim_err_t fail_unknown(const char *name,
     span_t cells[COLUMNS_MAX];
     size_t places[NEEDED];
     const size_t count = split(line, cells);
-    for (size_t f = APP__TRACE_AZURE; f < SIM_COUNT_OF(dialects) && count <= COLUMNS_MAX; f++) {
+    line.begin += strspn(line.begin, " \t");
+    const bool is_csv = *line.begin != '{' && count <= COLUMNS_MAX;
+    for (size_t f = APP__TRACE_AZURE; f < SIM_COUNT_OF(dialects) && is_csv; f++) {
         size_t missing = 0;
         if (find_columns(&dialects[f], cells, count, places) + 1 < NEEDED) {
             continue;

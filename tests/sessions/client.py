@@ -126,9 +126,13 @@ subprocess.run(
 )
 
 
+# A session and a list of flows number their flows and queue pairs each in their own way.
+OWN = ("app", "flow_id", "src_qp", "dst_qp")
+
+
 def read(name):
     with open(f"{FOLDER}/{name}/flows.csv", encoding="utf-8") as file:
-        return [{k: v for k, v in row.items() if k not in ("app", "flow_id")} for row in csv.DictReader(file)]
+        return [{k: v for k, v in row.items() if k not in OWN} for row in csv.DictReader(file)]
 
 
 listed = read("list")

@@ -184,7 +184,7 @@ note "ack interval" config.txt \
     "first bytes of a flow"
 note "no window" config.txt 's/CC_MODE 1/CC_MODE 3/; s/HAS_WIN 1/HAS_WIN 0/' "by a window of 0"
 note "static threshold" config.txt 's/PFC_THRESHOLD 1/PFC_THRESHOLD 0/' "always dynamic"
-note "more links" topology.txt '$a 0 1 100Gbps 1us 0' "topology.txt:5:1: 1 more links than the 2"
+note "more links" topology.txt '$a 0 1 100Gbps 1us 0' "topology.txt:5:1: 1 more link than the 2"
 note "more flows" flow.txt '$a 0 1 3 100 5 3' "flow.txt:4:1: more follows the 2 flows"
 note "order" flow.txt 's/2.000000000/2.5/' "flow.txt:3:13: flows are not in order"
 note "no trace file" config.txt 's/TRACE_FILE trace.txt/TRACE_FILE none.txt/' "there is no none.txt"
