@@ -264,6 +264,7 @@ void nic__knitting_give(nic_knitting_t *knitting, uint32_t block)
 void nic__knitting_check(const nic_knitting_t *knitting)
 {
     const uint32_t runs = knitting->config.chunk_blocks / knitting->config.run_blocks;
+    SIM_CHECK(runs > 0);
     uint64_t free_count = 0;
     uint64_t used_count = 0;
     for (uint32_t c = 0; c < knitting->chunk_count; c++) {

@@ -90,6 +90,7 @@ static sim_err_t next_line(lines_t *lines, char **line, size_t *size, sim_messag
     size_t searched = 0;
     for (;;) {
         SIM_CHECK(lines->from <= lines->to && lines->to <= ROW_BYTES_MAX + CHUNK_BYTES);
+        SIM_CHECK(lines->bytes != NULL);
         char *const from = lines->bytes + lines->from;
         const size_t have = lines->to - lines->from;
         char *const end = memchr(from + searched, '\n', have - searched);
