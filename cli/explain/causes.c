@@ -18,6 +18,7 @@
 #define BUSY_SHARE 0.5   // a host that sends much at once is told if it loses most of what all lose
 #define BUSY_LEAST 0.05  // and this of the time of all flows
 #define DRAWS 64u        // of other paths of a flow
+#define BUSY_PORT 0.5    // share of time from which a port is no longer filled by bursts alone
 #define ROOT_LEAST 0.1   // share of all pauses from which a root is told for itself
 
 const char *cli__explain_kind_name(explain_kind_t kind)
@@ -33,7 +34,10 @@ const char *cli__explain_kind_name(explain_kind_t kind)
                                         [EXPLAIN_OVERSUBSCRIBED] = "oversubscribed",
                                         [EXPLAIN_BUSY_SENDER] = "busy-sender",
                                         [EXPLAIN_RETRANSMISSION] = "retransmission",
-                                        [EXPLAIN_SLOW_HOST] = "slow-host"};
+                                        [EXPLAIN_SLOW_HOST] = "slow-host",
+                                        [EXPLAIN_LOSSY_LINKS] = "lossy-links",
+                                        [EXPLAIN_BURST] = "burst",
+                                        [EXPLAIN_DROPS] = "drops"};
     return names[kind];
 }
 
@@ -250,6 +254,20 @@ static void attach_roots(const explain_t *explain, explain_finding_t *finding)
     }
 }
 
+// Offers lower thresholds of marks: 50 KB, or half of smaller ones.
+static void offer_earlier_marks(const explain_t *explain, explain_finding_t *finding)
+{
+    const uint64_t kmin = explain->scenario->switch_config.ecn_kmin_bytes;
+    if (kmin < 4000) {
+        return; // two packets: lower ones mark everything
+    }
+    const uint64_t lower = kmin > 50000 ? 50000 : kmin / 2;
+    char *const set = lower % 1000 == 0 ? sim_format("switch.ecn.kmin=%" PRIu64 "KB", lower / 1000)
+                                        : sim_format("switch.ecn.kmin=%" PRIu64 "B", lower);
+    cli__explain_remedy(finding, set, "lower ECN thresholds slow the senders down earlier");
+    sim_free(set);
+}
+
 static void add_storm_remedies(const explain_t *explain, explain_finding_t *finding)
 {
     const char *const control =
@@ -259,20 +277,23 @@ static void add_storm_remedies(const explain_t *explain, explain_finding_t *find
                             "nic.congestion-control=dcqcn",
                             "senders slow down before PFC has to stop them");
     } else {
-        cli__explain_remedy(finding,
-                            "switch.ecn.kmin=50KB",
-                            "lower ECN thresholds slow the senders down earlier");
+        offer_earlier_marks(explain, finding);
         cli__explain_remedy(finding,
                             "nic.congestion-control=hpcc",
                             "a control by telemetry keeps queues short");
     }
     if (finding->root_count > 0) {
-        cli__explain_remedy(finding,
-                            "switch.pfc.alpha=1",
-                            "a larger share of the buffer delays pauses");
-        cli__explain_remedy(finding,
-                            "switch.buffer=64MB",
-                            "more shared buffer and headroom delay pauses");
+        const net_switch_config_t *const config = &explain->scenario->switch_config;
+        if (config->pfc_alpha.num < config->pfc_alpha.den) {
+            cli__explain_remedy(finding,
+                                "switch.pfc.alpha=1",
+                                "a larger share of the buffer delays pauses");
+        }
+        const uint64_t half = UINT64_C(32) * 1000 * 1000;
+        const uint64_t buffer = config->buffer_bytes > half ? config->buffer_bytes : half;
+        char *const set = sim_format("switch.buffer=%" PRIu64 "MB", buffer / (half / 64));
+        cli__explain_remedy(finding, set, "more shared buffer and headroom delay pauses");
+        sim_free(set);
     }
 }
 
@@ -458,17 +479,27 @@ static void find_roots(explain_t *explain)
         }
         const net_node_t *const to = explain->ports[root->port].port->peer->node;
         const bool to_host = to->kind == NET_NODE_HOST;
-        explain_finding_t *const finding =
-            cli__explain_add(explain,
-                             to_host ? EXPLAIN_INCAST : EXPLAIN_OVERSUBSCRIBED,
-                             2,
-                             sim_strdup(root->name));
+        const double used = explain->ports[root->port].utilisation;
+        const bool burst = used < BUSY_PORT;
+        explain_finding_t *const finding = cli__explain_add(explain,
+                                                            to_host ? EXPLAIN_INCAST
+                                                            : burst ? EXPLAIN_BURST
+                                                                    : EXPLAIN_OVERSUBSCRIBED,
+                                                            2,
+                                                            sim_strdup(root->name));
+        world_text_t share;
         finding->port = root->port;
         cli__explain_add_root(finding, r);
         finding->score_ps = (double)root->paused_ps;
         finding->sentence =
-            to_host ? sim_format("incast: more is sent to %s than its link carries", to->sim.name)
-                    : sim_format("more is sent over %s than it carries", root->name);
+            to_host ? sim_format("incast: more is sent to %s at a time than its link carries",
+                                 to->sim.name)
+            : burst ? sim_format("burst: for moments, more is sent over %s than it carries; on "
+                                 "average it has room (%s used)",
+                                 root->name,
+                                 world_format_percent(&share, used))
+                    : sim_format("oversubscribed link: more is sent over %s than it carries",
+                                 root->name);
         add_evidence_of_port(explain, finding, root->port);
         add_storm_remedies(explain, finding);
     }
@@ -552,10 +583,39 @@ static void find_retransmission(explain_t *explain, bool *claimed)
             claimed[f] = true;
         }
     }
-    cli__explain_remedy(finding,
-                        "nic.transport=irn",
-                        "selective retransmission recovers without a time-out as a rule");
-    cli__explain_remedy(finding, "nic.timeout=8", "a shorter retransmission timer (1.05 ms)");
+    cli__explain_remedy_selective(explain,
+                                  finding,
+                                  "selective retransmission recovers without a time-out as a rule");
+    const uint64_t timeout = explain->scenario->nic_config.timeout;
+    if (timeout == 0 || timeout > 8) {
+        cli__explain_remedy(finding, "nic.timeout=8", "a shorter retransmission timer (1.05 ms)");
+    }
+}
+
+// Returns whether the flow's acknowledgements pass the end of a link that is told as shared: they
+// wait behind its data, which no fair share of the flow's own path explains.
+static bool answers_wait(const explain_t *explain, const explain_flow_t *flow)
+{
+    const world_t *const world = explain->world;
+    const net_node_t *const source = world_host_of(world, &world->nics[flow->source]);
+    const net_node_t *const destination = world_host_of(world, &world->nics[flow->destination]);
+    for (size_t i = 0; i < explain->finding_count; i++) {
+        const explain_finding_t *const finding = &explain->findings[i];
+        if (finding->port == EXPLAIN_NONE) {
+            continue;
+        }
+        const net_port_t *const port = explain->ports[finding->port].port;
+        if (port->peer->node == source || port->node == destination) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Returns whether nothing that is told explains why the flow waited, other than its hosts.
+static bool waits_for_host(const explain_t *explain, const explain_flow_t *flow)
+{
+    return flow->retransmitted == 0 && waits_long(flow, 0.4) && !answers_wait(explain, flow);
 }
 
 // Tells of a host if most of the unexplained time belongs to its flows, and little to others'.
@@ -567,7 +627,7 @@ static void find_slow_host(explain_t *explain, const bool *claimed)
     memset(excess_ps, 0, (count + 1) * sizeof(*excess_ps));
     for (size_t f = 0; f < explain->flow_count; f++) {
         const explain_flow_t *const flow = &explain->flows[f];
-        if (!claimed[f] && flow->retransmitted == 0 && waits_long(flow, 0.4)) {
+        if (!claimed[f] && waits_for_host(explain, flow)) {
             excess_ps[flow->source] += flow->excess_ps;
             excess_ps[flow->destination] += flow->excess_ps;
             total_ps += flow->excess_ps;
@@ -593,7 +653,7 @@ static void find_slow_host(explain_t *explain, const bool *claimed)
                                    world_format_time(&time, (sim_time_t)worst_ps));
     for (uint32_t f = 0; f < explain->flow_count; f++) {
         const explain_flow_t *const flow = &explain->flows[f];
-        if (!claimed[f] && waits_long(flow, 0.4) &&
+        if (!claimed[f] && waits_for_host(explain, flow) &&
             (flow->source == worst || flow->destination == worst)) {
             cli__explain_flow(finding, f);
         }
@@ -679,7 +739,7 @@ static bool is_minor(const explain_t *explain, const explain_finding_t *finding)
     }
     const bool sharing = finding->kind == EXPLAIN_INCAST || finding->kind == EXPLAIN_COLLISION ||
                          finding->kind == EXPLAIN_OVERSUBSCRIBED ||
-                         finding->kind == EXPLAIN_BUSY_SENDER;
+                         finding->kind == EXPLAIN_BURST || finding->kind == EXPLAIN_BUSY_SENDER;
     if (sharing && explain->flow_count == 0) {
         return finding->score_ps < MINOR_SHARE * (double)explain->end_ps &&
                (finding->port == EXPLAIN_NONE || !drops_at(&explain->ports[finding->port]));
@@ -720,8 +780,10 @@ void cli__explain_find(explain_t *explain)
     for (size_t i = 0; i < explain->finding_count; i++) {
         explain->findings[i].minor = is_minor(explain, &explain->findings[i]);
     }
+    cli__explain_drops(explain);
     if (explain->finding_count > 0) {
         qsort(explain->findings, explain->finding_count, sizeof(explain_finding_t), by_weight);
     }
     tell_headroom(explain);
+    cli__explain_keep_remedies(explain);
 }

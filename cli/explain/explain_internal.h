@@ -47,7 +47,9 @@ typedef struct explain_port {
     uint64_t queue_bytes_max;
     uint64_t discards;
     sim_time_t paused_ps; // its peer stopped it
+    sim_time_t paused_by_priority_ps[NET_PRIORITIES];
     uint64_t tx_bytes;
+    uint64_t tx_packets;
     uint64_t drops[NET_DROP_REASON_COUNT]; // rows of events.csv
     uint32_t downs;                        // times that its link went down
     sim_time_t down_ps;                    // first time
@@ -66,7 +68,7 @@ typedef struct explain_stop {
     uint8_t priority;
     bool ended;
     sim_time_t from_ps;
-    sim_time_t to_ps;
+    sim_time_t to_ps; // the run's end, if it did not end; known up to events_end_ps alone
 } explain_stop_t;
 
 // Where pauses began.
@@ -96,6 +98,9 @@ typedef enum explain_kind {
     EXPLAIN_BUSY_SENDER,
     EXPLAIN_RETRANSMISSION,
     EXPLAIN_SLOW_HOST,
+    EXPLAIN_LOSSY_LINKS,
+    EXPLAIN_BURST,
+    EXPLAIN_DROPS,
 } explain_kind_t;
 
 typedef struct explain_remedy {
@@ -148,6 +153,7 @@ typedef struct explain {
     size_t root_count;
     size_t root_capacity;
     uint64_t events_left_out;
+    sim_time_t events_end_ps; // of the last row of events.csv
     uint32_t shared_epochs;
     double flows_ps; // sum of the times that flows took, without waits for their own queue pairs
     explain_finding_t *findings;
@@ -177,6 +183,23 @@ size_t cli__explain_cycle(const explain_t *explain, size_t *cycle);
 // causes.c, hardware.c
 void cli__explain_find(explain_t *explain);
 void cli__explain_hardware(explain_t *explain);
+
+// losses.c
+// Tells of links that lose more frames than others do, and of losses that all links have.
+void cli__explain_losses(explain_t *explain);
+// Tells of packets that hosts or switches dropped for reasons that no other finding is about.
+void cli__explain_drops(explain_t *explain);
+// Returns "leaf0--host3" for a port of the link; the caller frees it.
+char *cli__explain_link_name(const explain_t *explain, uint32_t uid);
+// Adds the flows whose data or answers pass the link, if they lost time; returns that time.
+double cli__explain_flows_of_link(const explain_t *explain,
+                                  explain_finding_t *finding,
+                                  uint32_t uid,
+                                  bool retransmitted);
+// Offers selective retransmission, where the run had none.
+void cli__explain_remedy_selective(const explain_t *explain,
+                                   explain_finding_t *finding,
+                                   const char *why);
 explain_finding_t *cli__explain_add(explain_t *explain,
                                     explain_kind_t kind,
                                     uint32_t tier,
@@ -214,7 +237,10 @@ json_t *cli__explain_pairs_json(const explain_t *explain, const explain_finding_
 void cli__explain_print(const explain_t *explain, FILE *out);
 json_t *cli__explain_json(const explain_t *explain);
 
-// what_if.c: runs the scenario again with each remedy of the first findings and prints, or adds to
+// what_if.c
+// Takes out remedies that the scenario refuses, and those that change nothing.
+void cli__explain_keep_remedies(explain_t *explain);
+// Runs the scenario again with each remedy of the first findings and prints, or adds to
 // json (NULL: prints), how the results change.
 SIM_MUST_CHECK sim_err_t cli__explain_what_if(const explain_t *explain,
                                               json_t *json,

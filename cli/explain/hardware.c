@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/explain/hardware.c - finds what is broken: circles of pauses, hosts that pause, links that
-// corrupt, fail, or are slower than their like.
+// fail or are slower than their like. losses.c finds links that corrupt.
 #include "cli/explain/explain_internal.h"
 
 #include "net/faults.h"
@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOSSES_SHARE 0.1 // a link with less of all losses is not told, unless it has the most
 #define STORM_DUTY 0.97
 #define WATCHDOG                                                             \
     "switch.pfc.watchdog=drop --set switch.pfc.watchdog-detect=500us --set " \
@@ -19,37 +18,6 @@
 static const char *name_of(const explain_t *explain, uint32_t uid)
 {
     return cli__explain_port_name(explain, uid);
-}
-
-static char *link_name(const explain_t *explain, uint32_t uid)
-{
-    const net_port_t *const port = explain->ports[uid].port;
-    const char *const number = strchr(net_port_name(port), '#');
-    return sim_format("%s--%s%s",
-                      port->node->sim.name,
-                      port->peer->node->sim.name,
-                      number != NULL ? number : "");
-}
-
-// Adds the flows whose data or answers pass the link, if they lost time; returns that time.
-static double add_flows_of_link(const explain_t *explain,
-                                explain_finding_t *finding,
-                                uint32_t uid,
-                                bool retransmitted)
-{
-    const uint32_t other = explain->ports[uid].port->peer->uid;
-    double lost_ps = 0;
-    for (uint32_t f = 0; f < explain->flow_count; f++) {
-        const explain_flow_t *const flow = &explain->flows[f];
-        const bool passes =
-            cli__explain_passes(explain, flow, uid) || cli__explain_passes(explain, flow, other);
-        const bool whose = retransmitted ? flow->retransmitted > 0 : passes;
-        if (whose && (passes || !explain->paths_known) && flow->excess_ps > 0) {
-            cli__explain_flow(finding, f);
-            lost_ps += flow->excess_ps;
-        }
-    }
-    return lost_ps;
 }
 
 // -- deadlocks
@@ -160,6 +128,21 @@ static double add_flows_of_root(const explain_t *explain,
     return lost_ps;
 }
 
+// Returns whether the host stopped its switch nearly all the time since its first pause. Where
+// events.csv is cut, the port's counter alone tells.
+static bool stops_all_the_time(const explain_t *explain,
+                               const explain_root_t *root,
+                               const pausing_t *pausing)
+{
+    const bool cut = explain->events_left_out > 0;
+    const sim_time_t to_ps = cut ? explain->end_ps : root->last_ps;
+    const double span_ps = (double)(to_ps - root->first_ps);
+    const double stopped_ps =
+        (double)(cut ? explain->ports[pausing->port].paused_ps : pausing->stopped_ps);
+    return span_ps > 0 && stopped_ps > STORM_DUTY * span_ps &&
+           (cut || (double)pausing->longest_ps > 0.5 * span_ps);
+}
+
 static void find_pausing_host(explain_t *explain, uint32_t root_index)
 {
     const explain_root_t *const root = &explain->roots[root_index];
@@ -167,12 +150,10 @@ static void find_pausing_host(explain_t *explain, uint32_t root_index)
     if (pausing.port == EXPLAIN_NONE) {
         return;
     }
-    const sim_time_t span_ps = root->last_ps - root->first_ps;
-    const double duty = span_ps > 0 ? (double)pausing.stopped_ps / (double)span_ps : 0;
     const bool logged_storm = (pausing.faults >> NET_FAULT_PAUSE_STORM & 1u) != 0;
     const bool logged_slow = (pausing.faults >> NET_FAULT_SLOW_RECEIVER & 1u) != 0;
-    const bool storm = logged_storm || (!logged_slow && duty > STORM_DUTY &&
-                                        (double)pausing.longest_ps > 0.5 * (double)span_ps);
+    const bool storm =
+        logged_storm || (!logged_slow && stops_all_the_time(explain, root, &pausing));
     explain_finding_t *const finding =
         cli__explain_add(explain,
                          storm ? EXPLAIN_PAUSE_STORM : EXPLAIN_SLOW_RECEIVER,
@@ -184,21 +165,21 @@ static void find_pausing_host(explain_t *explain, uint32_t root_index)
     world_text_t line;
     finding->port = pausing.port;
     cli__explain_add_root(finding, root_index);
-    const double taken_bps =
-        span_ps > 0 ? (double)port->tx_bytes * 8 * 1e12 / (double)explain->end_ps : 0;
+    const double taken_bps = (double)port->tx_bytes * 8 * 1e12 / (double)explain->end_ps;
     finding->sentence =
         storm ? sim_format("%s sends pause frames all the time: its NIC stops %s for %s (a PFC "
                            "pause storm)",
                            root->node->sim.name,
                            name_of(explain, pausing.port),
-                           world_format_time(&stopped, pausing.stopped_ps))
-              : sim_format("%s is a slow receiver: its NIC stops %s %" PRIu64 " time%s, for %s in "
-                           "all; it took %s on average of a link of %s",
+                           world_format_time(&stopped, port->paused_ps))
+              : sim_format("%s is a slow receiver: its NIC stops %s %s%" PRIu64 " time%s, for %s "
+                           "in all; it took %s on average of a link of %s",
                            root->node->sim.name,
                            name_of(explain, pausing.port),
+                           explain->events_left_out > 0 ? "at least " : "",
                            pausing.pauses,
                            sim_plural(pausing.pauses),
-                           world_format_time(&stopped, pausing.stopped_ps),
+                           world_format_time(&stopped, port->paused_ps),
                            world_format_rate(&rate, (uint64_t)taken_bps),
                            world_format_rate(&line, port->port->rate_bps));
     if (logged_storm || logged_slow) {
@@ -286,67 +267,6 @@ static void find_pausing_hosts(explain_t *explain)
     }
 }
 
-// -- links that corrupt
-
-static uint64_t losses_of(const explain_t *explain, uint32_t uid)
-{
-    const uint32_t other = explain->ports[uid].port->peer->uid;
-    return explain->ports[uid].drops[NET_DROP_LINK_LOSS] +
-           explain->ports[other].drops[NET_DROP_LINK_LOSS];
-}
-
-static void find_corrupting(explain_t *explain)
-{
-    uint64_t total = 0;
-    uint64_t most = 0;
-    uint32_t links = 0;
-    for (uint32_t i = 0; i < explain->port_count; i++) {
-        if (explain->ports[i].port != NULL && i < explain->ports[i].port->peer->uid) {
-            const uint64_t losses = losses_of(explain, i);
-            total += losses;
-            links += losses > 0;
-            most = losses > most ? losses : most;
-        }
-    }
-    for (uint32_t i = 0; i < explain->port_count && total > 0; i++) {
-        const explain_port_t *const port = &explain->ports[i];
-        if (port->port == NULL || i > port->port->peer->uid) {
-            continue;
-        }
-        const uint64_t losses = losses_of(explain, i);
-        if (losses == 0 || (losses < most && (double)losses < LOSSES_SHARE * (double)total)) {
-            continue;
-        }
-        const uint32_t other = port->port->peer->uid;
-        explain_finding_t *const finding =
-            cli__explain_add(explain, EXPLAIN_CORRUPTING_LINK, 1, link_name(explain, i));
-        finding->port = port->drops[NET_DROP_LINK_LOSS] > 0 ? i : other;
-        finding->sentence =
-            sim_format("the link %s corrupts frames: %" PRIu64 " of %" PRIu64
-                       " frames that links lost were lost here (%u link%s lost some)",
-                       finding->place,
-                       losses,
-                       total,
-                       links,
-                       links == 1 ? "" : "s");
-        cli__explain_evidence(finding,
-                              sim_format("%s lost %" PRIu64 ", %s lost %" PRIu64
-                                         " (rx_crc_errors_phy at the other end)",
-                                         name_of(explain, i),
-                                         port->drops[NET_DROP_LINK_LOSS],
-                                         name_of(explain, other),
-                                         explain->ports[other].drops[NET_DROP_LINK_LOSS]));
-        finding->score_ps =
-            add_flows_of_link(explain, finding, i, true) + (double)losses * SIM_PS_PER_US;
-        char *const set = sim_format("links.%s.loss-rate=0", finding->place);
-        cli__explain_remedy(finding, set, "replace the cable or the optics");
-        sim_free(set);
-        cli__explain_remedy(finding,
-                            "nic.transport=irn",
-                            "selective retransmission sends only the lost packets again");
-    }
-}
-
 // -- links that fail
 
 static bool node_failed(const explain_t *explain, const net_node_t *node)
@@ -374,11 +294,11 @@ static void find_down(explain_t *explain)
             &failed->ports[0] != port->port->peer) {
             continue; // told once, at the node's first port
         }
-        explain_finding_t *const finding =
-            cli__explain_add(explain,
-                             EXPLAIN_LINK_DOWN,
-                             1,
-                             failed != NULL ? sim_strdup(failed->sim.name) : link_name(explain, i));
+        explain_finding_t *const finding = cli__explain_add(
+            explain,
+            EXPLAIN_LINK_DOWN,
+            1,
+            failed != NULL ? sim_strdup(failed->sim.name) : cli__explain_link_name(explain, i));
         world_text_t time;
         finding->port = i;
         finding->sentence = sim_format("%s %s down %s, first at %s",
@@ -399,10 +319,10 @@ static void find_down(explain_t *explain)
         if (failed != NULL) {
             for (uint32_t p = 0; p < failed->port_count; p++) {
                 finding->score_ps +=
-                    add_flows_of_link(explain, finding, failed->ports[p].uid, false);
+                    cli__explain_flows_of_link(explain, finding, failed->ports[p].uid, false);
             }
         } else {
-            finding->score_ps = add_flows_of_link(explain, finding, i, false);
+            finding->score_ps = cli__explain_flows_of_link(explain, finding, i, false);
         }
         finding->score_ps += (double)lost * SIM_PS_PER_US;
         cli__explain_remedy(finding,
@@ -464,7 +384,7 @@ static void add_degraded(explain_t *explain, uint32_t uid, uint64_t usual_bps)
     const explain_port_t *const port = &explain->ports[uid];
     const uint32_t other = port->port->peer->uid;
     explain_finding_t *const finding =
-        cli__explain_add(explain, EXPLAIN_DEGRADED_LINK, 1, link_name(explain, uid));
+        cli__explain_add(explain, EXPLAIN_DEGRADED_LINK, 1, cli__explain_link_name(explain, uid));
     world_text_t rate;
     world_text_t usual;
     finding->port = explain->ports[other].tx_bytes > port->tx_bytes ? other : uid;
@@ -491,7 +411,7 @@ static void add_degraded(explain_t *explain, uint32_t uid, uint64_t usual_bps)
                        world_format_percent(&used, end->utilisation),
                        world_format_bytes(&queue, end->queue_bytes_max)));
     }
-    finding->score_ps = add_flows_of_link(explain, finding, uid, false) + port->shared_ps +
+    finding->score_ps = cli__explain_flows_of_link(explain, finding, uid, false) + port->shared_ps +
                         explain->ports[other].shared_ps;
     for (uint32_t r = 0; r < explain->root_count; r++) {
         const uint32_t root = explain->roots[r].port;
@@ -532,7 +452,7 @@ void cli__explain_hardware(explain_t *explain)
 {
     find_deadlock(explain);
     find_pausing_hosts(explain);
-    find_corrupting(explain);
+    cli__explain_losses(explain);
     find_down(explain);
     find_degraded(explain);
 }

@@ -233,6 +233,7 @@ static const char *const port_columns[] = {"port",
                                            "queue_bytes_max",
                                            "discards",
                                            "tx_bytes",
+                                           "tx_packets",
                                            "paused_prio0_ns",
                                            "paused_prio1_ns",
                                            "paused_prio2_ns",
@@ -241,7 +242,7 @@ static const char *const port_columns[] = {"port",
                                            "paused_prio5_ns",
                                            "paused_prio6_ns",
                                            "paused_prio7_ns"};
-enum { P_PORT, P_USED, P_QUEUE, P_DISCARDS, P_SENT, P_PAUSED };
+enum { P_PORT, P_USED, P_QUEUE, P_DISCARDS, P_SENT, P_PACKETS, P_PAUSED };
 
 static sim_err_t take_port(explain_t *explain,
                            const results_csv_t *csv,
@@ -261,10 +262,13 @@ static sim_err_t take_port(explain_t *explain,
     if (result == SIM_OK) {
         result = take_number(csv, P_SENT, 1, &port->tx_bytes, error);
     }
+    if (result == SIM_OK) {
+        result = take_number(csv, P_PACKETS, 1, &port->tx_packets, error);
+    }
     for (size_t p = 0; p < NET_PRIORITIES && result == SIM_OK; p++) {
-        uint64_t paused_ps = 0;
-        result = take_number(csv, P_PAUSED + p, SIM_PS_PER_NS, &paused_ps, error);
-        port->paused_ps += paused_ps;
+        sim_time_t *const paused_ps = &port->paused_by_priority_ps[p];
+        result = take_number(csv, P_PAUSED + p, SIM_PS_PER_NS, paused_ps, error);
+        port->paused_ps += *paused_ps;
     }
     return result;
 }
@@ -341,7 +345,11 @@ static sim_err_t take_event(explain_t *explain,
     if (result == SIM_OK) {
         result = take_number(csv, E_PRIORITY, 1, &priority, error);
     }
-    if (result != SIM_OK || uid == EXPLAIN_NONE || priority >= NET_PRIORITIES) {
+    if (result != SIM_OK) {
+        return result;
+    }
+    explain->events_end_ps = time_ps > explain->events_end_ps ? time_ps : explain->events_end_ps;
+    if (uid == EXPLAIN_NONE || priority >= NET_PRIORITIES) {
         return result;
     }
     explain_port_t *const port = &explain->ports[uid];
@@ -360,6 +368,34 @@ static sim_err_t take_event(explain_t *explain,
         }
     }
     return SIM_OK;
+}
+
+// Ends the stops that are open where events.csv is cut, since their releases are in rows that it
+// leaves out. A stop lasts to the end of the run only if ports.csv counts all of that time.
+static void close_stops(explain_t *explain)
+{
+    if (explain->events_left_out == 0) {
+        return;
+    }
+    const size_t bytes = (explain->port_count + 1) * NET_PRIORITIES * sizeof(sim_time_t);
+    sim_time_t *const known_ps = sim_alloc(bytes);
+    memset(known_ps, 0, bytes);
+    for (size_t i = 0; i < explain->stop_count; i++) {
+        const explain_stop_t *const stop = &explain->stops[i];
+        known_ps[stop->port * NET_PRIORITIES + stop->priority] +=
+            stop->ended ? stop->to_ps - stop->from_ps : 0;
+    }
+    for (size_t i = 0; i < explain->stop_count; i++) {
+        explain_stop_t *const stop = &explain->stops[i];
+        const sim_time_t all_ps =
+            explain->ports[stop->port].paused_by_priority_ps[stop->priority] + SIM_PS_PER_NS;
+        const sim_time_t before_ps = known_ps[stop->port * NET_PRIORITIES + stop->priority];
+        if (!stop->ended && all_ps < before_ps + (explain->end_ps - stop->from_ps)) {
+            stop->ended = true;
+            stop->to_ps = explain->events_end_ps;
+        }
+    }
+    sim_free(known_ps);
 }
 
 // -- paths
@@ -560,6 +596,7 @@ sim_err_t cli__explain_load(explain_t *explain, world_error_t *error)
                           &interfaces,
                           error);
     }
+    close_stops(explain);
     for (size_t i = 0; i < explain->flow_count; i++) {
         take_path(explain, &explain->flows[i]);
     }

@@ -301,6 +301,20 @@ static void print_counters(const explain_t *explain, FILE *out)
     sim_free(ports);
 }
 
+// Says up to which time events.csv tells of pauses and drops, if rows are left out.
+static void print_cut(const explain_t *explain, FILE *out)
+{
+    world_text_t time;
+    if (explain->events_left_out > 0) {
+        fprintf(out,
+                "events.csv ends at %s: it leaves out %" PRIu64
+                " event%s (outputs.events-max), so pauses and drops below are of the time before\n",
+                world_format_time(&time, explain->events_end_ps),
+                explain->events_left_out,
+                sim_plural(explain->events_left_out));
+    }
+}
+
 void cli__explain_print(const explain_t *explain, FILE *out)
 {
     world_text_t time;
@@ -309,6 +323,7 @@ void cli__explain_print(const explain_t *explain, FILE *out)
             explain->scenario->run.name,
             explain->stalled ? "stalled" : "ended",
             world_format_time(&time, explain->end_ps));
+    print_cut(explain, out);
     if (explain->finding_count == 0) {
         fputs(explain->flow_count > 0
                   ? "nothing slowed this run down: no port was shared, stopped or lost packets\n"
@@ -327,13 +342,6 @@ void cli__explain_print(const explain_t *explain, FILE *out)
         print_finding(explain, i, out);
     }
     print_counters(explain, out);
-    if (explain->events_left_out > 0) {
-        fprintf(out,
-                "\nevents.csv leaves out %" PRIu64
-                " event%s (outputs.events-max): pauses and drops above are of the first ones\n",
-                explain->events_left_out,
-                sim_plural(explain->events_left_out));
-    }
     if (!explain->paths_known) {
         fputs("\nswitches choose paths per packet or flowlet here: only the ends of paths are "
               "known, so that no flow is charged to a link between switches\n",
@@ -343,17 +351,21 @@ void cli__explain_print(const explain_t *explain, FILE *out)
 
 // -- JSON
 
-static json_t *finding_json(const explain_t *explain, const explain_finding_t *finding)
+static json_t *evidence_json(const explain_finding_t *finding)
 {
-    json_t *const evidence = json_array();
-    json_t *const flows = json_array();
-    json_t *const remedies = json_array();
+    json_t *const list = json_array();
     for (size_t i = 0; i < finding->evidence_count; i++) {
-        json_array_append_new(evidence, json_string(finding->evidence[i]));
+        json_array_append_new(list, json_string(finding->evidence[i]));
     }
+    return list;
+}
+
+static json_t *flows_json(const explain_t *explain, const explain_finding_t *finding)
+{
+    json_t *const list = json_array();
     for (size_t i = 0; i < finding->flow_count; i++) {
         const explain_flow_t *const flow = &explain->flows[finding->flows[i]];
-        json_array_append_new(flows,
+        json_array_append_new(list,
                               json_pack("{s:I, s:s, s:s, s:i}",
                                         "flow_id",
                                         (json_int_t)flow->id,
@@ -364,40 +376,29 @@ static json_t *finding_json(const explain_t *explain, const explain_finding_t *f
                                         "src_port",
                                         (int)flow->source_port));
     }
+    return list;
+}
+
+static json_t *remedies_json(const explain_finding_t *finding)
+{
+    json_t *const list = json_array();
     for (size_t i = 0; i < finding->remedy_count; i++) {
-        json_array_append_new(remedies,
+        json_array_append_new(list,
                               json_pack("{s:s, s:s}",
                                         "set",
                                         finding->remedies[i].set,
                                         "why",
                                         finding->remedies[i].why));
     }
-    json_t *const json = json_pack("{s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:o}",
-                                   "kind",
-                                   cli__explain_kind_name(finding->kind),
-                                   "place",
-                                   finding->place,
-                                   "sentence",
-                                   finding->sentence,
-                                   "lost_ps",
-                                   (json_int_t)finding->score_ps,
-                                   "evidence",
-                                   evidence,
-                                   "flows",
-                                   flows,
-                                   "victims",
-                                   victims_json(explain, finding),
-                                   "remedies",
-                                   remedies);
-    if (finding->port != EXPLAIN_NONE) {
-        json_object_set_new(json,
-                            "port",
-                            json_string(cli__explain_port_name(explain, finding->port)));
-    }
-    json_t *const pauses = json_array();
+    return list;
+}
+
+static json_t *pauses_json(const explain_t *explain, const explain_finding_t *finding)
+{
+    json_t *const list = json_array();
     for (uint32_t r = 0; r < finding->root_count; r++) {
         const explain_root_t *const root = &explain->roots[finding->roots[r]];
-        json_array_append_new(pauses,
+        json_array_append_new(list,
                               json_pack("{s:s, s:I, s:I, s:I, s:i, s:o}",
                                         "root",
                                         root->name,
@@ -412,8 +413,35 @@ static json_t *finding_json(const explain_t *explain, const explain_finding_t *f
                                         "stops",
                                         branch_json(explain, root, EXPLAIN_NONE, 0)));
     }
+    return list;
+}
+
+static json_t *finding_json(const explain_t *explain, const explain_finding_t *finding)
+{
+    json_t *const json = json_pack("{s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:o}",
+                                   "kind",
+                                   cli__explain_kind_name(finding->kind),
+                                   "place",
+                                   finding->place,
+                                   "sentence",
+                                   finding->sentence,
+                                   "lost_ps",
+                                   (json_int_t)finding->score_ps,
+                                   "evidence",
+                                   evidence_json(finding),
+                                   "flows",
+                                   flows_json(explain, finding),
+                                   "victims",
+                                   victims_json(explain, finding),
+                                   "remedies",
+                                   remedies_json(finding));
+    if (finding->port != EXPLAIN_NONE) {
+        json_object_set_new(json,
+                            "port",
+                            json_string(cli__explain_port_name(explain, finding->port)));
+    }
     json_object_set_new(json, "minor", json_boolean(finding->minor));
-    json_object_set_new(json, "pauses", pauses);
+    json_object_set_new(json, "pauses", pauses_json(explain, finding));
     json_object_set_new(json, "queue_pairs", cli__explain_pairs_json(explain, finding));
     return json;
 }
@@ -424,7 +452,7 @@ json_t *cli__explain_json(const explain_t *explain)
     for (size_t i = 0; i < explain->finding_count; i++) {
         json_array_append_new(causes, finding_json(explain, &explain->findings[i]));
     }
-    return json_pack("{s:s, s:b, s:I, s:b, s:I, s:o}",
+    return json_pack("{s:s, s:b, s:I, s:b, s:I, s:I, s:o}",
                      "scenario",
                      explain->scenario->run.name,
                      "stalled",
@@ -435,6 +463,8 @@ json_t *cli__explain_json(const explain_t *explain)
                      (int)explain->paths_known,
                      "events_left_out",
                      (json_int_t)explain->events_left_out,
+                     "events_end_ps",
+                     (json_int_t)explain->events_end_ps,
                      "causes",
                      causes);
 }

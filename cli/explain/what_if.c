@@ -9,7 +9,8 @@
 #include <string.h>
 
 #define FINDINGS_MAX 3u
-#define VALUES_MAX 4u // of one remedy
+#define VALUES_MAX 4u   // of one remedy
+#define BUILT_MAX 1000u // interfaces: for larger networks, remedies are checked without building
 
 // The figures of a run that are compared.
 typedef struct outcome {
@@ -85,21 +86,97 @@ static size_t split_values(char *values, const char *shown, world_override_t ove
     return count;
 }
 
-// Runs DIR/scenario.yaml with other values, without writing files.
-static sim_err_t run_with(const explain_t *explain,
-                          const char *set,
-                          json_t *json,
-                          world_error_t *error)
+// Reads DIR/scenario.yaml with other values. The caller frees the scenario, also on error.
+static sim_err_t load_with(const explain_t *explain,
+                           const char *set,
+                           world_scenario_t **scenario,
+                           world_error_t *error)
 {
     char *const path = sim_format("%s/scenario.yaml", explain->folder);
     char *const shown = sim_format("--set %s", set);
     char *const values = sim_strdup(set);
     world_override_t overrides[VALUES_MAX];
     const size_t count = split_values(values, shown, overrides);
+    *scenario = NULL;
+    const sim_err_t result =
+        world_scenario_load(explain->registry, path, overrides, count, scenario, error);
+    sim_free(values);
+    sim_free(shown);
+    sim_free(path);
+    return result;
+}
+
+// Returns whether `rocesim check` accepts the scenario with these values, and they change it.
+static bool is_accepted(const explain_t *explain, const char *set, const char *resolved)
+{
+    world_error_t ignored;
+    world_scenario_t *scenario = NULL;
+    world_t *world = NULL;
+    bool accepted = load_with(explain, set, &scenario, &ignored) == SIM_OK;
+    if (accepted) {
+        char *const own = world_scenario_resolved(scenario);
+        accepted = strcmp(own, resolved) != 0;
+        sim_free(own);
+    }
+    if (accepted && explain->world->nic_count <= BUILT_MAX) {
+        accepted = world_create(scenario, WORLD_BUILD_ALL, &world, &ignored) == SIM_OK;
+    }
+    world_destroy(world);
+    world_scenario_destroy(scenario);
+    return accepted;
+}
+
+// A remedy that was tried.
+typedef struct tried {
+    char *set;
+    bool accepted;
+} tried_t;
+
+void cli__explain_keep_remedies(explain_t *explain)
+{
+    char *const resolved = world_scenario_resolved(explain->scenario);
+    tried_t *tried = NULL;
+    size_t count = 0;
+    size_t capacity = 0;
+    for (size_t i = 0; i < explain->finding_count; i++) {
+        explain_finding_t *const finding = &explain->findings[i];
+        size_t kept = 0;
+        for (size_t r = 0; r < finding->remedy_count; r++) {
+            const explain_remedy_t remedy = finding->remedies[r];
+            size_t t = 0;
+            while (t < count && strcmp(tried[t].set, remedy.set) != 0) {
+                t++;
+            }
+            if (t == count) {
+                SIM_GROW(tried, count, &capacity);
+                tried[count++] =
+                    (tried_t){sim_strdup(remedy.set), is_accepted(explain, remedy.set, resolved)};
+            }
+            if (tried[t].accepted) {
+                finding->remedies[kept++] = remedy;
+            } else {
+                sim_free(remedy.set);
+                sim_free(remedy.why);
+            }
+        }
+        finding->remedy_count = kept;
+    }
+    for (size_t t = 0; t < count; t++) {
+        sim_free(tried[t].set);
+    }
+    sim_free(tried);
+    sim_free(resolved);
+}
+
+// Runs DIR/scenario.yaml with other values, without writing files.
+static sim_err_t run_with(const explain_t *explain,
+                          const char *set,
+                          json_t *json,
+                          world_error_t *error)
+{
     world_scenario_t *scenario = NULL;
     results_run_t *run = NULL;
-    sim_err_t result =
-        world_scenario_load(explain->registry, path, overrides, count, &scenario, error);
+    sim_err_t result = load_with(explain, set, &scenario, error);
     if (result == SIM_OK) {
         const results_options_t options = {.folder = NULL};
         result = results_execute(scenario, &options, &run, error);
@@ -114,9 +191,6 @@ static sim_err_t run_with(const explain_t *explain,
     }
     results_run_destroy(run);
     world_scenario_destroy(scenario);
-    sim_free(values);
-    sim_free(shown);
-    sim_free(path);
     return result;
 }
 
