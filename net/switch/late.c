@@ -106,22 +106,43 @@ static void send_late(net_switch_t *sw, net_port_t *egress, net_packet_t *packet
     }
 }
 
-// Starts the port's next frame now, if it may send one. Returns whether it has another to send.
-// `logged`, here and below, is whether the node has a log: known where these are compiled.
-static SIM_ALWAYS_INLINE bool serve(net_switch_t *sw,
-                                    net_port_t *egress,
-                                    sim_time_t now_ps,
-                                    const bool logged)
+// Sends the first packet of a class on a port that is not usual.
+static SIM_ALWAYS_INLINE void send_otherwise(net_switch_t *sw,
+                                             net_port_t *egress,
+                                             sim_time_t now_ps,
+                                             net_class_t *queue,
+                                             const net_queued_t *queued,
+                                             const bool logged)
 {
-    const bool usual = net__port_is_usual(egress);
-    const uint8_t stopped = SIM_LIKELY(usual) ? 0 : egress->paused;
-    const uint8_t candidates = egress->waiting & (uint8_t)~stopped;
-    if (SIM_UNLIKELY(!usual && egress->controlled)) {
-        net_packet_t *const control = egress->control;
-        net_port_set_control(egress, NULL);
-        send_late(sw, egress, control, logged);
-        return candidates != 0;
+    if (logged && egress->special == NET_SPECIAL_LOGGED) {
+        // The packet's own line is not read: it has likely left the cache.
+        send_logged(sw, egress, queue, queued);
+    } else if (egress->special == NET_SPECIAL_NOT) {
+        net__port_send(egress, &sw->node.sim, now_ps, queue, queued->packet, queued->frame_bytes);
+    } else if (egress->special == NET_SPECIAL_BARE) { // without a look at the packet
+        net__port_send_bytes(egress,
+                             &sw->node.sim,
+                             now_ps,
+                             queue,
+                             queued->packet,
+                             queued->frame_bytes,
+                             queued->frame_bytes);
+    } else {
+        send_late(sw, egress, queued->packet, logged);
     }
+}
+
+// Starts the next frame of a port from a class that is not stopped. Returns whether another such
+// class waits. `usual` is net__port_is_usual; it and `logged`, here and below, which is whether the
+// node has a log, are known where these functions are compiled.
+static SIM_ALWAYS_INLINE bool serve_as(net_switch_t *sw,
+                                       net_port_t *egress,
+                                       sim_time_t now_ps,
+                                       const bool usual,
+                                       const bool logged)
+{
+    const uint8_t stopped = usual ? 0 : egress->paused;
+    const uint8_t candidates = egress->waiting & (uint8_t)~stopped;
     if (SIM_UNLIKELY(candidates == 0)) {
         return false;
     }
@@ -132,27 +153,48 @@ static SIM_ALWAYS_INLINE bool serve(net_switch_t *sw,
     net_class_t *const queue = egress->classes[priority];
     const net_queued_t queued = net__queue_take(egress, queue, priority);
     net__mark(sw, egress, queue, queued.packet, queued.marks, priority);
-    if (logged && egress->special == NET_SPECIAL_LOGGED) {
-        // The packet's own line is not read: it has likely left the cache.
-        send_logged(sw, egress, queue, &queued);
-    } else if (SIM_UNLIKELY(!usual && egress->special)) {
-        if (egress->special == NET_SPECIAL_BARE) { // without a look at the packet
-            net__port_send_bytes(egress,
-                                 &sw->node.sim,
-                                 now_ps,
-                                 queue,
-                                 queued.packet,
-                                 queued.frame_bytes,
-                                 queued.frame_bytes);
-        } else {
-            send_late(sw, egress, queued.packet, logged);
-        }
-    } else {
+    if (usual) {
         net__port_send(egress, &sw->node.sim, now_ps, queue, queued.packet, queued.frame_bytes);
+    } else {
+        send_otherwise(sw, egress, now_ps, queue, &queued, logged);
     }
     sw->held_bytes -= queued.frame_bytes;
     net__release(sw, queued.ingress_port, priority, queued.frame_bytes);
     return (egress->waiting & (uint8_t)~stopped) != 0;
+}
+
+// Does the same on a port that is not usual. A PFC frame goes first.
+static SIM_ALWAYS_INLINE bool serve_otherwise_as(net_switch_t *sw,
+                                                 net_port_t *egress,
+                                                 sim_time_t now_ps,
+                                                 const bool logged)
+{
+    if (SIM_UNLIKELY(egress->controlled)) {
+        const bool goes_on = (egress->waiting & (uint8_t)~egress->paused) != 0;
+        net_packet_t *const control = egress->control;
+        net_port_set_control(egress, NULL);
+        send_late(sw, egress, control, logged);
+        return goes_on;
+    }
+    return serve_as(sw, egress, now_ps, false, logged);
+}
+
+static SIM_NOINLINE bool serve_otherwise(net_switch_t *sw, net_port_t *egress, sim_time_t now_ps)
+{
+    return serve_otherwise_as(sw, egress, now_ps, false);
+}
+
+// Starts the port's next frame now, if it may send one. Returns whether it has another to send.
+static SIM_ALWAYS_INLINE bool serve(net_switch_t *sw,
+                                    net_port_t *egress,
+                                    sim_time_t now_ps,
+                                    const bool logged)
+{
+    if (SIM_LIKELY(net__port_is_usual(egress))) {
+        return serve_as(sw, egress, now_ps, true, logged);
+    }
+    return logged ? serve_otherwise_as(sw, egress, now_ps, true)
+                  : serve_otherwise(sw, egress, now_ps);
 }
 
 // Replays the next departure of a late port. Returns false if it was the last one for now.
@@ -168,16 +210,16 @@ static SIM_ALWAYS_INLINE bool depart(net_switch_t *sw, net_port_t *port, const b
     return true;
 }
 
-// Replays a late port's departures before end_ps.
-static void catch_up(net_switch_t *sw, net_port_t *port, sim_time_t end_ps)
+// Replays a late port's departures before end_ps. At least one is due before.
+static SIM_NOINLINE void catch_up(net_switch_t *sw, net_port_t *port, sim_time_t end_ps)
 {
-    while (port->busy_until_ps < end_ps && depart(sw, port, false)) {
+    while (depart(sw, port, false) && port->busy_until_ps < end_ps) {
     }
 }
 
-static void catch_up_logged(net_switch_t *sw, net_port_t *port, sim_time_t end_ps)
+static SIM_NOINLINE void catch_up_logged(net_switch_t *sw, net_port_t *port, sim_time_t end_ps)
 {
-    while (port->busy_until_ps < end_ps && depart(sw, port, true)) {
+    while (depart(sw, port, true) && port->busy_until_ps < end_ps) {
     }
 }
 
@@ -329,7 +371,7 @@ static void pause_arrives(net_switch_t *sw, net_port_t *ingress, net_packet_t *p
 {
     const sim_time_t now_ps = sw->node.sim.now_ps;
     show_all(sw, ingress, NET_TRACE_PAUSED | NET_TRACE_RESUMED | NET_TRACE_PFC);
-    if (ingress->wake_pending == NET_WAKE_LATE) {
+    if (ingress->wake_pending == NET_WAKE_LATE && ingress->busy_until_ps < now_ps) {
         (sw->node.log != NULL ? catch_up_logged : catch_up)(sw, ingress, now_ps);
         sw->node.sim.now_ps = now_ps;
     }
@@ -338,7 +380,7 @@ static void pause_arrives(net_switch_t *sw, net_port_t *ingress, net_packet_t *p
 
 // Takes a packet that does not enter the switch. Returns false if it was a pause frame, which may
 // have added a wake.
-static bool turn_away(net_switch_t *sw,
+static SIM_NOINLINE bool turn_away(net_switch_t *sw,
                       net_port_t *ingress,
                       net_packet_t *packet,
                       net_entry_t entry)
@@ -352,16 +394,17 @@ static bool turn_away(net_switch_t *sw,
     return true;
 }
 
-// Handles a packet that arrives now. Returns false if a timer or a wake may have been added, so
-// that the caller must determine the next event anew.
-static SIM_ALWAYS_INLINE bool arrive(net_switch_t *sw,
+// Handles a packet that arrives now. Sets *end_key to 0 if a timer or a wake may have been added:
+// the caller must then determine the next event anew.
+static SIM_ALWAYS_INLINE void arrive(net_switch_t *sw,
                                      uint32_t port_index,
                                      net_packet_t *packet,
                                      bool others_now,
                                      bool routed,
                                      bool trust_dscp,
                                      bool trims,
-                                     const bool logged)
+                                     const bool logged,
+                                     uint64_t *end_key)
 {
     net_port_t *const ingress = &sw->node.ports[port_index];
     const sim_time_t now_ps = sw->node.sim.now_ps;
@@ -371,7 +414,10 @@ static SIM_ALWAYS_INLINE bool arrive(net_switch_t *sw,
     uint32_t out;
     const net_entry_t entry = net_switch_classify(sw, packet, net__route, routed, trust_dscp, &out);
     if (SIM_UNLIKELY(entry != NET_ENTERS)) {
-        return turn_away(sw, ingress, packet, entry);
+        if (!turn_away(sw, ingress, packet, entry)) {
+            *end_key = 0;
+        }
+        return;
     }
     net_port_t *const egress = &sw->node.ports[out];
     if (egress->wake_pending == NET_WAKE_LATE && egress->busy_until_ps < now_ps) {
@@ -393,9 +439,8 @@ static SIM_ALWAYS_INLINE bool arrive(net_switch_t *sw,
         }
     } else if (SIM_UNLIKELY(!enqueue(sw, ingress, egress, queue, packet, priority, trims))) {
         (trims ? enqueue_trimming : enqueue_crowded)(sw, egress, packet);
-        return false;
+        *end_key = 0;
     }
-    return true;
 }
 
 // Handles arrivals up to the next wake or timer, or up to one that may change it. `routed`,
@@ -411,12 +456,11 @@ static SIM_ALWAYS_INLINE void take_all(net_switch_t *sw,
     const sim_time_t start_ps = node->window_start_ps;
     const sim_time_t other_ps = node->wake_ps < node->timer_ps ? node->wake_ps : node->timer_ps;
     const sim_time_t end_ps = other_ps < node->run_end_ps ? other_ps + 1 : node->run_end_ps;
-    const uint64_t end_key = (end_ps - start_ps) << SIM_PORT_BITS;
+    uint64_t end_key = (end_ps - start_ps) << SIM_PORT_BITS;
     const sim_mail_t *const first = node->mail;
     const sim_mail_t *mail = first;
     uint64_t digest = node->digest;
-    bool goes_on = true;
-    while (mail->key < end_key && goes_on) {
+    while (mail->key < end_key) {
         const uint64_t key = mail->key;
         const sim_time_t now_ps = start_ps + (key >> SIM_PORT_BITS);
         const uint32_t port = sim_mail_port(mail);
@@ -425,7 +469,7 @@ static SIM_ALWAYS_INLINE void take_all(net_switch_t *sw,
         node->now_ps = now_ps;
         digest = sim__digest_key(digest, start_ps, key);
         const bool others_now = (mail->key ^ key) >> SIM_PORT_BITS == 0;
-        goes_on = arrive(sw, port, packet, others_now, routed, trust_dscp, trims, logged);
+        arrive(sw, port, packet, others_now, routed, trust_dscp, trims, logged, &end_key);
 #ifdef SIM_DEAR_CHECKS
         net__switch_check(sw, port);
 #endif

@@ -4,11 +4,19 @@
 #include "net/draws.h"
 #include "net/switch/switch_internal.h"
 
-uint64_t net__mark_draw(net_red_t *red, const net_packet_t *packet)
+SIM_NOINLINE uint64_t net__mark_draw(net_red_t *red, const net_packet_t *packet)
 {
     red->random.counter++;
     sim_random_t own = net_draws_of(&red->random, packet);
     return sim_random_u64(&own);
+}
+
+SIM_NOINLINE void net__mark_known(net_port_t *egress,
+                                  net_packet_t *packet,
+                                  uint8_t marks,
+                                  uint32_t priority)
+{
+    net_switch_mark_known(egress, packet, marks, priority);
 }
 
 // Decides on a switch's first packet that may be marked. Not inlined: the others need no frame.

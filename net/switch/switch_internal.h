@@ -104,6 +104,9 @@ static inline uint32_t net__route(net_switch_t *sw, const net_packet_t *packet)
 // inlined, so that net__mark_by can be.
 uint64_t net__mark_draw(net_red_t *red, const net_packet_t *packet);
 
+// Marks a packet (net_switch_mark_known). It is not inlined, so that those who decide need no frame.
+void net__mark_known(net_port_t *egress, net_packet_t *packet, uint8_t marks, uint32_t priority);
+
 // Marks by RED for a queue of `queued` bytes, which is more than the port's kmin.
 static SIM_ALWAYS_INLINE void net__mark_by(net_switch_t *sw,
                                            net_port_t *egress,
@@ -119,7 +122,7 @@ static SIM_ALWAYS_INLINE void net__mark_by(net_switch_t *sw,
              : sim_random_u64(&red->random)) >= (queued - red->kmin_bytes) * red->slope) {
         return;
     }
-    net_switch_mark_known(egress, packet, marks, priority);
+    net__mark_known(egress, packet, marks, priority);
 }
 
 // Mark by the bytes that a packet leaves behind (papers on DCQCN mark at dequeue). net__mark_late
@@ -302,7 +305,7 @@ static inline bool net__admit_limited(net_switch_t *sw,
 
 static inline void net__release(net_switch_t *sw, uint32_t port, uint32_t priority, uint32_t bytes)
 {
-    if (sw->lossless & (1u << priority)) {
+    if (SIM_LIKELY((sw->lossless & (1u << priority)) != 0)) {
         net__release_lossless(sw, port, priority, bytes);
     } else {
         SIM_CHECK(sw->shared_bytes >= bytes);

@@ -262,7 +262,7 @@ static SIM_NOINLINE void cut_for_nak(nic_qp_t *qp)
     }
 }
 
-void nic__cc_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t acked_bytes, bool nak)
+void nic__cc_tell_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t acked_bytes, bool nak)
 {
     if (SIM_UNLIKELY(nak)) {
         cut_for_nak(qp);
