@@ -381,9 +381,9 @@ static void pause_arrives(net_switch_t *sw, net_port_t *ingress, net_packet_t *p
 // Takes a packet that does not enter the switch. Returns false if it was a pause frame, which may
 // have added a wake.
 static SIM_NOINLINE bool turn_away(net_switch_t *sw,
-                      net_port_t *ingress,
-                      net_packet_t *packet,
-                      net_entry_t entry)
+                                   net_port_t *ingress,
+                                   net_packet_t *packet,
+                                   net_entry_t entry)
 {
     if (entry == NET_IS_PAUSE) {
         pause_arrives(sw, ingress, packet);

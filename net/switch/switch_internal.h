@@ -104,7 +104,7 @@ static inline uint32_t net__route(net_switch_t *sw, const net_packet_t *packet)
 // inlined, so that net__mark_by can be.
 uint64_t net__mark_draw(net_red_t *red, const net_packet_t *packet);
 
-// Marks a packet (net_switch_mark_known). It is not inlined, so that those who decide need no frame.
+// Marks a packet (net_switch_mark_known). It is not inlined: its callers then need no stack frame.
 void net__mark_known(net_port_t *egress, net_packet_t *packet, uint8_t marks, uint32_t priority);
 
 // Marks by RED for a queue of `queued` bytes, which is more than the port's kmin.
