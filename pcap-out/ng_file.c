@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define BUFFER_BYTES ((size_t)1 << 16)
+#define BUFFER_BYTES ((size_t)1 << 18)
 // Longer texts are cut: a block's length has 32 bits, an option's 16, and a head is bounded.
 #define TEXT_BYTES_MAX 16000u
 

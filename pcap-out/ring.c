@@ -9,6 +9,9 @@
 #define CHUNK_BYTES ((size_t)2048 - sizeof(ring_chunk_t))
 // Of a block that begins. The processor can have about ten lines under way; more would only wait.
 #define PREFETCHED_BYTES (8 * SIM_CACHE_LINE)
+#define SLAB_BYTES ((size_t)1 << 16)
+#define LARGE_NODES 32u // from so many on, a slab is a large page
+#define LARGE_SLAB_BYTES ((size_t)1 << 21)
 #define LEAST_BYTES 40u // in the file, of an entry on average, comments and contents included
 
 // -- between windows
@@ -48,11 +51,38 @@ static void on_window(sim_time_t window_end_ps, void *ctx)
 
 // -- memory
 
-static void free_chunks(ring_chunk_t *chunk)
+// Returns memory that lives as long as the ring, in lines of the cache. Nodes share slabs, each of
+// them on one large page where the system has some: alone, their blocks would lie on many pages.
+static void *carve(pcap_out_ring_t *ring, size_t bytes)
+{
+    bytes = (bytes + SIM_CACHE_LINE - 1) & ~(size_t)(SIM_CACHE_LINE - 1);
+    while (atomic_flag_test_and_set_explicit(&ring->carving, memory_order_acquire)) {
+        // Another thread carves: a few instructions, or the allocation of a slab.
+    }
+    if ((size_t)(ring->slab_end - ring->slab) < bytes) {
+        const size_t size = ring->node_count < LARGE_NODES ? SLAB_BYTES : LARGE_SLAB_BYTES;
+        SIM_GROW(ring->slabs, ring->slab_count, &ring->slab_capacity);
+        ring->slab = sim_alloc_lines(size);
+        ring->slab_end = ring->slab + size;
+        ring->slabs[ring->slab_count++] = ring->slab;
+    }
+    void *const memory = ring->slab;
+    ring->slab += bytes;
+    atomic_flag_clear_explicit(&ring->carving, memory_order_release);
+    return memory;
+}
+
+// Takes chunks back: those of the usual size for the node's next blocks.
+static SIM_NOINLINE void sort_out_chunks(ring_node_t *node, ring_chunk_t *chunk)
 {
     while (chunk != NULL) {
         ring_chunk_t *const next = chunk->next;
-        sim_free(chunk);
+        if (chunk->capacity == CHUNK_BYTES) {
+            chunk->next = node->spare_chunks;
+            node->spare_chunks = chunk;
+        } else {
+            sim_free(chunk);
+        }
         chunk = next;
     }
 }
@@ -63,7 +93,7 @@ static void release_chunks(ring_node_t *node, const ring_used_t *used)
         used->last_chunk->next = node->spare_chunks;
         node->spare_chunks = used->chunks;
     } else {
-        free_chunks(used->chunks);
+        sort_out_chunks(node, used->chunks);
     }
 }
 
@@ -99,8 +129,8 @@ static void add_block(ring_node_t *node)
     if (node->used == NULL || node->used_end - node->used_first > node->used_mask) {
         grow_used(node);
     }
-    ring_block_t *const block =
-        node->spare_count > 0 ? node->spares[--node->spare_count] : sim_alloc_lines(sizeof(*block));
+    ring_block_t *const block = node->spare_count > 0 ? node->spares[--node->spare_count]
+                                                      : carve(node->ring, sizeof(*block));
     for (size_t at = 0; at < PREFETCHED_BYTES; at += SIM_CACHE_LINE) {
         __builtin_prefetch((char *)block + at, 1);
     }
@@ -119,9 +149,9 @@ static SIM_NOINLINE void add_chunk(ring_node_t *node, size_t bytes)
         node->spare_chunks = chunk->next;
         __builtin_prefetch(chunk->next, 1);
     } else {
-        const size_t capacity = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
-        chunk = sim_alloc_lines(sizeof(*chunk) + capacity);
-        chunk->capacity = capacity;
+        chunk = bytes > CHUNK_BYTES ? sim_alloc_lines(sizeof(*chunk) + bytes)
+                                    : carve(node->ring, sizeof(*chunk) + CHUNK_BYTES);
+        chunk->capacity = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
     }
     if (chunk->capacity != CHUNK_BYTES) {
         used->last_chunk = NULL;
@@ -180,17 +210,15 @@ void pcap_out_ring_destroy(pcap_out_ring_t *ring)
     for (size_t i = 0; i < ring->node_count; i++) {
         ring_node_t *const node = &ring->nodes[i];
         while (node->used_first != node->used_end) {
-            const ring_used_t *const used = ring_used(node, node->used_first++);
-            free_chunks(used->chunks);
-            sim_free(used->block);
+            sort_out_chunks(node, ring_used(node, node->used_first++)->chunks);
         }
-        while (node->spare_count > 0) {
-            sim_free(node->spares[--node->spare_count]);
-        }
-        free_chunks(node->spare_chunks);
         sim_free(node->spares);
         sim_free(node->used);
     }
+    for (size_t i = 0; i < ring->slab_count; i++) {
+        sim_free(ring->slabs[i]);
+    }
+    sim_free(ring->slabs);
     sim_free(ring->nodes);
     sim_free(ring->spans);
     sim_free(ring);

@@ -94,6 +94,13 @@ struct pcap_out_ring {
     uint32_t snaplen_bytes;
     bool is_hot[UINT8_MAX + 1];  // by opcode: net_frame_is_hot
     atomic_uint_fast64_t blocks; // that nodes filled since the last span
+    // Blocks and chunks lie in slabs, which nodes share.
+    atomic_flag carving; // guards the rest of this part
+    char *slab;          // free memory of the last slab
+    char *slab_end;
+    char **slabs;
+    size_t slab_count;
+    size_t slab_capacity;
     // written between windows
     sim_time_t cutoff_ps; // frames before it are not among the last
     sim_time_t span_from_ps;
