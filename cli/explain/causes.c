@@ -37,7 +37,8 @@ const char *cli__explain_kind_name(explain_kind_t kind)
                                         [EXPLAIN_SLOW_HOST] = "slow-host",
                                         [EXPLAIN_LOSSY_LINKS] = "lossy-links",
                                         [EXPLAIN_BURST] = "burst",
-                                        [EXPLAIN_DROPS] = "drops"};
+                                        [EXPLAIN_DROPS] = "drops",
+                                        [EXPLAIN_PFC_MISMATCH] = "pfc-mismatch"};
     return names[kind];
 }
 

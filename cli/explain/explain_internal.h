@@ -51,6 +51,7 @@ typedef struct explain_port {
     uint64_t tx_bytes;
     uint64_t tx_packets;
     uint64_t drops[NET_DROP_REASON_COUNT]; // rows of events.csv
+    uint64_t full[NET_PRIORITIES];         // of them: drops of a class for want of buffer
     uint32_t downs;                        // times that its link went down
     sim_time_t down_ps;                    // first time
     uint8_t faults;                        // bit per net_fault_kind_t that began here
@@ -101,6 +102,7 @@ typedef enum explain_kind {
     EXPLAIN_LOSSY_LINKS,
     EXPLAIN_BURST,
     EXPLAIN_DROPS,
+    EXPLAIN_PFC_MISMATCH,
 } explain_kind_t;
 
 typedef struct explain_remedy {
@@ -187,6 +189,8 @@ void cli__explain_hardware(explain_t *explain);
 // losses.c
 // Tells of links that lose more frames than others do, and of losses that all links have.
 void cli__explain_losses(explain_t *explain);
+// Tells of switches that dropped packets of a class which most other switches protect by PFC.
+void cli__explain_mismatch(explain_t *explain);
 // Tells of packets that hosts or switches dropped for reasons that no other finding is about.
 void cli__explain_drops(explain_t *explain);
 // Returns "leaf0--host3" for a port of the link; the caller frees it.

@@ -379,26 +379,47 @@ static uint64_t usual_rate(const explain_t *explain, uint32_t uid)
     return 2 * count > all ? rate_bps : 0;
 }
 
-static void add_degraded(explain_t *explain, uint32_t uid, uint64_t usual_bps)
+// Writes the degraded link's sentence. usual_bps 0: events.csv logs the fault. one_way: the other
+// direction has its usual rate.
+static char *degraded_sentence(const explain_t *explain,
+                               const char *place,
+                               uint32_t uid,
+                               uint64_t usual_bps,
+                               bool one_way)
+{
+    const net_port_t *const port = explain->ports[uid].port;
+    world_text_t rate;
+    world_text_t usual;
+    const char *const own = world_format_rate(&rate, port->rate_bps);
+    if (usual_bps == 0) {
+        return sim_format("the link %s is degraded: it runs below its %s (logged in events.csv)",
+                          place,
+                          own);
+    }
+    return one_way ? sim_format("the link %s is degraded in one direction: %s has %s where its "
+                                "like has %s",
+                                place,
+                                name_of(explain, uid),
+                                own,
+                                world_format_rate(&usual, usual_bps))
+                   : sim_format("the link %s is degraded: it has %s where its like has %s",
+                                place,
+                                own,
+                                world_format_rate(&usual, usual_bps));
+}
+
+// Tells of the link of the port, whose like have usual_bps (0: events.csv logs the fault).
+static void add_degraded(explain_t *explain, uint32_t uid, uint64_t usual_bps, bool one_way)
 {
     const explain_port_t *const port = &explain->ports[uid];
     const uint32_t other = port->port->peer->uid;
     explain_finding_t *const finding =
-        cli__explain_add(explain, EXPLAIN_DEGRADED_LINK, 1, cli__explain_link_name(explain, uid));
-    world_text_t rate;
-    world_text_t usual;
-    finding->port = explain->ports[other].tx_bytes > port->tx_bytes ? other : uid;
-    if (usual_bps > 0) {
-        finding->sentence = sim_format("the link %s is degraded: it has %s where its like has %s",
-                                       finding->place,
-                                       world_format_rate(&rate, port->port->rate_bps),
-                                       world_format_rate(&usual, usual_bps));
-    } else {
-        finding->sentence =
-            sim_format("the link %s is degraded: it runs below its %s (logged in events.csv)",
-                       finding->place,
-                       world_format_rate(&rate, port->port->rate_bps));
-    }
+        cli__explain_add(explain,
+                         EXPLAIN_DEGRADED_LINK,
+                         1,
+                         cli__explain_link_name(explain, uid < other ? uid : other));
+    finding->port = !one_way && explain->ports[other].tx_bytes > port->tx_bytes ? other : uid;
+    finding->sentence = degraded_sentence(explain, finding->place, uid, usual_bps, one_way);
     const uint32_t ends[] = {uid, other};
     for (size_t i = 0; i < SIM_COUNT_OF(ends); i++) {
         world_text_t used;
@@ -420,7 +441,12 @@ static void add_degraded(explain_t *explain, uint32_t uid, uint64_t usual_bps)
         }
     }
     if (usual_bps > 0) {
-        char *const set = sim_format("links.%s.rate=%" PRIu64 "bps", finding->place, usual_bps);
+        char *const set = sim_format("links.%s.rate=%" PRIu64 "bps%s%s%s",
+                                     finding->place,
+                                     usual_bps,
+                                     one_way ? " --set links." : "",
+                                     one_way ? finding->place : "",
+                                     one_way ? ".backward-rate=auto" : "");
         cli__explain_remedy(finding, set, "bring the link back to the rate of its like");
         sim_free(set);
     }
@@ -436,14 +462,19 @@ static void find_degraded(explain_t *explain)
         const uint32_t other = port->port->peer->uid;
         const uint8_t faults = port->faults | explain->ports[other].faults;
         if ((faults >> NET_FAULT_DEGRADED & 1u) != 0) {
-            add_degraded(explain, i, 0);
+            add_degraded(explain, i, 0, false);
             continue;
         }
-        const uint64_t usual_bps = usual_rate(explain, i);
+        const uint64_t usual_bps[] = {usual_rate(explain, i), usual_rate(explain, other)};
+        const bool slow[] = {usual_bps[0] > port->port->rate_bps,
+                             usual_bps[1] > explain->ports[other].port->rate_bps};
         const bool used = port->flow_count + explain->ports[other].flow_count > 0 ||
                           port->tx_bytes + explain->ports[other].tx_bytes > 0;
-        if (usual_bps > port->port->rate_bps && used) {
-            add_degraded(explain, i, usual_bps);
+        if (used && (slow[0] || slow[1])) {
+            add_degraded(explain,
+                         slow[0] ? i : other,
+                         usual_bps[slow[0] ? 0 : 1],
+                         slow[0] != slow[1]);
         }
     }
 }
@@ -453,6 +484,7 @@ void cli__explain_hardware(explain_t *explain)
     find_deadlock(explain);
     find_pausing_hosts(explain);
     cli__explain_losses(explain);
+    cli__explain_mismatch(explain);
     find_down(explain);
     find_degraded(explain);
 }

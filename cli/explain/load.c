@@ -324,10 +324,12 @@ static void end_stop(explain_t *explain, uint32_t uid, uint8_t priority, sim_tim
     }
 }
 
-static void count_drop(explain_port_t *port, const char *reason)
+static void count_drop(explain_port_t *port, const char *reason, uint64_t priority)
 {
     for (uint32_t r = 0; r < NET_DROP_REASON_COUNT; r++) {
-        port->drops[r] += strcmp(net_drop_reason_name((net_drop_reason_t)r), reason) == 0;
+        const bool is = strcmp(net_drop_reason_name((net_drop_reason_t)r), reason) == 0;
+        port->drops[r] += is;
+        port->full[priority] += is && (r == NET_DROP_EGRESS_FULL || r == NET_DROP_BUFFER_FULL);
     }
 }
 
@@ -358,7 +360,7 @@ static sim_err_t take_event(explain_t *explain,
     } else if (strcmp(event, "resumed") == 0) {
         end_stop(explain, uid, (uint8_t)priority, time_ps);
     } else if (strcmp(event, "drop") == 0) {
-        count_drop(port, reason);
+        count_drop(port, reason, priority);
     } else if (strcmp(event, "link_down") == 0) {
         port->down_ps = port->downs++ == 0 ? time_ps : port->down_ps;
     } else if (strcmp(event, "fault") == 0) {

@@ -6,6 +6,7 @@
 #include "cli/explain/explain_internal.h"
 
 #include "net/faults.h"
+#include "net/switch_model.h"
 #include "world/format.h"
 
 #include <math.h>
@@ -290,6 +291,100 @@ void cli__explain_losses(explain_t *explain)
     }
     sim_free(all.links);
     sim_free(all.accused);
+}
+
+// -- switches without PFC among others with it
+
+static unsigned lossless_of(const net_node_t *node)
+{
+    const net_switch_config_t *const config = net_switch_config(node);
+    return config->pfc_enabled ? config->pfc_priorities : 0;
+}
+
+// Returns the lossless classes of most switches that have ports.
+static unsigned usual_lossless(const explain_t *explain)
+{
+    unsigned usual = 0;
+    for (unsigned priority = 0; priority < NET_PRIORITIES; priority++) {
+        uint32_t with = 0;
+        uint32_t all = 0;
+        for (size_t i = 0; i < net_node_count(explain->world->net); i++) {
+            const net_node_t *const node = net_node_at(explain->world->net, i);
+            if (node->kind == NET_NODE_SWITCH) {
+                all++;
+                with += lossless_of(node) >> priority & 1u;
+            }
+        }
+        usual |= 2 * with > all ? 1u << priority : 0;
+    }
+    return usual;
+}
+
+// Returns how many packets of these classes the node dropped for want of buffer, and stores the
+// port that dropped most of them.
+static uint64_t full_drops(const explain_t *explain,
+                           const net_node_t *node,
+                           unsigned classes,
+                           uint32_t *worst)
+{
+    uint64_t sum = 0;
+    uint64_t most = 0;
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        const uint32_t uid = node->ports[p].uid;
+        uint64_t here = 0;
+        for (unsigned priority = 0; priority < NET_PRIORITIES; priority++) {
+            here += (classes >> priority & 1u) != 0 ? explain->ports[uid].full[priority] : 0;
+        }
+        if (here > most) {
+            most = here;
+            *worst = uid;
+        }
+        sum += here;
+    }
+    return sum;
+}
+
+// Tells of a switch that dropped packets of classes which others protect.
+static void tell_mismatch(explain_t *explain,
+                          const net_node_t *node,
+                          unsigned lacks,
+                          uint32_t worst,
+                          uint64_t drops)
+{
+    explain_finding_t *const finding =
+        cli__explain_add(explain, EXPLAIN_PFC_MISMATCH, 1, sim_strdup(node->sim.name));
+    world_text_t classes;
+    finding->port = worst;
+    finding->sentence = sim_format("%s has no PFC for class %s, which most switches protect: it "
+                                   "dropped %" PRIu64 " packet%s for want of buffer",
+                                   node->sim.name,
+                                   world_format_classes(&classes, lacks),
+                                   drops,
+                                   sim_plural(drops));
+    cli__explain_evidence(finding,
+                          sim_format("most of them were dropped at %s (tx_discards)",
+                                     cli__explain_port_name(explain, worst)));
+    finding->score_ps = (double)drops * SIM_PS_PER_US;
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        finding->score_ps += cli__explain_flows_of_link(explain, finding, node->ports[p].uid, true);
+    }
+    char *const set = sim_format("nodes.%s.switch.pfc.enabled=true", node->sim.name);
+    cli__explain_remedy(finding, set, "PFC as at the other switches: it stops senders in time");
+    sim_free(set);
+}
+
+void cli__explain_mismatch(explain_t *explain)
+{
+    const unsigned usual = usual_lossless(explain);
+    for (size_t i = 0; usual != 0 && i < net_node_count(explain->world->net); i++) {
+        const net_node_t *const node = net_node_at(explain->world->net, i);
+        const unsigned lacks = node->kind == NET_NODE_SWITCH ? usual & ~lossless_of(node) : 0;
+        uint32_t worst = EXPLAIN_NONE;
+        const uint64_t drops = lacks != 0 ? full_drops(explain, node, lacks, &worst) : 0;
+        if (drops > 0) {
+            tell_mismatch(explain, node, lacks, worst, drops);
+        }
+    }
 }
 
 // -- packets that were dropped

@@ -73,12 +73,14 @@ static void start_epoch(share_t *share, sim_time_t time_ps)
     }
 }
 
-// Returns whether a port is held responsible rather than another with an equal share: the link of a
-// sender. Where each of n hosts sends to all others, links into hosts are as full as those out of
-// them, and no host is the target of an incast.
-static bool is_sender(const share_t *share, uint32_t uid)
+// Ranks ports that are equally full, the highest first: links of senders, links to hosts, links
+// between switches. Where each of n hosts sends to all others, links into hosts are as full as
+// those out of them, and no host is the target of an incast. Flows to one host that meet before its
+// link gain nothing from other paths.
+static int rank_of(const share_t *share, uint32_t uid)
 {
-    return share->explain->ports[uid].port->node->kind == NET_NODE_HOST;
+    const net_port_t *const port = share->explain->ports[uid].port;
+    return port->node->kind == NET_NODE_HOST ? 2 : port->peer->node->kind == NET_NODE_HOST ? 1 : 0;
 }
 
 // Returns the port with the smallest fair share; EXPLAIN_NONE: all flows have their rates.
@@ -94,7 +96,7 @@ static uint32_t tightest(const share_t *share, double *fair_bps)
         const bool equal = best != EXPLAIN_NONE && fair > *fair_bps * (1 - EQUAL) &&
                            fair < *fair_bps * (1 + EQUAL);
         if (best == EXPLAIN_NONE ||
-            (equal ? is_sender(share, uid) && !is_sender(share, best) : fair < *fair_bps)) {
+            (equal ? rank_of(share, uid) > rank_of(share, best) : fair < *fair_bps)) {
             best = uid;
             *fair_bps = fair;
         }

@@ -78,8 +78,8 @@ static const sim_attr_t capture_attrs[] = {
              .help = "number of moments of 'around' that count; later ones keep no frames"),
     SIM_ATTR("captures.ring", BYTES, world_capture_config_t, ring_bytes,
              .default_text = "0", .min_text = "0", .max_text = "1TB",
-             .help = "bytes of a file of 'fabric' that keeps only the last frames of the run; 0: "
-                     "it keeps the first 'bytes-max' bytes"),
+             .help = "size up to which the file of captures.fabric holds the last frames of the run; "
+                     "0: it holds the first ones, up to captures.bytes-max"),
 };
 const sim_attr_table_t world_capture_config_attrs = {
     "captures", "capture", sizeof(world_capture_config_t), capture_attrs,

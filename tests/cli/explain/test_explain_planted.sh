@@ -97,6 +97,22 @@ plant degraded-link 'plane3-leaf1--host8' \
 plant slow-receiver host5 "$fabric" 'host1 host5 700KB 0us, host2 host9 100KB 3us' \
     'nic: {congestion-control: swift}
 faults: [{part: host5, kind: slow-receiver, rate: 20Gbps}]'
+# A cable that is slow in one direction; a switch without PFC among others; flows to one host that meet
+# before they reach its link, on the only link between two groups.
+plant degraded-link 'leaf1--host5' "$fabric" "host0 host5 300KB 0us, host8 host5 200KB 3us, $other" \
+    'links: {"leaf1--host5": {backward-rate: 100Gbps, rate: 10Gbps}}'
+plant degraded-link 'leaf1--host5' "$fabric" "host5 host0 300KB 0us, host5 host8 200KB 3us, $other" \
+    'links: {"leaf1--host5": {backward-rate: 10Gbps}}'
+plant pfc-mismatch leaf1 "$fabric" \
+    "$(for i in 0 1 2 8 9; do printf "host$i host5 300KB 0us, "; done) $other" \
+    'switch: {buffer: 8MB, lossy-alpha: 1/64}
+nodes: {leaf1: {switch: {pfc: {enabled: false}}}}
+nic: {congestion-control: none, timeout: 5}'
+plant incast 'switch10->host21' \
+    '{dragonfly: {switches: 3, hosts-per-switch: 2, global-links: 1, delay: 300ns}}' \
+    'host11 host21 120KB 1us, host16 host21 290KB 0us, host17 host21 250KB 3us, host0 host21 250KB 0us,
+    host23 host21 140KB 4us, host2 host4 58KB 57us' 'switch: {buffer: 1MB, pfc: {enabled: false}}
+nic: {transport: irn}'
 python3 - "$work/$headroom.json" <<'END' || fail "headroom"
 import json, sys
 cause = json.load(open(sys.argv[1]))["causes"][0]

@@ -536,6 +536,7 @@ export const zh: Dictionary = {
             "lossy-links": "全网链路丢帧",
             burst: "突发",
             drops: "丢弃的数据包",
+            "pfc-mismatch": "未启用 PFC 的交换机",
         },
         none: "此次运行没有原因分析。当前版本的运行都有：请重新运行。",
         nothing: "没有任何因素拖慢此次运行：没有端口被共享、被暂停或丢包。",
