@@ -256,8 +256,10 @@ static inline void net_switch_mark(net_port_t *egress, net_packet_t *packet)
 // also take shared buffer.
 void net_switch_check_sums(const net_switch_t *sw, uint8_t charged, bool lossy_is_shared);
 
-// Checks the switch after an event at `port`, in builds with dear checks.
+// Checks the switch after an event at `port`, in builds with dear checks; check_buffer: what its
+// buffer holds.
 void net__switch_check(const net_switch_t *sw, uint32_t port);
+void net__switch_check_buffer(const net_switch_t *sw);
 static inline void net_switch_event_over(const net_switch_t *sw, uint32_t port)
 {
 #ifdef SIM_DEAR_CHECKS

@@ -52,6 +52,9 @@ static void add_digest(const sim_node_t *node, sim_digest_t *digest)
     net_node_digest(&sw->node, digest);
     sim_digest_add(digest, sw->held_bytes);
     sim_digest_add(digest, sw->shared_bytes);
+#ifdef SIM_DEAR_CHECKS
+    net__switch_check_buffer(sw); // the run is over
+#endif
 }
 
 static void fini_parts(net_switch_t *sw)
