@@ -317,6 +317,11 @@ static const sim_attr_t switch_attrs[] = {
     SIM_ATTR("switch.letflow.gap", TIME, net_switch_config_t, balance.letflow_gap_ps,
              .default_text = "100us", .min_text = "0ps", .max_text = "1s",
              .help = "pause of a flow after which letflow draws a new random port"),
+    SIM_ATTR("switch.conga.rules", ENUM, net_switch_config_t, balance.conga_rules,
+             .default_text = "paper", .choices = "paper|conweave-ns3",
+             .help = "paper: all packets carry feedback, about the next path with news; "
+                     "conweave-ns3: as in the simulator of ConWeave, packets with payload alone, "
+                     "about a random path that is known; a flowlet may leave an equal path"),
     SIM_ATTR("switch.conga.gap", TIME, net_switch_config_t, balance.conga_gap_ps,
              .default_text = "100us", .min_text = "0ps", .max_text = "1s",
              .help = "pause of a flow after which conga chooses its path anew"),

@@ -35,6 +35,12 @@ typedef enum net_conweave_held {
     NET_CONWEAVE_FREE,    // beside it, in memory of any size
 } net_conweave_held_t;
 
+// Whose CONGA it is.
+typedef enum net_conga_rules {
+    NET_CONGA_PAPER,
+    NET_CONGA_SIMULATOR, // that of the simulator of ConWeave
+} net_conga_rules_t;
+
 typedef struct net_balance_config {
     sim_name_t name; // a load balancer of net/models.h; "network": net_config_t.balance
     net_hash_fields_t ecmp_fields;
@@ -49,6 +55,7 @@ typedef struct net_balance_config {
     uint64_t drill_samples;
     uint64_t drill_memory; // at most NET_DRILL_MAX
     sim_time_t letflow_gap_ps;
+    net_conga_rules_t conga_rules;
     sim_time_t conga_gap_ps;
     sim_time_t conga_dre_ps; // between two decays of the estimate
     sim_ratio_t conga_alpha;

@@ -500,6 +500,103 @@ START_TEST(conga_hears_of_links_further_on)
 }
 END_TEST
 
+// Returns how many of eight idle uplinks a flow of one-packet flowlets takes.
+static uint32_t conga_idle_paths(net_conga_rules_t rules, uint16_t payload_bytes)
+{
+    net_switch_config_t config = conga_config();
+    config.balance.conga_rules = rules;
+    bed_t bed;
+    make(&bed, &config, 1, 8, NULL);
+    fixture_flow(bed.fixture.hosts[0],
+                 &(fixture_flow_t){.to = 1,
+                                   .count = 100,
+                                   .period_ps = SIM_PS_PER_MS,
+                                   .payload_bytes = payload_bytes});
+    fixture_build(&bed.fixture);
+    fixture_run(&bed.fixture);
+    uint64_t least, most;
+    uint32_t used;
+    counts_of(&bed, &least, &most, &used);
+    fixture_destroy(&bed.fixture);
+    return used;
+}
+
+// Returns the share of the frames that take the faster of two uplinks of 2 : 1, which the slower
+// one's far end tells of. The frames towards the sender, which carry the feedback, have `back` bytes
+// of payload.
+static double conga_share_by_feedback(net_conga_rules_t rules, uint16_t back, uint64_t *known)
+{
+    enum { FRAMES = 24000 };
+    net_switch_config_t config = conga_config();
+    config.balance.conga_rules = rules;
+    config.balance.conga_ageing_ps = 20 * SIM_PS_PER_US;
+    const uint64_t rates[] = {2 * RATE_BPS, RATE_BPS};
+    bed_t bed;
+    make(&bed, &config, 1, 2, rates);
+    fixture_flow(
+        bed.fixture.hosts[1],
+        &(fixture_flow_t){.to = 0, .count = FRAMES, .mean_ps = 1074 * 80, .payload_bytes = 900});
+    fixture_flow(bed.fixture.hosts[0],
+                 &(fixture_flow_t){.to = 1,
+                                   .count = FRAMES,
+                                   .mean_ps = 1074 * 80,
+                                   .frame_bytes = 64,
+                                   .payload_bytes = back});
+    fixture_build(&bed.fixture);
+    fixture_run(&bed.fixture);
+    *known = net_switch_balance_gauges(bed.to).known_paths;
+    const net_port_t *const up = fixture_port(bed.to, bed.spines[0]);
+    const double share = (double)up->classes[0]->tx_packets / FRAMES;
+    fixture_destroy(&bed.fixture);
+    return share;
+}
+
+// Returns the share of the frames that take the faster of two uplinks of 2 : 1 if ten times as many
+// bytes come as both can send. Utilisations have one bit, so all are 1 if they are cut.
+static double conga_share_under_overload(net_conga_rules_t rules)
+{
+    enum { FRAMES = 6000 };
+    net_switch_config_t config = conga_config();
+    config.balance.conga_rules = rules;
+    config.balance.conga_bits = 1;
+    const uint64_t rates[] = {2 * RATE_BPS, RATE_BPS};
+    bed_t bed;
+    make(&bed, &config, 1, 2, rates);
+    fixture_flow(
+        bed.fixture.hosts[0],
+        &(fixture_flow_t){.to = 1, .count = FRAMES, .period_ps = 2800, .payload_bytes = 900});
+    fixture_build(&bed.fixture);
+    fixture_run(&bed.fixture);
+    const double share = (double)sent(&bed, 0) / FRAMES;
+    fixture_destroy(&bed.fixture);
+    return share;
+}
+
+// By the simulator's rules, a flowlet leaves its uplink for an equal one, and frames without payload
+// take the port of their hash and carry no feedback.
+START_TEST(conga_has_the_rules_of_the_simulator)
+{
+    ck_assert_uint_eq(conga_idle_paths(NET_CONGA_PAPER, 900), 1);
+    ck_assert_uint_eq(conga_idle_paths(NET_CONGA_SIMULATOR, 900), 8);
+    ck_assert_uint_eq(conga_idle_paths(NET_CONGA_SIMULATOR, 0), 1);
+    uint64_t known;
+    double share = conga_share_by_feedback(NET_CONGA_SIMULATOR, 1, &known);
+    printf("CONGA by the simulator's rules: share %.4f towards the faster link\n", share);
+    fflush(stdout);
+    ck_assert_double_le(fabs(share - 2.0 / 3), 0.06);
+    ck_assert_uint_ge(known, 1);
+    share = conga_share_by_feedback(NET_CONGA_SIMULATOR, 0, &known);
+    ck_assert_double_le(fabs(share - 0.5), 0.02);
+    ck_assert_uint_eq(known, 0);
+    const double cut = conga_share_under_overload(NET_CONGA_PAPER);
+    const double uncut = conga_share_under_overload(NET_CONGA_SIMULATOR);
+    printf("CONGA, overloaded uplinks of 2 : 1: share %.3f, by the paper's rules %.3f\n", uncut, cut);
+    fflush(stdout);
+    ck_assert_double_le(fabs(uncut - 2.0 / 3), 0.03);
+    ck_assert_double_le(cut, 0.6);
+}
+END_TEST
+
 // -- ConWeave
 
 typedef struct order {
@@ -687,6 +784,7 @@ CHECK_MAIN(CHECK_TEST(random_spray_is_uniform),
            CHECK_TEST(symmetric_hash_ignores_direction),
            CHECK_TEST(conga_fills_unequal_uplinks),
            CHECK_TEST(conga_hears_of_links_further_on),
+           CHECK_TEST(conga_has_the_rules_of_the_simulator),
            CHECK_TEST(conweave_keeps_order),
            CHECK_TEST(conweave_expects_the_tail_by_this_epoch),
            CHECK_TEST(conweave_clears_with_the_tail),

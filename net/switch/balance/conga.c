@@ -3,7 +3,8 @@
 // leaf is least utilised, as that leaf has told. Sources: docs/models/conga.md.
 //
 // Header, from the high byte on: uplink (LBTag), CE, FB_LBTag + 1 (0: no feedback), FB_Metric. The
-// paper's fields have 4, 3, 4 and 3 bits. Above the leaves, packets take ports by hash.
+// paper's fields have 4, 3, 4 and 3 bits. Above the leaves, packets take ports by hash. With
+// switch.conga.rules conweave-ns3, only packets with payload have the header.
 #include "net/switch/balance/balance_internal.h"
 
 #define UPLINKS_MAX 254u
@@ -72,6 +73,27 @@ static leaf_table_t *table_of(net_switch_t *sw, uint32_t interface)
     return *table;
 }
 
+static bool as_simulator(const net_switch_t *sw)
+{
+    return sw->config.balance.conga_rules == NET_CONGA_SIMULATOR;
+}
+
+// Returns whether the packet has a header, and counts in the estimators.
+static bool takes_part(const net_switch_t *sw, const net_packet_t *packet)
+{
+    return !as_simulator(sw) || packet->payload_bytes != 0;
+}
+
+// Returns whether what was told at since_ps still counts. The simulator looks for old values once in
+// each `ageing`, so they live up to twice as long.
+static bool is_fresh(const net_switch_t *sw, sim_time_t since_ps)
+{
+    const sim_time_t ageing_ps = sw->config.balance.conga_ageing_ps;
+    const sim_time_t now_ps = sw->node.sim.now_ps;
+    const sim_time_t looked_ps = as_simulator(sw) ? now_ps - now_ps % ageing_ps : now_ps;
+    return since_ps != 0 && (looked_ps < since_ps || looked_ps - since_ps < ageing_ps);
+}
+
 // -- utilisation
 
 // Returns a port's estimator, decayed to the present.
@@ -94,7 +116,8 @@ static dre_t *dre_of(net_switch_t *sw, uint32_t port)
 }
 
 // Returns a port's utilisation in 2^bits steps. A link that is always busy has about
-// rate x interval / alpha bytes in its estimator.
+// rate x interval / alpha bytes in its estimator. In the simulator, a value beyond the last step is
+// not cut.
 static uint8_t utilisation(net_switch_t *sw, uint32_t port)
 {
     const net_balance_config_t *const config = &sw->config.balance;
@@ -103,7 +126,8 @@ static uint8_t utilisation(net_switch_t *sw, uint32_t port)
                         (double)config->conga_alpha.num;
     const uint32_t steps = 1u << config->conga_bits;
     const double share = dre_of(sw, port)->bytes / full * steps;
-    return (uint8_t)(share >= steps - 1 ? steps - 1 : (uint32_t)share);
+    const uint32_t most = as_simulator(sw) ? UINT8_MAX : steps - 1;
+    return (uint8_t)(share >= most ? most : (uint32_t)share);
 }
 
 // -- the header
@@ -137,6 +161,28 @@ static void put_feedback(net_switch_t *sw, const net_packet_t *packet)
     }
 }
 
+// Tells the destination's leaf about a random one of its uplinks that it has used lately, as the
+// simulator does.
+static void put_random_feedback(net_switch_t *sw, const net_packet_t *packet)
+{
+    conga_t *const state = sw->balance_state;
+    const leaf_table_t *const table = table_of(sw, packet->destination);
+    uint32_t known = 0;
+    for (uint32_t i = 0; i < table->count; i++) {
+        known += is_fresh(sw, table->from[i].since_ps);
+    }
+    if (known == 0) {
+        return;
+    }
+    uint32_t left = (uint32_t)sim_random_below(&state->random, known);
+    uint32_t uplink = 0;
+    while (!is_fresh(sw, table->from[uplink].since_ps) || left-- > 0) {
+        uplink++;
+    }
+    set_field(packet, FB_LBTAG, (uint8_t)(uplink + 1));
+    set_field(packet, FB_METRIC, table->from[uplink].value);
+}
+
 // Takes what the packet tells of its own path, and of paths in the other direction.
 static void take_header(net_switch_t *sw, const net_packet_t *packet)
 {
@@ -158,6 +204,9 @@ static bool enters(net_switch_t *sw, net_port_t *ingress, net_packet_t *packet)
     conga_t *const state = sw->balance_state;
     const bool here = net__is_here(sw, packet->destination);
     state->at_source = net__from_host(ingress) && !here;
+    if (!takes_part(sw, packet)) {
+        return true;
+    }
     if (state->at_source) {
         net_packet_aside(packet)->overlay = 0;
         net_packet_grow(&sw->node, packet, sw->header_bytes);
@@ -174,12 +223,10 @@ static uint8_t cost_of(net_switch_t *sw, const leaf_table_t *table, uint32_t upl
 {
     const uint8_t here = utilisation(sw, port);
     const metric_t *const there = &table->to[uplink];
-    const bool known = there->since_ps != 0 &&
-                       sw->node.sim.now_ps - there->since_ps < sw->config.balance.conga_ageing_ps;
-    return known && there->value > here ? there->value : here;
+    return is_fresh(sw, there->since_ps) && there->value > here ? there->value : here;
 }
 
-// Returns the index of the best uplink; the flow's own, if it is as good as any.
+// Returns the index of the best uplink; by the paper's rules the flow's own, if it is as good as any.
 static uint32_t best_uplink(net_switch_t *sw,
                             const net_packet_t *packet,
                             const net_flowlet_t *flow,
@@ -201,7 +248,7 @@ static uint32_t best_uplink(net_switch_t *sw,
             continue;
         }
         const uint32_t cost = cost_of(sw, table, i, ports[i]);
-        const bool own = flow->known && flow->port == ports[i];
+        const bool own = !as_simulator(sw) && flow->known && flow->port == ports[i];
         if (cost < best_cost) {
             best = i;
             best_cost = cost;
@@ -235,7 +282,11 @@ static uint32_t choose_uplink(net_switch_t *sw,
         uplink++;
     }
     set_field(packet, LBTAG, uplink);
-    put_feedback(sw, packet);
+    if (as_simulator(sw)) {
+        put_random_feedback(sw, packet);
+    } else {
+        put_feedback(sw, packet);
+    }
     return flow->port;
 }
 
@@ -246,6 +297,9 @@ static uint32_t choose(net_switch_t *sw,
 {
     conga_t *const state = sw->balance_state;
     const bool at_source = state->at_source;
+    if (!takes_part(sw, packet)) {
+        return net__balance_ecmp.choose(sw, packet, ports, count);
+    }
     const uint32_t port = at_source ? choose_uplink(sw, packet, ports, count)
                                     : net__balance_ecmp.choose(sw, packet, ports, count);
     if (port == NET_NO_PORT) {
@@ -262,14 +316,11 @@ static uint32_t choose(net_switch_t *sw,
 static void gauges(const net_switch_t *sw, net_balance_gauges_t *gauges)
 {
     const conga_t *const state = sw->balance_state;
-    const sim_time_t ageing_ps = sw->config.balance.conga_ageing_ps;
     gauges->flows = state->flows.count;
     gauges->flowlets = state->flowlets;
     for (uint32_t i = 0; state->leaves != NULL && i < sw->node.net->leaf_count; i++) {
         for (uint32_t up = 0; state->leaves[i] != NULL && up < UPLINKS_MAX; up++) {
-            const metric_t *const path = &state->leaves[i]->to[up];
-            gauges->known_paths +=
-                path->since_ps != 0 && sw->node.sim.now_ps - path->since_ps < ageing_ps;
+            gauges->known_paths += is_fresh(sw, state->leaves[i]->to[up].since_ps);
         }
     }
 }
