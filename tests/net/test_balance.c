@@ -590,7 +590,9 @@ START_TEST(conga_has_the_rules_of_the_simulator)
     ck_assert_uint_eq(known, 0);
     const double cut = conga_share_under_overload(NET_CONGA_PAPER);
     const double uncut = conga_share_under_overload(NET_CONGA_SIMULATOR);
-    printf("CONGA, overloaded uplinks of 2 : 1: share %.3f, by the paper's rules %.3f\n", uncut, cut);
+    printf("CONGA, overloaded uplinks of 2 : 1: share %.3f, by the paper's rules %.3f\n",
+           uncut,
+           cut);
     fflush(stdout);
     ck_assert_double_le(fabs(uncut - 2.0 / 3), 0.03);
     ck_assert_double_le(cut, 0.6);
