@@ -15,7 +15,8 @@
 # half the stated one, since uplinks are oversubscribed 2:1.
 set -eu
 . "$(dirname "$0")/fabrics_lib.sh"
-begin "$1" case,scheme,nr,mean,p99,sim_mean,sim_p99,mean_gain_percent,theirs_mean,p99_gain_percent,theirs_p99,reordered
+columns=case,scheme,nr,mean,p99,sim_mean,sim_p99,mean_gain_percent,theirs_mean,p99_gain_percent
+begin "$1" $columns,theirs_p99,reordered
 published() {
     case $1-$2 in
     lossless-50) echo "23.3 45.8" ;;
@@ -107,7 +108,8 @@ for mode in $(pick modes lossless "lossless irn"); do
                 best_mean=$(calc "$mean < $best_mean ? $mean : $best_mean")
                 best_p99=$(calc "$p99 < $best_p99 ? $p99 : $best_p99")
             fi
-            put "$mode-$load" "$scheme" $nr "$mean" "$p99" "$(of_simulator "$mode" "$load" "$scheme")" "$gains" "$(value reordering.packets)"
+            put "$mode-$load" "$scheme" $nr "$mean" "$p99" "$(of_simulator "$mode" "$load" "$scheme")" "$gains" \
+                "$(value reordering.packets)"
         done
     done
 done

@@ -522,8 +522,8 @@ static uint32_t conga_idle_paths(net_conga_rules_t rules, uint16_t payload_bytes
 }
 
 // Returns the share of the frames that take the faster of two uplinks of 2 : 1, which the slower
-// one's far end tells of. The frames towards the sender, which carry the feedback, have `back` bytes
-// of payload.
+// one's far end tells of. The frames towards the sender, which carry the feedback, have `back`
+// bytes of payload.
 static double conga_share_by_feedback(net_conga_rules_t rules, uint16_t back, uint64_t *known)
 {
     enum { FRAMES = 24000 };
@@ -572,8 +572,8 @@ static double conga_share_under_overload(net_conga_rules_t rules)
     return share;
 }
 
-// By the simulator's rules, a flowlet leaves its uplink for an equal one, and frames without payload
-// take the port of their hash and carry no feedback.
+// By the simulator's rules, a flowlet leaves its uplink for an equal one, and frames without
+// payload take the port of their hash and carry no feedback.
 START_TEST(conga_has_the_rules_of_the_simulator)
 {
     ck_assert_uint_eq(conga_idle_paths(NET_CONGA_PAPER, 900), 1);

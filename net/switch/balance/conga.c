@@ -84,8 +84,8 @@ static bool takes_part(const net_switch_t *sw, const net_packet_t *packet)
     return !as_simulator(sw) || packet->payload_bytes != 0;
 }
 
-// Returns whether what was told at since_ps still counts. The simulator looks for old values once in
-// each `ageing`, so they live up to twice as long.
+// Returns whether what was told at since_ps still counts. The simulator looks for old values once
+// in each `ageing`, so they live up to twice as long.
 static bool is_fresh(const net_switch_t *sw, sim_time_t since_ps)
 {
     const sim_time_t ageing_ps = sw->config.balance.conga_ageing_ps;
@@ -226,7 +226,8 @@ static uint8_t cost_of(net_switch_t *sw, const leaf_table_t *table, uint32_t upl
     return is_fresh(sw, there->since_ps) && there->value > here ? there->value : here;
 }
 
-// Returns the index of the best uplink; by the paper's rules the flow's own, if it is as good as any.
+// Returns the index of the best uplink. By the paper's rules, this is the flow's own if it is as good
+// as any.
 static uint32_t best_uplink(net_switch_t *sw,
                             const net_packet_t *packet,
                             const net_flowlet_t *flow,
@@ -306,7 +307,7 @@ static uint32_t choose(net_switch_t *sw,
         return port;
     }
     dre_of(sw, port)->bytes += packet->frame_bytes;
-    if (!at_source) {
+    if (!at_source || as_simulator(sw)) {
         const uint8_t share = utilisation(sw, port);
         set_field(packet, CE, share > field(packet, CE) ? share : field(packet, CE));
     }

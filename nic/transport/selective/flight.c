@@ -121,12 +121,44 @@ void nic__flight_pass(nic_flight_t *flight, const nic_held_t *held, uint64_t end
     }
 }
 
+void nic__flight_pass_early(nic_flight_t *flight, const nic_held_t *held, uint64_t end_psn)
+{
+    const nic_qp_t *const qp = held->base.qp;
+    for (uint64_t psn = qp->una_psn; psn < end_psn && psn < qp->next_psn; psn++) {
+        nic_flight_sent_t *const sent = nic__flight_of(flight, psn);
+        const bool waits = (*nic__resend_of(&held->resend, psn) & NIC_SENT_QUEUED) != 0;
+        if (!sent->out && (!waits || !sent->taken)) {
+            continue;
+        }
+        const uint32_t bytes = frame_of(qp, psn);
+        flight->early_bytes += bytes;
+        if (sent->out) {
+            sent->out = false;
+            flight->bytes -= bytes < flight->bytes ? bytes : flight->bytes;
+        }
+    }
+}
+
+void nic__flight_settle(nic_flight_t *flight, const nic_qp_t *qp)
+{
+    for (uint64_t psn = qp->una_psn; psn < qp->next_psn; psn++) {
+        if (nic__flight_of(flight, psn)->out) {
+            return;
+        }
+    }
+    flight->early_bytes += flight->bytes;
+    flight->bytes = 0;
+}
+
 uint64_t nic__flight_arrived(nic_flight_t *flight, const nic_qp_t *qp, uint64_t arrived_bytes)
 {
     const uint64_t more =
         arrived_bytes > flight->arrived_bytes ? arrived_bytes - flight->arrived_bytes : 0;
+    const uint64_t early = more < flight->early_bytes ? more : flight->early_bytes;
+    const uint64_t off = more - early;
     flight->arrived_bytes += more;
-    flight->bytes -= more < flight->bytes ? more : flight->bytes;
+    flight->early_bytes -= early;
+    flight->bytes -= off < flight->bytes ? off : flight->bytes;
     if (qp->una_psn == qp->next_psn) {
         flight->bytes = 0;
     }

@@ -24,6 +24,7 @@ typedef struct nic_flight {
     uint64_t capacity;       // power of two; 0: nothing was sent
     uint64_t bytes;          // of frames in flight
     uint64_t arrived_bytes;  // as the peer told
+    uint64_t early_bytes;    // taken off although the peer has not counted them yet
 } nic_flight_t;
 
 static inline nic_flight_sent_t *nic__flight_of(const nic_flight_t *flight, uint64_t psn)
@@ -51,6 +52,12 @@ static inline bool nic__flight_full(const nic_flight_t *flight, const nic_qp_t *
 }
 // Notes that the peer has everything before end_psn. To be called before una_psn moves there.
 void nic__flight_pass(nic_flight_t *flight, const nic_held_t *held, uint64_t end_psn);
+// Takes off what the peer has, before end_psn, but has not counted yet: a NACK of a transport that
+// takes packets in order carries no count. To be called before una_psn moves there.
+void nic__flight_pass_early(nic_flight_t *flight, const nic_held_t *held, uint64_t end_psn);
+// Takes off all bytes if no packet in [una_psn, next_psn) is in flight: those of packets that NACKs
+// acknowledged, whose count was lost.
+void nic__flight_settle(nic_flight_t *flight, const nic_qp_t *qp);
 // Marks a packet that the peer holds; one that is not in [una_psn, next_psn) is ignored.
 void nic__flight_hold(nic_flight_t *flight, const nic_held_t *held, uint64_t psn);
 // Takes off what has newly arrived, by the count of all received bytes that an ACK carries. To be

@@ -351,6 +351,9 @@ static void take_nack(nic_uec_t *uec, const net_packet_t *packet)
     const uint64_t end_psn = nic_transport_psn(packet->psn, qp->una_psn);
     qp->nic->counters.packet_seq_err++;
     nic__trace(qp->nic, qp, NIC_TRACE_NAK_RECEIVED, packet->aeth >> 24, 0);
+    if (uec->rod) {
+        nic__flight_pass_early(&uec->flight, &uec->held, end_psn);
+    }
     if (end_psn > qp->una_psn) {
         nic_transport_advance(qp, end_psn, NULL, false);
     }
@@ -475,6 +478,9 @@ void nic__uec_timed_out(nic_qp_t *qp)
     // A time-out in a row counts only if nothing was heard for the whole of it.
     const bool quiet = now_ps >= uec->held.active_ps + rto_ps(uec, uec->held.silent);
     const sim_time_t due_ps = queue_overdue(uec, quiet, &any);
+    if (quiet && uec->flight.bytes != 0) {
+        nic__flight_settle(&uec->flight, qp);
+    }
     // Nothing else may be out: requests without payload, READs, answers that were lost.
     const bool stuck = quiet && uec->flight.bytes == 0 && !nic__resend_waits(&uec->held.resend);
     if (any || stuck) {
