@@ -108,8 +108,8 @@ for mode in $(pick modes lossless "lossless irn"); do
                 best_mean=$(calc "$mean < $best_mean ? $mean : $best_mean")
                 best_p99=$(calc "$p99 < $best_p99 ? $p99 : $best_p99")
             fi
-            put "$mode-$load" "$scheme" $nr "$mean" "$p99" "$(of_simulator "$mode" "$load" "$scheme")" "$gains" \
-                "$(value reordering.packets)"
+            put "$mode-$load" "$scheme" $nr "$mean" "$p99" "$(of_simulator "$mode" "$load" "$scheme")" \
+                "$gains" "$(value reordering.packets)"
         done
     done
 done

@@ -226,8 +226,8 @@ static uint8_t cost_of(net_switch_t *sw, const leaf_table_t *table, uint32_t upl
     return is_fresh(sw, there->since_ps) && there->value > here ? there->value : here;
 }
 
-// Returns the index of the best uplink. By the paper's rules, this is the flow's own if it is as good
-// as any.
+// Returns the index of the best uplink. By the paper's rules, this is the flow's own if none is
+// better.
 static uint32_t best_uplink(net_switch_t *sw,
                             const net_packet_t *packet,
                             const net_flowlet_t *flow,

@@ -155,7 +155,8 @@ nic: {transport: uec-rod, timeout: 6}
 traffic: [incast: {bytes: 400KB, to: host0, senders: 11}]
 YAML
 for seed in 2 6; do
-    within 20 "$program" run "$work/nacks.yaml" -o "$work/nacks" --quiet --set seed=$seed >"$work/said" 2>&1 ||
+    within 20 "$program" run "$work/nacks.yaml" -o "$work/nacks" --quiet --set seed=$seed \
+        >"$work/said" 2>&1 ||
         fail "rod, seed $seed: $(head -2 "$work/said")"
     within 20 "$program" run "$work/nacks.yaml" -o "$work/nacks" --quiet --set seed=$seed \
         --set nic.transport=uec-rud --set nic.uec.sleek=false --set switch.mmu=trimming \
