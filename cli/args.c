@@ -352,13 +352,20 @@ static sim_err_t check_operands(const cli_args_t *args, world_error_t *error)
         if (commands[i].command == args->command &&
             (args->operand_count < commands[i].operands_min ||
              args->operand_count > commands[i].operands_max)) {
-            return world_fail(error,
-                              SIM_ERR_INVALID,
-                              NULL,
-                              "rocesim %s: %zu operands, expected %s",
-                              commands[i].name,
-                              args->operand_count,
-                              commands[i].operands);
+            char *const count = args->operand_count == 0
+                                    ? sim_strdup("nothing")
+                                    : sim_format("%zu name%s",
+                                                 args->operand_count,
+                                                 sim_plural(args->operand_count));
+            world_fail(error,
+                       SIM_ERR_INVALID,
+                       NULL,
+                       "rocesim %s: %s given, expected %s",
+                       commands[i].name,
+                       count,
+                       commands[i].operands);
+            sim_free(count);
+            return SIM_ERR_INVALID;
         }
     }
     if (args->folder != NULL && args->folder[0] == '\0') {

@@ -39,12 +39,19 @@ bool world_error_add_nearest(world_error_t *error,
                              const char *const *names,
                              size_t count);
 
-// Adds ", expected one of a, b": of many the first 8, then where all are listed, a command such as
-// "rocesim params nic".
+// Adds ", expected one of a, b", behind a question as a sentence of its own: of many the first 8,
+// then where all are listed, a command such as "rocesim params nic".
 void world_error_add_names(world_error_t *error,
                            const char *const *names,
                            size_t count,
                            const char *where);
+
+// Adds such a list of names behind `before`.
+void world_error_add_list(world_error_t *error,
+                          const char *before,
+                          const char *const *names,
+                          size_t count,
+                          const char *where);
 
 // Writes text to buffer as it may stand in a message: control characters and broken UTF-8 as \x1b,
 // cut after some 60 characters. Returns the buffer's text.

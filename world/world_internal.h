@@ -72,8 +72,8 @@ void world__registry_use(const world_registry_t *registry,
 
 // scenario/read.c: the structs that the section "network" configures.
 // Returns the section of a scenario that is called so, or so with an s: "captures" for "capture".
-// NULL: there is none.
-const char *world__section_of(const char *key);
+// NULL: there is none, or it is no list though it must be one.
+const char *world__section_of(const char *key, bool list);
 world_targets_t world__targets_network(const world_scenario_t *scenario);
 // scenario/own_nodes.c: those that the section "node" configures; the first target has no table.
 world_targets_t world__targets_own_nodes(const world_scenario_t *scenario);

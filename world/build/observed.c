@@ -139,10 +139,10 @@ void world_observed_print(const world_t *world, FILE *out)
     const world_scenario_t *const scenario = world->scenario;
     const world_observed_t *const observed = &world->survey->observed;
     fprintf(out,
-            "  observe   %zu series, %zu capture%s",
-            scenario->series_count,
+            "  observe   %zu capture%s, %zu series",
             scenario->capture_count,
-            scenario->capture_count == 1 ? "" : "s");
+            scenario->capture_count == 1 ? "" : "s",
+            scenario->series_count);
     world_text_t text;
     if (observed->metrics > 0) {
         fprintf(out,

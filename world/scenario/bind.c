@@ -109,16 +109,38 @@ static void collect_names(names_t *names,
     }
 }
 
+// Returns where all names below a path are listed. Free it with sim_free.
+static char *listed_at(const char *path)
+{
+    return *path == '\0' ? sim_strdup("docs/formats/scenario.md")
+                         : sim_format("rocesim params %s", path);
+}
+
 static void add_names(world_error_t *error, const names_t *names, const char *path)
 {
     if (names->count == 0) {
         world_error_add(error, ", expected nothing here");
         return;
     }
-    char *const where = *path == '\0' ? sim_strdup("docs/formats/scenario.md")
-                                      : sim_format("rocesim params %s", path);
+    char *const where = listed_at(path);
     world_error_add_names(error, names_list(names), names->count, where);
     sim_free(where);
+}
+
+// Adds the keys of the mapping that was expected behind "expected a mapping".
+static void add_keys(world_error_t *error,
+                     const char *path,
+                     const world_targets_t *targets,
+                     const char *const *others)
+{
+    names_t names;
+    collect_names(&names, path, targets, others);
+    char *const where = listed_at(path);
+    if (names.count > 0) {
+        world_error_add_list(error, " of ", names_list(&names), names.count, where);
+    }
+    sim_free(where);
+    names_fini(&names);
 }
 
 void world_add_accepted(world_error_t *error,
@@ -132,21 +154,42 @@ void world_add_accepted(world_error_t *error,
     names_fini(&names);
 }
 
-// Finds an attribute further down that ends in a key written one level too high.
+static bool is_other(const char *const *others, const char *key)
+{
+    for (size_t i = 0; others != NULL && others[i] != NULL; i++) {
+        if (strcmp(others[i], key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Finds the attribute one level down that ends in a key written too high; NULL if there is none, or
+// if there are several.
 static const char *find_deeper(const char *path, const char *key, const world_targets_t *targets)
 {
+    const char *found = NULL;
     world_target_t target;
     for (size_t t = 0; world_target_at(targets, t, &target); t++) {
         const sim_attr_table_t *const table = target.table;
         for (size_t i = 0; i < table->count; i++) {
             const char *const rest = below(table->attrs[i].path, path);
             const char *const last = rest == NULL ? NULL : strrchr(rest, '.');
-            if (last != NULL && (strcmp(last + 1, key) == 0 || strcmp(rest, key) == 0)) {
+            if (last == NULL) {
+                continue;
+            }
+            if (strcmp(rest, key) == 0) {
                 return rest;
+            }
+            if (strcmp(last + 1, key) == 0 && strchr(rest, '.') == last) {
+                if (found != NULL) {
+                    return NULL;
+                }
+                found = rest;
             }
         }
     }
-    return NULL;
+    return found;
 }
 
 // Adds a path as nested mappings to the message: "pfc.alpha" becomes "pfc: {alpha: ...}".
@@ -165,12 +208,93 @@ static void add_nested_spelling(world_error_t *error, const char *rest)
     }
 }
 
-static sim_err_t unknown_key(const world_tree_t *key,
+// Returns whether a section has a key, as an attribute or as a mapping of attributes.
+static bool section_has(const world_targets_t *targets, const char *section, const char *key)
+{
+    const size_t size = strlen(key);
+    world_target_t target;
+    for (size_t t = 0; world_target_at(targets, t, &target); t++) {
+        for (size_t i = 0; i < target.table->count; i++) {
+            const char *const rest = below(target.table->attrs[i].path, section);
+            if (rest != NULL && strcspn(rest, ".") == size && memcmp(rest, key, size) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static const char *const hardware_sections[] = {"nic", "switch", "link", NULL};
+
+// Returns the only one of the sections of hardware that has a key; NULL: none or several.
+static const char *section_with(const char *key)
+{
+    nic_config_t config;
+    nic_config_init_with(&config, NULL, 0);
+    const struct {
+        const char *section;
+        world_targets_t targets;
+    } sections[] = {
+        {"nic", world_targets_nic(&config)},
+        {"switch", world_targets_one(&net_switch_config_attrs, NULL)},
+        {"link", world_targets_one(&net_link_config_attrs, NULL)},
+    };
+    const char *found = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < SIM_COUNT_OF(sections); i++) {
+        if (section_has(&sections[i].targets, sections[i].section, key)) {
+            found = sections[i].section;
+            count++;
+        }
+    }
+    nic_config_fini(&config);
+    return count == 1 ? found : NULL;
+}
+
+// Adds where an unknown key may belong: further down, in a section, or at the top as a section of
+// its own, which is no plain value unless it is a list.
+static void add_place(world_error_t *error,
+                      const world_tree_entry_t *entry,
+                      const char *path,
+                      const world_targets_t *targets)
+{
+    const char *const key = entry->key->text;
+    const char *const deeper = find_deeper(path, key, targets);
+    if (deeper != NULL) {
+        world_error_add(error, ", did you mean ");
+        add_nested_spelling(error, deeper);
+        world_error_add(error, "?");
+        return;
+    }
+    const bool below_nodes = strncmp(path, "nodes.", 6) == 0;
+    if (*path == '\0' || below_nodes || is_other(hardware_sections, path)) {
+        const char *const section = *key != '\0' ? section_with(key) : NULL;
+        if (section != NULL && !(below_nodes && strcmp(section, "link") == 0)) {
+            world_error_add(error,
+                            ", did you mean %s: {%s: ...}%s?",
+                            section,
+                            key,
+                            *path == '\0' || below_nodes ? "" : " at the top of the scenario");
+            return;
+        }
+    }
+    if (*path == '\0' || below_nodes) {
+        return;
+    }
+    const bool plain = entry->value->kind == WORLD_TREE_SCALAR && !entry->value->is_null;
+    const char *const section = *key != '\0' ? world__section_of(key, plain) : NULL;
+    if (section != NULL) {
+        world_error_add(error, ", did you mean %s: at the top of the scenario?", section);
+    }
+}
+
+static sim_err_t unknown_key(const world_tree_entry_t *entry,
                              const char *path,
                              const world_targets_t *targets,
                              const char *const *others,
                              world_error_t *error)
 {
+    const world_tree_t *const key = entry->key;
     world_shown_t shown;
     world_fail(error,
                SIM_ERR_UNKNOWN,
@@ -182,16 +306,7 @@ static sim_err_t unknown_key(const world_tree_t *key,
     names_t names;
     collect_names(&names, path, targets, others);
     if (!world_error_add_nearest(error, key->text, names_list(&names), names.count)) {
-        const char *const deeper = find_deeper(path, key->text, targets);
-        if (deeper != NULL) {
-            world_error_add(error, ", did you mean ");
-            add_nested_spelling(error, deeper);
-            world_error_add(error, "?");
-        } else if (*path != '\0' && *key->text != '\0' && world__section_of(key->text) != NULL) {
-            world_error_add(error,
-                            ", did you mean %s: at the top of the scenario?",
-                            world__section_of(key->text));
-        }
+        add_place(error, entry, path, targets);
     }
     add_names(error, &names, path);
     names_fini(&names);
@@ -270,16 +385,6 @@ static bool is_group(const world_targets_t *targets, const char *path)
     return false;
 }
 
-static bool is_other(const char *const *others, const char *key)
-{
-    for (size_t i = 0; others != NULL && others[i] != NULL; i++) {
-        if (strcmp(others[i], key) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static sim_err_t set_value(const sim_attr_t *attr,
                            void *config,
                            const world_tree_t *value,
@@ -296,6 +401,32 @@ static sim_err_t set_value(const sim_attr_t *attr,
     }
     sim_free(text);
     return result;
+}
+
+// Fails since a value stands where a mapping does: "pfc: off" instead of "pfc: {enabled: off}".
+static sim_err_t value_for_group(const world_tree_entry_t *entry,
+                                 const char *path,
+                                 const world_targets_t *targets,
+                                 world_error_t *error)
+{
+    const world_tree_t *const value = entry->value;
+    world_fail(error,
+               SIM_ERR_INVALID,
+               &value->place,
+               "%s is %s, expected a mapping",
+               path,
+               world_tree_kind_text(value));
+    static const char *const switches[] = {"on", "off", "true", "false", NULL};
+    char *const enabled = sim_format("%s.enabled", path);
+    void *config = NULL;
+    if (value->kind == WORLD_TREE_SCALAR && find_attr(targets, enabled, &config) != NULL &&
+        is_other(switches, value->text)) {
+        world_error_add(error, ": %s: {enabled: %s}", entry->key->text, value->text);
+    } else {
+        add_keys(error, path, targets, NULL);
+    }
+    sim_free(enabled);
+    return SIM_ERR_INVALID;
 }
 
 static sim_err_t bind_entry(const world_tree_entry_t *entry,
@@ -327,19 +458,12 @@ static sim_err_t bind_entry(const world_tree_entry_t *entry,
         return set_value(attr, config, entry->value, error);
     }
     if (!group) {
-        return unknown_key(entry->key, prefix, targets, others, error);
+        return unknown_key(entry, prefix, targets, others, error);
     }
     if (entry->value->kind == WORLD_TREE_MAP || entry->value->is_null) {
         return world_bind(entry->value, path, targets, NULL, error);
     }
-    world_fail(error,
-               SIM_ERR_INVALID,
-               &entry->value->place,
-               "%s is %s, expected a mapping",
-               path,
-               world_tree_kind_text(entry->value));
-    world_add_accepted(error, path, targets, NULL);
-    return SIM_ERR_INVALID;
+    return value_for_group(entry, path, targets, error);
 }
 
 sim_err_t world_bind(const world_tree_t *map,
@@ -359,7 +483,7 @@ sim_err_t world_bind(const world_tree_t *map,
                    prefix,
                    *prefix != '\0' ? " " : "the scenario ",
                    world_tree_kind_text(map));
-        world_add_accepted(error, prefix, targets, others);
+        add_keys(error, prefix, targets, others);
         return SIM_ERR_INVALID;
     }
     for (size_t i = 0; i < map->count; i++) {

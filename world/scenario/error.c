@@ -70,8 +70,20 @@ void world_error_add_names(world_error_t *error,
                            size_t count,
                            const char *where)
 {
+    const size_t used = strlen(error->text);
+    const bool asked = used > 0 && error->text[used - 1] == '?';
+    world_error_add(error, asked ? " Expected " : ", expected ");
+    world_error_add_list(error, count > 1 ? "one of " : "", names, count, where);
+}
+
+void world_error_add_list(world_error_t *error,
+                          const char *before,
+                          const char *const *names,
+                          size_t count,
+                          const char *where)
+{
     const bool all = count <= NAMES_MAX;
-    world_error_add(error, ", expected %s", count > 1 ? "one of " : "");
+    world_error_add(error, "%s", before);
     for (size_t i = 0; i < (all ? count : NAMES_SHOWN); i++) {
         world_error_add(error, "%s%s", i > 0 ? ", " : "", names[i]);
     }

@@ -252,6 +252,16 @@ static sim_err_t take_nic(world_scenario_t *scenario, const world_tree_t *map, w
     return SIM_OK;
 }
 
+static bool is_one_of(const char *text, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(names[i], text) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 sim_err_t world__take_choice(const world_tree_t *map,
                              const char *what,
                              const char *const *names,
@@ -273,22 +283,32 @@ sim_err_t world__take_choice(const world_tree_t *map,
                    what,
                    scalar ? world_show(&shown, map->text) : world_tree_kind_text(map),
                    scalar ? map->text : "");
-    } else if (map->count > 1) {
+    } else if (map->count > 1 && is_one_of(map->entries[0].key->text, names, name_count)) {
         wrong = map->entries[1].key;
+        if (!is_one_of(wrong->text, names, name_count)) {
+            const char *const kind = map->entries[0].key->text;
+            return world_fail(error,
+                              result,
+                              &wrong->place,
+                              "%s: '%s' stands beside '%s', expected it within: indented by more "
+                              "spaces, or in the braces of '%s: {...}'",
+                              what,
+                              world_show(&shown, wrong->text),
+                              kind,
+                              kind);
+        }
         world_fail(error,
                    result,
                    &wrong->place,
                    "%s has both '%s' and '%s', expected only",
                    what,
                    map->entries[0].key->text,
-                   world_show(&shown, wrong->text));
+                   wrong->text);
     } else {
         wrong = map->entries[0].key;
-        for (size_t i = 0; i < name_count; i++) {
-            if (strcmp(names[i], wrong->text) == 0) {
-                *entry = &map->entries[0];
-                return SIM_OK;
-            }
+        if (is_one_of(wrong->text, names, name_count)) {
+            *entry = &map->entries[0];
+            return SIM_OK;
         }
         result = SIM_ERR_UNKNOWN;
         world_fail(error,
@@ -297,8 +317,8 @@ sim_err_t world__take_choice(const world_tree_t *map,
                    "unknown %s '%s'",
                    what,
                    world_show(&shown, wrong->text));
-        world_error_add_nearest(error, wrong->text, names, name_count);
-        world_error_add(error, ", expected");
+        const bool near = world_error_add_nearest(error, wrong->text, names, name_count);
+        world_error_add(error, near ? " Expected" : ", expected");
     }
     world_error_add(error, " one of ");
     for (size_t i = 0; i < name_count; i++) {
@@ -404,13 +424,18 @@ static const section_t sections[] = {
     {"captures", world__take_captures},
 };
 
-const char *world__section_of(const char *key)
+const char *world__section_of(const char *key, bool list)
 {
+    static const char *const lists[] = {"faults", "traffic", "observe", "captures"};
     const size_t size = strlen(key);
     for (size_t i = 0; i < SIM_COUNT_OF(sections); i++) {
         const char *const name = sections[i].key;
         const char *const rest = strncmp(name, key, size) == 0 ? name + size : "?";
-        if (rest[0] == '\0' || strcmp(rest, "s") == 0) {
+        bool usable = !list;
+        for (size_t l = 0; l < SIM_COUNT_OF(lists); l++) {
+            usable = usable || strcmp(name, lists[l]) == 0;
+        }
+        if (usable && (rest[0] == '\0' || strcmp(rest, "s") == 0)) {
             return name;
         }
     }
