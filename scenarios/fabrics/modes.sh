@@ -6,8 +6,9 @@
 # FB_Hadoop flows at 30 % load with incasts of 60 hosts, and DCQCN. data.csv has the 95th percentile
 # of the slowdown of flows from each twentieth of sizes on, beside the figure. Assumed here: a
 # time-out of 0.52 ms for go-back-N, since the figure's slow flows take 0.5 ms a packet, and IRN with
-# its own settings. Flows start for `horizon` ms (10). With go-back-N the network is not stable: the
-# longer it runs, the more packets are lost. The figure's run was longer, so only flows count that
+# its own settings. Rows with PFC are draws: `--set seed=2` gives others (docs/models/topologies.md).
+# Flows start for `horizon` ms (10). With go-back-N the network is not stable: the longer it runs, the
+# more packets are lost. The figure's run was longer, so only flows count that
 # start in the last quarter. The run ends 100 ms later; unfinished flows do not count.
 set -eu
 . "$(dirname "$0")/fabrics_lib.sh"
