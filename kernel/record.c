@@ -30,13 +30,20 @@ typedef struct part {
     char pad[SIM_CACHE_LINE];
 } part_t;
 
+// An entry by its time and place in one number.
+typedef struct keyed {
+    uint64_t key;
+    size_t index;
+} keyed_t;
+
 struct sim_stream {
     sim_record_fn fn;
     void *ctx;
     sim_record_change_fn pack; // NULL: records are carried to rank 0 as they are
     sim_record_change_fn unpack;
-    entry_t *merged;
+    entry_t *merged; // room for twice merged_capacity: the second half is for sorting
     size_t merged_capacity;
+    keyed_t *keyed; // twice merged_capacity
     part_t parts[SIM_THREADS_MAX];
 };
 
@@ -58,6 +65,7 @@ void sim__stream_destroy(sim_stream_t *stream)
         sim_free(stream->parts[i].entries);
     }
     sim_free(stream->merged);
+    sim_free(stream->keyed);
     sim_free(stream);
 }
 
@@ -115,6 +123,73 @@ static bool in_order(const entry_t *entries, size_t count)
     return true;
 }
 
+#define DIGIT_BITS 8u
+#define SORTED_LEAST 32u // fewer entries: qsort is as fast
+
+// Returns how many bits a number has.
+static unsigned bits_of(uint64_t number)
+{
+    return number == 0 ? 0 : 64u - (unsigned)__builtin_clzll(number);
+}
+
+// Sorts by key and keeps the order of equal ones: a pass for each digit (radix sort). Returns where
+// the result is: in items, or in the same number of items behind them.
+static const keyed_t *sort_keyed(keyed_t *items, size_t count, unsigned key_bits)
+{
+    keyed_t *from = items;
+    keyed_t *to = items + count;
+    for (unsigned shift = 0; shift < key_bits; shift += DIGIT_BITS) {
+        size_t begins[1u << DIGIT_BITS] = {0};
+        size_t next = 0;
+        for (size_t i = 0; i < count; i++) {
+            begins[from[i].key >> shift & (SIM_COUNT_OF(begins) - 1)]++;
+        }
+        for (size_t d = 0; d < SIM_COUNT_OF(begins); d++) {
+            const size_t here = begins[d];
+            begins[d] = next;
+            next += here;
+        }
+        for (size_t i = 0; i < count; i++) {
+            to[begins[from[i].key >> shift & (SIM_COUNT_OF(begins) - 1)]++] = from[i];
+        }
+        keyed_t *const sorted = to;
+        to = from;
+        from = sorted;
+    }
+    return from;
+}
+
+// Sorts as compare_entries does. Entries of one time and place stand in the order written, because
+// a node runs on one thread.
+static void sort_entries(sim_stream_t *stream, size_t count)
+{
+    entry_t *const entries = stream->merged;
+    sim_time_t first_ps = SIM_TIME_NEVER;
+    sim_time_t last_ps = 0;
+    uint64_t last_place = 0;
+    for (size_t i = 0; i < count; i++) {
+        first_ps = entries[i].time_ps < first_ps ? entries[i].time_ps : first_ps;
+        last_ps = entries[i].time_ps > last_ps ? entries[i].time_ps : last_ps;
+        last_place = entries[i].place > last_place ? entries[i].place : last_place;
+    }
+    const unsigned place_bits = bits_of(last_place);
+    const unsigned key_bits = place_bits + bits_of(last_ps - first_ps);
+    if (count < SORTED_LEAST || key_bits > 63) {
+        qsort(entries, count, sizeof(entry_t), compare_entries);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const sim_time_t later_ps = entries[i].time_ps - first_ps;
+        stream->keyed[i] = (keyed_t){later_ps << place_bits | entries[i].place, i};
+    }
+    const keyed_t *const sorted = sort_keyed(stream->keyed, count, key_bits);
+    entry_t *const to = entries + stream->merged_capacity; // the second half
+    for (size_t i = 0; i < count; i++) {
+        to[i] = entries[sorted[i].index];
+    }
+    memcpy(entries, to, count * sizeof(entry_t));
+}
+
 // Replaces places that only tell their order to each other by ranks.
 static void rank_places(const sim_t *sim, entry_t *entries, size_t count)
 {
@@ -165,7 +240,9 @@ static size_t merge(const sim_t *sim, sim_stream_t *stream)
     if (stream->merged_capacity < count) {
         stream->merged_capacity = count * 2;
         stream->merged =
-            sim_realloc_array(stream->merged, stream->merged_capacity, sizeof(entry_t));
+            sim_realloc_array(stream->merged, 2 * stream->merged_capacity, sizeof(entry_t));
+        stream->keyed =
+            sim_realloc_array(stream->keyed, 2 * stream->merged_capacity, sizeof(keyed_t));
     }
     size_t next = 0;
     for (unsigned t = 0; t < thread_count; t++) {
@@ -179,7 +256,7 @@ static size_t merge(const sim_t *sim, sim_stream_t *stream)
         rank_places(sim, stream->merged, count);
     }
     if (!in_order(stream->merged, count)) {
-        qsort(stream->merged, count, sizeof(entry_t), compare_entries);
+        sort_entries(stream, count);
     }
     return count;
 }
