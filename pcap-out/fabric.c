@@ -363,11 +363,21 @@ sim_err_t pcap_out_fabric_open(const net_t *net,
     // only a stream brings frames of all nodes to rank 0.
     const bool in_nodes =
         sim_ranks(net_sim(net)) == NULL && !sim_ties_by_insertion(&net_node_at(net, 0)->sim);
-    if (config->ring_bytes != 0 && config->trigger == PCAP_OUT_ALWAYS && in_nodes) {
+    const bool around = config->trigger != PCAP_OUT_ALWAYS;
+    if (around != (config->ring_bytes != 0) && in_nodes) {
         made->nodes_ring = pcap_out_ring_create(net_sim(net),
                                                 made->node_count,
                                                 config->ring_bytes,
                                                 config->capture.snaplen_bytes);
+    }
+    if (made->nodes_ring != NULL && around) {
+        const pcap_out_moments_t moments = {.before_ps = config->before_ps,
+                                            .after_ps = config->after_ps,
+                                            .most = config->triggers_max,
+                                            .fn = write_kept,
+                                            .ctx = made};
+        pcap_out_ring_watch(made->nodes_ring, net, &moments);
+    } else if (made->nodes_ring != NULL) {
         pcap_out__fabric_attach_logs(made);
     }
     *fabric = made;
@@ -409,7 +419,9 @@ static void write_ring(pcap_out_fabric_t *fabric)
         fabric->skipped += fabric->counts[i].frames;
     }
     fabric->skipped -=
-        pcap_out_ring_take(fabric->nodes_ring, fabric->net, file_bytes_of, write_kept, fabric);
+        fabric->config.trigger != PCAP_OUT_ALWAYS
+            ? pcap_out_ring_end_moments(fabric->nodes_ring)
+            : pcap_out_ring_take(fabric->nodes_ring, fabric->net, file_bytes_of, write_kept, fabric);
 }
 
 void pcap_out_fabric_end(pcap_out_fabric_t *fabric)

@@ -49,7 +49,7 @@ struct pcap_out_fabric {
     uint64_t triggers;
     pcap_out_held_t before;      // frames that a trigger may still ask for
     pcap_out_held_t ring;        // with a trigger
-    pcap_out_ring_t *nodes_ring; // without one; NULL: none
+    pcap_out_ring_t *nodes_ring; // a ring or a trigger, not both; NULL: none
     bool in_logs;                // nodes_ring: nodes note most frames by themselves (net/log.h)
     uint64_t frames;
     uint64_t left_out;

@@ -53,11 +53,18 @@ static void put_comment(pcap_out_fabric_t *fabric,
         pcap_out_note_t *const note =
             sim_stream_put(fabric->stream, node, node->now_ps, sizeof(*note));
         *note = head;
-    } else if (head.attached) {
+        return;
+    }
+    const net_log_entry_t *on = NULL;
+    if (head.attached) {
         const pcap_out_last_t last = pcap_out_ring_last(fabric->nodes_ring, node);
         const uint32_t uid = port->node->ports[last.port].uid;
-        pcap_out_ring_comment(fabric->nodes_ring, port, packet, &head, last.entry);
+        on = last.entry;
+        pcap_out_ring_comment(fabric->nodes_ring, port, packet, &head, on);
         fabric->counts[uid * 3 + last.place].drops += head.subject == PCAP_OUT_DROP;
+    }
+    if (head.subject == fabric->config.trigger) {
+        pcap_out_ring_moment(fabric->nodes_ring, port, on);
     }
 }
 

@@ -21,6 +21,10 @@
 static void on_window(sim_time_t window_end_ps, void *ctx)
 {
     pcap_out_ring_t *const ring = ctx;
+    if (ring->net != NULL) {
+        pcap_out__ring_look(ring, window_end_ps);
+        return;
+    }
     const uint64_t blocks = atomic_load_explicit(&ring->blocks, memory_order_relaxed);
     if (blocks <= ring->node_count / 8) {
         return;
@@ -214,11 +218,13 @@ void pcap_out_ring_destroy(pcap_out_ring_t *ring)
         }
         sim_free(node->spares);
         sim_free(node->used);
+        sim_free(node->moments);
     }
     for (size_t i = 0; i < ring->slab_count; i++) {
         sim_free(ring->slabs[i]);
     }
     sim_free(ring->slabs);
+    sim_free(ring->moments);
     sim_free(ring->nodes);
     sim_free(ring->spans);
     sim_free(ring);
@@ -287,6 +293,31 @@ void pcap_out_ring_attach(pcap_out_ring_t *ring,
     own->received = received_fn;
     own->ctx = ctx;
     net_log_attach(node, &own->log);
+}
+
+void pcap_out_ring_watch(pcap_out_ring_t *ring,
+                         const net_t *net,
+                         const pcap_out_moments_t *moments)
+{
+    ring->net = net;
+    ring->watched = *moments;
+}
+
+void pcap_out_ring_moment(pcap_out_ring_t *ring, const net_port_t *port, const net_log_entry_t *on)
+{
+    const sim_node_t *const sim = &port->node->sim;
+    ring_node_t *const node = &ring->nodes[sim->index];
+    if (node->moment_count > 0 && on != NULL && node->moments[node->moment_count - 1].on == on &&
+        node->moments[node->moment_count - 1].time_ps == sim->now_ps) {
+        return; // another comment on this frame
+    }
+    SIM_GROW(node->moments, node->moment_count, &node->moment_capacity);
+    node->moments[node->moment_count] = (ring_moment_t){.time_ps = sim->now_ps,
+                                                        .on = on,
+                                                        .node = sim->index,
+                                                        .order = (uint32_t)node->moment_count};
+    node->moment_count++;
+    atomic_store_explicit(&ring->has_moments, true, memory_order_relaxed);
 }
 
 void *pcap_out_ring_ctx(const net_log_t *log)

@@ -25,6 +25,25 @@ pcap_out_ring_t *pcap_out_ring_create(sim_t *sim,
                                       uint32_t snaplen_bytes);
 void pcap_out_ring_destroy(pcap_out_ring_t *ring);
 
+// Called for frames that the ring hands on.
+typedef struct pcap_out_kept pcap_out_kept_t;
+typedef void (*pcap_out_ring_fn)(const pcap_out_kept_t *kept, void *ctx);
+
+// Moments around which frames are handed on.
+typedef struct pcap_out_moments {
+    sim_time_t before_ps; // frames from so long before a moment
+    sim_time_t after_ps;  // to so long after it
+    uint64_t most;        // moments that count; later ones are ignored
+    pcap_out_ring_fn fn;
+    void *ctx;
+} pcap_out_moments_t;
+
+// Makes the ring keep frames for before_ps alone, and hand on those around moments after each
+// window, in the order of time and node. No node may have a log (pcap_out_ring_attach).
+void pcap_out_ring_watch(pcap_out_ring_t *ring,
+                         const net_t *net,
+                         const pcap_out_moments_t *moments);
+
 // Attaches the node's log, so that it notes frames by itself. The functions get ctx back from
 // pcap_out_ring_ctx; `received` is called only for packets that need a note.
 typedef void (*pcap_out_ring_note_fn)(net_log_t *log,
@@ -69,10 +88,16 @@ void pcap_out_ring_contents(pcap_out_ring_t *ring,
                             const net_port_t *port,
                             const net_packet_t *packet);
 
+// Notes a moment of the port's node, now; `on`: the frame that it is about, which counts once.
+// NULL: no frame.
+void pcap_out_ring_moment(pcap_out_ring_t *ring,
+                          const net_port_t *port,
+                          const net_log_entry_t *on);
+
 // -- after the run (pcap-out/ring_end.c)
 
 // A frame that the ring kept.
-typedef struct pcap_out_kept {
+struct pcap_out_kept {
     sim_time_t time_ps;
     const net_port_t *port;
     pcap_out_place_t place;
@@ -81,11 +106,10 @@ typedef struct pcap_out_kept {
     uint32_t wire; // net_packet_wire of this frame, if the note's is another
     uint32_t comment_count;
     const pcap_out_note_t *comments[PCAP_OUT_RING_COMMENTS_MAX];
-} pcap_out_kept_t;
+};
 
 // Calls fn for the last frames, in the order of time and node. Returns how many there were. Packets
 // that wait or travel must still be there.
-typedef void (*pcap_out_ring_fn)(const pcap_out_kept_t *kept, void *ctx);
 // Returns the bytes that a frame takes in the file.
 typedef uint64_t (*pcap_out_ring_bytes_fn)(const pcap_out_kept_t *kept, void *ctx);
 uint64_t pcap_out_ring_take(pcap_out_ring_t *ring,
@@ -93,6 +117,8 @@ uint64_t pcap_out_ring_take(pcap_out_ring_t *ring,
                             pcap_out_ring_bytes_fn bytes_of,
                             pcap_out_ring_fn fn,
                             void *ctx);
+// Hands on what is left around moments. Returns how many frames were handed on in all.
+uint64_t pcap_out_ring_end_moments(pcap_out_ring_t *ring);
 
 SIM_C_END
 

@@ -36,6 +36,8 @@ typedef struct comment {
 typedef struct all {
     pcap_out_ring_t *ring;
     const net_t *net;
+    sim_time_t from_ps; // earlier entries are left out, and those from to_ps on
+    sim_time_t to_ps;
     frame_t *frames; // by node, in the order of its log; contents of drops are among them
     size_t count;
     size_t capacity;
@@ -150,14 +152,17 @@ static void gather_node(all_t *all, uint32_t index)
     size_t waiting_count = 0;
     all->nodes[index] = all->count;
     for (uint32_t number = node->used_first; number != node->used_end; number++) {
+        if (number + 1 != node->used_end && ring_used(node, number)->end_ps <= all->from_ps) {
+            continue;
+        }
         const ring_block_t *const block = ring_used(node, number)->block;
         const size_t count = ring_entries(node, number);
         for (size_t i = 0; i < count; i++) {
             const net_log_entry_t *const entry = &block->entries[i];
             const ring_comment_t *const comment = entry->what;
             const uint32_t kind = net_log_kind(entry);
-            if (net_log_time(entry) < all->ring->cutoff_ps) {
-                continue; // what follows it may be forgotten already
+            if (net_log_time(entry) < all->from_ps || net_log_time(entry) >= all->to_ps) {
+                continue;
             }
             if (kind == NET_LOG_PASSED) {
                 add_frame(all, index, entry, NET_LOG_RECEIVED, net_log_port(entry));
@@ -468,6 +473,8 @@ uint64_t pcap_out_ring_take(pcap_out_ring_t *ring,
     all_t all = {
         .ring = ring,
         .net = net,
+        .from_ps = ring->cutoff_ps, // what follows earlier ones may be forgotten already
+        .to_ps = SIM_TIME_NEVER,
         .nodes = sim_alloc_array(ring->node_count + 1, sizeof(size_t)),
     };
     size_t port_count = 0;
@@ -489,4 +496,104 @@ uint64_t pcap_out_ring_take(pcap_out_ring_t *ring,
     sim_free(all.comments);
     sim_free(all.nodes);
     return handed;
+}
+
+// -- around moments
+
+uint64_t pcap_out__ring_hand_on(pcap_out_ring_t *ring, sim_time_t from_ps, sim_time_t to_ps)
+{
+    all_t all = {
+        .ring = ring,
+        .net = ring->net,
+        .from_ps = from_ps,
+        .to_ps = to_ps,
+        .nodes = sim_alloc_array(ring->node_count + 1, sizeof(size_t)),
+    };
+    for (uint32_t n = 0; n < ring->node_count; n++) {
+        gather_node(&all, n);
+    }
+    all.nodes[ring->node_count] = all.count;
+    const uint64_t handed = hand_on(&all, 0, ring->watched.fn, ring->watched.ctx);
+    sim_free(all.frames);
+    sim_free(all.comments);
+    sim_free(all.nodes);
+    return handed;
+}
+
+static int by_moment(const void *left, const void *right)
+{
+    const ring_moment_t *const a = left;
+    const ring_moment_t *const b = right;
+    if (a->time_ps != b->time_ps) {
+        return a->time_ps < b->time_ps ? -1 : 1;
+    }
+    if (a->node != b->node) {
+        return a->node < b->node ? -1 : 1;
+    }
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+// Gathers the moments before end_ps in ring->moments, in their order. Returns how many there are. A
+// node may be ahead: it keeps its later ones.
+static size_t gather_moments(pcap_out_ring_t *ring, sim_time_t end_ps)
+{
+    size_t count = 0;
+    if (!atomic_load_explicit(&ring->has_moments, memory_order_relaxed)) {
+        return 0;
+    }
+    bool left = false;
+    for (size_t n = 0; n < ring->node_count; n++) {
+        ring_node_t *const node = &ring->nodes[n];
+        size_t kept = 0;
+        for (size_t i = 0; i < node->moment_count; i++) {
+            if (node->moments[i].time_ps < end_ps) {
+                SIM_GROW(ring->moments, count, &ring->moments_capacity);
+                ring->moments[count++] = node->moments[i];
+            } else {
+                node->moments[kept++] = node->moments[i];
+            }
+        }
+        node->moment_count = kept;
+        left |= kept > 0;
+    }
+    atomic_store_explicit(&ring->has_moments, left, memory_order_relaxed);
+    if (count > 0) {
+        qsort(ring->moments, count, sizeof(*ring->moments), by_moment);
+    }
+    return count;
+}
+
+// Hands on the wanted frames that were not handed on yet, up to end_ps.
+static void hand_on_open(pcap_out_ring_t *ring, sim_time_t end_ps)
+{
+    const sim_time_t to_ps = ring->open_until_ps < end_ps ? ring->open_until_ps : end_ps;
+    if (ring->handed_until_ps < to_ps) {
+        ring->handed += pcap_out__ring_hand_on(ring, ring->handed_until_ps, to_ps);
+        ring->handed_until_ps = to_ps;
+    }
+}
+
+void pcap_out__ring_look(pcap_out_ring_t *ring, sim_time_t window_end_ps)
+{
+    const pcap_out_moments_t *const watched = &ring->watched;
+    const size_t count = gather_moments(ring, window_end_ps);
+    for (size_t i = 0; i < count && ring->moment_count < watched->most; i++) {
+        const sim_time_t time_ps = ring->moments[i].time_ps;
+        const sim_time_t from_ps = time_ps > watched->before_ps ? time_ps - watched->before_ps : 0;
+        ring->moment_count++;
+        if (from_ps > ring->open_until_ps) {
+            hand_on_open(ring, window_end_ps);
+            ring->handed_until_ps = from_ps;
+        }
+        ring->open_until_ps = time_ps + watched->after_ps + 1; // that time itself, too
+    }
+    hand_on_open(ring, window_end_ps);
+    ring->cutoff_ps =
+        window_end_ps > watched->before_ps ? window_end_ps - watched->before_ps : 0;
+}
+
+uint64_t pcap_out_ring_end_moments(pcap_out_ring_t *ring)
+{
+    pcap_out__ring_look(ring, SIM_TIME_NEVER);
+    return ring->handed;
 }

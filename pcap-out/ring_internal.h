@@ -50,6 +50,14 @@ typedef struct ring_used {
     ring_chunk_t *last_chunk; // of `chunks`; NULL: some of them have another capacity than usual
 } ring_used_t;
 
+// Something happened around which frames are wanted.
+typedef struct ring_moment {
+    sim_time_t time_ps;
+    const net_log_entry_t *on; // frame; NULL: none
+    uint32_t node;
+    uint32_t order; // in the node's list
+} ring_moment_t;
+
 // The thread of a node writes this part alone.
 typedef struct ring_node {
     alignas(SIM_CACHE_LINE) net_log_t log; // first
@@ -66,6 +74,9 @@ typedef struct ring_node {
     ring_block_t **spares;
     size_t spare_capacity;
     ring_chunk_t *spare_chunks;
+    ring_moment_t *moments;
+    size_t moment_count;
+    size_t moment_capacity;
 } ring_node_t;
 
 // Returns the description of the node's block with this number, from used_first on.
@@ -109,6 +120,16 @@ struct pcap_out_ring {
     size_t count;
     size_t capacity;
     uint64_t span_bytes; // sum of those that count
+
+    atomic_bool has_moments;       // some node has noted one
+    const net_t *net;              // NULL: the last frames are wanted, not those around moments
+    pcap_out_moments_t watched;
+    uint64_t moment_count;         // that counted
+    sim_time_t open_until_ps;      // frames before this time are wanted
+    sim_time_t handed_until_ps;    // wanted frames before this time were handed on
+    uint64_t handed;
+    ring_moment_t *moments;        // of one window
+    size_t moments_capacity;
 };
 
 // Returns the packet of an entry that is no comment.
@@ -120,6 +141,12 @@ static inline const net_packet_t *ring_packet(const net_log_entry_t *entry)
            : net_log_kind(entry) == RING_COPIED ? copy->next
                                                 : note->packet;
 }
+
+// pcap-out/ring_end.c: hands on the frames of nodes without logs from from_ps to before to_ps, in
+// the order of time and node. Returns how many there were.
+uint64_t pcap_out__ring_hand_on(pcap_out_ring_t *ring, sim_time_t from_ps, sim_time_t to_ps);
+// pcap-out/ring_end.c: hands on frames around moments that lie before window_end_ps.
+void pcap_out__ring_look(pcap_out_ring_t *ring, sim_time_t window_end_ps);
 
 // pcap-out/ring.c: returns memory that lives as long as the node's newest block.
 void *pcap_out__ring_memory(ring_node_t *node, size_t bytes);

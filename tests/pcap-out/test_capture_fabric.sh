@@ -25,6 +25,7 @@ captures:
   - {fabric: all.pcapng}
   - {fabric: all.pcapng.gz}
   - {fabric: drops.pcapng, around: drop, before: 2us, after: 3us, at-most: 4}
+  - {fabric: marks.pcapng, around: mark, before: 300ns, after: 200ns, at-most: 30}
   - {fabric: ring.pcapng, ring: 100KB}
   - {ports: "*->*", file: "{port}.pcap"}
 END
@@ -171,12 +172,14 @@ for name in names:
     mine = [(f.ns, f.bytes) for f in frames if f.name == name]
     assert mine == pcap(work + "/lossy/captures/%s.pcap" % name.replace("->", "-")), name
     assert {f.way for f in frames if f.name == name} <= {1, 2}
-near = read(work + "/lossy/captures/drops.pcapng")[2]
-moments = [f.ps for f in frames if count("dropped: ", [f])][:4]
-expected = [f for f in frames if any(m - 2000000 <= f.ps <= m + 3000000 for m in moments)]
-assert [(f.ps, f.name, f.bytes) for f in near] == [(f.ps, f.name, f.bytes) for f in expected] != [], \
-    (len(near), len(expected))
-assert len(near) < len(frames) / 2
+def whole(f): return f.ps, f.name, f.way, f.bytes, f.comments, f.drops
+for name, word, before, after, most in (("drops", "dropped: ", 2000000, 3000000, 4),
+                                        ("marks", "marked: ", 300000, 200000, 30)):
+    near = read(work + "/lossy/captures/%s.pcapng" % name)[2]
+    moments = [f.ps for f in frames if count(word, [f])][:most]
+    expected = [f for f in frames if any(m - before <= f.ps <= m + after for m in moments)]
+    assert [whole(f) for f in near] == [whole(f) for f in expected] != [], (name, len(near), len(expected))
+    assert len(moments) == most and len(near) < len(frames) / 2, name
 ring = read(work + "/lossy/captures/ring.pcapng")[2]
 last = frames[-len(ring):]
 assert [(f.ps, f.bytes) for f in ring] == [(f.ps, f.bytes) for f in last], "the ring has other frames"
@@ -186,7 +189,6 @@ assert 80000 < size < 120000, size
 section, interfaces, frames, statistics = read(work + "/waits/captures/all.pcapng")
 other = read(work + "/waits1/captures/all.pcapng")
 assert section == other[0] and statistics == other[3], "a ring counts other frames"
-def whole(f): return f.ps, f.name, f.way, f.bytes, f.comments, f.drops
 assert 500 < len(other[2]) < 0.8 * len(frames), (len(other[2]), len(frames))
 for a, b in zip(frames[-len(other[2]):], other[2]):
     assert whole(a) == whole(b), (whole(a), whole(b))
