@@ -394,17 +394,27 @@ void pcap_out_fabric_port(pcap_out_fabric_t *fabric, net_port_t *port)
     if ((fabric->points & NET_TRACE_RX) != 0) {
         add_interface(fabric, port, PCAP_OUT_RECEIVED);
     }
+    if (fabric->chosen != NULL) {
+        bool *const chosen = &fabric->chosen[port->uid * 3];
+        chosen[PCAP_OUT_SENT] = (fabric->points & NET_TRACE_TX) != 0;
+        chosen[PCAP_OUT_RECEIVED] = (fabric->points & NET_TRACE_RX) != 0;
+        chosen[PCAP_OUT_LOST] = true;
+    }
     pcap_out__fabric_listen(fabric, port);
 }
 
 // Takes the number of frames that ports sent and received from their own counters.
 static void count_frames(pcap_out_fabric_t *fabric)
 {
+    static const bool both[3] = {[PCAP_OUT_SENT] = true, [PCAP_OUT_RECEIVED] = true};
     for (size_t i = 0; i < fabric->port_count; i++) {
         const net_port_t *const port = fabric->ports[i];
         for (uint32_t p = 0; port != NULL && !net_port_untouched(port) && p < NET_PRIORITIES; p++) {
-            fabric->counts[3 * i + PCAP_OUT_SENT].frames += port->classes[p]->tx_packets;
-            fabric->counts[3 * i + PCAP_OUT_RECEIVED].frames += port->received[p]->packets;
+            const bool *const chosen = fabric->chosen != NULL ? &fabric->chosen[3 * i] : both;
+            fabric->counts[3 * i + PCAP_OUT_SENT].frames +=
+                chosen[PCAP_OUT_SENT] ? port->classes[p]->tx_packets : 0;
+            fabric->counts[3 * i + PCAP_OUT_RECEIVED].frames +=
+                chosen[PCAP_OUT_RECEIVED] ? port->received[p]->packets : 0;
         }
     }
 }
@@ -418,10 +428,13 @@ static void write_ring(pcap_out_fabric_t *fabric)
     for (size_t i = 0; i < 3 * fabric->port_count; i++) {
         fabric->skipped += fabric->counts[i].frames;
     }
-    fabric->skipped -=
-        fabric->config.trigger != PCAP_OUT_ALWAYS
-            ? pcap_out_ring_end_moments(fabric->nodes_ring)
-            : pcap_out_ring_take(fabric->nodes_ring, fabric->net, file_bytes_of, write_kept, fabric);
+    fabric->skipped -= fabric->config.trigger != PCAP_OUT_ALWAYS
+                           ? pcap_out_ring_end_moments(fabric->nodes_ring)
+                           : pcap_out_ring_take(fabric->nodes_ring,
+                                                fabric->net,
+                                                file_bytes_of,
+                                                write_kept,
+                                                fabric);
 }
 
 void pcap_out_fabric_end(pcap_out_fabric_t *fabric)
@@ -486,6 +499,7 @@ sim_err_t pcap_out_fabric_close(pcap_out_fabric_t *fabric,
     sim_free(fabric->ports);
     sim_free(fabric->interfaces);
     sim_free(fabric->counts);
+    sim_free(fabric->chosen);
     sim_free(fabric->section);
     sim_free(fabric);
     return error;

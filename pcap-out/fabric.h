@@ -34,6 +34,7 @@ typedef struct pcap_out_fabric_config {
     sim_time_t after_ps;        // and after it
     uint64_t triggers_max;      // moments; later ones are ignored
     bool every_port;            // the caller adds all ports of the network
+    bool many_ports;            // it adds a quarter of them or more
     uint64_t ring_bytes;        // keep only the last frames of so many bytes; 0: all
 } pcap_out_fabric_config_t;
 

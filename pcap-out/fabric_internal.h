@@ -50,6 +50,7 @@ struct pcap_out_fabric {
     pcap_out_held_t before;      // frames that a trigger may still ask for
     pcap_out_held_t ring;        // with a trigger
     pcap_out_ring_t *nodes_ring; // a ring or a trigger, not both; NULL: none
+    bool *chosen;                // in_logs: frames of the file, by uid and place; NULL: all
     bool in_logs;                // nodes_ring: nodes note most frames by themselves (net/log.h)
     uint64_t frames;
     uint64_t left_out;
@@ -65,7 +66,7 @@ static inline const net_port_t *pcap_out__sender_of(const net_port_t *port, pcap
 
 // pcap-out/fabric_listen.c: returns the trace points of a direction.
 uint32_t pcap_out__points_of(pcap_out_direction_t direction);
-// Lets nodes note frames by themselves, if the file shows every frame of every port and switches
+// Lets nodes note frames by themselves, if the file shows the frames of many ports and switches
 // send on what they receive: sets in_logs.
 void pcap_out__fabric_attach_logs(pcap_out_fabric_t *fabric);
 // Listens at a port.

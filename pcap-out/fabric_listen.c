@@ -9,6 +9,8 @@
     (NET_TRACE_TX | NET_TRACE_RX | NET_TRACE_DROP | NET_TRACE_MARK | NET_TRACE_XOFF | \
      NET_TRACE_TRIM)
 
+#define CUT_BYTES 40u // in the file, of a frame that snaplen may cut
+
 // -- frames and comments
 
 static bool passes_filter(const pcap_out_fabric_t *fabric,
@@ -57,7 +59,7 @@ static void put_comment(pcap_out_fabric_t *fabric,
     }
     const net_log_entry_t *on = NULL;
     if (head.attached) {
-        const pcap_out_last_t last = pcap_out_ring_last(fabric->nodes_ring, node);
+        const pcap_out_last_t last = pcap_out_ring_last(fabric->nodes_ring, port->node);
         const uint32_t uid = port->node->ports[last.port].uid;
         on = last.entry;
         pcap_out_ring_comment(fabric->nodes_ring, port, packet, &head, on);
@@ -74,7 +76,7 @@ static pcap_out_last_t last_of(const pcap_out_fabric_t *fabric, const net_port_t
     const sim_node_t *const node = &port->node->sim;
     const at_node_t *const at = &fabric->nodes[node->index];
     if (fabric->nodes_ring != NULL) {
-        return pcap_out_ring_last(fabric->nodes_ring, node);
+        return pcap_out_ring_last(fabric->nodes_ring, port->node);
     }
     return (pcap_out_last_t){.packet = at->packet,
                              .time_ps = at->time_ps,
@@ -82,7 +84,15 @@ static pcap_out_last_t last_of(const pcap_out_fabric_t *fabric, const net_port_t
                              .place = at->place};
 }
 
-// Notes a frame. Returns whether it passed the filter.
+// Returns whether the file has frames of this port and place.
+static bool is_chosen(const pcap_out_fabric_t *fabric,
+                      const net_port_t *port,
+                      pcap_out_place_t place)
+{
+    return fabric->chosen == NULL || fabric->chosen[port->uid * 3 + place];
+}
+
+// Notes a frame. Returns whether it passed the filter and is one of the file's.
 static bool put_frame(pcap_out_fabric_t *fabric,
                       const net_port_t *port,
                       const net_packet_t *packet,
@@ -109,7 +119,7 @@ static bool put_frame(pcap_out_fabric_t *fabric,
     at->time_ps = node->now_ps;
     at->port = port;
     at->place = place;
-    return true;
+    return is_chosen(fabric, port, place);
 }
 
 // Returns whether the frame that the node noted last is this packet, at this moment.
@@ -154,8 +164,8 @@ static void tell_again(pcap_out_fabric_t *fabric,
 
 static void on_sent(pcap_out_fabric_t *fabric, const net_port_t *port, const net_packet_t *packet)
 {
-    const bool noted =
-        (fabric->points & NET_TRACE_TX) != 0 && put_frame(fabric, port, packet, PCAP_OUT_SENT);
+    const bool noted = ((fabric->points & NET_TRACE_TX) != 0 || fabric->in_logs) &&
+                       put_frame(fabric, port, packet, PCAP_OUT_SENT);
     end_mark(fabric, port, packet, noted);
     if (noted) {
         tell_again(fabric, port, packet);
@@ -272,7 +282,10 @@ static void log_sent(net_log_t *log, const net_port_t *port, const net_packet_t 
 
 static void log_again(net_log_t *log, const net_port_t *port, const net_packet_t *packet)
 {
-    tell_again(pcap_out_ring_ctx(log), port, packet);
+    pcap_out_fabric_t *const fabric = pcap_out_ring_ctx(log);
+    if (is_chosen(fabric, port, PCAP_OUT_SENT)) {
+        tell_again(fabric, port, packet);
+    }
 }
 
 static void on_trace(const net_trace_t *trace, void *ctx)
@@ -303,11 +316,55 @@ uint32_t pcap_out__points_of(pcap_out_direction_t direction)
                                       : LISTENED;
 }
 
+// Copies a packet that is dropped at a port without frames in the file: chosen frames of other
+// ports may say the same.
+static void on_other_drop(const net_trace_t *trace, void *ctx)
+{
+    const pcap_out_fabric_t *const fabric = ctx;
+    if (fabric->ports[trace->port->uid] == NULL && trace->packet != NULL) {
+        pcap_out_ring_contents(fabric->nodes_ring, trace->port, trace->packet);
+    }
+}
+
+static void hear_other_drops(pcap_out_fabric_t *fabric)
+{
+    for (size_t i = 0; i < net_node_count(fabric->net) && !fabric->config.every_port; i++) {
+        net_node_t *const node = net_node_at(fabric->net, i);
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            net_port_listen_late(&node->ports[p], NET_TRACE_DROP, on_other_drop, fabric);
+        }
+    }
+}
+
+// Returns the bytes of chosen frames that ports sent and received so far.
+static uint64_t noted_bytes(void *ctx)
+{
+    const pcap_out_fabric_t *const fabric = ctx;
+    const uint64_t snaplen = fabric->config.capture.snaplen_bytes;
+    uint64_t bytes = 0;
+    uint64_t frames = 0;
+    for (size_t i = 0; i < fabric->port_count; i++) {
+        const net_port_t *const port = fabric->ports[i];
+        if (port == NULL || net_port_untouched(port)) {
+            continue;
+        }
+        for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+            const net_class_t *const sent = port->classes[p];
+            const net_received_t *const received = port->received[p];
+            bytes += fabric->chosen[3 * i + PCAP_OUT_SENT] ? sent->tx_bytes : 0;
+            frames += fabric->chosen[3 * i + PCAP_OUT_SENT] ? sent->tx_packets : 0;
+            bytes += fabric->chosen[3 * i + PCAP_OUT_RECEIVED] ? received->bytes : 0;
+            frames += fabric->chosen[3 * i + PCAP_OUT_RECEIVED] ? received->packets : 0;
+        }
+    }
+    // Of frames that are cut, no more is sure than the head of a block.
+    return snaplen != 0 ? frames * CUT_BYTES : bytes + frames * NET_LOG_FRAME_BYTES;
+}
+
 void pcap_out__fabric_attach_logs(pcap_out_fabric_t *fabric)
 {
-    const pcap_out_config_t *const config = &fabric->config.capture;
-    bool in_logs =
-        fabric->config.every_port && config->direction == PCAP_OUT_BOTH && fabric->filter == NULL;
+    const pcap_out_fabric_config_t *const config = &fabric->config;
+    bool in_logs = (config->every_port || config->many_ports) && fabric->filter == NULL;
     for (size_t i = 0; i < net_node_count(fabric->net) && in_logs; i++) {
         net_node_t *const node = net_node_at(fabric->net, i);
         in_logs = node->log == NULL && net_node_keeps_packets(node);
@@ -317,6 +374,12 @@ void pcap_out__fabric_attach_logs(pcap_out_fabric_t *fabric)
         pcap_out_ring_attach(fabric->nodes_ring, node, log_received, log_sent, log_again, fabric);
     }
     fabric->in_logs = in_logs;
+    if (in_logs && !(config->every_port && config->capture.direction == PCAP_OUT_BOTH)) {
+        fabric->chosen = sim_alloc_array(3 * fabric->port_count + 1, sizeof(*fabric->chosen));
+        memset(fabric->chosen, 0, (3 * fabric->port_count + 1) * sizeof(*fabric->chosen));
+        pcap_out_ring_choose(fabric->nodes_ring, fabric->chosen, noted_bytes, fabric);
+        hear_other_drops(fabric);
+    }
 }
 
 void pcap_out__fabric_listen(pcap_out_fabric_t *fabric, net_port_t *port)

@@ -26,7 +26,8 @@ static void on_window(sim_time_t window_end_ps, void *ctx)
         return;
     }
     const uint64_t blocks = atomic_load_explicit(&ring->blocks, memory_order_relaxed);
-    if (blocks <= ring->node_count / 8) {
+    // It takes longer where ports are asked what they noted.
+    if (blocks <= (ring->chosen != NULL ? 2 * ring->node_count : ring->node_count / 8)) {
         return;
     }
     atomic_store_explicit(&ring->blocks, 0, memory_order_relaxed);
@@ -35,7 +36,11 @@ static void on_window(sim_time_t window_end_ps, void *ctx)
         bytes += ring->nodes[i].log.bytes;
         ring->nodes[i].log.bytes = 0;
     }
-    if (ring->snaplen_bytes != 0) {
+    if (ring->chosen != NULL) {
+        const uint64_t all = ring->noted_bytes(ring->noted_ctx);
+        bytes = all - ring->noted_before;
+        ring->noted_before = all;
+    } else if (ring->snaplen_bytes != 0) {
         bytes = blocks * RING_ENTRIES * LEAST_BYTES;
     }
     SIM_GROW(ring->spans, ring->count, &ring->capacity);
@@ -295,12 +300,20 @@ void pcap_out_ring_attach(pcap_out_ring_t *ring,
     net_log_attach(node, &own->log);
 }
 
-void pcap_out_ring_watch(pcap_out_ring_t *ring,
-                         const net_t *net,
-                         const pcap_out_moments_t *moments)
+void pcap_out_ring_watch(pcap_out_ring_t *ring, const net_t *net, const pcap_out_moments_t *moments)
 {
     ring->net = net;
     ring->watched = *moments;
+}
+
+void pcap_out_ring_choose(pcap_out_ring_t *ring,
+                          const bool *chosen,
+                          pcap_out_ring_noted_fn noted_bytes,
+                          void *ctx)
+{
+    ring->chosen = chosen;
+    ring->noted_bytes = noted_bytes;
+    ring->noted_ctx = ctx;
 }
 
 void pcap_out_ring_moment(pcap_out_ring_t *ring, const net_port_t *port, const net_log_entry_t *on)
@@ -364,26 +377,38 @@ pcap_out_note_t *pcap_out_ring_frame(pcap_out_ring_t *ring,
     return note;
 }
 
-pcap_out_last_t pcap_out_ring_last(const pcap_out_ring_t *ring, const sim_node_t *node)
+// Returns the frame of an entry that is one; of a packet that was passed on, the sent one.
+static pcap_out_last_t frame_of(const net_log_entry_t *entry)
 {
-    const ring_node_t *const own = &ring->nodes[node->index];
+    const uint32_t kind = net_log_kind(entry);
+    return (pcap_out_last_t){
+        .entry = entry,
+        .packet = ring_packet(entry),
+        .time_ps = net_log_time(entry),
+        .port = kind == NET_LOG_PASSED ? net_log_port_out(entry) : net_log_port(entry),
+        .place = kind == NET_LOG_SENT || kind == NET_LOG_PASSED || kind == RING_NOTED_SENT
+                     ? PCAP_OUT_SENT
+                 : kind == RING_NOTED_LOST ? PCAP_OUT_LOST
+                                           : PCAP_OUT_RECEIVED,
+    };
+}
+
+pcap_out_last_t pcap_out_ring_last(const pcap_out_ring_t *ring, const net_node_t *node)
+{
+    const ring_node_t *const own = &ring->nodes[node->sim.index];
     for (uint32_t number = own->used_end; number-- != own->used_first;) {
         const net_log_entry_t *const first = ring_used(own, number)->block->entries;
         for (size_t i = ring_entries(own, number); i-- > 0;) {
             const net_log_entry_t *const at = &first[i];
-            const uint32_t kind = net_log_kind(at);
-            if (kind < RING_CONTENTS && !net_log_is_late(at)) {
-                return (pcap_out_last_t){
-                    .entry = at,
-                    .packet = ring_packet(at),
-                    .time_ps = net_log_time(at),
-                    .port = kind == NET_LOG_PASSED ? net_log_port_out(at) : net_log_port(at),
-                    .place =
-                        kind == NET_LOG_SENT || kind == NET_LOG_PASSED || kind == RING_NOTED_SENT
-                            ? PCAP_OUT_SENT
-                        : kind == RING_NOTED_LOST ? PCAP_OUT_LOST
-                                                  : PCAP_OUT_RECEIVED,
-                };
+            if (net_log_kind(at) >= RING_CONTENTS || net_log_is_late(at)) {
+                continue;
+            }
+            const pcap_out_last_t last = frame_of(at);
+            if (ring->chosen == NULL || ring->chosen[node->ports[last.port].uid * 3 + last.place]) {
+                return last;
+            }
+            if (last.time_ps != node->sim.now_ps) {
+                return (pcap_out_last_t){0};
             }
         }
     }

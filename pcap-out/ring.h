@@ -44,6 +44,16 @@ void pcap_out_ring_watch(pcap_out_ring_t *ring,
                          const net_t *net,
                          const pcap_out_moments_t *moments);
 
+// Makes a ring of logs keep chosen frames alone: those whose element of `chosen`, by the port's uid
+// times 3 plus the place, is true. Logs note the others, too, since what a frame says may stand in
+// another one. noted_bytes returns the bytes of all chosen frames so far, NET_LOG_FRAME_BYTES each
+// included; it may return less.
+typedef uint64_t (*pcap_out_ring_noted_fn)(void *ctx);
+void pcap_out_ring_choose(pcap_out_ring_t *ring,
+                          const bool *chosen,
+                          pcap_out_ring_noted_fn noted_bytes,
+                          void *ctx);
+
 // Attaches the node's log, so that it notes frames by itself. The functions get ctx back from
 // pcap_out_ring_ctx; `received` is called only for packets that need a note.
 typedef void (*pcap_out_ring_note_fn)(net_log_t *log,
@@ -66,7 +76,8 @@ pcap_out_note_t *pcap_out_ring_frame(pcap_out_ring_t *ring,
                                      pcap_out_place_t place,
                                      size_t note_bytes);
 
-// The frame that a node noted last, apart from late departures.
+// The frame that a node noted last, apart from late departures. If frames are chosen, the last
+// chosen one of this moment.
 typedef struct pcap_out_last {
     const net_log_entry_t *entry; // NULL: there is none
     const net_packet_t *packet;
@@ -74,7 +85,7 @@ typedef struct pcap_out_last {
     uint32_t port; // index in the node
     pcap_out_place_t place;
 } pcap_out_last_t;
-pcap_out_last_t pcap_out_ring_last(const pcap_out_ring_t *ring, const sim_node_t *node);
+pcap_out_last_t pcap_out_ring_last(const pcap_out_ring_t *ring, const net_node_t *node);
 
 // Adds a comment to a frame that the node noted. `on` NULL: to the frame of this packet that the
 // node notes next, at this moment.
@@ -90,9 +101,7 @@ void pcap_out_ring_contents(pcap_out_ring_t *ring,
 
 // Notes a moment of the port's node, now; `on`: the frame that it is about, which counts once.
 // NULL: no frame.
-void pcap_out_ring_moment(pcap_out_ring_t *ring,
-                          const net_port_t *port,
-                          const net_log_entry_t *on);
+void pcap_out_ring_moment(pcap_out_ring_t *ring, const net_port_t *port, const net_log_entry_t *on);
 
 // -- after the run (pcap-out/ring_end.c)
 

@@ -52,11 +52,6 @@ static bool is_noted(const frame_t *frame)
     return frame->kind >= NET_LOG_OTHER;
 }
 
-static bool is_frame(const frame_t *frame)
-{
-    return frame->kind != RING_CONTENTS;
-}
-
 static bool is_sent(const frame_t *frame)
 {
     return frame->kind == NET_LOG_SENT || frame->kind == RING_NOTED_SENT;
@@ -76,6 +71,19 @@ static const net_packet_t *packet_of(const frame_t *frame)
 static const net_port_t *port_of(const all_t *all, const frame_t *frame)
 {
     return &net_node_at(all->net, frame->node)->ports[frame->port];
+}
+
+static pcap_out_place_t place_of(const frame_t *frame)
+{
+    return is_sent(frame) ? PCAP_OUT_SENT : is_received(frame) ? PCAP_OUT_RECEIVED : PCAP_OUT_LOST;
+}
+
+// Returns whether the file wants it: it is a frame, and chosen.
+static bool is_wanted(const all_t *all, const frame_t *frame)
+{
+    const bool *const chosen = all->ring->chosen;
+    return frame->kind != RING_CONTENTS &&
+           (chosen == NULL || chosen[port_of(all, frame)->uid * 3 + place_of(frame)]);
 }
 
 // -- gathering
@@ -395,9 +403,7 @@ static pcap_out_kept_t kept_of(const all_t *all, const frame_t *frame)
     pcap_out_kept_t kept = {
         .time_ps = frame->time_ps,
         .port = port_of(all, frame),
-        .place = is_sent(frame)       ? PCAP_OUT_SENT
-                 : is_received(frame) ? PCAP_OUT_RECEIVED
-                                      : PCAP_OUT_LOST,
+        .place = place_of(frame),
         .note = frame->note,
         .has_wire = frame->has_wire,
         .wire = frame->wire,
@@ -416,7 +422,7 @@ static uint64_t measure(const all_t *all, pcap_out_ring_bytes_fn bytes_of, void 
     uint64_t bytes = 0;
     for (size_t i = 0; i < all->count; i++) {
         frame_t *const frame = &all->frames[i];
-        if (is_frame(frame)) {
+        if (is_wanted(all, frame)) {
             const pcap_out_kept_t kept = kept_of(all, frame);
             frame->file_bytes = (uint32_t)bytes_of(&kept, ctx);
             bytes += frame->file_bytes;
@@ -446,7 +452,7 @@ static uint64_t hand_on(all_t *all, uint64_t left_bytes, pcap_out_ring_fn fn, vo
     while (count > 0) {
         const uint32_t n = heap[0].node;
         const frame_t *const frame = &all->frames[at[n]++];
-        if (is_frame(frame) && left_bytes <= all->ring->bytes) {
+        if (is_wanted(all, frame) && left_bytes <= all->ring->bytes) {
             const pcap_out_kept_t kept = kept_of(all, frame);
             fn(&kept, ctx);
             handed++;
@@ -588,8 +594,7 @@ void pcap_out__ring_look(pcap_out_ring_t *ring, sim_time_t window_end_ps)
         ring->open_until_ps = time_ps + watched->after_ps + 1; // that time itself, too
     }
     hand_on_open(ring, window_end_ps);
-    ring->cutoff_ps =
-        window_end_ps > watched->before_ps ? window_end_ps - watched->before_ps : 0;
+    ring->cutoff_ps = window_end_ps > watched->before_ps ? window_end_ps - watched->before_ps : 0;
 }
 
 uint64_t pcap_out_ring_end_moments(pcap_out_ring_t *ring)

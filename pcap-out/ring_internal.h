@@ -121,14 +121,19 @@ struct pcap_out_ring {
     size_t capacity;
     uint64_t span_bytes; // sum of those that count
 
-    atomic_bool has_moments;       // some node has noted one
-    const net_t *net;              // NULL: the last frames are wanted, not those around moments
+    const bool *chosen; // NULL: all frames are
+    pcap_out_ring_noted_fn noted_bytes;
+    void *noted_ctx;
+    uint64_t noted_before; // that are in spans
+
+    atomic_bool has_moments; // some node has noted one
+    const net_t *net;        // NULL: the last frames are wanted, not those around moments
     pcap_out_moments_t watched;
-    uint64_t moment_count;         // that counted
-    sim_time_t open_until_ps;      // frames before this time are wanted
-    sim_time_t handed_until_ps;    // wanted frames before this time were handed on
+    uint64_t moment_count;      // that counted
+    sim_time_t open_until_ps;   // frames before this time are wanted
+    sim_time_t handed_until_ps; // wanted frames before this time were handed on
     uint64_t handed;
-    ring_moment_t *moments;        // of one window
+    ring_moment_t *moments; // of one window
     size_t moments_capacity;
 };
 

@@ -297,6 +297,7 @@ static sim_err_t open_fabric(const world_t *world,
         .after_ps = capture->after_ps,
         .triggers_max = capture->at_most,
         .every_port = port_count == count_ports(world->net),
+        .many_ports = 4 * port_count >= count_ports(world->net),
         .ring_bytes = capture->ring_bytes,
     };
     const sim_err_t result = pcap_out_fabric_open(world->net, &fabric_config, fabric, message);

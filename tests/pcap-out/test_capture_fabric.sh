@@ -63,6 +63,15 @@ for threads in 1 2; do
         --threads $threads -o "$work/waits$threads" --quiet >/dev/null || fail "run with a ring"
 done
 "$ROCESIM" run "$work/waits.yaml" --set 'captures=[{fabric: all.pcapng}]' -o "$work/waits" --quiet >/dev/null
+# A ring of some ports, or of one direction, is in logs, too, which then note more than the file has.
+some_count=0
+for some in 'tx, ports: "leaf*->*"' 'rx, ports: "*->leaf*"' 'tx'; do
+    some_count=$((some_count + 1))
+    for ring in '' ', ring: 1MB'; do
+        "$ROCESIM" run "$work/waits.yaml" --set "captures=[{fabric: all.pcapng, direction: $some$ring}]" \
+            -o "$work/${ring:+ring-}some$some_count" --quiet >/dev/null || fail "run with $some$ring"
+    done
+done
 cmp "$work/waits1/captures/all.pcapng" "$work/waits2/captures/all.pcapng" || fail "a ring's threads"
 "$ROCESIM" run "$work/trims.yaml" -o "$work/trims" --quiet >/dev/null || fail "run with trimming"
 "$ROCESIM" run "$work/lossy.yaml" -o "$work/lossy" --quiet >/dev/null || fail "run"
@@ -194,6 +203,13 @@ for a, b in zip(frames[-len(other[2]):], other[2]):
     assert whole(a) == whole(b), (whole(a), whole(b))
 for word in "marked: ", "paused for: ", "dropped: ", "sent again: ":
     assert count(word, frames) > 0, word
+
+for i in "123":
+    frames = read(work + "/some" + i + "/captures/all.pcapng")[2]
+    last = read(work + "/ring-some" + i + "/captures/all.pcapng")[2]
+    assert 150 < len(last) < len(frames), (i, len(last), len(frames))
+    assert [whole(f) for f in last] == [whole(f) for f in frames[-len(last):]], "some" + i
+    assert count("dropped: ", last) + count("marked: ", last) > 0, i
 
 trimmed = {}
 for row in csv.DictReader(open(work + "/trims/series.csv")):
