@@ -93,13 +93,21 @@ static sim_err_t set_places(app__serving_t *serving, sim_message_t *message)
     return SIM_OK;
 }
 
-// Returns the activations of a GPU that other hosts write: to experts, to the next stage, or in an
-// all-reduce.
-static uint64_t activation_bytes(const app__serving_t *serving, const app__serving_node_t *node)
+// Returns the tokens that a step computes at most: those of the budget, or without chunks all of
+// one request, which is computed again with its output if it has given its memory up.
+static uint64_t step_tokens_max(const app__serving_t *serving)
 {
-    const uint64_t tokens = serving->config.token_budget > serving->requests.prompt_max
-                                ? serving->config.token_budget
-                                : serving->requests.prompt_max;
+    const uint64_t budget = serving->config.token_budget;
+    const uint64_t longest = serving->requests.longest;
+    return serving->config.chunked || budget > longest ? budget : longest;
+}
+
+// Returns the activations of a GPU that other hosts write in a step of so many tokens: to experts,
+// to the next stage, or in an all-reduce.
+static uint64_t activation_bytes(const app__serving_t *serving,
+                                 const app__serving_node_t *node,
+                                 uint64_t tokens)
+{
     const uint64_t layers = serving->served.sizes.layers / serving->layer_groups + 1;
     uint64_t most = node->gpus.expert_nodes > 1
                         ? app__serving_exchange_bytes(serving, tokens) * (layers + 1)
@@ -117,6 +125,7 @@ static uint64_t activation_bytes(const app__serving_t *serving, const app__servi
 static sim_err_t set_exchanges(app__serving_t *serving, sim_message_t *message)
 {
     const app__model_t *const sizes = &serving->served.sizes;
+    const uint64_t tokens = step_tokens_max(serving);
     serving->exchange_at = serving->stage_bytes;
     for (uint32_t n = 0; n < serving->node_count; n++) {
         const uint64_t nodes = serving->nodes[n].gpus.expert_nodes;
@@ -129,7 +138,7 @@ static sim_err_t set_exchanges(app__serving_t *serving, sim_message_t *message)
                                   sizes->experts,
                                   nodes);
         }
-        const uint64_t bytes = activation_bytes(serving, &serving->nodes[n]);
+        const uint64_t bytes = activation_bytes(serving, &serving->nodes[n], tokens);
         if (bytes > 0) {
             const uint64_t end =
                 serving->exchange_at + bytes / PAGE_BYTES * PAGE_BYTES + PAGE_BYTES;
@@ -441,10 +450,10 @@ static void set_attempts(app__serving_t *serving)
                                                 : (uint32_t)wanted;
 }
 
-static sim_err_t prepare(app__serving_t *serving,
-                         const app_context_t *context,
-                         const app__serving_config_t *config,
-                         sim_message_t *message)
+// Refuses or notes what has no effect beside other attributes.
+static sim_err_t check_effects(const app_context_t *context,
+                               const app__serving_config_t *config,
+                               sim_message_t *message)
 {
     if ((config->cache == APP__SERVING_STORE) != (config->storage > 0)) {
         return sim_fail_about(message,
@@ -455,7 +464,29 @@ static sim_err_t prepare(app__serving_t *serving,
                                     "it, or `storage: 0`"
                                   : ": `cache: store` needs storage nodes, expected 1 or more");
     }
-    sim_err_t error = app__serving_model(config, &serving->served, message);
+    if (config->storage_path != APP__SERVING_DIRECT && config->storage == 0) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "storage-path",
+                              " is a way from storage nodes, expected `direct` without them");
+    }
+    const bool stages = config->pp > 1 || (config->decode_pp != SIM_AUTO && config->decode_pp > 1);
+    if (config->micro_batches != SIM_AUTO && !stages && context->note != NULL) {
+        context->note("`micro-batches` has no effect, since no node has several stages (pp)",
+                      context->ctx);
+    }
+    return SIM_OK;
+}
+
+static sim_err_t prepare(app__serving_t *serving,
+                         const app_context_t *context,
+                         const app__serving_config_t *config,
+                         sim_message_t *message)
+{
+    sim_err_t error = check_effects(context, config, message);
+    if (error == SIM_OK) {
+        error = app__serving_model(config, &serving->served, message);
+    }
     if (error == SIM_OK) {
         error = app__serving_check_shapes(serving, message);
     }

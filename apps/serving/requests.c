@@ -418,9 +418,8 @@ static void make_lengths(maker_t *maker)
         }
         requests->prompt_tokens += request->prompt_tokens;
         requests->output_tokens += request->output_tokens;
-        if (request->prompt_tokens > requests->prompt_max) {
-            requests->prompt_max = request->prompt_tokens;
-        }
+        const uint64_t tokens = (uint64_t)request->prompt_tokens + request->output_tokens;
+        requests->longest = tokens > requests->longest ? tokens : requests->longest;
         if (request->output_tokens > requests->output_max) {
             requests->output_max = request->output_tokens;
         }

@@ -101,12 +101,27 @@ static bool is_blank(span_t line)
     return line.begin == line.end;
 }
 
+// Returns the comma that ends a cell, NULL at the end of the line. Those between the quotes that a
+// cell begins and ends with are a part of it.
+static const char *cell_end(const char *at, const char *end)
+{
+    const char *from = at + strspn(at, " ");
+    if (from < end && *from == '"') {
+        const char *quote = memchr(from + 1, '"', (size_t)(end - from - 1));
+        while (quote != NULL && quote + 1 < end && quote[1] == '"') { // a quote within
+            quote = memchr(quote + 2, '"', (size_t)(end - quote - 2));
+        }
+        at = quote != NULL ? quote + 1 : at;
+    }
+    return memchr(at, ',', (size_t)(end - at));
+}
+
 // Splits a line at commas. Returns the number of cells; only COLUMNS_MAX are kept.
 static size_t split(span_t line, span_t cells[COLUMNS_MAX])
 {
     size_t count = 0;
     for (const char *at = line.begin;; at++) {
-        const char *const comma = memchr(at, ',', (size_t)(line.end - at));
+        const char *const comma = cell_end(at, line.end);
         const char *const stop = comma != NULL ? comma : line.end;
         if (count < COLUMNS_MAX) {
             span_t cell = {at, stop};
@@ -329,8 +344,9 @@ static bool read_tokens(span_t cell, uint64_t *tokens)
 
 // -- the file
 
-// Finds the columns of the first line, which app__trace_detect has recognised.
-static void read_header(reader_t *reader)
+// Finds the columns of the first line, which app__trace_detect has recognised. Each has to be there
+// once.
+static sim_err_t read_header(reader_t *reader)
 {
     span_t line = {reader->at, reader->at};
     span_t cells[COLUMNS_MAX];
@@ -340,6 +356,17 @@ static void read_header(reader_t *reader)
     line.begin += strspn(line.begin, " \t");
     reader->columns = split(line, cells);
     SIM_CHECK(find_columns(reader->dialect, cells, reader->columns, reader->places) == NEEDED);
+    for (size_t need = 0; need < NEEDED; need++) {
+        for (size_t at = reader->places[need] + 1; at < reader->columns; at++) {
+            if (is(cells[at], reader->dialect->columns[need])) {
+                return wrong(reader,
+                             line,
+                             cells[at].begin,
+                             "the column is there twice, expected it once");
+            }
+        }
+    }
+    return SIM_OK;
 }
 
 static sim_err_t read_row(reader_t *reader, span_t line, row_t *row)
@@ -350,8 +377,9 @@ static sim_err_t read_row(reader_t *reader, span_t line, row_t *row)
         sim_message_t text;
         (void)sim_fail(&text,
                        SIM_ERR_INVALID,
-                       "the row has %zu cells, expected %zu as the first line has",
+                       "the row has %zu cell%s, expected %zu as the first line has",
                        count,
+                       sim_plural(count),
                        reader->columns);
         return wrong(reader, line, line.begin, text.text);
     }
@@ -530,8 +558,10 @@ sim_err_t app__trace_read(const char *name,
         .dialect = &dialects[format],
         .message = message,
     };
-    read_header(&reader);
-    sim_err_t error = read_rows(&reader);
+    sim_err_t error = read_header(&reader);
+    if (error == SIM_OK) {
+        error = read_rows(&reader);
+    }
     if (error == SIM_OK) {
         error = fill(&reader, most, trace);
     }

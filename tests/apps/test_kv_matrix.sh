@@ -110,14 +110,18 @@ refused() {
 printf '0 1M\n1X 0\n' >matrices/bad.txt
 refused 'traffic_patterns: [{matrix_file: matrices/bad.txt}]' 'matrices/bad.txt:2:1: 1X is no size'
 printf '0 1M 2M\n0 0 0\n' >matrices/bad.txt
-refused 'traffic_patterns: [{matrix_file: matrices/bad.txt}]' 'matrices/bad.txt: the matrix has 2 lines and 3'
+refused 'traffic_patterns: [{matrix_file: matrices/bad.txt}]' 'bad.txt:2:1: the matrix ends after 2 lines'
+: >matrices/bad.txt
+refused 'traffic_patterns: [{matrix_file: matrices/bad.txt}]' 'bad.txt:1:1: the file is empty'
+printf '[rdm]\n0 1\n0 0\n' >matrices/bad.txt
+refused 'traffic_patterns: [{tp_file: matrices/bad.txt}]' 'bad.txt:1:1: [rdm] is no section, expected [rdma]'
 printf '0 1M\n0\n' >matrices/bad.txt
 refused 'traffic_patterns: [{matrix_file: matrices/bad.txt}]' 'bad.txt:2:1: the line has 1 value, expected 2'
 printf '1 1M\n0 0\n' >matrices/bad.txt
 refused 'traffic_patterns: [{matrix_file: matrices/bad.txt}]' 'rank 0 sends 1 bytes to itself'
 refused 'traffic_patterns: [{mem_type: cuda}]' 'bad.yaml:1:20: the traffic pattern is empty'
 refused 'patterns: []' 'neither traffic_patterns nor traffic_pattern'
-refused 'traffic_patterns: [{matrix_file: matrices/none.txt}]' 'matrices/none.txt'
+refused 'traffic_patterns: [{matrix_file: matrices/none.txt}]' 'bad.yaml:1:20: /'
 refused 'traffic_patterns: [{matrix_file: one.txt, sleep_before_launch_sec: -1}]' 'expected a number from 0'
 refused 'traffic_patterns: [{matrix: [[0, 1M], [0, 0]], xfer_op: push}]' \
     'bad.yaml:1:57: xfer_op: push, expected READ or WRITE'

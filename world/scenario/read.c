@@ -287,15 +287,16 @@ sim_err_t world__take_choice(const world_tree_t *map,
         wrong = map->entries[1].key;
         if (!is_one_of(wrong->text, names, name_count)) {
             const char *const kind = map->entries[0].key->text;
-            return world_fail(error,
-                              result,
-                              &wrong->place,
-                              "%s: '%s' stands beside '%s', expected it within: indented by more "
-                              "spaces, or in the braces of '%s: {...}'",
-                              what,
-                              world_show(&shown, wrong->text),
-                              kind,
-                              kind);
+            world_fail(error,
+                       result,
+                       &wrong->place,
+                       "%s: '%s' stands beside '%s', expected it within: indented by more spaces, "
+                       "or in the braces of '%s: {...}'",
+                       what,
+                       world_show(&shown, wrong->text),
+                       kind,
+                       kind);
+            return SIM_ERR_INVALID;
         }
         world_fail(error,
                    result,

@@ -208,11 +208,12 @@ sim_err_t app__step_times_read(const char *name,
                                app__step_times_t *times,
                                sim_message_t *message)
 {
+    const bool marked = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0; // a byte order mark
     reader_t reader = {
         .name = name,
-        .at = text,
+        .at = text + (marked ? 3 : 0),
         .end = text + size,
-        .line_start = text,
+        .line_start = text + (marked ? 3 : 0),
         .line = 1,
         .message = message,
     };

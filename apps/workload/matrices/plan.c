@@ -200,6 +200,7 @@ static bool begins_section(const sim_word_t *word, section_t *section)
 }
 
 static sim_err_t end_matrix(const sim_words_t *words,
+                            const sim_word_t *last,
                             uint32_t rows,
                             uint32_t ranks,
                             sim_message_t *message)
@@ -208,12 +209,29 @@ static sim_err_t end_matrix(const sim_words_t *words,
         return SIM_OK;
     }
     message->placed = true;
-    return sim_fail(message,
-                    SIM_ERR_INVALID,
-                    "%s: the matrix has %u lines and %u columns, expected as many lines as columns",
-                    words->name,
-                    rows,
-                    ranks);
+    return sim_word_fail(words,
+                         last,
+                         message,
+                         SIM_ERR_INVALID,
+                         "the matrix ends after %u line%s of %u values, expected as many lines as "
+                         "values",
+                         rows,
+                         sim_plural(rows),
+                         ranks);
+}
+
+// Fails since a line begins with a bracket, and with none of the sections.
+static sim_err_t unknown_section(const sim_words_t *words,
+                                 const sim_word_t *word,
+                                 sim_message_t *message)
+{
+    sim_word_shown_t shown;
+    return sim_word_fail(words,
+                         word,
+                         message,
+                         SIM_ERR_INVALID,
+                         "%s is no section, expected [rdma], [read] or [write]",
+                         sim_word_show(word, &shown));
 }
 
 // Reads a text of rows, which may have sections, into a pattern.
@@ -225,11 +243,16 @@ static sim_err_t read_text(sim_words_t *words,
 {
     row_t row = {.values = NULL};
     sim_word_t word;
+    sim_word_t last = {0};
     uint32_t rows = 0;
     sim_err_t error = SIM_OK;
     while (error == SIM_OK && sim_words_next(words, &word)) {
         if (begins_section(&word, &section)) {
             continue;
+        }
+        if (word.text[0] == '[') {
+            error = unknown_section(words, &word, message);
+            break;
         }
         error = read_row(words, word, &row, message);
         error = error == SIM_OK ? check_width(words, &word, row.count, patterns, message) : error;
@@ -239,6 +262,7 @@ static sim_err_t read_text(sim_words_t *words,
         if (section != SECTION_RDMA) {
             add_stored(&row, section == SECTION_WRITE, pattern);
         } else if (rows < patterns->ranks) {
+            last = word;
             error = add_row(words, &word, &row, rows++, pattern, message);
         } else {
             error = sim_word_fail(words,
@@ -250,7 +274,7 @@ static sim_err_t read_text(sim_words_t *words,
         }
     }
     sim_free(row.values);
-    return error == SIM_OK ? end_matrix(words, rows, patterns->ranks, message) : error;
+    return error == SIM_OK ? end_matrix(words, &last, rows, patterns->ranks, message) : error;
 }
 
 static sim_err_t read_inner(const char *text,
@@ -281,6 +305,41 @@ static char *beside(const char *plan_name, const char *file)
                : sim_format("%.*s/%s", (int)(slash - plan_name), plan_name, file);
 }
 
+// Reads the file of a pattern.
+static sim_err_t read_file(const app_context_t *context,
+                           const char *plan_name,
+                           const app_kv_pattern_t *from,
+                           app__patterns_t *patterns,
+                           app__pattern_t *pattern,
+                           sim_message_t *message)
+{
+    char *const name = beside(plan_name, from->file);
+    char *text = NULL;
+    size_t size_bytes = 0;
+    sim_message_t reason = {.text = ""};
+    sim_err_t error = context->read_file(name, &text, &size_bytes, &reason, context->ctx);
+    if (error != SIM_OK) {
+        (void)sim_fail(message, error, "%s: %s", from->place, reason.text);
+        sim_free(name);
+        return error;
+    }
+    sim_words_t words;
+    sim_words_init(&words, name, text, size_bytes);
+    sim_words_t probe = words;
+    sim_word_t first;
+    error = sim_words_next(&probe, &first)
+                ? read_text(&words, SECTION_RDMA, patterns, pattern, message)
+                : sim_fail_in(message,
+                              SIM_ERR_INVALID,
+                              name,
+                              1,
+                              1,
+                              "the file is empty, expected a line of sizes for each rank");
+    sim_free(text);
+    sim_free(name);
+    return error;
+}
+
 static sim_err_t read_pattern(const app_context_t *context,
                               const char *plan_name,
                               const app_kv_pattern_t *from,
@@ -293,18 +352,8 @@ static sim_err_t read_pattern(const app_context_t *context,
     pattern->before_ns = (uint64_t)(from->before_s * 1e9 + 0.5);
     pattern->after_ns = (uint64_t)(from->after_s * 1e9 + 0.5);
     if (from->file != NULL) {
-        char *const name = beside(plan_name, from->file);
-        char *text = NULL;
-        size_t size_bytes = 0;
-        error = context->read_file(name, &text, &size_bytes, message, context->ctx);
-        if (error == SIM_OK) {
-            sim_words_t words;
-            sim_words_init(&words, name, text, size_bytes);
-            error = read_text(&words, SECTION_RDMA, patterns, pattern, message);
-            message->placed = error != SIM_OK;
-            sim_free(text);
-        }
-        sim_free(name);
+        error = read_file(context, plan_name, from, patterns, pattern, message);
+        message->placed = error != SIM_OK;
     }
     const struct {
         const char *text;

@@ -224,7 +224,7 @@ START_TEST(lengths_are_cut_to_the_most)
 {
     app__requests_t requests = make("requests=1000; prompt-tokens=uniform 1 1000; tokens-max=600; "
                                     "output-tokens=601");
-    ck_assert_uint_eq(requests.prompt_max, 600);
+    ck_assert_uint_eq(requests.longest, 600 + 600);
     ck_assert_uint_eq(requests.output_tokens, 600000);
     ck_assert_ptr_nonnull(strstr(notes, "are cut to tokens-max, 600"));
     app__requests_fini(&requests);
@@ -545,7 +545,7 @@ END_TEST
 START_TEST(dates_are_compared_across_zones)
 {
     static const char text[] = "Model,GeneratedTokens,TIMESTAMP,ContextTokens\n"
-                               "x,1,2024-05-12T02:00:01.5+02:00,10\n"
+                               "\"x, \"\"y\"\"\",1,2024-05-12T02:00:01.5+02:00,10\n"
                                "x,2,2024-05-12 00:00:01Z,20\n"
                                "x,3.0,2024-05-11 20:30:00.250-03:30,30\n";
     app__mooncake_trace_t trace;
@@ -623,6 +623,11 @@ static const struct {
     {"trace=t", "{\"input_length\": -5}\n", "t:1:18: expected a whole number"},
     {"trace=t", CSV, "t:1:1: the trace has no request, expected a row for each"},
     {"trace=t", CSV ROW "2023-11-16 18:17:03,1\n", "t:3:1: the row has 2 cells, expected 3"},
+    {"trace=t", CSV ROW "# 5\n", "t:3:1: the row has 1 cell, expected 3"},
+    {"trace=t", CSV ROW "2023-11-16 18:17:03,\"1,5\",1\n", "t:3:22: expected a number of tokens"},
+    {"trace=t",
+     "TIMESTAMP,ContextTokens,GeneratedTokens,ContextTokens\n",
+     "t:1:41: the column is there twice, expected it once"},
     {"trace=t", CSV ROW "2023-11-16 18:17:03,x,1\n", "t:3:21: expected a number of tokens, 0 to"},
     {"trace=t", CSV "2023-11-16 18:17:03,1,1.5\n", "t:2:23: expected a number of tokens"},
     {"trace=t", CSV "2023-11-16 18:17:03,1,-1\n", "t:2:23: expected a number of tokens"},

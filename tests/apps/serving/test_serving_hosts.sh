@@ -66,6 +66,9 @@ run peers $apart $prefixes traffic.cache=peers
 run store $apart $prefixes traffic.cache=store traffic.storage=2 topology.star.hosts=12
 run experts $apart traffic.model=mixtral-8x7b traffic.experts=pool
 run cut $apart nic.timeout=8 traffic.rate=20 'faults=[{part: host2/nic0, at: 30ms}]'
+# Without chunks, a request that gave its memory up is one step: longer than all prompts and the budget.
+run again traffic.pp=2 traffic.chunked-prefill=off traffic.token-budget=1 traffic.kv-memory=80MB \
+    traffic.prompt-tokens=4 traffic.output-tokens=600 traffic.requests=3 traffic.rate=1000
 # The weights of Llama 3 405B fit into two stages of eight GPUs, not into one.
 "$ROCESIM" check hosts.yaml --set 'traffic[0].serving.model=llama3-405b' --set 'traffic[0].serving.tp=8' \
     >said 2>&1 && fail "the weights fit into eight GPUs: $(cat said)"
@@ -145,6 +148,8 @@ assert app("store")["stored_bytes"] >= 512 * TOKEN and app("peers")["stored_byte
 a = app("experts")
 computed = sum(node["prefill_tokens"] for node in a["nodes"])
 assert a["exchange_bytes"] == computed * 2 * 512 * 2 * 4 / 2 * 2, "half of them go to experts and back"
+a = app("again")
+assert a["requests"] == 3 and a["failed"] == 0 and a["preemptions"] > 0, "a long step has no room"
 a = app("cut")
 assert a["requests"] == 4 and a["placed_again"] > 0, "a node with a host that is cut off is lost"
 assert a["served"][-1]["prefill"] == "host5", a["served"][-1]

@@ -44,6 +44,7 @@ refused() {
     cmp -s checked ran || fail "$*: check says: $(cat checked); run says: $(cat ran)"
     grep -qF -- "$text" checked || fail "$*: $(cat checked), expected $text"
 }
+refused 'storage-path is a way from storage nodes, expected `direct` without them' storage-path=dual
 refused 'tp: 3 GPUs share the 32 heads of llama3-8b, expected a divisor of the heads' tp=3
 refused 'tp: 64 GPUs share the 32 heads' tp=64
 refused 'decode-tp: 3 GPUs share the 32 heads' decode-tp=3
@@ -73,6 +74,10 @@ ours check 'prompt-tokens=131072' requests=12000 >/dev/null 2>said || fail "256 
 # Names of traces are relative to the scenario; marks and ends of lines of other systems are taken.
 ours check trace=marked.jsonl rate=auto requests=auto >said 2>&1 || fail "$(cat said)"
 grep -q '1 request with 9 tokens of prompts and 2 of outputs' said || fail "a marked trace: $(cat said)"
+
+printf '\xef\xbb\xbftokens,context,us\r\n1,1,500\r\n' >folder/times.csv
+ours check step-times=times.csv micro-batches=3 >said 2>&1 || fail "a marked table: $(cat said)"
+grep -q '`micro-batches` has no effect, since no node has several stages' said || fail "$(cat said)"
 
 # A parameter of the scenario has no effect only where a trace is given, and a note says what is used.
 cp "$(dirname "$scenario")/../mooncake/small.jsonl" trace.jsonl
