@@ -20,7 +20,7 @@ fail() {
     exit 1
 }
 
-scenarios/papers/run -o "$out" --seeds 5 hpcc-incast || fail "a row is out of its tolerance" "hpcc-incast"
+scenarios/papers/run -o "$out" --seeds 3 hpcc-incast || fail "a row is out of its tolerance" "hpcc-incast"
 scenarios/papers/run -o "$out" timely-fixed || fail "a row is out of its tolerance" "timely-fixed"
 schemes=HPCC
 if [ -n "${TEST_LONG:-}" ]; then

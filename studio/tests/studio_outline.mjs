@@ -80,7 +80,7 @@ same(place("traffic:\n  - incast:\n      to: host0\n  - poisson:\n      lo|"), [
 same(place("seed: 1 # of the ru|n"), null, "a comment");
 same([...place_at("switch:\n  bu\n  ecn: {kmin: 4KB}", 12).existing], ["ecn"], "the other names of the section");
 
-// Every prefix of every scenario is read without an exception, and no change of nothing is made.
+// Prefixes of every scenario, 40 or so of each at places that differ, are read without an exception.
 let files = 0;
 const walk = (folder) => {
     for (const name of readdirSync(folder)) {
@@ -90,7 +90,8 @@ const walk = (folder) => {
         } else if (name.endsWith(".yaml")) {
             files++;
             const whole = readFileSync(path, "utf8");
-            for (let length = 0; length <= whole.length; length += 7) {
+            const stride = Math.max(7, Math.floor(whole.length / 40));
+            for (let length = files % stride; length <= whole.length; length += stride) {
                 const part = whole.slice(0, length);
                 outline(part);
                 place_at(part, length);

@@ -8,7 +8,7 @@ import { resolve } from "node:path";
 const require = createRequire(resolve("studio/page/package.json"));
 const { chromium } = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-const { PROGRAM, BROWSER, PAGE, WORK, PICTURES } = process.env;
+const { PROGRAM, BROWSER, PAGE, WORK, PICTURES, ALL_PICTURES } = process.env;
 const only = (process.env.STUDIO_PAGE_STEPS ?? "").split(" ").filter(Boolean);
 
 let failures = 0;
@@ -103,6 +103,9 @@ async function log_in(page, name, password) {
 }
 
 async function picture(page, name) {
+    if (!ALL_PICTURES) {
+        return;
+    }
     await page.screenshot({ path: `${PICTURES}/${name}.png`, caret: "initial" });
 }
 

@@ -4,9 +4,9 @@
 # labels: slow plain
 #
 # Goal: every view works for people who click through it, and tells what is wrong.
-# Method: studio/tests/studio_page.mjs with Debian's chromium; it leaves pictures of every view in
-# build/studio-pictures. STUDIO_PAGE_STEPS="login run" runs only these steps. Not pinned: other browsers;
-# builds other than release, whose page is the same.
+# Method: studio/tests/studio_page.mjs with Debian's chromium; it leaves pictures of what fails in
+# build/studio-pictures, and with ALL_PICTURES=1 of every view. STUDIO_PAGE_STEPS="login run" runs only these
+# steps. Not pinned: other browsers; builds other than release, whose page is the same.
 set -eu
 . tests/script.sh
 

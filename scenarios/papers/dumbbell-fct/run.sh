@@ -5,7 +5,7 @@ set -eu
 . "$(dirname "$0")/../papers_lib.sh"
 begin "$1"
 loads="0.1 0.2 0.4 0.6 0.8 1.0"
-until=$([ "$quick" = 1 ] && echo 1s || echo 2s)
+until=$([ "$quick" = 1 ] && echo 300ms || echo 2s)
 list=$(seeds 7)
 # The way back of an ACK over three idle links takes 3 us and three times 64 bytes.
 back_us=3.154

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """mooncake_hits.py - which blocks of a trace are hits, counted by another program.
 
-Usage: mooncake_hits.py TRACE [name=value...]
-       mooncake_hits.py make KIND
+Usage: mooncake_hits.py make FOLDER KIND...
+       mooncake_hits.py count
 
-Writes a trace to standard output, with prompts of some families, or counts one, with the settings of scenarios/mooncake/trace.yaml:
-requests, capacity_tokens, store, policy, scheduler, prefill; others are passed over. Prints token hits,
-block hits, tokens, blocks and evictions.
+Writes traces FOLDER/KIND.jsonl with prompts of some families. Or counts: each line of standard input is a
+trace's path and then settings NAME=VALUE of scenarios/mooncake/trace.yaml, and is answered by a line: token
+hits, block hits, tokens, blocks and evictions. The settings are requests, capacity_tokens, store, policy,
+scheduler, prefill; others are passed over.
 
 Written from docs/models/mooncake.md alone, with lists and dictionaries: a store is a dictionary, who
 leaves is found by looking at all of it (lru: by order of use). With stores of their own, and where the
@@ -69,8 +70,8 @@ def choose(kind, stores, prompt, until, now):
     return best[2]
 
 
-def make(kind):
-    """A trace with something unusual in it."""
+def make(kind, file):
+    """Writes a trace with something unusual in it."""
     import random  # slow to come in, and only needed here
 
     draw = random.Random(kind)
@@ -98,15 +99,13 @@ def make(kind):
         }
         if kind == "apart":
             row["timestamp"] = i * 3600000
-        print(json.dumps(row))
+        print(json.dumps(row), file=file)
 
 
-def main():
-    if sys.argv[1] == "make":
-        return make(sys.argv[2])
-    settings = dict(s.split("=", 1) for s in sys.argv[2:])
+def count(path, settings):
+    """Returns the counts of a trace."""
     prompts, latest = [], 0
-    with open(sys.argv[1], encoding="utf-8") as file:
+    with open(path, encoding="utf-8") as file:
         for line in file:
             if line.strip():
                 row = json.loads(line, parse_float=str)
@@ -136,7 +135,18 @@ def main():
         tokens += prompt["input"]
         blocks += len(prompt["ids"])
         store.insert(prompt["ids"])
-    print(token_hits, block_hits, tokens, blocks, sum(s.evictions for s in stores))
+    return token_hits, block_hits, tokens, blocks, sum(s.evictions for s in stores)
+
+
+def main():
+    if sys.argv[1] == "make":
+        for kind in sys.argv[3:]:
+            with open(f"{sys.argv[2]}/{kind}.jsonl", "w", encoding="utf-8") as file:
+                make(kind, file)
+        return
+    for line in sys.stdin:
+        path, *settings = line.split()
+        print(*count(path, dict(s.split("=", 1) for s in settings)), flush=True)
 
 
 main()

@@ -43,12 +43,16 @@ replay() { # KIND SETTINGS...
 same() { # KIND SETTINGS...
     local expected
     replay "$@"
-    expected=$(python3 -S -I tests/apps/mooncake/mooncake_hits.py "$work/$1.jsonl" "${@:2}")
+    echo "$work/$1.jsonl" "${@:2}" >&"${counter[1]}"
+    read -r -t 300 expected <&"${counter[0]}" || fail "$*: the other program ended"
     [ "$counts" = "$expected" ] || fail "$*: $counts, counted $expected"
 }
+coproc counter { python3 -S -I tests/apps/mooncake/mooncake_hits.py count; }
 declare -A size
-for kind in plain equal falling apart huge repeated short long empty silent one; do
-    python3 -S -I tests/apps/mooncake/mooncake_hits.py make $kind >"$work/$kind.jsonl"
+kinds="plain equal falling apart huge repeated short long empty silent one"
+# shellcheck disable=SC2086
+python3 -S -I tests/apps/mooncake/mooncake_hits.py make "$work" $kinds
+for kind in $kinds; do
     size[$kind]=$(wc -l <"$work/$kind.jsonl")
     same $kind
     same $kind capacity_tokens=30000 policy=lfu scheduler=random

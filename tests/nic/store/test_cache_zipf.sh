@@ -70,10 +70,10 @@ for at in "2000 0.99 200 25200 1120" "1500 0.6 400 0 0"; do
     for policy in lru fifo random lfu sieve; do
         name=$tokens-$policy
         run "$name" "policy=$policy" "tokens=$tokens" "skew=$skew" "l1_entries=$l1" "l2_bytes=$l2" \
-            warm_up=80000 operations=300000
+            warm_up=40000 operations=150000
         accesses=$(cache "$name" accesses) l1_hits=$(cache "$name" l1_hits) l2_hits=$(cache "$name" l2_hits)
         expands=$(of "$name" expands urgent)
-        equal "$name: accesses" "$accesses" 300000
+        equal "$name: accesses" "$accesses" 150000
         equal "$name: sum" $((l1_hits + l2_hits + expands)) "$accesses"
         rate=$(cache "$name" l1_hit_rate)
         case $policy in
@@ -93,7 +93,7 @@ for at in "2000 0.99 200 25200 1120" "1500 0.6 400 0 0"; do
     l1_lru=$(cache "$name" l1_hits) l2_lru=$(cache "$name" l2_hits) x_lru=$(of "$name" expands urgent)
     if [ "$l2" != 0 ]; then
         near "$name: L1 and L2" "$(awk -v a="$(cache "$name" l1_hits)" -v b="$(cache "$name" l2_hits)" \
-            'BEGIN { print (a + b) / 300000 }')" "$both" 0.01
+            'BEGIN { print (a + b) / 150000 }')" "$both" 0.01
         equal "$name: bytes of L2" "$(cache "$name" l2_bytes_peak)" $((360 * 70)) # pages of 8 + 16 x 22
         # L1: 5 ns and a swap of 2. L2: 5 + (buckets of the directory + 1) x (250 + 64 bytes at 26 GB/s).
         # Expand: docs/models/tiered-cache.md.
