@@ -4,9 +4,9 @@
 #
 # labels: long plain
 # Goal: headers, libraries, pkg-config modules and the CMake package are complete: each example
-# compiles from outside the repository with nothing but them, and those of each library run; a row that a program adds is
-# known to scenarios; the headers that are installed compile as C11 and as C++17 and
-# include nothing that is not, and a program in C++ links and runs.
+# compiles from outside the repository with nothing but them, and those of each library run; a row
+# that a program adds is known to scenarios; the headers that are installed compile as C11 and as
+# C++17 and include nothing that is not, and a program in C++ links and runs.
 # Method: installs the build under test into a scratch folder. All headers are compiled in one file; the long
 # form compiles each alone (the target headers_alone of the clang build does so, too, where they lie).
 # Does not pin: where a distribution would put the files.

@@ -289,13 +289,10 @@ static void seat(world_t *world)
     net_let_go(world->net);
 }
 
-static sim_err_t build_network(world_t *world, world_error_t *error)
+// Builds the nodes and links of the scenario's topology.
+static sim_err_t build_topology(world_t *world, sim_message_t *message)
 {
     const world_scenario_t *const scenario = world->scenario;
-    sim_err_t result = check_size(world, error);
-    if (result != SIM_OK) {
-        return result;
-    }
     const topo_plan_t plan = {
         .net = world->net,
         .switch_config = plan_switch,
@@ -308,50 +305,83 @@ static sim_err_t build_network(world_t *world, world_error_t *error)
         .fits = fits,
         .ctx = world,
     };
-    sim_message_t message;
-    result = scenario->topology != NULL
-                 ? scenario->topology->build(&plan, scenario->topology_config, &message)
-                 : topo_graph_build(scenario->graph.topo, &plan, &message);
-    if (result == SIM_OK) {
-        result = world__variants_check(world->variants, error);
-        if (result == SIM_OK) {
-            result = world__check_links(world, error);
-        }
-        if (result == SIM_OK) {
-            result = world__check_hosts(world, error);
-        }
-        if (result == SIM_OK) {
-            result = world__apply_faults(world, error);
-        }
-        if (result != SIM_OK) {
-            return result;
-        }
-        seat(world);
-        result = net_build(world->net, &message);
-        if (result == SIM_ERR_UNKNOWN) {
-            const world_place_t place = place_of_name(scenario, message.about);
-            return world_fail(error, result, &place, "%s", message.text);
-        }
-        if (result != SIM_OK) {
-            const bool routes =
-                scenario->topology == &topo_file && strcmp(message.about, "routes") == 0;
-            const world_place_t place =
-                routes ? world_locate(scenario->topology_map, "topology.file", "routes")
-                       : place_of_lonely_host(scenario);
-            return world_fail(error, result, &place, "topology: %s", message.text);
-        }
+    return scenario->topology != NULL
+               ? scenario->topology->build(&plan, scenario->topology_config, message)
+               : topo_graph_build(scenario->graph.topo, &plan, message);
+}
+
+// Fails with the place of what a topology could not build.
+static sim_err_t topology_failed(const world_t *world,
+                                 sim_err_t result,
+                                 const sim_message_t *message,
+                                 world_error_t *error)
+{
+    const world_scenario_t *const scenario = world->scenario;
+    if (message->placed) {
+        return world_fail(error, result, NULL, "%s", message->text);
     }
-    if (result != SIM_OK && message.placed) {
-        return world_fail(error, result, NULL, "%s", message.text);
-    }
-    if (result != SIM_OK && scenario->topology == &topo_file) {
+    if (scenario->topology == &topo_file) {
         const char *const prefix = scenario->topology->attrs->prefix;
-        const world_place_t place = world_locate(scenario->topology_map, prefix, message.about);
-        return world_fail(error, result, &place, "%s.%s", prefix, message.text);
+        const world_place_t place = world_locate(scenario->topology_map, prefix, message->about);
+        return world_fail(error, result, &place, "%s.%s", prefix, message->text);
     }
+    const world_place_t place = place_of_lonely_host(scenario);
+    return world_fail(error, result, &place, "topology: %s", message->text);
+}
+
+// Checks what the scenario says of single links and hosts, and applies its faults.
+static sim_err_t check_parts(world_t *world, world_error_t *error)
+{
+    sim_err_t result = world__variants_check(world->variants, error);
+    if (result == SIM_OK) {
+        result = world__check_links(world, error);
+    }
+    if (result == SIM_OK) {
+        result = world__check_hosts(world, error);
+    }
+    return result == SIM_OK ? world__apply_faults(world, error) : result;
+}
+
+// Computes routes and finishes the network, whose nodes and links are there.
+static sim_err_t finish_network(world_t *world, world_error_t *error)
+{
+    const world_scenario_t *const scenario = world->scenario;
+    sim_message_t message;
+    const sim_err_t result = net_build(world->net, &message);
+    if (result == SIM_OK) {
+        return SIM_OK;
+    }
+    if (result == SIM_ERR_UNKNOWN) {
+        const world_place_t place = place_of_name(scenario, message.about);
+        return world_fail(error, result, &place, "%s", message.text);
+    }
+    const bool routes = scenario->topology == &topo_file && strcmp(message.about, "routes") == 0;
+    const world_place_t place =
+        routes ? world_locate(scenario->topology_map, "topology.file", "routes")
+               : place_of_lonely_host(scenario);
+    return world_fail(error, result, &place, "topology: %s", message.text);
+}
+
+static sim_err_t build_network(world_t *world, world_error_t *error)
+{
+    const world_scenario_t *const scenario = world->scenario;
+    sim_err_t result = check_size(world, error);
     if (result != SIM_OK) {
-        const world_place_t place = place_of_lonely_host(scenario);
-        return world_fail(error, result, &place, "topology: %s", message.text);
+        return result;
+    }
+    sim_message_t message;
+    result = build_topology(world, &message);
+    if (result != SIM_OK) {
+        return topology_failed(world, result, &message, error);
+    }
+    result = check_parts(world, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    seat(world);
+    result = finish_network(world, error);
+    if (result != SIM_OK) {
+        return result;
     }
     if (scenario->network.model == NET_MODEL_MESSAGE &&
         world_tree_find(scenario->root, "switch") != NULL) {
