@@ -26,7 +26,8 @@ typedef enum net_hash_fields {
     NET_HASH_ENTROPY, // the UDP source port
 } net_hash_fields_t;
 typedef enum net_adaptive_by { NET_ADAPTIVE_EXACT, NET_ADAPTIVE_GRADES } net_adaptive_by_t;
-#define NET_DRILL_MAX 16u // remembered ports
+#define NET_DRILL_MAX 16u           // remembered ports
+#define NET_VIRTUAL_CHANNELS_MAX 6u // classes 1 to 6
 
 // How a switch chooses among equal paths (docs/models/load-balancing.md).
 // Where packets are that ConWeave's last switch holds back.

@@ -454,7 +454,16 @@ static void lint_circles(const lint_t *lint)
 {
     uint64_t channels = 0;
     const uint32_t switches = topo__path_switches(lint->net, &channels);
-    if (switches > channels) {
+    if (switches > channels && switches > NET_VIRTUAL_CHANNELS_MAX) {
+        report(lint,
+               TOPO_WARNING,
+               "paths have up to %u switches, and packets are dropped after %" PRIu64
+               ": expected a load balancer or a network with shorter paths; "
+               "switch.virtual-channels is at most %u",
+               switches,
+               channels,
+               NET_VIRTUAL_CHANNELS_MAX);
+    } else if (switches > channels) {
         report(lint,
                TOPO_WARNING,
                "paths have up to %u switches, and packets are dropped after %" PRIu64

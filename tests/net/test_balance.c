@@ -572,6 +572,35 @@ static double conga_share_under_overload(net_conga_rules_t rules)
     return share;
 }
 
+// Returns the share of the frames that take the faster of two uplinks of 2 : 1 if the estimators
+// forget between two frames. So only feedback about the uplinks themselves can tell them apart.
+static double conga_share_by_memory(void)
+{
+    enum { FRAMES = 600 };
+    net_switch_config_t config = conga_config();
+    config.balance.conga_rules = NET_CONGA_SIMULATOR;
+    config.balance.conga_alpha = (sim_ratio_t){1, 1};
+    const uint64_t rates[] = {2 * RATE_BPS, RATE_BPS};
+    bed_t bed;
+    make(&bed, &config, 1, 2, rates);
+    fixture_flow(bed.fixture.hosts[0],
+                 &(fixture_flow_t){.to = 1,
+                                   .count = FRAMES,
+                                   .period_ps = 10 * SIM_PS_PER_US,
+                                   .frame_bytes = 9000,
+                                   .payload_bytes = 8900});
+    fixture_flow(bed.fixture.hosts[1],
+                 &(fixture_flow_t){.to = 0,
+                                   .count = 4 * FRAMES,
+                                   .period_ps = 5 * SIM_PS_PER_US / 2,
+                                   .payload_bytes = 900});
+    fixture_build(&bed.fixture);
+    fixture_run(&bed.fixture);
+    const double share = (double)sent(&bed, 0) / FRAMES;
+    fixture_destroy(&bed.fixture);
+    return share;
+}
+
 // By the simulator's rules, a flowlet leaves its uplink for an equal one, and frames without
 // payload take the port of their hash and carry no feedback.
 START_TEST(conga_has_the_rules_of_the_simulator)
@@ -588,6 +617,9 @@ START_TEST(conga_has_the_rules_of_the_simulator)
     share = conga_share_by_feedback(NET_CONGA_SIMULATOR, 0, &known);
     ck_assert_double_le(fabs(share - 0.5), 0.02);
     ck_assert_uint_eq(known, 0);
+    const double remembered = conga_share_by_memory();
+    printf("CONGA by the simulator's rules: share %.3f by what the uplinks had\n", remembered);
+    ck_assert_double_ge(remembered, 0.9);
     const double cut = conga_share_under_overload(NET_CONGA_PAPER);
     const double uncut = conga_share_under_overload(NET_CONGA_SIMULATOR);
     printf("CONGA, overloaded uplinks of 2 : 1: share %.3f, by the paper's rules %.3f\n",
