@@ -10,6 +10,7 @@
 #include "cli/timeline/trace.h"
 #include "kernel/attribute.h"
 #include "results/csv.h"
+#include "results/result_folder.h"
 #include "world/shown.h"
 
 #include <jansson.h>
@@ -400,5 +401,11 @@ int cli_command_timeline(const cli_args_t *args)
             return CLI_EXIT_BAD_INPUT;
         }
     }
+    // Without results nothing is written, not even the frame of a trace.
+    json_t *summary = NULL;
+    if (results_result_summary(args->operands[0], &summary, &error) != SIM_OK) {
+        return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    }
+    json_decref(summary);
     return make(args, &timeline);
 }

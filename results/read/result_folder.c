@@ -56,6 +56,15 @@ sim_err_t results_result_summary(const char *folder, json_t **summary, world_err
                           folder);
     }
     char *const path = sim_format("%s/summary.json", folder);
+    if (access(path, F_OK) != 0) {
+        const world_place_t place = {folder, 0, 0};
+        sim_free(path);
+        return world_fail(error,
+                          SIM_ERR_IO,
+                          &place,
+                          "summary.json is not there, expected the folder of a finished "
+                          "`rocesim run -o`");
+    }
     sim_err_t result = world_read_file(path, SUMMARY_BYTES_MAX, &text, &size, error);
     if (result == SIM_OK) {
         json_error_t parse;

@@ -454,7 +454,8 @@ bad "wrong until" "--until 5: until:" "$ROCESIM" run $here/quickstart.yaml --unt
 bad "wrong threads" "--threads 0: threads:" "$ROCESIM" run $here/quickstart.yaml --threads 0
 bad "unknown attribute" "did you mean 'switch.ecn.kmin'?" "$ROCESIM" params switch.ecn.kmi
 bad "end of an attribute" "did you mean 'switch.ecn.kmin'?" "$ROCESIM" params kmin
-bad "no results" "summary.json: cannot open" "$ROCESIM" compare "$work/mine"
+bad "no results" "mine: summary.json is not there, expected" "$ROCESIM" compare "$work/mine"
+bad "no results to draw" "mine: summary.json is not there" "$ROCESIM" timeline "$work/mine" -o -
 mkdir "$work/j"
 echo '{"flows": 3' >"$work/j/summary.json"
 bad "broken summary" "not JSON" "$ROCESIM" compare "$work/j"
