@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // labels: threads
-// tests/kernel/test_run_end.c - samplers see time pass up to the last event, and no further.
+// tests/kernel/test_run_end.c - a run ends at its last event, or where it makes no progress.
 //
 // Goal: a run ends at its last event, also for who samples it: a timer that was armed for later and
 // cancelled leaves no window behind in which time would be seen to pass.
 // Method: two or three nodes post messages around a ring; each message arms a timer of its receiver
 // for some while after the last one, and the last that the node gets cancels it. Times from within
 // the window of the last event to beyond all slots; windows in two colours, in one (an odd cycle),
-// one unit, ties by insertion in one list and in windows; 1 to 3 threads.
+// one unit, ties by insertion in one list and in windows; 1 to 3 threads. A run with work and no
+// progress is a stall: one node with one timer, which works for ever or has long pauses.
 // Not pinned: background timers (test_background.c).
 #include "tests/check_main.h"
 
@@ -168,4 +169,82 @@ START_TEST(samplers_see_no_time_after_the_last_event)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(samplers_see_no_time_after_the_last_event, 0, 3 * SHAPES))
+// -- stalls
+
+typedef struct clock_node {
+    sim_node_t node; // first
+    sim_timer_t timer;
+} clock_node_t;
+
+static void clock_run(sim_node_t *node)
+{
+    sim_event_t event;
+    while (sim_node_next(node, &event)) {
+        ck_assert_int_eq(event.kind, SIM_EVENT_TIMER);
+        event.timer->fn(node, event.timer);
+    }
+}
+
+static void clock_destroy(sim_node_t *node)
+{
+    sim_free(node);
+}
+
+// Creates a simulation that stalls after 1 ms, with a node whose timer fires first at first_ps.
+static clock_node_t *clock_create(sim_timer_fn fired, sim_time_t first_ps)
+{
+    static const sim_node_ops_t clock_ops = {.kind = "clock",
+                                             .run = clock_run,
+                                             .destroy = clock_destroy};
+    sim_t *const sim = sim_create(
+        &(sim_options_t){.threads = 1, .until_ps = SIM_PS_PER_S, .stall_ps = SIM_PS_PER_MS});
+    clock_node_t *const clock = sim_alloc(sizeof(*clock));
+    sim_node_register(sim, &clock->node, &clock_ops, "clock");
+    sim_timer_init(&clock->timer, fired);
+    sim_timer_arm(&clock->node, &clock->timer, first_ps);
+    return clock;
+}
+
+static void rearm(sim_node_t *node, sim_timer_t *timer)
+{
+    sim_timer_arm(node, timer, node->now_ps + 10 * SIM_PS_PER_US);
+}
+
+START_TEST(busy_without_progress_is_a_stall)
+{
+    clock_node_t *const clock = clock_create(rearm, 0);
+    sim_t *const sim = clock->node.sim;
+    sim_work_begin(&clock->node, 1);
+    ck_assert_int_eq(sim_run(sim), SIM_ENDED_STALLED);
+    ck_assert_uint_ge(sim_end_time_ps(sim), SIM_PS_PER_MS / 2);
+    ck_assert_uint_le(sim_end_time_ps(sim), 2 * SIM_PS_PER_MS);
+    sim_destroy(sim);
+}
+END_TEST
+
+static void begin_or_end(sim_node_t *node, sim_timer_t *timer)
+{
+    if (node->worker->work_count == 0) {
+        sim_work_begin(node, 1);
+        sim_timer_arm(node, timer, node->now_ps + 900 * SIM_PS_PER_US);
+        return;
+    }
+    sim_work_end(node, 1);
+    if (node->now_ps < 100 * SIM_PS_PER_MS) {
+        sim_timer_arm(node, timer, node->now_ps + 10 * SIM_PS_PER_MS);
+    }
+}
+
+// A node works for 0.9 ms after 10 ms of nothing to do, again and again.
+START_TEST(silence_without_work_is_no_stall)
+{
+    sim_t *const sim = clock_create(begin_or_end, 10 * SIM_PS_PER_MS)->node.sim;
+    ck_assert_int_eq(sim_run(sim), SIM_ENDED_DONE);
+    ck_assert_uint_gt(sim_end_time_ps(sim), 100 * SIM_PS_PER_MS);
+    sim_destroy(sim);
+}
+END_TEST
+
+CHECK_MAIN(CHECK_LOOP(samplers_see_no_time_after_the_last_event, 0, 3 * SHAPES),
+           CHECK_TEST(busy_without_progress_is_a_stall),
+           CHECK_TEST(silence_without_work_is_no_stall))

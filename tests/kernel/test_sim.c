@@ -8,7 +8,7 @@
 // twice: by the engine, and by a reference that keeps all events in one unsorted list and takes the
 // least. Each node's history is hashed by the node itself, so any difference in order shows.
 // The long form has more seeds, and samples ten times as often.
-// Not pinned: speed, the width of windows, the value of any digest.
+// Not pinned: speed, the width of windows, the value of any digest; most stalls (test_run_end.c).
 #include "tests/check_main.h"
 
 #include "kernel/event.h"
@@ -756,60 +756,6 @@ START_TEST(unfinished_work_is_a_stall)
 }
 END_TEST
 
-static void rearm(sim_node_t *node, sim_timer_t *timer)
-{
-    sim_timer_arm(node, timer, node->now_ps + 10 * SIM_PS_PER_US);
-}
-
-START_TEST(busy_without_progress_is_a_stall)
-{
-    world_t world;
-    world_build(&world, 0, 1, 1, SIM_TIME_NEVER, BY_HASH);
-    sim_destroy(world.sim);
-    world = (world_t){.count = 1};
-    world.sim = sim_create(
-        &(sim_options_t){.threads = 1, .until_ps = SIM_PS_PER_S, .stall_ps = SIM_PS_PER_MS});
-    toy_t *const toy = sim_alloc(sizeof(*toy));
-    sim_node_register(world.sim, &toy->node, &toy_ops, "toy");
-    sim_timer_init(&toy->timers[0], rearm);
-    sim_timer_arm(&toy->node, &toy->timers[0], 0);
-    sim_work_begin(&toy->node, 1);
-    ck_assert_int_eq(sim_run(world.sim), SIM_ENDED_STALLED);
-    ck_assert_uint_ge(sim_end_time_ps(world.sim), SIM_PS_PER_MS / 2);
-    ck_assert_uint_le(sim_end_time_ps(world.sim), 2 * SIM_PS_PER_MS);
-    world_free(&world);
-}
-END_TEST
-
-static void begin_or_end(sim_node_t *node, sim_timer_t *timer)
-{
-    if (node->worker->work_count == 0) {
-        sim_work_begin(node, 1);
-        sim_timer_arm(node, timer, node->now_ps + 900 * SIM_PS_PER_US);
-        return;
-    }
-    sim_work_end(node, 1);
-    if (node->now_ps < 100 * SIM_PS_PER_MS) {
-        sim_timer_arm(node, timer, node->now_ps + 10 * SIM_PS_PER_MS);
-    }
-}
-
-// A node works for 0.9 ms after 10 ms of nothing to do, again and again.
-START_TEST(silence_without_work_is_no_stall)
-{
-    world_t world = {.count = 1};
-    world.sim = sim_create(
-        &(sim_options_t){.threads = 1, .until_ps = SIM_PS_PER_S, .stall_ps = SIM_PS_PER_MS});
-    toy_t *const toy = sim_alloc(sizeof(*toy));
-    sim_node_register(world.sim, &toy->node, &toy_ops, "toy");
-    sim_timer_init(&toy->timers[0], begin_or_end);
-    sim_timer_arm(&toy->node, &toy->timers[0], 10 * SIM_PS_PER_MS);
-    ck_assert_int_eq(sim_run(world.sim), SIM_ENDED_DONE);
-    ck_assert_uint_gt(sim_end_time_ps(world.sim), 100 * SIM_PS_PER_MS);
-    world_free(&world);
-}
-END_TEST
-
 static void stop_it(sim_time_t window_end_ps, void *ctx)
 {
     if (window_end_ps > 2 * SIM_PS_PER_US) {
@@ -839,6 +785,4 @@ CHECK_MAIN(CHECK_LOOP(engine_equals_reference, 0, STYLES),
            CHECK_LOOP_FEW(samples_are_on_time, 0, STYLES, 3),
            CHECK_TEST(nothing_to_do_is_done),
            CHECK_TEST(unfinished_work_is_a_stall),
-           CHECK_TEST(busy_without_progress_is_a_stall),
-           CHECK_TEST(silence_without_work_is_no_stall),
            CHECK_TEST(interruption_ends_between_windows))
