@@ -11,7 +11,7 @@
 # of 60 bytes before data, DCQCN with 40 and 100 Mbps of increase, a NAK each 4 us that cuts the rate,
 # IRN that sends everything again that is not known to have come, CONGA's own form, balancers' headers of
 # 0 bytes, held packets that take no room, pauses that end at their threshold. The first twentieth of
-# `length` ms (20) of flows does not count, as published (5 of 100 ms). The load of the hosts' links is
+# `length` ms (10) of flows does not count, as published (5 of 100 ms). The load of the hosts' links is
 # half the stated one, since uplinks are oversubscribed 2:1.
 set -eu
 . "$(dirname "$0")/fabrics_lib.sh"
@@ -74,7 +74,7 @@ nic:
 traffic:
   - poisson: {sizes: alistorage2019.txt, load: 0.25, stop: 4ms}
 YAML
-length=$(pick length 1 20)
+length=$(pick length 1 10)
 
 # after_warm_up: prints the mean and the p99 of the slowdowns of flows that start after the warm-up
 after_warm_up() {
