@@ -4,7 +4,7 @@
 //
 // Header, from the high byte on: uplink (LBTag), CE, FB_LBTag + 1 (0: no feedback), FB_Metric. The
 // paper's fields have 4, 3, 4 and 3 bits. Above the leaves, packets take ports by hash. With
-// switch.conga.rules conweave-ns3, only packets with payload have the header.
+// switch.conga.rules conweave-ns3, only packets with payload say something in it.
 #include "net/switch/balance/balance_internal.h"
 
 #define UPLINKS_MAX 254u
@@ -78,7 +78,7 @@ static bool as_simulator(const net_switch_t *sw)
     return sw->config.balance.conga_rules == NET_CONGA_SIMULATOR;
 }
 
-// Returns whether the packet has a header, and counts in the estimators.
+// Returns whether the packet's header says something, and whether it counts in the estimators.
 static bool takes_part(const net_switch_t *sw, const net_packet_t *packet)
 {
     return !as_simulator(sw) || packet->payload_bytes != 0;
@@ -204,14 +204,13 @@ static bool enters(net_switch_t *sw, net_port_t *ingress, net_packet_t *packet)
     conga_t *const state = sw->balance_state;
     const bool here = net__is_here(sw, packet->destination);
     state->at_source = net__from_host(ingress) && !here;
-    if (!takes_part(sw, packet)) {
-        return true;
-    }
     if (state->at_source) {
         net_packet_aside(packet)->overlay = 0;
         net_packet_grow(&sw->node, packet, sw->header_bytes);
     } else if (here && !net__from_host(ingress)) {
-        take_header(sw, packet);
+        if (takes_part(sw, packet)) {
+            take_header(sw, packet);
+        }
         net_packet_shrink(&sw->node, packet, sw->header_bytes);
     }
     return true;

@@ -257,8 +257,9 @@ if command -v tshark >/dev/null; then
     cat >>"$work/clean.yaml" <<'YAML'
 captures: [{ports: "leaf0->*", file: c.pcap, telemetry: true}]
 YAML
-    for balancer in drill conga conweave; do
-        "$ROCESIM" run "$work/clean.yaml" -o "$work/c" --quiet --set "switch.load-balancing=$balancer" \
+    for balancer in drill conga "conga rules=conweave-ns3" conweave; do
+        "$ROCESIM" run "$work/clean.yaml" -o "$work/c" --quiet --set "switch.load-balancing=${balancer% *}" \
+            --set "switch.conga.$([[ $balancer = *rules=* ]] && echo "${balancer#* }" || echo rules=paper)" \
             --set switch.conweave.reply=1us --set nic.transport=irn >"$work/out" 2>&1 ||
             fail "$balancer: $(tail -n 1 "$work/out")"
         tshark -n -o eth.fcs:Never -r "$work/c/captures/c.pcap" -Y '_ws.malformed' >"$work/bad" 2>/dev/null
