@@ -216,6 +216,10 @@ void cli__explain_add_root(explain_finding_t *finding, uint32_t root);
 bool cli__explain_passes(const explain_t *explain, const explain_flow_t *flow, uint32_t uid);
 const char *cli__explain_kind_name(explain_kind_t kind);
 
+// waits.c
+// Tells of waits for retransmission, and of a slow host.
+void cli__explain_waits(explain_t *explain);
+
 // queue_pairs.c: the queue pairs behind a finding.
 typedef struct explain_pair {
     uint32_t source; // interfaces, in the direction of the data

@@ -229,7 +229,7 @@ near = read(work + "/pauses/captures/pauses.pcapng")[2]
 assert near and all(first.ps - 1000000 <= f.ps <= first.ps for f in near), "trigger on a pause"
 END
 
-# What only fabric takes is refused without it; ranks refuse it; the files of an earlier run are removed.
+# What only fabric takes is refused without it; the files of an earlier run are removed.
 refused() {
     "$ROCESIM" check "$work/lossy.yaml" --set "captures=$1" >"$work/log" 2>&1 && fail "$1 is accepted"
     grep -q "$2" "$work/log" || fail "$1: $(cat "$work/log")"

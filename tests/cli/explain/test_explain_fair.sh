@@ -12,7 +12,7 @@ set -u
 
 # explain NAME LINE...: runs the scenario of these lines and writes NAME.json.
 explain() {
-    printf '%s\n' "name: $1" 'seed: 1' "${@:2}" >"$work/$1.yaml"
+    printf '%s\n' "name: $1" "${@:2}" >"$work/$1.yaml"
     "$ROCESIM" run "$work/$1.yaml" -o "$work/$1" --quiet >/dev/null 2>"$work/err"
     "$ROCESIM" explain "$work/$1" --json >"$work/$1.json" 2>"$work/err" || fail "$1: $(cat "$work/err")"
 }
@@ -41,6 +41,12 @@ explain deadlock-cut "$ring" 'stall-after: 1ms' 'until: 20ms' 'switch: {buffer: 
 trim='switch: {buffer: 4MB, pfc: {enabled: false}, trim: {enabled: true}}'
 explain target "$fabric" "$trim" 'nic: {transport: uec-rud}' \
     'traffic: [incast: {to: host0, senders: 6, bytes: 1MB}, permutation: {bytes: 1MB}]'
+# READs that meet between groups: only the ends of their paths are known.
+explain reads 'topology: {dragonfly: {switches: 3, hosts-per-switch: 2, global-links: 1, delay: 300ns}}' \
+    'switch: {buffer: 4MB, pfc: {enabled: false}}' 'nic: {transport: irn}' 'seed: 377' \
+    'traffic: [flows: {verb: read, list: [host8 host17 208KB 6us, host10 host9 267KB 2us,
+    host12 host6 244KB 26us,
+    host17 host9 134KB 45us, host11 host13 278KB 9us, host18 host3 236KB 30us, host4 host2 99KB 4us]}]'
 explain losses "$fabric" 'link: {loss-rate: 0.0005}' 'nic: {timeout: 6}' \
     'traffic: [permutation: {bytes: 3MB}]'
 explain cable "$fabric" 'link: {loss-rate: 0.0005}' 'links: {"leaf1--host5": {loss-rate: 0.02}}' \
@@ -106,6 +112,7 @@ def causes(name):
     return [(c["kind"], c["place"]) for c in told(name)["causes"]]
 expect("target", causes("target"), causes("target")[0] == ("incast", "leaf0->host0") and
        "slow-host" not in dict(causes("target")))
+expect("reads", causes("reads"), "slow-host" not in dict(causes("reads")))
 expect("losses", causes("losses"), causes("losses")[0] == ("lossy-links", "fabric") and
        "corrupting-link" not in dict(causes("losses")))
 expect("cable", causes("cable"), causes("cable")[0] == ("corrupting-link", "leaf1--host5") and
