@@ -388,15 +388,18 @@ sim_err_t cli_sweep_load(const char *file_name,
     }
     const world_tree_t *const grid = result == SIM_OK ? value_of(root, "grid") : NULL;
     const world_tree_t *const points = result == SIM_OK ? value_of(root, "points") : NULL;
-    if (result == SIM_OK && (grid != NULL) == (points != NULL)) {
+    const bool seeds_alone = grid == NULL && points == NULL && value_of(root, "seeds") != NULL;
+    if (result == SIM_OK && (grid != NULL) == (points != NULL) && !seeds_alone) {
         result = world_fail(error,
                             SIM_ERR_INVALID,
                             &root->place,
-                            "%s, expected one of them: 'grid: {nic.congestion-control: [dcqcn, "
-                            "hpcc]}'",
-                            grid != NULL ? "both grid and points" : "neither grid nor points");
+                            "%s, expected %s: 'grid: {nic.congestion-control: [dcqcn, hpcc]}'",
+                            grid != NULL ? "both grid and points" : "neither grid nor points",
+                            grid != NULL ? "one of them" : "one of them, or seeds");
     }
-    if (result == SIM_OK) {
+    if (result == SIM_OK && seeds_alone) {
+        (void)add_point(sweep);
+    } else if (result == SIM_OK) {
         result = grid != NULL ? take_grid(sweep, grid, error) : take_points(sweep, points, error);
     }
     if (result == SIM_OK) {

@@ -104,6 +104,8 @@ with Session(SCENARIO, program=PROGRAM, folder=f"{FOLDER}/session") as session:
     client.go()
     assert len(client.ends) == len(client.flows), (len(client.ends), len(client.flows))
     summary = session.finish()
+    kinds = [warning["kind"] for warning in summary["warnings"]]
+    assert "no-transfer" not in kinds, "transfers of a session are not planned, and none is missed"
     try:
         session.mark()
         raise AssertionError("a session goes on after its end")

@@ -129,6 +129,17 @@ grep -qF "100000 $half" "$work/sweep.gnuplot" || fail "plot: no point 100000 $ha
 grep -q "set xtics ('dcqcn' 1" "$work/y.gnuplot" || fail "plot: names along x"
 "$ROCESIM" plot "$work/b" --x nonsense 2>"$work/err" && fail "plot: a parameter that is not there"
 
+# Seeds alone: the scenario is the only point.
+printf 'scenario: base.yaml\nseeds: 3\n' >"$work/seeds.yaml"
+"$ROCESIM" sweep "$work/seeds.yaml" -o "$work/seeds" --quiet >"$work/out" 2>&1 ||
+    fail "seeds: $(cat "$work/out")"
+grep -q '1 point, 3 runs' "$work/out" && [ "$(grep -c '^p1-s[123],1,' "$work/seeds/runs.csv")" = 3 ] ||
+    fail "seeds alone: $(cat "$work/out")"
+echo 'scenario: base.yaml' >"$work/seeds.yaml"
+"$ROCESIM" sweep "$work/seeds.yaml" -o "$work/nothing" --quiet >"$work/out" 2>&1
+[ $? = 2 ] && grep -q 'neither grid nor points, expected one of them, or seeds' "$work/out" ||
+    fail "no points: $(cat "$work/out")"
+
 # -- mistakes
 
 refused() {
