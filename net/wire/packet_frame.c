@@ -218,6 +218,10 @@ void net_packet_frame(const net_port_t *port, const net_packet_t *packet, net_fr
     net_interface_ip(net, packet->source, frame->source_ip);
     net_interface_ip(net, packet->destination, frame->destination_ip);
     frame->udp_source_port = packet->udp_source_port;
+    if (port->node->kind == NET_NODE_SWITCH && port->peer->node->kind == NET_NODE_SWITCH) {
+        frame->overlay_bytes = net_switch_of(port->node)->header_bytes;
+        frame->overlay = net_packet_aside(packet)->overlay;
+    }
     if ((packet->opcode & ROCE_TRANSPORT_MASK) == ROCE_UET) {
         put_uet(net, packet, frame);
         return;
@@ -238,10 +242,6 @@ void net_packet_frame(const net_port_t *port, const net_packet_t *packet, net_fr
     frame->payload_bytes = packet->payload_bytes;
     frame->payload = net_packet_contents(packet);
     put_extensions(packet, frame);
-    if (port->node->kind == NET_NODE_SWITCH && port->peer->node->kind == NET_NODE_SWITCH) {
-        frame->overlay_bytes = net_switch_of(port->node)->header_bytes;
-        frame->overlay = net_packet_aside(packet)->overlay;
-    }
     put_extra(net, packet, packet->frame_bytes - frame->overlay_bytes, frame);
     put_telemetry(net, packet, frame);
 }

@@ -265,6 +265,16 @@ YAML
         tshark -n -o eth.fcs:Never -r "$work/c/captures/c.pcap" -Y '_ws.malformed' >"$work/bad" 2>/dev/null
         [ ! -s "$work/bad" ] || fail "$balancer: $(head -n 1 "$work/bad")"
     done
+    for transport in mrc uec-rud; do
+        for balancer in conga conweave; do
+            "$ROCESIM" run "$work/clean.yaml" -o "$work/m" --quiet --set "switch.load-balancing=$balancer" \
+                --set nic.transport=$transport --set nic.congestion-control=none >"$work/out" 2>&1 ||
+                fail "$transport, $balancer: $(tail -n 1 "$work/out")"
+            tshark -n -o eth.fcs:Never -r "$work/m/captures/c.pcap" -Y '_ws.malformed' \
+                >"$work/bad" 2>/dev/null
+            [ ! -s "$work/bad" ] || fail "$transport, $balancer: $(head -n 1 "$work/bad")"
+        done
+    done
     # Requests and replies of ConWeave are in the trailer: kinds 2 and 3 in bits 8 to 10.
     tshark -n -o eth.fcs:Never -r "$work/c/captures/c.pcap" -T fields -e eth.trailer 2>/dev/null |
         grep -q '^..[4567]' || fail "no header of ConWeave asks for a reply"
