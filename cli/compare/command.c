@@ -34,7 +34,11 @@ static void print_value(world_text_t *text, results_comparison_unit_t unit, doub
         world_format_percent(text, x);
         break;
     case RESULTS_COMPARISON_REAL:
-        snprintf(text->text, sizeof(text->text), "%.5g", x);
+        // Five digits, but no exponent in what is a number of things.
+        snprintf(text->text,
+                 sizeof(text->text),
+                 fabs(x) < 1e5 || fabs(x) >= 1e15 ? "%.5g" : "%.0f",
+                 x);
         break;
     case RESULTS_COMPARISON_COUNT:
     case RESULTS_COMPARISON_TEXT:

@@ -144,6 +144,8 @@ void world_observed_print(const world_t *world, FILE *out)
             scenario->capture_count == 1 ? "" : "s",
             scenario->series_count);
     world_text_t text;
+    world_text_t rows;
+    world_text_t written;
     if (observed->metrics > 0) {
         fprintf(out,
                 " of %.6g metric%s",
@@ -152,10 +154,10 @@ void world_observed_print(const world_t *world, FILE *out)
     }
     if (observed->rows > 0) {
         fprintf(out,
-                ", at least %.3g row%s (%.3g of them in series.csv, some %s)",
-                observed->rows,
+                ", at least %s row%s (%s of them in series.csv, some %s)",
+                world_format_number(&rows, observed->rows),
                 sim_plural((uint64_t)observed->rows),
-                observed->rows_written,
+                world_format_number(&written, observed->rows_written),
                 world_format_bytes(&text, (uint64_t)(observed->rows_written * ROW_BYTES)));
     }
     if (observed->capture_bytes > 0) {
@@ -165,8 +167,8 @@ void world_observed_print(const world_t *world, FILE *out)
     }
     if (observed->hop_rows > 0) {
         fprintf(out,
-                ", some %.3g row%s of hops.csv (%s)",
-                observed->hop_rows,
+                ", some %s row%s of hops.csv (%s)",
+                world_format_number(&rows, observed->hop_rows),
                 sim_plural((uint64_t)observed->hop_rows),
                 world_format_bytes(&text, (uint64_t)(observed->hop_rows * HOP_BYTES)));
     }

@@ -354,12 +354,6 @@ static const char *duration_text(world_text_t *text, double seconds)
     return text->text;
 }
 
-// Returns the digits with which an estimated number is printed: all below a thousand million.
-static int digits_of(double count)
-{
-    return count < 1e9 ? 9 : 3;
-}
-
 void world_survey_print(const world_t *world, FILE *out)
 {
     const world_survey_t *const survey = world->survey;
@@ -368,17 +362,17 @@ void world_survey_print(const world_t *world, FILE *out)
     }
     world_text_t bytes;
     world_text_t duration;
+    world_text_t packets;
+    world_text_t hops;
     fprintf(out,
-            "  estimate  %" PRIu64 " transfer%s of %s%s, %.*g packets; %.*g packet-hops before the "
-            "end of the run",
+            "  estimate  %" PRIu64 " transfer%s of %s%s, %s packets; %s packet-hops before the end "
+            "of the run",
             survey->transfers,
             sim_plural(survey->transfers),
             world_format_size(&bytes, survey->bytes),
             survey->transfers > 1 ? " together" : "",
-            digits_of(survey->packets),
-            survey->packets,
-            digits_of(survey->packet_hops),
-            survey->packet_hops);
+            world_format_number(&packets, survey->packets),
+            world_format_number(&hops, survey->packet_hops));
     if (survey->local > 0) {
         fprintf(out, " and %.3g messages within hosts", survey->local);
     }

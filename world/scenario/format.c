@@ -85,6 +85,12 @@ const char *world_format_count(world_text_t *buffer, double count)
     return buffer->text;
 }
 
+const char *world_format_number(world_text_t *buffer, double number)
+{
+    snprintf(buffer->text, sizeof(buffer->text), number < 1e9 ? "%.0f" : "%.3g", number);
+    return buffer->text;
+}
+
 const char *world_format_percent(world_text_t *buffer, double share)
 {
     if (!isfinite(share)) {

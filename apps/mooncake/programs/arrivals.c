@@ -87,7 +87,7 @@ static bool are_seconds(const app__mooncake_trace_t *trace,
         return true;
     }
     tell(notes,
-         "%.3g prompts arrive per second, since timestamps are taken as milliseconds; if they are "
+         "%.4g prompts arrive per second, since timestamps are taken as milliseconds; if they are "
          "seconds, set timestamp-unit: s",
          gaps / span_ms(trace) * 1e3);
     return false;

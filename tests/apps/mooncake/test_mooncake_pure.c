@@ -430,7 +430,7 @@ static const struct {
      APP__MOONCAKE_UNIT_AUTO,
      SIM_AUTO,
      {0, MS, 3 * MS},
-     "t.jsonl: 667 prompts arrive per second"},
+     "t.jsonl: 666.7 prompts arrive per second"},
     {{"0", "1", "3"}, APP__MOONCAKE_UNIT_S, SIM_AUTO, {0, 1000 * MS, 3000 * MS}, NULL},
     {{"7", "7", "7"}, APP__MOONCAKE_UNIT_AUTO, SIM_AUTO, {7 * MS, 7 * MS, 7 * MS}, NULL},
     {{"5", "6", "7"}, APP__MOONCAKE_UNIT_S, 5 * MS / 4, {0, 5 * MS / 4, 5 * MS / 2}, NULL},

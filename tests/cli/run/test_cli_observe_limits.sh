@@ -96,7 +96,7 @@ check() {
     cat "$work/out" "$work/err" | grep -q -- "$1" ||
         fail "check ${*:2}: no '$1' in $(grep observe "$work/out")"
 }
-check 'observe *0 captures, 1 series of 6 metrics, at least 2.4e+06 rows (1e+03 of them in series.csv'
+check 'observe *0 captures, 1 series of 6 metrics, at least 2400000 rows (1000 of them in series.csv'
 check '1 series of 6 metrics and 0 captures take some .* of memory.*expected at most 1.000 MB' \
     --set observe[0].every=1ns --set memory-max=1MB
 check 'rows of series.csv take some .* to write, expected at most 1 s' \
