@@ -10,8 +10,8 @@
 # Not pinned: how fast a balancer is (test_balance.c, docs/models/load-balancing.md).
 set -u
 . tests/script.sh
-balancers=(ecmp wecmp random round-robin adaptive drill letflow conga conweave)
-transports=(go-back-n place irn adamap sdr uec-rud mrc) # place: go-back-n with nic.ooo
+balancers=(ecmp wecmp random round-robin adaptive drill letflow conga conweave valiant ugal structured)
+transports=(go-back-n place irn adamap sdr uec-rud uec-rod mrc) # place: go-back-n with nic.ooo
 controls=(none dcqcn timely timely-patched dctcp hpcc hpcc-pint swift)
 
 # The lists are those of the program.
@@ -41,6 +41,7 @@ balance() { # BALANCER TRANSPORT CONTROL THREADS: runs on one thread and on more
     [ "$2" != place ] || options+=(--set nic.ooo=place)
     case $1 in
     plb | flowbender | reps) options+=(--set switch.load-balancing=ecmp --set "nic.repath=$1") ;;
+    structured) options+=(--set network.load-balancer=structured) ;;
     esac
     case $2 in
     uec* | mrc) options+=(--set nic.priority=1 --set nic.ack-priority=6 --set switch.mmu=trimming) ;;
