@@ -13,7 +13,6 @@
 #define WATCHDOG                                                             \
     "switch.pfc.watchdog=drop --set switch.pfc.watchdog-detect=500us --set " \
     "switch.pfc.watchdog-restore=500us"
-#define GROUP_BYTES 64u
 
 static const char *name_of(const explain_t *explain, uint32_t uid)
 {
@@ -333,50 +332,72 @@ static void find_down(explain_t *explain)
 
 // -- links that are slower than their like
 
-// Names the kind of a port: the names of its ends without numbers.
-static void group_of(const net_port_t *port, char group[GROUP_BYTES])
+// The kind of a port, and its rate.
+typedef struct like {
+    uint64_t kind;
+    uint64_t rate_bps;
+    uint32_t uid;
+} like_t;
+
+// Returns a number for the kind of a port: the names of its ends without numbers (FNV-1a).
+static uint64_t kind_of(const net_port_t *port)
 {
-    size_t length = 0;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (const char *at = net_port_name(port); *at != '\0' && *at != '#'; at++) {
-        if ((*at < '0' || *at > '9') && length + 1 < GROUP_BYTES) {
-            group[length++] = *at;
+        if (*at < '0' || *at > '9') {
+            hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
         }
     }
-    group[length] = '\0';
+    return hash;
 }
 
-// Returns the rate of most ports of the same kind; 0: fewer than half have a common one.
-static uint64_t usual_rate(const explain_t *explain, uint32_t uid)
+static int by_kind(const void *a, const void *b)
 {
-    char mine[GROUP_BYTES];
-    group_of(explain->ports[uid].port, mine);
-    uint64_t rate_bps = 0;
-    uint32_t votes = 0; // Boyer and Moore's majority vote
-    uint32_t all = 0;
-    uint32_t count = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t i = 0; i < explain->port_count; i++) {
-            char group[GROUP_BYTES];
-            if (explain->ports[i].port == NULL) {
-                continue;
-            }
-            group_of(explain->ports[i].port, group);
-            if (strcmp(group, mine) != 0) {
-                continue;
-            }
-            const uint64_t own_bps = explain->ports[i].port->rate_bps;
-            if (pass == 1) {
-                all++;
-                count += own_bps == rate_bps;
-            } else if (votes == 0) {
-                rate_bps = own_bps;
-                votes = 1;
-            } else {
-                votes += own_bps == rate_bps ? 1 : -1u;
-            }
+    const like_t *const x = a;
+    const like_t *const y = b;
+    if (x->kind != y->kind) {
+        return x->kind < y->kind ? -1 : 1;
+    }
+    return (x->rate_bps > y->rate_bps) - (x->rate_bps < y->rate_bps);
+}
+
+// Returns the rate of most of `count` ports of one kind, which are sorted; 0: no half have one.
+static uint64_t rate_of_most(const like_t *ports, size_t count)
+{
+    const uint64_t middle_bps = ports[count / 2].rate_bps; // of more than half, if any is
+    size_t equal = 0;
+    for (size_t i = 0; i < count; i++) {
+        equal += ports[i].rate_bps == middle_bps;
+    }
+    return 2 * equal > count ? middle_bps : 0;
+}
+
+// Returns by uid the rate of most ports of the same kind; 0: fewer than half have a common one. The
+// caller frees it.
+static uint64_t *usual_rates(const explain_t *explain)
+{
+    uint64_t *const rates = sim_alloc_array(explain->port_count + 1, sizeof(*rates));
+    like_t *const ports = sim_alloc_array(explain->port_count + 1, sizeof(*ports));
+    size_t count = 0;
+    for (uint32_t i = 0; i < explain->port_count; i++) {
+        const net_port_t *const port = explain->ports[i].port;
+        rates[i] = 0;
+        if (port != NULL) {
+            ports[count++] = (like_t){kind_of(port), port->rate_bps, i};
         }
     }
-    return 2 * count > all ? rate_bps : 0;
+    qsort(ports, count, sizeof(*ports), by_kind);
+    for (size_t from = 0, to = 0; from < count; from = to) {
+        while (to < count && ports[to].kind == ports[from].kind) {
+            to++;
+        }
+        const uint64_t usual_bps = rate_of_most(&ports[from], to - from);
+        for (size_t i = from; i < to; i++) {
+            rates[ports[i].uid] = usual_bps;
+        }
+    }
+    sim_free(ports);
+    return rates;
 }
 
 // Writes the degraded link's sentence. usual_bps 0: events.csv logs the fault. one_way: the other
@@ -441,9 +462,11 @@ static void add_degraded(explain_t *explain, uint32_t uid, uint64_t usual_bps, b
         }
     }
     if (usual_bps > 0) {
-        char *const set = sim_format("links.%s.rate=%" PRIu64 "bps%s%s%s",
+        const bool whole = usual_bps % UINT64_C(1000000000) == 0;
+        char *const set = sim_format("links.%s.rate=%" PRIu64 "%s%s%s%s",
                                      finding->place,
-                                     usual_bps,
+                                     whole ? usual_bps / UINT64_C(1000000000) : usual_bps,
+                                     whole ? "Gbps" : "bps",
                                      one_way ? " --set links." : "",
                                      one_way ? finding->place : "",
                                      one_way ? ".backward-rate=auto" : "");
@@ -454,6 +477,7 @@ static void add_degraded(explain_t *explain, uint32_t uid, uint64_t usual_bps, b
 
 static void find_degraded(explain_t *explain)
 {
+    uint64_t *const usual = usual_rates(explain);
     for (uint32_t i = 0; i < explain->port_count; i++) {
         const explain_port_t *const port = &explain->ports[i];
         if (port->port == NULL || i > port->port->peer->uid) {
@@ -465,7 +489,7 @@ static void find_degraded(explain_t *explain)
             add_degraded(explain, i, 0, false);
             continue;
         }
-        const uint64_t usual_bps[] = {usual_rate(explain, i), usual_rate(explain, other)};
+        const uint64_t usual_bps[] = {usual[i], usual[other]};
         const bool slow[] = {usual_bps[0] > port->port->rate_bps,
                              usual_bps[1] > explain->ports[other].port->rate_bps};
         const bool used = port->flow_count + explain->ports[other].flow_count > 0 ||
@@ -477,6 +501,7 @@ static void find_degraded(explain_t *explain)
                          slow[0] != slow[1]);
         }
     }
+    sim_free(usual);
 }
 
 void cli__explain_hardware(explain_t *explain)
