@@ -15,9 +15,10 @@
 //                CHECK_MANY(frames_are_spread_evenly),      // left out where runs are few
 //                CHECK_SIGNAL(frame_refuses_null, SIGABRT)) // must die of the signal
 //
-// Each test runs in a process of its own (CK_FORK=no for a debugger) and is a Check case of its
-// own name, so that CK_RUN_CASE=frame_survives_round_trip runs it alone; a failure prints that
-// command. A line `// labels: threads` in a test file: see tests/CMakeLists.txt.
+// Each test runs in a process of its own (CK_FORK=no for a debugger; under AddressSanitizer only if
+// it must die of a signal, or with CK_FORK=yes) and is a Check case of its own name, so that
+// CK_RUN_CASE=frame_survives_round_trip runs it alone; a failure prints that command.
+// A line `// labels: threads` in a test file: see tests/CMakeLists.txt.
 //
 // Runs are few (TEST_FEW=1) in the sanitizer builds of `make test`: there a test is ten times as
 // slow, and a sanitizer finds most errors in the first of many random cases. `make test-slow` runs
@@ -89,19 +90,20 @@ static void check_print_reruns(SRunner *runner)
     free(failures);
 }
 
-static int check_run(const check_entry_t *entries, size_t count)
+// Runs those of the entries that must die of a signal, or those that must not. Adds to the counts.
+static void check_run_some(const check_entry_t *entries,
+                           size_t count,
+                           bool dying,
+                           int *run,
+                           int *failed)
 {
-    // The case that a line `// threads: NAME` names, in the ThreadSanitizer build.
-    const char *only = getenv("TEST_THREADS_CASE");
-    if (only != NULL && check_few(0, 1) == 1) {
-        setenv("CK_RUN_CASE", only, 0);
-    }
     Suite *suite = suite_create(TEST_NAME);
+    int added = 0;
     for (size_t i = 0; i < count; ++i) {
         const check_entry_t *entry = &entries[i];
         const int few_end = check_few(0, 1) == 1 ? entry->first + entry->few : entry->end;
         const int end = few_end < entry->end ? few_end : entry->end;
-        if (end == entry->first) {
+        if (end == entry->first || dying != (entry->signal != 0)) {
             continue;
         }
         TCase *test_case = tcase_create(entry->test->name);
@@ -109,13 +111,35 @@ static int check_run(const check_entry_t *entries, size_t count)
         // Check's tcase_add_* macros call this function, each with some arguments fixed.
         _tcase_add_test(test_case, entry->test, entry->signal, 0, entry->first, end);
         suite_add_tcase(suite, test_case);
+        added++;
     }
     SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int run = srunner_ntests_run(runner);
-    int failed = srunner_ntests_failed(runner);
+#ifdef __SANITIZE_ADDRESS__
+    // To fork, and to look for leaks when the child ends, takes longer than most cases.
+    if (!dying && getenv("CK_FORK") == NULL) {
+        srunner_set_fork_status(runner, CK_NOFORK);
+    }
+#endif
+    if (added > 0) {
+        srunner_run_all(runner, CK_NORMAL);
+    }
+    *run += srunner_ntests_run(runner);
+    *failed += srunner_ntests_failed(runner);
     check_print_reruns(runner);
     srunner_free(runner);
+}
+
+static int check_run(const check_entry_t *entries, size_t count)
+{
+    // The case that a line `// threads: NAME` names, in the ThreadSanitizer build.
+    const char *only = getenv("TEST_THREADS_CASE");
+    if (only != NULL && check_few(0, 1) == 1) {
+        setenv("CK_RUN_CASE", only, 0);
+    }
+    int run = 0;
+    int failed = 0;
+    check_run_some(entries, count, false, &run, &failed);
+    check_run_some(entries, count, true, &run, &failed);
     if (run == 0) {
         printf("%s: no test was run\n", TEST_NAME);
     }

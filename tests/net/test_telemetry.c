@@ -341,7 +341,9 @@ static void multiply_by_four(net_config_t *config)
 START_TEST(records_are_what_the_ports_did)
 {
     static listener_t listener;
+    memset(&listener, 0, sizeof(listener));
     static tap_t taps[2];
+    memset(taps, 0, sizeof(taps));
     const uint32_t room = _i == 1 ? 5 : 0;
     const uint64_t multiplier = _i == 2 ? 4 : 1;
     const nic_cc_ops_t ops = listening(NET_TELEMETRY_INT);
@@ -403,6 +405,7 @@ START_TEST(digests_are_the_largest_utilization)
 {
     const uint32_t digest_bytes = _i == 0 ? 1 : 2;
     static listener_t listener;
+    memset(&listener, 0, sizeof(listener));
     const nic_cc_ops_t ops = listening(NET_TELEMETRY_PINT);
     pair_config_t config;
     listen_through(&config, 25000000000, &ops, &listener);
@@ -436,6 +439,7 @@ END_TEST
 START_TEST(senders_choose_how_marks_come_back)
 {
     static listener_t listeners[2];
+    memset(listeners, 0, sizeof(listeners));
     nic_cc_ops_t ops[2] = {listening(NET_TELEMETRY_NONE), listening(NET_TELEMETRY_NONE)};
     ops[1].echoes_ecn = false;
     ops[1].acks_every_packet = false;
@@ -484,6 +488,7 @@ END_TEST
 START_TEST(naks_bring_telemetry)
 {
     static listener_t listener;
+    memset(&listener, 0, sizeof(listener));
     const nic_cc_ops_t ops = listening(NET_TELEMETRY_INT);
     pair_config_t config;
     listen_through(&config, 100000000000, &ops, &listener);
@@ -510,6 +515,7 @@ END_TEST
 START_TEST(unknown_rates_are_refused)
 {
     static listener_t listener;
+    memset(&listener, 0, sizeof(listener));
     const nic_cc_ops_t ops = listening(NET_TELEMETRY_INT);
     pair_config_t config;
     pair_config_init(&config);

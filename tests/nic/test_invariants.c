@@ -56,6 +56,7 @@ static void check(void)
         nic__check(pair->nic[h]);
     }
     net__switch_check(the_switch(), 0);
+    net__switch_check_buffer(the_switch());
 }
 
 // -- one field wrong each

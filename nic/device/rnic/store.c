@@ -69,7 +69,7 @@ void nic__store_look_up(nic_t *nic, nic_store_lookup_t *lookup)
     // A large store is checked as a whole less often.
     sim_message_t message = {.text = ""};
     rnic->lookups++;
-    if (store->ops->check != NULL && (rnic->lookups < 1000 || rnic->lookups % 1024 == 0)) {
+    if (store->ops->check != NULL && (rnic->lookups < 200 || rnic->lookups % 1024 == 0)) {
         SIM_CHECKF(store->ops->check(store, &message), "%s", message.text);
     }
 #endif

@@ -35,6 +35,10 @@ static tiered_t *tiered(void)
 
 static void set_up(const char *policy, uint64_t l1_entries, uint64_t l2_bytes)
 {
+    memset(qps, 0, sizeof(qps));
+    memset(regions, 0, sizeof(regions));
+    memset(pages_of, 0, sizeof(pages_of));
+    flipped = compared = 0;
     pair_config_init(&config);
     config.nic.model = NIC_DETAILED;
     nic_cache_config_t *const cache = &config.nic.cache;
