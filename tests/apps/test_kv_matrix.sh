@@ -92,6 +92,15 @@ printf 'traffic_pattern: {matrix_file: one.txt, xfer_op: write}\niters: 2\n' >on
 awk -F, '$5 == 10485760 && $2 == "host8" || $5 == 31457280 && $3 == "host8"' stored/flows.csv | wc -l |
     grep -qx 2 || fail "storage-ranks: $(grep host8 stored/flows.csv)"
 
+# Lists of storage may end before the last rank and stand before all matrices; pages have 4 KiB.
+cat >short.yaml <<'EOF'
+traffic_patterns:
+- storage: {read: [1K], write: [0, 5000]}
+- {matrix: [[0, 1K, 0], [0, 0, 0], [0, 0, 0]], storage: {write: [4096]}}
+EOF
+"$ROCESIM" check kv.yaml --set traffic[0].kv-matrix.file=short.yaml >said 2>&1 || fail "short: $(cat said)"
+grep -q '2 patterns of 3 ranks, 1 transfer of .*; 1.638e-05 GB read from' said || fail "short lists: $(cat said)"
+
 # A model's requests: caches of 327680 bytes a token, cut into 8 x 2 parts.
 "$ROCESIM" run kv.yaml -o made --quiet --set traffic[0].kv-matrix="{model: llama-70b, requests: 3,
     prefill-tp: 2, decode-tp: 4, node-gpus: 4, input-mean: 100, input-scale: 0, input-min: 1, tflops: 1000000,
@@ -117,6 +126,8 @@ printf '[rdm]\n0 1\n0 0\n' >matrices/bad.txt
 refused 'traffic_patterns: [{tp_file: matrices/bad.txt}]' 'bad.txt:1:1: [rdm] is no section, expected [rdma]'
 printf '0 1M\n0\n' >matrices/bad.txt
 refused 'traffic_patterns: [{matrix_file: matrices/bad.txt}]' 'bad.txt:2:1: the line has 1 value, expected 2'
+printf '[rdma]\n0 1M\n0 0\n[read]\n1M\n0\n' >matrices/bad.txt
+refused 'traffic_patterns: [{tp_file: matrices/bad.txt}]' 'bad.txt:5:1: the line has 1 value, expected 2'
 printf '1 1M\n0 0\n' >matrices/bad.txt
 refused 'traffic_patterns: [{matrix_file: matrices/bad.txt}]' 'rank 0 sends 1 bytes to itself'
 refused 'traffic_patterns: [{mem_type: cuda}]' 'bad.yaml:1:20: the traffic pattern is empty'

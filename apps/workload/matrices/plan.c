@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define PATTERN_BYTES_MAX (UINT64_C(1) << 50)
+#define STORED_BYTES UINT64_C(4096) // kvbench stores whole pages, for O_DIRECT
 
 void app_kv_plan_fini(app_kv_plan_t *plan)
 {
@@ -103,26 +104,29 @@ static sim_err_t read_row(sim_words_t *words, sim_word_t word, row_t *row, sim_m
     return SIM_OK;
 }
 
-// Sets the number of ranks, or checks that a row has one value for each.
+// Sets the number of ranks, or checks that a row has one value for each. A list of what is stored may
+// have fewer: the ranks at the end store nothing then.
 static sim_err_t check_width(const sim_words_t *words,
                              const sim_word_t *word,
                              size_t count,
+                             bool list,
                              app__patterns_t *patterns,
                              sim_message_t *message)
 {
     if (patterns->ranks == 0 && count <= APP__RANKS_MAX) {
         patterns->ranks = (uint32_t)count;
     }
-    if (count == patterns->ranks) {
+    if (count == patterns->ranks || (list && count < patterns->ranks)) {
         return SIM_OK;
     }
     return sim_word_fail(words,
                          word,
                          message,
                          SIM_ERR_INVALID,
-                         "the line has %zu value%s, expected %u, one for each rank",
+                         "the line has %zu value%s, expected %s%u, one for each rank",
                          count,
                          sim_plural(count),
+                         list ? "at most " : "",
                          patterns->ranks);
 }
 
@@ -162,19 +166,21 @@ static sim_err_t add_row(const sim_words_t *words,
     return SIM_OK;
 }
 
-// Adds what ranks read or write, a value for each rank.
-static void add_stored(const row_t *row, bool writes, app__pattern_t *pattern)
+// Adds what ranks read or write, a value for each of the first ranks, in whole pages.
+static void add_stored(const row_t *row, bool writes, uint32_t ranks, app__pattern_t *pattern)
 {
     app__stored_t *const merged =
         sim_alloc_array(pattern->stored_count + row->count + 1, sizeof(*merged));
     size_t count = 0;
     size_t old = 0;
-    for (uint32_t r = 0; r < row->count; r++) {
+    for (uint32_t r = 0; r < ranks; r++) {
+        const uint64_t bytes = r < row->count ? row->values[r] : 0;
         app__stored_t entry = {.rank = r};
         if (old < pattern->stored_count && pattern->stored[old].rank == r) {
             entry = pattern->stored[old++];
         }
-        *(writes ? &entry.write_bytes : &entry.read_bytes) += row->values[r];
+        *(writes ? &entry.write_bytes : &entry.read_bytes) +=
+            (bytes + STORED_BYTES - 1) / STORED_BYTES * STORED_BYTES;
         if (entry.read_bytes + entry.write_bytes > 0) {
             merged[count++] = entry;
         }
@@ -245,6 +251,7 @@ static sim_err_t read_text(sim_words_t *words,
     sim_word_t word;
     sim_word_t last = {0};
     uint32_t rows = 0;
+    const bool list = section != SECTION_RDMA; // of the configuration, not a section of a file
     sim_err_t error = SIM_OK;
     while (error == SIM_OK && sim_words_next(words, &word)) {
         if (begins_section(&word, &section)) {
@@ -255,12 +262,15 @@ static sim_err_t read_text(sim_words_t *words,
             break;
         }
         error = read_row(words, word, &row, message);
-        error = error == SIM_OK ? check_width(words, &word, row.count, patterns, message) : error;
+        const bool stored = section != SECTION_RDMA;
+        if (error == SIM_OK) {
+            error = check_width(words, &word, row.count, list, patterns, message);
+        }
         if (error != SIM_OK) {
             break;
         }
-        if (section != SECTION_RDMA) {
-            add_stored(&row, section == SECTION_WRITE, pattern);
+        if (stored) {
+            add_stored(&row, section == SECTION_WRITE, patterns->ranks, pattern);
         } else if (rows < patterns->ranks) {
             last = word;
             error = add_row(words, &word, &row, rows++, pattern, message);
@@ -340,7 +350,8 @@ static sim_err_t read_file(const app_context_t *context,
     return error;
 }
 
-static sim_err_t read_pattern(const app_context_t *context,
+// Reads the matrix of a pattern, and what its file has beside it.
+static sim_err_t read_matrix(const app_context_t *context,
                               const char *plan_name,
                               const app_kv_pattern_t *from,
                               app__patterns_t *patterns,
@@ -355,14 +366,46 @@ static sim_err_t read_pattern(const app_context_t *context,
         error = read_file(context, plan_name, from, patterns, pattern, message);
         message->placed = error != SIM_OK;
     }
-    const struct {
-        const char *text;
-        section_t section;
-    } inner[] = {{from->matrix, SECTION_RDMA},
-                 {from->storage_read, SECTION_READ},
-                 {from->storage_write, SECTION_WRITE}};
-    for (size_t i = 0; i < SIM_COUNT_OF(inner) && error == SIM_OK; i++) {
-        error = read_inner(inner[i].text, from, inner[i].section, patterns, pattern, message);
+    if (error == SIM_OK) {
+        error = read_inner(from->matrix, from, SECTION_RDMA, patterns, pattern, message);
+        message->placed = error != SIM_OK;
+    }
+    return error;
+}
+
+static uint32_t word_count(const char *text)
+{
+    uint32_t count = 0;
+    sim_words_t words;
+    sim_word_t word;
+    sim_words_init(&words, "", text != NULL ? text : "", text != NULL ? strlen(text) : 0);
+    while (count < APP__RANKS_MAX && sim_words_next(&words, &word)) {
+        count++;
+    }
+    return count;
+}
+
+// Reads what the patterns store. Without any matrix, the longest list tells the number of ranks.
+static sim_err_t read_stored(const app_kv_plan_t *plan,
+                             app__patterns_t *patterns,
+                             sim_message_t *message)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < plan->count && patterns->ranks == 0; i++) {
+        const uint32_t reads = word_count(plan->patterns[i].storage_read);
+        const uint32_t writes = word_count(plan->patterns[i].storage_write);
+        most = reads > most ? reads : most;
+        most = writes > most ? writes : most;
+    }
+    patterns->ranks = patterns->ranks == 0 ? most : patterns->ranks;
+    sim_err_t error = SIM_OK;
+    for (size_t i = 0; i < plan->count && error == SIM_OK; i++) {
+        const app_kv_pattern_t *const from = &plan->patterns[i];
+        app__pattern_t *const to = &patterns->list[i];
+        error = read_inner(from->storage_read, from, SECTION_READ, patterns, to, message);
+        if (error == SIM_OK) {
+            error = read_inner(from->storage_write, from, SECTION_WRITE, patterns, to, message);
+        }
         message->placed = error != SIM_OK;
     }
     return error;
@@ -380,12 +423,12 @@ sim_err_t app__patterns_read(const app_context_t *context,
         .count = plan->count,
     };
     for (size_t i = 0; i < plan->count && error == SIM_OK; i++) {
-        error = read_pattern(context,
-                             plan_name,
-                             &plan->patterns[i],
-                             patterns,
-                             &patterns->list[i],
-                             message);
+        error = read_matrix(context,
+                            plan_name,
+                            &plan->patterns[i],
+                            patterns,
+                            &patterns->list[i],
+                            message);
     }
-    return error;
+    return error == SIM_OK ? read_stored(plan, patterns, message) : error;
 }
