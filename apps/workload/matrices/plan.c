@@ -104,8 +104,8 @@ static sim_err_t read_row(sim_words_t *words, sim_word_t word, row_t *row, sim_m
     return SIM_OK;
 }
 
-// Sets the number of ranks, or checks that a row has one value for each. A list of what is stored may
-// have fewer: the ranks at the end store nothing then.
+// Sets the number of ranks, or checks that a row has one value for each. A list of what is stored
+// may have fewer: the ranks at the end store nothing then.
 static sim_err_t check_width(const sim_words_t *words,
                              const sim_word_t *word,
                              size_t count,
@@ -352,11 +352,11 @@ static sim_err_t read_file(const app_context_t *context,
 
 // Reads the matrix of a pattern, and what its file has beside it.
 static sim_err_t read_matrix(const app_context_t *context,
-                              const char *plan_name,
-                              const app_kv_pattern_t *from,
-                              app__patterns_t *patterns,
-                              app__pattern_t *pattern,
-                              sim_message_t *message)
+                             const char *plan_name,
+                             const app_kv_pattern_t *from,
+                             app__patterns_t *patterns,
+                             app__pattern_t *pattern,
+                             sim_message_t *message)
 {
     sim_err_t error = SIM_OK;
     pattern->reads = from->reads;
