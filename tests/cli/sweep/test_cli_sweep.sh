@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # test_cli_sweep.sh - rocesim sweep: grids, seeds, restarts, tables, jobs for clusters.
 #
-# Goal: a sweep of 60 runs that is killed twice ends in the tables, byte for byte, of one that was
-# not; a run that fails is named and in nobody's way; means and intervals are those of the runs;
-# printed jobs do the same runs; mistakes are told before anything runs, columns that stay empty after.
+# Goal: a sweep of 60 runs (24 where runs are few) that is killed twice ends in the tables, byte for
+# byte, of one that was not; a run that fails is named and in nobody's way; means and intervals are
+# those of the runs; printed jobs do the same runs; mistakes are told before anything runs, columns
+# that stay empty after.
 # Method: small incasts, SIGKILL, a folder without room, the awk mean of a column.
 # Not pinned: how long it takes, or which cluster.
 set -u
@@ -20,27 +21,30 @@ scenario: base.yaml
 grid:
   nic.congestion-control: [dcqcn, none]
   size: [10KB, 100KB, 1MB]
-seeds: 10
+seeds: SEEDS
 columns: [flows.slowdown.p99, flows.fct_us.max, pfc.pause_frames, "apps[0].goodput_gbps"]
 END
+seeds=$(few 10 4)
+runs=$((6 * seeds))
+sed -i "s/SEEDS/$seeds/" "$work/sweep.yaml"
 sweep() {
     "$ROCESIM" sweep "$work/sweep.yaml" --quiet "$@" >"$work/out" 2>"$work/err"
 }
 
 sweep -o "$work/a" -j 2 || fail "a sweep: $(cat "$work/err")"
-grep -q "6 points, 60 runs (0 were there), 0 failed" "$work/out" || fail "said: $(cat "$work/out")"
-[ "$(wc -l <"$work/a/runs.csv")" -eq 61 ] && [ "$(wc -l <"$work/a/points.csv")" -eq 7 ] ||
+grep -q "6 points, $runs runs (0 were there), 0 failed" "$work/out" || fail "said: $(cat "$work/out")"
+[ "$(wc -l <"$work/a/runs.csv")" -eq $((runs + 1)) ] && [ "$(wc -l <"$work/a/points.csv")" -eq 7 ] ||
     fail "rows of the tables"
 
 # Killed twice, when some of its runs stand, and gone on with. False: on a busy machine the kills
 # came too late to tell anything.
 kill_twice() {
-    local runs child pid
+    local stand child pid
     rm -rf "$work/b"
-    for runs in 10 30; do
+    for stand in $((runs / 6)) $((runs / 2)); do
         sweep -o "$work/b" -j 2 &
         child=$!
-        until [ "$(find "$work/b/runs" -name summary.json 2>/dev/null | wc -l)" -ge $runs ]; do
+        until [ "$(find "$work/b/runs" -name summary.json 2>/dev/null | wc -l)" -ge $stand ]; do
             kill -0 $child 2>/dev/null || break
             sleep 0.005
         done
@@ -63,14 +67,14 @@ for table in runs.csv points.csv; do
 done
 
 # A row per point: the mean over its seeds.
-mean=$(awk -F, '$2 == 6 { sum += $8 } END { printf "%.9g", sum / 10 }' "$work/a/runs.csv")
+mean=$(awk -F, -v n="$seeds" '$2 == 6 { sum += $8 } END { printf "%.9g", sum / n }' "$work/a/runs.csv")
 [ "$(awk -F, '$1 == 6 { printf "%.9g", $6 }' "$work/a/points.csv")" = "$mean" ] ||
     fail "mean: $mean, $(tail -n 1 "$work/a/points.csv")"
 # `rocesim compare` takes the folder for all its runs.
 "$ROCESIM" compare "$work/a" >"$work/compared" 2>&1 || fail "compare: $(cat "$work/compared")"
-[ "$(awk 'NR == 1 { print $1, NF } /^runs/ { print $2 }' "$work/compared" | xargs)" = "p1 6 10" ] ||
+[ "$(awk 'NR == 1 { print $1, NF } /^runs/ { print $2 }' "$work/compared" | xargs)" = "p1 6 $seeds" ] ||
     fail "compared: $(head -n 2 "$work/compared")"
-[ "$("$ROCESIM" compare --csv "$work/a" | wc -l)" -eq 61 ] || fail "compare --csv of a sweep"
+[ "$("$ROCESIM" compare --csv "$work/a" | wc -l)" -eq $((runs + 1)) ] || fail "compare --csv of a sweep"
 "$ROCESIM" explain "$work/a" >"$work/out" 2>&1
 [ $? = 2 ] && grep -q 'holds a sweep, expected one of its runs, in ' "$work/out" || fail "$(cat "$work/out")"
 "$ROCESIM" compare "$work/none" >"$work/out" 2>&1
@@ -81,31 +85,31 @@ head -n 1 "$work/a/points.csv" | grep -q \
     fail "header of points.csv: $(head -n 1 "$work/a/points.csv")"
 
 # A run that cannot be written is named; when there is room again only it is run.
-rm -r "$work/a/runs/p3-s7"
-touch "$work/a/runs/p3-s7"
+rm -r "$work/a/runs/p3-s3"
+touch "$work/a/runs/p3-s3"
 sweep -o "$work/a" -j 2 && fail "a failed run: exit status 0"
-grep -q "^p3-s7: .*is not a folder" "$work/err" || fail "not named: $(cat "$work/err")"
-grep -q "^p3-s7,3,7,dcqcn,1MB,,,,,,,.*is not a folder" "$work/a/runs.csv" ||
-    fail "no row of the failed run: $(grep p3-s7 "$work/a/runs.csv")"
-awk -F, '$1 == 3 { exit !($4 == 9 && $5 == 1 && $6 > 0) }' "$work/a/points.csv" ||
+grep -q "^p3-s3: .*is not a folder" "$work/err" || fail "not named: $(cat "$work/err")"
+grep -q "^p3-s3,3,3,dcqcn,1MB,,,,,,,.*is not a folder" "$work/a/runs.csv" ||
+    fail "no row of the failed run: $(grep p3-s3 "$work/a/runs.csv")"
+awk -F, -v n="$seeds" '$1 == 3 { exit !($4 == n - 1 && $5 == 1 && $6 > 0) }' "$work/a/points.csv" ||
     fail "the point of the failed run"
-rm "$work/a/runs/p3-s7"
+rm "$work/a/runs/p3-s3"
 sweep -o "$work/a" -j 2 || fail "after a failure"
-grep -q "(59 were there), 0 failed" "$work/out" || fail "after a failure: $(cat "$work/out")"
+grep -q "($((runs - 1)) were there), 0 failed" "$work/out" || fail "after a failure: $(cat "$work/out")"
 cmp "$work/a/runs.csv" "$work/b/runs.csv" || fail "runs.csv differs after a failure"
 
 # Jobs for a scheduler; the tables afterwards.
 sweep -o "$work/c" --print-jobs || fail "--print-jobs"
-[ "$(wc -l <"$work/out")" -eq 60 ] || fail "--print-jobs: $(wc -l <"$work/out") lines"
+[ "$(wc -l <"$work/out")" -eq $runs ] || fail "--print-jobs: $(wc -l <"$work/out") lines"
 mkdir "$work/bin" && ln -s "$(realpath "$ROCESIM")" "$work/bin/rocesim"
 sweep -o "$work/c" --slurm || fail "--slurm"
 cp "$work/out" "$work/job"
-grep -q '^#SBATCH --array=1-60$' "$work/job" || fail "--slurm: no array"
+grep -q "^#SBATCH --array=1-$runs\$" "$work/job" || fail "--slurm: no array"
 sed -n 's/^\(p[0-9]*\)$/\1/p' "$work/job" >/dev/null
-for task in 1 60; do
+for task in 1 $runs; do
     SLURM_ARRAY_TASK_ID=$task PATH=$work/bin:$PATH bash "$work/job" >/dev/null || fail "task $task"
 done
-for run in p1-s1 p6-s10; do
+for run in p1-s1 "p6-s$seeds"; do
     diff -r -I '"wall_' -x manifest.json "$work/c/runs/$run" "$work/b/runs/$run" >/dev/null ||
         fail "the job of $run gave something else"
 done
@@ -114,7 +118,7 @@ done
 sweep -o "$work/d" --print-jobs || fail "--print-jobs of a folder"
 PATH=$work/bin:$PATH bash "$work/out" >"$work/ran" 2>&1 || fail "printed jobs: $(head -n 3 "$work/ran")"
 sweep -o "$work/d" || fail "tables after printed jobs: $(cat "$work/err")"
-grep -q "(60 were there), 0 failed" "$work/out" || fail "after printed jobs: $(cat "$work/out")"
+grep -q "($runs were there), 0 failed" "$work/out" || fail "after printed jobs: $(cat "$work/out")"
 cmp "$work/d/points.csv" "$work/b/points.csv" || fail "points.csv of printed jobs"
 
 # Figures: a curve per congestion control, sizes along x, intervals.
