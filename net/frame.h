@@ -28,6 +28,8 @@ static_assert(NET_FRAME_HEADERS_MAX + ROCE_MTU_STANDARD_MAX + ROCE_ICRC_BYTES + 
               "the largest frame with all telemetry");
 
 typedef struct net_frame {
+    bool without_icrc; // build: the ICRC is zero, for a reader that does not look at it
+
     uint8_t destination_mac[6];
     uint8_t source_mac[6];
     bool tagged; // 802.1Q

@@ -9,6 +9,7 @@
     (NET_TRACE_TX | NET_TRACE_RX | NET_TRACE_DROP | NET_TRACE_MARK | NET_TRACE_XOFF | \
      NET_TRACE_TRIM)
 
+#define ICRC_BYTES UINT64_C(4)
 #define CUT_BYTES 40u // in the file, of a frame that snaplen may cut
 
 // -- frames and comments
@@ -20,6 +21,10 @@ static bool passes_filter(const pcap_out_fabric_t *fabric,
     net_frame_t frame;
     uint8_t bytes[NET_FRAME_BYTES_MAX];
     net_packet_frame(sender, packet, &frame);
+    // The ICRC of a RoCEv2 packet is at the end of the frame, unless telemetry follows.
+    frame.without_icrc =
+        frame.telemetry == NET_TELEMETRY_NONE &&
+        pcap_out_filter_reach_bytes(fabric->filter) + ICRC_BYTES <= packet->frame_bytes;
     if (fabric->config.capture.without_telemetry) {
         frame.telemetry = NET_TELEMETRY_NONE;
         frame.hop_count = 0;

@@ -86,7 +86,40 @@ sim_err_t pcap_out_filter_check(const char *filter_text, sim_message_t *message)
 
 struct pcap_out_filter {
     struct bpf_program program;
+    uint32_t reach_bytes;
 };
+
+#define IPV4_BYTES 20u // what a filter's index register holds: the length of the IP header
+
+// Returns where the last load of a program ends.
+static uint32_t reach_of(const struct bpf_program *program)
+{
+    uint64_t reach = 0;
+    for (unsigned i = 0; i < program->bf_len; i++) {
+        const struct bpf_insn *const one = &program->bf_insns[i];
+        const unsigned class = BPF_CLASS(one->code);
+        const unsigned mode = BPF_MODE(one->code);
+        const unsigned size = BPF_SIZE(one->code);
+        if ((class == BPF_LDX && mode != BPF_MSH) ||
+            (class == BPF_MISC && BPF_MISCOP(one->code) == BPF_TAX)) {
+            return UINT32_MAX; // another index
+        }
+        if ((class == BPF_LD || class == BPF_LDX) &&
+            (mode == BPF_ABS || mode == BPF_IND || mode == BPF_MSH)) {
+            const uint64_t end = (uint64_t)one->k + (mode == BPF_IND ? IPV4_BYTES : 0) +
+                                 (size == BPF_W   ? 4
+                                  : size == BPF_H ? 2
+                                                  : 1);
+            reach = end > reach ? end : reach;
+        }
+    }
+    return reach < UINT32_MAX ? (uint32_t)reach : UINT32_MAX;
+}
+
+uint32_t pcap_out_filter_reach_bytes(const pcap_out_filter_t *filter)
+{
+    return filter->reach_bytes;
+}
 
 sim_err_t pcap_out_filter_open(const char *filter_text,
                                pcap_out_filter_t **filter,
@@ -104,6 +137,7 @@ sim_err_t pcap_out_filter_open(const char *filter_text,
         sim_free(made);
         return error;
     }
+    made->reach_bytes = reach_of(&made->program);
     *filter = made;
     return SIM_OK;
 }

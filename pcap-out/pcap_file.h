@@ -34,6 +34,9 @@ SIM_MUST_CHECK sim_err_t pcap_out_filter_open(const char *filter_text,
 bool pcap_out_filter_matches(const pcap_out_filter_t *filter,
                              const uint8_t *bytes,
                              uint32_t size_bytes);
+// Returns how many bytes from its begin the filter looks at, at most, of a frame without IP
+// options; UINT32_MAX: that is not known.
+uint32_t pcap_out_filter_reach_bytes(const pcap_out_filter_t *filter);
 void pcap_out_filter_close(pcap_out_filter_t *filter);
 
 // Creates or truncates the file. snaplen_bytes: bytes kept of each frame, 0 for all. filter_text:

@@ -188,11 +188,11 @@ static uint8_t *build_payload(const net_frame_t *frame, uint32_t icrc, uint8_t *
     const uint32_t size_bytes = frame->payload_bytes + pad_bytes;
     if (size_bytes != 0 && frame->payload == NULL) {
         memset(at, 0, size_bytes);
-        icrc = crc32_of_zeros(icrc, size_bytes);
+        icrc = frame->without_icrc ? 0 : crc32_of_zeros(icrc, size_bytes);
     } else if (size_bytes != 0) {
         memcpy(at, frame->payload, frame->payload_bytes);
         memset(at + frame->payload_bytes, 0, pad_bytes);
-        icrc = (uint32_t)crc32(icrc, at, size_bytes);
+        icrc = frame->without_icrc ? 0 : (uint32_t)crc32(icrc, at, size_bytes);
     }
     if (frame->mrc.cut) {
         return at + size_bytes;
@@ -249,8 +249,11 @@ static size_t build_roce(const net_frame_t *frame, uint8_t *bytes)
     memcpy(extra, frame->extra, frame->extra_bytes);
     uint8_t *const payload = extra + frame->extra_bytes;
 
-    uint32_t icrc = net__frame_icrc_start(ip, frame->ipv6);
-    icrc = (uint32_t)crc32(icrc, extensions, (uInt)(payload - extensions));
+    uint32_t icrc = 0;
+    if (!frame->without_icrc) {
+        icrc = net__frame_icrc_start(ip, frame->ipv6);
+        icrc = (uint32_t)crc32(icrc, extensions, (uInt)(payload - extensions));
+    }
     const uint8_t *const end = build_payload(frame, icrc, payload);
     SIM_CHECK(end == udp + udp_bytes);
     if (frame->ipv6) {

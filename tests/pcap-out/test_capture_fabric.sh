@@ -26,6 +26,8 @@ captures:
   - {fabric: all.pcapng.gz}
   - {fabric: drops.pcapng, around: drop, before: 2us, after: 3us, at-most: 4}
   - {fabric: marks.pcapng, around: mark, before: 300ns, after: 200ns, at-most: 30}
+  - {fabric: ends.pcapng, filter: "udp[udp[4:2] - 4:4] > 0x80000000"}
+  - {fabric: ack.pcapng, filter: "ether[58:4] > 0x80000000"}
   - {fabric: ring.pcapng, ring: 100KB}
   - {ports: "*->*", file: "{port}.pcap"}
 END
@@ -189,6 +191,14 @@ for name, word, before, after, most in (("drops", "dropped: ", 2000000, 3000000,
     expected = [f for f in frames if any(m - before <= f.ps <= m + after for m in moments)]
     assert [whole(f) for f in near] == [whole(f) for f in expected] != [], (name, len(near), len(expected))
     assert len(moments) == most and len(near) < len(frames) / 2, name
+# Filters that look at ICRCs: at the end of each packet; at byte 58, where that of an ACK is.
+def word(bytes, at): return int.from_bytes(bytes[at:at + 4], "big")
+def end(f): return 14 + int.from_bytes(f.bytes[16:18], "big") - 4
+for name, place in ("ends", end), ("ack", lambda f: 58):
+    near = read(work + "/lossy/captures/%s.pcapng" % name)[2]
+    expected = [f for f in frames if word(f.bytes, place(f)) > 0x80000000]
+    assert [(f.ps, f.bytes) for f in near] == [(f.ps, f.bytes) for f in expected], (name, len(near))
+    assert 10 < len(near) < 0.8 * len(frames), (name, len(near))
 ring = read(work + "/lossy/captures/ring.pcapng")[2]
 last = frames[-len(ring):]
 assert [(f.ps, f.bytes) for f in ring] == [(f.ps, f.bytes) for f in last], "the ring has other frames"
