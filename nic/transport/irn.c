@@ -208,6 +208,15 @@ static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
     return sent.packet;
 }
 
+// Returns whether the recovery is over: everything sent before it has arrived, or, as in the
+// simulator of ConWeave, an answer names no packet ahead of a missing one.
+static bool recovered(const irn_t *irn, const nic_held_news_t *news)
+{
+    const irn_config_t *const config = irn->held.base.config;
+    return irn->held.base.qp->una_psn >= irn->recovery_psn ||
+           (config->recovery == IRN_ALL && !news->told);
+}
+
 static void acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     (void)nic;
@@ -216,7 +225,7 @@ static void acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     if (!news.alive) {
         return;
     }
-    if (irn->recovering && qp->una_psn >= irn->recovery_psn) {
+    if (irn->recovering && recovered(irn, &news)) {
         irn->recovering = false;
     }
     if (news.moved) {

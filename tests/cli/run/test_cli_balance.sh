@@ -108,6 +108,15 @@ retransmitted() { # OOO
         --set "nic.ooo=$1" >"$work/out" 2>&1 || fail "ooo $1: $(tail -n 1 "$work/out")"
     value "$work/r/summary.json" retransmitted_packets
 }
+# IRN under a spray: with `all`, each ACK ends a recovery (2466 packets are sent again; 2227 if only the
+# packets sent before it do), with `missing` what is late is sent again (526).
+recovered() { # RECOVERY
+    "$ROCESIM" run scenarios/fabrics/fabric.yaml -o "$work/r" --quiet --set hosts=16 --set per_leaf=4 \
+        --set bytes=1MB --set balance=random --set "nic.irn.recovery=$1" >"$work/out" 2>&1 ||
+        fail "recovery $1: $(tail -n 1 "$work/out")"
+    value "$work/r/summary.json" retransmitted_packets
+}
+[ "$(recovered all)" -gt 2350 ] && [ "$(recovered missing)" -lt 700 ] || fail "recoveries of IRN"
 [ "$(retransmitted off)" -gt 0 ] || fail "go-back-N does not go back"
 [ "$(retransmitted place)" = 0 ] || fail "placed packets are sent again"
 sed -i 's/bytes: 200KB/&, verb: read, messages: 2/' "$work/clean.yaml"
