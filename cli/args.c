@@ -158,9 +158,9 @@ static sim_err_t unknown_command(const char *name, world_error_t *error)
                "rocesim: unknown command '%s'",
                world_show(&shown, name));
     world_error_add_nearest(error, name, names, SIM_COUNT_OF(names));
-    world_error_add(error,
-                    ", expected run, hpcc, check, topo, params, sweep, compare, plot or "
-                    "another that rocesim --help lists");
+    world_error_add_expected(error,
+                             "run, hpcc, check, topo, params, sweep, compare, plot or another "
+                             "that rocesim --help lists");
     return SIM_ERR_UNKNOWN;
 }
 

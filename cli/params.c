@@ -198,7 +198,7 @@ static sim_err_t unknown_path(const char *path, world_error_t *error)
             }
         }
     }
-    world_error_add(error, ", expected a path such as switch.ecn or nic.mtu");
+    world_error_add_expected(error, "a path such as switch.ecn or nic.mtu");
     for (size_t i = 0; groups[i] != NULL; i++) {
         sim_free(groups[i]);
     }

@@ -65,14 +65,19 @@ bool world_error_add_nearest(world_error_t *error,
     return true;
 }
 
+void world_error_add_expected(world_error_t *error, const char *what)
+{
+    const size_t used = strlen(error->text);
+    const bool asked = used > 0 && error->text[used - 1] == '?';
+    world_error_add(error, "%s%s", asked ? " Expected " : ", expected ", what);
+}
+
 void world_error_add_names(world_error_t *error,
                            const char *const *names,
                            size_t count,
                            const char *where)
 {
-    const size_t used = strlen(error->text);
-    const bool asked = used > 0 && error->text[used - 1] == '?';
-    world_error_add(error, asked ? " Expected " : ", expected ");
+    world_error_add_expected(error, "");
     world_error_add_list(error, count > 1 ? "one of " : "", names, count, where);
 }
 

@@ -86,8 +86,8 @@ const sim_attr_table_t world_capture_config_attrs = {
     SIM_COUNT_OF(capture_attrs)};
 // clang-format on
 
-#define SERIES_EXPECTED                                                       \
-    "expected port[A->B].METRIC, nic[HOST].COUNTER, qp[HOST:NUMBER].METRIC, " \
+#define SERIES_EXPECTED                                              \
+    "port[A->B].METRIC, nic[HOST].COUNTER, qp[HOST:NUMBER].METRIC, " \
     "qp[HOST->PEER].METRIC, switch[NAME].METRIC or node[NAME].METRIC"
 
 static uint64_t switch_buffer_bytes(const net_node_t *node)
@@ -347,7 +347,7 @@ static sim_err_t parse_series(const world_registry_t *registry,
         return world_fail(error,
                           SIM_ERR_INVALID,
                           place,
-                          "'%s' is no series, " SERIES_EXPECTED,
+                          "'%s' is no series, expected " SERIES_EXPECTED,
                           world_show(&shown, text));
     }
     char *const kind = sim_format("%.*s", (int)(open - text), text);
@@ -362,7 +362,7 @@ static sim_err_t parse_series(const world_registry_t *registry,
                    "unknown kind of series '%s'",
                    world_show(&shown, kind));
         world_error_add_nearest(error, kind, kinds, SIM_COUNT_OF(kinds));
-        world_error_add(error, ", " SERIES_EXPECTED);
+        world_error_add_expected(error, SERIES_EXPECTED);
         sim_free(kind);
         return SIM_ERR_UNKNOWN;
     }
@@ -444,7 +444,7 @@ static sim_err_t take_series(world_scenario_t *scenario,
         return world_fail(error,
                           SIM_ERR_INVALID,
                           &map->place,
-                          "an entry of observe without 'series', " SERIES_EXPECTED);
+                          "an entry of observe without 'series', expected " SERIES_EXPECTED);
     }
     const char *const text = series->config.series;
     if (text[0] == '[' && text[strlen(text) - 1] == ']') {

@@ -275,14 +275,19 @@ sim_err_t world__take_choice(const world_tree_t *map,
     if (map->kind != WORLD_TREE_MAP || map->count == 0) {
         // A kind without attributes may be written without the colon.
         const bool scalar = map->kind == WORLD_TREE_SCALAR && !map->is_null;
+        const bool known = scalar && is_one_of(map->text, names, name_count);
         world_fail(error,
                    result,
                    &wrong->place,
-                   scalar ? "%s is '%s', expected a mapping: '%s: {...}' with"
-                          : "%s is %s, expected",
+                   known    ? "%s is '%s', expected a mapping: '%s: {...}'"
+                   : scalar ? "%s is '%s', expected a mapping with one of "
+                            : "%s is %s, expected one of ",
                    what,
                    scalar ? world_show(&shown, map->text) : world_tree_kind_text(map),
-                   scalar ? map->text : "");
+                   known ? map->text : "");
+        if (known) {
+            return SIM_ERR_INVALID;
+        }
     } else if (map->count > 1 && is_one_of(map->entries[0].key->text, names, name_count)) {
         wrong = map->entries[1].key;
         if (!is_one_of(wrong->text, names, name_count)) {
@@ -301,7 +306,7 @@ sim_err_t world__take_choice(const world_tree_t *map,
         world_fail(error,
                    result,
                    &wrong->place,
-                   "%s has both '%s' and '%s', expected only",
+                   "%s has both '%s' and '%s', expected only one of ",
                    what,
                    map->entries[0].key->text,
                    wrong->text);
@@ -318,10 +323,9 @@ sim_err_t world__take_choice(const world_tree_t *map,
                    "unknown %s '%s'",
                    what,
                    world_show(&shown, wrong->text));
-        const bool near = world_error_add_nearest(error, wrong->text, names, name_count);
-        world_error_add(error, near ? " Expected" : ", expected");
+        (void)world_error_add_nearest(error, wrong->text, names, name_count);
+        world_error_add_expected(error, "one of ");
     }
-    world_error_add(error, " one of ");
     for (size_t i = 0; i < name_count; i++) {
         world_error_add(error, "%s%s", i > 0 ? ", " : "", names[i]);
     }
