@@ -142,12 +142,15 @@ static sim_err_t check_back(const app__serving_t *serving,
 {
     const sim_time_t least_ps = serving->config.fail_detect_ps + LEAST_GONE_PS;
     if (gone_ps < least_ps) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "fail-host",
-                              ": %s comes back after %.3g s, expected at least fail-detect and 1 s",
-                              word,
-                              (double)gone_ps / 1e12);
+        return sim_fail_about(
+            message,
+            SIM_ERR_RANGE,
+            "fail-host",
+            ": %s comes back after %.6g s, expected at least %.6g s (fail-detect and "
+            "1 s)",
+            word,
+            (double)gone_ps / 1e12,
+            (double)least_ps / 1e12);
     }
     if (serving->config.transport == APP__SERVING_MOONCAKE ||
         app__serving_member_count(serving) > 0) {

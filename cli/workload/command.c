@@ -189,18 +189,12 @@ static bool is_warning(const char *note)
     return strncmp(note, "warning: ", strlen("warning: ")) == 0;
 }
 
-static void print_workload(const workload_t *workload)
+// Prints what the ranks do.
+static void print_operations(const workload_t *workload)
 {
     const app__schedule_counts_t *const counts = &workload->schedule->counts;
     const app__workload_summary_t *const summary = &workload->summary;
     world_text_t texts[3];
-    printf("%s: %s\n", workload->name, workload->format->what);
-    printf("  ranks       %" PRIu32 ", with up to %u processor%s and %u NIC%s each\n",
-           workload->schedule->rank_count,
-           counts->cpu_max + 1u,
-           sim_plural(counts->cpu_max + 1u),
-           counts->nic_max + 1u,
-           sim_plural(counts->nic_max + 1u));
     printf("  operations  %" PRIu64 " send%s, %" PRIu64 " receive%s, %" PRIu64
            " computation%s, %" PRIu64 " part%s of collectives; %" PRIu64 " requires, %" PRIu64
            " irequires\n",
@@ -233,6 +227,21 @@ static void print_workload(const workload_t *workload)
            counts->depth,
            sim_plural(counts->depth));
     print_bounds(summary);
+}
+
+static void print_workload(const workload_t *workload)
+{
+    const app__schedule_counts_t *const counts = &workload->schedule->counts;
+    printf("%s: %s\n", workload->name, workload->format->what);
+    printf("  ranks       %" PRIu32 ", with up to %u processor%s and %u NIC%s each\n",
+           workload->schedule->rank_count,
+           counts->cpu_max + 1u,
+           sim_plural(counts->cpu_max + 1u),
+           counts->nic_max + 1u,
+           sim_plural(counts->nic_max + 1u));
+    if (counts->sends + counts->recvs + counts->calcs + counts->colls > 0) {
+        print_operations(workload); // the file of an algorithm has none
+    }
     for (size_t i = 0; i < workload->schedule->note_count; i++) {
         if (!is_warning(workload->schedule->notes[i])) {
             printf("  file        %s\n", workload->schedule->notes[i]);

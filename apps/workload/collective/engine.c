@@ -485,8 +485,17 @@ static sim_err_t check_file(const app__collectives_t *all, sim_message_t *messag
                           file->bytes_max);
 }
 
-static sim_err_t check_pairs(const app__collectives_t *all, sim_message_t *message)
+// Refuses options that do not go together.
+static sim_err_t check_options(const app__collectives_t *all, sim_message_t *message)
 {
+    const sim_ratio_t scale = all->options.tuning_scale;
+    if (!all->options.tuning_latency && scale.num != scale.den) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "tuning-scale",
+                              ": it acts on the latencies of tuning-latency, which is off; "
+                              "expected 1, or tuning-latency: on");
+    }
     if (all->options.pairs > 1 && all->options.queue_pairs != APP__QPS_PERMANENT) {
         return sim_fail_about(message,
                               SIM_ERR_INVALID,
@@ -528,7 +537,7 @@ sim_err_t app__collectives_create(const app_context_t *context,
     all->first_flow_id =
         app__reserve_flow_ids(workload->runtime, all->records_max * schedule->rank_count);
     app__coll_layouts(all);
-    sim_err_t error = check_pairs(all, message);
+    sim_err_t error = check_options(all, message);
     error = error == SIM_OK ? read_file(context, all, message) : error;
     error = error == SIM_OK ? app__coll_plan_all(all, message) : error;
     error = error == SIM_OK ? check_file(all, message) : error;

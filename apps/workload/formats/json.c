@@ -279,15 +279,20 @@ sim_err_t app__json_fail(const app__json_t *json,
                          sim_message_t *message)
 {
     const app__json_value_t *const at = &json->values[value];
+    const bool quotes = at->type != APP__JSON_OBJECT && at->type != APP__JSON_ARRAY;
     return sim_fail_in(message,
                        SIM_ERR_INVALID,
                        json->file,
                        at->line,
                        at->column,
-                       "%s: '%.*s', expected %s",
+                       "%s%s%.*s%s, expected %s",
                        problem,
-                       (int)(at->length < 60 ? at->length : 60),
+                       quotes ? ": '" : "",
+                       (int)(!quotes           ? 0
+                             : at->length < 60 ? at->length
+                                               : 60),
                        at->text,
+                       quotes ? "'" : "",
                        expected);
 }
 

@@ -72,7 +72,7 @@ app = json.load(open("all/summary.json"))["apps"][0]
 assert app["requests"] + app["failed"] == 60 and app["failed"] > 20, "no node is left"
 PYTHON
 for wrong in 'host1 host1:twice' 'host1@soon:no time' 'host0:no host of a prefill or decode node' \
-    'host99:matches no host' 'host1@250ms+1s:at least fail-detect' \
+    'host99:matches no host' 'host1@250ms+1s:expected at least 1.05 s' \
     'host1+x:no time' 'host1@18446744s+2s:at most 100000s' 'host1+18446743s:at most 100000s'; do
     "$ROCESIM" run losses.yaml -o wrong --quiet --set "traffic[0].serving.fail-host=${wrong%%:*}" \
         >/dev/null 2>said && fail "$wrong was taken"

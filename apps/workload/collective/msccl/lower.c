@@ -168,6 +168,7 @@ void app__lower_late(app__lowering_t *to, app__lower_late_t late, const app__ste
     late.gpu = to->gpu;
     late.block = to->block;
     late.step = app__lower_step(to, to->gpu, to->block, step);
+    late.op = to->op;
     SIM_GROW(to->late, to->late_count, &to->late_capacity);
     to->late[to->late_count++] = late;
 }
@@ -315,13 +316,7 @@ static void set_late(app__lowering_t *to)
             made->steps[late->step].wait_block = block;
             made->steps[late->step].wait_step = step;
         } else if (wrong != NULL) {
-            to->error = sim_fail_in(to->message,
-                                    SIM_ERR_INVALID,
-                                    to->json->file,
-                                    made->lines[late->step],
-                                    1,
-                                    "%s, expected a plan that ends",
-                                    wrong);
+            app__lower_fail(to, late->op, wrong, "a plan that ends");
         }
     }
 }

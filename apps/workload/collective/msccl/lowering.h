@@ -102,9 +102,10 @@ typedef struct app__lower_late {
     uint32_t gpu;
     uint32_t block;
     uint32_t step;
-    uint32_t a; // WAIT: GPU that signals; BARRIER: the other block; ACQUIRE: semaphore
-    uint32_t b; // WAIT: its stream; BARRIER: barrier
-    uint32_t n; // how many of them come before it
+    uint32_t op; // in the file
+    uint32_t a;  // WAIT: GPU that signals; BARRIER: the other block; ACQUIRE: semaphore
+    uint32_t b;  // WAIT: its stream; BARRIER: barrier
+    uint32_t n;  // how many of them come before it
     app__lower_range_t range; // packets
 } app__lower_late_t;
 
