@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# labels: clang
+# labels: clang plain
 # tests/test_hpcc_order.sh - one order of events, however the engine gets there.
 #
 # Goal: with ties by insertion and the HPCC simulator's random numbers, which depend on the order of

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
+# labels: plain
 # Goal: on an idle network, every request of `serving` has the times of an independent queue model, and one
 # node without batches has the mean waiting time of the queue M/D/1.
 # Method: queue_model.py follows the rules of docs/models/serving.md on the same trace: 2 % for means and 99th

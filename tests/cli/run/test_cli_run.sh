@@ -303,14 +303,14 @@ grep -q '"ended": "stalled"' "$work/s/summary.json" || fail "stall is not in the
 # Shells make background jobs ignore SIGINT until the program catches it, when the run begins. Without
 # --foreground timeout sends it twice, and the second one ends the program at once.
 timeout --foreground 3000 "$ROCESIM" run $here/demo/demo.yaml --until 1s \
-    --set "traffic[0].poisson.stop=500ms" \
+    --set "traffic[0].poisson.stop=200ms" \
     -o "$work/i" >"$work/stdout" 2>"$work/stderr" &
 child=$!
-for _ in {1..600}; do
-    sleep 0.5
+for _ in {1..3000}; do
+    sleep 0.1
     [ -e "$work/i/.unfinished/events.csv" ] && break
 done
-sleep 0.5
+sleep 0.1
 kill -INT $child
 wait $child
 status=$?
@@ -332,15 +332,15 @@ done
 # A folder is known by its summary, so this one turns into a device while the run is on its way.
 rm -rf "$work/w"
 timeout --foreground 3000 "$ROCESIM" run $here/demo/demo.yaml --until 1s \
-    --set "traffic[0].poisson.stop=500ms" \
+    --set "traffic[0].poisson.stop=200ms" \
     -o "$work/w" >"$work/stdout" 2>"$work/stderr" &
 child=$!
-for _ in {1..600}; do
-    sleep 0.5
+for _ in {1..3000}; do
+    sleep 0.1
     [ -e "$work/w/.unfinished/events.csv" ] && break
 done
 ln -s /dev/full "$work/w/.unfinished/summary.json"
-sleep 0.5
+sleep 0.1
 kill -INT $child
 wait $child
 status=$?
