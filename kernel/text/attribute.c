@@ -307,6 +307,12 @@ static bool value_is_within(const sim_attr_t *attr, const value_t *value)
     return true;
 }
 
+// Returns whether an attribute is a number with a largest value of its own.
+static bool has_maximum(const sim_attr_t *attr)
+{
+    return attr->max_text != NULL && attr->type != SIM_ATTR_WEIGHTS;
+}
+
 static void fail_range(const sim_attr_t *attr, sim__span_t span, sim_message_t *message)
 {
     const sim__shown_t shown = sim__show(span);
@@ -440,6 +446,9 @@ sim_err_t sim_attr_set(const sim_attr_t *attr,
         }
     } else {
         const sim_err_t error = parse_value(attr, span, &value, message);
+        if (error == SIM_ERR_RANGE && *span.begin != '-' && has_maximum(attr)) {
+            fail_range(attr, span, message); // it says more than the limit of 64 bits
+        }
         if (error != SIM_OK) {
             mention_auto(attr, message);
             return error;
