@@ -444,6 +444,30 @@ static void serving_fill(const void *object, void *report_void)
     sim_sample_set_fini(&sums.kv);
 }
 
+// Warns of failures that came when the last request had ended: nothing of them is in the results.
+static void warn_late(const app__serving_t *serving,
+                      void (*write)(const char *text, void *ctx),
+                      void *ctx)
+{
+    sim_time_t last_ps = 0;
+    for (uint32_t i = 0; i < serving->requests.count; i++) {
+        const sim_time_t settled_ps = serving->courses[i].settled_ps;
+        last_ps = settled_ps > last_ps ? settled_ps : last_ps; // NEVER: it has not ended
+    }
+    for (size_t i = 0; i < serving->failure_count; i++) {
+        const app__serving_failure_t *const failure = &serving->failures[i];
+        if (failure->at_ps > last_ps) {
+            char *const text = sim_format("warning: serving: %s fails at %.6g s, but the last "
+                                          "request ended at %.6g s\n",
+                                          failure->host->sim.name,
+                                          (double)failure->at_ps / 1e12,
+                                          (double)last_ps / 1e12);
+            write(text, ctx);
+            sim_free(text);
+        }
+    }
+}
+
 void app__serving_warn(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx)
 {
     const app__serving_t *const serving = (const app__serving_t *)(const void *)app;
@@ -476,12 +500,14 @@ void app__serving_warn(const app_t *app, void (*write)(const char *text, void *c
     if (untold > 0) {
         char *const text =
             sim_format("warning: serving: the router was not told of the end of %" PRIu64
-                       " request%s, since messages to its host were lost for 30 s\n",
+                       " request%s, since messages to its host were lost for 30 s; it waits for them, so "
+                       "the run does not end by itself\n",
                        untold,
                        sim_plural(untold));
         write(text, ctx);
         sim_free(text);
     }
+    warn_late(serving, write, ctx);
 }
 
 static void serving_fini(void *report_void)

@@ -46,6 +46,7 @@ void app__schedule_destroy(app__schedule_t *schedule)
     app__schedule_destroy(schedule->typical);
     sim_free(schedule->typical_of);
     sim_free(schedule->refusal);
+    sim_free(schedule->flaw);
     sim_free(schedule->ranks);
     sim_free(schedule->absent_rank);
     sim_free(schedule);

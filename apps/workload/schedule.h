@@ -149,6 +149,7 @@ typedef struct app__schedule {
     uint32_t *typical_of; // per call: the call of `typical` that stands for it
     uint32_t alike;       // ranks for which each of the typical ones stands
     char *refusal; // why no run can hold the schedule, which then has counts only; NULL: one can
+    char *flaw;    // why also `algorithm-file` refuses this file of an algorithm; NULL: it does not
     app__schedule_counts_t counts;
     // Where the file first names a rank that it does not have, as a message; NULL: nowhere. Such a
     // schedule can be counted and converted, but not run.

@@ -383,11 +383,14 @@ static int describe(const workload_t *workload, bool json)
         print_workload(workload);
     }
     warn(workload);
+    if (workload->schedule->flaw != NULL) {
+        fprintf(stderr, "%s\n", workload->schedule->flaw);
+    }
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {
         fprintf(stderr, "rocesim: cannot write to the standard output\n");
         return CLI_EXIT_FAILED;
     }
-    return CLI_EXIT_DONE;
+    return workload->schedule->flaw == NULL ? CLI_EXIT_DONE : CLI_EXIT_BAD_INPUT;
 }
 
 static int check_file(const cli_args_t *args, const app__workload_file_t *file)

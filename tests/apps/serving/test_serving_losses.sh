@@ -28,6 +28,11 @@ done
 cmp -s digest1 digest2 && cmp -s digest1 digest4 || fail "digests differ on 1, 2 and 4 threads"
 "$ROCESIM" run losses.yaml -o mooncake --quiet --set 'traffic[0].serving.transport=mooncake' \
     --set 'traffic[0].serving.layer-groups=4' >said 2>&1 || fail "$(cat said)"
+"$ROCESIM" run losses.yaml -o late --quiet --set 'traffic[0].serving.fail-host=host2@90s' \
+    --set 'traffic[0].serving.fail-at=250ms' >said 2>&1 || fail "$(cat said)"
+grep -q 'warning: serving: host2 fails at 90 s, but the last request ended at ' said || fail "$(cat said)"
+"$ROCESIM" run losses.yaml -o t1 --quiet --threads 1 $experts >said 2>&1 || fail "$(cat said)"
+grep -q 'but the last request ended' said && fail "$(cat said)"
 "$ROCESIM" run losses.yaml -o all --quiet --set 'traffic[0].serving.fail-host=host[1-6]' >said 2>&1 ||
     fail "$(cat said)"
 for experts in node pool; do

@@ -291,8 +291,7 @@ static void note_run(const plan_t *plan, app__schedule_t *schedule)
                                       msccl.program->block_count,
                                       msccl.program->step_count));
     } else {
-        app__schedule_note(schedule,
-                           sim_format("warning: the plan does not run: %s", message.text));
+        schedule->flaw = sim_strdup(message.text);
     }
     app__schedule_fact(schedule, "runs", error == SIM_OK);
     app__msccl_fini(&msccl);
