@@ -498,12 +498,12 @@ void app__serving_warn(const app_t *app, void (*write)(const char *text, void *c
         sim_free(text);
     }
     if (untold > 0) {
-        char *const text =
-            sim_format("warning: serving: the router was not told of the end of %" PRIu64
-                       " request%s, since messages to its host were lost for 30 s; it waits for them, so "
-                       "the run does not end by itself\n",
-                       untold,
-                       sim_plural(untold));
+        char *const text = sim_format(
+            "warning: serving: the router was not told of the end of %" PRIu64
+            " request%s, since messages to its host were lost for 30 s; it waits for them, so "
+            "the run does not end by itself\n",
+            untold,
+            sim_plural(untold));
         write(text, ctx);
         sim_free(text);
     }
