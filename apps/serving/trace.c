@@ -105,7 +105,10 @@ static bool is_blank(span_t line)
 // cell begins and ends with are a part of it.
 static const char *cell_end(const char *at, const char *end)
 {
-    const char *from = at + strspn(at, " ");
+    const char *from = at;
+    while (from < end && *from == ' ') {
+        from++;
+    }
     if (from < end && *from == '"') {
         const char *quote = memchr(from + 1, '"', (size_t)(end - from - 1));
         while (quote != NULL && quote + 1 < end && quote[1] == '"') { // a quote within
