@@ -316,7 +316,11 @@ static sim_err_t take_collective(job_t *job,
         member = member || group->ranks[i] == rank;
     }
     if (kind == APP__COLL_COUNT) {
-        return fail_node(job, rank, node, "there is no model of this collective, expected another");
+        return fail_node(job,
+                         rank,
+                         node,
+                         "there is no model of this comm_type, expected 0 to 2 or 5 to 9 (all "
+                         "but gather and scatter)");
     }
     if (!member) {
         return fail_node(job, rank, node, "the rank is not in the group, expected one that is");

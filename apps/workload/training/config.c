@@ -257,7 +257,14 @@ static sim_err_t check_degrees(const app__plan_t *plan, sim_message_t *message)
                               plan->pp,
                               plan->microbatches);
     }
-    if (plan->ep > 1 && (model->experts == 0 || model->experts % plan->ep != 0)) {
+    if (plan->ep > 1 && model->experts == 0) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "ep",
+                              ": %u ranks for experts, which the model does not have, expected 1",
+                              plan->ep);
+    }
+    if (plan->ep > 1 && model->experts % plan->ep != 0) {
         return sim_fail_about(message,
                               SIM_ERR_INVALID,
                               "ep",

@@ -304,7 +304,7 @@ START_TEST(trouble_is_named)
     node = coll_of(3, 4, NULL);
     files[0] = begin_trace();
     put_message(&files[0], &node);
-    check_refused(1, "there is no model of this collective");
+    check_refused(1, "there is no model of this comm_type");
     files[1] = begin_trace();
     files[0] = begin_trace();
     const buffer_t two[] = {coll_of(3, 0, NULL), coll_of(3, 2, NULL)};

@@ -195,7 +195,7 @@ refused "training: dp: 8 NICs of hosts are no whole number" --set $T.tp=3
 refused "training: pp: pp x vpp = 4 chunks for 2 layers" --set $T.pp=4
 refused "training: vpp: the interleaved schedule" --set $T.pp=2 --set $T.vpp=2 --set $T.layers=4 \
     --set $T.microbatches=3
-refused "training: ep: 0 experts for 2 ranks" --set $T.ep=2
+refused "training: ep: 2 ranks for experts, which the model does not have" --set $T.ep=2
 refused "training: ep: 8 does not divide cp x dp = 4" --set $T.experts=8 --set $T.ep=8 --set $T.tp=2
 refused "training: heads: 7 heads do not divide" --set $T.heads=7
 refused "training: top-k: a token uses 9 of 8" --set $T.experts=8 --set $T.top-k=9
