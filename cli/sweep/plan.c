@@ -388,7 +388,8 @@ sim_err_t cli_sweep_load(const char *file_name,
     }
     const world_tree_t *const grid = result == SIM_OK ? value_of(root, "grid") : NULL;
     const world_tree_t *const points = result == SIM_OK ? value_of(root, "points") : NULL;
-    const bool seeds_alone = grid == NULL && points == NULL && value_of(root, "seeds") != NULL;
+    const bool seeds_alone = result == SIM_OK && grid == NULL && points == NULL &&
+                             value_of(root, "seeds") != NULL;
     if (result == SIM_OK && (grid != NULL) == (points != NULL) && !seeds_alone) {
         result = world_fail(error,
                             SIM_ERR_INVALID,
@@ -397,7 +398,7 @@ sim_err_t cli_sweep_load(const char *file_name,
                             grid != NULL ? "both grid and points" : "neither grid nor points",
                             grid != NULL ? "one of them" : "one of them, or seeds");
     }
-    if (result == SIM_OK && seeds_alone) {
+    if (seeds_alone) {
         (void)add_point(sweep);
     } else if (result == SIM_OK) {
         result = grid != NULL ? take_grid(sweep, grid, error) : take_points(sweep, points, error);
