@@ -388,8 +388,8 @@ sim_err_t cli_sweep_load(const char *file_name,
     }
     const world_tree_t *const grid = result == SIM_OK ? value_of(root, "grid") : NULL;
     const world_tree_t *const points = result == SIM_OK ? value_of(root, "points") : NULL;
-    const bool seeds_alone = result == SIM_OK && grid == NULL && points == NULL &&
-                             value_of(root, "seeds") != NULL;
+    const bool seeds_alone =
+        result == SIM_OK && grid == NULL && points == NULL && value_of(root, "seeds") != NULL;
     if (result == SIM_OK && (grid != NULL) == (points != NULL) && !seeds_alone) {
         result = world_fail(error,
                             SIM_ERR_INVALID,
