@@ -5,6 +5,7 @@
 #include "cli/explain/explain.h"
 #include "cli/progress.h"
 #include "cli/ranks/ranks.h"
+#include "cli/ranks/watch.h"
 #include "kernel/order/fifo.h"
 #include "results/summary.h"
 #include "world/explain.h"
@@ -26,6 +27,7 @@ static volatile sig_atomic_t is_rank;
 static void on_signal(int number)
 {
     if (is_rank != 0 && number == SIGTERM) {
+        cli_ranks_note_told();
         (void)alarm(GRACE_S);
     }
     sim_t *const sim = interruptible;

@@ -3,7 +3,8 @@
 //
 // Each rank appends its number and its process to a file of the launcher's as it begins. The
 // launcher gets a descriptor of each process from the system, which becomes readable when the
-// process ends. Without such descriptors (before Linux 5.3) it notices nothing.
+// process ends. Without such descriptors (before Linux 5.3) it notices nothing. A rank that mpirun
+// tells to end notes that in the file: another rank died before it.
 #include "cli/ranks/watch.h"
 
 #include <errno.h>
@@ -11,15 +12,31 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define LOOK_AGAIN_MS 50 // while ranks have not begun
 #define LINE_BYTES 32u
+#define TOLD '-'        // begins the line of a rank that mpirun told to end
 #define TERM_AFTER_S 4u // mpirun gives ranks five seconds at most
 #define KILL_AFTER_S 7u
 #define SECOND_MS 1000
+
+// The launcher's file and this rank's line, for the signal handler, which has no context argument.
+static volatile int told_file = -1;
+static char told_line[LINE_BYTES];
+
+void cli_ranks_note_told(void)
+{
+    if (told_file >= 0) {
+        const int before = errno; // of the code that the signal interrupts
+        // A short write leaves the launcher without the name of the rank that died, and no more.
+        (void)!write(told_file, told_line, strlen(told_line));
+        errno = before;
+    }
+}
 
 void cli_ranks_sign_in(const char *file)
 {
@@ -37,7 +54,8 @@ void cli_ranks_sign_in(const char *file)
         snprintf(line, sizeof(line), "%lu %ld\n", strtoul(rank, NULL, 10), (long)getpid());
     // A short write leaves a rank unwatched, and no more.
     (void)!write(opened, line, (size_t)size);
-    (void)close(opened);
+    snprintf(told_line, sizeof(told_line), "%c%lu\n", TOLD, strtoul(rank, NULL, 10));
+    told_file = opened;
 }
 
 void cli_ranks_watch_begin(cli_ranks_watch_t *watch, const char *file, unsigned count)
@@ -58,6 +76,9 @@ static void open_processes(cli_ranks_watch_t *watch)
     char line[LINE_BYTES];
     unsigned number = 0;
     while (list != NULL && fgets(line, sizeof(line), list) != NULL && number < watch->count) {
+        if (line[0] == TOLD) {
+            continue;
+        }
         char *end = line;
         const unsigned long rank = strtoul(line, &end, 10);
         const long process = strtol(end, NULL, 10);
@@ -72,6 +93,35 @@ static void open_processes(cli_ranks_watch_t *watch)
     if (list != NULL) {
         (void)fclose(list);
     }
+}
+
+// Returns whether mpirun told a rank to end before it ended.
+static bool was_told(const cli_ranks_watch_t *watch, int rank)
+{
+    FILE *const list = fopen(watch->file, "re");
+    char line[LINE_BYTES];
+    bool found = false;
+    while (list != NULL && !found && fgets(line, sizeof(line), list) != NULL) {
+        found = line[0] == TOLD && strtol(line + 1, NULL, 10) == rank;
+    }
+    if (list != NULL) {
+        (void)fclose(list);
+    }
+    return found;
+}
+
+// Returns the rank that died by itself among those whose end was just noticed; -1: nobody knows.
+static int died_first(const cli_ranks_watch_t *watch, nfds_t polled)
+{
+    int first = -1;
+    unsigned ended = 0;
+    for (nfds_t i = 1; i < polled; i++) {
+        if ((watch->processes[i].revents & POLLIN) != 0 && !was_told(watch, watch->ranks[i])) {
+            first = watch->ranks[i];
+            ended++;
+        }
+    }
+    return ended == 1 ? first : -1;
 }
 
 // Closes the processes: the first has ended.
@@ -124,15 +174,12 @@ bool cli_ranks_watch_wait(cli_ranks_watch_t *watch, int messages)
         if ((ready < 0 && errno != EINTR) || (ready == 0 && watch->over && !hurry(watch))) {
             return false;
         }
-        unsigned ended = 0;
-        for (unsigned i = 1; i < polled; i++) {
-            if ((watch->processes[i].revents & POLLIN) != 0) {
-                watch->first = watch->ranks[i];
-                ended++;
-            }
+        bool any = false;
+        for (nfds_t i = 1; i < polled && ready > 0; i++) {
+            any |= (watch->processes[i].revents & POLLIN) != 0;
         }
-        if (ended > 0) {
-            watch->first = ended == 1 ? watch->first : -1; // nobody knows which was first
+        if (any) {
+            watch->first = died_first(watch, polled);
             stop(watch);
         }
         if (watch->processes[0].revents != 0) {

@@ -25,6 +25,10 @@ typedef struct cli_ranks_watch {
 // Tells the launcher, which made the file, of this process. Called by a rank as it begins.
 void cli_ranks_sign_in(const char *file);
 
+// Notes that mpirun told this rank to end. Safe in a signal handler. Does nothing before
+// cli_ranks_sign_in.
+void cli_ranks_note_told(void);
+
 // Begins to watch the ranks that sign in.
 void cli_ranks_watch_begin(cli_ranks_watch_t *watch, const char *file, unsigned count);
 // Waits until a descriptor can be read. Returns false if that failed. Ends mpirun if it is still
