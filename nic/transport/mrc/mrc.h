@@ -53,6 +53,7 @@ typedef struct nic_mrc_shared {
     uint64_t nacks;   // sent, for trimmed packets
     uint64_t trimmed; // trimmed packets that arrived as new data
     uint64_t probes;  // sent
+    uint64_t credits; // always 0: MRC has no credit, and readers of UEC's summary find the name
     uint64_t gaps;    // packets found lost by a gap in a SACK
     uint64_t lost;    // packets found lost by a time-out
     uint64_t skipped; // paths that became SKIP

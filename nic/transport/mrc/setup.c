@@ -109,6 +109,7 @@ static const nic_counter_info_t counters[] = {
     COUNTER(nacks, "NACKs sent, for trimmed packets"),
     COUNTER(trimmed, "packets that arrived without their payload and were new"),
     COUNTER(probes, "probes sent"),
+    COUNTER(credits, "grants of credit sent: 0, MRC has none"),
     COUNTER(gaps, "packets that the sender found lost by a gap in a SACK"),
     COUNTER(lost, "packets that the sender found lost by a time-out"),
     COUNTER(skipped, "times that a path was skipped after a mark or a trim"),

@@ -64,6 +64,7 @@ again=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["transp
 loss="--set link.loss-rate=0.002 --set nic.mrc.probe-interval=20us"
 run loss mrc $loss
 holds loss "completed == 16 && gaps > 0 && failed > 0 && healed > 0 && retransmitted >= failed"
+[ "$(value loss credits)" = 0 ] || fail "the summary does not have credits: 0"
 for threads in 2 4; do
     run loss$threads mrc $loss --threads $threads
     [ "$(value loss$threads digest)" = "$(value loss digest)" ] || fail "$threads threads have another digest"
