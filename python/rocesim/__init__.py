@@ -29,7 +29,7 @@ from .session import Session, SessionError
 from .sweeps import Sweep, load_sweep, sweep
 from .tables import Column, Table
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "BadInput",
