@@ -20,6 +20,7 @@
 #define LOOK_AGAIN_MS 50 // while ranks have not begun
 #define LINE_BYTES 32u
 #define TOLD '-'        // begins the line of a rank that mpirun told to end
+#define GONE 0          // events of a rank that ended before its process could be opened
 #define TERM_AFTER_S 4u // mpirun gives ranks five seconds at most
 #define KILL_AFTER_S 7u
 #define SECOND_MS 1000
@@ -86,13 +87,39 @@ static void open_processes(cli_ranks_watch_t *watch)
             continue;
         }
         watch->ranks[watch->met + 1] = (int)rank;
+        const int opened = (int)syscall(SYS_pidfd_open, process, 0);
+        const bool gone = opened < 0 && errno == ESRCH;
         watch->processes[watch->met + 1] =
-            (struct pollfd){.fd = (int)syscall(SYS_pidfd_open, process, 0), .events = POLLIN};
+            (struct pollfd){.fd = opened, .events = gone ? GONE : POLLIN};
         watch->met++;
     }
     if (list != NULL) {
         (void)fclose(list);
     }
+}
+
+static bool has_ended(const struct pollfd *process)
+{
+    return process->events == GONE || (process->revents & POLLIN) != 0;
+}
+
+static bool any_gone(const cli_ranks_watch_t *watch, nfds_t polled)
+{
+    bool any = false;
+    for (nfds_t i = 1; i < polled; i++) {
+        any |= watch->processes[i].events == GONE;
+    }
+    return any;
+}
+
+// Returns whether the rank of any of these processes has ended.
+static bool any_ended(const cli_ranks_watch_t *watch, nfds_t polled)
+{
+    bool any = false;
+    for (nfds_t i = 1; i < polled; i++) {
+        any |= has_ended(&watch->processes[i]);
+    }
+    return any;
 }
 
 // Returns whether mpirun told a rank to end before it ended.
@@ -116,7 +143,7 @@ static int died_first(const cli_ranks_watch_t *watch, nfds_t polled)
     int first = -1;
     unsigned ended = 0;
     for (nfds_t i = 1; i < polled; i++) {
-        if ((watch->processes[i].revents & POLLIN) != 0 && !was_told(watch, watch->ranks[i])) {
+        if (has_ended(&watch->processes[i]) && !was_told(watch, watch->ranks[i])) {
             first = watch->ranks[i];
             ended++;
         }
@@ -169,16 +196,13 @@ bool cli_ranks_watch_wait(cli_ranks_watch_t *watch, int messages)
         watch->processes[0] = (struct pollfd){.fd = messages, .events = POLLIN};
         const bool looks = !watch->over && watch->met < watch->count;
         const nfds_t polled = watch->over ? 1 : watch->met + 1;
-        const int wait_ms = looks ? LOOK_AGAIN_MS : watch->over ? SECOND_MS : -1;
+        const bool gone = !watch->over && any_gone(watch, polled);
+        const int wait_ms = gone ? 0 : looks ? LOOK_AGAIN_MS : watch->over ? SECOND_MS : -1;
         const int ready = poll(watch->processes, polled, wait_ms);
         if ((ready < 0 && errno != EINTR) || (ready == 0 && watch->over && !hurry(watch))) {
             return false;
         }
-        bool any = false;
-        for (nfds_t i = 1; i < polled && ready > 0; i++) {
-            any |= (watch->processes[i].revents & POLLIN) != 0;
-        }
-        if (any) {
+        if (ready >= 0 && any_ended(watch, polled)) {
             watch->first = died_first(watch, polled);
             stop(watch);
         }
