@@ -217,6 +217,16 @@ static int compare_positions(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
+static bool is_sorted(const nic_moment_t *moment)
+{
+    for (size_t i = 1; i < moment->position_count; i++) {
+        if (compare_positions(&moment->positions[i - 1], &moment->positions[i]) > 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 nic_moment_t *nic_moment_take(const net_t *net, sim_time_t now_ps)
 {
     nic_moment_t *const moment = sim_alloc(sizeof(*moment));
@@ -237,7 +247,7 @@ nic_moment_t *nic_moment_take(const net_t *net, sim_time_t now_ps)
             nic_for_each_qp(nic, add_position, moment);
         }
     }
-    if (moment->position_count > 0) {
+    if (!is_sorted(moment)) {
         qsort(moment->positions,
               moment->position_count,
               sizeof(*moment->positions),
@@ -406,7 +416,22 @@ static void move_packet(const nic_moment_t *first,
     net_packet_aside(packet)->draw += (uint32_t)draws;
 }
 
-uint64_t nic_moment_jump(const nic_moment_t *first, const nic_moment_t *second, uint64_t count)
+// Checks that a jump by by_ps leads to the state before it.
+static void check_jump(const nic_moment_t *second, sim_time_t by_ps)
+{
+    const char *why = NULL;
+    nic_moment_t *const third = nic_moment_take(second->net, second->now_ps + by_ps);
+    SIM_CHECKF(nic_moment_repeats(second, third, &why),
+               "fast-forward: the jump at %" PRIu64 " ps does not lead to the same state: %s",
+               second->now_ps,
+               why);
+    nic_moment_free(third);
+}
+
+uint64_t nic_moment_jump(const nic_moment_t *first,
+                         const nic_moment_t *second,
+                         uint64_t count,
+                         bool check)
 {
     const sim_time_t period_ps = second->now_ps - first->now_ps;
     for (size_t i = 0; i < second->count; i++) {
@@ -424,31 +449,34 @@ uint64_t nic_moment_jump(const nic_moment_t *first, const nic_moment_t *second, 
         }
     }
     sim_period_shift(net_sim(first->net), second->now_ps, count * period_ps);
-    const char *why = NULL;
-    nic_moment_t *const third = nic_moment_take(first->net, second->now_ps + count * period_ps);
-    SIM_CHECKF(nic_moment_repeats(second, third, &why),
-               "fast-forward: the jump at %" PRIu64 " ps does not lead to the same state: %s",
-               second->now_ps,
-               why);
-    nic_moment_free(third);
+    if (check) {
+        check_jump(second, count * period_ps);
+    }
     return count * (second->hops - first->hops);
 }
 
 // -- guessing the period
 
+#define FRAMES_LEAST 48u // from which a period is guessed
+
 struct nic_watch {
+    const net_t *net;
     net_port_t *port;
+    uint32_t next_count; // of frames, when somebody searches again
     net_tap_t tap;
 };
 
 typedef struct senders {
     uint64_t least_packets; // left to send at some queue pair
     uint32_t count;
+    uint32_t at_ends; // queue pairs with the first or last packet of a message under way, maybe
+    uint32_t seen;    // queue pairs
 } senders_t;
 
 static void look_at(const nic_qp_t *qp, void *ctx)
 {
     senders_t *const senders = ctx;
+    senders->seen++;
     if (qp->sq_done == qp->sq_posted) {
         return;
     }
@@ -457,18 +485,28 @@ static void look_at(const nic_qp_t *qp, void *ctx)
         sends ? (nic__wqe(qp, qp->sq_send)->length - qp->send_offset) / qp->mtu_bytes : 0;
     senders->least_packets = left < senders->least_packets ? left : senders->least_packets;
     senders->count += sends;
+    senders->at_ends += qp->sq_send != qp->sq_done || qp->una_offset == 0;
 }
 
-nic_watch_t *nic_watch_begin(const net_t *net, uint32_t least_packets)
+// Returns the NIC with the most queue pairs that send. NULL: none does, or some one has less than
+// least_packets left. *seen is increased by what was looked at, *at_ends by the queue pairs that are
+// not in the middle of a message.
+static nic_t *find_watched(const net_t *net,
+                           uint32_t least_packets,
+                           uint64_t *seen,
+                           uint32_t *at_ends)
 {
     nic_t *best = NULL;
     uint32_t most = 0;
     for (size_t i = 0; i < net_node_count(net); i++) {
         net_node_t *const node = net_node_at(net, i);
+        *seen += node->port_count;
         for (uint32_t n = 0; node->kind == NET_NODE_HOST && n < nic_count(node); n++) {
             nic_t *const nic = nic_at(node, n);
             senders_t senders = {.least_packets = UINT64_MAX};
             nic_for_each_qp(nic, look_at, &senders);
+            *seen += senders.seen;
+            *at_ends += senders.at_ends;
             if (senders.least_packets < least_packets) {
                 return NULL;
             }
@@ -478,13 +516,30 @@ nic_watch_t *nic_watch_begin(const net_t *net, uint32_t least_packets)
             }
         }
     }
-    if (best == NULL || best->planes != NULL || !best->draws) {
+    return best;
+}
+
+nic_watch_t *nic_watch_begin(const net_t *net, uint32_t least_packets, uint64_t *seen)
+{
+    uint32_t at_ends = 0;
+    nic_t *const best = find_watched(net, least_packets, seen, &at_ends);
+    if (best == NULL || at_ends != 0 || best->planes != NULL || !best->draws) {
         return NULL;
     }
     nic_watch_t *const watch = sim_alloc(sizeof(*watch));
+    watch->net = net;
     watch->port = best->port;
+    watch->next_count = FRAMES_LEAST;
     net_draws_tap(watch->port, &watch->tap);
     return watch;
+}
+
+bool nic_watch_holds(const nic_watch_t *watch, uint32_t least_packets, uint64_t *seen, bool *steady)
+{
+    uint32_t at_ends = 0;
+    const bool holds = find_watched(watch->net, least_packets, seen, &at_ends) != NULL;
+    *steady = at_ends == 0;
+    return holds;
 }
 
 void nic_watch_end(nic_watch_t *watch)
@@ -494,8 +549,6 @@ void nic_watch_end(nic_watch_t *watch)
         sim_free(watch);
     }
 }
-
-#define FRAMES_LEAST 48u
 
 // Returns whether the last frames are those `step` before: at least twice, and FRAMES_LEAST / 2.
 static bool frames_repeat(const net_tap_t *tap, uint32_t step)
@@ -516,11 +569,16 @@ static bool frames_repeat(const net_tap_t *tap, uint32_t step)
     return true;
 }
 
-sim_time_t nic_watch_period_ps(const nic_watch_t *watch, bool *over)
+sim_time_t nic_watch_period_ps(nic_watch_t *watch, bool *over, uint64_t *seen)
 {
     const net_tap_t *const tap = &watch->tap;
     *over = tap->count == NET_TAP_FRAMES;
+    if (tap->count < watch->next_count && !*over) {
+        return 0;
+    }
+    watch->next_count = tap->count + tap->count / 8 + 1;
     for (uint32_t step = 1; tap->count >= FRAMES_LEAST && step <= tap->count / 3; step++) {
+        *seen += 1;
         if (frames_repeat(tap, step)) {
             return tap->frames[tap->count - 1].time_ps - tap->frames[tap->count - 1 - step].time_ps;
         }

@@ -29,19 +29,30 @@ bool nic_moment_repeats(const nic_moment_t *first, const nic_moment_t *second, c
 // fires.
 uint64_t nic_moment_most(const nic_moment_t *first, const nic_moment_t *second);
 // Does so many times at once what happened between two moments. The network is at the second one.
-// Returns the frames that it sent in them.
-uint64_t nic_moment_jump(const nic_moment_t *first, const nic_moment_t *second, uint64_t count);
+// Returns the frames that it sent in them. With `check`, ends the program if this does not lead to
+// the state of the second moment.
+uint64_t nic_moment_jump(const nic_moment_t *first,
+                         const nic_moment_t *second,
+                         uint64_t count,
+                         bool check);
 
 // The frames that a host's port sends, from which the length of a period is guessed.
 typedef struct nic_watch nic_watch_t;
 
-// Watches the port of the queue pair that has the most left to send. NULL: no queue pair sends, or
-// some one has less than least_packets left, which no jump pays.
-nic_watch_t *nic_watch_begin(const net_t *net, uint32_t least_packets);
+// Watches the port of the NIC with the most queue pairs that send. NULL: none sends, or some one has
+// less than least_packets left, or the first or last packet of a message is under way. *seen is increased by the ports and queue pairs that were looked at.
+// The caller ends the watch.
+nic_watch_t *nic_watch_begin(const net_t *net, uint32_t least_packets, uint64_t *seen);
+// Returns whether nic_watch_begin would watch a port now. *steady tells whether all packets under way
+// are of the middle of messages.
+bool nic_watch_holds(const nic_watch_t *watch,
+                     uint32_t least_packets,
+                     uint64_t *seen,
+                     bool *steady);
 void nic_watch_end(nic_watch_t *watch); // NULL is allowed
 // Returns after which time the frames of the port repeat; 0: not known yet. *over is set when there
-// is no hope.
-sim_time_t nic_watch_period_ps(const nic_watch_t *watch, bool *over);
+// is no hope. *seen is increased by the lengths that were tried.
+sim_time_t nic_watch_period_ps(nic_watch_t *watch, bool *over, uint64_t *seen);
 
 SIM_C_END
 
