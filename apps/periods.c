@@ -3,9 +3,9 @@
 //
 // While all messages have much left to send, one port is watched. When its frames repeat, the state
 // of the network is taken at two moments so far apart, then 16 times as far: ties take so long to
-// repeat. Equal states prove that all repeats, and the rest of the periods is added at once. After
-// a failure, nobody looks until so much was simulated, or skipped, that failures cost three per cent
-// of a run at most. docs/models/fast-forward.md
+// repeat. Equal states prove that all repeats, and the rest of the periods is added at once. Looks
+// and failures cost three per cent of a run at most, or what jumps have gained.
+// docs/models/fast-forward.md
 #include "apps/periods.h"
 
 #include "nic/memo.h"

@@ -489,8 +489,8 @@ static void look_at(const nic_qp_t *qp, void *ctx)
 }
 
 // Returns the NIC with the most queue pairs that send. NULL: none does, or some one has less than
-// least_packets left. *seen is increased by what was looked at, *at_ends by the queue pairs that are
-// not in the middle of a message.
+// least_packets left. *seen is increased by what was looked at, *at_ends by the queue pairs that
+// are not in the middle of a message.
 static nic_t *find_watched(const net_t *net,
                            uint32_t least_packets,
                            uint64_t *seen,
