@@ -15,14 +15,15 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LOOK_AGAIN_MS 50 // while ranks have not begun
 #define LINE_BYTES 32u
-#define TOLD '-'        // begins the line of a rank that mpirun told to end
-#define GONE 0          // events of a rank that ended before its process could be opened
-#define TERM_AFTER_S 4u // mpirun gives ranks five seconds at most
-#define KILL_AFTER_S 7u
+#define TOLD '-'           // begins the line of a rank that mpirun told to end
+#define GONE 0             // events of a rank that ended before its process could be opened
+#define TERM_AFTER_MS 4000 // mpirun gives ranks five seconds at most
+#define KILL_AFTER_MS 7000
 #define SECOND_MS 1000
 
 // The launcher's file and this rank's line, for the signal handler, which has no context argument.
@@ -151,6 +152,13 @@ static int died_first(const cli_ranks_watch_t *watch, nfds_t polled)
     return ended == 1 ? first : -1;
 }
 
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * (int64_t)SECOND_MS + now.tv_nsec / 1000000;
+}
+
 // Closes the processes: the first has ended.
 static void stop(cli_ranks_watch_t *watch)
 {
@@ -160,7 +168,10 @@ static void stop(cli_ranks_watch_t *watch)
             watch->processes[i].fd = -1;
         }
     }
-    watch->over = true;
+    if (!watch->over) {
+        watch->over = true;
+        watch->over_ms = now_ms();
+    }
 }
 
 // Returns whether rank 0 has come to its end: then the others end by themselves.
@@ -170,20 +181,22 @@ static bool is_whole(const cli_ranks_watch_t *watch)
     return stat(watch->status, &about) == 0 && about.st_size > 0;
 }
 
-// Counts a second in which mpirun did not end. Ranks die with mpirun (cli_ranks_join). Returns
-// false if nothing more can come.
+// Ends an mpirun that is still there long after a rank has ended, whatever it says meanwhile. Ranks
+// die with mpirun (cli_ranks_join). Returns false if nothing more can come.
 static bool hurry(cli_ranks_watch_t *watch)
 {
-    watch->late_s++;
-    if (watch->mpirun <= 0 || is_whole(watch)) {
+    const int64_t late_ms = now_ms() - watch->over_ms;
+    if (watch->mpirun <= 0 || late_ms < TERM_AFTER_MS || is_whole(watch)) {
         return true;
     }
-    if (watch->late_s == TERM_AFTER_S) {
-        (void)kill(watch->mpirun, SIGTERM);
-    } else if (watch->late_s == KILL_AFTER_S) {
+    if (late_ms >= KILL_AFTER_MS) {
         (void)kill(watch->mpirun, SIGKILL);
         return false;
     }
+    if (!watch->termed) {
+        (void)kill(watch->mpirun, SIGTERM);
+    }
+    watch->termed = true;
     return true;
 }
 
@@ -199,7 +212,7 @@ bool cli_ranks_watch_wait(cli_ranks_watch_t *watch, int messages)
         const bool gone = !watch->over && any_gone(watch, polled);
         const int wait_ms = gone ? 0 : looks ? LOOK_AGAIN_MS : watch->over ? SECOND_MS : -1;
         const int ready = poll(watch->processes, polled, wait_ms);
-        if ((ready < 0 && errno != EINTR) || (ready == 0 && watch->over && !hurry(watch))) {
+        if ((ready < 0 && errno != EINTR) || (watch->over && !hurry(watch))) {
             return false;
         }
         if (ready >= 0 && any_ended(watch, polled)) {

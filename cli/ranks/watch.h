@@ -17,7 +17,8 @@ typedef struct cli_ranks_watch {
     bool over;                // one has ended
     pid_t mpirun;             // its process, for signals; 0: none
     const char *status;       // file that rank 0 writes when its results are whole; borrowed
-    unsigned late_s;          // time since then, in which mpirun did not end
+    int64_t over_ms;          // on the system's clock: when that was noticed
+    bool termed;              // mpirun was asked to end since then
     struct pollfd *processes; // [0] is for messages, the others are ranks as they signed in
     int *ranks;               // likewise
 } cli_ranks_watch_t;

@@ -38,7 +38,9 @@ for ((i = 0; i < ${KILLS:-100}; ++i)); do
     begin=$SECONDS
     wait $launcher
     status=$?
-    [ $((SECONDS - begin)) -le 10 ] || fail "kill $i: the others ended after $((SECONDS - begin)) s"
+    # A run that lost no rank takes its time.
+    [ ${#ranks[@]} -eq 0 ] || [ $((SECONDS - begin)) -le 10 ] ||
+        fail "kill $i: the others ended after $((SECONDS - begin)) s"
     if [ -e "$work/out/summary.json" ]; then
         diff -r -q -I '"wall_' "$work/whole" "$work/out" >"$work/diff" ||
             fail "kill $i: a folder with a summary is not whole: $(head -n 2 "$work/diff")"
