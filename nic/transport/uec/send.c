@@ -63,7 +63,7 @@ static sim_time_t rto_ps(const nic_uec_t *uec, uint32_t times)
     const sim_time_t least_ps = longer ? usual_ps : uec->rto_ps;
     const sim_time_t max_ps = uec->config->rto_max_ps;
     const sim_time_t most_ps = max_ps > least_ps ? max_ps : least_ps;
-    return least_ps > most_ps >> times ? most_ps : least_ps << times;
+    return times >= 63 || least_ps > most_ps >> times ? most_ps : least_ps << times;
 }
 
 static void arm(nic_uec_t *uec, sim_time_t due_ps)

@@ -164,6 +164,20 @@ for seed in 2 6; do
         fail "rud, seed $seed: $(head -2 "$work/said")"
 done
 
+# The time-out stays the longest for as long as a peer is silent: 10 that double, and 469 of 1 ms.
+cat >"$work/silent.yaml" <<'YAML'
+topology: {leaf-spine: {leaves: 2, spines: 1, hosts-per-leaf: 1, host-rate: 100Gbps, fabric-rate: 100Gbps}}
+links: {"leaf0--spine0": {down: [{at: 20us}]}}
+network: {convergence: 1s}
+switch: {mmu: trimming}
+nic: {transport: uec-rud, priority: 1, ack-priority: 6, uec: {rto: 1us, rto-max: 1ms}}
+traffic: [{flows: {verb: read, list: [host0 host1 1KB 30us]}}]
+YAML
+within 20 "$program" run "$work/silent.yaml" -o "$work/silent" --quiet >"$work/said" 2>&1
+outs=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["nic_counters"]["local_ack_timeout_err"])' \
+    "$work/silent/summary.json")
+near silent time-outs "$outs" 479 1
+
 # The studies run, and say what they print.
 ROCESIM=$program within 20 scenarios/uec/run --quick -o "$work/studies" incast loss >"$work/said" 2>&1 ||
     fail "the studies: $(tail -1 "$work/said")"
