@@ -341,7 +341,7 @@ void nic__mrc_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 
 // Queues the packets that are overdue. Returns when the next one is.
 // Nothing counts as in flight where no packet is. A SACK counts arrivals that only a later bitmap
-// shows: where packets that were taken for lost arrive, the count ends too high, and would close the
+// shows. Where those packets were taken for lost, the count ends too high, and would close the
 // window for good.
 static sim_time_t queue_overdue(nic_mrc_t *mrc, bool *any)
 {

@@ -174,8 +174,8 @@ nic: {transport: uec-rud, priority: 1, ack-priority: 6, uec: {rto: 1us, rto-max:
 traffic: [{flows: {verb: read, list: [host0 host1 1KB 30us]}}]
 YAML
 within 20 "$program" run "$work/silent.yaml" -o "$work/silent" --quiet >"$work/said" 2>&1
-outs=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["nic_counters"]["local_ack_timeout_err"])' \
-    "$work/silent/summary.json")
+outs=$(python3 -c 'import json, sys
+print(json.load(open(sys.argv[1]))["nic_counters"]["local_ack_timeout_err"])' "$work/silent/summary.json")
 near silent time-outs "$outs" 479 1
 
 # The studies run, and say what they print.
