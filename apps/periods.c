@@ -41,10 +41,10 @@ struct app_periods {
     uint64_t seen;        // ports and queue pairs looked at, not yet paid
     uint64_t cost_hops;   // of moments, not yet paid
     uint64_t gain_hops;   // of jumps, not yet spent
-    uint64_t least_hops;  // that ports have sent when somebody looks again
+    uint64_t least_hops;  // hops_of() when somebody looks again
 };
 
-// Returns about how many hops the run has made: a hop takes two events.
+// Returns about how many packet-hops the run has made: a hop takes two events.
 static uint64_t hops_of(const app_periods_t *periods)
 {
     uint64_t events = 0;

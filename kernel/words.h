@@ -26,6 +26,9 @@ typedef struct sim_words {
     uint32_t line;
 } sim_words_t;
 
+// Returns the text behind a byte order mark of UTF-8 (EF BB BF), which some editors write first. A
+// text without one is returned as it is.
+const char *sim_text_after_mark(const char *text, size_t size_bytes);
 // Starts a reader. text must live as long as the reader and its words. Skips a byte order mark.
 void sim_words_init(sim_words_t *words, const char *name, const char *text, size_t size_bytes);
 

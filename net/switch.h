@@ -29,19 +29,19 @@ typedef enum net_adaptive_by { NET_ADAPTIVE_EXACT, NET_ADAPTIVE_GRADES } net_ada
 #define NET_DRILL_MAX 16u           // remembered ports
 #define NET_VIRTUAL_CHANNELS_MAX 6u // classes 1 to 6
 
-// How a switch chooses among equal paths (docs/models/load-balancing.md).
-// Where packets are that ConWeave's last switch holds back.
+// Places where ConWeave's last switch keeps packets that it holds back.
 typedef enum net_conweave_held {
     NET_CONWEAVE_COUNTED, // in the switch's buffer
     NET_CONWEAVE_FREE,    // beside it, in memory of any size
 } net_conweave_held_t;
 
-// Whose CONGA it is.
+// Sources of CONGA's rules.
 typedef enum net_conga_rules {
     NET_CONGA_PAPER,
     NET_CONGA_SIMULATOR, // that of the simulator of ConWeave
 } net_conga_rules_t;
 
+// How a switch chooses among equal paths (docs/models/load-balancing.md).
 typedef struct net_balance_config {
     sim_name_t name; // a load balancer of net/models.h; "network": net_config_t.balance
     net_hash_fields_t ecmp_fields;

@@ -362,7 +362,7 @@ static uint64_t noted_bytes(void *ctx)
             frames += fabric->chosen[3 * i + PCAP_OUT_RECEIVED] ? received->packets : 0;
         }
     }
-    // Of frames that are cut, no more is sure than the head of a block.
+    // A frame that is cut has at least the head of its block.
     return snaplen != 0 ? frames * CUT_BYTES : bytes + frames * NET_LOG_FRAME_BYTES;
 }
 

@@ -2,11 +2,11 @@
 // apps/serving/trace.c - reads traces of requests in CSV and tells formats apart. The reader of
 // Mooncake's JSON lines is apps/mooncake/programs/trace.c. docs/formats/peers.md
 #include "apps/request_trace.h"
+#include "kernel/words.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define BYTE_ORDER_MARK "\xef\xbb\xbf"
 #define TOKENS_MAX UINT64_C(100000000)
 #define SPAN_MAX_S UINT64_C(9000000) // 104 days, less than SIM_TIME_END
 #define SECONDS_MAX UINT64_C(100000000000)
@@ -183,15 +183,9 @@ static bool has(span_t line, const char *text)
     return false;
 }
 
-static const char *after_mark(const char *text, size_t size)
-{
-    const size_t mark = sizeof(BYTE_ORDER_MARK) - 1;
-    return size >= mark && memcmp(text, BYTE_ORDER_MARK, mark) == 0 ? text + mark : text;
-}
-
 app__trace_format_t app__trace_detect(const char *text, size_t size_bytes)
 {
-    const char *at = after_mark(text, size_bytes);
+    const char *at = sim_text_after_mark(text, size_bytes);
     span_t line = {at, at};
     while (is_blank(line)) {
         if (!take_line(&at, text + size_bytes, &line)) {
@@ -489,7 +483,7 @@ static sim_err_t fail_unknown(const char *name,
     static const char expected[] = "expected JSON lines with input_length and output_length, or "
                                    "CSV with a first line TIMESTAMP,ContextTokens,GeneratedTokens "
                                    "or Timestamp,...,Request tokens,Response tokens";
-    const char *at = after_mark(text, size_bytes);
+    const char *at = sim_text_after_mark(text, size_bytes);
     span_t line = {at, at};
     uint64_t number = 0;
     while (is_blank(line)) {
@@ -507,11 +501,9 @@ static sim_err_t fail_unknown(const char *name,
     span_t cells[COLUMNS_MAX];
     size_t places[NEEDED];
     const size_t count = split(line, cells);
-    line.begin += strspn(line.begin, " \t");
-    const bool is_csv = *line.begin != '{' && count <= COLUMNS_MAX;
-    for (size_t f = APP__TRACE_AZURE; f < SIM_COUNT_OF(dialects) && is_csv; f++) {
+    for (size_t f = APP__TRACE_AZURE; f < SIM_COUNT_OF(dialects) && count <= COLUMNS_MAX; f++) {
         size_t missing = 0;
-        if (find_columns(&dialects[f], cells, count, places) + 1 < NEEDED) {
+        if (find_columns(&dialects[f], cells, count, places) + 1 != NEEDED) {
             continue;
         }
         while (places[missing] < count) {
@@ -555,7 +547,7 @@ sim_err_t app__trace_read(const char *name,
     }
     reader_t reader = {
         .name = name,
-        .at = after_mark(text, size_bytes),
+        .at = sim_text_after_mark(text, size_bytes),
         .end = text + size_bytes,
         .line = 1,
         .dialect = &dialects[format],

@@ -290,9 +290,9 @@ static void add_storm_remedies(const explain_t *explain, explain_finding_t *find
                                 "switch.pfc.alpha=1",
                                 "a larger share of the buffer delays pauses");
         }
-        const uint64_t half = UINT64_C(32) * 1000 * 1000;
-        const uint64_t buffer = config->buffer_bytes > half ? config->buffer_bytes : half;
-        char *const set = sim_format("switch.buffer=%" PRIu64 "MB", buffer / (half / 64));
+        const uint64_t twice_mb = 2 * config->buffer_bytes / 1000000;
+        char *const set =
+            sim_format("switch.buffer=%" PRIu64 "MB", twice_mb > 64 ? twice_mb : UINT64_C(64));
         cli__explain_remedy(finding, set, "more shared buffer and headroom delay pauses");
         sim_free(set);
     }

@@ -65,7 +65,7 @@ typedef struct lossy {
     double frames;
 } lossy_t;
 
-// What all links lost, and how much of that is of links that are accused.
+// The losses of all links, and how much of them links have that are accused.
 typedef struct lossy_all {
     explain_t *explain;
     lossy_t *links; // by the uid of the link's lower port
@@ -264,8 +264,8 @@ static void tell_fabric(const lossy_all_t *all)
     }
     cli__explain_evidence(finding,
                           sim_strdup("the links lost about equal shares of their frames, so that "
-                                     "no cable is to blame: compare optics, FEC and link margins "
-                                     "of the whole fabric"));
+                                     "no cable is to blame: look at optics, FEC and link margins "
+                                     "in the whole fabric"));
     cli__explain_remedy(finding, "link.loss-rate=0", "links without errors");
     cli__explain_remedy_selective(explain,
                                   finding,

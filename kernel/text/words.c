@@ -12,11 +12,16 @@
 #define EXPONENT_MAX 30
 #define PLACES_MAX 19
 
+const char *sim_text_after_mark(const char *text, size_t size_bytes)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    const bool marked = size_bytes >= sizeof(mark) - 1 && memcmp(text, mark, sizeof(mark) - 1) == 0;
+    return marked ? text + sizeof(mark) - 1 : text;
+}
+
 void sim_words_init(sim_words_t *words, const char *name, const char *text, size_t size_bytes)
 {
-    static const char mark[] = "\xef\xbb\xbf"; // some editors' first bytes of UTF-8
-    const bool marked = size_bytes >= sizeof(mark) - 1 && memcmp(text, mark, sizeof(mark) - 1) == 0;
-    const char *const begin = marked ? text + sizeof(mark) - 1 : text;
+    const char *const begin = sim_text_after_mark(text, size_bytes);
     *words = (sim_words_t){name, begin, text + size_bytes, begin, 1};
 }
 

@@ -362,19 +362,25 @@ START_TEST(weights_see_links_further_on)
 END_TEST
 
 // Returns the uplinks that frames of one host use which differ only in their source port.
+// Runs the bed and returns how many paths its frames took. Destroys the bed.
+static uint32_t run_for_paths(bed_t *bed)
+{
+    uint64_t least, most;
+    uint32_t used;
+    fixture_build(&bed->fixture);
+    fixture_run(&bed->fixture);
+    counts_of(bed, &least, &most, &used);
+    fixture_destroy(&bed->fixture);
+    return used;
+}
+
 static uint32_t hashed_paths(const net_switch_config_t *config)
 {
     bed_t bed;
     make(&bed, config, 1, 8, NULL);
     fixture_flow(bed.fixture.hosts[0],
                  &(fixture_flow_t){.to = 1, .count = 400, .vary_source_port = true});
-    fixture_build(&bed.fixture);
-    fixture_run(&bed.fixture);
-    uint64_t least, most;
-    uint32_t used;
-    counts_of(&bed, &least, &most, &used);
-    fixture_destroy(&bed.fixture);
-    return used;
+    return run_for_paths(&bed);
 }
 
 static uint32_t spread(const bed_t *bed, net_packet_t packet)
@@ -512,13 +518,7 @@ static uint32_t conga_idle_paths(net_conga_rules_t rules, uint16_t payload_bytes
                                    .count = 100,
                                    .period_ps = SIM_PS_PER_MS,
                                    .payload_bytes = payload_bytes});
-    fixture_build(&bed.fixture);
-    fixture_run(&bed.fixture);
-    uint64_t least, most;
-    uint32_t used;
-    counts_of(&bed, &least, &most, &used);
-    fixture_destroy(&bed.fixture);
-    return used;
+    return run_for_paths(&bed);
 }
 
 // Returns the share of the frames that take the faster of two uplinks of 2 : 1, which the slower

@@ -252,86 +252,6 @@ static sim_err_t take_nic(world_scenario_t *scenario, const world_tree_t *map, w
     return SIM_OK;
 }
 
-static bool is_one_of(const char *text, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(names[i], text) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-sim_err_t world__take_choice(const world_tree_t *map,
-                             const char *what,
-                             const char *const *names,
-                             size_t name_count,
-                             const world_tree_entry_t **entry,
-                             world_error_t *error)
-{
-    const world_tree_t *wrong = map;
-    sim_err_t result = SIM_ERR_INVALID;
-    world_shown_t shown;
-    if (map->kind != WORLD_TREE_MAP || map->count == 0) {
-        // A kind without attributes may be written without the colon.
-        const bool scalar = map->kind == WORLD_TREE_SCALAR && !map->is_null;
-        const bool known = scalar && is_one_of(map->text, names, name_count);
-        world_fail(error,
-                   result,
-                   &wrong->place,
-                   known    ? "%s is '%s', expected a mapping: '%s: {...}'"
-                   : scalar ? "%s is '%s', expected a mapping with one of "
-                            : "%s is %s, expected one of ",
-                   what,
-                   scalar ? world_show(&shown, map->text) : world_tree_kind_text(map),
-                   known ? map->text : "");
-        if (known) {
-            return SIM_ERR_INVALID;
-        }
-    } else if (map->count > 1 && is_one_of(map->entries[0].key->text, names, name_count)) {
-        wrong = map->entries[1].key;
-        if (!is_one_of(wrong->text, names, name_count)) {
-            const char *const kind = map->entries[0].key->text;
-            world_fail(error,
-                       result,
-                       &wrong->place,
-                       "%s: '%s' stands beside '%s', expected it within: indented by more spaces, "
-                       "or in the braces of '%s: {...}'",
-                       what,
-                       world_show(&shown, wrong->text),
-                       kind,
-                       kind);
-            return SIM_ERR_INVALID;
-        }
-        world_fail(error,
-                   result,
-                   &wrong->place,
-                   "%s has both '%s' and '%s', expected only one of ",
-                   what,
-                   map->entries[0].key->text,
-                   wrong->text);
-    } else {
-        wrong = map->entries[0].key;
-        if (is_one_of(wrong->text, names, name_count)) {
-            *entry = &map->entries[0];
-            return SIM_OK;
-        }
-        result = SIM_ERR_UNKNOWN;
-        world_fail(error,
-                   result,
-                   &wrong->place,
-                   "unknown %s '%s'",
-                   what,
-                   world_show(&shown, wrong->text));
-        (void)world_error_add_nearest(error, wrong->text, names, name_count);
-        world_error_add_expected(error, "one of ");
-    }
-    for (size_t i = 0; i < name_count; i++) {
-        world_error_add(error, "%s%s", i > 0 ? ", " : "", names[i]);
-    }
-    return result;
-}
-
 static sim_err_t take_traffic_entry(world_scenario_t *scenario,
                                     const world_tree_t *map,
                                     world_error_t *error)
@@ -407,40 +327,36 @@ static sim_err_t take_traffic(world_scenario_t *scenario,
 typedef struct section {
     const char *key;
     sim_err_t (*take)(world_scenario_t *scenario, const world_tree_t *value, world_error_t *error);
+    bool list; // a plain value can stand in it
 } section_t;
 
 // The sections of a scenario. A section stands behind those it depends on.
 static const section_t sections[] = {
-    {"parameters", world__take_parameters},
-    {"outputs", take_outputs},
-    {"fast-forward", take_fast_forward},
-    {"network", take_network},
-    {"hpcc", take_hpcc},
-    {"link", take_link},
-    {"switch", take_switch},
-    {"nic", take_nic},
-    {"node", world__take_own_nodes},
-    {"topology", world__take_topology},
-    {"nodes", world__take_nodes},
-    {"links", world__take_links},
-    {"faults", world__take_faults},
-    {"traffic", take_traffic},
-    {"observe", world__take_observe},
-    {"captures", world__take_captures},
+    {"parameters", world__take_parameters, false},
+    {"outputs", take_outputs, false},
+    {"fast-forward", take_fast_forward, false},
+    {"network", take_network, false},
+    {"hpcc", take_hpcc, false},
+    {"link", take_link, false},
+    {"switch", take_switch, false},
+    {"nic", take_nic, false},
+    {"node", world__take_own_nodes, false},
+    {"topology", world__take_topology, false},
+    {"nodes", world__take_nodes, false},
+    {"links", world__take_links, false},
+    {"faults", world__take_faults, true},
+    {"traffic", take_traffic, true},
+    {"observe", world__take_observe, true},
+    {"captures", world__take_captures, true},
 };
 
 const char *world__section_of(const char *key, bool list)
 {
-    static const char *const lists[] = {"faults", "traffic", "observe", "captures"};
     const size_t size = strlen(key);
     for (size_t i = 0; i < SIM_COUNT_OF(sections); i++) {
         const char *const name = sections[i].key;
         const char *const rest = strncmp(name, key, size) == 0 ? name + size : "?";
-        bool usable = !list;
-        for (size_t l = 0; l < SIM_COUNT_OF(lists); l++) {
-            usable = usable || strcmp(name, lists[l]) == 0;
-        }
-        if (usable && (rest[0] == '\0' || strcmp(rest, "s") == 0)) {
+        if ((sections[i].list || !list) && (rest[0] == '\0' || strcmp(rest, "s") == 0)) {
             return name;
         }
     }

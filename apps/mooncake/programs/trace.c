@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "apps/mooncake/pure.h"
+#include "kernel/words.h"
 
 #define DEPTH_MAX 32u
 #define NAME_MAX_BYTES 64u
@@ -12,7 +13,6 @@
 #define TIMESTAMP_MS_MAX UINT64_C(4000000000)
 #define TOKENS_MAX UINT64_C(100000000)
 // Some editors write this before UTF-8 text.
-#define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
 typedef struct reader {
     const char *name;
@@ -317,10 +317,7 @@ sim_err_t app__mooncake_trace_read(const char *name,
     *trace = (app__mooncake_trace_t){0};
     reader_t reader = {.name = name, .text = text, .size = size, .line = 1, .trace = trace};
     reader.message = message;
-    if (size >= sizeof(BYTE_ORDER_MARK) - 1 &&
-        memcmp(text, BYTE_ORDER_MARK, sizeof(BYTE_ORDER_MARK) - 1) == 0) {
-        reader.at = sizeof(BYTE_ORDER_MARK) - 1;
-    }
+    reader.at = (size_t)(sim_text_after_mark(text, size) - text);
     while (reader.at < size && trace->count < prompts_max) {
         skip_space(&reader);
         sim_err_t error = SIM_OK;

@@ -2,6 +2,8 @@
 // apps/serving/steps/measured.c - reads tables of measured step times, and interpolates in them.
 #include "apps/serving/steps/measured.h"
 
+#include "kernel/words.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,12 +210,12 @@ sim_err_t app__step_times_read(const char *name,
                                app__step_times_t *times,
                                sim_message_t *message)
 {
-    const bool marked = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0; // a byte order mark
+    const char *const begin = sim_text_after_mark(text, size);
     reader_t reader = {
         .name = name,
-        .at = text + (marked ? 3 : 0),
+        .at = begin,
         .end = text + size,
-        .line_start = text + (marked ? 3 : 0),
+        .line_start = begin,
         .line = 1,
         .message = message,
     };

@@ -2,6 +2,7 @@
 // apps/workload/formats/list.c - the list of formats, in the order in which they are tried.
 #include "apps/flow_file.h"
 #include "apps/workload/formats/format.h"
+#include "kernel/words.h"
 
 const app__format_t *const app__formats[] = {
     &app__format_goal_binary,
@@ -13,10 +14,20 @@ const app__format_t *const app__formats[] = {
     NULL,
 };
 
+// Returns the file without a byte order mark.
+static app__workload_file_t without_mark(const app__workload_file_t *file)
+{
+    app__workload_file_t bare = *file;
+    bare.text = sim_text_after_mark(file->text, file->size_bytes);
+    bare.size_bytes -= (size_t)(bare.text - file->text);
+    return bare;
+}
+
 const app__format_t *app__format_of(const app__workload_file_t *file)
 {
+    const app__workload_file_t bare = without_mark(file);
     size_t at = 0;
-    while (app__formats[at] != NULL && !app__formats[at]->recognises(file)) {
+    while (app__formats[at] != NULL && !app__formats[at]->recognises(&bare)) {
         at++;
     }
     return app__formats[at];
@@ -63,6 +74,7 @@ sim_err_t app__format_read(const app__workload_file_t *file,
                            sim_message_t *message)
 {
     const app__format_t *const format = app__format_of(file);
+    const app__workload_file_t bare = without_mark(file);
     // The reader of texts says best what is wrong with a file of no known format.
-    return (format != NULL ? format : &app__format_goal_text)->read(file, schedule, message);
+    return (format != NULL ? format : &app__format_goal_text)->read(&bare, schedule, message);
 }

@@ -55,6 +55,9 @@ EOF
 both=$(awk "BEGIN { print 4000 + 2 * $(frame_ns 1000) + 2 * $(frame_ns 4096) }")
 run two
 near "$(awk "BEGIN { print 3000 + $both }")" "a message there and back"
+printf '\xef\xbb\xbf' | cat - "$work/two.goal" >"$work/marked.goal" # a byte order mark
+run marked
+near "$(awk "BEGIN { print 3000 + $both }")" "a text behind a byte order mark"
 grep -q '"messages": 2' "$work/out/summary.json" && grep -q '"depth": 4' "$work/out/summary.json" ||
     fail "counts: $(grep -E 'messages|depth' "$work/out/summary.json")"
 [ "$(grep -c ',workload' "$work/out/flows.csv")" = 2 ] || fail "flows.csv: $(cat "$work/out/flows.csv")"
