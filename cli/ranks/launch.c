@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -51,20 +52,6 @@ sim_err_t cli_ranks_wanted(const cli_args_t *args, unsigned *count, world_error_
                                 "rocesim %s: --ranks needs MPI, which this build has not; expected "
                                 "a build with libopenmpi-dev installed",
                                 command);
-}
-
-// mpirun's process, for the signal handler, which has no context argument.
-static volatile pid_t mpirun;
-
-// Passes the first signal on as SIGUSR1, which mpirun gives to all ranks: they end the run and
-// write its results. A second signal ends mpirun and with it the ranks.
-static void on_signal(int number)
-{
-    if (mpirun > 0) {
-        (void)kill(mpirun, SIGUSR1);
-    }
-    (void)signal(number, SIG_IGN);
-    (void)signal(SIGTERM, SIG_DFL);
 }
 
 size_t cli_ranks_words(const cli_args_t *args, const char **words)
@@ -129,8 +116,9 @@ static const char **mpirun_arguments(const cli_args_t *args,
     return line;
 }
 
-// Starts mpirun. *messages is a pipe from its standard error and that of all ranks.
-static pid_t start(const cli_args_t *args, unsigned count, int *messages)
+// Starts mpirun. folder: for temporary files, also those of the ranks. *messages is a pipe from its
+// standard error and that of all ranks.
+static pid_t start(const cli_args_t *args, unsigned count, const char *folder, int *messages)
 {
     int ends[2] = {-1, -1};
     *messages = -1;
@@ -149,6 +137,7 @@ static pid_t start(const cli_args_t *args, unsigned count, int *messages)
     if (child == 0) {
         (void)setpgid(0, 0); // Ctrl-C is for the launcher alone
         (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+        (void)setenv("TMPDIR", folder, 1);
         const int in = open("/dev/null", O_RDONLY);
         if (in >= 0) {
             (void)dup2(in, STDIN_FILENO);
@@ -225,7 +214,10 @@ static void take_line(const char *line, page_t *page, death_t *death)
 {
     const bool is_edge = strspn(line, "-") > 70;
     if (!is_edge && !page->is_open) {
-        fputs(line, stderr);
+        // This is how mpirun finds out that a rank died while it signed in there.
+        if (strstr(line, "PMIX ERROR: UNREACHABLE in file ") == NULL) {
+            fputs(line, stderr);
+        }
         return;
     }
     if (!is_edge) {
@@ -284,9 +276,11 @@ static int read_status(const char *file)
     return any && text[0] >= '0' && text[0] <= '2' ? text[0] - '0' : -1;
 }
 
-// Says how the ranks ended where they did not come to their end. first: the rank that ended first;
-// -1: unknown.
-static int report_death(const cli_args_t *args, int status, const death_t *death, int first)
+// Says how the ranks ended where they did not come to their end. status: mpirun's.
+static int report_end(const cli_args_t *args,
+                      int status,
+                      const death_t *death,
+                      const cli_ranks_watch_t *watch)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) == COMMAND_NOT_FOUND) {
         fprintf(stderr,
@@ -294,65 +288,87 @@ static int report_death(const cli_args_t *args, int status, const death_t *death
                 "installed\n");
         return CLI_EXIT_BAD_INPUT;
     }
-    if (death->rank >= 0) {
+    const char *ended = "others";
+    if (watch->signals > 0) {
+        fprintf(stderr, "rocesim: interrupted");
+        ended = "ranks";
+    } else if (WIFSIGNALED(status) && !watch->ended_mpirun) {
+        const int signal = WTERMSIG(status);
+        fprintf(stderr, "rocesim: mpirun was ended by signal %d (%s)", signal, strsignal(signal));
+        ended = "ranks";
+    } else if (death->rank >= 0) {
         const char *const on = death->machine[0] != '\0' ? " on " : "";
         fprintf(stderr, "rocesim: rank %d%s%s %s", death->rank, on, death->machine, death->how);
-    } else if (first >= 0) {
-        fprintf(stderr, "rocesim: rank %d died", first);
+    } else if (watch->first >= 0) {
+        fprintf(stderr, "rocesim: rank %d died", watch->first);
     } else {
-        fprintf(stderr, "rocesim: %s died", WIFSIGNALED(status) ? "mpirun" : "a rank");
+        fprintf(stderr, "rocesim: a rank died");
     }
-    fprintf(stderr,
-            " before the run was over, and all others were ended%s%s%s\n",
-            args->folder != NULL ? "; what was written so far is in " : "",
-            args->folder != NULL ? args->folder : "",
-            args->folder != NULL ? "/.unfinished" : "");
+    fprintf(stderr, " before the run was over, and all %s were ended", ended);
+    char *const unfinished =
+        args->folder == NULL ? NULL : sim_format("%s/.unfinished", args->folder);
+    if (unfinished != NULL && access(unfinished, F_OK) == 0) {
+        fprintf(stderr, "; what was written so far is in %s", unfinished);
+    }
+    sim_free(unfinished);
+    fputc('\n', stderr);
     return CLI_EXIT_FAILED;
+}
+
+// Makes the folder for temporary files. Returns its name, which the caller frees;
+// NULL: it cannot be made, which was said.
+static char *make_folder(void)
+{
+    const char *const temporary = getenv("TMPDIR");
+    const char *const place = temporary != NULL && temporary[0] != '\0' ? temporary : "/tmp";
+    char *folder = sim_format("%s/rocesim-ranks-XXXXXX", place);
+    if (mkdtemp(folder) == NULL) {
+        fprintf(stderr, "rocesim: cannot make a folder in %s: %s\n", place, strerror(errno));
+        sim_free(folder);
+        return NULL;
+    }
+    return folder;
 }
 
 // Makes an empty file, whose name the ranks find in their environment. Returns its name, which the
 // caller frees; NULL: it cannot be made, which was said.
-static char *make_file(const char *variable)
+static char *make_file(const char *folder, const char *name, const char *variable)
 {
-    const char *const temporary = getenv("TMPDIR");
-    const char *const folder = temporary != NULL && temporary[0] != '\0' ? temporary : "/tmp";
-    char *file = sim_format("%s/rocesim-status-XXXXXX", folder);
-    const int opened = mkstemp(file);
-    if (opened < 0) {
-        fprintf(stderr, "rocesim: cannot make a file in %s: %s\n", folder, strerror(errno));
+    char *file = sim_format("%s/%s", folder, name);
+    FILE *const opened = fopen(file, "we");
+    if (opened == NULL) {
+        fprintf(stderr, "rocesim: %s: cannot write: %s\n", file, strerror(errno));
         sim_free(file);
         return NULL;
     }
-    (void)close(opened);
+    (void)fclose(opened);
     (void)setenv(variable, file, 1);
     return file;
 }
 
-static void remove_file(char *file)
+// Removes the folder and what ranks and mpirun left in it where they were killed.
+static void remove_folder(char *folder)
 {
-    if (file != NULL) {
-        (void)unlink(file);
+    char *const roots[] = {folder, NULL};
+    FTS *const walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    FTSENT *entry = NULL;
+    while (walk != NULL && (entry = fts_read(walk)) != NULL) {
+        if (entry->fts_info != FTS_D) {
+            (void)remove(entry->fts_accpath);
+        }
     }
-    sim_free(file);
+    if (walk != NULL) {
+        (void)fts_close(walk);
+    }
 }
 
-static void catch_signals(void)
+// Starts the ranks and waits for them, with files in the folder.
+static int launch(const cli_args_t *args, unsigned count, const char *folder)
 {
-    struct sigaction action;
-    memset(&action, 0, sizeof(action));
-    action.sa_handler = on_signal;
-    sigemptyset(&action.sa_mask);
-    (void)sigaction(SIGINT, &action, NULL);
-    (void)sigaction(SIGTERM, &action, NULL);
-    (void)sigaction(SIGHUP, &action, NULL);
-}
-
-int cli_ranks_launch(const cli_args_t *args, unsigned count)
-{
-    char *const file = make_file(STATUS_VARIABLE);
-    char *const list = file == NULL ? NULL : make_file(SIGN_IN_VARIABLE);
+    char *const file = make_file(folder, "status", STATUS_VARIABLE);
+    char *const list = file == NULL ? NULL : make_file(folder, "sign-in", SIGN_IN_VARIABLE);
     if (list == NULL) {
-        remove_file(file);
+        sim_free(file);
         return CLI_EXIT_FAILED;
     }
     const char *const terminal = isatty(STDERR_FILENO) == 1 ? ttyname(STDERR_FILENO) : NULL;
@@ -361,19 +377,29 @@ int cli_ranks_launch(const cli_args_t *args, unsigned count)
     death_t death = {.rank = -1};
     cli_ranks_watch_t watch;
     cli_ranks_watch_begin(&watch, list, count);
-    mpirun = start(args, count, &messages);
-    watch.mpirun = mpirun;
     watch.status = file;
-    catch_signals();
-    if (messages >= 0) {
+    watch.mpirun = start(args, count, folder, &messages);
+    if (messages >= 0 && watch.mpirun > 0) {
         pass_on(messages, &watch, &death);
     }
     cli_ranks_watch_end(&watch);
-    const int ended = mpirun > 0 ? wait_for(mpirun) : COMMAND_NOT_FOUND << 8;
+    const int ended = watch.mpirun > 0 ? wait_for(watch.mpirun) : COMMAND_NOT_FOUND << 8;
     const int status = read_status(file);
-    remove_file(file);
-    remove_file(list);
-    return status >= 0 ? status : report_death(args, ended, &death, watch.first);
+    sim_free(file);
+    sim_free(list);
+    return status >= 0 ? status : report_end(args, ended, &death, &watch);
+}
+
+int cli_ranks_launch(const cli_args_t *args, unsigned count)
+{
+    char *const folder = make_folder();
+    if (folder == NULL) {
+        return CLI_EXIT_FAILED;
+    }
+    const int status = launch(args, count, folder);
+    remove_folder(folder);
+    sim_free(folder);
+    return status;
 }
 
 void cli_ranks_begin(void)

@@ -3,8 +3,9 @@
 //
 // Each rank appends its number and its process to a file of the launcher's as it begins. The
 // launcher gets a descriptor of each process from the system, which becomes readable when the
-// process ends. Without such descriptors (before Linux 5.3) it notices nothing. A rank that mpirun
-// tells to end notes that in the file: another rank died before it.
+// process ends, and through which it passes signals on. Without such descriptors (before Linux 5.3)
+// it notices nothing, and mpirun passes signals on. A rank that mpirun tells to end notes that in
+// the file: another rank died before it.
 #include "cli/ranks/watch.h"
 
 #include <errno.h>
@@ -18,13 +19,20 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_AGAIN_MS 50 // while ranks have not begun
+#define LOOK_AGAIN_MS 50  // while ranks begin or end
+#define LOOK_RARELY_MS 250 // a signal may come between a look and the wait
 #define LINE_BYTES 32u
-#define TOLD '-'           // begins the line of a rank that mpirun told to end
-#define GONE 0             // events of a rank that ended before its process could be opened
-#define TERM_AFTER_MS 4000 // mpirun gives ranks five seconds at most
-#define KILL_AFTER_MS 7000
+#define TOLD '-' // begins the line of a rank that mpirun told to end
+#define GONE 0   // events of a rank that ended before its process could be opened
 #define SECOND_MS 1000
+// After a death mpirun ends the other ranks within 1.1 s, prints who died, and ends. What it has
+// not done by these times, the launcher does.
+#define RANKS_KILL_MS 2000 // after a rank has died: ends those that are left
+// After all ranks have ended. An mpirun with which a rank died while it signed in there (PMIx)
+// waits forever for a lock.
+#define MPIRUN_KILL_MS 1000
+#define MPIRUN_KILL_WHOLE_MS 5000 // where rank 0 has come to its end
+#define SAME_SIGNAL_MS 500 // `timeout` sends each signal twice
 
 // The launcher's file and this rank's line, for the signal handler, which has no context argument.
 static volatile int told_file = -1;
@@ -60,8 +68,37 @@ void cli_ranks_sign_in(const char *file)
     told_file = opened;
 }
 
+// Signals that ask the launcher to end; only the signal handler changes it.
+static volatile sig_atomic_t caught;
+
+static void on_signal(int number)
+{
+    (void)number;
+    if (caught < SIG_ATOMIC_MAX) {
+        caught++;
+    }
+}
+
+// A SIGHUP that is ignored at the start stays ignored, so that a program under nohup lives on.
+static void catch_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action;
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = on_signal;
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < SIM_COUNT_OF(numbers); i++) {
+        struct sigaction before;
+        if (numbers[i] != SIGHUP || sigaction(SIGHUP, NULL, &before) != 0 ||
+            before.sa_handler != SIG_IGN) {
+            (void)sigaction(numbers[i], &action, NULL);
+        }
+    }
+}
+
 void cli_ranks_watch_begin(cli_ranks_watch_t *watch, const char *file, unsigned count)
 {
+    catch_signals();
     *watch = (cli_ranks_watch_t){
         .file = file,
         .count = count,
@@ -99,26 +136,27 @@ static void open_processes(cli_ranks_watch_t *watch)
     }
 }
 
-static bool has_ended(const struct pollfd *process)
+// Returns whether a rank has ended that was not known to have.
+static bool has_just_ended(const struct pollfd *process)
 {
-    return process->events == GONE || (process->revents & POLLIN) != 0;
+    return process->events == GONE || (process->fd >= 0 && (process->revents & POLLIN) != 0);
 }
 
-static bool any_gone(const cli_ranks_watch_t *watch, nfds_t polled)
+// Returns whether any rank has ended that was not known to have.
+static bool any_just_ended(const cli_ranks_watch_t *watch)
 {
     bool any = false;
-    for (nfds_t i = 1; i < polled; i++) {
-        any |= watch->processes[i].events == GONE;
+    for (unsigned i = 1; i <= watch->met; i++) {
+        any |= has_just_ended(&watch->processes[i]);
     }
     return any;
 }
 
-// Returns whether the rank of any of these processes has ended.
-static bool any_ended(const cli_ranks_watch_t *watch, nfds_t polled)
+static bool any_gone(const cli_ranks_watch_t *watch)
 {
     bool any = false;
-    for (nfds_t i = 1; i < polled; i++) {
-        any |= has_ended(&watch->processes[i]);
+    for (unsigned i = 1; i <= watch->met; i++) {
+        any |= watch->processes[i].events == GONE;
     }
     return any;
 }
@@ -139,12 +177,12 @@ static bool was_told(const cli_ranks_watch_t *watch, int rank)
 }
 
 // Returns the rank that died by itself among those whose end was just noticed; -1: nobody knows.
-static int died_first(const cli_ranks_watch_t *watch, nfds_t polled)
+static int died_first(const cli_ranks_watch_t *watch)
 {
     int first = -1;
     unsigned ended = 0;
-    for (nfds_t i = 1; i < polled; i++) {
-        if (has_ended(&watch->processes[i]) && !was_told(watch, watch->ranks[i])) {
+    for (unsigned i = 1; i <= watch->met; i++) {
+        if (has_just_ended(&watch->processes[i]) && !was_told(watch, watch->ranks[i])) {
             first = watch->ranks[i];
             ended++;
         }
@@ -159,19 +197,30 @@ static int64_t now_ms(void)
     return now.tv_sec * (int64_t)SECOND_MS + now.tv_nsec / 1000000;
 }
 
-// Closes the processes: the first has ended.
-static void stop(cli_ranks_watch_t *watch)
+static void close_process(struct pollfd *process)
 {
-    for (unsigned i = 1; i <= watch->met; i++) {
-        if (watch->processes[i].fd >= 0) {
-            (void)close(watch->processes[i].fd);
-            watch->processes[i].fd = -1;
-        }
+    if (process->fd >= 0) {
+        (void)close(process->fd);
     }
-    if (!watch->over) {
-        watch->over = true;
+    *process = (struct pollfd){.fd = -1, .events = POLLIN};
+}
+
+// Notes which ranks have ended, and closes their processes.
+static void note_ended(cli_ranks_watch_t *watch)
+{
+    if (watch->over_ms == 0) {
+        watch->first = died_first(watch);
         watch->over_ms = now_ms();
     }
+    bool any_left = false;
+    for (unsigned i = 1; i <= watch->met; i++) {
+        struct pollfd *const process = &watch->processes[i];
+        if (has_just_ended(process)) {
+            close_process(process);
+        }
+        any_left |= process->fd >= 0;
+    }
+    watch->empty_ms = any_left ? 0 : now_ms();
 }
 
 // Returns whether rank 0 has come to its end: then the others end by themselves.
@@ -181,44 +230,94 @@ static bool is_whole(const cli_ranks_watch_t *watch)
     return stat(watch->status, &about) == 0 && about.st_size > 0;
 }
 
-// Ends an mpirun that is still there long after a rank has ended, whatever it says meanwhile. Ranks
-// die with mpirun (cli_ranks_join). Returns false if nothing more can come.
+// Sends a signal to each rank that is known to live. Returns their number.
+static unsigned signal_ranks(const cli_ranks_watch_t *watch, int number)
+{
+    unsigned count = 0;
+    for (unsigned i = 1; i <= watch->met; i++) {
+        const int process = watch->processes[i].fd;
+        if (process >= 0) {
+            (void)syscall(SYS_pidfd_send_signal, process, number, NULL, 0);
+            count++;
+        }
+    }
+    return count;
+}
+
+// Passes on a signal to the launcher. SIGUSR1 makes ranks end the run and write its results. Where
+// some have not begun, or at a second signal, the launcher ends all of them.
+static void pass_signal_on(cli_ranks_watch_t *watch)
+{
+    const unsigned signals = (unsigned)caught;
+    const int64_t now = now_ms();
+    if (signals == watch->signals) {
+        return;
+    }
+    const bool again = watch->signals > 0;
+    watch->signals = signals;
+    if (again && now - watch->signal_ms < SAME_SIGNAL_MS) {
+        return;
+    }
+    watch->signal_ms = now;
+    if (!again && watch->met == watch->count) {
+        if (signal_ranks(watch, SIGUSR1) == 0 && watch->over_ms == 0) {
+            (void)kill(watch->mpirun, SIGUSR1);
+        }
+        return;
+    }
+    (void)kill(watch->mpirun, SIGTERM);
+    if (watch->over_ms == 0) {
+        watch->over_ms = now;
+    }
+    if (signal_ranks(watch, SIGKILL) == 0 && watch->empty_ms == 0) {
+        watch->empty_ms = now;
+    }
+}
+
+// Ends what mpirun has left long after a rank has died, and then mpirun, whatever it says
+// meanwhile. Ranks that have not signed in die with mpirun (cli_ranks_join). Returns false if
+// nothing more can come.
 static bool hurry(cli_ranks_watch_t *watch)
 {
-    const int64_t late_ms = now_ms() - watch->over_ms;
-    if (watch->mpirun <= 0 || late_ms < TERM_AFTER_MS || is_whole(watch)) {
+    const int64_t now = now_ms();
+    const bool whole = is_whole(watch);
+    if (watch->empty_ms == 0) {
+        if (!whole && now - watch->over_ms >= RANKS_KILL_MS) {
+            (void)signal_ranks(watch, SIGKILL);
+        }
         return true;
     }
-    if (late_ms >= KILL_AFTER_MS) {
+    const bool late = now - watch->empty_ms >= (whole ? MPIRUN_KILL_WHOLE_MS : MPIRUN_KILL_MS);
+    if (late) {
         (void)kill(watch->mpirun, SIGKILL);
-        return false;
+        watch->ended_mpirun = true;
     }
-    if (!watch->termed) {
-        (void)kill(watch->mpirun, SIGTERM);
-    }
-    watch->termed = true;
-    return true;
+    return !late;
+}
+
+// Returns how long to wait at most before looking again.
+static int patience_ms(const cli_ranks_watch_t *watch)
+{
+    return any_gone(watch)                                    ? 0
+           : watch->over_ms > 0 || watch->met < watch->count ? LOOK_AGAIN_MS
+                                                              : LOOK_RARELY_MS;
 }
 
 bool cli_ranks_watch_wait(cli_ranks_watch_t *watch, int messages)
 {
     for (;;) {
-        if (!watch->over && watch->met < watch->count) {
+        if (watch->met < watch->count) {
             open_processes(watch);
         }
         watch->processes[0] = (struct pollfd){.fd = messages, .events = POLLIN};
-        const bool looks = !watch->over && watch->met < watch->count;
-        const nfds_t polled = watch->over ? 1 : watch->met + 1;
-        const bool gone = !watch->over && any_gone(watch, polled);
-        const int wait_ms = gone ? 0 : looks ? LOOK_AGAIN_MS : watch->over ? SECOND_MS : -1;
-        const int ready = poll(watch->processes, polled, wait_ms);
-        if ((ready < 0 && errno != EINTR) || (watch->over && !hurry(watch))) {
+        const int ready = poll(watch->processes, watch->met + 1, patience_ms(watch));
+        if ((ready < 0 && errno != EINTR) || (watch->over_ms > 0 && !hurry(watch))) {
             return false;
         }
-        if (ready >= 0 && any_ended(watch, polled)) {
-            watch->first = died_first(watch, polled);
-            stop(watch);
+        if (ready >= 0 && any_just_ended(watch)) {
+            note_ended(watch);
         }
+        pass_signal_on(watch);
         if (watch->processes[0].revents != 0) {
             return true;
         }
@@ -227,7 +326,9 @@ bool cli_ranks_watch_wait(cli_ranks_watch_t *watch, int messages)
 
 void cli_ranks_watch_end(cli_ranks_watch_t *watch)
 {
-    stop(watch);
+    for (unsigned i = 1; i <= watch->met; i++) {
+        close_process(&watch->processes[i]);
+    }
     sim_free(watch->processes);
     sim_free(watch->ranks);
 }

@@ -14,11 +14,13 @@ typedef struct cli_ranks_watch {
     unsigned count;
     unsigned met;             // ranks that have signed in
     int first;                // the rank that ended first; -1: none has ended, or nobody knows
-    bool over;                // one has ended
-    pid_t mpirun;             // its process, for signals; 0: none
+    pid_t mpirun;             // its process, for signals
+    bool ended_mpirun;        // by SIGKILL, since it did not end
     const char *status;       // file that rank 0 writes when its results are whole; borrowed
-    int64_t over_ms;          // on the system's clock: when that was noticed
-    bool termed;              // mpirun was asked to end since then
+    int64_t over_ms;          // on the system's clock: when the first rank ended; 0: none has
+    int64_t empty_ms;         // likewise, the last one of those that have signed in
+    unsigned signals;         // that asked the launcher to end and were passed on
+    int64_t signal_ms;        // on the system's clock: when the last of them was passed on
     struct pollfd *processes; // [0] is for messages, the others are ranks as they signed in
     int *ranks;               // likewise
 } cli_ranks_watch_t;
@@ -30,10 +32,10 @@ void cli_ranks_sign_in(const char *file);
 // cli_ranks_sign_in.
 void cli_ranks_note_told(void);
 
-// Begins to watch the ranks that sign in.
+// Begins to watch the ranks that sign in, and catches the signals that end a program.
 void cli_ranks_watch_begin(cli_ranks_watch_t *watch, const char *file, unsigned count);
-// Waits until a descriptor can be read. Returns false if that failed. Ends mpirun if it is still
-// there some seconds after a rank has died, which happens where the rank died as it began.
+// Waits until a descriptor can be read. Returns false if that failed. Passes signals on, and ends
+// the ranks and mpirun if they are still there seconds after a rank has died.
 bool cli_ranks_watch_wait(cli_ranks_watch_t *watch, int messages);
 // Frees the memory; `first` stays.
 void cli_ranks_watch_end(cli_ranks_watch_t *watch);
