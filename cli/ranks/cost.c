@@ -11,7 +11,7 @@
 static void take(unsigned rank, const void *bytes, size_t size, void *ctx)
 {
     cli_ranks_costs_t *const costs = ctx;
-    SIM_CHECK(size == sizeof(sim_ranks_cost_t) && rank == costs->count);
+    SIM_CHECK(size == sizeof(cli_ranks_cost_t) && rank == costs->count);
     costs->ranks = sim_realloc_array(costs->ranks, rank + 1, sizeof(*costs->ranks));
     memcpy(&costs->ranks[costs->count++], bytes, size);
 }
@@ -19,8 +19,9 @@ static void take(unsigned rank, const void *bytes, size_t size, void *ctx)
 void cli_ranks_collect(const sim_t *sim, cli_ranks_costs_t *costs)
 {
     const sim_ranks_t *const ranks = sim_ranks(sim);
-    sim_ranks_cost_t own;
-    sim_ranks_cost(sim, &own);
+    cli_ranks_cost_t own = {.away_s = cli_ranks_away_s(ranks)};
+    sim_ranks_cost(sim, &own.sim);
+    own.sim.waited_s -= own.away_s;
     ranks->ops->collect(ranks->ctx, &own, sizeof(own), take, costs);
 }
 
@@ -46,29 +47,33 @@ void cli_ranks_report(const cli_ranks_costs_t *costs, const world_t *world, FILE
     unsigned busiest = 0;
     unsigned slowest = 0;
     for (unsigned r = 0; r < costs->count; r++) {
-        const sim_ranks_cost_t *const cost = &costs->ranks[r];
+        const sim_ranks_cost_t *const cost = &costs->ranks[r].sim;
         events += cost->events;
         messages += cost->messages_out;
         bytes += cost->bytes_out;
-        busiest = cost->events > costs->ranks[busiest].events ? r : busiest;
-        slowest = cost->waited_s < costs->ranks[slowest].waited_s ? r : slowest;
+        busiest = cost->events > costs->ranks[busiest].sim.events ? r : busiest;
+        slowest = cost->waited_s < costs->ranks[slowest].sim.waited_s ? r : slowest;
     }
     fprintf(out,
             "  ranks     %u, %" PRIu64 " window%s in step, %" PRIu64 " message%s of %.1f bytes "
             "between ranks\n",
             costs->count,
-            costs->count > 0 ? costs->ranks[0].windows : 0,
-            sim_plural(costs->count > 0 ? costs->ranks[0].windows : 0),
+            costs->count > 0 ? costs->ranks[0].sim.windows : 0,
+            sim_plural(costs->count > 0 ? costs->ranks[0].sim.windows : 0),
             messages,
             sim_plural(messages),
             messages > 0 ? (double)bytes / (double)messages : 0.0);
     fprintf(out, "            waited for others");
     for (unsigned r = 0; r < costs->count; r++) {
-        fprintf(out, "%s %.3f s (rank %u)", r > 0 ? "," : "", costs->ranks[r].waited_s, r);
+        fprintf(out, "%s %.3f s (rank %u)", r > 0 ? "," : "", costs->ranks[r].sim.waited_s, r);
     }
-    fprintf(out, "; the others waited most for rank %u\n", slowest);
+    fprintf(out, "; the others waited most for rank %u", slowest);
+    if (costs->count > 0 && costs->ranks[slowest].away_s > 0) {
+        fprintf(out, ", which got no processor for %.3f s", costs->ranks[slowest].away_s);
+    }
+    fputc('\n', out);
     const double mean = costs->count > 0 ? (double)events / costs->count : 0.0;
-    const double share = mean > 0 ? (double)costs->ranks[busiest].events / mean : 1.0;
+    const double share = mean > 0 ? (double)costs->ranks[busiest].sim.events / mean : 1.0;
     fprintf(out,
             "            divided by %s; rank %u ran %.2f times the mean number of events%s\n",
             world_parts_way_name(world->parts->way),

@@ -6,6 +6,7 @@
 // sides expect larger ones from then on.
 #include "cli/ranks/ranks.h"
 
+#include "cli/ranks/watch.h"
 #include "world/error.h"
 
 #include <signal.h>
@@ -43,6 +44,7 @@ unsigned cli_ranks_processes(void)
 enum { TAG_WINDOW = 1, TAG_REST, TAG_COLLECT };
 #define FIRST_BYTES 65536u            // of a first message, at the beginning
 #define PIECE_BYTES ((size_t)1 << 30) // MPI counts in int
+#define AWAY_MS 100                   // between two looks of a rank that waits
 #define NUMBERS (sizeof(sim_ranks_view_t) / sizeof(uint64_t)) // and nothing else
 
 // Stands at the beginning of a buffer.
@@ -67,6 +69,7 @@ struct cli_ranks {
     MPI_Request *sends;    // by peer; then those of what did not fit
     MPI_Datatype view;
     MPI_Op agree;
+    int64_t away_ms; // for which this rank got no processor while it waited
 };
 
 char *cli_ranks_library(void)
@@ -212,6 +215,20 @@ static void start_rest(cli_ranks_t *mpi, size_t i, sim_buffer_t *in, const head_
     peer->most_in = grown(peer->most_in, head->total);
 }
 
+// Waits for the requests. A rank that is stopped meanwhile, or gets no processor, does not wait for
+// others: they wait for it.
+static void wait_all(cli_ranks_t *mpi, size_t count, MPI_Request *requests)
+{
+    int64_t seen_ms = cli_ranks_now_ms();
+    int done = 0;
+    while (done == 0) {
+        (void)MPI_Testall((int)count, requests, &done, MPI_STATUSES_IGNORE);
+        const int64_t now = cli_ranks_now_ms();
+        mpi->away_ms += now - seen_ms >= AWAY_MS ? now - seen_ms : 0;
+        seen_ms = now;
+    }
+}
+
 // Where every rank is a neighbour of all, the views that come with the buffers are those of all
 // ranks. Elsewhere the ranks agree at the same time.
 static void exchange(void *ctx,
@@ -238,7 +255,7 @@ static void exchange(void *ctx,
     for (size_t i = 0; i < count; i++) {
         start_send(mpi, i, &out[i], view);
     }
-    (void)MPI_Waitall((int)count, mpi->receives, MPI_STATUSES_IGNORE);
+    wait_all(mpi, count, mpi->receives);
     for (size_t i = 0; i < count; i++) {
         head_t head;
         memcpy(&head, in[i].bytes, sizeof(head));
@@ -247,10 +264,10 @@ static void exchange(void *ctx,
             sim_ranks_combine(&head.view, &agreed);
         }
     }
-    (void)MPI_Waitall((int)count, mpi->receives, MPI_STATUSES_IGNORE);
-    (void)MPI_Waitall((int)(2 * count), mpi->sends, MPI_STATUSES_IGNORE);
+    wait_all(mpi, count, mpi->receives);
+    wait_all(mpi, 2 * count, mpi->sends);
     if (!all) {
-        (void)MPI_Wait(&agreement, MPI_STATUS_IGNORE);
+        wait_all(mpi, 1, &agreement);
     }
     *view = agreed;
 }
@@ -317,6 +334,12 @@ void cli_ranks_leave(cli_ranks_t *ranks)
     sim_free(ranks);
 }
 
+double cli_ranks_away_s(const sim_ranks_t *ranks)
+{
+    const cli_ranks_t *const mpi = ranks->ctx;
+    return (double)mpi->away_ms / 1e3;
+}
+
 #else
 
 char *cli_ranks_library(void)
@@ -338,6 +361,12 @@ sim_err_t cli_ranks_join(cli_ranks_t **ranks, world_error_t *error)
 void cli_ranks_leave(cli_ranks_t *ranks)
 {
     (void)ranks;
+}
+
+double cli_ranks_away_s(const sim_ranks_t *ranks)
+{
+    (void)ranks;
+    return 0.0;
 }
 
 #endif

@@ -21,6 +21,8 @@ unsigned cli_ranks_processes(void);
 // Joins the other processes. SIM_ERR_STATE: this build has no MPI.
 SIM_MUST_CHECK sim_err_t cli_ranks_join(cli_ranks_t **ranks, world_error_t *error);
 const sim_ranks_t *cli_ranks_of(const cli_ranks_t *ranks); // NULL of NULL
+// Returns for how long in all this rank got no processor while it waited for others.
+double cli_ranks_away_s(const sim_ranks_t *ranks);
 // Waits for the other processes to leave, and frees the struct. NULL is allowed.
 void cli_ranks_leave(cli_ranks_t *ranks);
 
@@ -54,9 +56,14 @@ int cli_ranks_status(const sim_ranks_t *ranks, int status);
 
 // -- cost.c
 
+typedef struct cli_ranks_cost {
+    sim_ranks_cost_t sim; // waited_s without away_s
+    double away_s;        // cli_ranks_away_s
+} cli_ranks_cost_t;
+
 // What the run cost each rank; `count` of them, at rank 0 only.
 typedef struct cli_ranks_costs {
-    sim_ranks_cost_t *ranks;
+    cli_ranks_cost_t *ranks;
     unsigned count;
 } cli_ranks_costs_t;
 // Collects the costs at rank 0, after sim_run. All ranks call it. Free items with sim_free.

@@ -190,7 +190,7 @@ static int died_first(const cli_ranks_watch_t *watch)
     return ended == 1 ? first : -1;
 }
 
-static int64_t now_ms(void)
+int64_t cli_ranks_now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -210,7 +210,7 @@ static void note_ended(cli_ranks_watch_t *watch)
 {
     if (watch->over_ms == 0) {
         watch->first = died_first(watch);
-        watch->over_ms = now_ms();
+        watch->over_ms = cli_ranks_now_ms();
     }
     bool any_left = false;
     for (unsigned i = 1; i <= watch->met; i++) {
@@ -220,7 +220,7 @@ static void note_ended(cli_ranks_watch_t *watch)
         }
         any_left |= process->fd >= 0;
     }
-    watch->empty_ms = any_left ? 0 : now_ms();
+    watch->empty_ms = any_left ? 0 : cli_ranks_now_ms();
 }
 
 // Returns whether rank 0 has come to its end: then the others end by themselves.
@@ -249,7 +249,7 @@ static unsigned signal_ranks(const cli_ranks_watch_t *watch, int number)
 static void pass_signal_on(cli_ranks_watch_t *watch)
 {
     const unsigned signals = (unsigned)caught;
-    const int64_t now = now_ms();
+    const int64_t now = cli_ranks_now_ms();
     if (signals == watch->signals) {
         return;
     }
@@ -279,7 +279,7 @@ static void pass_signal_on(cli_ranks_watch_t *watch)
 // nothing more can come.
 static bool hurry(cli_ranks_watch_t *watch)
 {
-    const int64_t now = now_ms();
+    const int64_t now = cli_ranks_now_ms();
     const bool whole = is_whole(watch);
     if (watch->empty_ms == 0) {
         if (!whole && now - watch->over_ms >= RANKS_KILL_MS) {

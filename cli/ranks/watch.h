@@ -37,6 +37,8 @@ void cli_ranks_watch_begin(cli_ranks_watch_t *watch, const char *file, unsigned 
 // Waits until a descriptor can be read. Returns false if that failed. Passes signals on, and ends
 // the ranks and mpirun if they are still there seconds after a rank has died.
 bool cli_ranks_watch_wait(cli_ranks_watch_t *watch, int messages);
+// Returns the time in milliseconds of a clock that only grows.
+int64_t cli_ranks_now_ms(void);
 // Frees the memory; `first` stays.
 void cli_ranks_watch_end(cli_ranks_watch_t *watch);
 
