@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_AGAIN_MS 50  // while ranks begin or end
+#define LOOK_AGAIN_MS 50   // while ranks begin or end
 #define LOOK_RARELY_MS 250 // a signal may come between a look and the wait
 #define LINE_BYTES 32u
 #define TOLD '-' // begins the line of a rank that mpirun told to end
@@ -32,7 +32,7 @@
 // waits forever for a lock.
 #define MPIRUN_KILL_MS 1000
 #define MPIRUN_KILL_WHOLE_MS 5000 // where rank 0 has come to its end
-#define SAME_SIGNAL_MS 500 // `timeout` sends each signal twice
+#define SAME_SIGNAL_MS 500        // `timeout` sends each signal twice
 
 // The launcher's file and this rank's line, for the signal handler, which has no context argument.
 static volatile int told_file = -1;
@@ -298,9 +298,9 @@ static bool hurry(cli_ranks_watch_t *watch)
 // Returns how long to wait at most before looking again.
 static int patience_ms(const cli_ranks_watch_t *watch)
 {
-    return any_gone(watch)                                    ? 0
+    return any_gone(watch)                                   ? 0
            : watch->over_ms > 0 || watch->met < watch->count ? LOOK_AGAIN_MS
-                                                              : LOOK_RARELY_MS;
+                                                             : LOOK_RARELY_MS;
 }
 
 bool cli_ranks_watch_wait(cli_ranks_watch_t *watch, int messages)

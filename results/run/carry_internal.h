@@ -19,6 +19,7 @@ bool results__ranks_agree(const sim_ranks_t *ranks, bool succeeded, unsigned *wo
 // inputs.c: fails at rank 0 if a rank has another program or other inputs. All ranks call it.
 SIM_MUST_CHECK sim_err_t results__same_inputs(const sim_ranks_t *ranks,
                                               const world_t *world,
+                                              bool writes,
                                               world_error_t *error);
 
 // span.c, observe.c, observe_series.c, reordering.c: append what this rank has; take what another

@@ -14,6 +14,7 @@ typedef struct inputs {
     uint64_t scenario; // with every default
     uint64_t files;    // those that the scenario names
     uint64_t parts;    // which rank has which nodes
+    uint64_t writes;   // whether there are result files
 } inputs_t;
 
 static uint64_t hash(uint64_t sum, const void *bytes, size_t size)
@@ -43,13 +44,14 @@ static uint64_t hash_file(uint64_t sum, const char *path)
     return sum;
 }
 
-static void look(const world_t *world, inputs_t *inputs)
+static void look(const world_t *world, bool writes, inputs_t *inputs)
 {
     char *const resolved = world_scenario_resolved(world->scenario);
     char *const folder = world_scenario_folder(world->scenario);
     inputs->program = hash_file(0, "/proc/self/exe");
     inputs->scenario = hash(0, resolved, strlen(resolved));
     inputs->files = 0;
+    inputs->writes = writes;
     inputs->parts =
         hash(0, world->parts->rank_of, net_node_count(world->net) * sizeof(*world->parts->rank_of));
     for (size_t i = 0; i < world->file_count; i++) {
@@ -78,17 +80,21 @@ static void take(unsigned rank, const void *bytes, size_t size, void *ctx)
                              : theirs.scenario != judge->own.scenario ? "scenario"
                              : theirs.files != judge->own.files       ? "input file"
                              : theirs.parts != judge->own.parts ? "division of the network (METIS)"
-                                                                : NULL;
+                             : theirs.writes != judge->own.writes ? "command line (-o)"
+                                                                  : NULL;
     if (what != NULL && judge->rank == 0) {
         judge->rank = rank;
         judge->what = what;
     }
 }
 
-sim_err_t results__same_inputs(const sim_ranks_t *ranks, const world_t *world, world_error_t *error)
+sim_err_t results__same_inputs(const sim_ranks_t *ranks,
+                               const world_t *world,
+                               bool writes,
+                               world_error_t *error)
 {
     judge_t judge = {.rank = 0};
-    look(world, &judge.own);
+    look(world, writes, &judge.own);
     ranks->ops->collect(ranks->ctx, &judge.own, sizeof(judge.own), take, &judge);
     return judge.rank == 0
                ? SIM_OK
@@ -96,7 +102,7 @@ sim_err_t results__same_inputs(const sim_ranks_t *ranks, const world_t *world, w
                             SIM_ERR_INVALID,
                             NULL,
                             "rank %u has another %s than rank 0, expected the same build of "
-                            "rocesim, the same scenario and the same input files everywhere",
+                            "rocesim, scenario, input files and command line everywhere",
                             judge.rank,
                             judge.what);
 }

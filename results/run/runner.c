@@ -398,7 +398,7 @@ sim_err_t results_execute(world_scenario_t *scenario,
     }
     result = results_together(options->ranks, result, error);
     if (result == SIM_OK && options->ranks != NULL) {
-        result = results__same_inputs(options->ranks, made->world, error);
+        result = results__same_inputs(options->ranks, made->world, options->folder != NULL, error);
         result = results_together(options->ranks, result, error);
     }
     if (result == SIM_OK && options->built != NULL) {

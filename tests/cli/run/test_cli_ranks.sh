@@ -175,11 +175,16 @@ grep -q '^#SBATCH --ntasks=3$' "$work/job.sh" && grep -q '^#SBATCH --cpus-per-ta
 sed 's/seed: 7/seed: 8/' "$work/reliable.yaml" >"$work/other.yaml"
 as_root=""
 [ "$(id -u)" -ne 0 ] || as_root=--allow-run-as-root
-timeout 60 mpirun $as_root --oversubscribe --mca btl self,vader --mca mpi_yield_when_idle 1 \
-    -n 1 "$ROCESIM" run "$work/reliable.yaml" -o "$work/no" --quiet : \
+mpirun_both=(timeout 60 mpirun $as_root --oversubscribe --mca btl self,vader --mca mpi_yield_when_idle 1)
+"${mpirun_both[@]}" -n 1 "$ROCESIM" run "$work/reliable.yaml" -o "$work/no" --quiet : \
     -n 1 "$ROCESIM" run "$work/other.yaml" -o "$work/no" --quiet >"$work/out" 2>"$work/err2"
 [ $? -eq 2 ] || fail "different inputs: expected status 2"
 grep -q 'rank 1 has another scenario than rank 0' "$work/err2" || fail "inputs: $(head -n 2 "$work/err2")"
+"${mpirun_both[@]}" -n 1 "$ROCESIM" run "$work/reliable.yaml" -o "$work/no" --quiet : \
+    -n 1 "$ROCESIM" run "$work/reliable.yaml" --quiet >"$work/out" 2>"$work/err2"
+[ $? -eq 2 ] || fail "a rank without -o: expected status 2"
+grep -q 'rank 1 has another command line (-o) than rank 0' "$work/err2" ||
+    fail "a rank without -o: $(head -n 2 "$work/err2")"
 [ ! -e "$work/no" ] || fail "different inputs: files were written"
 
 [ $failures -eq 0 ]
