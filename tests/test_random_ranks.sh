@@ -51,8 +51,9 @@ for drawn in tests/random-*; do
             [ -e "$work/one" ] || [ -e "$work/many" ] || continue # not a scenario that runs
             diff -r -q -I '"wall_' -I '"threads"' -I '^threads:' "$work/one" "$work/many" >"$work/diff" ||
                 fail "$drawn $number, $way: $(head -n 3 "$work/diff")"
-            [ $failures -eq $before ] || echo "rerun: $drawn $number | sed 's/^ties: insertion/ties: $ties/'" \
-                ">s.yaml; rocesim run s.yaml -o out/s --ranks ${way%:*} --threads ${way#*:}"
+            [ $failures -eq $before ] ||
+                echo "rerun: $drawn $number | sed 's/^ties: insertion/ties: $ties/' >s.yaml;" \
+                    "rocesim run s.yaml -o out/s --ranks ${way%:*} --threads ${way#*:}"
         done
     done
 done
