@@ -32,6 +32,8 @@ typedef enum app__coll_algorithm {
 
 typedef enum app__queue_pairs { APP__QPS_PERMANENT, APP__QPS_PER_MESSAGE } app__queue_pairs_t;
 
+typedef enum app__source_ports { APP__PORTS_HASHED, APP__PORTS_COUNTED } app__source_ports_t;
+
 typedef enum app__arrival { APP__ARRIVAL_DATA, APP__ARRIVAL_ACKNOWLEDGED } app__arrival_t;
 
 typedef struct app__coll_options {
@@ -39,6 +41,7 @@ typedef struct app__coll_options {
     app__coll_algorithm_t algorithm;
     app__protocol_t protocol;
     app__queue_pairs_t queue_pairs;
+    app__source_ports_t source_ports;
     app__arrival_t arrival;
     bool pxn;
     bool nvls;
@@ -75,6 +78,11 @@ typedef struct app__coll_options {
              .default_text = "permanent", .choices = "permanent|per-message",                      \
              .help = "queue pairs of collectives: made once for each connection, or for each "     \
                      "message, with a UDP source port of its own"),                                \
+    SIM_ATTR(prefix ".source-ports", ENUM, type, member.source_ports,                              \
+             .default_text = "hashed", .choices = "hashed|counted",                                \
+             .help = "UDP source ports of a connection's queue pairs; hashed: 49152 and up, by "   \
+                     "the numbers of the queue pairs; counted: 10000 and up in turn, as in "       \
+                     "SimAI"),                                                                     \
     SIM_ATTR(prefix ".connection-pairs", COUNT, type, member.pairs,                                \
              .default_text = "1", .min_text = "1", .max_text = "32",                               \
              .help = "permanent queue pairs of a connection, which take its messages in turn; "    \

@@ -6,6 +6,7 @@
 #include "apps/workload/collective/engine.h"
 
 #define CTS_MAX 64u // posted at one time
+#define COUNTED_PORT_FIRST 10000u
 
 // -- places and numbers
 
@@ -81,9 +82,12 @@ void app__conn_post_receive(app__conn_t *conn, nic_qp_t *qp, uint32_t message)
     SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), sim_err_text(error));
 }
 
-// Returns the UDP source port of a message's queue pair; 0: by its numbers.
+// Returns the UDP source port of a message's queue pair; 0: by its numbers. Both ends return one.
 static uint16_t port_number(const app__conn_t *conn, const app__ends_t *ends, uint32_t message)
 {
+    if (conn->member->all->options.source_ports == APP__PORTS_COUNTED) {
+        return (uint16_t)(COUNTED_PORT_FIRST + message % (0x10000u - COUNTED_PORT_FIRST));
+    }
     if (app__conn_permanent(conn)) {
         return 0;
     }

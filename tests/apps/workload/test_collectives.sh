@@ -38,6 +38,15 @@ ports=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
     --set 'traffic[0].collective.queue-pairs=per-message' >"$work/said" 2>&1
 [ $? -eq 2 ] && grep -q 'connection-pairs: with queue-pairs: per-message' "$work/said" ||
     fail "$(cat "$work/said")"
+# Messages of a connection that have queue pairs of their own have counted ports if asked for: 10000 and up.
+"$ROCESIM" run "$work/rails.yaml" --quiet --set 'traffic[0].collective.pxn=on' -o "$work/out" \
+    --set 'traffic[0].collective.queue-pairs=per-message' --set 'traffic[0].collective.slice=64KiB' \
+    --set 'traffic[0].collective.source-ports=counted' --set 'traffic[0].collective.channels=1' \
+    >"$work/said" 2>&1 || fail "$(cat "$work/said")"
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    $at["src_port"] > 0 && $at["src_port"] != 10000 + count[$at["src"] " " $at["dst"]]++ { exit wrong = 1 }
+    END { for (c in count) pairs += count[c] > 10; exit wrong || pairs < 2 }' "$work/out/flows.csv" ||
+    fail "counted source ports: $(head -n 20 "$work/out/flows.csv")"
 # Each rank sends 1 MB to the next one three times: nccl-tests' bandwidth is that of one message.
 "$ROCESIM" run "$work/rails.yaml" --quiet --set topology.rail-optimised.spines=1 \
     --set 'traffic[0]={collective: {kind: send-recv, bytes: 1MB, repeat: 3}}' -o "$work/out" \
