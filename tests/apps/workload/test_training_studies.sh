@@ -26,7 +26,7 @@ small=(--set "traffic[0].training.hidden=1024" --set "traffic[0].training.heads=
     --set "traffic[0].training.ffn=4096" --set "traffic[0].training.vocab=1024"
     --set "traffic[0].training.expert-ffn=1024")
 models="control exchange failing jobs large mtu nemo overlap skew stragglers topology"
-peers="algorithms deepep echo nccl pairs pxn simai skipping"
+peers="algorithms atlahs deepep echo nccl pairs pxn simai skipping"
 # shellcheck disable=SC2086
 scenarios/training/run --quick -o "$work/out.d" "${small[@]}" $models >"$work/log" 2>&1 ||
     fail "$(cat "$work/log")"
@@ -62,6 +62,7 @@ near() {
 }
 near simai ag_tp_16_16 3
 near simai a2a_tp_16_1 6
+near atlahs heap,2 10
 near nccl B,268435456 20
 near nccl A,8 1
 near echo between,18000 20
