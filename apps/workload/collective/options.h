@@ -63,9 +63,10 @@ typedef struct app__coll_options {
 #define APP__COLL_ATTRS(prefix, type, member)                                                      \
     SIM_ATTR(prefix ".algorithm", ENUM, type, member.algorithm,                                    \
              .default_text = "auto",                                                               \
-             .choices = "auto|ring|tree|halving-doubling|hierarchical|pat|nvls|nvls-tree|chain|" \
-                        "pairwise|direct", \
-             .help = "algorithm of the collectives that it can do; the others, and auto, take NCCL's choice"),         \
+             .choices = "auto|ring|tree|halving-doubling|hierarchical|pat|nvls|nvls-tree|chain|"   \
+                        "pairwise|direct",                                                         \
+             .help = "algorithm of the collectives that it can do; the others, and auto, take "    \
+                     "NCCL's choice"),                                                             \
     SIM_ATTR(prefix ".algorithm-file", STRING, type, member.algorithm_file,                        \
              .default_text = "",                                                                   \
              .help = "file of an algorithm, MSCCL's XML or a plan of MSCCL++; collectives of its " \
