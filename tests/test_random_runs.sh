@@ -50,7 +50,7 @@ esac
 in_ranks() {
     local status=0
     rm -rf "$work/ranks"
-    timeout 120 "$ROCESIM" run "$1" -o "$work/ranks" --quiet --ranks 2 >"$work/out" 2>"$work/err" || status=$?
+    within 60 "$ROCESIM" run "$1" -o "$work/ranks" --quiet --ranks 2 >"$work/out" 2>"$work/err" || status=$?
     if [ $status -eq 2 ] && grep -qE 'or one rank|ties: insertion' "$work/err" && [ ! -e "$work/ranks" ]; then
         return
     fi

@@ -11,6 +11,9 @@ const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const { PROGRAM, BROWSER, PAGE, WORK, PICTURES, ALL_PICTURES } = process.env;
 const only = (process.env.STUDIO_PAGE_STEPS ?? "").split(" ").filter(Boolean);
 
+// Milliseconds that a step waits for what does not come. A loaded machine is slow; a good page never waits for long.
+const patience = 300000;
+
 let failures = 0;
 function check(good, what) {
     if (!good) {
@@ -73,7 +76,7 @@ async function visitor(language = "en", theme = "light") {
         [language, theme],
     );
     const page = await context.newPage();
-    page.setDefaultTimeout(40000); // a loaded machine is slow; a good page never waits for long
+    page.setDefaultTimeout(patience);
     page.on("pageerror", (error) => complaints.push(`${error.message} (${page.url()})`));
     page.on("console", (message) => {
         // Where one types over a selection the browser itself tries a style attribute, in vain and without harm.
@@ -91,7 +94,7 @@ async function go(page, hash) {
 }
 
 async function settled(page) {
-    await page.waitForFunction(() => !document.querySelector(".loading:not([hidden]) .spinner"), undefined, { timeout: 60000 });
+    await page.waitForFunction(() => !document.querySelector(".loading:not([hidden]) .spinner"));
     await page.waitForTimeout(120);
 }
 
@@ -299,7 +302,7 @@ const steps = {
         await ada.getByRole("button", { name: "Run", exact: true }).click();
         await ada.waitForFunction(() => location.hash.startsWith("#/run/"));
         first_run = Number(/run\/(\d+)/.exec(ada.url())[1]);
-        await ada.waitForSelector(".story", { timeout: 60000 });
+        await ada.waitForSelector(".story");
         const story = await text_of(ada, ".story");
         check(story.includes("9 hosts") && story.includes("8 of 8 flows"), `what happened, in words: ${story}`);
         // The page shows counters that the result's schema lists, and names none of them by hand.
@@ -331,7 +334,7 @@ const steps = {
         await ada.getByLabel("Name of the run").fill("x".repeat(200));
         await ada.getByRole("button", { name: "Start 4 runs" }).click();
         await ada.waitForFunction(() => location.hash.includes("group="));
-        await ada.waitForFunction(() => document.querySelectorAll(".badge.done").length >= 4, undefined, { timeout: 60000 });
+        await ada.waitForFunction(() => document.querySelectorAll(".badge.done").length >= 4);
         await picture(ada, "sweep");
         await go(ada, `run/${first_run + 1}`);
         check(await ada.evaluate(() => [...document.querySelectorAll("main h1, main p, main a")].every((one) => one.scrollWidth <= one.clientWidth || getComputedStyle(one).display === "inline")), "a long name stays on the page");
@@ -355,7 +358,7 @@ const steps = {
         await accessible(ada, "study with settings");
         await ada.getByRole("button", { name: "Run the study" }).click();
         await ada.waitForFunction(() => location.hash.startsWith("#/run/"));
-        await ada.waitForSelector(".figures .u-over", { timeout: 60000 });
+        await ada.waitForSelector(".figures .u-over");
         check((await ada.locator(".figures h3").allTextContents()).join().includes("hit rate of L1"), "its figures have readable names");
         check((await ada.locator(".figures .u-over").count()) === 3, "the page draws each panel");
         await ada.waitForSelector(".grid-row");
@@ -368,7 +371,7 @@ const steps = {
         await ada.getByRole("link", { name: "Compare the runs" }).click();
         // The rows of the page before may stand for a moment.
         const processed = () => document.querySelector(".grid-row")?.textContent.includes("cache/skew lru-0");
-        await ada.waitForFunction(processed, null, { timeout: 60000 });
+        await ada.waitForFunction(processed);
         await picture(ada, "study-runs");
         // Each lookup of a cache is answered by one tier.
         const made = await ada.evaluate(async () => (await (await fetch("api/v1/runs?search=lru-0")).json()).runs[0].id);
@@ -404,8 +407,8 @@ const steps = {
         await grace.waitForTimeout(500);
         await grace.waitForSelector(".verdict-ok");
         await grace.getByRole("button", { name: "Run", exact: true }).click();
-        await grace.waitForSelector(".running-card", { timeout: 60000 });
-        await grace.waitForFunction(() => document.querySelectorAll(".u-over").length > 0, undefined, { timeout: 60000 });
+        await grace.waitForSelector(".running-card");
+        await grace.waitForFunction(() => document.querySelectorAll(".u-over").length > 0);
         await grace.waitForFunction(() => [...document.querySelectorAll("h3")].some((one) => one.textContent === "Queue of each port"));
         await grace.getByRole("button", { name: "Choose ports" }).click();
         await grace.getByLabel("Part of a name").fill("->host0");
@@ -416,7 +419,7 @@ const steps = {
         await picture(grace, "running");
         await accessible(grace, "running");
         await grace.getByRole("button", { name: "Cancel" }).click();
-        await grace.waitForSelector(".badge.cancelled", { timeout: 60000 });
+        await grace.waitForSelector(".badge.cancelled");
         await grace.getByRole("button", { name: "Remove" }).click();
         await grace.locator("dialog").getByRole("button", { name: "Remove" }).click();
         await grace.waitForFunction(() => location.hash.startsWith("#/runs"));
@@ -434,15 +437,15 @@ const steps = {
         await grace.waitForTimeout(500);
         await grace.waitForSelector(".verdict-ok");
         await grace.getByRole("button", { name: "Run", exact: true }).click();
-        await grace.waitForSelector(".running-card", { timeout: 60000 });
+        await grace.waitForSelector(".running-card");
         const at = grace.url();
         await stop("SIGKILL");
-        await grace.waitForSelector(".offline", { timeout: 60000 });
+        await grace.waitForSelector(".offline");
         await picture(grace, "offline");
         await start();
-        await grace.waitForFunction(() => !document.querySelector(".offline"), undefined, { timeout: 60000 });
+        await grace.waitForFunction(() => !document.querySelector(".offline"));
         check(grace.url() === at, "one stays where one was");
-        await grace.waitForSelector(".story", { timeout: 60000 });
+        await grace.waitForSelector(".story");
         const story = await text_of(grace, ".story");
         check(story.includes("8 of 8 flows"), `the run was done once the server was back: ${story}`);
     },
@@ -451,7 +454,7 @@ const steps = {
         const views = { summary: ".story", causes: ".remedies", network: ".map-canvas", series: ".u-over", figures: ".figure", flows: ".grid-row", hosts: "tbody tr", ports: ".grid-row", models: ".facts", events: ".grid-row", log: ".code-block, .empty", files: "tbody tr" };
         for (const [tab, sign] of Object.entries(views)) {
             await go(ada, `run/${first_run}?tab=${tab}`);
-            await ada.waitForSelector(sign, { timeout: 40000 }).catch(() => check(false, `result, ${tab}: no ${sign}: ${complaints.join(" ")}`));
+            await ada.waitForSelector(sign).catch(() => check(false, `result, ${tab}: no ${sign}: ${complaints.join(" ")}`));
             await picture(ada, `result-${tab}`);
             await accessible(ada, `result, ${tab}`);
         }
@@ -515,7 +518,7 @@ const steps = {
             await record.click();
             await ada.waitForFunction((old) => Number(/run\/(\d+)/.exec(location.hash)[1]) !== old, first_run);
         }
-        await ada.locator(".map-canvas").waitFor({ timeout: 60000 });
+        await ada.locator(".map-canvas").waitFor();
         await settled(ada);
         check((await ada.locator(".key").allTextContents()).join().includes("PFC pauses"), "a legend names the kinds");
         const told = () => text_of(ada, "p.muted.small:has-text('on links')");
@@ -740,7 +743,7 @@ const steps = {
         // The sweep: a row for each run, with what differs.
         const group = first_run + 1;
         await go(ada, `process?group=${group}`);
-        await ada.waitForSelector(".grid-row", { timeout: 60000 });
+        await ada.waitForSelector(".grid-row");
         await picture(ada, "process-sweep");
         // Compared, with units, and each longest queue below its port.
         await go(ada, `process?runs=${group},${group + 1},${group + 2},${group + 3}`);
@@ -808,7 +811,7 @@ const steps = {
         const pages = [];
         for (let number = 0; number < 8; number++) {
             const page = await context.newPage();
-            page.setDefaultTimeout(20000);
+            page.setDefaultTimeout(patience);
             await page.goto(`${address}/#/runs`);
             await page.waitForSelector(".grid-row");
             pages.push(page);

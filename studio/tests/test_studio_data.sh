@@ -94,7 +94,7 @@ mkfifo "$data/runs/$held/log"
 post "runs/$held/import" '{}' >/dev/null
 is "an import again" waiting "$(post "runs/$a/import" '{}' | jq -r .state)"
 is "an import again, looked at" waiting "$(get "runs/$a/import" | jq -r .state)"
-timeout 60 cp "$work/held.log" "$data/runs/$held/log" || fail "the log is not imported again"
+timeout 600 cp "$work/held.log" "$data/runs/$held/log" || fail "the log is not imported again"
 mv "$work/held.log" "$data/runs/$held/log"
 imported "$held"
 imported "$a"

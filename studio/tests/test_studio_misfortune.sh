@@ -95,7 +95,7 @@ stop
 cp -r "$data" "$work/damaged"
 rm -f "$work/damaged/studio.sqlite-wal" "$work/damaged/studio.sqlite-shm"
 dd if=/dev/urandom of="$work/damaged/studio.sqlite" bs=4096 seek=1 count=20 conv=notrunc 2>/dev/null
-timeout 20 "$program" --data "$work/damaged" --listen 127.0.0.1:0 >/dev/null 2>"$work/said"
+within 20 "$program" --data "$work/damaged" --listen 127.0.0.1:0 >/dev/null 2>"$work/said"
 [ $? = 1 ] && grep -q 'studio.sqlite' "$work/said" || fail "damaged: $(cat "$work/said")"
 
 # -- a full disk: a file system of 48 MB

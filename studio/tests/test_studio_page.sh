@@ -27,5 +27,5 @@ tools/studio-page --check || fail "the page's types, format or linter's rules"
 WORK=$work node studio/tests/studio_outline.mjs || fail "the outline of scenarios"
 mkdir -p build/studio-pictures
 PROGRAM=$program BROWSER=$browser PAGE=$page WORK=$work PICTURES=build/studio-pictures \
-    timeout 540 node studio/tests/studio_page.mjs || fail "the page (its steps are above)"
+    within 300 node studio/tests/studio_page.mjs || fail "the page (its steps are above)"
 exit $((failures > 0))

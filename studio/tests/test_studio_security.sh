@@ -14,13 +14,13 @@ set -u
 # -- where it may listen
 
 for address in 0.0.0.0:0 '[::]:0'; do
-    timeout 10 "$program" --data "$work/none" --listen "$address" >/dev/null 2>"$work/said"
+    within 10 "$program" --data "$work/none" --listen "$address" >/dev/null 2>"$work/said"
     [ $? = 2 ] && grep -q -e '--tls-cert' "$work/said" || fail "listens on $address: $(cat "$work/said")"
 done
 "$program" --data "$work/none" --listen nonsense >/dev/null 2>&1
 [ $? = 2 ] || fail "--listen nonsense"
 for named in --page --library --program; do
-    timeout 10 "$program" --data "$work/none" --listen 127.0.0.1:0 $named "$work/no" \
+    within 10 "$program" --data "$work/none" --listen 127.0.0.1:0 $named "$work/no" \
         >/dev/null 2>"$work/said"
     [ $? = 2 ] && grep -q -e "$named $work/no: .*, expected" "$work/said" ||
         fail "$named: $(cat "$work/said")"

@@ -74,7 +74,7 @@ value() {
 go() { # SETTINGS...
     local settings=() setting
     for setting in "$@"; do settings+=(--set "$setting"); done
-    timeout 60 "$ROCESIM" run scenarios/mooncake/bench.yaml -o "$work/out" --quiet --set threads=4 \
+    within 30 "$ROCESIM" run scenarios/mooncake/bench.yaml -o "$work/out" --quiet --set threads=4 \
         --set batch=16 --set "$bench.engine.ack-timeout=6" --set "$bench.engine.ack-retries=2" \
         --set "$bench.engine.handshake-timeout=2ms" --set "$bench.duration=6ms" --set "$bench.file=64MiB" \
         "${settings[@]}" >"$work/log" 2>&1 || fail "$*: $(cat "$work/log")"
