@@ -8,7 +8,7 @@
 # that a program adds is known to scenarios; the headers that are installed compile as C11 and as
 # C++17 and include nothing that is not, and a program in C++ links and runs.
 # Method: installs the build under test into a scratch folder. All headers are compiled in one file; the long
-# form compiles each alone (the target headers_alone of the clang build does so, too, where they lie).
+# form compiles each alone (the target headers_alone of the release build does so, too, where they lie).
 # Does not pin: where a distribution would put the files.
 set -eu
 
