@@ -104,7 +104,7 @@ static void put_mail(const sim_t *sim, haul_t *haul, sim_time_t by_ps)
 static void move_far(const sim_t *sim, sim_time_t by_ps)
 {
     for (size_t i = 0; i < sim->channel_count; i++) {
-        struct sim_far_fifo *const far = sim->channel_ends[i].far;
+        struct sim_far_fifo *const far = sim->far[i];
         for (size_t l = 0; far != NULL && l < far->count; l++) {
             far->letters[(far->first + l) & (far->capacity - 1)].arrive_ps += by_ps;
         }

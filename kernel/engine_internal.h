@@ -91,10 +91,9 @@ typedef struct sim_sampler {
 
 // The part of a channel that sending does not read.
 typedef struct sim_channel_ends {
-    sim_node_t *from;
     sim_node_t *to;
-    sim_time_t delay_ps;
-    struct sim_far_fifo *far; // NULL until something took the far path
+    uint32_t from;  // number of the node
+    uint32_t delay; // number in sim->delays
 } sim_channel_ends_t;
 
 #define SIM_CHANNEL_BLOCK 4096u // channels allocated together, so that they never move
@@ -194,6 +193,10 @@ struct sim {
     size_t channel_block_count;
     size_t channel_block_capacity;
     sim_channel_ends_t *channel_ends; // by channel index
+    struct sim_far_fifo **far;        // by channel index; NULL until something took the far path
+    sim_time_t *delays_ps;            // of channels; consecutive channels of equal delay share one
+    size_t delay_count;
+    size_t delay_capacity;
     size_t channel_count;
     size_t channel_capacity;
     sim_sampler_t **samplers;
@@ -304,6 +307,19 @@ static inline bool sim__in_one_list(const sim_t *sim)
 static inline sim_channel_ends_t *sim__ends(const sim_t *sim, const sim_channel_t *channel)
 {
     return &sim->channel_ends[channel->index];
+}
+static inline size_t sim__far_bytes(const sim_t *sim)
+{
+    return (sim->channel_count + 1) * sizeof(struct sim_far_fifo *);
+}
+// Returns the channel's far messages; NULL: there were none so far.
+static inline struct sim_far_fifo *sim__far(const sim_t *sim, const sim_channel_t *channel)
+{
+    return sim->far[channel->index];
+}
+static inline sim_time_t sim__delay_ps(const sim_t *sim, const sim_channel_ends_t *ends)
+{
+    return sim->delays_ps[ends->delay];
 }
 
 // Returns whether this rank runs the node. NULL: it was vacated, since another rank runs it.

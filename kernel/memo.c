@@ -295,7 +295,7 @@ bool sim_memo_only_timers(const sim_t *sim)
         }
     }
     for (size_t i = 0; i < sim->channel_count; i++) {
-        if (sim->channel_ends[i].far != NULL && sim->channel_ends[i].far->count != 0) {
+        if (sim->far[i] != NULL && sim->far[i]->count != 0) {
             return false;
         }
     }

@@ -182,14 +182,14 @@ static void list_thread(const sim_t *sim, const sim_thread_t *thread, sim_flight
 static void list_far(const sim_t *sim, sim_flights_t *flights)
 {
     for (size_t i = 0; i < sim->channel_count; i++) {
-        const sim_channel_ends_t *const ends = &sim->channel_ends[i];
+        const uint32_t to = sim->channel_ends[i].to->index;
+        const struct sim_far_fifo *const far = sim->far[i];
         const sim_channel_t *const channel =
             &sim->channel_blocks[i / SIM_CHANNEL_BLOCK][i % SIM_CHANNEL_BLOCK];
-        for (size_t l = 0; ends->far != NULL && l < ends->far->count; l++) {
+        for (size_t l = 0; far != NULL && l < far->count; l++) {
             const sim_far_letter_t *const letter =
-                &ends->far->letters[(ends->far->first + l) & (ends->far->capacity - 1)];
-            add(flights,
-                (sim_flight_t){letter->arrive_ps, ends->to->index, channel->port, letter->message});
+                &far->letters[(far->first + l) & (far->capacity - 1)];
+            add(flights, (sim_flight_t){letter->arrive_ps, to, channel->port, letter->message});
         }
     }
 }

@@ -91,7 +91,7 @@ static sim_time_t unit_next_ps(const sim_unit_t *unit)
         next_ps = node->timer_ps < next_ps ? node->timer_ps : next_ps;
         for (size_t c = 0; node->far != NULL && c < node->far->count; c++) {
             const sim_channel_t *const channel = node->far->channels[c];
-            const struct sim_far_fifo *const fifo = sim__ends(node->sim, channel)->far;
+            const struct sim_far_fifo *const fifo = sim__far(node->sim, channel);
             if (fifo->count > 0 && fifo->letters[fifo->first].arrive_ps < next_ps) {
                 next_ps = fifo->letters[fifo->first].arrive_ps;
             }

@@ -49,7 +49,7 @@ static uint32_t number_of(const sim_t *sim, const sim_node_t *node)
 // Returns whether a channel joins two nodes of this rank.
 static bool joins_own(const sim_t *sim, const sim_channel_ends_t *ends)
 {
-    return sim__is_here(sim, ends->from) && sim__is_here(sim, ends->to);
+    return sim__is_here(sim, sim->nodes[ends->from]) && sim__is_here(sim, ends->to);
 }
 
 // Lists the units that send to each unit, and weighs each by the number of its channels.
@@ -63,7 +63,7 @@ static void list_neighbours(table_t *table)
         }
         card_t *const to = &table->cards[number_of(sim, ends->to)];
         to->weight += 2;
-        to->degree += ends->from->unit != ends->to->unit;
+        to->degree += sim->nodes[ends->from]->unit != ends->to->unit;
     }
     for (uint32_t u = 0; u < sim->unit_count; u++) {
         table->first[u + 1] = table->first[u] + table->cards[u].degree;
@@ -74,7 +74,7 @@ static void list_neighbours(table_t *table)
             continue;
         }
         const uint32_t to = number_of(sim, ends->to);
-        const uint32_t from = number_of(sim, ends->from);
+        const uint32_t from = number_of(sim, sim->nodes[ends->from]);
         if (from != to) {
             // Fills backwards: degree counts what is left to fill, and is restored below.
             table->others[table->first[to] + --table->cards[to].degree] = from;

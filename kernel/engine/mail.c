@@ -182,7 +182,7 @@ static void near_send(sim_node_t *from, sim_channel_t *channel, sim_time_t arriv
 static void check_send(const sim_node_t *from, const sim_channel_t *channel, sim_time_t arrive_ps)
 {
     const sim_channel_ends_t *const ends = sim__ends(from->sim, channel);
-    SIM_CHECKF(arrive_ps >= from->now_ps + ends->delay_ps,
+    SIM_CHECKF(arrive_ps >= from->now_ps + sim__delay_ps(from->sim, ends),
                "%s to %s: arrival %" PRIu64 " is less than the delay after %" PRIu64,
                from->name,
                ends->to->name,
@@ -265,17 +265,17 @@ void sim__send_first(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive
 static void parcel_receive(sim_thread_t *thread, const sim_parcel_t *parcel)
 {
     sim_channel_t *const channel = parcel->channel;
-    sim_channel_ends_t *const ends = sim__ends(thread->sim, channel);
-    sim_node_t *const node = ends->to;
-    if (ends->far == NULL) {
-        ends->far = sim_alloc(sizeof(*ends->far));
+    sim_node_t *const node = sim__ends(thread->sim, channel)->to;
+    struct sim_far_fifo **const far = &thread->sim->far[channel->index];
+    if (*far == NULL) {
+        *far = sim_alloc(sizeof(**far));
         if (node->far == NULL) {
             node->far = sim_alloc(sizeof(*node->far));
         }
         SIM_GROW(node->far->channels, node->far->count, &node->far->capacity);
         node->far->channels[node->far->count++] = channel;
     }
-    struct sim_far_fifo *const fifo = ends->far;
+    struct sim_far_fifo *const fifo = *far;
     if (fifo->count == fifo->capacity) {
         const size_t capacity = fifo->capacity == 0 ? 64 : fifo->capacity * 2;
         sim_far_letter_t *const letters = sim_alloc_array(capacity, sizeof(*letters));
@@ -321,7 +321,7 @@ bool sim__far_take(sim_thread_t *thread,
                    const sim_channel_t *channel,
                    sim_far_letter_t *letter)
 {
-    struct sim_far_fifo *const fifo = sim__ends(thread->sim, channel)->far;
+    struct sim_far_fifo *const fifo = sim__far(thread->sim, channel);
     if (fifo->count == 0) {
         return false;
     }

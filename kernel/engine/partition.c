@@ -32,7 +32,7 @@ static sim_link_t link_at(const sim_t *sim, size_t i)
         sim->links(sim->links_ctx, i, &link);
     } else {
         const sim_channel_ends_t *const ends = &sim->channel_ends[i];
-        link = (sim_link_t){ends->from->index, ends->to->index, ends->delay_ps};
+        link = (sim_link_t){ends->from, ends->to->index, sim__delay_ps(sim, ends)};
     }
     return link;
 }
@@ -292,6 +292,7 @@ void sim__partition(sim_t *sim)
         sim->thread_count++;
     }
     sim__deal(sim);
+    sim->far = sim_alloc_sparse(sim__far_bytes(sim));
     if (sim->order->seat != NULL) {
         sim->order->seat(sim);
     }
@@ -304,7 +305,7 @@ void sim__partition(sim_t *sim)
         sim_channel_t *const channel =
             &sim->channel_blocks[i / SIM_CHANNEL_BLOCK][i % SIM_CHANNEL_BLOCK];
         sim_unit_t *const unit = ends->to->unit;
-        const bool within = unit != NULL && ends->from->unit == unit;
+        const bool within = unit != NULL && sim->nodes[ends->from]->unit == unit;
         if (unit == NULL) {
             channel->away = 1;
             channel->place = sim__ranks_place(sim, ends->to) & 0x3fff;
@@ -316,8 +317,8 @@ void sim__partition(sim_t *sim)
         if (channel->near) {
             channel->box_bytes = (uint32_t)(sim->node_count * sizeof(sim_mailbox_t)); // nobody's
         }
-        if (within && ends->delay_ps < unit->lookahead_ps) {
-            unit->lookahead_ps = ends->delay_ps;
+        if (within && sim__delay_ps(sim, ends) < unit->lookahead_ps) {
+            unit->lookahead_ps = sim__delay_ps(sim, ends);
         }
     }
 }

@@ -256,7 +256,7 @@ static void list_channels(sim_t *sim)
     size_t capacity = 0;
     for (size_t i = 0; i < sim->channel_count; i++) {
         const sim_channel_ends_t *const ends = &sim->channel_ends[i];
-        if (!sim__is_here(sim, ends->from) && sim__is_here(sim, ends->to)) {
+        if (!sim__is_here(sim, sim->nodes[ends->from]) && sim__is_here(sim, ends->to)) {
             sim_channel_t *const channel =
                 &sim->channel_blocks[i / SIM_CHANNEL_BLOCK][i % SIM_CHANNEL_BLOCK];
             SIM_GROW(ranks->entries, ranks->entry_count, &capacity);
@@ -297,7 +297,7 @@ void sim__ranks_meet(sim_t *sim)
     list_channels(sim);
     bool *const meets = sim_alloc_array(sim->rank_count, sizeof(*meets));
     for (size_t i = 0; i < sim->channel_count; i++) {
-        const uint32_t from = sim->channel_ends[i].from->rank;
+        const uint32_t from = sim->rank_of[sim->channel_ends[i].from];
         const uint32_t to = sim->channel_ends[i].to->rank;
         // A link has a channel in each direction, but a program may make one alone.
         meets[to] |= from == sim->rank;

@@ -162,7 +162,7 @@ static bool anything_to_come(const sim_t *sim)
             return true;
         }
         for (size_t c = 0; node->far != NULL && c < node->far->count; c++) {
-            if (sim__ends(sim, node->far->channels[c])->far->count > 0) {
+            if (sim__far(sim, node->far->channels[c])->count > 0) {
                 return true;
             }
         }

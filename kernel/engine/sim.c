@@ -120,12 +120,13 @@ void sim_destroy(sim_t *sim)
     if (sim->order->destroy != NULL) {
         sim->order->destroy(sim);
     }
-    for (size_t i = 0; i < sim->channel_count; i++) {
-        if (sim->channel_ends[i].far != NULL) {
-            sim_free(sim->channel_ends[i].far->letters);
-            sim_free(sim->channel_ends[i].far);
+    for (size_t i = 0; sim->far != NULL && i < sim->channel_count; i++) {
+        if (sim->far[i] != NULL) {
+            sim_free(sim->far[i]->letters);
+            sim_free(sim->far[i]);
         }
     }
+    sim_free_sparse(sim->far, sim__far_bytes(sim));
     for (size_t i = 0; i < sim->channel_block_count; i++) {
         sim_free(sim->channel_blocks[i]);
     }
@@ -153,6 +154,7 @@ void sim_destroy(sim_t *sim)
     sim_free(sim->units);
     sim_free(sim->channel_blocks);
     sim_free(sim->channel_ends);
+    sim_free(sim->delays_ps);
     sim_free(sim->nodes);
     sim_free(sim->rank_of);
     sim_free(sim->samplers);
@@ -212,6 +214,17 @@ void sim_node_return(sim_t *sim,
     sim->nodes[number] = node;
 }
 
+// Returns the number of a delay, which is that of the channel before if it is equal.
+static uint32_t take_delay(sim_t *sim, sim_time_t delay_ps)
+{
+    const size_t count = sim->delay_count;
+    if (count == 0 || sim->delays_ps[count - 1] != delay_ps) {
+        SIM_GROW(sim->delays_ps, sim->delay_count, &sim->delay_capacity);
+        sim->delays_ps[sim->delay_count++] = delay_ps;
+    }
+    return (uint32_t)sim->delay_count - 1;
+}
+
 sim_channel_t *sim_channel_create(sim_t *sim,
                                   sim_node_t *from,
                                   sim_node_t *to,
@@ -231,7 +244,7 @@ sim_channel_t *sim_channel_create(sim_t *sim,
     }
     SIM_GROW(sim->channel_ends, sim->channel_count, &sim->channel_capacity);
     sim->channel_ends[sim->channel_count++] =
-        (sim_channel_ends_t){.from = from, .to = to, .delay_ps = delay_ps};
+        (sim_channel_ends_t){.to = to, .from = from->index, .delay = take_delay(sim, delay_ps)};
     sim_channel_t *const channel =
         &sim->channel_blocks[index / SIM_CHANNEL_BLOCK][index % SIM_CHANNEL_BLOCK];
     *channel = (sim_channel_t){.box_bytes = to->index * (uint32_t)sizeof(sim_mailbox_t),
