@@ -48,8 +48,8 @@ static size_t collect_port_kinds(const net_t *net, port_kind_t *kinds)
         }
         for (uint32_t p = 0; p < node->port_count; p++) {
             const net_port_t *const port = net_port_at(node, p);
-            const port_kind_t kind = {port->rate_bps,
-                                      port->delay_ps,
+            const port_kind_t kind = {port->line->rate_bps,
+                                      port->line->delay_ps,
                                       net_switch_headroom_limit_bytes(node, p),
                                       1};
             size_t k = 0;

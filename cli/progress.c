@@ -65,11 +65,11 @@ static void add_port(cli_load_t *load, const net_port_t *port)
     uint64_t queued_bytes = 0;
     for (size_t c = 0; c < NET_PRIORITIES; c++) {
         queued_bytes += port->classes[c]->bytes;
-        load->pauses += port->pauses[c].rx_pause;
+        load->pauses += port->rare->pauses[c].rx_pause;
         load->sent_bytes += port->node->kind == NET_NODE_HOST ? port->classes[c]->tx_bytes : 0;
     }
     for (size_t r = 0; r < NET_DROP_REASON_COUNT; r++) {
-        load->drops += port->drops[r];
+        load->drops += port->rare->drops[r];
     }
     load->paused_ports += port->paused != 0;
     load->queued_bytes += queued_bytes;
@@ -155,7 +155,7 @@ static size_t put_port(char *at, const net_port_t *port)
         sent_bytes += port->classes[c]->tx_bytes;
     }
     for (size_t r = 0; r < NET_DROP_REASON_COUNT; r++) {
-        drops += port->drops[r];
+        drops += port->rare->drops[r];
     }
     const int length = snprintf(at,
                                 PORT_LINE_BYTES,

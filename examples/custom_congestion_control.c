@@ -225,7 +225,7 @@ static uint64_t run(const char *name, const nic_config_t *nic_config)
     uint64_t lowest_bps = UINT64_MAX;
     for (uint32_t i = 0; i < SENDERS; i++) {
         const net_port_t *const port = &world.senders[i].host->ports[0];
-        pauses += port->pauses[nic_config->priority].rx_pause;
+        pauses += port->rare->pauses[nic_config->priority].rx_pause;
         cnps += nic_get_counters(nic_at(world.senders[i].host, 0))->rp_cnp_handled;
         const sender_t *const sender = &world.senders[i];
         changes += sender->rate_changes;

@@ -208,7 +208,7 @@ static outcome_t run(bool spray, sim_time_t cut_ps)
     for (uint32_t i = 0; i < MIDDLE_LINKS; i++) {
         const net_port_t *const port = &left->ports[1 + i];
         outcome.used[i] = port->classes[0]->tx_packets;
-        outcome.lost += port->drops[NET_DROP_LINK_DOWN];
+        outcome.lost += port->rare->drops[NET_DROP_LINK_DOWN];
     }
     sim_destroy(sim);
     net_destroy(net);

@@ -362,7 +362,7 @@ static uint64_t run_with(const char *name, const nic_config_t *config)
     sim_message_t message;
     SIM_CHECK(ended == SIM_ENDED_DONE && run.completed == MESSAGES);
     SIM_CHECKF(net_conservation_ok(run.net, &message), "%s", message.text);
-    const uint64_t lost = run.hosts[0]->ports[0].drops[NET_DROP_LINK_LOSS];
+    const uint64_t lost = run.hosts[0]->ports[0].rare->drops[NET_DROP_LINK_LOSS];
     const uint64_t repeated = nic_qp_retransmitted_packets(run.qps[0]);
     printf("%-10s %9.3f ms %8.2f Gbps %8" PRIu64 " %9" PRIu64 "\n",
            name,

@@ -143,7 +143,7 @@ static sim_time_t one_way_ps(const net_t *net)
     const uint32_t ball_bytes =
         net_frame_bytes(ROCE_RC | ROCE_SEND_ONLY, MESSAGE_BYTES, false, false);
     return net_port_frame_time_ps(port, ack_bytes) + net_port_frame_time_ps(port, ball_bytes) -
-           port->gap_ps + port->delay_ps;
+           port->line->gap_ps + port->line->delay_ps;
 }
 
 int main(int argc, char **argv)

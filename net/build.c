@@ -137,6 +137,7 @@ void net_destroy(net_t *net)
         sim_free_sparse(net->rare, sizeof(*net->rare) * (net->port_count + 1));
         sim_free_sparse(net->meters, sizeof(*net->meters) * (net->port_count + 1));
         net__parts_free(net);
+        net__lines_free(net);
     }
     net__changes_free(net);
     net__faults_free(net);
@@ -158,23 +159,26 @@ void net_destroy(net_t *net)
 
 // -- laying out
 
-static void connect_port(const net_t *net, uint32_t link_index, net_port_t *port, net_port_t *peer)
+static void connect_port(const net_t *net,
+                         uint32_t link_index,
+                         net_port_t *port,
+                         net_port_t *peer,
+                         bool is_a)
 {
-    const net_link_config_t *const config = net__link_config(net, link_index);
     port->peer = peer;
-    port->link = link_index;
-    port->config = config;
-    port->delay_ps = config->delay_ps;
+    net__port_join(port, link_index, is_a);
     port->channel = sim_channel_create(net->sim,
                                        &port->node->sim,
                                        &peer->node->sim,
                                        peer->index,
-                                       port->delay_ps);
+                                       port->line->delay_ps);
     sim_channel_keeps_number(&port->node->sim, port->channel, port->index);
 }
 
 static void connect_ports(net_t *net)
 {
+    net->lines = sim_alloc_array(net->link_config_count + 1, sizeof(net_line_t *));
+    (void)pthread_mutex_init(&net->making_lines, NULL);
     net__parts_make_ports(net);
     for (size_t i = 0; i < net->link_count; i++) {
         const net_link_ends_t link = net->links[i];
@@ -183,11 +187,11 @@ static void connect_ports(net_t *net)
         }
         net_port_t *const a = net__port_of(net, link.a, link.a_port);
         net_port_t *const b = net__port_of(net, link.b, link.b_port);
-        connect_port(net, (uint32_t)i, a, b);
-        connect_port(net, (uint32_t)i, b, a);
+        connect_port(net, (uint32_t)i, a, b, true);
+        connect_port(net, (uint32_t)i, b, a, false);
         net__loss_build(net, (uint32_t)i);
-        net__port_set_rate(a, net->link_configs[link.config]->rate_bps);
-        net__port_set_rate(b, net_link_backward_bps(net->link_configs[link.config]));
+        net__port_set_speed(a);
+        net__port_set_speed(b);
     }
 }
 

@@ -156,7 +156,7 @@ static uint64_t loss_events_beyond(const net_t *net)
         for (uint32_t p = 0; sim_is_here(net->sim, i) && p < node->port_count; p++) {
             net_loss_counters_t counters;
             if (net_loss_get_counters(&node->ports[p], &counters)) {
-                beyond += counters.events - node->ports[p].drops[NET_DROP_LINK_LOSS];
+                beyond += counters.events - node->ports[p].rare->drops[NET_DROP_LINK_LOSS];
             }
         }
     }
@@ -186,7 +186,7 @@ static void leave_port(const net_port_t *port, sim_buffer_t *bytes)
         sim_buffer_put(bytes, port->received[p], sizeof(*port->received[p]));
     }
     if (state.counted || state.disturbed) {
-        sim_buffer_put(bytes, port->rare, sizeof(*port->rare));
+        sim_buffer_put(bytes, port->rare, NET_RARE_BYTES_CARRIED);
     }
 }
 
@@ -216,7 +216,7 @@ static void take_port(const net_node_t *node, uint32_t index, sim_reader_t *byte
         net_port_rare_t *const rare = port->rare;
         const sim_timer_t timer = rare->pause_timer;
         net_port_t *const owner = rare->port;
-        sim_reader_get(bytes, rare, sizeof(*rare));
+        sim_reader_get(bytes, rare, NET_RARE_BYTES_CARRIED);
         rare->pause_timer = timer; // of this process
         rare->port = owner;
     }

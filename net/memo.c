@@ -43,9 +43,10 @@ static const sim_memo_type_t received_type =
     SIM_MEMO_TYPE("received class of a port", sizeof(net_received_t), received_fields);
 
 #define RARE(member_, kind_) SIM_MEMO_FIELD(net_port_rare_t, member_, kind_)
-#define EACH(array_, kind_)                                                                       \
-    RARE(array_[0], kind_), RARE(array_[1], kind_), RARE(array_[2], kind_), RARE(array_[3], kind_), \
-    RARE(array_[4], kind_), RARE(array_[5], kind_), RARE(array_[6], kind_), RARE(array_[7], kind_)
+#define EACH(array_, kind_)                                                \
+    RARE(array_[0], kind_), RARE(array_[1], kind_), RARE(array_[2], kind_), \
+    RARE(array_[3], kind_), RARE(array_[4], kind_), RARE(array_[5], kind_), \
+    RARE(array_[6], kind_), RARE(array_[7], kind_)
 static_assert(NET_PRIORITIES == 8, "a row for each");
 // Pauses have no rows: a span with pauses is not repeated.
 static const sim_memo_field_t rare_fields[] = {
@@ -94,13 +95,13 @@ static const sim_memo_type_t store_type = {"buffer of a switch",
 
 static const char *refuse_port(const net_port_t *port)
 {
-    return port->loss != NULL                           ? "loss-model"
-           : (port->trace_points & ~RARE_POINTS) != 0   ? "observers"
-           : port->down || port->disturbed              ? "faults"
-           : port->next_down_ps != SIM_TIME_NEVER       ? "faults"
-           : port->timing != NULL                       ? "timing"
-           : port->metered && port->meter->pint != NULL ? "pint"
-                                                        : NULL;
+    return port->loses                                   ? "loss-model"
+           : (port->trace_points & ~RARE_POINTS) != 0    ? "observers"
+           : port->down || port->disturbed               ? "faults"
+           : net__port_next_down(port) != SIM_TIME_NEVER ? "faults"
+           : port->line->timing != NULL                  ? "timing"
+           : port->metered && port->meter->pint != NULL  ? "pint"
+                                                         : NULL;
 }
 
 static void list_port(net_port_t *port, sim_memo_list_t *list)

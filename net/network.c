@@ -280,13 +280,13 @@ bool net_conservation_ok(const net_t *net, sim_message_t *message)
         for (uint32_t p = 0; node != NULL && p < node->port_count; p++) {
             if (net_port_exists(node, p) && node->ports[p].lossless_guaranteed &&
                 !node->ports[p].peer->odd_class && node->ports[p].counted &&
-                node->ports[p].drops[NET_DROP_HEADROOM_FULL] > 0) {
+                node->ports[p].rare->drops[NET_DROP_HEADROOM_FULL] > 0) {
                 (void)sim_fail(message,
                                SIM_ERR_STATE,
                                "%s dropped %" PRIu64 " packet%s of a lossless class",
                                net_port_name(&node->ports[p]),
-                               node->ports[p].drops[NET_DROP_HEADROOM_FULL],
-                               sim_plural(node->ports[p].drops[NET_DROP_HEADROOM_FULL]));
+                               node->ports[p].rare->drops[NET_DROP_HEADROOM_FULL],
+                               sim_plural(node->ports[p].rare->drops[NET_DROP_HEADROOM_FULL]));
                 return false;
             }
         }

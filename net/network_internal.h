@@ -38,6 +38,7 @@ typedef struct net_hop_page {
 struct net_routes {
     net_hop_page_t **pages; // by leaf / NET_HOPS_OF_A_PAGE
     bool shares_pages;      // the array is that of a node before this one
+    bool shares_ports;      // likewise
     uint32_t *ports;        // ranges of ports, each in the order that net_config_t.routes defines
     size_t port_count;
     size_t port_capacity;
@@ -113,6 +114,8 @@ struct net {
     net_link_config_t **link_configs; // consecutive links with equal settings share one
     size_t link_config_count;
     size_t link_config_capacity;
+    net_line_t **lines; // by number of the link's configuration: the lines of its ports
+    pthread_mutex_t making_lines;
     net_port_t **interfaces;
     size_t interface_count;
     net_attachment_t *attachments; // by interface
@@ -291,8 +294,16 @@ net_port_t *net__port_of(const net_t *net, uint32_t node, uint32_t index);
 void net__port_init(net_port_t *port, net_node_t *node, uint32_t index);
 // Points the port to its entries in the network's arrays (classes, received, rare, meters).
 void net__port_place(net_port_t *port, uint32_t uid);
-// Sets the link's rate and all fields derived from it. No frame may be on the link.
-void net__port_set_rate(net_port_t *port, uint64_t rate_bps);
+// Makes the port an end of a link and gives it its line.
+void net__port_join(net_port_t *port, uint32_t link, bool is_a);
+// Sets all fields that follow from the port's line. No frame may be on the link.
+void net__port_set_speed(net_port_t *port);
+void net__lines_free(net_t *net);
+// Returns when the port's link next goes down.
+static inline sim_time_t net__port_next_down(const net_port_t *port)
+{
+    return SIM_UNLIKELY(port->changes) ? port->rare->next_down_ps : SIM_TIME_NEVER;
+}
 // net/link/pause.c: ends the pauses whose time has run out.
 void net__pause_expired(net_port_t *port);
 

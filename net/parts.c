@@ -151,19 +151,16 @@ static void fill_idle(const net_t *net, const net_port_t *port, net_port_t *made
 {
     const uint32_t number = net->port_links[port - net->ports];
     const net_link_ends_t link = net->links[number];
-    const net_link_config_t *const config = net->link_configs[link.config];
     const bool is_a = is_end_a(net, port);
     net_node_t *const node = net_node_at(net, is_a ? link.a : link.b);
     net__port_init(made, node, is_a ? link.a_port : link.b_port);
     net__port_place(made, (uint32_t)(port - net->ports));
     made->peer =
         is_a ? net__port_of(net, link.b, link.b_port) : net__port_of(net, link.a, link.a_port);
-    made->link = number;
-    made->config = config;
-    made->delay_ps = config->delay_ps;
+    net__port_join(made, number, is_a);
     made->interface =
         node->kind == NET_NODE_HOST ? find_interface(net, port) : (uint32_t)NET_INTERFACES_MAX;
-    net__port_set_rate(made, is_a ? config->rate_bps : net_link_backward_bps(config));
+    net__port_set_speed(made);
 }
 
 const net_port_t *net_port_look(const net_node_t *node, uint32_t index, net_port_t *idle)

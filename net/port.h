@@ -175,8 +175,8 @@ typedef struct net_port_rare {
     sim_time_t paused_until_ps[NET_PRIORITIES];
     sim_timer_t pause_timer;  // fires when a pause's time runs out
     net_port_t *port;         // owner of pause_timer; NULL: the timer was never used
-    uint8_t told_stop;        // classes that the peer holds stopped once port->control is sent
-    uint8_t knows_stop;       // classes that the peer holds stopped before port->control is sent
+    uint8_t told_stop;        // classes that the peer holds stopped once `control` is sent
+    uint8_t knows_stop;       // classes that the peer holds stopped before `control` is sent
     uint8_t storms;           // classes in which this port sends a storm of pauses (net/faults.h)
     uint8_t stormed;          // classes whose pause in force is of the peer's storm
     uint8_t ignores_pauses;   // classes for which received pauses have no effect
@@ -195,8 +195,35 @@ typedef struct net_port_rare {
     sim_time_t int_phase_ps; // INT's clock at the port is behind by this much
     uint64_t draw;           // of a host's port: from which the numbers of its next packets follow
     sim_time_t draw_ps;      // when the host last sent, heard or posted something at this port
-    struct net_tap *tap;     // notes what the port sends; NULL: nobody asks
+
+    // from here on, of this process: not carried between ranks
+    struct net_tap *tap;   // notes what the port sends; NULL: nobody asks
+    net_packet_t *control; // list of PFC frames that are sent before all other packets
+    struct net_loss *loss; // net/loss/state.h; only if net_port_t.loses
+    struct net_listener *listeners;
+    sim_time_t next_down_ps; // when the link next goes down; only if net_port_t.changes
+    // Returns whether the frame that has just arrived is lost. Only some loops call it, with either
+    // end of the link; only if net_port_t.loses_arrivals. Else the sender decides.
+    bool (*is_lost_on_arrival)(const net_port_t *port);
+    void *arrival_loss_ctx;
 } net_port_rare_t;
+#define NET_RARE_BYTES_CARRIED offsetof(net_port_rare_t, tap)
+
+// Facts about one direction of a link that do not change during a run. All ports that are alike
+// share them.
+typedef struct net_line {
+    uint64_t rate_bps;
+    sim_time_t delay_ps;
+    sim_time_t gap_ps;          // time of NET_GAP_BYTES, rounded down
+    uint32_t exact_ps_per_byte; // of the rate, whatever the timing; 0: not a whole number
+    uint32_t overhead_bytes;    // added to each frame; NET_LINK_OVERHEAD_BYTES as a rule
+    // If a timing is set, net_port_t.ps_per_byte is 0 (net/models.h) unless the timing cuts to
+    // whole ns.
+    const struct net_timing_ops *timing;    // NULL: exact
+    const net_link_config_t *config;        // the link's; net_port_own_config
+    uint32_t quantum_bytes[NET_PRIORITIES]; // DWRR quanta by class
+    struct net_line *next;                  // another one of the same config
+} net_line_t;
 
 // Which function sends on a port (net__port_transmit_special).
 typedef enum net_special {
@@ -225,7 +252,7 @@ struct net_port {
     // These four are zero at most ports and are tested as one word: net__port_is_usual.
     uint8_t paused;       // classes the peer has stopped
     uint8_t special;      // net_special_t
-    bool controlled;      // control is not NULL
+    bool controlled;      // rare->control is not NULL
     uint8_t zero;         // always 0: fills the word
     uint8_t waiting;      // classes with packets in their queue
     uint8_t wake_pending; // net_wake_t
@@ -234,57 +261,40 @@ struct net_port {
     bool metered : 1;             // writes telemetry: meter is in use
     bool odd_class : 1;           // of a host that also sends in classes other than its DSCPs'
     bool down_first : 1;          // net_link_rules_t.down_first
-    bool owns_config : 1;         // config is this port's own copy
+    bool owns_line : 1;           // line and its config are this port's own copies
     bool prompt : 1;              // a listener needs each event in its turn
     uint8_t turn;                 // class whose DWRR turn it is
 
-    net_packet_t *control; // list of PFC frames that are sent before all other packets
     net_port_t *peer;
     net_port_rare_t *rare;
-    net_pause_counters_t *pauses; // rare->pauses
-    uint64_t *ecn_marked;         // rare->ecn_marked
-    uint64_t *drops;              // rare->drops
+    const net_line_t *line;
+    uint64_t remainder; // of the division by the line's rate, carried within a busy period
     net_meter_t *meter;
     uint64_t several_bytes_max : 63; // largest backlog while several classes waited together
-    uint64_t counted : 1;            // 1: pauses, ecn_marked(_again) or drops are not all zero
-
-    // Fields that are read less often.
-    const uint32_t *quantum_bytes; // DWRR quanta by class; owned by the node
-    uint64_t rate_bps;
-    uint64_t remainder; // of the division by rate_bps, carried within a busy period
-    sim_time_t delay_ps;
-    sim_time_t gap_ps;          // time of NET_GAP_BYTES, rounded down
-    sim_time_t next_down_ps;    // when the link next goes down; SIM_TIME_NEVER: it does not
-    uint32_t exact_ps_per_byte; // of the link's rate, whatever the timing; 0: not a whole number
-    uint32_t overhead_bytes;    // added to each frame; NET_LINK_OVERHEAD_BYTES as a rule
-    uint32_t uid;               // number in the network; part of the MAC address
-    uint32_t interface;         // of a host's port; NET_INTERFACES_MAX elsewhere
-    uint32_t link;              // number of the link
-    uint8_t strict;             // classes served before the others, highest number first
-    uint8_t long_queues;        // classes whose ring this port frees by itself
-    bool disturbed;             // rare->degraded_bps has been set, and may be read
-    bool by_packet;             // network.draws: packet
-    // If a timing is set, ps_per_byte is 0 (net/models.h) unless the timing cuts to whole ns.
-    const struct net_timing_ops *timing; // NULL: exact
-    const net_link_config_t *config;     // the link's; net_port_own_config
-    struct net_loss *loss;               // net/loss/state.h; NULL: no loss model, no reordering
-    struct net_listener *listeners;
-    // Returns whether the frame that has just arrived is lost. Only some loops call it, with either
-    // end of the link. NULL, the usual case: the sender decides.
-    bool (*is_lost_on_arrival)(const net_port_t *port);
-    void *arrival_loss_ctx;
+    uint64_t counted : 1;    // 1: pauses, ecn_marked(_again) or drops of `rare` are not all zero
+    uint32_t uid;            // number in the network; part of the MAC address
+    uint32_t interface;      // of a host's port; NET_INTERFACES_MAX elsewhere
+    uint32_t link;           // number of the link
+    uint8_t strict;          // classes served before the others, highest number first
+    uint8_t long_queues;     // classes whose ring this port frees by itself
+    bool disturbed : 1;      // rare->degraded_bps has been set, and may be read
+    bool by_packet : 1;      // network.draws: packet
+    bool loses : 1;          // a loss model or reordering: rare->loss is set
+    bool loses_arrivals : 1; // rare->is_lost_on_arrival is set
+    bool changes : 1;        // the link goes down or has done so: rare->next_down_ps is set
 };
 
 #define NET_SEVERAL_MASK (UINT64_MAX >> 1) // largest value of several_bytes_max
 
 static inline bool net_port_lost_on_arrival(const net_port_t *port)
 {
-    return SIM_UNLIKELY(port->is_lost_on_arrival != NULL) && port->is_lost_on_arrival(port);
+    return SIM_UNLIKELY(port->loses_arrivals) && port->rare->is_lost_on_arrival(port);
 }
 
 static_assert(offsetof(net_port_t, waiting) - offsetof(net_port_t, paused) == 4,
               "looked at as one");
-static_assert(offsetof(net_port_t, control) == SIM_CACHE_LINE, "the hot part is one cache line");
+static_assert(offsetof(net_port_t, peer) == SIM_CACHE_LINE, "the hot part is one cache line");
+static_assert(sizeof(net_port_t) == 2 * SIM_CACHE_LINE, "networks have millions of ports");
 
 // Returns true only if the port never received, queued or sent anything, so its counters are all
 // zero. Large idle networks need not read them then. It may return false for an untouched port.
@@ -297,10 +307,12 @@ static inline bool net_port_untouched(const net_port_t *port)
 // Returns the port's configuration for writing, after copying it from the link's on first use. The
 // port frees it.
 net_link_config_t *net_port_own_config(net_port_t *port);
+// Sets the port's DWRR quanta by class, which are copied. While the network is built.
+void net_port_set_quanta(net_port_t *port, const uint32_t quantum_bytes[NET_PRIORITIES]);
 // Sets the list of PFC frames that are sent before everything else; NULL: none.
 static inline void net_port_set_control(net_port_t *port, net_packet_t *packet)
 {
-    port->control = packet;
+    port->rare->control = packet;
     port->controlled = packet != NULL;
 }
 
@@ -541,10 +553,10 @@ uint8_t net_port_pause_received(net_port_t *port, const net_packet_t *packet);
 // ignore false: pauses have an effect again, from the next frame on.
 void net_port_ignore_pauses(net_port_t *port, uint8_t classes, bool ignore);
 // Sends the peer a PFC frame for these classes (quanta 0: resume) before any data. An idle port
-// sends it at once, otherwise the next wake must send it and clear port->control. A frame that
+// sends it at once, otherwise the next wake must send it and clear rare->control. A frame that
 // still waits is updated with the newest quanta of each class, so at most one waits.
 void net_port_pause_send(net_port_t *port, uint8_t classes, uint16_t quanta);
-// Appends a separate PFC frame to the list port->control. Does not start it.
+// Appends a separate PFC frame to the list rare->control. Does not start it.
 void net_port_pause_queue(net_port_t *port, uint32_t priority, uint16_t quanta);
 
 // -- metrics: what a port counts and what it can be asked, a row each

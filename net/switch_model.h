@@ -76,7 +76,6 @@ struct net_switch {
     uint8_t header_bytes;                  // of the load balancer, on links between switches
     struct net_watchdog *watchdog;         // NULL: there is none
     net_switch_config_t config;
-    uint32_t quantum_bytes[NET_PRIORITIES];
     sim_node_ops_t loop; // the node's operations, with the loop that choose_loop selected
 };
 
@@ -238,7 +237,7 @@ static inline void net_switch_mark_known(net_port_t *egress,
     sim_node_t *const node = &egress->node->sim;
     packet->marks = net_marks_congested(marks);
     sim_happened(node, 'm', 0, (uint64_t)egress->index << 32 | priority); // 0: may be replayed late
-    (again ? egress->rare->ecn_marked_again : egress->ecn_marked)[priority]++;
+    (again ? egress->rare->ecn_marked_again : egress->rare->ecn_marked)[priority]++;
     egress->counted = 1;
     net_port_trace(egress, NET_TRACE_MARK, packet, again);
 }

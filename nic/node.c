@@ -385,7 +385,7 @@ static void nic_init(nic_t *nic)
     net_port_t *const port = nic->port;
     const nic_config_t *const config = host->config;
     nic->interface = net_port_interface(port);
-    nic->overhead_bytes = (uint16_t)port->overhead_bytes;
+    nic->overhead_bytes = (uint16_t)port->line->overhead_bytes;
     nic__frames_create(nic);
     nic__scheduler_create(nic);
     nic->cnp_priority = (uint8_t)config->cnp_priority;
@@ -411,12 +411,13 @@ static void nic_init(nic_t *nic)
     nic->transport = nic__config_transport(config);
     SIM_CHECKF(nic->transport != NULL, "no transport \"%s\"", config->transport);
 
+    uint32_t quantum_bytes[NET_PRIORITIES];
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        nic->quantum_bytes[p] = nic->header_bytes + (uint32_t)config->mtu_bytes;
+        quantum_bytes[p] = nic->header_bytes + (uint32_t)config->mtu_bytes;
     }
     for (uint32_t plane = 0; plane < (nic->planes == NULL ? 1 : nic->planes->count); plane++) {
         port[plane].strict = (uint8_t)(1u << config->cnp_priority);
-        port[plane].quantum_bytes = nic->quantum_bytes;
+        net_port_set_quanta(&port[plane], quantum_bytes);
     }
 }
 

@@ -161,7 +161,8 @@ static void add_queue(nic_moment_t *moment, size_t node, const net_port_t *port,
 
 static const char *refuse_port(const net_port_t *port)
 {
-    return port->config->loss_rate.num > 0 || port->config->bit_error_rate.num > 0 ? "losses"
+    return port->line->config->loss_rate.num > 0 || port->line->config->bit_error_rate.num > 0
+               ? "losses"
            : port->controlled || port->paused != 0 ? "pauses or drops at a port"
                                                    : NULL;
 }

@@ -74,7 +74,7 @@ static void add_interface(pcap_out_fabric_t *fabric, const net_port_t *port, pca
     const pcap_out_ng_interface_t interface = {
         .name = own,
         .description = description,
-        .rate_bps = place == PCAP_OUT_RECEIVED ? port->peer->rate_bps : port->rate_bps,
+        .rate_bps = place == PCAP_OUT_RECEIVED ? port->peer->line->rate_bps : port->line->rate_bps,
         .snaplen_bytes = fabric->config.capture.snaplen_bytes,
         .resolution = fabric->config.nanoseconds ? 9 : 12,
     };

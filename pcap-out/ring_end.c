@@ -302,7 +302,7 @@ static void link_over_links(all_t *all, size_t port_count)
         const size_t end = lists.begins[(size_t)port->peer->uid * 2 + 2];
         for (size_t s = lists.begins[sent]; s < lists.begins[sent + 1]; s++) {
             frame_t *const frame = &all->frames[lists.frames[s]];
-            const sim_time_t from_ps = frame->time_ps + port->delay_ps;
+            const sim_time_t from_ps = frame->time_ps + port->line->delay_ps;
             while (at < end && all->frames[lists.frames[at]].time_ps <= from_ps) {
                 at++;
             }

@@ -186,7 +186,7 @@ static inline void star_sample_hub(const sim_node_t *node, sim_time_t time_ps, v
         star->samples[star->sample_count++] = (star_hub_sample_t){
             .queue_bytes = net_port_queue_bytes(star->bottleneck),
             .sent_packets = star->bottleneck->classes[priority]->tx_packets,
-            .marked_packets = star->bottleneck->ecn_marked[priority],
+            .marked_packets = star->bottleneck->rare->ecn_marked[priority],
         };
     }
 }

@@ -100,8 +100,8 @@ static uint8_t ready(fixture_host_t *host, net_port_t *port)
 static void serve(fixture_host_t *host, net_port_t *port)
 {
     port->wake_pending = false;
-    if (port->control != NULL) {
-        net_packet_t *const control = port->control;
+    if (port->controlled) {
+        net_packet_t *const control = port->rare->control;
         net_port_set_control(port, NULL);
         net_port_transmit(port, control);
     } else {
@@ -119,7 +119,7 @@ static void serve(fixture_host_t *host, net_port_t *port)
         packet->sent_ps = host->node.sim.now_ps;
         net_port_transmit(port, packet);
     }
-    if (port->control != NULL || ready(host, port) != 0) {
+    if (port->controlled || ready(host, port) != 0) {
         net_port_wake(port);
     }
 }

@@ -76,10 +76,10 @@ static int compare_links(const net_node_t *a, const net_node_t *b)
         const net_port_t *const port_b = net_port_at(b, i);
         order = compare_u64(net_neighbour(a, i)->sim.index, net_neighbour(b, i)->sim.index);
         if (order == 0) {
-            order = compare_u64(port_a->rate_bps, port_b->rate_bps);
+            order = compare_u64(port_a->line->rate_bps, port_b->line->rate_bps);
         }
         if (order == 0) {
-            order = compare_u64(port_a->delay_ps, port_b->delay_ps);
+            order = compare_u64(port_a->line->delay_ps, port_b->line->delay_ps);
         }
     }
     return order;

@@ -368,11 +368,11 @@ static capacity_t capacity_of(const net_node_t *node, const uint32_t *tiers)
         const uint32_t peer_tier = tiers[net_neighbour(port->node, port->index)->sim.index];
         const uint32_t tier = tiers[node->sim.index];
         if (peer_tier < tier) {
-            capacity.down_bps += port->rate_bps;
+            capacity.down_bps += port->line->rate_bps;
         } else if (peer_tier > tier) {
-            capacity.up_bps += port->rate_bps;
+            capacity.up_bps += port->line->rate_bps;
         } else {
-            sideways_bps += port->rate_bps;
+            sideways_bps += port->line->rate_bps;
         }
     }
     if (capacity.up_bps == 0) {

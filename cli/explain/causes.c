@@ -384,13 +384,13 @@ static void find_port(explain_t *explain, uint32_t uid)
                        to->sim.name,
                        port->shared_most,
                        sim_plural(port->shared_most),
-                       world_format_rate(&rate, port->port->rate_bps));
+                       world_format_rate(&rate, port->port->line->rate_bps));
     } else if (from_host) {
         finding->sentence = sim_format(
             "busy sender: the flows of %s fill its own link %s of %s, up to %u at a time",
             port->port->node->sim.name,
             finding->place,
-            world_format_rate(&rate, port->port->rate_bps),
+            world_format_rate(&rate, port->port->line->rate_bps),
             port->shared_most);
     } else {
         finding->sentence =

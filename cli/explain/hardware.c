@@ -180,7 +180,7 @@ static void find_pausing_host(explain_t *explain, uint32_t root_index)
                            sim_plural(pausing.pauses),
                            world_format_time(&stopped, port->paused_ps),
                            world_format_rate(&rate, (uint64_t)taken_bps),
-                           world_format_rate(&line, port->port->rate_bps));
+                           world_format_rate(&line, port->port->line->rate_bps));
     if (logged_storm || logged_slow) {
         cli__explain_evidence(finding,
                               sim_format("events.csv logs the fault %s at %s",
@@ -383,7 +383,7 @@ static uint64_t *usual_rates(const explain_t *explain)
         const net_port_t *const port = explain->ports[i].port;
         rates[i] = 0;
         if (port != NULL) {
-            ports[count++] = (like_t){kind_of(port), port->rate_bps, i};
+            ports[count++] = (like_t){kind_of(port), port->line->rate_bps, i};
         }
     }
     qsort(ports, count, sizeof(*ports), by_kind);
@@ -411,7 +411,7 @@ static char *degraded_sentence(const explain_t *explain,
     const net_port_t *const port = explain->ports[uid].port;
     world_text_t rate;
     world_text_t usual;
-    const char *const own = world_format_rate(&rate, port->rate_bps);
+    const char *const own = world_format_rate(&rate, port->line->rate_bps);
     if (usual_bps == 0) {
         return sim_format("the link %s is degraded: it runs below its %s (logged in events.csv)",
                           place,
@@ -490,8 +490,8 @@ static void find_degraded(explain_t *explain)
             continue;
         }
         const uint64_t usual_bps[] = {usual[i], usual[other]};
-        const bool slow[] = {usual_bps[0] > port->port->rate_bps,
-                             usual_bps[1] > explain->ports[other].port->rate_bps};
+        const bool slow[] = {usual_bps[0] > port->port->line->rate_bps,
+                             usual_bps[1] > explain->ports[other].port->line->rate_bps};
         const bool used = port->flow_count + explain->ports[other].flow_count > 0 ||
                           port->tx_bytes + explain->ports[other].tx_bytes > 0;
         if (used && (slow[0] || slow[1])) {

@@ -32,7 +32,7 @@ typedef struct share {
 static double rate_of(const explain_t *explain, uint32_t uid)
 {
     const explain_port_t *const port = &explain->ports[uid];
-    return (double)port->port->rate_bps * (port->planes > 1 ? port->planes : 1);
+    return (double)port->port->line->rate_bps * (port->planes > 1 ? port->planes : 1);
 }
 
 // Returns the smallest rate of the flow's path: what it has alone.

@@ -134,7 +134,8 @@ static bool queues_unknown(const explain_t *explain)
         const explain_port_t *const port = &explain->ports[i];
         if (port->port != NULL && port->port->node->kind != NET_NODE_HOST &&
             port->port->peer->node->kind != NET_NODE_HOST &&
-            (double)port->queue_bytes_max * 8e12 / (double)port->port->rate_bps > QUEUE_LONG_PS) {
+            (double)port->queue_bytes_max * 8e12 / (double)port->port->line->rate_bps >
+                QUEUE_LONG_PS) {
             return true;
         }
     }

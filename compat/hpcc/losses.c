@@ -19,7 +19,7 @@ typedef struct compat_losses {
 
 static bool is_lost(const net_port_t *port)
 {
-    const turns_t *const turns = port->arrival_loss_ctx;
+    const turns_t *const turns = port->rare->arrival_loss_ctx;
     SIM_ASSERT(turns->stream != NULL);
     return compat_draws_stream_next(turns->stream) < turns->chance;
 }
@@ -40,8 +40,8 @@ static void set_up_link(compat_hpcc_t *rules, size_t index)
     net_port_t *const ends[2] = {net_port_at(link.a, link.a_port),
                                  net_port_at(link.b, link.b_port)};
     for (int e = 0; e < 2; e++) {
-        ends[e]->is_lost_on_arrival = is_lost;
-        ends[e]->arrival_loss_ctx = turns;
+        ends[e]->rare->is_lost_on_arrival = is_lost;
+        ends[e]->rare->arrival_loss_ctx = turns;
     }
 }
 

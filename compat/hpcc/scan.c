@@ -155,7 +155,7 @@ static uint32_t search(scan_t *scan)
 
 static sim_time_t packet_time_ps(const scan_t *scan, uint32_t bytes, uint64_t rate_bps)
 {
-    const net_timing_ops_t *const timing = scan->port->timing;
+    const net_timing_ops_t *const timing = scan->port->line->timing;
     return timing != NULL ? timing->rate_time_ps(bytes, rate_bps)
                           : (sim_time_t)((sim_wide_t)bytes * 8 * SIM_PS_PER_S / rate_bps);
 }
@@ -227,8 +227,8 @@ static void wake_later(scan_t *scan)
 static bool transmit_next(scan_t *scan)
 {
     net_port_t *const port = scan->port;
-    if (port->control != NULL) {
-        net_packet_t *const control = port->control;
+    if (port->controlled) {
+        net_packet_t *const control = port->rare->control;
         net_port_set_control(port, control->next);
         net_port_transmit(port, control);
         return true;
@@ -255,7 +255,7 @@ static void port_free(nic_t *nic)
     scan_t *const scan = scan_of(nic);
     const net_port_t *const port = scan->port;
     // The end of each frame wakes the NIC to search again; it may set its timer then.
-    if (transmit_next(scan) && (scan->count > 0 || port->waiting != 0 || port->control != NULL)) {
+    if (transmit_next(scan) && (scan->count > 0 || port->waiting != 0 || port->controlled)) {
         net_port_wake(scan->port);
     }
 }

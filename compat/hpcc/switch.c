@@ -144,7 +144,7 @@ static SIM_NOINLINE void serve(net_switch_t *sw, net_port_t *port)
 {
     const uint8_t candidates = port->waiting & (uint8_t)~port->paused;
     if (SIM_UNLIKELY(port->controlled)) {
-        net_packet_t *const control = port->control;
+        net_packet_t *const control = port->rare->control;
         net_port_set_control(port, control->next);
         net_port_transmit(port, control);
     } else if (candidates != 0) {
@@ -460,7 +460,7 @@ static void built(net_switch_t *sw)
 {
     const net_t *const net = sw->node.net;
     const uint64_t host_bps =
-        net_interface_count(net) > 0 ? net_interface_port(net, 0)->rate_bps : 0;
+        net_interface_count(net) > 0 ? net_interface_port(net, 0)->line->rate_bps : 0;
     compat_switch_state_t *const state = compat__switch_state(sw);
     state->rules = compat__hpcc_of(net);
     SIM_CHECKF(state->rules != NULL, "%s: compat_hpcc_register was not called", sw->node.sim.name);
@@ -479,13 +479,14 @@ static void built(net_switch_t *sw)
         const net_port_t *const port = in->port;
         in->headroom_limit = sw->config.pfc_headroom_bytes;
         if (sw->config.pfc_headroom_bytes == SIM_AUTO) {
-            const uint64_t delay_ns = port->delay_ps / SIM_PS_PER_NS;
-            in->headroom_limit = port->rate_bps * delay_ns / 8 / 1000000000 * 3;
+            const uint64_t delay_ns = port->line->delay_ps / SIM_PS_PER_NS;
+            in->headroom_limit = port->line->rate_bps * delay_ns / 8 / 1000000000 * 3;
         }
         uint64_t *const alpha = &state->rows[p].alpha;
         state->rows[p].received = port->received;
         *alpha = sw->pfc_alpha;
-        for (uint64_t bps = port->rate_bps; bps > host_bps && *alpha < NET_ALPHA_ONE; bps /= 2) {
+        for (uint64_t bps = port->line->rate_bps; bps > host_bps && *alpha < NET_ALPHA_ONE;
+             bps /= 2) {
             *alpha *= 2;
         }
         const uint64_t least = *alpha == 0 ? UINT64_MAX : (NET_ALPHA_ONE + *alpha - 1) / *alpha;

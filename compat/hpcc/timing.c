@@ -19,12 +19,12 @@ sim_time_t compat_hpcc_time_ps(uint64_t bytes, uint64_t rate_bps)
 // less than a picosecond, so only a quotient that is a whole number of nanoseconds may lose one.
 static sim_time_t time_ps(const net_port_t *port, uint64_t bytes)
 {
-    const uint64_t exact_ps = bytes * port->exact_ps_per_byte;
+    const uint64_t exact_ps = bytes * port->line->exact_ps_per_byte;
     const uint64_t cut_ps = exact_ps % SIM_PS_PER_NS;
     if (SIM_LIKELY(cut_ps != 0 && exact_ps < SIM_PS_PER_S)) {
         return exact_ps - cut_ps;
     }
-    return compat_hpcc_time_ps(bytes, port->rate_bps);
+    return compat_hpcc_time_ps(bytes, port->line->rate_bps);
 }
 
 const net_timing_ops_t compat__hpcc_timing = {
@@ -38,9 +38,9 @@ const net_timing_ops_t compat__hpcc_timing = {
 static sim_time_t path_rtt_ps(const net_path_t *path, uint32_t payload_bytes, uint64_t *rate_bps)
 {
     sim_time_t rtt_ps = 2 * path->delay_ps;
-    *rate_bps = path->ports[0]->rate_bps;
+    *rate_bps = path->ports[0]->line->rate_bps;
     for (uint32_t h = 0; h < path->hop_count; h++) {
-        const uint64_t hop_bps = path->ports[h]->rate_bps;
+        const uint64_t hop_bps = path->ports[h]->line->rate_bps;
         rtt_ps += payload_bytes * UINT64_C(8000000000) / hop_bps * SIM_PS_PER_NS;
         *rate_bps = hop_bps < *rate_bps ? hop_bps : *rate_bps;
     }

@@ -121,7 +121,8 @@ bool net_leads_to(const net_t *net, const net_port_t *port, uint32_t to, sim_tim
 static void set_down(net_port_t *port, bool down, sim_time_t next_down_ps)
 {
     const bool changed = port->down != down;
-    port->next_down_ps = next_down_ps;
+    port->rare->next_down_ps = next_down_ps;
+    port->changes = true;
     port->down = down;
     if (down) {
         port->node->route_mask = 0;

@@ -60,7 +60,7 @@ static void change_link(fault_timer_t *state, bool on)
 {
     net_port_t *const port = state->port;
     if (state->fault.kind == NET_FAULT_DEGRADED) {
-        const bool slower = state->fault.rate_bps < port->rate_bps;
+        const bool slower = state->fault.rate_bps < port->line->rate_bps;
         port->rare->degraded_bps = on && slower ? state->fault.rate_bps : 0;
         port->disturbed = true;
     } else {

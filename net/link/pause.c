@@ -5,7 +5,7 @@
 sim_time_t net_port_quanta_ps(const net_port_t *port, uint16_t quanta)
 {
     const sim_wide_t bits = (sim_wide_t)quanta * NET_PFC_QUANTUM_BITS;
-    const sim_wide_t pause_ps = bits * SIM_PS_PER_S / port->rate_bps;
+    const sim_wide_t pause_ps = bits * SIM_PS_PER_S / port->line->rate_bps;
     return pause_ps < SIM_TIME_END ? (sim_time_t)pause_ps : SIM_TIME_END - 1;
 }
 
@@ -13,7 +13,7 @@ static void release(net_port_t *port, uint32_t priority)
 {
     const sim_time_t now_ps = port->node->sim.now_ps;
     port->paused &= (uint8_t) ~(1u << priority);
-    port->pauses[priority].paused_ps += now_ps - port->pauses[priority].paused_since_ps;
+    port->rare->pauses[priority].paused_ps += now_ps - port->rare->pauses[priority].paused_since_ps;
     net_port_trace(port, NET_TRACE_RESUMED, NULL, priority);
 }
 
@@ -86,14 +86,14 @@ uint8_t net_port_pause_received(net_port_t *port, const net_packet_t *packet)
             continue;
         }
         if (pfc->quanta[p] == 0) {
-            port->pauses[p].rx_resume++;
+            port->rare->pauses[p].rx_resume++;
             if (port->paused & bit) {
                 release(port, p);
                 released |= bit;
             }
             continue;
         }
-        port->pauses[p].rx_pause++;
+        port->rare->pauses[p].rx_pause++;
         if (port->rare->ignores_pauses & bit) {
             continue;
         }
@@ -102,7 +102,7 @@ uint8_t net_port_pause_received(net_port_t *port, const net_packet_t *packet)
                                              : now_ps + net_port_quanta_ps(port, pfc->quanta[p]);
         if (!(port->paused & bit)) {
             port->paused |= bit;
-            port->pauses[p].paused_since_ps = now_ps;
+            port->rare->pauses[p].paused_since_ps = now_ps;
             net_port_trace(port, NET_TRACE_PAUSED, NULL, p);
         }
     }
@@ -131,7 +131,7 @@ void net_port_ignore_pauses(net_port_t *port, uint8_t classes, bool ignore)
 
 sim_time_t net_port_paused_ps(const net_port_t *port, uint32_t priority, sim_time_t now_ps)
 {
-    const net_pause_counters_t *const pauses = &port->pauses[priority];
+    const net_pause_counters_t *const pauses = &port->rare->pauses[priority];
     const bool open = (port->paused & (1u << priority)) != 0 && now_ps > pauses->paused_since_ps;
     return pauses->paused_ps + (open ? now_ps - pauses->paused_since_ps : 0);
 }
@@ -152,7 +152,7 @@ static net_packet_t *new_control(net_port_t *port)
 static void retract_control(net_port_t *port)
 {
     net_node_t *const node = port->node;
-    net_packet_t *const packet = port->control;
+    net_packet_t *const packet = port->rare->control;
     net_port_set_control(port, NULL);
     node->tally.created--;
     node->tally.bytes_created -= packet->frame_bytes;
@@ -163,8 +163,8 @@ static void retract_control(net_port_t *port)
 // left out if the peer does not know of the pause.
 static void say(net_port_t *port, uint32_t priority, uint16_t quanta)
 {
-    net_pfc_t *const pfc = &port->control->pfc;
-    net_pause_counters_t *const pauses = &port->pauses[priority];
+    net_pfc_t *const pfc = &port->rare->control->pfc;
+    net_pause_counters_t *const pauses = &port->rare->pauses[priority];
     const uint8_t bit = (uint8_t)(1u << priority);
     port->counted = 1;
     if (pfc->classes & bit) {
@@ -186,22 +186,22 @@ static void say(net_port_t *port, uint32_t priority, uint16_t quanta)
 
 void net_port_pause_send(net_port_t *port, uint8_t classes, uint16_t quanta)
 {
-    if (port->control == NULL) {
+    if (!port->controlled) {
         net_port_set_control(port, new_control(port));
         port->rare->knows_stop = port->rare->told_stop; // state after all earlier frames
     }
-    SIM_CHECK(port->control != NULL);
+    SIM_CHECK(port->controlled);
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
         if (classes & (1u << p)) {
             say(port, p, quanta);
         }
     }
-    if (port->control->pfc.classes == 0) {
+    if (port->rare->control->pfc.classes == 0) {
         retract_control(port);
         return;
     }
     if (net_port_idle(port)) {
-        net_packet_t *const packet = port->control;
+        net_packet_t *const packet = port->rare->control;
         net_port_set_control(port, NULL);
         net_port_transmit(port, packet);
         if (port->waiting & ~port->paused) {
@@ -215,13 +215,13 @@ void net_port_pause_send(net_port_t *port, uint8_t classes, uint16_t quanta)
 void net_port_pause_queue(net_port_t *port, uint32_t priority, uint16_t quanta)
 {
     net_packet_t *const packet = new_control(port);
-    net_pause_counters_t *const pauses = &port->pauses[priority];
+    net_pause_counters_t *const pauses = &port->rare->pauses[priority];
     packet->pfc.classes = (uint8_t)(1u << priority);
     packet->pfc.quanta[priority] = quanta;
     *(quanta != 0 ? &pauses->tx_pause : &pauses->tx_resume) += 1;
     port->counted = 1;
     net_port_trace(port, quanta != 0 ? NET_TRACE_XOFF : NET_TRACE_XON, NULL, priority);
-    net_packet_t **link = &port->control;
+    net_packet_t **link = &port->rare->control;
     while (*link != NULL) {
         link = &(*link)->next;
     }

@@ -6,6 +6,8 @@
 #include "net/log.h"
 #include "net/network_internal.h"
 
+#include <string.h>
+
 typedef struct net_listener {
     uint32_t points;
     net_trace_fn fn;
@@ -28,12 +30,8 @@ void net__port_init(net_port_t *port, net_node_t *node, uint32_t index)
         .node = node,
         .index = (uint16_t)index,
         .interface = NET_INTERFACES_MAX,
-        .next_down_ps = SIM_TIME_NEVER,
-        .timing = node->net->timing,
-        .overhead_bytes = node->net->framing->overhead_bytes,
         .down_first = node->net->link_rules.down_first,
         .by_packet = node->net->config.draws == NET_DRAWS_PACKET,
-        .quantum_bytes = equal_quanta,
     };
 }
 
@@ -48,26 +46,38 @@ void net__port_place(net_port_t *port, uint32_t uid)
         (net_received_t(*)[NET_RECEIVED_PORTS])(
             void *)&net->received[uid / NET_RECEIVED_PORTS][0][uid % NET_RECEIVED_PORTS];
     port->rare = rare;
-    port->pauses = rare->pauses;
-    port->ecn_marked = rare->ecn_marked;
-    port->drops = rare->drops;
     port->meter = &net->meters[uid];
+}
+
+// The line of a port whose configuration differs from the link's.
+typedef struct own_line {
+    net_line_t line; // first
+    net_link_config_t config;
+} own_line_t;
+
+static own_line_t *own_line_of(const net_port_t *port)
+{
+    SIM_CHECK(port->owns_line);
+    return (own_line_t *)(uintptr_t)port->line;
 }
 
 net_link_config_t *net_port_own_config(net_port_t *port)
 {
-    if (!port->owns_config) {
-        net_link_config_t *const own = sim_alloc(sizeof(*own));
-        *own = *port->config;
-        port->config = own;
-        port->owns_config = true;
+    if (!port->owns_line) {
+        own_line_t *const own = sim_alloc(sizeof(*own));
+        own->line = *port->line;
+        own->config = *port->line->config;
+        own->line.config = &own->config;
+        port->line = &own->line;
+        port->owns_line = true;
     }
-    return (net_link_config_t *)(uintptr_t)port->config;
+    return &own_line_of(port)->config;
 }
 
 static void port_fini(net_port_t *port)
 {
-    for (net_listener_t *listener = port->listeners; listener != NULL;) {
+    net_listener_t *const first = port->trace_points != 0 ? port->rare->listeners : NULL;
+    for (net_listener_t *listener = first; listener != NULL;) {
         net_listener_t *const next = listener->next;
         sim_free(listener);
         listener = next;
@@ -75,8 +85,8 @@ static void port_fini(net_port_t *port)
     for (uint32_t queues = port->long_queues; queues != 0; queues &= queues - 1) {
         sim_free(port->classes[__builtin_ctz(queues)]->ring);
     }
-    if (port->owns_config) {
-        sim_free(net_port_own_config(port));
+    if (port->owns_line) {
+        sim_free(own_line_of(port));
     }
 }
 
@@ -141,7 +151,7 @@ static void listen(net_port_t *port, uint32_t points, net_trace_fn fn, void *ctx
 {
     net_listener_t *const listener = sim_alloc(sizeof(*listener));
     *listener = (net_listener_t){points, fn, ctx, NULL};
-    net_listener_t **link = &port->listeners;
+    net_listener_t **link = &port->rare->listeners;
     while (*link != NULL) {
         link = &(*link)->next;
     }
@@ -187,7 +197,7 @@ void net__port_trace(const net_port_t *port,
         }
     }
     const net_trace_t trace = {point, port->node->sim.now_ps, port, packet, detail};
-    for (const net_listener_t *l = port->listeners; l != NULL; l = l->next) {
+    for (const net_listener_t *l = port->rare->listeners; l != NULL; l = l->next) {
         if (l->points & point) {
             l->fn(&trace, l->ctx);
         }
@@ -199,7 +209,7 @@ void net__port_trace(const net_port_t *port,
 void net_port_drop(net_port_t *port, net_packet_t *packet, net_drop_reason_t reason)
 {
     net_node_t *const node = port->node;
-    port->drops[reason]++;
+    port->rare->drops[reason]++;
     port->counted = 1;
     port->rare->dropped_bytes += packet->frame_bytes;
     node->tally.dropped++;
@@ -299,20 +309,111 @@ net_queued_t net_queue_take_last(net_port_t *port, uint32_t priority)
 
 // -- rates and links
 
-void net__port_set_rate(net_port_t *port, uint64_t rate_bps)
+static net_line_t *find_line(net_line_t *first,
+                             uint64_t rate_bps,
+                             const uint32_t quantum_bytes[NET_PRIORITIES])
+{
+    net_line_t *line = first;
+    while (line != NULL &&
+           (line->rate_bps != rate_bps ||
+            memcmp(line->quantum_bytes, quantum_bytes, sizeof(line->quantum_bytes)) != 0)) {
+        line = __atomic_load_n(&line->next, __ATOMIC_ACQUIRE);
+    }
+    return line;
+}
+
+static net_line_t *make_line(const net_t *net,
+                             const net_link_config_t *config,
+                             uint64_t rate_bps,
+                             const uint32_t quantum_bytes[NET_PRIORITIES])
 {
     const uint64_t ps_bits = 8 * SIM_PS_PER_S;
     const uint64_t exact_ps = ps_bits % rate_bps == 0 ? ps_bits / rate_bps : 0;
-    const bool usual = port->timing == NULL && (port->overhead_bytes == NET_LINK_OVERHEAD_BYTES ||
-                                                port->overhead_bytes == 0);
-    const bool cuts = port->overhead_bytes == 0 && port->timing != NULL &&
-                      port->timing->cuts_to_ns && exact_ps <= SIM_PS_PER_S / UINT16_MAX;
-    port->rate_bps = rate_bps;
-    port->exact_ps_per_byte = exact_ps <= UINT32_MAX ? (uint32_t)exact_ps : 0;
-    port->ps_per_byte = usual || cuts ? port->exact_ps_per_byte : 0;
-    port->gap_ps = port->node->net->framing->gap_bytes * ps_bits / rate_bps;
-    port->delay_less_gap_ps = port->delay_ps - port->gap_ps;
+    net_line_t *const line = sim_alloc(sizeof(*line));
+    *line = (net_line_t){
+        .rate_bps = rate_bps,
+        .delay_ps = config->delay_ps,
+        .gap_ps = net->framing->gap_bytes * ps_bits / rate_bps,
+        .exact_ps_per_byte = exact_ps <= UINT32_MAX ? (uint32_t)exact_ps : 0,
+        .overhead_bytes = net->framing->overhead_bytes,
+        .timing = net->timing,
+        .config = config,
+    };
+    memcpy(line->quantum_bytes, quantum_bytes, sizeof(line->quantum_bytes));
+    return line;
+}
+
+// Returns the line of a link's configuration that has this rate and these quanta; makes it on first
+// use. Threads that complete nodes may ask at the same time.
+static const net_line_t *line_for(net_t *net,
+                                  uint32_t config,
+                                  uint64_t rate_bps,
+                                  const uint32_t quantum_bytes[NET_PRIORITIES])
+{
+    net_line_t **const first = &net->lines[config];
+    net_line_t *line = find_line(__atomic_load_n(first, __ATOMIC_ACQUIRE), rate_bps, quantum_bytes);
+    if (SIM_LIKELY(line != NULL)) {
+        return line;
+    }
+    (void)pthread_mutex_lock(&net->making_lines);
+    line = find_line(*first, rate_bps, quantum_bytes);
+    if (line == NULL) {
+        line = make_line(net, net->link_configs[config], rate_bps, quantum_bytes);
+        line->next = *first;
+        __atomic_store_n(first, line, __ATOMIC_RELEASE);
+    }
+    (void)pthread_mutex_unlock(&net->making_lines);
+    return line;
+}
+
+void net__port_join(net_port_t *port, uint32_t link, bool is_a)
+{
+    net_t *const net = port->node->net;
+    const uint32_t config = net->links[link].config;
+    const net_link_config_t *const both = net->link_configs[config];
+    port->link = link;
+    port->line =
+        line_for(net, config, is_a ? both->rate_bps : net_link_backward_bps(both), equal_quanta);
+}
+
+void net__port_set_speed(net_port_t *port)
+{
+    const net_line_t *const line = port->line;
+    const net_timing_ops_t *const timing = line->timing;
+    const bool usual = timing == NULL && (line->overhead_bytes == NET_LINK_OVERHEAD_BYTES ||
+                                          line->overhead_bytes == 0);
+    const bool cuts = line->overhead_bytes == 0 && timing != NULL && timing->cuts_to_ns &&
+                      line->exact_ps_per_byte <= SIM_PS_PER_S / UINT16_MAX;
+    port->ps_per_byte = usual || cuts ? line->exact_ps_per_byte : 0;
+    port->delay_less_gap_ps = line->delay_ps - line->gap_ps;
     net__port_update_special(port);
+}
+
+void net_port_set_quanta(net_port_t *port, const uint32_t quantum_bytes[NET_PRIORITIES])
+{
+    net_t *const net = port->node->net;
+    if (port->owns_line) {
+        memcpy(own_line_of(port)->line.quantum_bytes,
+               quantum_bytes,
+               sizeof(port->line->quantum_bytes));
+    } else if (memcmp(port->line->quantum_bytes,
+                      quantum_bytes,
+                      sizeof(port->line->quantum_bytes)) != 0) {
+        port->line =
+            line_for(net, net->links[port->link].config, port->line->rate_bps, quantum_bytes);
+    }
+}
+
+void net__lines_free(net_t *net)
+{
+    for (size_t i = 0; net->lines != NULL && i < net->link_config_count; i++) {
+        while (net->lines[i] != NULL) {
+            net_line_t *const next = net->lines[i]->next;
+            sim_free(net->lines[i]);
+            net->lines[i] = next;
+        }
+    }
+    sim_free(net->lines);
 }
 
 void net__port_update_special(net_port_t *port)
@@ -320,9 +421,10 @@ void net__port_update_special(net_port_t *port)
     // An untouched port's `rare` has no memory yet and must not be read: a page that is read before
     // its first write is copied then, for which the system stops all threads.
     const bool disturbed = port->disturbed && port->rare->degraded_bps != 0;
-    const bool unusual = port->down || disturbed || port->next_down_ps != SIM_TIME_NEVER ||
-                         port->config->loss_rate.num > 0 || port->config->bit_error_rate.num > 0 ||
-                         port->loss != NULL || (port->trace_points & NET_TRACE_TX) != 0;
+    const net_line_t *const line = port->line;
+    const bool unusual = port->down || disturbed || net__port_next_down(port) != SIM_TIME_NEVER ||
+                         line->config->loss_rate.num > 0 || line->config->bit_error_rate.num > 0 ||
+                         port->loses || (port->trace_points & NET_TRACE_TX) != 0;
     port->node->one_by_one |= unusual || port->prompt;
     if (port->node->one_by_one) {
         // A packet that is marked in its turn (sim_take_turn) may already have been shown to a
@@ -331,22 +433,22 @@ void net__port_update_special(net_port_t *port)
     }
     const bool exact = port->ps_per_byte != 0;
     if (unusual || (port->by_packet && port->node->kind == NET_NODE_HOST) ||
-        (port->timing != NULL && port->node->log != NULL)) {
+        (line->timing != NULL && port->node->log != NULL)) {
         port->special = NET_SPECIAL_OTHERWISE;
-    } else if (exact && port->timing != NULL) {
+    } else if (exact && line->timing != NULL) {
         const bool in_one_order = sim_ties_by_insertion(&port->node->sim);
         port->special = !in_one_order   ? NET_SPECIAL_CUT_BY_HASH
                         : port->metered ? NET_SPECIAL_CUT_METERED
                                         : NET_SPECIAL_CUT;
-    } else if (port->metered || port->timing != NULL) {
+    } else if (port->metered || line->timing != NULL) {
         port->special = NET_SPECIAL_OTHERWISE;
     } else if (port->node->log != NULL) {
-        port->special = exact && port->overhead_bytes == NET_LINK_OVERHEAD_BYTES
+        port->special = exact && line->overhead_bytes == NET_LINK_OVERHEAD_BYTES
                             ? NET_SPECIAL_LOGGED
                             : NET_SPECIAL_LOGGED_ODD;
     } else {
         port->special = !exact                      ? NET_SPECIAL_RATE
-                        : port->overhead_bytes == 0 ? NET_SPECIAL_BARE
+                        : line->overhead_bytes == 0 ? NET_SPECIAL_BARE
                                                     : NET_SPECIAL_NOT;
     }
 }
@@ -373,7 +475,7 @@ uint32_t net_port_choose(net_port_t *port, uint8_t candidates, const uint32_t *h
         }
         port->turn = (uint8_t)((p + 1) % NET_PRIORITIES);
         if (candidates & (1u << port->turn)) {
-            port->rare->deficit_bytes[port->turn] += port->quantum_bytes[port->turn];
+            port->rare->deficit_bytes[port->turn] += port->line->quantum_bytes[port->turn];
         }
     }
 }

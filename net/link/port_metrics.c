@@ -68,10 +68,11 @@ sim_time_t net_port_busy_ps(const net_port_t *port, uint8_t classes, sim_time_t 
         const net_class_t *const class = port->classes[p];
         senders |= (uint8_t)((class->tx_packets != 0) << p);
         if (classes & (1u << p)) {
-            bytes += class->tx_bytes + class->tx_packets * port->overhead_bytes;
+            bytes += class->tx_bytes + class->tx_packets * port->line->overhead_bytes;
         }
     }
-    const sim_time_t busy_ps = (sim_time_t)((sim_wide_t)bytes * 8 * SIM_PS_PER_S / port->rate_bps);
+    const sim_time_t busy_ps =
+        (sim_time_t)((sim_wide_t)bytes * 8 * SIM_PS_PER_S / port->line->rate_bps);
     const bool mine = (senders & ~classes) == 0;
     const sim_time_t rest_ps =
         mine && port->busy_until_ps > time_ps ? port->busy_until_ps - time_ps : 0;
@@ -84,7 +85,7 @@ static uint64_t read_discards(const net_port_t *port, uint8_t classes, sim_time_
     (void)classes;
     (void)time_ps;
     for (uint32_t r = 0; r < NET_DROP_REASON_COUNT; r++) {
-        sum += port->drops[r];
+        sum += port->rare->drops[r];
     }
     return sum;
 }

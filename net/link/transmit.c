@@ -9,9 +9,10 @@
 
 sim_time_t net_port_frame_time_ps(const net_port_t *port, uint32_t frame_bytes)
 {
-    const uint64_t bytes = frame_bytes + port->overhead_bytes;
-    return SIM_UNLIKELY(port->timing != NULL) ? port->timing->time_ps(port, bytes)
-                                              : bytes * 8 * SIM_PS_PER_S / port->rate_bps;
+    const net_line_t *const line = port->line;
+    const uint64_t bytes = frame_bytes + line->overhead_bytes;
+    return SIM_UNLIKELY(line->timing != NULL) ? line->timing->time_ps(port, bytes)
+                                              : bytes * 8 * SIM_PS_PER_S / line->rate_bps;
 }
 
 // Returns the port's random stream for link losses, seeding it on first use.
@@ -47,7 +48,7 @@ static uint64_t chance_intact(sim_ratio_t bit_error_rate, uint64_t bits)
 
 static bool is_lost(net_port_t *port, const net_packet_t *packet)
 {
-    const net_link_config_t *const config = port->config;
+    const net_link_config_t *const config = port->line->config;
     sim_random_t own;
     sim_random_t *random = NULL;
     if (config->loss_rate.num > 0 || config->bit_error_rate.num > 0) {
@@ -57,11 +58,11 @@ static bool is_lost(net_port_t *port, const net_packet_t *packet)
             random = &own;
         }
     }
-    if (SIM_UNLIKELY(port->loss != NULL)) {
-        if (net__loss_decides(port->loss, packet)) {
+    if (SIM_UNLIKELY(port->loses)) {
+        if (net__loss_decides(port->rare->loss, packet)) {
             return true;
         }
-    } else if (config->loss_rate.num > 0 && port->is_lost_on_arrival == NULL &&
+    } else if (config->loss_rate.num > 0 && !port->loses_arrivals &&
                sim_random_chance(random, config->loss_rate)) {
         return true;
     }
@@ -79,8 +80,8 @@ static inline sim_time_t divided_time(net_port_t *port, uint32_t bytes)
     const bool back_to_back = port->busy_until_ps == port->node->sim.now_ps;
     const uint64_t carried = back_to_back ? port->remainder : 0;
     const uint64_t numerator = bytes * (8 * SIM_PS_PER_S) + carried;
-    port->remainder = numerator % port->rate_bps;
-    return numerator / port->rate_bps;
+    port->remainder = numerator % port->line->rate_bps;
+    return numerator / port->line->rate_bps;
 }
 
 static sim_time_t inexact_time(net_port_t *port, uint32_t bytes)
@@ -89,7 +90,8 @@ static sim_time_t inexact_time(net_port_t *port, uint32_t bytes)
         return (bytes * (8 * SIM_PS_PER_S) + port->rare->degraded_bps - 1) /
                port->rare->degraded_bps;
     }
-    return port->timing != NULL ? port->timing->time_ps(port, bytes) : divided_time(port, bytes);
+    return port->line->timing != NULL ? port->line->timing->time_ps(port, bytes)
+                                      : divided_time(port, bytes);
 }
 
 static SIM_NOINLINE void transmit_otherwise(net_port_t *port, net_packet_t *packet)
@@ -101,9 +103,9 @@ static SIM_NOINLINE void transmit_otherwise(net_port_t *port, net_packet_t *pack
     if (port->metered) {
         net__port_meter(port, packet); // the frame may grow
     }
-    const uint32_t bytes = packet->frame_bytes + port->overhead_bytes;
+    const uint32_t bytes = packet->frame_bytes + port->line->overhead_bytes;
     SIM_ASSERT(node->now_ps >= port->busy_until_ps);
-    const bool exact = port->ps_per_byte != 0 && port->timing == NULL;
+    const bool exact = port->ps_per_byte != 0 && port->line->timing == NULL;
     port->busy_until_ps =
         node->now_ps + (exact && port->rare->degraded_bps == 0 ? (uint64_t)bytes * port->ps_per_byte
                                                                : inexact_time(port, bytes));
@@ -119,12 +121,12 @@ static SIM_NOINLINE void transmit_otherwise(net_port_t *port, net_packet_t *pack
         port->node->log->sent(port->node->log, port, packet);
     }
     const sim_time_t arrive_ps = port->busy_until_ps + port->delay_less_gap_ps;
-    if (arrive_ps + port->down_first > port->next_down_ps) {
+    if (arrive_ps + port->down_first > net__port_next_down(port)) {
         net_port_drop(port, packet, NET_DROP_LINK_DOWN);
     } else if (is_lost(port, packet)) {
         net_port_drop(port, packet, NET_DROP_LINK_LOSS);
-    } else if (SIM_UNLIKELY(port->loss != NULL)) {
-        net__loss_send(port->loss, packet, arrive_ps);
+    } else if (SIM_UNLIKELY(port->loses)) {
+        net__loss_send(port->rare->loss, packet, arrive_ps);
     } else {
         sim_send(node, port->channel, arrive_ps, packet);
     }
@@ -161,7 +163,7 @@ static SIM_ALWAYS_INLINE void send_in_order(net_port_t *port, net_packet_t *pack
 
 static void transmit_rounded(net_port_t *port, net_packet_t *packet)
 {
-    send_in_order(port, packet, port->timing->time_ps(port, packet->frame_bytes));
+    send_in_order(port, packet, port->line->timing->time_ps(port, packet->frame_bytes));
 }
 
 static SIM_ALWAYS_INLINE void transmit_cut(net_port_t *port, net_packet_t *packet)
@@ -188,7 +190,7 @@ static SIM_NOINLINE void transmit_cut_apart(net_port_t *port, net_packet_t *pack
     }
     const sim_time_t ps = cut_time(port, packet->frame_bytes);
     const sim_time_t arrive_ps =
-        occupy(port, packet, ps != 0 ? ps : port->timing->time_ps(port, packet->frame_bytes));
+        occupy(port, packet, ps != 0 ? ps : port->line->timing->time_ps(port, packet->frame_bytes));
     sim_send(&port->node->sim, port->channel, arrive_ps, packet);
 }
 
@@ -202,7 +204,7 @@ static SIM_NOINLINE void transmit_logged(net_port_t *port, net_packet_t *packet)
     if (SIM_UNLIKELY(log->again != NULL) && takes && packet->retransmission) {
         log->again(log, port, packet);
     }
-    const uint32_t bytes = packet->frame_bytes + port->overhead_bytes;
+    const uint32_t bytes = packet->frame_bytes + port->line->overhead_bytes;
     const sim_time_t ps =
         port->ps_per_byte != 0 ? (sim_time_t)bytes * port->ps_per_byte : divided_time(port, bytes);
     const sim_time_t arrive_ps = occupy(port, packet, ps);
@@ -218,7 +220,7 @@ void net__port_transmit_special(net_port_t *port, net_packet_t *packet)
         const uint64_t ps = (uint64_t)packet->frame_bytes * port->ps_per_byte;
         sim_send(&port->node->sim, port->channel, occupy(port, packet, ps), packet);
     } else if (special == NET_SPECIAL_RATE) {
-        const uint32_t bytes = packet->frame_bytes + port->overhead_bytes;
+        const uint32_t bytes = packet->frame_bytes + port->line->overhead_bytes;
         const sim_time_t arrive_ps = occupy(port, packet, divided_time(port, bytes));
         sim_send(&port->node->sim, port->channel, arrive_ps, packet);
     } else if (special == NET_SPECIAL_LOGGED || special == NET_SPECIAL_LOGGED_ODD) {

@@ -120,7 +120,7 @@ static void held_is_due(sim_node_t *node, sim_timer_t *timer);
 
 void net__loss_direct(net_port_t *port, bool forward)
 {
-    const net_link_config_t *const config = port->config;
+    const net_link_config_t *const config = port->line->config;
     const bool here = config->loss_direction == NET_LOSS_BOTH ||
                       (config->loss_direction == NET_LOSS_FORWARD) == forward;
     if (!here) {
@@ -132,7 +132,7 @@ void net__loss_direct(net_port_t *port, bool forward)
 static void prepare(net_port_t *port, bool forward, const net_loss_trace_t *trace)
 {
     net__loss_direct(port, forward);
-    const net_link_config_t *const config = port->config;
+    const net_link_config_t *const config = port->line->config;
     if (!wanted(config, forward, trace)) {
         return;
     }
@@ -155,7 +155,8 @@ static void prepare(net_port_t *port, bool forward, const net_loss_trace_t *trac
             loss->start = scaled(config->loss_rate, 100, mean_lost_percent(config));
         }
     }
-    port->loss = loss;
+    port->rare->loss = loss;
+    port->loses = true;
 }
 
 void net_link_lose(net_t *net,
@@ -201,23 +202,23 @@ void net__loss_lists_free(net_t *net)
 
 void net__loss_free(net_port_t *port)
 {
-    struct net_loss *const loss = port->loss;
-    if (loss == NULL) {
+    if (!port->loses) {
         return;
     }
+    struct net_loss *const loss = port->rare->loss;
     net__loss_replay_free(loss->replay);
     sim_free(loss->held);
     sim_free(loss);
-    port->loss = NULL;
+    port->loses = false;
 }
 
 bool net_loss_get_counters(const net_port_t *port, net_loss_counters_t *counters)
 {
     *counters = (net_loss_counters_t){0};
-    if (port->loss != NULL) {
-        *counters = port->loss->counters;
+    if (port->loses) {
+        *counters = port->rare->loss->counters;
     }
-    return port->loss != NULL;
+    return port->loses;
 }
 
 // -- loss
@@ -287,7 +288,7 @@ bool net__loss_decides(struct net_loss *loss, const net_packet_t *packet)
 {
     const bool data = packet->kind == NET_PACKET_ROCE && packet->payload_bytes != 0;
     bool lost = false;
-    if (data || loss->port->config->loss_packets == NET_LOSS_OF_ALL) {
+    if (data || loss->port->line->config->loss_packets == NET_LOSS_OF_ALL) {
         loss->counters.frames++;
         lost = lost_by_model(loss, packet);
     }
@@ -308,7 +309,7 @@ static void hold(struct net_loss *loss, net_packet_t *packet)
         loss->held_first = loss->held_end = 0;
     }
     SIM_GROW(loss->held, loss->held_end, &loss->held_capacity);
-    const sim_time_t due_ps = node->now_ps + loss->port->config->reorder_delay_ps;
+    const sim_time_t due_ps = node->now_ps + loss->port->line->config->reorder_delay_ps;
     loss->held[loss->held_end++] = (net_loss_held_t){packet, due_ps};
     if (!sim_timer_armed(&loss->timer)) {
         sim_timer_arm(node, &loss->timer, due_ps);
@@ -325,7 +326,7 @@ static void held_is_due(sim_node_t *node, sim_timer_t *timer)
            loss->held[loss->held_first].due_ps <= node->now_ps) {
         net_packet_t *const packet = loss->held[loss->held_first++].packet;
         const sim_time_t behind_ps = port->busy_until_ps + port->delay_less_gap_ps + 1;
-        const sim_time_t least_ps = node->now_ps + port->delay_ps;
+        const sim_time_t least_ps = node->now_ps + port->line->delay_ps;
         sim_send(node, port->channel, behind_ps > least_ps ? behind_ps : least_ps, packet);
     }
     if (loss->held_first < loss->held_end) {
@@ -369,16 +370,17 @@ void net__loss_send(struct net_loss *loss, net_packet_t *packet, sim_time_t arri
 {
     net_port_t *const port = loss->port;
     sim_node_t *const node = &port->node->sim;
-    const bool ours = packet->kind == NET_PACKET_ROCE &&
-                      (packet->payload_bytes != 0 || port->config->loss_packets == NET_LOSS_OF_ALL);
-    if (ours && port->config->reorder_rate.num > 0 &&
-        chance(loss, &loss->reorder, packet, port->config->reorder_rate)) {
+    const bool ours =
+        packet->kind == NET_PACKET_ROCE &&
+        (packet->payload_bytes != 0 || port->line->config->loss_packets == NET_LOSS_OF_ALL);
+    if (ours && port->line->config->reorder_rate.num > 0 &&
+        chance(loss, &loss->reorder, packet, port->line->config->reorder_rate)) {
         hold(loss, packet);
         return;
     }
     net_packet_t *twin = NULL;
-    if (ours && port->config->duplicate_rate.num > 0 &&
-        chance(loss, &loss->duplicate, packet, port->config->duplicate_rate)) {
+    if (ours && port->line->config->duplicate_rate.num > 0 &&
+        chance(loss, &loss->duplicate, packet, port->line->config->duplicate_rate)) {
         twin = double_of(port, packet);
         loss->counters.duplicated++;
     }

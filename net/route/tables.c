@@ -29,6 +29,9 @@ uint32_t net_ports_towards(const net_t *net,
                            const uint32_t **ports)
 {
     SIM_CHECK(node->forward != NULL && leaf < net->leaf_count);
+    if (leaf == net->leaf_of[node->sim.index]) {
+        return 0;
+    }
     const net_routes_t *const routes = &net->routes[0][node->forwarder];
     const net_hop_t hop = net__hop(routes->pages, leaf);
     *ports = routes->ports + hop.first;
@@ -45,9 +48,9 @@ bool net_path_of(const net_t *net, uint32_t from, uint32_t to, uint32_t flow_has
     const net_port_t *port = net_interface_port(net, from);
     while (port != NULL && path->hop_count < SIM_COUNT_OF(path->ports)) {
         path->ports[path->hop_count++] = port;
-        path->delay_ps += port->delay_ps;
-        path->bottleneck_bps =
-            port->rate_bps < path->bottleneck_bps ? port->rate_bps : path->bottleneck_bps;
+        path->delay_ps += port->line->delay_ps;
+        path->bottleneck_bps = port->line->rate_bps < path->bottleneck_bps ? port->line->rate_bps
+                                                                           : path->bottleneck_bps;
         const net_port_t *const arrived = net_port_peer(port);
         if (arrived->interface == to) {
             return true;
@@ -108,18 +111,18 @@ sim_time_t net_path_time_ps(const net_path_t *path,
     for (uint32_t h = 0; h < path->hop_count; h++) {
         const net_port_t *const port = path->ports[h];
         const sim_time_t full_ps = net_port_frame_time_ps(port, full_frame_bytes);
-        slowest_bps = port->rate_bps < slowest_bps ? port->rate_bps : slowest_bps;
-        const uint32_t link_bytes = full_frame_bytes + port->overhead_bytes;
+        slowest_bps = port->line->rate_bps < slowest_bps ? port->line->rate_bps : slowest_bps;
+        const uint32_t link_bytes = full_frame_bytes + port->line->overhead_bytes;
         const sim_time_t spread = spread_ps(full_count, link_bytes, slowest_bps);
         if (full_count > 0) {
             // The transmitter is free when the last full frame and its gap are out.
             const sim_time_t free_ps = first_ps + spread + full_ps;
-            first_ps += full_ps - port->gap_ps + port->delay_ps;
+            first_ps += full_ps - port->line->gap_ps + port->line->delay_ps;
             last_ps = last_ps > free_ps ? last_ps : free_ps;
         }
         if (last_frame_bytes > 0) {
-            last_ps +=
-                net_port_frame_time_ps(port, last_frame_bytes) - port->gap_ps + port->delay_ps;
+            last_ps += net_port_frame_time_ps(port, last_frame_bytes) - port->line->gap_ps +
+                       port->line->delay_ps;
         } else {
             last_ps = first_ps + spread;
         }

@@ -94,10 +94,11 @@ static uint64_t headroom_of(const net_switch_t *sw, const net_port_t *port)
     if (sw->config.pfc_headroom_bytes != SIM_AUTO) {
         return sw->config.pfc_headroom_bytes;
     }
-    const sim_time_t response = sw->config.pfc_response_ps == SIM_AUTO ? response_ps(port->rate_bps)
-                                                                       : sw->config.pfc_response_ps;
-    return net_switch_headroom_bytes(port->rate_bps,
-                                     port->delay_ps,
+    const sim_time_t response = sw->config.pfc_response_ps == SIM_AUTO
+                                    ? response_ps(port->line->rate_bps)
+                                    : sw->config.pfc_response_ps;
+    return net_switch_headroom_bytes(port->line->rate_bps,
+                                     port->line->delay_ps,
                                      response,
                                      port->node->net->frame_bytes_max);
 }
@@ -108,8 +109,8 @@ static uint64_t headroom_of(const net_switch_t *sw, const net_port_t *port)
 static bool headroom_suffices(const net_switch_t *sw, const net_port_t *port)
 {
     const sim_time_t pause_ps = net_port_quanta_ps(port, (uint16_t)sw->config.pfc_quanta);
-    return sw->config.pfc_headroom_bytes == SIM_AUTO && port->config->loss_rate.num == 0 &&
-           port->config->bit_error_rate.num == 0 &&
+    return sw->config.pfc_headroom_bytes == SIM_AUTO && port->line->config->loss_rate.num == 0 &&
+           port->line->config->bit_error_rate.num == 0 &&
            pause_ps / 2 >= net_port_frame_time_ps(port, port->node->net->frame_bytes_max);
 }
 

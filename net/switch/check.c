@@ -24,8 +24,8 @@ void net__port_check(const net_port_t *port)
             SIM_CHECK(head->packet->frame_bytes == head->frame_bytes);
         }
         if (stopped) {
-            SIM_CHECK(port->pauses[p].paused_since_ps <= port->node->sim.now_ps);
-            SIM_CHECK(port->pauses[p].rx_pause > 0);
+            SIM_CHECK(port->rare->pauses[p].paused_since_ps <= port->node->sim.now_ps);
+            SIM_CHECK(port->rare->pauses[p].rx_pause > 0);
         }
     }
     SIM_CHECK(!port->metered || port->special);
@@ -35,7 +35,7 @@ void net__port_check(const net_port_t *port)
 // SIM_CHECKs that a port with a packet to send will be served.
 static void check_awake(const net_port_t *port)
 {
-    if (port->control != NULL || (port->waiting & (uint8_t)~port->paused) != 0) {
+    if (port->controlled || (port->waiting & (uint8_t)~port->paused) != 0) {
         SIM_CHECK(port->wake_pending);
     }
 }

@@ -171,7 +171,7 @@ static SIM_ALWAYS_INLINE bool serve_otherwise_as(net_switch_t *sw,
 {
     if (SIM_UNLIKELY(egress->controlled)) {
         const bool goes_on = (egress->waiting & (uint8_t)~egress->paused) != 0;
-        net_packet_t *const control = egress->control;
+        net_packet_t *const control = egress->rare->control;
         net_port_set_control(egress, NULL);
         send_late(sw, egress, control, logged);
         return goes_on;

@@ -12,7 +12,7 @@
 static SIM_ALWAYS_INLINE void serve_any(net_switch_t *sw, net_port_t *egress, const bool own)
 {
     egress->wake_pending = NET_WAKE_NONE;
-    net_packet_t *const control = egress->controlled ? egress->control : NULL;
+    net_packet_t *const control = egress->controlled ? egress->rare->control : NULL;
     const uint8_t candidates = egress->waiting & (uint8_t)~egress->paused;
     if (control != NULL) {
         net_port_set_control(egress, NULL);

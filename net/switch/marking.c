@@ -92,7 +92,7 @@ static sim_profile_t profile_of(const net_switch_config_t *config, uint64_t rate
 
 static void set_port(const net_switch_t *sw, const net_port_t *port, net_red_t *red)
 {
-    const sim_profile_t profile = profile_of(&sw->config, port->rate_bps);
+    const sim_profile_t profile = profile_of(&sw->config, port->line->rate_bps);
     if (!sw->config.ecn_last_hop && port->peer->node->kind == NET_NODE_HOST) {
         red->kmin_bytes = red->kmax_bytes = UINT64_MAX; // no queue is so long
         return;
@@ -128,8 +128,8 @@ static void built(net_switch_t *sw)
     sw->marks_late = early ? 0 : classes;
     sw->mark_above_bytes = UINT64_MAX;
     for (uint32_t p = 0; sw->marks_late != 0 && p < sw->node.port_count; p++) {
-        const uint64_t rate_bps = sw->node.ports[p].rate_bps;
-        if (p > 0 && rate_bps == sw->node.ports[p - 1].rate_bps) {
+        const uint64_t rate_bps = sw->node.ports[p].line->rate_bps;
+        if (p > 0 && rate_bps == sw->node.ports[p - 1].line->rate_bps) {
             continue;
         }
         const uint64_t low_bytes = profile_of(&sw->config, rate_bps).low_bytes;

@@ -160,12 +160,13 @@ static void built(net_node_t *node)
     sw->leaf = sw->leaf == NET_NO_LEAF ? NET_NO_LEAF - 1 : sw->leaf;
     sw->routed = net->config.forwarding == NET_FORWARDING_ROUTED;
     sw->routed_by_dscp = sw->routed && sw->trust_dscp;
-    for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
-        sw->quantum_bytes[c] = sw->config.weights[c] * NET_FRAME_BYTES_QUANTUM;
-    }
     if (!sim_node_is_here(&node->sim)) {
         build_parts(sw);
         return;
+    }
+    uint32_t quantum_bytes[NET_PRIORITIES];
+    for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
+        quantum_bytes[c] = sw->config.weights[c] * NET_FRAME_BYTES_QUANTUM;
     }
     sw->ingress = sim_alloc_lines((node->port_count + 1) * sizeof(*sw->ingress));
     for (uint32_t p = 0; p < node->port_count; p++) {
@@ -173,7 +174,7 @@ static void built(net_node_t *node)
         sw->ingress[p].port = port;
         sw->ingress[p].quanta = (uint16_t)sw->config.pfc_quanta;
         port->strict = sw->config.strict_priorities;
-        port->quantum_bytes = sw->quantum_bytes;
+        net_port_set_quanta(port, quantum_bytes);
         if (sw->config.telemetry) {
             net__port_start_meter(port);
         }

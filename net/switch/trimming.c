@@ -12,7 +12,7 @@
 static uint64_t scaled(const net_switch_config_t *config, const net_port_t *port, uint64_t bytes)
 {
     const uint64_t hundred_gbps = UINT64_C(100000000000);
-    return config->trim_scale ? (uint64_t)((sim_wide_t)bytes * port->rate_bps / hundred_gbps)
+    return config->trim_scale ? (uint64_t)((sim_wide_t)bytes * port->line->rate_bps / hundred_gbps)
                               : bytes;
 }
 

@@ -66,7 +66,7 @@ static void end(net_switch_t *sw, net_port_t *port, uint32_t priority)
 static void look(net_switch_t *sw, net_port_t *port, uint32_t priority, watch_t *watch)
 {
     const sim_time_t now_ps = sw->node.sim.now_ps;
-    const net_pause_counters_t *const pauses = &port->pauses[priority];
+    const net_pause_counters_t *const pauses = &port->rare->pauses[priority];
     if (pauses->rx_pause != watch->rx_pause) {
         watch->rx_pause = pauses->rx_pause;
         watch->quiet_since_ps = now_ps;

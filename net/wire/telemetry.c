@@ -166,7 +166,10 @@ static void take_into_pint(net_port_t *port, net_packet_t *packet)
         ops->frame(ops->ctx, meter, now_ps, packet, queue_bytes, asks);
         return;
     }
-    update_utilization(meter, now_ps, packet->frame_bytes + port->overhead_bytes, queue_bytes);
+    update_utilization(meter,
+                       now_ps,
+                       packet->frame_bytes + port->line->overhead_bytes,
+                       queue_bytes);
     // The digest is the largest of the hops: a smaller value cannot raise it.
     if (asks && meter->utilization > meter->pint->values[packet->digest]) {
         sim_random_t own = net_draws_of(&meter->random, packet);
@@ -180,7 +183,7 @@ static void take_into_pint(net_port_t *port, net_packet_t *packet)
 
 static inline void count(const net_port_t *port, net_meter_t *meter, const net_packet_t *packet)
 {
-    meter->tx_bytes += packet->frame_bytes + port->overhead_bytes;
+    meter->tx_bytes += packet->frame_bytes + port->line->overhead_bytes;
 }
 
 static SIM_NOINLINE void grow(const net_port_t *port, net_packet_t *packet)
@@ -342,15 +345,16 @@ void net__port_start_meter(net_port_t *port)
     }
     net_meter_t *const meter = port->meter;
     const uint64_t node = port->node->sim.index;
-    meter->rate_code = code_near(port->rate_bps);
+    meter->rate_code = code_near(port->line->rate_bps);
     meter->multiplier = (uint16_t)net->config.int_multiplier;
     meter->reserved_hops = (uint8_t)net->config.int_reserved_hops;
     meter->switch_id = (uint16_t)(sim_mix64(node + 1) & NET_INT_MASK(NET_INT_PATH_BITS));
     if (net->pint != NULL) {
         meter->pint = net->pint;
-        meter->per_byte = net->pint->ops != NULL ? net->pint->ops->per_byte(port->rate_bps)
-                                                 : 8.0 * (double)SIM_PS_PER_S /
-                                                       ((double)port->rate_bps * net->pint->rtt_ps);
+        meter->per_byte =
+            net->pint->ops != NULL
+                ? net->pint->ops->per_byte(port->line->rate_bps)
+                : 8.0 * (double)SIM_PS_PER_S / ((double)port->line->rate_bps * net->pint->rtt_ps);
     }
     sim_random_init(&meter->random, sim_options(net->sim)->seed, port->uid, "telemetry");
     port->metered = true;

@@ -65,7 +65,7 @@ nic_t *nic_of_interface(const net_t *net, uint32_t interface)
 
 uint64_t nic_rate_bps(const nic_t *nic)
 {
-    return nic->planes == NULL ? nic->port->rate_bps : nic__planes_rate_bps(nic);
+    return nic->planes == NULL ? nic->port->line->rate_bps : nic__planes_rate_bps(nic);
 }
 
 const nic_config_t *nic_get_config(const nic_t *nic)

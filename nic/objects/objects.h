@@ -78,7 +78,6 @@ struct nic {
     bool plain;    // packets go straight to the protocol: no device, no loop of a scheduler
     bool served;   // packets go to its device
     bool gated;    // packets that arrive wait: nic/transport/gate.h
-    uint32_t quantum_bytes[NET_PRIORITIES]; // of its port's scheduler
     nic_t *next_kicked;
     struct nic_planes *planes; // nic/schedule/planes.h; NULL: the NIC has one port
     // Length of frames that differ from the standard's (nic/frames.h); NULL: extension headers,

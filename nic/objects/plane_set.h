@@ -20,7 +20,7 @@ static inline uint64_t nic__planes_rate_bps(const nic_t *nic)
 {
     uint64_t rate_bps = 0;
     for (uint32_t i = 0; i < nic->planes->count; i++) {
-        rate_bps += nic->planes->ports[i].rate_bps;
+        rate_bps += nic->planes->ports[i].line->rate_bps;
     }
     return rate_bps;
 }
@@ -29,7 +29,7 @@ static inline uint64_t nic__planes_rate_bps(const nic_t *nic)
 static inline uint64_t nic__line_bps(const nic_t *nic)
 {
     return nic->planes == NULL || nic->planes->choice == NIC_PLANES_HASH
-               ? nic->port->rate_bps
+               ? nic->port->line->rate_bps
                : nic__planes_rate_bps(nic);
 }
 

@@ -192,7 +192,7 @@ static SIM_ALWAYS_INLINE bool transmit_next(nic_t *nic, const bool ring)
 {
     net_port_t *const port = nic->port;
     if (SIM_UNLIKELY(port->controlled)) {
-        net_packet_t *const packet = port->control;
+        net_packet_t *const packet = port->rare->control;
         net_port_set_control(port, packet->next);
         net_port_transmit(port, packet);
         return true;
@@ -249,7 +249,7 @@ static bool transmit_in_plane(nic_t *nic, uint32_t plane)
 {
     net_port_t *const port = nic->port;
     if (port->controlled) {
-        net_packet_t *const packet = port->control;
+        net_packet_t *const packet = port->rare->control;
         net_port_set_control(port, packet->next);
         net_port_transmit(port, packet);
         return true;

@@ -295,7 +295,7 @@ void nic_link_losses(const net_t *net, uint64_t *lost, uint64_t *events)
             }
             net_loss_counters_t counters;
             const net_port_t *const port = &node->ports[p];
-            const uint64_t here = port->drops[NET_DROP_LINK_LOSS];
+            const uint64_t here = port->rare->drops[NET_DROP_LINK_LOSS];
             *lost += here;
             *events += sim_node_is_here(&node->sim) && net_loss_get_counters(port, &counters)
                            ? counters.events

@@ -46,7 +46,7 @@ static void add_port(sim_digest_t *digest, const net_port_t *port, sim_time_t en
         }
     }
     for (uint32_t r = 0; port->counted && r < NET_DROP_REASON_COUNT; r++) {
-        sim_digest_add(digest, port->drops[r]);
+        sim_digest_add(digest, port->rare->drops[r]);
     }
 }
 

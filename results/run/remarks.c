@@ -28,7 +28,7 @@ static void remark_ports(const world_t *world, results_t *results)
             if (!port->disturbed || port->rare->degraded_bps == 0) {
                 continue;
             }
-            const double left = (double)port->rare->degraded_bps / (double)port->rate_bps;
+            const double left = (double)port->rare->degraded_bps / (double)port->line->rate_bps;
             const double used = results_span_utilisation(results->span, port);
             if (left < 1 && used >= FULL * left) {
                 count++;
@@ -50,7 +50,7 @@ static void remark_ports(const world_t *world, results_t *results)
                "%s is used %s of its own %s, which is all that its fault leaves of it: %s%s",
                net_port_name(fullest),
                world_format_percent(&used, results_span_utilisation(results->span, fullest)),
-               world_format_rate(&rate, fullest->rate_bps),
+               world_format_rate(&rate, fullest->line->rate_bps),
                world_format_rate(&left, fullest->rare->degraded_bps),
                others);
     sim_free(others);

@@ -110,7 +110,7 @@ static void take_port(results_t *results, const net_port_t *port)
         }
     }
     for (unsigned r = 0; port->counted && r < NET_DROP_REASON_COUNT; r++) {
-        results->drops[r] += port->drops[r];
+        results->drops[r] += port->rare->drops[r];
     }
 }
 
@@ -257,7 +257,7 @@ static void take_choices(results_t *results,
         for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
             port_bytes += net_port_at(node, p)->classes[c]->tx_bytes;
         }
-        const double time_s = (double)port_bytes * 8 / (double)net_port_at(node, p)->rate_bps;
+        const double time_s = (double)port_bytes * 8 / (double)net_port_at(node, p)->line->rate_bps;
         sum_s += time_s;
         most_s = time_s > most_s ? time_s : most_s;
         sent += (double)port_bytes;

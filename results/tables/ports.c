@@ -36,14 +36,22 @@ static void port_utilisation(results_file_t *file, const void *row)
 
 // clang-format off
 static const results_column_t port_columns[] = {
-    MADE("port", "", "the transmitting end of a link: NODE->PEER, with #N where they have several", port_name),
-    WHOLE("rate_bps", "bit/s", "rate of the link", net_port_t, rate_bps),
+    MADE("port", "", "the transmitting end of a link: NODE->PEER, with #N where they have several",
+         port_name),
+    APART_WHOLE("rate_bps", "bit/s", "rate of the link", line, net_line_t, rate_bps),
     COUNTERS("traffic"),
-    MADE("queue_bytes_max", "bytes", "most that ever waited at the port, all classes together", port_queue_max),
-    MADE("queue_bytes", "bytes", "frame bytes that waited at the port when the run ended", port_queue_now),
-    MADE("utilisation", "", "share of the link's time that the port's frames took, preamble to gap, from rates.from_ps to rates.until_ps of summary.json", port_utilisation),
+    MADE("queue_bytes_max", "bytes", "most that ever waited at the port, all classes together",
+         port_queue_max),
+    MADE("queue_bytes", "bytes", "frame bytes that waited at the port when the run ended",
+         port_queue_now),
+    MADE("utilisation", "",
+         "share of the link's time that the port's frames took, preamble to gap, from "
+         "rates.from_ps to rates.until_ps of summary.json",
+         port_utilisation),
     COUNTERS("drops"),
-    APART_WHOLE("queue_prio%u_bytes_max", "bytes", "most frame bytes of the class that ever waited at the port", classes, net_class_t, bytes_max),
+    APART_CLASSES("queue_prio%u_bytes_max", "bytes",
+                  "most frame bytes of the class that ever waited at the port", classes,
+                  net_class_t, bytes_max),
     CLASS_COUNTERS("traffic"),
     CLASS_COUNTERS("pfc"),
     CLASS_COUNTERS("ecn"),

@@ -37,8 +37,9 @@ START_TEST(a_frame_under_way_counts_as_far_as_it_is_out)
 {
     static net_class_t classes[NET_PRIORITIES][NET_CLASS_PORTS];
     net_node_t node = {.port_count = 1};
+    const net_line_t line = {.rate_bps = 8 * UINT64_C(1000000000)}; // 1 ns a byte
     net_port_t port = {
-        .rate_bps = 8 * UINT64_C(1000000000), // 1 ns a byte
+        .line = &line,
         .classes = classes,
         .node = &node,
     };

@@ -176,7 +176,7 @@ START_TEST(pauses_and_resumes_at_the_packets_of_the_rules)
         left++;
     } while (!walk_resumes(&walk));
     ck_assert_uint_eq(moments.go_ps, release_ps + PAUSE_PS + DELAY_PS + (left - 1) * FRAME_PS);
-    ck_assert_uint_eq(sw->ports[0].drops[NET_DROP_HEADROOM_FULL], 0);
+    ck_assert_uint_eq(sw->ports[0].rare->drops[NET_DROP_HEADROOM_FULL], 0);
     printf("buffer %lu: paused by packet %lu, released by departure %lu of %lu\n",
            (unsigned long)buffers[_i],
            (unsigned long)((stop_ps - START_PS - DELAY_PS) / FRAME_PS),
@@ -210,7 +210,7 @@ START_TEST(drops_what_fits_neither_headroom_nor_threshold)
         drops += walk_in(&walk, FRAME_BYTES) ? 0 : 1;
     }
     ck_assert_uint_gt(drops, 10);
-    ck_assert_uint_eq(sw->ports[0].drops[NET_DROP_HEADROOM_FULL], drops);
+    ck_assert_uint_eq(sw->ports[0].rare->drops[NET_DROP_HEADROOM_FULL], drops);
     ck_assert_uint_eq(fixture_ingress_bytes(sw, 0, FIXTURE_CLASS), walk.ingress + walk.in_headroom);
     fixture_destroy(&fixture);
 }
@@ -243,7 +243,7 @@ START_TEST(alpha_above_one_stays_within_the_buffer)
     fixture_run(&fixture);
     ck_assert_uint_le(net_switch_buffer_bytes(sw), config.buffer_bytes);
     ck_assert_uint_gt(net_switch_buffer_bytes(sw), config.buffer_bytes / 2);
-    ck_assert_uint_gt(sw->ports[0].drops[NET_DROP_HEADROOM_FULL], 100);
+    ck_assert_uint_gt(sw->ports[0].rare->drops[NET_DROP_HEADROOM_FULL], 100);
     fixture_destroy(&fixture);
 }
 END_TEST
@@ -383,7 +383,7 @@ START_TEST(admits_by_ingress_egress_and_buffer)
     uint64_t drops[NET_DROP_REASON_COUNT] = {0};
     for (uint32_t p = 0; p <= receiver; p++) {
         for (uint32_t r = 0; r < NET_DROP_REASON_COUNT; r++) {
-            drops[r] += sw->ports[p].drops[r];
+            drops[r] += sw->ports[p].rare->drops[r];
         }
     }
     for (uint32_t r = 0; r < NET_DROP_REASON_COUNT; r++) {

@@ -670,7 +670,7 @@ static order_t conweave_over(const net_switch_config_t *config,
     ck_assert_uint_eq(net_switch_balance_gauges(bed.to).held_flows, 0);
     ck_assert_uint_eq(net_switch_balance_gauges(bed.to).held_bytes, 0);
     for (uint32_t s = 0; s < 2; s++) {
-        order.pauses += fixture_port(bed.to, bed.spines[s])->pauses[FIXTURE_CLASS].tx_pause;
+        order.pauses += fixture_port(bed.to, bed.spines[s])->rare->pauses[FIXTURE_CLASS].tx_pause;
     }
     uint32_t next[HOSTS] = {0};
     const fixture_host_t *const to = bed.fixture.hosts[HOSTS];

@@ -160,7 +160,7 @@ START_TEST(marks_follow_red)
     ck_assert_double_le(fabs(total - expected_total), 4 * sqrt(variance_total) + 1e-6);
     const net_port_t *const port =
         fixture_port(net_node_find(fixture.net, "switch"), &fixture.hosts[1]->node);
-    ck_assert_uint_eq(port->ecn_marked[2], tally.marks_traced);
+    ck_assert_uint_eq(port->rare->ecn_marked[2], tally.marks_traced);
     ck_assert_uint_eq(fixture.hosts[1]->received_marked, tally.marks_traced);
     fixture_destroy(&fixture);
 }
@@ -360,11 +360,12 @@ START_TEST(a_packet_is_marked_once)
     const net_port_t *const first = fixture_port(a, b);
     const net_port_t *const second = fixture_port(b, &receiver->node);
     // The last packet leaves nothing behind, and the first finds the port idle.
-    ck_assert_uint_eq(first->ecn_marked[2], 98);
+    ck_assert_uint_eq(first->rare->ecn_marked[2], 98);
     ck_assert_uint_eq(first->rare->ecn_marked_again[2], 0);
-    ck_assert_uint_eq(second->ecn_marked[2] + second->rare->ecn_marked_again[2], 98);
+    ck_assert_uint_eq(second->rare->ecn_marked[2] + second->rare->ecn_marked_again[2], 98);
     ck_assert_uint_ge(second->rare->ecn_marked_again[2], 96);
-    ck_assert_uint_eq(receiver->received_marked, first->ecn_marked[2] + second->ecn_marked[2]);
+    ck_assert_uint_eq(receiver->received_marked,
+                      first->rare->ecn_marked[2] + second->rare->ecn_marked[2]);
     fixture_destroy(&fixture);
 }
 END_TEST

@@ -88,7 +88,7 @@ START_TEST(events_have_their_rate_and_size)
     net_loss_counters_t counters;
     ck_assert(net_loss_get_counters(port_of(line.a), &counters));
     ck_assert_uint_eq(counters.frames, FRAMES);
-    ck_assert_uint_eq(counters.lost, port_of(line.a)->drops[NET_DROP_LINK_LOSS]);
+    ck_assert_uint_eq(counters.lost, port_of(line.a)->rare->drops[NET_DROP_LINK_LOSS]);
     ck_assert_uint_eq(line.b->received + counters.lost, FRAMES);
     const double rate = (double)test->rate.num / (double)test->rate.den;
     const double start = rate / test->lost;

@@ -259,7 +259,7 @@ START_TEST(names_addresses_and_paths)
     ck_assert_ptr_eq(path.ports[0], &a->ports[1]);
     ck_assert_ptr_eq(path.ports[2], &t->ports[2]);
     ck_assert_uint_eq(path.bottleneck_bps, 25 * FIXTURE_GBPS);
-    ck_assert_uint_eq(path.delay_ps, 3000 + path.ports[1]->delay_ps + 5000);
+    ck_assert_uint_eq(path.delay_ps, 3000 + path.ports[1]->line->delay_ps + 5000);
     fixture_destroy(&fixture);
 }
 END_TEST

@@ -43,7 +43,7 @@ static uint64_t sum_drops(const net_node_t *node)
     uint64_t sum = 0;
     for (uint32_t p = 0; p < node->port_count; p++) {
         for (uint32_t r = 0; r < NET_DROP_REASON_COUNT; r++) {
-            sum += node->ports[p].drops[r];
+            sum += node->ports[p].rare->drops[r];
         }
     }
     return sum;
@@ -194,8 +194,8 @@ static uint64_t run_incast(uint32_t mtu, uint64_t headroom_bytes, uint64_t *paus
     ck_assert_uint_eq(net_switch_buffer_bytes(sw), 0);
     *pauses = 0;
     for (uint32_t i = 0; i < SENDERS; i++) {
-        *pauses += sw->ports[i].pauses[FIXTURE_CLASS].tx_pause;
-        ck_assert_uint_eq(sw->ports[i].drops[NET_DROP_EGRESS_FULL], 0);
+        *pauses += sw->ports[i].rare->pauses[FIXTURE_CLASS].tx_pause;
+        ck_assert_uint_eq(sw->ports[i].rare->drops[NET_DROP_EGRESS_FULL], 0);
     }
     fixture_destroy(&fixture);
     return drops;
@@ -287,10 +287,10 @@ START_TEST(guarantee_is_given_where_it_holds)
         // The conservation check of a run reports the drop where the port is guaranteed to be
         // lossless.
         sim_message_t message = {.text = ""};
-        sw->ports[0].drops[NET_DROP_HEADROOM_FULL] = 1;
+        sw->ports[0].rare->drops[NET_DROP_HEADROOM_FULL] = 1;
         sw->ports[0].counted = 1;
         ck_assert_int_eq(net_conservation_ok(fixture.net, &message), !cases[i].guaranteed);
-        sw->ports[0].drops[NET_DROP_HEADROOM_FULL] = 0;
+        sw->ports[0].rare->drops[NET_DROP_HEADROOM_FULL] = 0;
         fixture_destroy(&fixture);
     }
 }
@@ -356,8 +356,8 @@ START_TEST(xoff_and_xon_at_their_thresholds)
     const sim_time_t first_ps = 1 + 1012 * 80 + DELAY_PS;
     ck_assert_uint_eq(b->last_ps, first_ps + COUNT * UINT64_C(1024) * 200 - 12 * 200 + DELAY_PS);
     // The counters of both ends agree, and every pause was released.
-    const net_pause_counters_t *const sent = &sw->ports[0].pauses[FIXTURE_CLASS];
-    const net_pause_counters_t *const got = &a->node.ports[0].pauses[FIXTURE_CLASS];
+    const net_pause_counters_t *const sent = &sw->ports[0].rare->pauses[FIXTURE_CLASS];
+    const net_pause_counters_t *const got = &a->node.ports[0].rare->pauses[FIXTURE_CLASS];
     ck_assert_uint_eq(sent->tx_pause, t.xoffs);
     ck_assert_uint_eq(sent->tx_resume, t.xons);
     ck_assert_uint_eq(got->rx_pause, t.xoffs);
@@ -448,7 +448,7 @@ START_TEST(switch_obeys_at_the_next_frame)
     fixture_run(&fixture);
     ck_assert_uint_eq(last.count, 0);
     ck_assert_uint_ge(last.other_class, 10000 * 64 / 1024 - 1);
-    ck_assert_uint_eq(switch_port(&fixture, 2)->pauses[FIXTURE_CLASS].paused_ps,
+    ck_assert_uint_eq(switch_port(&fixture, 2)->rare->pauses[FIXTURE_CLASS].paused_ps,
                       fixture_bytes_ps(10000 * 64, RATE_BPS));
     ck_assert_uint_eq(fixture.hosts[2]->received, 10000);
     fixture_destroy(&fixture);
@@ -484,10 +484,10 @@ START_TEST(refresh_keeps_a_peer_stopped)
     const net_port_t *const stopped = &fixture.hosts[0]->node.ports[0];
     const sim_time_t quantum_time_ps = net_port_quanta_ps(stopped, (uint16_t)quanta);
     ck_assert(stopped->paused & (1u << FIXTURE_CLASS));
-    ck_assert_uint_lt(stopped->pauses[FIXTURE_CLASS].paused_since_ps, 10 * SIM_PS_PER_US);
-    ck_assert_uint_eq(stopped->pauses[FIXTURE_CLASS].paused_ps, 0);
+    ck_assert_uint_lt(stopped->rare->pauses[FIXTURE_CLASS].paused_since_ps, 10 * SIM_PS_PER_US);
+    ck_assert_uint_eq(stopped->rare->pauses[FIXTURE_CLASS].paused_ps, 0);
     const double expected = 3e9 / ((double)quantum_time_ps / 2);
-    ck_assert_double_le(fabs((double)stopped->pauses[FIXTURE_CLASS].rx_pause - expected),
+    ck_assert_double_le(fabs((double)stopped->rare->pauses[FIXTURE_CLASS].rx_pause - expected),
                         0.01 * expected + 3);
     ck_assert_uint_eq(sum_drops(sw), 0);
     fixture_destroy(&fixture);
@@ -525,9 +525,9 @@ START_TEST(congestion_spreads_upstream)
     fixture_flow(fixture.hosts[1], &victim);
     fixture_build(&fixture);
     fixture_run(&fixture);
-    ck_assert_uint_gt(fixture_port(s0, s1)->pauses[FIXTURE_CLASS].rx_pause, 10);
-    ck_assert_uint_gt(fixture.hosts[0]->node.ports[0].pauses[FIXTURE_CLASS].rx_pause, 10);
-    ck_assert_uint_gt(fixture.hosts[1]->node.ports[0].pauses[FIXTURE_CLASS].rx_pause, 10);
+    ck_assert_uint_gt(fixture_port(s0, s1)->rare->pauses[FIXTURE_CLASS].rx_pause, 10);
+    ck_assert_uint_gt(fixture.hosts[0]->node.ports[0].rare->pauses[FIXTURE_CLASS].rx_pause, 10);
+    ck_assert_uint_gt(fixture.hosts[1]->node.ports[0].rare->pauses[FIXTURE_CLASS].rx_pause, 10);
     ck_assert_uint_eq(fixture.hosts[3]->received, 3000);
     ck_assert_uint_eq(fixture.hosts[2]->received, 3000);
     ck_assert_uint_eq(sum_drops(s0) + sum_drops(s1), 0);
@@ -588,7 +588,7 @@ static uint64_t run_fabric(unsigned threads, uint64_t seed)
     for (size_t i = 0; i < net_node_count(fixture.net); i++) {
         const net_node_t *const node = net_node_at(fixture.net, i);
         for (uint32_t p = 0; p < node->port_count; p++) {
-            pauses += node->ports[p].pauses[FIXTURE_CLASS].tx_pause;
+            pauses += node->ports[p].rare->pauses[FIXTURE_CLASS].tx_pause;
         }
     }
     ck_assert_uint_gt(pauses, 20);

@@ -15,6 +15,8 @@
 #include "tests/drop_next.h"
 #include "tests/net_fixture.h"
 
+#include <string.h>
+
 #define DELAY_PS UINT64_C(1000003)
 
 enum { OVERHEAD = 24, GAP = 12 }; // bytes: preamble 8, FCS 4 and gap 12; gap
@@ -149,13 +151,16 @@ static net_port_t *port_of_quanta(const uint32_t *quanta)
 {
     net_port_t *const port = sim_alloc_lines(sizeof(*port));
     port->rare = sim_alloc_lines(sizeof(*port->rare));
-    port->quantum_bytes = quanta;
+    net_line_t *const line = sim_alloc(sizeof(*line));
+    memcpy(line->quantum_bytes, quanta, sizeof(line->quantum_bytes));
+    port->line = line;
     return port;
 }
 
 static void free_port(net_port_t *port)
 {
     sim_free(port->rare);
+    sim_free((net_line_t *)(uintptr_t)port->line);
     sim_free(port);
 }
 
@@ -357,12 +362,12 @@ static void run_pause(uint64_t rate_bps, uint16_t quanta, sim_time_t again_ps, u
     ck_assert_uint_eq(pair.b->arrivals[before - 1].time_ps,
                       start_ps + (before - 1) * frame_ps + to_arrival_ps);
     ck_assert_uint_eq(pair.b->arrivals[before].time_ps, expected_ps + to_arrival_ps);
-    const net_pause_counters_t *const pauses = &pair.a_port->pauses[3];
+    const net_pause_counters_t *const pauses = &pair.a_port->rare->pauses[3];
     ck_assert_uint_eq(pauses->paused_ps, until_ps - known_ps);
     ck_assert_uint_eq(pauses->rx_pause, again_ps > 0 && again > 0 ? 2 : 1);
     ck_assert_uint_eq(pauses->rx_resume, again_ps > 0 && again == 0 ? 1 : 0);
-    ck_assert_uint_eq(pair.b_port->pauses[3].tx_pause, pauses->rx_pause);
-    ck_assert_uint_eq(pair.b_port->pauses[3].tx_resume, pauses->rx_resume);
+    ck_assert_uint_eq(pair.b_port->rare->pauses[3].tx_pause, pauses->rx_pause);
+    ck_assert_uint_eq(pair.b_port->rare->pauses[3].tx_resume, pauses->rx_resume);
     ck_assert_uint_eq(net_port_paused_ps(pair.a_port, 3, sim_end_time_ps(pair.fixture.sim)),
                       until_ps - known_ps);
     ck_assert_uint_eq(pair.b->received, 201);
@@ -436,9 +441,9 @@ START_TEST(classes_pause_apart)
         ck_assert_uint_le(first_ps[p], until[p] + 14 * frame_ps + DELAY_PS);
     }
     ck_assert_uint_le(first_ps[4], settled_ps + frame_ps);
-    ck_assert_uint_eq(pair.a_port->pauses[4].paused_ps, 0);
-    ck_assert_uint_eq(pair.a_port->pauses[1].paused_ps, quanta_to_ps(2000, rate_bps));
-    ck_assert_uint_eq(pair.a_port->pauses[3].paused_ps, quanta_to_ps(4000, rate_bps));
+    ck_assert_uint_eq(pair.a_port->rare->pauses[4].paused_ps, 0);
+    ck_assert_uint_eq(pair.a_port->rare->pauses[1].paused_ps, quanta_to_ps(2000, rate_bps));
+    ck_assert_uint_eq(pair.a_port->rare->pauses[3].paused_ps, quanta_to_ps(4000, rate_bps));
     fixture_destroy(&pair.fixture);
 }
 END_TEST
@@ -460,12 +465,14 @@ START_TEST(waiting_pause_takes_the_newest_word)
     pair_build(&pair);
     fixture_run(&pair.fixture);
     ck_assert_uint_eq(pair.b_port->classes[7]->tx_packets, 1);
-    ck_assert_uint_eq(pair.a_port->pauses[3].rx_pause, 0);
-    ck_assert_uint_eq(pair.a_port->pauses[3].rx_resume, 0); // of a pause it has not heard of
-    ck_assert_uint_eq(pair.a_port->pauses[4].rx_pause, 1);
+    ck_assert_uint_eq(pair.a_port->rare->pauses[3].rx_pause, 0);
+    ck_assert_uint_eq(pair.a_port->rare->pauses[3].rx_resume, 0); // of a pause it has not heard of
+    ck_assert_uint_eq(pair.a_port->rare->pauses[4].rx_pause, 1);
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        ck_assert_uint_eq(pair.b_port->pauses[p].tx_pause, pair.a_port->pauses[p].rx_pause);
-        ck_assert_uint_eq(pair.b_port->pauses[p].tx_resume, pair.a_port->pauses[p].rx_resume);
+        ck_assert_uint_eq(pair.b_port->rare->pauses[p].tx_pause,
+                          pair.a_port->rare->pauses[p].rx_pause);
+        ck_assert_uint_eq(pair.b_port->rare->pauses[p].tx_resume,
+                          pair.a_port->rare->pauses[p].rx_resume);
     }
     // The second data frame follows the first one and the pause.
     const sim_time_t expected_ps = 1 + (2 * 4024 + 84 - GAP) * 80 + DELAY_PS;
@@ -501,10 +508,10 @@ START_TEST(only_a_known_pause_is_released)
     pair_build(&pair);
     fixture_run(&pair.fixture);
     ck_assert_uint_eq(pair.b_port->classes[7]->tx_packets, cases[_i].frames);
-    ck_assert_uint_eq(pair.a_port->pauses[3].rx_pause, cases[_i].pauses);
-    ck_assert_uint_eq(pair.a_port->pauses[3].rx_resume, cases[_i].releases);
-    ck_assert_uint_eq(pair.b_port->pauses[3].tx_pause, cases[_i].pauses);
-    ck_assert_uint_eq(pair.b_port->pauses[3].tx_resume, cases[_i].releases);
+    ck_assert_uint_eq(pair.a_port->rare->pauses[3].rx_pause, cases[_i].pauses);
+    ck_assert_uint_eq(pair.a_port->rare->pauses[3].rx_resume, cases[_i].releases);
+    ck_assert_uint_eq(pair.b_port->rare->pauses[3].tx_pause, cases[_i].pauses);
+    ck_assert_uint_eq(pair.b_port->rare->pauses[3].tx_resume, cases[_i].releases);
     ck_assert_uint_eq(pair.a->received, 30);
     sim_message_t message;
     ck_assert_msg(net_conservation_ok(pair.fixture.net, &message), "%s", message.text);
@@ -522,7 +529,7 @@ static uint64_t frames_lost(const net_link_config_t *link, uint64_t seed, uint32
     fixture_flow(pair.a, &(fixture_flow_t){.to = 1, .count = 100000, .frame_bytes = bytes});
     pair_build(&pair);
     fixture_run(&pair.fixture);
-    const uint64_t lost = pair.a_port->drops[NET_DROP_LINK_LOSS];
+    const uint64_t lost = pair.a_port->rare->drops[NET_DROP_LINK_LOSS];
     ck_assert_uint_eq(pair.b->received + lost, 100000);
     ck_assert_uint_eq(pair.a_port->rare->dropped_bytes, lost * bytes);
     ck_assert_uint_eq(pair.a_port->classes[0]->tx_packets, 100000);
@@ -651,7 +658,7 @@ START_TEST(link_down_loses_what_is_on_it)
         }
     }
     ck_assert_uint_eq(pair.b->arrival_count, expected);
-    ck_assert_uint_eq(pair.a_port->drops[NET_DROP_LINK_DOWN], 1000 - expected);
+    ck_assert_uint_eq(pair.a_port->rare->drops[NET_DROP_LINK_DOWN], 1000 - expected);
     ck_assert_uint_eq(pair.a_port->classes[0]->tx_packets, sent);
     ck_assert_uint_lt(sent, 950);
     fixture_destroy(&pair.fixture);
@@ -670,7 +677,7 @@ START_TEST(link_down_forgets_pause)
     pair_build(&pair);
     fixture_run(&pair.fixture);
     const sim_time_t known_ps = pause_arrives(10 * SIM_PS_PER_US, 100 * FIXTURE_GBPS);
-    ck_assert_uint_eq(pair.a_port->pauses[3].paused_ps, 20 * SIM_PS_PER_US - known_ps);
+    ck_assert_uint_eq(pair.a_port->rare->pauses[3].paused_ps, 20 * SIM_PS_PER_US - known_ps);
     ck_assert_uint_lt(pair.b->last_ps, 110 * SIM_PS_PER_US);
     fixture_destroy(&pair.fixture);
 }

@@ -454,7 +454,7 @@ START_TEST(dead_uplink_is_avoided_at_once)
     run_cut(&tree, true, &watch);
     const net_port_t *const dead = fixture_port(tree.leaves[0], tree.spines[1]);
     const uint64_t sent = 8000 * SIM_PS_PER_US / PERIOD_PS;
-    const uint64_t lost = dead->drops[NET_DROP_LINK_DOWN];
+    const uint64_t lost = dead->rare->drops[NET_DROP_LINK_DOWN];
     ck_assert_uint_le(lost, DELAY_PS / PERIOD_PS + 2); // in flight
     ck_assert_uint_eq(tree.fixture.hosts[1]->received + lost, sent);
     // The leaf sends 10000 packets in that millisecond; a third of the dead link's quarter goes to
@@ -485,7 +485,7 @@ START_TEST(far_link_is_avoided_after_convergence)
     run_cut(&tree, false, &watch);
     const net_port_t *const dead = fixture_port(tree.spines[1], tree.leaves[1]);
     const uint64_t sent = 8000 * SIM_PS_PER_US / PERIOD_PS;
-    const uint64_t lost = dead->drops[NET_DROP_LINK_DOWN];
+    const uint64_t lost = dead->rare->drops[NET_DROP_LINK_DOWN];
     const double expected = (double)CONVERGENCE_PS / (double)PERIOD_PS / 4;
     ck_assert_double_le(fabs((double)lost - expected), 5 * sqrt(expected) + 20);
     ck_assert_uint_eq(tree.fixture.hosts[1]->received + lost, sent);
@@ -516,8 +516,8 @@ START_TEST(only_link_down_and_up)
     const net_port_t *const dead = fixture_port(tree.leaves[0], tree.spines[0]);
     const net_port_t *const in = fixture_port(tree.leaves[0], &tree.fixture.hosts[0]->node);
     const uint64_t sent = 8000 * SIM_PS_PER_US / PERIOD_PS;
-    const uint64_t down = dead->drops[NET_DROP_LINK_DOWN];
-    const uint64_t no_route = in->drops[NET_DROP_NO_ROUTE];
+    const uint64_t down = dead->rare->drops[NET_DROP_LINK_DOWN];
+    const uint64_t no_route = in->rare->drops[NET_DROP_NO_ROUTE];
     ck_assert_uint_le(down - CONVERGENCE_PS / PERIOD_PS, DELAY_PS / PERIOD_PS + 2);
     ck_assert_uint_eq(no_route, (UP_PS - DOWN_PS) / PERIOD_PS);
     ck_assert_uint_eq(tree.fixture.hosts[1]->received, sent - down - no_route);

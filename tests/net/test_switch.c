@@ -253,7 +253,9 @@ START_TEST(full_buffer_says_why)
     const net_port_t *const out = fixture_port(sw, &fixture.hosts[4]->node);
     ck_assert_uint_le(net_port_queue_bytes_max(out), 500000);
     ck_assert_uint_ge(net_port_queue_bytes_max(out), 490000);
-    ck_assert_uint_gt(out->drops[NET_DROP_EGRESS_FULL] + out->drops[NET_DROP_BUFFER_FULL], 1000);
+    ck_assert_uint_gt(out->rare->drops[NET_DROP_EGRESS_FULL] +
+                          out->rare->drops[NET_DROP_BUFFER_FULL],
+                      1000);
     fixture_destroy(&fixture);
 }
 END_TEST
@@ -408,7 +410,7 @@ START_TEST(ttl_ends_in_routed_mode_only)
         const bool routed = mode == NET_FORWARDING_ROUTED;
         const net_node_t *const sw = net_node_find(fixture.net, "switch");
         const net_port_t *const in = fixture_port(sw, &fixture.hosts[0]->node);
-        ck_assert_uint_eq(in->drops[NET_DROP_TTL], routed ? 3 : 0);
+        ck_assert_uint_eq(in->rare->drops[NET_DROP_TTL], routed ? 3 : 0);
         ck_assert_uint_eq(fixture.hosts[1]->received, routed ? 5 : 8);
         ck_assert_uint_eq(fixture.hosts[1]->arrivals[fixture.hosts[1]->arrival_count - 1].ttl,
                           routed ? 1 : 2);

@@ -309,7 +309,7 @@ typedef struct tap {
 static void tap_tx(const net_trace_t *trace, void *ctx)
 {
     tap_t *const tap = ctx;
-    const uint64_t code = trace->port->rate_bps == UINT64_C(25000000000) ? 6 : 10;
+    const uint64_t code = trace->port->line->rate_bps == UINT64_C(25000000000) ? 6 : 10;
     const uint64_t queue = trace->port->classes[3]->bytes;
     SIM_CHECK(tap->count < HEARD_MAX);
     tap->sizes[tap->count] = trace->packet->frame_bytes;

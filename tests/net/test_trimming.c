@@ -87,7 +87,7 @@ static outcome_t run(const net_switch_config_t *config, uint8_t opcode)
     look(to, &outcome);
     const net_port_t *const port = fixture_port(sw, &to->node);
     outcome.trimmed = port->counted ? port->rare->trimmed[CLASS] : 0;
-    outcome.dropped = port->counted ? port->drops[NET_DROP_EGRESS_FULL] : 0;
+    outcome.dropped = port->counted ? port->rare->drops[NET_DROP_EGRESS_FULL] : 0;
     ck_assert_uint_le(port->classes[CLASS]->bytes_max, QUEUE);
     fixture_destroy(&fixture);
     return outcome;
@@ -215,7 +215,7 @@ static uint64_t digest_of(bool listened, uint64_t buffer_bytes, uint64_t *trimme
     for (uint32_t p = 0; p < sw->port_count; p++) {
         const net_port_t *const port = &sw->ports[p];
         *trimmed += port->counted ? port->rare->trimmed[CLASS] : 0;
-        *full += port->counted ? port->drops[NET_DROP_BUFFER_FULL] : 0;
+        *full += port->counted ? port->rare->drops[NET_DROP_BUFFER_FULL] : 0;
     }
     ck_assert(sw->one_by_one == listened);
     const uint64_t digest = sim_digest(fixture.sim);

@@ -250,8 +250,8 @@ START_TEST(rates_and_delays_are_given_to_the_links)
     net_path_t path;
     ck_assert(net_path_of(world.net, 0, 1, 0, &path));
     ck_assert_uint_eq(path.hop_count, 4);
-    ck_assert_uint_eq(path.ports[0]->rate_bps, UINT64_C(25000000000));
-    ck_assert_uint_eq(path.ports[1]->rate_bps, UINT64_C(400000000000));
+    ck_assert_uint_eq(path.ports[0]->line->rate_bps, UINT64_C(25000000000));
+    ck_assert_uint_eq(path.ports[1]->line->rate_bps, UINT64_C(400000000000));
     ck_assert_uint_eq(path.delay_ps, 2 * 3 * SIM_PS_PER_US + 2 * 7 * SIM_PS_PER_NS);
     ck_assert_uint_eq(path.bottleneck_bps, UINT64_C(25000000000));
     world_fini(&world);

@@ -61,7 +61,7 @@ START_TEST(graph_becomes_the_network)
             if (i != j) {
                 ck_assert(net_path_of(world.net, i, j, 99, &path));
                 ck_assert_uint_eq(path.hop_count, 3);
-                ck_assert_uint_eq(path.ports[1]->rate_bps, UINT64_C(40000000000));
+                ck_assert_uint_eq(path.ports[1]->line->rate_bps, UINT64_C(40000000000));
             }
         }
     }

@@ -50,7 +50,7 @@ static sim_time_t round_trip_bound(const net_t *net)
         const net_link_t link = net_link_at(net, i);
         const net_port_t *const port = net_port_at(link.a, link.a_port);
         const sim_time_t hop_ps =
-            port->delay_ps + net_port_frame_time_ps(port, NET_FRAME_BYTES_QUANTUM);
+            port->line->delay_ps + net_port_frame_time_ps(port, NET_FRAME_BYTES_QUANTUM);
         slowest_ps = hop_ps > slowest_ps ? hop_ps : slowest_ps;
     }
     const uint64_t hops = 2 * SIM_COUNT_OF(((net_path_t *)0)->ports);

@@ -34,7 +34,7 @@ static double ports_of(const world_t *world,
         count = 0;
     }
     for (size_t i = 0; rate_bps != NULL && i < count; i++) {
-        *rate_bps += (double)ports[i]->rate_bps;
+        *rate_bps += (double)ports[i]->line->rate_bps;
     }
     sim_free(ports);
     return (double)count;

@@ -158,7 +158,7 @@ static double loss_of(const net_path_t *path, uint32_t frame_bytes)
 {
     double arrives = 1;
     for (uint32_t i = 0; i < path->hop_count && i < SIM_COUNT_OF(path->ports); i++) {
-        const net_link_config_t *const link = path->ports[i]->config;
+        const net_link_config_t *const link = path->ports[i]->line->config;
         arrives *= 1 - (double)link->loss_rate.num / (double)link->loss_rate.den;
         arrives *= power(1 - (double)link->bit_error_rate.num / (double)link->bit_error_rate.den,
                          UINT64_C(8) * frame_bytes);

@@ -183,7 +183,7 @@ static void find_bottleneck(const app__workload_t *workload,
             SIM_GROW(loads, count, &capacity);
             loads[count++] = (load_t){
                 path.ports[h],
-                (double)op->size * 8 / (double)path.ports[h]->rate_bps * SIM_PS_PER_S,
+                (double)op->size * 8 / (double)path.ports[h]->line->rate_bps * SIM_PS_PER_S,
             };
         }
     }

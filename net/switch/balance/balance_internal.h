@@ -54,7 +54,7 @@ static inline uint64_t net__port_load(const net_port_t *port)
     }
     const sim_time_t now_ps = port->node->sim.now_ps;
     if (port->busy_until_ps > now_ps) {
-        const sim_wide_t bits = (sim_wide_t)(port->busy_until_ps - now_ps) * port->rate_bps;
+        const sim_wide_t bits = (sim_wide_t)(port->busy_until_ps - now_ps) * port->line->rate_bps;
         bytes += (uint64_t)(bits / (8 * SIM_PS_PER_S));
     }
     return bytes;

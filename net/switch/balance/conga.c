@@ -121,9 +121,9 @@ static dre_t *dre_of(net_switch_t *sw, uint32_t port)
 static uint8_t utilisation(net_switch_t *sw, uint32_t port)
 {
     const net_balance_config_t *const config = &sw->config.balance;
-    const double full = (double)sw->node.ports[port].rate_bps / 8 * (double)config->conga_dre_ps /
-                        (double)SIM_PS_PER_S * (double)config->conga_alpha.den /
-                        (double)config->conga_alpha.num;
+    const double full = (double)sw->node.ports[port].line->rate_bps / 8 *
+                        (double)config->conga_dre_ps / (double)SIM_PS_PER_S *
+                        (double)config->conga_alpha.den / (double)config->conga_alpha.num;
     const uint32_t steps = 1u << config->conga_bits;
     const double share = dre_of(sw, port)->bytes / full * steps;
     const uint32_t most = as_simulator(sw) ? UINT8_MAX : steps - 1;

@@ -64,17 +64,17 @@ static void pipeline_copy(pipeline_t *to, const pipeline_t *from)
 
 static sim_time_t frame_time_ps(hop_t *hop, uint32_t frame_bytes, bool back_to_back)
 {
-    const uint64_t bytes = frame_bytes + hop->port->overhead_bytes;
-    if (hop->port->timing != NULL) {
-        return hop->port->timing->time_ps(hop->port, bytes);
+    const uint64_t bytes = frame_bytes + hop->port->line->overhead_bytes;
+    if (hop->port->line->timing != NULL) {
+        return hop->port->line->timing->time_ps(hop->port, bytes);
     }
-    if (hop->port->exact_ps_per_byte != 0) {
-        return bytes * hop->port->exact_ps_per_byte;
+    if (hop->port->line->exact_ps_per_byte != 0) {
+        return bytes * hop->port->line->exact_ps_per_byte;
     }
     const uint64_t carried = back_to_back ? hop->remainder : 0;
     const uint64_t numerator = bytes * (8 * SIM_PS_PER_S) + carried;
-    hop->remainder = numerator % hop->port->rate_bps;
-    return numerator / hop->port->rate_bps;
+    hop->remainder = numerator % hop->port->line->rate_bps;
+    return numerator / hop->port->line->rate_bps;
 }
 
 static void send_frame(pipeline_t *pipeline, uint32_t frame_bytes)
@@ -86,7 +86,7 @@ static void send_frame(pipeline_t *pipeline, uint32_t frame_bytes)
         const sim_time_t start_ps = hop->free_ps > arrive_ps ? hop->free_ps : arrive_ps;
         hop->waits += !back_to_back;
         hop->free_ps = start_ps + frame_time_ps(hop, frame_bytes, back_to_back);
-        arrive_ps = hop->free_ps - hop->port->gap_ps + hop->port->delay_ps;
+        arrive_ps = hop->free_ps - hop->port->line->gap_ps + hop->port->line->delay_ps;
     }
     pipeline->endless |= arrive_ps > SIM_TIME_NEVER / 2;
     pipeline->arrived_ps = arrive_ps;

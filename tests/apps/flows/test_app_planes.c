@@ -158,7 +158,8 @@ START_TEST(off_makes_a_nic_of_each_port)
     ck_assert_uint_eq(run.sender[1].interface, 4);
     ck_assert_uint_eq(net_interface_in_plane(run.world.net, 3, 2), run.receiver[2].interface);
     ck_assert_uint_eq(net_interface_of_nic(run.world.net, run.receiver[2].interface), 3);
-    ck_assert_uint_eq(nic_rate_bps(nic_at(run.sender->node, 0)), PLANES * run.sender[0].rate_bps);
+    ck_assert_uint_eq(nic_rate_bps(nic_at(run.sender->node, 0)),
+                      PLANES * run.sender[0].line->rate_bps);
     finish(&run);
 }
 END_TEST
@@ -196,7 +197,7 @@ START_TEST(own_port_that_is_down_is_left_out_at_once)
     const app_flow_result_t *const flow = transfer(&run, 10000000);
     ck_assert_int_eq(flow->status, NIC_WC_SUCCESS);
     // 500 ns of link and 333 ns of frame in each direction.
-    ck_assert_uint_le(run.sender[1].drops[NET_DROP_LINK_DOWN], 4);
+    ck_assert_uint_le(run.sender[1].rare->drops[NET_DROP_LINK_DOWN], 4);
     const uint64_t packets = (10000000 - 1) / MTU + 1;
     ck_assert_uint_le(sent(&run.sender[1]), packets / 12);
     for (uint32_t plane = 0; plane < PLANES; plane++) {
@@ -248,7 +249,7 @@ START_TEST(slow_memory_pauses_every_plane)
         end_ps = at_ps > end_ps ? at_ps : end_ps;
     }
     for (uint32_t plane = 0; plane < PLANES; plane++) {
-        ck_assert_uint_gt(run.receiver[plane].pauses[3].tx_pause, 0);
+        ck_assert_uint_gt(run.receiver[plane].rare->pauses[3].tx_pause, 0);
     }
     ck_assert_double_eq_tol(3 * 5e6 * 8 / (double)end_ps * 1000, 100, 1);
     finish(&run);

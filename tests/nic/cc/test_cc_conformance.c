@@ -245,7 +245,7 @@ START_TEST(lost_answers_alone_are_survived)
     net_port_own_config(port)->loss_rate = (sim_ratio_t){1, 4};
     port->special = NET_SPECIAL_OTHERWISE;
     run_watched(star, ops);
-    ck_assert_uint_gt(port->drops[NET_DROP_LINK_LOSS], 1000);
+    ck_assert_uint_gt(port->rare->drops[NET_DROP_LINK_LOSS], 1000);
     ck_assert_double_ge(filled(star, 100 * MS, 200 * MS), 0.75);
     star_destroy(star);
     star_config_fini(&config);

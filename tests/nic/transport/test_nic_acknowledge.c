@@ -90,7 +90,7 @@ START_TEST(any_single_loss_is_repaired)
         }
         pair_run(pair);
         check_mix(mix);
-        ck_assert_uint_eq(pair->port[host]->drops[NET_DROP_LINK_LOSS], n > 0);
+        ck_assert_uint_eq(pair->port[host]->rare->drops[NET_DROP_LINK_LOSS], n > 0);
         if (n == 0) {
             packets = nic_get_counters(pair->nic[host])->tx_packets;
             ck_assert_uint_eq(nic_get_counters(pair->nic[0])->retransmitted_packets, 0);

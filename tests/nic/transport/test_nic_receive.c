@@ -165,7 +165,7 @@ START_TEST(late_answers_are_no_drops)
     pair_run(pair);
     const uint64_t late_answers = cases[_i].is_answer ? 1 : 0;
     ck_assert_uint_eq(nic_get_counters(pair->nic[1])->late_answers, late_answers);
-    ck_assert_uint_eq(pair->port[1]->drops[NET_DROP_HOST], 4 - late_answers);
+    ck_assert_uint_eq(pair->port[1]->rare->drops[NET_DROP_HOST], 4 - late_answers);
     tear_down();
 }
 END_TEST

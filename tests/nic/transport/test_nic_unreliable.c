@@ -179,7 +179,7 @@ START_TEST(ud_drops_what_does_not_fit)
     pair_run(pair);
     ck_assert_uint_eq(pair->done_count[1], 0);
     ck_assert_uint_eq(nic_get_counters(pair->nic[1])->tx_packets, 0);
-    ck_assert_uint_eq(pair->port[1]->drops[NET_DROP_HOST], _i == 3);
+    ck_assert_uint_eq(pair->port[1]->rare->drops[NET_DROP_HOST], _i == 3);
     tear_down();
 }
 END_TEST

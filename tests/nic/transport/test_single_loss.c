@@ -223,7 +223,7 @@ static void run_mix(int index, const char *mix, const uint64_t drop[2], uint64_t
         ck_assert_msg(nic_qp_state(qps.qp[h]) == NIC_QPS_RTS && nic_qp_quiet(qps.qp[h]), TOLD);
         // A loss may also make a host send less: what is refused too late is not repeated.
         ck_assert_msg(random_loss.num != 0 || drop[h] > sent[h] || drop[h] > counters->tx_packets ||
-                          pair->port[h]->drops[NET_DROP_LINK_LOSS] == (drop[h] > 0),
+                          pair->port[h]->rare->drops[NET_DROP_LINK_LOSS] == (drop[h] > 0),
                       TOLD);
         sent[h] = counters->tx_packets;
     }

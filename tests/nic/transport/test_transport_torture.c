@@ -359,7 +359,7 @@ static sim_time_t heard_last(const pair_t *pair,
                              sim_time_t gave_up_ps,
                              const pair_packet_t *went_back)
 {
-    const sim_time_t way_ps = pair->port[end]->config->delay_ps;
+    const sim_time_t way_ps = pair->port[end]->line->config->delay_ps;
     sim_time_t heard_ps = 0;
     for (size_t i = 0; i < pair->wire_count; i++) {
         const pair_packet_t *const at = &pair->wire[i];

@@ -202,7 +202,7 @@ START_TEST(destroyed_inside_its_completion)
     ck_assert_uint_eq(nic_get_counters(pair->nic[_i == 1])->qps_live, 0);
     if (_i == 1) {
         ck_assert_int_eq(pair->done[0][0].wc.status, NIC_WC_RETRY_EXC_ERR);
-        ck_assert_uint_gt(pair->port[1]->drops[NET_DROP_HOST], 0);
+        ck_assert_uint_gt(pair->port[1]->rare->drops[NET_DROP_HOST], 0);
     } else {
         ck_assert_uint_eq(pair->done_count[0], 1);
     }
