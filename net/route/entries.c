@@ -93,42 +93,75 @@ net_routes_t *net__routes_create(const net_t *net)
     return routes;
 }
 
-// Lets nodes whose arrays of pages are equal share one: in a fat-tree, all switches of the top.
-static void share_arrays(const net_t *net, net_routes_t *routes)
+// Data of a node's routes that nodes may share: the array of its pages, or its ports.
+typedef struct array {
+    const void *data;
+    size_t bytes;
+} array_t;
+
+static array_t array_of(const net_t *net, const net_routes_t *routes, bool ports)
 {
-    const uint32_t pages = page_count(net);
+    return ports ? (array_t){routes->ports, routes->port_count * sizeof(*routes->ports)}
+                 : (array_t){routes->pages, page_count(net) * sizeof(net_hop_page_t *)};
+}
+
+static uint64_t hash_of(array_t array)
+{
+    uint64_t hash = array.bytes;
+    for (size_t at = 0; at + sizeof(uint64_t) <= array.bytes; at += sizeof(uint64_t)) {
+        uint64_t word;
+        memcpy(&word, (const char *)array.data + at, sizeof(word));
+        hash = sim_mix64(hash ^ word);
+    }
+    return hash;
+}
+
+static void share(const net_t *net, net_routes_t *routes, const net_routes_t *owner, bool ports)
+{
+    if (ports) {
+        sim_free(routes->ports);
+        routes->ports = owner->ports;
+        routes->shares_ports = true;
+        return;
+    }
+    for (uint32_t page = 0; page < page_count(net); page++) {
+        net__hop_page_release(routes->pages[page]);
+    }
+    sim_free(routes->pages);
+    routes->pages = owner->pages;
+    routes->shares_pages = true;
+}
+
+// Lets nodes whose arrays are equal share one: in a fat-tree, all switches of the top.
+static void share_arrays(const net_t *net, net_routes_t *routes, bool ports)
+{
     size_t slot_count = 16;
     while (slot_count < 2 * (size_t)net->forwarder_count) {
         slot_count *= 2;
     }
-    net_hop_page_t ***const slots = sim_alloc_array(slot_count, sizeof(*slots)); // open addressing
+    const net_routes_t **const slots =
+        sim_alloc_array(slot_count, sizeof(net_routes_t *)); // open addressing
     for (uint32_t i = 0; i < net->forwarder_count; i++) {
-        uint64_t hash = 0;
-        for (uint32_t page = 0; page < pages; page++) {
-            hash = sim_mix64(hash ^ (uint64_t)(uintptr_t)routes[i].pages[page]);
-        }
-        size_t at = (size_t)hash & (slot_count - 1);
-        while (slots[at] != NULL &&
-               memcmp(slots[at], routes[i].pages, pages * sizeof(net_hop_page_t *)) != 0) {
+        const array_t own = array_of(net, &routes[i], ports);
+        size_t at = (size_t)hash_of(own) & (slot_count - 1);
+        while (slots[at] != NULL) {
+            const array_t other = array_of(net, slots[at], ports);
+            if (other.bytes == own.bytes && memcmp(other.data, own.data, own.bytes) == 0) {
+                break;
+            }
             at = (at + 1) & (slot_count - 1);
         }
         if (slots[at] == NULL) {
-            slots[at] = routes[i].pages;
-            continue;
+            slots[at] = &routes[i];
+        } else if (own.bytes > 0) {
+            share(net, &routes[i], slots[at], ports);
         }
-        for (uint32_t page = 0; page < pages; page++) {
-            net__hop_page_release(routes[i].pages[page]);
-        }
-        sim_free(routes[i].pages);
-        routes[i].pages = slots[at];
-        routes[i].shares_pages = true;
     }
     sim_free(slots);
 }
 
 void net__routes_finish(const net_t *net, net_routes_t *routes)
 {
-    share_arrays(net, routes);
     for (uint32_t i = 0; i < net->forwarder_count; i++) {
         sim_free(routes[i].sets);
         routes[i].sets = NULL;
@@ -138,6 +171,8 @@ void net__routes_finish(const net_t *net, net_routes_t *routes)
             routes[i].port_capacity = routes[i].port_count;
         }
     }
+    share_arrays(net, routes, false);
+    share_arrays(net, routes, true);
 }
 
 void net__routes_free(const net_t *net, net_routes_t *routes)
@@ -149,7 +184,9 @@ void net__routes_free(const net_t *net, net_routes_t *routes)
         if (!routes[i].shares_pages) {
             sim_free(routes[i].pages);
         }
-        sim_free(routes[i].ports);
+        if (!routes[i].shares_ports) {
+            sim_free(routes[i].ports);
+        }
     }
     sim_free(routes);
 }
