@@ -5,7 +5,7 @@
 # Goal: a network beyond memory-max is refused at once with its size, at its place, and nothing is
 # written; the sizes are those of the network that is built; a higher limit or --yes is enough. So are
 # transfers beyond it, and runs beyond time-max; the packet-hops of an estimate are those that a run has.
-# Method: limits of 100 KB, and 8 GB against a fat-tree of two million hosts, with 2 GB of address space.
+# Method: limits of 100 KB, and 8 GB against a fat-tree of four million hosts, with 2 GB of address space.
 set -u
 . tests/script.sh
 
@@ -87,13 +87,13 @@ END
         fail "until $until: $told packet-hops estimated, $ran run"
 done
 
-echo 'topology: {fat-tree: {k: 200}}' >"$work/huge.yaml"
+echo 'topology: {fat-tree: {k: 256}}' >"$work/huge.yaml"
 (
     case $BUILD_DIRECTORY in
     *asan | *tsan) ;; # their runtime needs more than any such limit
     *) ulimit -v 2000000 ;;
     esac
     within 60 "$ROCESIM" check "$work/huge.yaml" 2>"$work/err"
-    [ $? -eq 2 ] && grep -q "2000000 hosts, 50000 switches and 6000000 links" "$work/err"
+    [ $? -eq 2 ] && grep -q "4194304 hosts, 81920 switches and 12582912 links" "$work/err"
 ) || fail "a huge one: $(cat "$work/err")"
 exit $((failures > 0))

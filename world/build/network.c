@@ -211,13 +211,13 @@ static world_place_t place_of_name(const world_scenario_t *scenario, const char 
     return entry == NULL ? scenario->topology_place : world_locate(entry->value, section, path);
 }
 
-// Measured on fat-trees of 1024 to 65,536 hosts and a star of 20,000 before anything is sent: they
-// took a tenth less at most. Ports that send, mark or are stopped take more.
-#define HOST_BYTES UINT64_C(2200)
-#define LINK_BYTES UINT64_C(1200)
+// Measured on fat-trees of 8192 to 1,024,000 hosts and a star of 20,000 before anything is sent:
+// they took about a tenth less. Ports that send, mark or are stopped take more.
+#define HOST_BYTES UINT64_C(1500)
+#define LINK_BYTES UINT64_C(640)
 
-// Nodes that other ranks run take an eighth of the memory of a rank's own once they are built, and
-// more before they are let go (docs/performance.md).
+// Nodes that other ranks run take a tenth to a sixth of the memory of a rank's own once they are
+// built, and more before they are let go (docs/performance.md).
 #define ELSEWHERE 5u
 
 // Refuses a network that needs more memory than memory-max, before it is built.
