@@ -90,11 +90,23 @@ static uint32_t exit_of(const app__program_t *program, uint32_t rank, uint32_t c
                    (uint64_t)program->layout->node_first[program->layout->node[rank] + 1] - 1);
 }
 
+// Returns the place of a rank in a channel's chain. A broadcast starts at its root, and a reduce ends
+// there.
+static uint32_t chain_place(const app__program_t *program, uint32_t rank, uint32_t channel)
+{
+    const uint32_t n = program->ranks;
+    const uint32_t first = place_of(program, channel, program->root) +
+                           (program->kind == APP__COLL_REDUCE ? 1 : 0);
+    return (place_of(program, channel, rank) + n - first % n) % n;
+}
+
 static bool is_relay(const app__program_t *program, uint32_t rank, uint32_t channel)
 {
     const uint32_t exit = exit_of(program, rank, channel);
     const uint64_t place = place_of(program, channel, exit);
-    return program->layout->nodes > 1 &&
+    const bool chain = program->kind == APP__COLL_BROADCAST || program->kind == APP__COLL_REDUCE;
+    const bool ends = chain && chain_place(program, exit, channel) + 1 == program->ranks;
+    return program->layout->nodes > 1 && !ends &&
            relay_of(program, exit, rank_at(program, channel, place + 1)) == rank;
 }
 
@@ -154,6 +166,32 @@ static void fill(const app__program_t *program, uint64_t place, uint32_t index, 
     }
 }
 
+static uint32_t next_of(const app__program_t *program, uint32_t rank, uint32_t channel)
+{
+    return rank_at(program, channel, (uint64_t)place_of(program, channel, rank) + 1);
+}
+
+// Fills the peers of a step: of a rank itself, or of one that forwards.
+static void connect(const app__program_t *program,
+                    uint32_t rank,
+                    uint32_t channel,
+                    bool forwards,
+                    app__step_t *step)
+{
+    if (forwards) {
+        step->recv_peer = exit_of(program, rank, channel);
+        step->send_peer = next_of(program, step->recv_peer, channel);
+        return;
+    }
+    const uint64_t place = place_of(program, channel, rank);
+    const uint32_t next = next_of(program, rank, channel);
+    const uint32_t previous = rank_at(program, channel, place + program->ranks - 1);
+    const uint32_t after = relay_of(program, rank, next);
+    const uint32_t before = relay_of(program, previous, rank);
+    step->send_peer = after == APP__NO_RANK ? next : after;
+    step->recv_peer = before == APP__NO_RANK ? previous : before;
+}
+
 static void step_of(const app__program_t *program,
                     uint32_t rank,
                     uint32_t block,
@@ -164,25 +202,16 @@ static void step_of(const app__program_t *program,
     const bool forwards = block >= program->channels;
     const uint32_t own = forwards ? exit_of(program, rank, channel) : rank;
     const uint64_t place = place_of(program, channel, own);
-    const uint32_t next = rank_at(program, channel, place + 1);
-    const uint32_t previous = rank_at(program, channel, place + program->ranks - 1);
     fill(program, place, index, step);
     step->from_chunk = channel * program->ranks + rank_at(program, channel, step->from_chunk);
     step->to_chunk = step->from_chunk;
     step->count = 1;
+    connect(program, rank, channel, forwards, step);
     if (forwards) {
         step->what = (uint16_t)(APP__STEP_RECV | APP__STEP_SEND | (step->what & APP__STEP_FINAL));
-        step->recv_peer = own;
-        step->send_peer = next;
-        return;
-    }
-    const uint32_t after = relay_of(program, rank, next);
-    const uint32_t before = relay_of(program, previous, rank);
-    if (after != APP__NO_RANK) {
+    } else if (relay_of(program, rank, next_of(program, rank, channel)) != APP__NO_RANK) {
         step->what &= (uint16_t)~APP__STEP_FINAL;
     }
-    step->send_peer = after == APP__NO_RANK ? next : after;
-    step->recv_peer = before == APP__NO_RANK ? previous : before;
 }
 
 const app__algorithm_t app__ring = {
@@ -209,20 +238,11 @@ static void chain_plan(app__program_t *program)
     program->chunks = program->channels;
 }
 
-static uint32_t chain_blocks(const app__program_t *program, uint32_t rank)
-{
-    (void)rank;
-    return program->ranks > 1 ? program->channels : 0;
-}
-
 static app__block_t chain_block(const app__program_t *program, uint32_t rank, uint32_t block)
 {
-    (void)program;
-    (void)rank;
-    return (app__block_t){.channel = block, .steps = 1};
+    return (app__block_t){.channel = channel_of(program, rank, block), .steps = 1};
 }
 
-// A broadcast starts at its root, and a reduce ends there.
 static void chain_step(const app__program_t *program,
                        uint32_t rank,
                        uint32_t block,
@@ -230,30 +250,35 @@ static void chain_step(const app__program_t *program,
                        app__step_t *step)
 {
     const uint32_t n = program->ranks;
+    const uint32_t channel = channel_of(program, rank, block);
+    const bool forwards = block >= program->channels;
+    const uint32_t own = forwards ? exit_of(program, rank, channel) : rank;
     const bool reduces = program->kind == APP__COLL_REDUCE;
-    const uint64_t place = place_of(program, block, rank);
-    const uint32_t first = place_of(program, block, program->root) + (reduces ? 1 : 0);
-    const uint32_t from_first = (uint32_t)((place + n - first % n) % n);
+    const uint32_t from_first = chain_place(program, own, channel);
+    const unsigned final = from_first + 2 == n ? APP__STEP_FINAL : 0;
     SIM_CHECK(index == 0);
-    step->send_peer = rank_at(program, block, place + 1);
-    step->recv_peer = rank_at(program, block, place + n - 1);
+    step->from_chunk = channel;
+    step->to_chunk = channel;
+    step->count = 1;
+    connect(program, rank, channel, forwards, step);
+    if (forwards) {
+        step->what = (uint16_t)(APP__STEP_RECV | APP__STEP_SEND | final);
+        return;
+    }
+    const bool relayed = relay_of(program, rank, next_of(program, rank, channel)) != APP__NO_RANK;
     step->what = (uint16_t)((from_first > 0 ? APP__STEP_RECV : 0) |
                             (from_first > 0 && reduces ? APP__STEP_REDUCE : 0) |
-                            (from_first < n - 1 ? APP__STEP_SEND : 0) |
-                            (from_first + 2 == n ? APP__STEP_FINAL : 0));
+                            (from_first < n - 1 ? APP__STEP_SEND : 0) | (relayed ? 0 : final));
     if (from_first > 0 && (!reduces || from_first == n - 1)) {
         step->what |= APP__STEP_STORE;
     }
-    step->from_chunk = block;
-    step->to_chunk = block;
-    step->count = 1;
 }
 
 const app__algorithm_t app__chain = {
     .name = "chain",
     .refuses = chain_refuses,
     .plan = chain_plan,
-    .blocks = chain_blocks,
+    .blocks = blocks,
     .block = chain_block,
     .step = chain_step,
 };

@@ -26,9 +26,15 @@ typedef struct input {
     sim_message_t *message;
 } input_t;
 
-static sim_err_t fail(const input_t *in, const char *problem)
+// Fails at a byte of the file.
+static sim_err_t fail(const input_t *in, const uint8_t *at, const char *problem)
 {
-    return sim_fail(in->message, SIM_ERR_INVALID, "%s: %s", in->name, problem);
+    return sim_fail(in->message,
+                    SIM_ERR_INVALID,
+                    "%s: byte %zu: %s",
+                    in->name,
+                    (size_t)(at - in->bytes),
+                    problem);
 }
 
 // A node's lists of operations that wait for it.
@@ -58,15 +64,16 @@ static app__op_t node_at(const uint8_t *at, lists_t *lists)
 
 static sim_err_t check_node(const input_t *in,
                             app__schedule_t *schedule,
+                            const uint8_t *at,
                             const app__op_t *op,
                             uint32_t rank)
 {
     const uint32_t ranks = schedule->rank_count;
     if (op->type != APP__OP_SEND && op->type != APP__OP_RECV && op->type != APP__OP_CALC) {
-        return fail(in, "a node has an unknown type, expected 1 (send), 2 (recv) or 3 (calc)");
+        return fail(in, at, "a node has an unknown type, expected 1 (send), 2 (recv) or 3 (calc)");
     }
     if (op->type == APP__OP_SEND && op->peer == APP__ANY) {
-        return fail(in, "a node sends to any rank, expected one rank");
+        return fail(in, at, "a node sends to any rank, expected one rank");
     }
     if (op->type != APP__OP_CALC && op->peer >= ranks && op->peer != APP__ANY &&
         schedule->absent_rank == NULL) {
@@ -76,11 +83,11 @@ static sim_err_t check_node(const input_t *in,
                                            op->peer,
                                            ranks);
     }
-    if (op->type != APP__OP_CALC && op->peer == rank) {
-        return fail(in, "a rank sends a message to itself, expected another rank");
-    }
     if (op->size > (op->type == APP__OP_CALC ? UINT64_C(1) << 53 : UINT64_C(1) << 40)) {
-        return fail(in, "a node is too large, expected messages up to 2^40 bytes");
+        return fail(in,
+                    at,
+                    "a node is too large, expected messages up to 2^40 bytes and computations up "
+                    "to 2^53 ns");
     }
     return SIM_OK;
 }
@@ -122,9 +129,11 @@ static sim_err_t read_lists(const input_t *in,
     app__dependency_t *const list = sim_alloc_array(index_count + 1, sizeof(*list));
     size_t filled = 0;
     bool good = true;
+    const uint8_t *at = nodes_at;
     for (uint32_t i = 0; i < nodes && good; i++) {
         lists_t lists;
-        (void)node_at(nodes_at + (size_t)i * NODE_BYTES, &lists);
+        at = nodes_at + (size_t)i * NODE_BYTES;
+        (void)node_at(at, &lists);
         const app__dependency_t required = {0, i, false};
         const app__dependency_t irequired = {0, i, true};
         good = (uint64_t)lists.required_count + lists.irequired_count <= index_count - filled &&
@@ -149,7 +158,7 @@ static sim_err_t read_lists(const input_t *in,
         app__schedule_order(schedule, rank, list, filled);
     }
     sim_free(list);
-    return good ? SIM_OK : fail(in, "a node refers to nodes that the rank does not have");
+    return good ? SIM_OK : fail(in, at, "a node refers to nodes that the rank does not have");
 }
 
 static sim_err_t read_rank(const input_t *in, app__schedule_t *schedule, uint32_t rank)
@@ -158,7 +167,7 @@ static sim_err_t read_rank(const input_t *in, app__schedule_t *schedule, uint32_
     const uint64_t begin = sim_get_le64(place);
     const uint64_t end = sim_get_le64(place + 8);
     if (begin > in->size - BASE || end > in->size - BASE || end < begin || end - begin < 8) {
-        return fail(in, "a rank lies outside of the file, which may be truncated");
+        return fail(in, place, "a rank lies outside of the file, which may be truncated");
     }
     const uint8_t *at = in->bytes + BASE + begin;
     const uint8_t *const stop = in->bytes + BASE + end;
@@ -167,13 +176,14 @@ static sim_err_t read_rank(const input_t *in, app__schedule_t *schedule, uint32_
     at += 8;
     if (nodes > APP__OPS_MAX || roots > nodes || (uint64_t)(stop - at) < 4 * (uint64_t)roots ||
         (uint64_t)(stop - at) - 4 * (uint64_t)roots < (uint64_t)nodes * NODE_BYTES) {
-        return fail(in, "a rank is shorter than its number of nodes");
+        return fail(in, at, "a rank is shorter than its number of nodes");
     }
     at += 4 * (size_t)roots;
     for (uint32_t i = 0; i < nodes; i++) {
         lists_t lists;
-        const app__op_t op = node_at(at + (size_t)i * NODE_BYTES, &lists);
-        const sim_err_t error = check_node(in, schedule, &op, rank);
+        const uint8_t *const node = at + (size_t)i * NODE_BYTES;
+        const app__op_t op = node_at(node, &lists);
+        const sim_err_t error = check_node(in, schedule, node, &op, rank);
         if (error != SIM_OK) {
             return error;
         }
@@ -199,6 +209,7 @@ static sim_err_t read_binary(const app__workload_file_t *file,
     const input_t in = {file->name, (const uint8_t *)file->text, size_bytes, message};
     if (size_bytes < HEAD_BYTES || sim_get_le64(in.bytes) != MAGIC) {
         return fail(&in,
+                    in.bytes,
                     size_bytes >= BASE && sim_get_le64(in.bytes) == SPOILT
                         ? "a simulator has overwritten parts of the schedule while it read it; "
                           "build the file again from its GOAL text"
@@ -206,7 +217,9 @@ static sim_err_t read_binary(const app__workload_file_t *file,
     }
     const uint32_t ranks = sim_get_le32(in.bytes + BASE);
     if (ranks == 0 || ranks > APP__RANKS_MAX || size_bytes - HEAD_BYTES < (uint64_t)ranks * 16) {
-        return fail(&in, "the number of ranks does not fit the file, which may be truncated");
+        return fail(&in,
+                    in.bytes + BASE,
+                    "the number of ranks does not fit the file, which may be truncated");
     }
     app__schedule_t *const read = app__schedule_create(ranks);
     sim_err_t error = SIM_OK;

@@ -284,7 +284,7 @@ static sim_err_t take_message(reader_t *reader, app__op_t *op)
     const char *const word = sends ? "to" : "from";
     uint64_t peer = 0;
     sim_err_t error =
-        take_number(reader, UINT64_C(1) << 40, 'b', false, &op->size, "a size such as 1024b");
+        take_number(reader, UINT64_C(1) << 40, 'b', false, &op->size, "a size up to 2^40 such as 1024b");
     if (error != SIM_OK) {
         return error;
     }
@@ -294,9 +294,6 @@ static sim_err_t take_message(reader_t *reader, app__op_t *op)
     error = take_number(reader, UINT32_MAX - 1, '\0', !sends, &peer, "a rank");
     if (error == SIM_OK && peer != APP__ANY && peer >= reader->schedule->rank_count) {
         note_absent(reader);
-    }
-    if (error == SIM_OK && peer == reader->rank) {
-        return fail(reader, "a rank sends no message to itself", "another rank");
     }
     op->peer = (uint32_t)peer;
     return error;

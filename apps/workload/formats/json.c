@@ -2,6 +2,7 @@
 // apps/workload/formats/json.c - reads JSON (RFC 8259) and keeps the place of each value.
 #include "apps/workload/formats/json.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,16 +25,17 @@ typedef struct scanner {
 static sim_err_t fail(const scanner_t *scanner, const char *expected)
 {
     const bool ends = scanner->at == scanner->end;
-    const int shown = ends ? 0 : 1;
+    const unsigned byte = ends ? 0 : (uint8_t)*scanner->at;
+    char shown[16] = "";
+    (void)snprintf(shown, sizeof(shown), byte < ' ' || byte > '~' ? "byte 0x%02x" : "%c", byte);
     return sim_fail_in(scanner->message,
                        SIM_ERR_INVALID,
                        scanner->json->file,
                        scanner->line,
                        (uint64_t)(scanner->at - scanner->line_start) + 1,
-                       "%s: '%.*s', expected %s",
+                       "%s: '%s', expected %s",
                        ends ? "the file ends within JSON" : "this is no JSON",
-                       shown,
-                       scanner->at,
+                       ends ? "" : shown,
                        expected);
 }
 

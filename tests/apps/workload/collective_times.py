@@ -6,6 +6,7 @@
 # 98 beside that of a WRITE, and 86 as an ACK; 12 of them are the gap, which nobody waits for.
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -317,7 +318,8 @@ with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         if more:
             return 0
         done = subprocess.run([ROCESIM, "check", file.name], capture_output=True, text=True, check=False)
-        if done.returncode != 2 or wanted not in done.stderr or not counted(new, done):
+        named = re.search(re.escape(file.name) + r":[1-9]\d*:\d", done.stderr)
+        if done.returncode != 2 or not named or wanted not in done.stderr or not counted(new, done):
             print(f"{new}: check FILE: {done.returncode}, {done.stdout}{done.stderr}")
             return 1
         return 0

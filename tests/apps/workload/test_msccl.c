@@ -78,11 +78,11 @@ START_TEST(wrong_algorithms_are_refused)
     check_broken("gpu id=\"0\"",
                  "type=\"rrcs\"",
                  "type=\"rcs\"",
-                 "has not the result in chunk 0 of its output");
+                 "x:5:1: gpu 0 has not the result in chunk 0 of its output at the end (this step");
     check_broken("gpu id=\"0\"",
                  "type=\"r\"",
                  "type=\"nop\"",
-                 "x: gpu 0 has not the result in chunk 1");
+                 "x:2:1: gpu 0 has not the result in chunk 1 of its output at the end, expected");
     check_broken("gpu id=\"0\"",
                  "type=\"r\"",
                  "type=\"rrc\"",

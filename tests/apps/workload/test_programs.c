@@ -168,6 +168,24 @@ static void do_chunks(machine_t *machine,
     }
 }
 
+// Checks that PXN keeps messages between nodes on their rail, where the sender's node has it.
+static void check_rails(const app__program_t *program, uint32_t from, uint32_t to)
+{
+    const app__layout_t *const layout = program->layout;
+    const bool changes = program->algorithm == &app__ring || program->algorithm == &app__chain ||
+                         program->algorithm == &app__pairwise;
+    if (program->pxn && changes && layout->node[from] != layout->node[to] &&
+        app__layout_on_rail(layout, layout->node[from], layout->rail[to]) != APP__NO_RANK) {
+        ck_assert_msg(layout->rail[from] == layout->rail[to],
+                      "%s of %u ranks, kind %u: rank %u sends to rank %u on another rail",
+                      program->algorithm->name,
+                      program->ranks,
+                      program->kind,
+                      from,
+                      to);
+    }
+}
+
 // Takes the next step of a block; returns false if it has to wait.
 static bool take_step(machine_t *machine, uint32_t rank, uint32_t block, const app__block_t *about)
 {
@@ -188,6 +206,7 @@ static bool take_step(machine_t *machine, uint32_t rank, uint32_t block, const a
     }
     message_t *sent = NULL;
     if ((step.what & APP__STEP_SEND) != 0) {
+        check_rails(program, rank, step.send_peer);
         ck_assert_uint_lt(about->channel + step.send_lane, program->lanes);
         ck_assert_uint_ne(step.send_peer, rank);
         sent = sim_alloc(sizeof(*sent));

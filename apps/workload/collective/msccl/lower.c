@@ -400,6 +400,7 @@ static void begin(app__lowering_t *to)
                                                               "scratch_chunks"};
         uint32_t block = 0;
         to->gpus[g].object = at;
+        to->msccl->gpu_line[g] = to->json->values[at].line;
         for (uint32_t b = 0; b < APP__MSCCL_BUFFERS; b++) {
             to->msccl->chunks[g * APP__MSCCL_BUFFERS + b] =
                 to->parts * app__lower_number(to, at, names[b], 1000000, 0);
@@ -447,6 +448,7 @@ sim_err_t app__mscclpp_lower(const app__json_t *json,
         .file_name = json->file,
         .program = app__program_file_create(ranks),
         .chunks = sim_alloc_array((size_t)ranks * APP__MSCCL_BUFFERS, sizeof(*msccl->chunks)),
+        .gpu_line = sim_alloc_array(ranks, sizeof(*msccl->gpu_line)),
     };
     app__lowering_t *const to = sim_alloc(sizeof(*to));
     *to = (app__lowering_t){.json = json,

@@ -17,6 +17,7 @@ typedef struct app__msccl {
     app__program_file_t *program;
     uint32_t *chunks;    // per rank and buffer: how many the buffer has
     uint64_t *step_line; // per step of the program
+    uint64_t *gpu_line;  // per rank: where it begins in the file
     size_t line_count;
     size_t line_capacity;
     // Counts of steps by type, in the order of MSCCL's names (read.c), and of chunks sent.

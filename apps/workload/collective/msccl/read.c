@@ -141,6 +141,7 @@ static void take_algo(reader_t *reader, const XML_Char **attrs)
     reader->msccl->program = program;
     reader->msccl->chunks =
         sim_alloc_array((size_t)reader->ranks * APP__MSCCL_BUFFERS, sizeof(*reader->msccl->chunks));
+    reader->msccl->gpu_line = sim_alloc_array(reader->ranks, sizeof(*reader->msccl->gpu_line));
     program->name = sim_format("%s", name == NULL ? "" : name);
     program->protocol = protocol == NULL ? NULL : sim_format("%s", protocol);
     program->kind = kind;
@@ -174,6 +175,7 @@ static void take_gpu(reader_t *reader, const XML_Char **attrs)
         reader->msccl->chunks[rank * APP__MSCCL_BUFFERS + i] =
             (uint32_t)number_or(reader, attrs, names[i], 0, CHUNKS_MAX, 0);
     }
+    reader->msccl->gpu_line[rank] = XML_GetCurrentLineNumber(reader->parser);
     app__program_file_rank(program);
 }
 
@@ -412,10 +414,12 @@ sim_err_t app__msccl_read(const app__workload_file_t *file,
     SIM_CHECK(reader.parser != NULL);
     sim_err_t error = parse(file, &reader);
     if (error == SIM_OK && (msccl->program == NULL || msccl->program->ranks != reader.ranks)) {
-        error = sim_fail(message,
-                         SIM_ERR_INVALID,
-                         "%s: the file has fewer gpus than ngpus says, expected one for each rank",
-                         file->name);
+        error = sim_fail_in(message,
+                            SIM_ERR_INVALID,
+                            file->name,
+                            XML_GetCurrentLineNumber(reader.parser),
+                            1,
+                            "the file has fewer gpus than ngpus says, expected one for each rank");
     }
     XML_ParserFree(reader.parser);
     if (error == SIM_OK) {
@@ -429,6 +433,7 @@ void app__msccl_fini(app__msccl_t *msccl)
     app__program_file_destroy(msccl->program);
     sim_free(msccl->chunks);
     sim_free(msccl->step_line);
+    sim_free(msccl->gpu_line);
     *msccl = (app__msccl_t){.file_name = NULL};
 }
 

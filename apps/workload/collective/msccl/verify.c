@@ -37,6 +37,7 @@ typedef struct machine {
     size_t *end;    // and behind its last
     uint32_t *numbers;
     uint64_t *sets;
+    uint64_t *line;  // per chunk: of the step that wrote it last; 0: none did
     uint64_t *sum;   // a set that is being made
     uint32_t *done;  // per block: steps that it has taken
     queue_t *queues; // of the connections on which something is sent, by key
@@ -61,8 +62,9 @@ static symbol_t symbol_at(const machine_t *machine, size_t at)
     return (symbol_t){machine->numbers[at], machine->sets + at * machine->words};
 }
 
-static void write_symbol(machine_t *machine, size_t at, const symbol_t *symbol)
+static void write_symbol(machine_t *machine, size_t at, const symbol_t *symbol, size_t step)
 {
+    machine->line[at] = machine->msccl->step_line[step];
     machine->numbers[at] = symbol->number;
     memmove(machine->sets + at * machine->words, symbol->set, machine->words * sizeof(uint64_t));
 }
@@ -260,7 +262,7 @@ static const char *do_chunk(machine_t *machine,
         return "the step sends or copies a chunk that holds nothing yet";
     }
     if ((step->what & (APP__STEP_STORE | APP__STEP_COPY)) != 0 || step->what == APP__STEP_REDUCE) {
-        write_symbol(machine, to, &value);
+        write_symbol(machine, to, &value, (size_t)(step - machine->program->steps));
     }
     if ((step->what & APP__STEP_SEND) != 0) {
         push(machine, out, &value);
@@ -401,12 +403,14 @@ static sim_err_t fill_inputs(machine_t *machine)
         for (uint32_t i = 0; i < count_of(machine, r, false); i++) {
             const wanted_t wanted = wanted_of(machine, r, i, false);
             if (!is_inside(machine, r, APP__BUFFER_INPUT, wanted.at)) {
-                return sim_fail(machine->message,
-                                SIM_ERR_INVALID,
-                                "%s: gpu %u has too few input chunks, expected %u",
-                                machine->msccl->file_name,
-                                r,
-                                count_of(machine, r, false));
+                return sim_fail_in(machine->message,
+                                   SIM_ERR_INVALID,
+                                   machine->msccl->file_name,
+                                   machine->msccl->gpu_line[r],
+                                   1,
+                                   "gpu %u has too few input chunks, expected %u",
+                                   r,
+                                   count_of(machine, r, false));
             }
             machine->numbers[wanted.at] = wanted.number;
             machine->sets[wanted.at * machine->words + r / 64] |= UINT64_C(1) << r % 64;
@@ -422,20 +426,24 @@ static sim_err_t check_outputs(const machine_t *machine)
     for (uint32_t r = 0; r < ranks; r++) {
         for (uint32_t i = 0; i < count_of(machine, r, true); i++) {
             const wanted_t wanted = wanted_of(machine, r, i, true);
-            bool good = is_inside(machine, r, APP__BUFFER_OUTPUT, wanted.at) &&
-                        machine->numbers[wanted.at] == wanted.number;
+            const bool inside = is_inside(machine, r, APP__BUFFER_OUTPUT, wanted.at);
+            bool good = inside && machine->numbers[wanted.at] == wanted.number;
             for (uint32_t q = 0; q < ranks && good; q++) {
                 good = has_rank(machine->sets + wanted.at * machine->words, q) ==
                        (wanted.only == EMPTY || wanted.only == q);
             }
             if (!good) {
-                return sim_fail(machine->message,
-                                SIM_ERR_INVALID,
-                                "%s: gpu %u has not the result in chunk %u of its output at the "
-                                "end, expected a program that does its collective",
-                                machine->msccl->file_name,
-                                r,
-                                i);
+                const bool written = inside && machine->line[wanted.at] != 0;
+                return sim_fail_in(machine->message,
+                                   SIM_ERR_INVALID,
+                                   machine->msccl->file_name,
+                                   written ? machine->line[wanted.at] : machine->msccl->gpu_line[r],
+                                   1,
+                                   "gpu %u has not the result in chunk %u of its output at the "
+                                   "end%s, expected a program that does its collective",
+                                   r,
+                                   i,
+                                   written ? " (this step wrote it last)" : "");
             }
         }
     }
@@ -447,6 +455,7 @@ static sim_err_t run(machine_t *machine, size_t chunks)
     const app__program_file_t *const program = machine->program;
     machine->numbers = sim_alloc_array(chunks + 1, sizeof(*machine->numbers));
     machine->sets = sim_alloc_array((chunks + 1) * machine->words, sizeof(*machine->sets));
+    machine->line = sim_alloc_array(chunks + 1, sizeof(*machine->line));
     machine->sum = sim_alloc_array(machine->words, sizeof(*machine->sum));
     machine->done = sim_alloc_array(program->block_count + 1, sizeof(*machine->done));
     for (size_t i = 0; i < chunks; i++) {
@@ -466,6 +475,7 @@ static sim_err_t run(machine_t *machine, size_t chunks)
     }
     sim_free(machine->numbers);
     sim_free(machine->sets);
+    sim_free(machine->line);
     sim_free(machine->sum);
     sim_free(machine->done);
     sim_free(machine->queues);
@@ -486,10 +496,12 @@ sim_err_t app__msccl_verify(const app__msccl_t *msccl, sim_message_t *message)
         .message = message,
     };
     if (has_parts && program->chunks % program->ranks != 0) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "%s: nchunksperloop is %u, expected a multiple of ngpus, %u",
-                        msccl->file_name,
+        return sim_fail_in(message,
+                           SIM_ERR_INVALID,
+                           msccl->file_name,
+                           msccl->gpu_line[0],
+                           1,
+                           "a loop has %u chunks, expected a multiple of the %u gpus",
                         program->chunks,
                         program->ranks);
     }
@@ -499,12 +511,14 @@ sim_err_t app__msccl_verify(const app__msccl_t *msccl, sim_message_t *message)
     const size_t chunks = lay_out(&machine);
     const sim_err_t error =
         chunks > CHUNKS_MAX || msccl->chunks_sent > CHUNKS_MAX
-            ? sim_fail(message,
-                       SIM_ERR_RANGE,
-                       "%s: the program is too large to be verified, expected up to %u chunks in "
-                       "all buffers, and as many sent",
-                       msccl->file_name,
-                       (uint32_t)CHUNKS_MAX)
+            ? sim_fail_in(message,
+                          SIM_ERR_RANGE,
+                          msccl->file_name,
+                          msccl->gpu_line[0],
+                          1,
+                          "the program is too large to be verified, expected up to %u chunks in "
+                          "all buffers, and as many sent",
+                          (uint32_t)CHUNKS_MAX)
             : run(&machine, chunks);
     sim_free(machine.base);
     sim_free(machine.end);
