@@ -118,9 +118,9 @@ static uint64_t bytes_after_first(const app__op_t *op)
     return op->size > 0 ? op->size - 1 : 0; // an empty message has one byte
 }
 
-static sim_time_t byte_gaps_ps(const engine_t *engine, const app__op_t *op)
+static sim_time_t byte_gaps_ps(const engine_t *engine, const app__op_t *op, bool near)
 {
-    return app__byte_gaps_ps(engine->loggp, op->size);
+    return app__byte_gaps_ps(engine->loggp, op->size, near);
 }
 
 static sim_time_t overheads_ps(const engine_t *engine, const app__op_t *op)
@@ -244,14 +244,17 @@ static void run_send(engine_t *engine, const event_t *event, const app__op_t *op
     const sim_time_t end_ps = now_ps + loggp->send_ps + overheads_ps(engine, op);
     note_start(engine, event->rank, event->op, now_ps);
     occupy(rank, op->cpu, now_ps, end_ps);
-    rank->send_ps[op->nic] = now_ps + loggp->gap_ps + byte_gaps_ps(engine, op);
     const uint32_t peer = app__peer_of(rank->ops, op);
+    const bool near =
+        peer < engine->schedule->rank_count && app__are_near(loggp, event->rank, peer);
+    rank->send_ps[op->nic] = now_ps + loggp->gap_ps + byte_gaps_ps(engine, op, near);
     if (peer >= engine->schedule->rank_count) {
         return; // nobody receives it: it never finishes
     }
+    const sim_time_t latency_ps = app__latency_ps(loggp, near);
     const sim_time_t arrival_ps = loggp->semantics == APP__SEMANTICS_SPCL
-                                      ? now_ps + loggp->send_ps + loggp->latency_ps
-                                      : end_ps + loggp->latency_ps + byte_gaps_ps(engine, op);
+                                      ? now_ps + loggp->send_ps + latency_ps
+                                      : end_ps + latency_ps + byte_gaps_ps(engine, op, near);
     rank->result->ops[event->op].arrival_ps = arrival_ps;
     put(engine, (event_t){arrival_ps, engine->order++, peer, event->rank, event->op});
     if (op->size <= loggp->eager_max_bytes) {
@@ -356,12 +359,12 @@ static void arrive_spcl(engine_t *engine, const event_t *event, const app__op_t 
         put_back(engine, *event, free_ps);
         return;
     }
-    const sim_time_t end_ps =
-        now_ps + loggp->recv_ps + later(overheads_ps(engine, send), byte_gaps_ps(engine, send));
+    const sim_time_t bytes_ps =
+        byte_gaps_ps(engine, send, app__are_near(loggp, event->source, event->rank));
+    const sim_time_t end_ps = now_ps + loggp->recv_ps + later(overheads_ps(engine, send), bytes_ps);
     occupy(rank, send->cpu, now_ps, end_ps);
-    rank->receive_ps[send->nic] = now_ps + loggp->gap_ps + byte_gaps_ps(engine, send);
-    engine->ranks[event->source].result->ops[event->op].arrival_ps =
-        now_ps + byte_gaps_ps(engine, send);
+    rank->receive_ps[send->nic] = now_ps + loggp->gap_ps + bytes_ps;
+    engine->ranks[event->source].result->ops[event->op].arrival_ps = now_ps + bytes_ps;
     const size_t at = find_posted(rank, event->source, send->tag);
     if (at == rank->posted_count) {
         keep_unexpected(rank, event);

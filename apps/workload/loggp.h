@@ -39,6 +39,10 @@ typedef struct app__loggp {
     uint64_t eager_max_bytes;    // S: a longer send finishes only with its receive
     sim_ratio_t calc_scale;      // factor on computations
     uint64_t events_max;         // after which the run is given up; 0: never
+    // Per rank: its node. Messages within a node have a time of their own. NULL: there are none.
+    const void *const *nodes;
+    sim_time_t near_latency_ps;
+    sim_time_t near_byte_gap_ps;
 } app__loggp_t;
 
 typedef struct app__loggp_op {
@@ -71,11 +75,23 @@ static inline sim_time_t app__calc_ps(uint64_t ns, const sim_ratio_t *scale)
                : (sim_time_t)((double)ns * SIM_PS_PER_NS * (double)scale->num / (double)scale->den);
 }
 
+// Returns whether two ranks are in one node.
+static inline bool app__are_near(const app__loggp_t *loggp, uint32_t rank, uint32_t other)
+{
+    return loggp->nodes != NULL && loggp->nodes[rank] == loggp->nodes[other];
+}
+
+static inline sim_time_t app__latency_ps(const app__loggp_t *loggp, bool near)
+{
+    return near ? loggp->near_latency_ps : loggp->latency_ps;
+}
+
 // Returns the time of the bytes of a message after its first, in whole ns for ATLAHS. An empty
 // message counts as one byte.
-static inline sim_time_t app__byte_gaps_ps(const app__loggp_t *loggp, uint64_t bytes)
+static inline sim_time_t app__byte_gaps_ps(const app__loggp_t *loggp, uint64_t bytes, bool near)
 {
-    const sim_time_t took_ps = (bytes > 0 ? bytes - 1 : 0) * loggp->byte_gap_ps;
+    const sim_time_t took_ps =
+        (bytes > 0 ? bytes - 1 : 0) * (near ? loggp->near_byte_gap_ps : loggp->byte_gap_ps);
     return loggp->semantics == APP__SEMANTICS_ATLAHS ? took_ps - took_ps % SIM_PS_PER_NS : took_ps;
 }
 

@@ -494,9 +494,13 @@ static void visit(walk_t *walk, uint64_t number)
     const sim_time_t finish_ps = release_all(walk, number, rank);
     if (graph->receiver[number] != 0) {
         const app__loggp_t *const loggp = graph->loggp;
-        const sim_time_t flight_ps =
-            loggp == NULL ? 0
-                          : loggp->latency_ps + app__byte_gaps_ps(loggp, op->size) + loggp->recv_ps;
+        sim_time_t flight_ps = 0;
+        if (loggp != NULL) {
+            const uint32_t receiver = rank_of(graph, graph->receiver[number] - 1);
+            const bool near = app__are_near(loggp, rank, receiver);
+            flight_ps = app__latency_ps(loggp, near) + app__byte_gaps_ps(loggp, op->size, near) +
+                        loggp->recv_ps;
+        }
         release(walk, number, graph->receiver[number] - 1, finish_ps + flight_ps);
     }
 }

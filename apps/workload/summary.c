@@ -118,6 +118,18 @@ static bool all_send(const app__schedule_t *schedule, uint32_t call)
 
 // -- bounds
 
+// Returns whether the message of a send or a receive may stay in its node, where it takes no NIC.
+static bool may_be_near(const app__schedule_t *schedule,
+                        const app__loggp_t *loggp,
+                        uint32_t rank,
+                        const app__op_t *op)
+{
+    const uint32_t peer = app__peer_of(&schedule->ranks[rank], op);
+    const bool message = op->type == APP__OP_SEND || op->type == APP__OP_RECV;
+    return message && loggp->nodes != NULL &&
+           (peer >= schedule->rank_count || app__are_near(loggp, rank, peer));
+}
+
 // Adds up the work of the processors and the NICs of each rank.
 static void bound_resources(const app__schedule_t *schedule,
                             const app__loggp_t *loggp,
@@ -133,7 +145,9 @@ static void bound_resources(const app__schedule_t *schedule,
         memset(receive_ps, 0, sizeof(receive_ps));
         for (uint32_t i = 0; i < schedule->ranks[r].count; i++) {
             const app__op_t *const op = &schedule->ranks[r].ops[i];
-            const sim_time_t gaps_ps = loggp->gap_ps + app__byte_gaps_ps(loggp, op->size);
+            const bool near = may_be_near(schedule, loggp, r, op);
+            const sim_time_t gaps_ps =
+                near ? 0 : loggp->gap_ps + app__byte_gaps_ps(loggp, op->size, false);
             if (op->type == APP__OP_CALC) {
                 cpu_ps[op->cpu] += app__calc_ps(op->size, &loggp->calc_scale);
             } else if (op->type == APP__OP_SEND) {
@@ -228,8 +242,10 @@ void app__workload_summarise(const app__schedule_t *schedule,
     const app__call_cost_t *const used = least != NULL ? least : costs == NULL ? own : costs;
     sum_sizes(body, summary);
     sum_calls(schedule, summary);
-    bound_resources(body, loggp, costs == NULL ? used : NULL, summary);
-    find_paths(body, loggp, used, summary);
+    app__loggp_t known = *loggp; // ranks that share operations have several nodes
+    known.nodes = typical != NULL ? NULL : loggp->nodes;
+    bound_resources(body, &known, costs == NULL ? used : NULL, summary);
+    find_paths(body, &known, used, summary);
     sim_free(least);
     const sim_time_t bounds_ps[] = {summary->path_ps,
                                     summary->cpu_ps,

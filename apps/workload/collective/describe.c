@@ -84,19 +84,49 @@ static sim_time_t latency_ps(const net_t *net, uint32_t from, uint32_t to)
     return nic_ideal_ps(&ideal) / 2;
 }
 
-// Returns the network of schedules as LogGP's: latency and rate of the first pair of ranks.
-static app__loggp_t network_of(const app__workload_t *workload)
+// Returns the network of schedules as LogGP's: latency and rate of the first pair of ranks. nodes has
+// room for the node of each rank.
+static app__loggp_t network_of(const app__workload_t *workload, const void **nodes)
 {
     app__loggp_t loggp = workload->options.loggp;
-    if (workload->options.network == APP__NETWORK_PACKETS) {
-        const uint64_t bps = nic_rate_bps(workload->ports[0].endpoint->nic);
-        loggp.byte_gap_ps = 8 * SIM_PS_PER_S / bps;
-        loggp.latency_ps = 0;
-        for (uint32_t i = 0; i < workload->link_count && loggp.latency_ps == 0; i++) {
-            const app__link_t *const link = &workload->links[i];
-            loggp.latency_ps = latency_ps(workload->app.net,
-                                          workload->ports[link->source].endpoint->interface,
-                                          workload->ports[link->destination].endpoint->interface);
+    if (workload->options.network != APP__NETWORK_PACKETS) {
+        return loggp;
+    }
+    uint64_t near_bps = workload->options.local_bps;
+    for (uint32_t r = 0; r < workload->schedule->rank_count; r++) {
+        const app__rank_t *const rank = &workload->ranks[r];
+        nodes[r] = rank->domain != NULL ? (const void *)rank->domain : (const void *)rank->node;
+        if (rank->domain != NULL) {
+            const app__port_t *const port = &workload->ports[rank->port_first + rank->domain_port];
+            const uint64_t rate_bps = nic_rate_bps(port->endpoint->nic);
+            near_bps = rate_bps > near_bps ? rate_bps : near_bps;
+        }
+    }
+    loggp.byte_gap_ps = 8 * SIM_PS_PER_S / nic_rate_bps(workload->ports[0].endpoint->nic);
+    loggp.nodes = nodes;
+    loggp.near_byte_gap_ps = 8 * SIM_PS_PER_S / near_bps;
+    loggp.near_latency_ps = workload->options.local_ps;
+    loggp.latency_ps = 0;
+    bool near = false; // near_latency_ps is that of an NVSwitch
+    for (uint32_t i = 0; i < workload->link_count && (!near || loggp.latency_ps == 0); i++) {
+        const app__link_t *const link = &workload->links[i];
+        const app__port_t *const source = &workload->ports[link->source];
+        const app__port_t *const destination = &workload->ports[link->destination];
+        const bool same = nodes[source->rank->number] == nodes[destination->rank->number];
+        if (source->rank == destination->rank || (same && source->rank->domain == NULL) ||
+            (same ? near : loggp.latency_ps != 0)) {
+            continue;
+        }
+        const sim_time_t link_ps = latency_ps(workload->app.net,
+                                              source->endpoint->interface,
+                                              destination->endpoint->interface);
+        if (same) {
+            near = true;
+            loggp.near_latency_ps =
+                link_ps < loggp.near_latency_ps ? link_ps : loggp.near_latency_ps;
+        } else {
+            loggp.byte_gap_ps = 8 * SIM_PS_PER_S / nic_rate_bps(source->endpoint->nic);
+            loggp.latency_ps = link_ps;
         }
     }
     return loggp;
@@ -182,6 +212,20 @@ static void add_calls(const app__workload_t *workload, app__call_cost_t *costs, 
     sim_free(calls);
 }
 
+// Counts the sends of a rank that stay in its node.
+static uint32_t near_messages(const app__schedule_t *schedule,
+                              const app__loggp_t *loggp,
+                              uint32_t rank)
+{
+    const app__rank_ops_t *const ops = &schedule->ranks[rank];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < ops->count; i++) {
+        count += ops->ops[i].type == APP__OP_SEND &&
+                 app__are_near(loggp, rank, app__peer_of(ops, &ops->ops[i]));
+    }
+    return count;
+}
+
 // Says what is to be done, and how long that takes at least.
 static void write_amounts(const app__workload_t *workload,
                           void (*write)(const char *text, void *ctx),
@@ -189,7 +233,8 @@ static void write_amounts(const app__workload_t *workload,
 {
     const app__schedule_t *const schedule = workload->schedule;
     const app__schedule_counts_t *const counts = &schedule->counts;
-    const app__loggp_t loggp = network_of(workload);
+    const void **const nodes = sim_alloc_array((size_t)schedule->rank_count, sizeof(*nodes));
+    const app__loggp_t loggp = network_of(workload, nodes);
     app__call_cost_t *const costs = sim_alloc_array(schedule->call_count + 1, sizeof(*costs));
     amounts_t amounts = {
         .messages = (double)counts->sends,
@@ -197,10 +242,14 @@ static void write_amounts(const app__workload_t *workload,
         .memory_bytes = op_bytes(schedule) + 2.0 * workload->link_count * QP_BYTES,
     };
     app__workload_summary_t summary;
+    for (uint32_t r = 0; r < schedule->rank_count && counts->sends > 0; r++) {
+        amounts.local_messages += near_messages(schedule, &loggp, r);
+    }
     if (workload->collectives != NULL) {
         add_calls(workload, costs, &amounts);
     }
     app__workload_summarise(schedule, &loggp, costs, &summary);
+    sim_free(nodes);
     sim_free(costs);
     const sim_time_t nic_ps = most_of(summary.nic_send_ps, amounts.nic_ps);
     const sim_time_t bound_ps = most_of(summary.bound_ps, nic_ps);

@@ -95,8 +95,8 @@ static uint32_t exit_of(const app__program_t *program, uint32_t rank, uint32_t c
 static uint32_t chain_place(const app__program_t *program, uint32_t rank, uint32_t channel)
 {
     const uint32_t n = program->ranks;
-    const uint32_t first = place_of(program, channel, program->root) +
-                           (program->kind == APP__COLL_REDUCE ? 1 : 0);
+    const uint32_t first =
+        place_of(program, channel, program->root) + (program->kind == APP__COLL_REDUCE ? 1 : 0);
     return (place_of(program, channel, rank) + n - first % n) % n;
 }
 

@@ -283,8 +283,12 @@ static sim_err_t take_message(reader_t *reader, app__op_t *op)
     const bool sends = op->type == APP__OP_SEND;
     const char *const word = sends ? "to" : "from";
     uint64_t peer = 0;
-    sim_err_t error =
-        take_number(reader, UINT64_C(1) << 40, 'b', false, &op->size, "a size up to 2^40 such as 1024b");
+    sim_err_t error = take_number(reader,
+                                  UINT64_C(1) << 40,
+                                  'b',
+                                  false,
+                                  &op->size,
+                                  "a size up to 2^40 such as 1024b");
     if (error != SIM_OK) {
         return error;
     }

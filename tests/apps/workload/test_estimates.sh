@@ -49,6 +49,32 @@ compare training 0.9 1.1 scenarios/training/gpt.yaml --set gpus=16 --set layers=
     --set microbatches=2 --set 'traffic[0].training.hidden=1024' --set overlap=none
 compare file 0.8 1.1 scenarios/training/workload.yaml --set file=two_layers.txt --set topology=star
 
+# Messages within a node, and of a rank to itself, take NVLink and no NIC.
+cat >"$work/near.goal" <<'TEXT'
+num_ranks 4
+rank 0 {
+send 100000000b to 1
+send 100000000b to 0 tag 1
+recv 100000000b from 0 tag 1
+}
+rank 1 {
+recv 100000000b from 0
+recv 1000b from 2 tag 2
+}
+rank 2 {
+send 1000b to 1 tag 2
+}
+rank 3 {
+calc 5
+}
+TEXT
+cat >"$work/near.yaml" <<TEXT
+topology: {star: {hosts: 2, nics-per-host: 2}}
+traffic: [{workload: {file: $work/near.goal}}]
+TEXT
+compare "messages within a node" 0.4 1.1 "$work/near.yaml"
+grep -q 'messages: 3 of 200 MB, 2 of them within nodes' "$work/check" || fail "$(grep messages: "$work/check")"
+
 # A text of one all-reduce of 4 ranks: 1 us and 1 ns of computation before it, and 3 ns behind it.
 cat >"$work/one.txt" <<'TEXT'
 HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 4 ep: 1 pp: 1 vpp: 1 ga: 1 all_gpus: 4

@@ -502,8 +502,8 @@ sim_err_t app__msccl_verify(const app__msccl_t *msccl, sim_message_t *message)
                            msccl->gpu_line[0],
                            1,
                            "a loop has %u chunks, expected a multiple of the %u gpus",
-                        program->chunks,
-                        program->ranks);
+                           program->chunks,
+                           program->ranks);
     }
     const size_t buffers = (size_t)program->ranks * APP__MSCCL_BUFFERS;
     machine.base = sim_alloc_array(buffers, sizeof(*machine.base));
