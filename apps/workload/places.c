@@ -41,9 +41,20 @@ static void add_places(places_t *places, size_t at, uint32_t nics, bool whole, u
     }
 }
 
+static uint32_t count_hosts(const app_context_t *context, const app_hosts_t *list)
+{
+    uint32_t count = 0;
+    for (size_t at = 0; at < list->count; at += nics_from(context, list, at)) {
+        count++;
+    }
+    return count;
+}
+
+// Finds the places. A schedule that numbers NICs has whole hosts, unless its ranks are more.
 static sim_err_t find_places(const app_context_t *context,
                              const app__workload_options_t *options,
                              const app__schedule_counts_t *counts,
+                             uint32_t ranks,
                              places_t *places,
                              sim_message_t *message)
 {
@@ -56,6 +67,7 @@ static sim_err_t find_places(const app_context_t *context,
     const app_hosts_t *const list = &places->found.list;
     const bool shares = counts->colls > 0 && options->collective.per_node != SIM_AUTO;
     const uint32_t share = shares ? (uint32_t)options->collective.per_node : 1;
+    const bool by_host = counts->nic_max > 0 && count_hosts(context, list) >= ranks;
     places->domains = app__domains_create(context->net);
     places->first = sim_alloc_array(list->count * share, sizeof(*places->first));
     places->count = sim_alloc_array(list->count * share, sizeof(*places->count));
@@ -64,7 +76,7 @@ static sim_err_t find_places(const app_context_t *context,
         const net_node_t *const host = app__host(context->net, list->interfaces[at]);
         uint32_t port = APP__NO_PORT;
         const bool gpu = app__domain_of(places->domains, host, &port) != NULL;
-        const bool whole = (gpu && nics == nic_count(host)) || counts->nic_max > 0;
+        const bool whole = (gpu && nics == nic_count(host)) || by_host;
         add_places(places, at, nics, whole, whole ? 1 : shares ? share : nics);
         at += nics;
     }
@@ -208,8 +220,8 @@ sim_err_t app__ranks_place(const app_context_t *context,
 {
     places_t places;
     const uint32_t ranks = workload->schedule->rank_count;
-    const bool by_host = workload->schedule->counts.nic_max > 0;
-    sim_err_t error = find_places(context, options, &workload->schedule->counts, &places, message);
+    const app__schedule_counts_t *const counts = &workload->schedule->counts;
+    sim_err_t error = find_places(context, options, counts, ranks, &places, message);
     if (error != SIM_OK) {
         return error;
     }
@@ -218,14 +230,12 @@ sim_err_t app__ranks_place(const app_context_t *context,
             sim_fail_about(message,
                            SIM_ERR_RANGE,
                            "hosts",
-                           ": %s has %u ranks, but there are %u %s; expected at least %u %s, or "
-                           "a schedule of at most %u ranks",
+                           ": %s has %u ranks, but there are %u NICs of hosts; expected at least "
+                           "%u NICs, or a schedule of at most %u ranks",
                            options->title,
                            ranks,
                            places.places,
-                           by_host ? "hosts" : "NICs of hosts",
                            ranks,
-                           by_host ? "hosts" : "NICs",
                            places.places);
     } else {
         workload->place_count = places.places;
@@ -252,7 +262,7 @@ sim_err_t app__ranks_count(const app_context_t *context,
 {
     places_t places;
     const app__schedule_counts_t counts = {.colls = 1};
-    const sim_err_t error = find_places(context, options, &counts, &places, message);
+    const sim_err_t error = find_places(context, options, &counts, 0, &places, message);
     if (error == SIM_OK) {
         *count = places.places;
         fini_places(&places);

@@ -127,6 +127,10 @@ tail -n 9 "$work/both.goal" >"$work/nics.goal"
 both_nics
 awk -v one="$one_nic" -v two="$finish" 'BEGIN { exit !(two < 0.55 * one) }' ||
     fail "one NIC takes $one_nic us, two take $finish us"
+# With fewer hosts than ranks, each rank has one NIC.
+sed 's/file: nics.goal/&, hosts: a/' "$work/nics.yaml" >"$work/fewer.yaml"
+"$ROCESIM" check "$work/fewer.yaml" >"$work/said" 2>&1 || fail "$(cat "$work/said")"
+grep -q 'rank 0 a/nic0, 1 a/nic1' "$work/said" || fail "$(grep rank "$work/said")"
 printf 'num_ranks 2\nrank 0 {\nsend 450000b to 1\n}\nrank 1 {\nrecv 450000b from 0\n}\n' \
     >"$work/nics.goal"
 both_nics
