@@ -84,8 +84,8 @@ static sim_time_t latency_ps(const net_t *net, uint32_t from, uint32_t to)
     return nic_ideal_ps(&ideal) / 2;
 }
 
-// Returns the network of schedules as LogGP's: latency and rate of the first pair of ranks. nodes has
-// room for the node of each rank.
+// Returns the network of schedules as LogGP's: latency and rate of the first pair of ranks. nodes
+// has room for the node of each rank.
 static app__loggp_t network_of(const app__workload_t *workload, const void **nodes)
 {
     app__loggp_t loggp = workload->options.loggp;

@@ -90,8 +90,8 @@ static uint32_t exit_of(const app__program_t *program, uint32_t rank, uint32_t c
                    (uint64_t)program->layout->node_first[program->layout->node[rank] + 1] - 1);
 }
 
-// Returns the place of a rank in a channel's chain. A broadcast starts at its root, and a reduce ends
-// there.
+// Returns the place of a rank in a channel's chain. A broadcast starts at its root, and a reduce
+// ends there.
 static uint32_t chain_place(const app__program_t *program, uint32_t rank, uint32_t channel)
 {
     const uint32_t n = program->ranks;
