@@ -73,7 +73,8 @@ topology: {star: {hosts: 2, nics-per-host: 2}}
 traffic: [{workload: {file: $work/near.goal}}]
 TEXT
 compare "messages within a node" 0.4 1.1 "$work/near.yaml"
-grep -q 'messages: 3 of 200 MB, 2 of them within nodes' "$work/check" || fail "$(grep messages: "$work/check")"
+grep -q "messages: 3 of 200 MB, 2 of them within nodes" "$work/check" ||
+    fail "$(grep messages: "$work/check")"
 
 # A text of one all-reduce of 4 ranks: 1 us and 1 ns of computation before it, and 3 ns behind it.
 cat >"$work/one.txt" <<'TEXT'
