@@ -107,7 +107,9 @@ struct net {
     net_received_t (*received)[NET_PRIORITIES][NET_RECEIVED_PORTS];
     net_port_rare_t *rare;
     net_meter_t *meters; // by port; only switches' ports use them
-    char ***port_names;  // by node index, then by port; NULL: not asked for yet (port_names.c)
+    // By port. They are apart because runs listen to all ports, and most write nothing to `rare`.
+    struct net_listener **listeners;
+    char ***port_names; // by node index, then by port; NULL: not asked for yet (port_names.c)
     net_link_ends_t *links;
     size_t link_count;
     size_t link_capacity;

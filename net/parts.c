@@ -77,6 +77,7 @@ void net__parts_make_ports(net_t *net)
     net->received = sim_alloc_sparse(sizeof(*net->received) * net__class_blocks(net));
     net->rare = sim_alloc_sparse(sizeof(*net->rare) * (net->port_count + 1));
     net->meters = sim_alloc_sparse(sizeof(*net->meters) * (net->port_count + 1));
+    net->listeners = sim_alloc_sparse(sizeof(struct net_listener *) * (net->port_count + 1));
     if (net->partial) {
         (void)pthread_mutex_init(&net->making_ports, NULL);
         (void)pthread_mutex_init(&net->making_nodes, NULL);

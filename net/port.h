@@ -197,10 +197,9 @@ typedef struct net_port_rare {
     sim_time_t draw_ps;      // when the host last sent, heard or posted something at this port
 
     // from here on, of this process: not carried between ranks
-    struct net_tap *tap;   // notes what the port sends; NULL: nobody asks
-    net_packet_t *control; // list of PFC frames that are sent before all other packets
-    struct net_loss *loss; // net/loss/state.h; only if net_port_t.loses
-    struct net_listener *listeners;
+    struct net_tap *tap;     // notes what the port sends; NULL: nobody asks
+    net_packet_t *control;   // list of PFC frames that are sent before all other packets
+    struct net_loss *loss;   // net/loss/state.h; only if net_port_t.loses
     sim_time_t next_down_ps; // when the link next goes down; only if net_port_t.changes
     // Returns whether the frame that has just arrived is lost. Only some loops call it, with either
     // end of the link; only if net_port_t.loses_arrivals. Else the sender decides.

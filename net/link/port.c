@@ -74,9 +74,14 @@ net_link_config_t *net_port_own_config(net_port_t *port)
     return &own_line_of(port)->config;
 }
 
+static net_listener_t **listeners_of(const net_port_t *port)
+{
+    return &port->node->net->listeners[port->uid];
+}
+
 static void port_fini(net_port_t *port)
 {
-    net_listener_t *const first = port->trace_points != 0 ? port->rare->listeners : NULL;
+    net_listener_t *const first = port->trace_points != 0 ? *listeners_of(port) : NULL;
     for (net_listener_t *listener = first; listener != NULL;) {
         net_listener_t *const next = listener->next;
         sim_free(listener);
@@ -151,7 +156,7 @@ static void listen(net_port_t *port, uint32_t points, net_trace_fn fn, void *ctx
 {
     net_listener_t *const listener = sim_alloc(sizeof(*listener));
     *listener = (net_listener_t){points, fn, ctx, NULL};
-    net_listener_t **link = &port->rare->listeners;
+    net_listener_t **link = listeners_of(port);
     while (*link != NULL) {
         link = &(*link)->next;
     }
@@ -197,7 +202,7 @@ void net__port_trace(const net_port_t *port,
         }
     }
     const net_trace_t trace = {point, port->node->sim.now_ps, port, packet, detail};
-    for (const net_listener_t *l = port->rare->listeners; l != NULL; l = l->next) {
+    for (const net_listener_t *l = *listeners_of(port); l != NULL; l = l->next) {
         if (l->points & point) {
             l->fn(&trace, l->ctx);
         }

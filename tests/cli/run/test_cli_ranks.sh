@@ -167,6 +167,12 @@ case $BUILD_DIRECTORY in
     sed -n 's/^  ranks  .* 16384 hosts and takes \([0-9.]*\) MB of memory.*/\1/p' "$work/out" |
         awk '{ mb = $1 } END { exit !(mb > 20 && mb < 90) }' ||
         fail "memory of a rank: $(grep '^  ranks' "$work/out")"
+    # A run listens to all ports, which must not cost each of them memory: 44 MB where it was measured.
+    printf '%s\n' 'topology: {fat-tree: {k: 32}}' 'traffic: [flows: {list: [host0 host5000 1MB 0s]}]' \
+        >"$work/large.yaml"
+    "$ROCESIM" run "$work/large.yaml" --quiet --json >"$work/out" || fail "a run of 8192 hosts fails"
+    awk -F '[:,]' '/"wall_memory_bytes"/ { bytes = $2 } END { exit !(bytes > 1e7 && bytes < 60e6) }' \
+        "$work/out" || fail "memory of a run: $(grep wall_memory "$work/out")"
     ;;
 esac
 
