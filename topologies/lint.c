@@ -450,12 +450,16 @@ static void lint_capacity(const lint_t *lint)
     sim_free(tiers);
 }
 
-static void lint_circles(const lint_t *lint)
+void topo_lint_channels(const net_t *net, topo_finding_fn fn, void *ctx)
 {
+    const lint_t lint = {net, fn, ctx};
     uint64_t channels = 0;
-    const uint32_t switches = topo__path_switches(lint->net, &channels);
+    if (sim_is_seated(net_sim(net))) {
+        return;
+    }
+    const uint32_t switches = topo__path_switches(net, &channels);
     if (switches > channels && switches > NET_VIRTUAL_CHANNELS_MAX) {
-        report(lint,
+        report(&lint,
                TOPO_WARNING,
                "paths have up to %u switches, and packets are dropped after %" PRIu64
                ": expected a load balancer or a network with shorter paths; "
@@ -464,7 +468,7 @@ static void lint_circles(const lint_t *lint)
                channels,
                NET_VIRTUAL_CHANNELS_MAX);
     } else if (switches > channels) {
-        report(lint,
+        report(&lint,
                TOPO_WARNING,
                "paths have up to %u switches, and packets are dropped after %" PRIu64
                ": expected switch.virtual-channels of at least %u",
@@ -472,6 +476,10 @@ static void lint_circles(const lint_t *lint)
                channels,
                switches);
     }
+}
+
+static void lint_circles(const lint_t *lint)
+{
     char *const circle = topo__find_circle(lint->net);
     if (circle != NULL) {
         report(
@@ -496,5 +504,6 @@ void topo_lint(const net_t *net, topo_finding_fn fn, void *ctx)
     lint_reachability(&lint);
     lint_buffers(&lint);
     lint_capacity(&lint);
+    topo_lint_channels(net, fn, ctx);
     lint_circles(&lint);
 }

@@ -276,6 +276,13 @@ static void add_app_warnings(results_run_t *run)
     }
 }
 
+// Keeps a finding about the built network.
+static void take_finding(topo_severity_t severity, const char *text, void *ctx)
+{
+    (void)severity;
+    world_warn(ctx, "virtual-channels", "%s", text);
+}
+
 static void simulate(results_run_t *run)
 {
     const results_options_t *const options = run->options;
@@ -283,6 +290,7 @@ static void simulate(results_run_t *run)
     world_warnings_t warnings = {0};
     world_survey_warn(run->world, &warnings);
     world_advise(run->world, &warnings);
+    topo_lint_channels(run->world->net, take_finding, &warnings);
     if (options->warned != NULL) {
         options->warned(&warnings, options->ctx);
     }

@@ -5,7 +5,7 @@
 #
 # Goal: a ring that deadlocks under PFC completes with a class more at each switch, without a drop and
 # in the time that its busiest link needs; each class is paused for itself; with too few channels packets
-# are dropped and `check` says so; the linter names the circle only where there is one.
+# are dropped, and `check` and `run` say so; the linter names the circle only where there is one.
 # Method: a torus of one ring of five, in which each host sends to the second switch on.
 # Does not pin: the number of pauses.
 set -u
@@ -47,6 +47,9 @@ run "${vc[@]}" --threads 4
 
 run "${vc[@]}" --set switch.virtual-channels=2 --set nic.timeout=2 --set nic.retry-count=1
 grep -q "no-route" "$work/log" || fail "too few channels: $(cat "$work/log")"
+grep -q "^warning: paths have up to 3 switches, .* after 2: expected" "$work/log" ||
+    fail "the run does not warn: $(cat "$work/log")"
+grep -q '"virtual-channels"' "$work/out/summary.json" || fail "the summary keeps no warning"
 "$ROCESIM" check "$work/ring.yaml" "${vc[@]}" --set switch.virtual-channels=2 2>&1 |
     grep -q "paths have up to 3 switches, .* after 2: expected switch.virtual-channels of at least 3" ||
     fail "check says nothing"
