@@ -26,6 +26,7 @@ typedef struct label {
     uint8_t source_ip[16]; // of the NIC's plane
     uint8_t destination_ip[16];
     uint16_t udp_source_port;
+    char *receiver; // the host of the destination's address; NULL: the file does not show it
 } label_t;
 
 // A frame of the packet.
@@ -245,6 +246,11 @@ static sim_err_t each_frame(follow_t *follow, frame_fn fn, world_error_t *error)
 
 // -- journeys
 
+static bool is_dropped(const sight_t *sight)
+{
+    return sight->comment != NULL && strncmp(sight->comment, "dropped: ", 9) == 0;
+}
+
 // Returns the first unused sight of the same copy after `after` whose port is `port`, or one of its
 // node if `sent`.
 static size_t next_sight(const follow_t *follow, size_t after, const char *port, bool sent)
@@ -280,8 +286,7 @@ static void add_journey(follow_t *follow, size_t start)
             break; // dropped after waiting
         }
         char *const port = sent ? peer_of(sight->port) : sim_strdup(sight->port);
-        const bool dropped = sight->comment != NULL && strncmp(sight->comment, "dropped", 7) == 0;
-        const size_t next = dropped ? NONE : next_sight(follow, at, port, !sent);
+        const size_t next = is_dropped(sight) ? NONE : next_sight(follow, at, port, !sent);
         sim_free(port);
         if (next != NONE) {
             follow->sights[next].is_used = true;
@@ -409,6 +414,32 @@ static void take_pause(stops_t *stops,
     }
 }
 
+// Learns which host has the destination's address of a copy: the node that sends the first frame
+// from it.
+static void look_for_receiver(follow_t *follow,
+                              const pcap_out_read_frame_t *seen,
+                              const pcap_out_read_interface_t *interface)
+{
+    bool wanted = false;
+    for (size_t i = 0; i < follow->label_count; i++) {
+        wanted = wanted || follow->labels[i].receiver == NULL;
+    }
+    net_frame_t frame;
+    sim_message_t message;
+    if (!wanted || seen->way != PCAP_OUT_NG_SENT ||
+        net_frame_parse(seen->bytes, seen->captured_bytes, &frame, &message) != SIM_OK ||
+        frame.is_pfc) {
+        return;
+    }
+    for (size_t i = 0; i < follow->label_count; i++) {
+        label_t *const label = &follow->labels[i];
+        if (label->receiver == NULL && label->is_ipv6 == frame.ipv6 &&
+            memcmp(label->destination_ip, frame.source_ip, sizeof(frame.source_ip)) == 0) {
+            label->receiver = node_of(interface->name);
+        }
+    }
+}
+
 static sim_err_t find_reasons(follow_t *follow, world_error_t *error)
 {
     pcap_out_reader_t *reader = NULL;
@@ -424,6 +455,7 @@ static sim_err_t find_reasons(follow_t *follow, world_error_t *error)
         if (result == SIM_OK && !end) {
             const pcap_out_read_interface_t *const interface =
                 pcap_out_reader_interface(reader, frame.interface);
+            look_for_receiver(follow, &frame, interface);
             look_at_wait(follow, &frame, interface);
             take_pause(&stops, &frame, interface);
         }
@@ -441,6 +473,29 @@ static sim_err_t find_reasons(follow_t *follow, world_error_t *error)
     pcap_out_reader_close(reader);
     sim_free(stops.stops);
     return result == SIM_OK ? SIM_OK : world_fail(error, result, NULL, "%s", message.text);
+}
+
+// -- the end of a journey
+
+typedef enum fate { FATE_DELIVERED, FATE_DROPPED, FATE_UNKNOWN } fate_t;
+
+static fate_t fate_of(const follow_t *follow, const journey_t *journey)
+{
+    const sight_t *const last = &follow->sights[journey->last];
+    const char *const receiver = follow->labels[last->label].receiver;
+    if (is_dropped(last)) {
+        return FATE_DROPPED;
+    }
+    return last->way == PCAP_OUT_NG_RECEIVED && receiver != NULL && is_of(last->port, receiver)
+               ? FATE_DELIVERED
+               : FATE_UNKNOWN;
+}
+
+// Returns why the packet was dropped, the first part of the comment; the caller frees it.
+static char *drop_reason(const sight_t *sight)
+{
+    const char *const reason = sight->comment + strlen("dropped: ");
+    return sim_format("%.*s", (int)strcspn(reason, ","), reason);
 }
 
 // -- printing
@@ -526,11 +581,19 @@ static void print_journey(const follow_t *follow, const journey_t *journey)
         sim_free(node);
     }
     char *const end = node_of(last->port);
-    const bool arrived = last->way == PCAP_OUT_NG_RECEIVED;
-    printf("  %16s  in all, until %s%s\n",
+    const fate_t fate = fate_of(follow, journey);
+    char *const reason = fate == FATE_DROPPED ? drop_reason(last) : sim_strdup("");
+    printf("  %16s  in all, until %s %s%s%s\n",
            us(&took, last->time_ps - start->time_ps),
-           arrived ? "the last bit is received by " : "the packet is sent or dropped by ",
-           end);
+           fate == FATE_DROPPED                ? "the packet is dropped at"
+           : last->way == PCAP_OUT_NG_RECEIVED ? "the last bit is received by"
+                                               : "the first bit is sent by",
+           end,
+           fate == FATE_DROPPED   ? ": "
+           : fate == FATE_UNKNOWN ? "; the file does not show what follows"
+                                  : "",
+           reason);
+    sim_free(reason);
     sim_free(end);
 }
 
@@ -563,6 +626,28 @@ static json_t *hop_json(const follow_t *follow, const hop_t *hop)
     return json;
 }
 
+// Adds how and where the journey ended.
+static void add_fate(const follow_t *follow, const journey_t *journey, json_t *json)
+{
+    static const char *const words[] =
+        {[FATE_DELIVERED] = "delivered", [FATE_DROPPED] = "dropped", [FATE_UNKNOWN] = "unknown"};
+    const sight_t *const last = &follow->sights[journey->last];
+    const fate_t fate = fate_of(follow, journey);
+    char *const node = node_of(last->port);
+    json_object_set_new(json, "received", json_boolean(fate == FATE_DELIVERED));
+    json_object_set_new(json, "end", json_string(words[fate]));
+    json_object_set_new(json, "end_node", json_string(node));
+    if (fate == FATE_DROPPED) {
+        char *const reason = drop_reason(last);
+        json_object_set_new(json, "drop_reason", json_string(reason));
+        sim_free(reason);
+    }
+    if (last->comment != NULL) {
+        json_object_set_new(json, "comment", json_string(last->comment));
+    }
+    sim_free(node);
+}
+
 static void print_json(const follow_t *follow)
 {
     json_t *const json = json_object();
@@ -582,10 +667,7 @@ static void print_json(const follow_t *follow)
         json_object_set_new(one,
                             "took_ps",
                             json_integer((json_int_t)(last->time_ps - start->time_ps)));
-        json_object_set_new(one, "received", json_boolean(last->way == PCAP_OUT_NG_RECEIVED));
-        if (last->comment != NULL) {
-            json_object_set_new(one, "comment", json_string(last->comment));
-        }
+        add_fate(follow, journey, one);
         json_object_set_new(one, "hops", hops);
         for (size_t i = journey->first; i < journey->first + journey->count; i++) {
             json_array_append_new(hops, hop_json(follow, &follow->hops[i]));
@@ -647,6 +729,9 @@ static void fini(follow_t *follow)
     for (size_t i = 0; i < follow->sight_count; i++) {
         sim_free(follow->sights[i].port);
         sim_free(follow->sights[i].comment);
+    }
+    for (size_t i = 0; i < follow->label_count; i++) {
+        sim_free(follow->labels[i].receiver);
     }
     sim_free(follow->labels);
     sim_free(follow->sights);

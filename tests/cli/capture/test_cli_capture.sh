@@ -71,6 +71,11 @@ for first in data[::len(data) // 12]:
     for j in journeys:
         assert j["took_ps"] == sum(h["took_ps"] for h in j["hops"]), "the sum"
         lost += "dropped" in j.get("comment", "")
+        if "dropped" in j.get("comment", ""):
+            assert j["end"] == "dropped" and not j["received"], j
+            assert j["comment"].startswith("dropped: " + j["drop_reason"] + ","), j
+        else: # no packet is under way when the run ends
+            assert (j["end"], j["received"], j["end_node"]) == ("delivered", True, mine[0]["dst"]), j
     links = sorted((h["from_ps"], h["from_ps"] + h["took_ps"]) for h in hops if h["kind"] == "link")
     arrived = {(ps(r["time_ns"]), ps(r["arrives_ns"])) for r in mine}
     assert set(links) <= arrived and len(arrived) - len(links) <= len(journeys), (links, arrived)
