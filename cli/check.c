@@ -88,6 +88,7 @@ static void print_headroom(const net_t *net)
 // The places of ranks, several on a line.
 typedef struct places {
     const world_t *world;
+    const char *word; // of the application for a rank
     uint32_t ranks;
 } places_t;
 
@@ -95,8 +96,10 @@ static void print_place(uint32_t rank, uint32_t interface, void *ctx)
 {
     places_t *const places = ctx;
     if (places->ranks++ < PLACES_MAX) {
-        printf("%s%" PRIu32 " %s",
-               rank % 8 == 0 ? "\n            rank " : ", ",
+        printf("%s%s%s%" PRIu32 " %s",
+               rank % 8 == 0 ? "\n            " : ", ",
+               rank % 8 == 0 ? places->word : "",
+               rank % 8 == 0 ? " " : "",
                rank,
                world_interface_name(places->world, interface));
     }
@@ -111,8 +114,9 @@ static void print_detail(const char *text, void *ctx)
 
 static void print_places(const world_t *world, const app_t *app)
 {
-    places_t places = {world, 0};
-    printf("            ranks and their hosts:");
+    const char *const word = app->ops->place_word != NULL ? app->ops->place_word : "rank";
+    places_t places = {world, word, 0};
+    printf("            %ss and their hosts:", word);
     app->ops->places(app, print_place, &places);
     if (places.ranks > PLACES_MAX) {
         printf(" and %" PRIu32 " more", places.ranks - PLACES_MAX);

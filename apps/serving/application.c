@@ -595,6 +595,7 @@ const app_ops_t app_serving = {
     .progress = serving_progress,
     .operations = app__serving_operations,
     .places = serving_places,
+    .place_word = "node",
     .carry = app__serving_carry,
     .describe = app__serving_describe,
     .report = &app__serving_report,
