@@ -173,7 +173,7 @@ static void add_override(cli_args_t *args, const char *option, const char *path,
     char *const text = path != NULL ? sim_format("%s=%s", path, value) : sim_strdup(value);
     args->texts[args->text_count++] = text;
     SIM_GROW(args->overrides, args->override_count, &args->override_capacity);
-    args->overrides[args->override_count++] = (world_override_t){shown, text};
+    args->overrides[args->override_count++] = (world_override_t){.shown = shown, .text = text};
 }
 
 static const option_t *find_option(const cli_args_t *args,

@@ -308,6 +308,7 @@ SIM_MUST_CHECK sim_err_t world_scenario_for_session(world_scenario_t *scenario,
 typedef struct world_override {
     const char *shown; // in messages: "--set nic.mtu=1024"
     const char *text;  // "nic.mtu=1024"
+    const char *where; // before `shown` in messages: "sweep.yaml:4:12: "; NULL: nothing
 } world_override_t;
 
 // Reads a scenario file, applies the overrides in order, and checks it.

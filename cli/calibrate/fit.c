@@ -49,7 +49,7 @@ static void add_setting(settings_t *settings, char *text)
 {
     char *const shown = sim_format("set %s", text);
     SIM_GROW(settings->overrides, settings->count, &settings->capacity);
-    settings->overrides[settings->count++] = (world_override_t){shown, text};
+    settings->overrides[settings->count++] = (world_override_t){.shown = shown, .text = text};
     SIM_GROW(settings->texts, settings->text_count, &settings->text_capacity);
     settings->texts[settings->text_count++] = text;
     SIM_GROW(settings->texts, settings->text_count, &settings->text_capacity);

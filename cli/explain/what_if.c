@@ -80,7 +80,7 @@ static size_t split_values(char *values, const char *shown, world_override_t ove
         if (next != NULL) {
             *next = '\0';
         }
-        overrides[count++] = (world_override_t){shown, at};
+        overrides[count++] = (world_override_t){.shown = shown, .text = at};
         at = next != NULL ? next + strlen(between) : NULL;
     }
     return count;

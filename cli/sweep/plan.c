@@ -15,6 +15,14 @@
 
 static const char *const keys[] = {"scenario", "set", "grid", "points", "seeds", "columns"};
 
+static void free_texts(char **texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        sim_free(texts[i]);
+    }
+    sim_free(texts);
+}
+
 static const world_tree_t *value_of(const world_tree_t *map, const char *key)
 {
     const world_tree_entry_t *const entry = world_tree_find(map, key);
@@ -62,6 +70,7 @@ static sim_err_t take_settings(cli_sweep_t *sweep, const world_tree_t *map, worl
     if (map->kind != WORLD_TREE_MAP) {
         return world_tree_fail(map, "set", "a mapping of paths to values", error);
     }
+    sweep->setting_map = map;
     for (size_t i = 0; i < map->count; i++) {
         char *const text =
             world_value_text(map->entries[i].value, map->entries[i].key->text, error);
@@ -82,13 +91,14 @@ static void add_parameter(cli_sweep_t *sweep, const char *name)
     sweep->parameters[sweep->parameter_count++] = sim_strdup(name);
 }
 
-// Appends a point without values and returns the place of its values.
-static char **add_point(cli_sweep_t *sweep)
+// Appends a point without values and returns it; it is valid until the next is added.
+static cli_sweep_point_t *add_point(cli_sweep_t *sweep)
 {
     SIM_GROW(sweep->points, sweep->point_count, &sweep->point_capacity);
     cli_sweep_point_t *const point = &sweep->points[sweep->point_count++];
     point->values = sim_alloc_array(sweep->parameter_count + 1, sizeof(*point->values));
-    return point->values;
+    point->places = sim_alloc_array(sweep->parameter_count + 1, sizeof(*point->places));
+    return point;
 }
 
 static sim_err_t too_many(const world_tree_t *tree, world_error_t *error)
@@ -98,6 +108,18 @@ static sim_err_t too_many(const world_tree_t *tree, world_error_t *error)
                       &tree->place,
                       "more than %u runs, expected fewer",
                       RUNS_MAX);
+}
+
+// Gives a point its value of parameter i.
+static sim_err_t set_value(const cli_sweep_t *sweep,
+                           cli_sweep_point_t *point,
+                           size_t i,
+                           const world_tree_t *value,
+                           world_error_t *error)
+{
+    point->values[i] = world_value_text(value, sweep->parameters[i], error);
+    point->places[i] = &value->place;
+    return point->values[i] == NULL ? SIM_ERR_INVALID : SIM_OK;
 }
 
 // Adds every combination of the grid's values. The last parameter changes fastest.
@@ -119,13 +141,12 @@ static sim_err_t take_grid(cli_sweep_t *sweep, const world_tree_t *map, world_er
         count *= list->count;
     }
     for (size_t p = 0; p < count; p++) {
-        char **const values = add_point(sweep);
+        cli_sweep_point_t *const point = add_point(sweep);
         size_t rest = p;
         for (size_t i = map->count; i-- > 0;) {
             const world_tree_t *const list = map->entries[i].value;
             const world_tree_t *const value = list->entries[rest % list->count].value;
-            values[i] = world_value_text(value, sweep->parameters[i], error);
-            if (values[i] == NULL) {
+            if (set_value(sweep, point, i, value, error) != SIM_OK) {
                 return SIM_ERR_INVALID;
             }
             rest /= list->count;
@@ -157,14 +178,13 @@ static sim_err_t take_points(cli_sweep_t *sweep, const world_tree_t *list, world
                                    "a mapping with the same keys as the first",
                                    error);
         }
-        char **const values = add_point(sweep);
+        cli_sweep_point_t *const point = add_point(sweep);
         for (size_t i = 0; i < sweep->parameter_count; i++) {
             const world_tree_entry_t *const entry = world_tree_find(map, sweep->parameters[i]);
             if (entry == NULL) {
                 return world_tree_fail(map, "a point", "the same keys as the first", error);
             }
-            values[i] = world_value_text(entry->value, sweep->parameters[i], error);
-            if (values[i] == NULL) {
+            if (set_value(sweep, point, i, entry->value, error) != SIM_OK) {
                 return SIM_ERR_INVALID;
             }
         }
@@ -318,14 +338,17 @@ static sim_err_t check_point(const cli_sweep_t *sweep,
 {
     const size_t count = sweep->setting_count + sweep->parameter_count;
     world_override_t *const overrides = sim_alloc_array(count + 1, sizeof(*overrides));
-    char **const texts = sim_alloc_array(count + 1, sizeof(*texts));
+    char **const texts = sim_alloc_array(2 * count + 1, sizeof(*texts));
     for (size_t i = 0; i < count; i++) {
         const size_t own = i - sweep->setting_count;
+        const bool fixed = i < sweep->setting_count;
         texts[i] =
-            i < sweep->setting_count
-                ? sim_strdup(sweep->settings[i])
-                : sim_format("%s=%s", sweep->parameters[own], sweep->points[point].values[own]);
-        overrides[i] = (world_override_t){texts[i], texts[i]};
+            fixed ? sim_strdup(sweep->settings[i])
+                  : sim_format("%s=%s", sweep->parameters[own], sweep->points[point].values[own]);
+        const world_place_t *const place =
+            fixed ? &sweep->setting_map->entries[i].value->place : sweep->points[point].places[own];
+        texts[count + i] = sim_format("%s:%d:%d: ", place->origin, place->line, place->column);
+        overrides[i] = (world_override_t){texts[i], texts[i], texts[count + i]};
     }
     world_scenario_t *scenario = NULL;
     sim_err_t result =
@@ -339,10 +362,7 @@ static sim_err_t check_point(const cli_sweep_t *sweep,
         }
     }
     world_scenario_destroy(scenario);
-    for (size_t i = 0; i < count; i++) {
-        sim_free(texts[i]);
-    }
-    sim_free(texts);
+    free_texts(texts, 2 * count);
     sim_free(overrides);
     return result;
 }
@@ -425,18 +445,11 @@ sim_err_t cli_sweep_load(const char *file_name,
     return result;
 }
 
-static void free_texts(char **texts, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        sim_free(texts[i]);
-    }
-    sim_free(texts);
-}
-
 void cli_sweep_fini(cli_sweep_t *sweep)
 {
     for (size_t i = 0; i < sweep->point_count; i++) {
         free_texts(sweep->points[i].values, sweep->parameter_count);
+        sim_free(sweep->points[i].places);
     }
     sim_free(sweep->points);
     for (size_t i = 0; i < sweep->run_count; i++) {

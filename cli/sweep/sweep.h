@@ -16,7 +16,8 @@
 
 // A point: one combination of values.
 typedef struct cli_sweep_point {
-    char **values; // one per parameter, in the order of cli_sweep_t.parameters
+    char **values;                // one per parameter, in the order of cli_sweep_t.parameters
+    const world_place_t **places; // where the values stand in the file
 } cli_sweep_point_t;
 
 typedef struct cli_sweep_run {
@@ -38,6 +39,7 @@ typedef struct cli_sweep {
     char **settings; // "PATH=VALUE" for every run
     size_t setting_count;
     size_t setting_capacity;
+    const world_tree_t *setting_map; // in the file; NULL: there is none
     cli_sweep_point_t *points;
     size_t point_count;
     size_t point_capacity;

@@ -125,7 +125,7 @@ static world_scenario_t *with_set(const char *text, const char *set, world_error
     world_tree_t *root = NULL;
     ck_assert_int_eq(world_yaml_parse(document, "x.yaml", true, text, strlen(text), &root, error),
                      SIM_OK);
-    const world_override_t override = {set, set};
+    const world_override_t override = {.shown = set, .text = set};
     if (world_override_apply(document, root, &override, error) != SIM_OK) {
         world_document_destroy(document);
         return NULL;

@@ -333,7 +333,11 @@ sim_err_t world_override_apply(world_document_t *document,
                                world_error_t *error)
 {
     world_shown_t shown;
-    const char *const origin = world_document_text(document, world_show(&shown, override->shown));
+    char *const from = sim_format("%s%s",
+                                  override->where != NULL ? override->where : "",
+                                  world_show(&shown, override->shown));
+    const char *const origin = world_document_text(document, from);
+    sim_free(from);
     const world_place_t place = {origin, 0, 0};
     const char *const equals = strchr(override->text, '=');
     if (equals == NULL) {

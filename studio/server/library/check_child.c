@@ -284,10 +284,10 @@ int studio_check_main(const char *const *arguments)
     // folder that does not exist.
     char *const folder =
         sim_format("folder=%s", arguments[2][0] == '\0' ? "/nowhere" : arguments[2]);
-    input.overrides[input.count++] = (world_override_t){"folder", folder};
+    input.overrides[input.count++] = (world_override_t){.shown = "folder", .text = folder};
     for (const char *const *text = arguments + 3; *text != NULL && input.count < SETTINGS_MAX;
          text++) {
-        input.overrides[input.count++] = (world_override_t){*text, *text};
+        input.overrides[input.count++] = (world_override_t){.shown = *text, .text = *text};
     }
     read_input(&input);
     const int status = build_and_answer(strcmp(arguments[0], "topology") == 0, &input);

@@ -159,7 +159,7 @@ refused "holds something and no sweep" -o "$work/mine"
 refused "no -o, expected a folder"
 refused "-j is '0', expected 1 to" -o "$work/none" -j 0
 sed -i 's/dcqcn, none/dcqcn, nonsense/' "$work/sweep.yaml"
-refused 'no algorithm "nonsense"' -o "$work/none"
+refused 'sweep.yaml:[0-9]*:[0-9]*: nic.congestion-control=nonsense: .*no algorithm "nonsense"' -o "$work/none"
 sed -i 's/dcqcn, nonsense/dcqcn, none/; s/pause_frames/pauses/' "$work/sweep.yaml"
 refused "sweep.yaml:6:49: column 'pfc.pauses': .* has no 'pfc.pauses', expected one of pause_frames" \
     -o "$work/none"
