@@ -29,7 +29,7 @@ endif()
 set(sanitize_common "-O1 -g1 -fno-omit-frame-pointer -DSIM_DEAR_CHECKS")
 set(sanitize_address "-fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all")
 # Where the functions of the loop over one list lie moves its time by 5 % (docs/performance.md).
-set(CMAKE_C_FLAGS_RELEASE "-O2 -g -falign-functions=32")
+set(CMAKE_C_FLAGS_RELEASE "-O2 -g1 -falign-functions=32")
 set(CMAKE_C_FLAGS_O0 "-O0")
 set(CMAKE_C_FLAGS_O3 "-O3")
 set(CMAKE_C_FLAGS_DEBUG "-O1 -g -DSIM_DEAR_CHECKS")
