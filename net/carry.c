@@ -56,9 +56,13 @@ static void leave(void *ctx, sim_node_t *from, void *message, sim_buffer_t *byte
     net_t *const net = ctx;
     net_packet_t *const packet = message;
     const bool aside = has_aside(net, packet);
-    // In a queue only: on its way the field says whether the cold part follows.
-    packet->next = aside ? packet : NULL;
-    sim_buffer_put(bytes, packet, sizeof(*packet));
+    // In a queue only: on its way the field says whether the cold part follows. It is set in the
+    // copy: a copy of what was just written would wait for it.
+    net_packet_t *const next = aside ? packet : NULL;
+    char *const copy = sim_buffer_room(bytes, sizeof(*packet));
+    memcpy(copy, packet, sizeof(*packet));
+    memcpy(copy + offsetof(net_packet_t, next), &next, sizeof(next));
+    bytes->count += sizeof(*packet);
     if (aside) {
         put_aside(net->nodes[from->index], packet, bytes);
     }
