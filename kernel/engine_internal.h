@@ -162,6 +162,7 @@ typedef struct sim_thread {
     sim_buffer_t *away;                 // by neighbouring rank
     uint64_t *away_due;  // by it, the first window in which one arrives; SIM_NO_WINDOW: none
     uint64_t away_count; // all since the run began
+    uint64_t *inner;     // by bit - first_bit: units that no channel joins with another rank
     // published at the barrier
     uint64_t next_window; // the next one in which this thread has something to do
     uint64_t share_ns;    // wall time of its part of the window
@@ -250,6 +251,9 @@ struct sim {
     void *codec_ctx;
     struct sim__ranks *ranks; // NULL: one process
     bool seated;              // nodes have ranks
+    bool expects_background;  // sim_expect_background was called
+    bool may_be_early;        // inner units may begin windows early: appoint.c
+    bool early;               // they do, and threads are asked to run them
     uint16_t *rank_of;        // by node, once they are seated
     sim_link_fn links;        // NULL: the channels are all there are
     const void *links_ctx;
@@ -351,6 +355,15 @@ size_t sim__mailboxes_bytes(const sim_t *sim);
 // Frees a thread's buffers for other ranks.
 void sim__ranks_free_away(sim_thread_t *thread);
 
+// Finds the inner units of this rank's threads, and whether windows may begin early at all.
+void sim__early_find(sim_t *sim);
+// Returns whether this rank may begin the next window before it has met the others after the
+// present one. `own` holds its numbers.
+bool sim__early_may_begin(const sim_t *sim, const sim__seen_t *own);
+// Runs the inner units of all threads through the next window. Thread 0 calls it; the others wait
+// for it at the meeting after a window, but where thread 0 runs windows alone.
+void sim__early_begin(sim_t *sim);
+
 // -- kernel/cut.c
 
 // Drops or takes up colours as was asked for, when a window was run.
@@ -425,6 +438,8 @@ void sim__timer_arm_as(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps,
 
 // Runs the thread's units through sim->window.
 void sim__run_window(sim_thread_t *thread);
+// Runs the thread's inner units through sim->window, of which sim__run_window then runs the rest.
+void sim__run_early(sim_thread_t *thread);
 // Runs all samplers of this thread's nodes that are due before bound_ps.
 void sim__sample_until(sim_thread_t *thread, sim_time_t bound_ps);
 // Puts a node whose next event may have become earlier into its place in its unit's heap.

@@ -48,16 +48,20 @@ typedef void (*sim_ranks_take_fn)(unsigned rank, const void *bytes, size_t size,
 // The ways in which ranks talk. All ranks call the same operations in the same order; each call
 // returns when this rank has what it needs.
 typedef struct sim_ranks_ops {
-    // Gives out[i] to rank others[i], replaces in[i] by what that rank gives, and replaces the
+    // Begins to give out[i] to rank others[i], and to replace in[i] by what that rank gives and the
     // numbers of the view by those of all ranks. `others` is symmetric: two ranks either both name
     // each other or neither does. The first SIM_RANKS_HEAD bytes of all buffers are for the
-    // operation's own use: it sends a buffer as it lies.
-    void (*exchange)(void *ctx,
-                     const unsigned *others,
-                     size_t count,
-                     sim_buffer_t *out,
-                     sim_buffer_t *in,
-                     sim_ranks_view_t *view);
+    // operation's own use: it sends a buffer as it lies. The caller leaves buffers and view alone
+    // until finish_exchange returns.
+    void (*begin_exchange)(void *ctx,
+                           const unsigned *others,
+                           size_t count,
+                           sim_buffer_t *out,
+                           sim_buffer_t *in,
+                           sim_ranks_view_t *view);
+    // Moves bytes on their way while the caller has other things to do. May do nothing.
+    void (*poll)(void *ctx);
+    void (*finish_exchange)(void *ctx);
     // Replaces the numbers of the view by those of all ranks.
     void (*agree)(void *ctx, sim_ranks_view_t *view);
     // Brings each rank's bytes to rank 0, which calls take for every rank, itself included, in
@@ -190,6 +194,7 @@ void sim_carry_block(sim_carry_t *carry, char **bytes, size_t *size);
 typedef struct sim_ranks_cost {
     uint64_t windows;      // after which all ranks met
     uint64_t alone;        // that this rank ran without meeting the others
+    uint64_t early;        // that this rank began before it had the others' messages
     uint64_t agreements;   // calls of sim_ranks_ops_t.agree
     uint64_t messages_out; // to nodes of other ranks
     uint64_t bytes_out;    // of them

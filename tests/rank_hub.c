@@ -20,19 +20,35 @@ static void agree(void *ctx, sim_ranks_view_t *view)
     meet(member);
 }
 
-static void exchange(void *ctx,
-                     const unsigned *others,
-                     size_t count,
-                     sim_buffer_t *out,
-                     sim_buffer_t *in,
-                     sim_ranks_view_t *view)
+static void begin_exchange(void *ctx,
+                           const unsigned *others,
+                           size_t count,
+                           sim_buffer_t *out,
+                           sim_buffer_t *in,
+                           sim_ranks_view_t *view)
 {
-    const rank_hub_member_t *const member = ctx;
+    rank_hub_member_t *const member = ctx;
     rank_hub_t *const hub = member->hub;
     hub->others[member->ranks.rank] = others;
     hub->out[member->ranks.rank] = out;
+    member->count = count;
+    member->in = in;
+    member->view = view;
+}
+
+static void poll(void *ctx)
+{
+    (void)ctx;
+}
+
+static void finish_exchange(void *ctx)
+{
+    rank_hub_member_t *const member = ctx;
+    rank_hub_t *const hub = member->hub;
+    const unsigned *const others = hub->others[member->ranks.rank];
+    sim_buffer_t *const in = member->in;
     meet(member);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < member->count; i++) {
         size_t mine = 0;
         while (hub->others[others[i]][mine] != member->ranks.rank) {
             mine++;
@@ -42,7 +58,7 @@ static void exchange(void *ctx,
         sim_buffer_put(&in[i], from->bytes, from->count);
     }
     meet(member);
-    agree(ctx, view);
+    agree(ctx, member->view);
 }
 
 static void collect(void *ctx,
@@ -62,7 +78,13 @@ static void collect(void *ctx,
     meet(member);
 }
 
-static const sim_ranks_ops_t ops = {.exchange = exchange, .agree = agree, .collect = collect};
+static const sim_ranks_ops_t ops = {
+    .begin_exchange = begin_exchange,
+    .poll = poll,
+    .finish_exchange = finish_exchange,
+    .agree = agree,
+    .collect = collect,
+};
 
 void rank_hub_init(rank_hub_t *hub, unsigned count)
 {
@@ -70,7 +92,8 @@ void rank_hub_init(rank_hub_t *hub, unsigned count)
     *hub = (rank_hub_t){.count = count};
     SIM_CHECK(pthread_barrier_init(&hub->barrier, NULL, count) == 0);
     for (unsigned r = 0; r < count; r++) {
-        hub->members[r] = (rank_hub_member_t){hub, {&ops, &hub->members[r], r, count}};
+        hub->members[r] =
+            (rank_hub_member_t){.hub = hub, .ranks = {&ops, &hub->members[r], r, count}};
     }
 }
 

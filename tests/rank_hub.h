@@ -18,6 +18,10 @@ typedef struct rank_hub rank_hub_t;
 typedef struct rank_hub_member {
     rank_hub_t *hub;
     sim_ranks_t ranks;
+    // The exchange that was begun.
+    size_t count;
+    sim_buffer_t *in;
+    sim_ranks_view_t *view;
 } rank_hub_member_t;
 
 struct rank_hub {

@@ -55,11 +55,12 @@ void cli_ranks_report(const cli_ranks_costs_t *costs, const world_t *world, FILE
         slowest = cost->waited_s < costs->ranks[slowest].sim.waited_s ? r : slowest;
     }
     fprintf(out,
-            "  ranks     %u, %" PRIu64 " window%s in step, %" PRIu64 " message%s of %.1f bytes "
-            "between ranks\n",
+            "  ranks     %u, %" PRIu64 " window%s in step (rank 0 began %" PRIu64
+            " early), %" PRIu64 " message%s of %.1f bytes between ranks\n",
             costs->count,
             costs->count > 0 ? costs->ranks[0].sim.windows : 0,
             sim_plural(costs->count > 0 ? costs->ranks[0].sim.windows : 0),
+            costs->count > 0 ? costs->ranks[0].sim.early : 0,
             messages,
             sim_plural(messages),
             messages > 0 ? (double)bytes / (double)messages : 0.0);

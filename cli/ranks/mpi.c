@@ -67,7 +67,12 @@ struct cli_ranks {
     bool complete;         // every rank is a neighbour of all others
     MPI_Request *receives; // by peer
     MPI_Request *sends;    // by peer; then those of what did not fit
-    MPI_Datatype view;
+    // The exchange that was begun.
+    sim_buffer_t *in;
+    sim_ranks_view_t *view;
+    sim_ranks_view_t agreed;
+    MPI_Request agreement;
+    MPI_Datatype view_type;
     MPI_Op agree;
     int64_t away_ms; // for which this rank got no processor while it waited
 };
@@ -99,7 +104,7 @@ static void combine(void *from, void *into, int *count, MPI_Datatype *type)
 static void agree(void *ctx, sim_ranks_view_t *view)
 {
     const cli_ranks_t *const mpi = ctx;
-    (void)MPI_Allreduce(MPI_IN_PLACE, view, 1, mpi->view, mpi->agree, MPI_COMM_WORLD);
+    (void)MPI_Allreduce(MPI_IN_PLACE, view, 1, mpi->view_type, mpi->agree, MPI_COMM_WORLD);
 }
 
 static void send_all(const void *bytes, size_t size, int rank, int tag)
@@ -231,23 +236,30 @@ static void wait_all(cli_ranks_t *mpi, size_t count, MPI_Request *requests)
 
 // Where every rank is a neighbour of all, the views that come with the buffers are those of all
 // ranks. Elsewhere the ranks agree at the same time.
-static void exchange(void *ctx,
-                     const unsigned *others,
-                     size_t count,
-                     sim_buffer_t *out,
-                     sim_buffer_t *in,
-                     sim_ranks_view_t *view)
+static void begin_exchange(void *ctx,
+                           const unsigned *others,
+                           size_t count,
+                           sim_buffer_t *out,
+                           sim_buffer_t *in,
+                           sim_ranks_view_t *view)
 {
     cli_ranks_t *const mpi = ctx;
-    MPI_Request agreement = MPI_REQUEST_NULL;
-    sim_ranks_view_t agreed = *view;
     if (mpi->peers == NULL) {
         meet(mpi, others, count);
     }
     SIM_CHECK(count == mpi->peer_count);
-    const bool all = mpi->complete;
-    if (!all) {
-        (void)MPI_Iallreduce(view, &agreed, 1, mpi->view, mpi->agree, MPI_COMM_WORLD, &agreement);
+    mpi->in = in;
+    mpi->view = view;
+    mpi->agreed = *view;
+    mpi->agreement = MPI_REQUEST_NULL;
+    if (!mpi->complete) {
+        (void)MPI_Iallreduce(view,
+                             &mpi->agreed,
+                             1,
+                             mpi->view_type,
+                             mpi->agree,
+                             MPI_COMM_WORLD,
+                             &mpi->agreement);
     }
     for (size_t i = 0; i < count; i++) {
         start_receive(mpi, i, &in[i]);
@@ -255,21 +267,33 @@ static void exchange(void *ctx,
     for (size_t i = 0; i < count; i++) {
         start_send(mpi, i, &out[i], view);
     }
+}
+
+// MPI moves bytes while it is called, whatever the call asks for.
+static void poll_messages(void *ctx)
+{
+    const cli_ranks_t *const mpi = ctx;
+    int done = 0;
+    (void)MPI_Testall((int)mpi->peer_count, mpi->receives, &done, MPI_STATUSES_IGNORE);
+}
+
+static void finish_exchange(void *ctx)
+{
+    cli_ranks_t *const mpi = ctx;
+    const size_t count = mpi->peer_count;
     wait_all(mpi, count, mpi->receives);
     for (size_t i = 0; i < count; i++) {
         head_t head;
-        memcpy(&head, in[i].bytes, sizeof(head));
-        start_rest(mpi, i, &in[i], &head);
-        if (all) {
-            sim_ranks_combine(&head.view, &agreed);
+        memcpy(&head, mpi->in[i].bytes, sizeof(head));
+        start_rest(mpi, i, &mpi->in[i], &head);
+        if (mpi->complete) {
+            sim_ranks_combine(&head.view, &mpi->agreed);
         }
     }
     wait_all(mpi, count, mpi->receives);
     wait_all(mpi, 2 * count, mpi->sends);
-    if (!all) {
-        wait_all(mpi, 1, &agreement);
-    }
-    *view = agreed;
+    wait_all(mpi, 1, &mpi->agreement);
+    *mpi->view = mpi->agreed;
 }
 
 static void collect(void *ctx,
@@ -297,7 +321,13 @@ static void collect(void *ctx,
     sim_free(sizes);
 }
 
-static const sim_ranks_ops_t ops = {.exchange = exchange, .agree = agree, .collect = collect};
+static const sim_ranks_ops_t ops = {
+    .begin_exchange = begin_exchange,
+    .poll = poll_messages,
+    .finish_exchange = finish_exchange,
+    .agree = agree,
+    .collect = collect,
+};
 
 sim_err_t cli_ranks_join(cli_ranks_t **ranks, world_error_t *error)
 {
@@ -313,8 +343,8 @@ sim_err_t cli_ranks_join(cli_ranks_t **ranks, world_error_t *error)
     (void)MPI_Comm_size(MPI_COMM_WORLD, &count);
     cli_ranks_t *const made = sim_alloc(sizeof(*made));
     made->ranks = (sim_ranks_t){&ops, made, (unsigned)rank, (unsigned)count};
-    (void)MPI_Type_contiguous((int)NUMBERS, MPI_UINT64_T, &made->view);
-    (void)MPI_Type_commit(&made->view);
+    (void)MPI_Type_contiguous((int)NUMBERS, MPI_UINT64_T, &made->view_type);
+    (void)MPI_Type_commit(&made->view_type);
     (void)MPI_Op_create(combine, 1, &made->agree);
     *ranks = made;
     return SIM_OK;
@@ -326,7 +356,7 @@ void cli_ranks_leave(cli_ranks_t *ranks)
         return;
     }
     (void)MPI_Op_free(&ranks->agree);
-    (void)MPI_Type_free(&ranks->view);
+    (void)MPI_Type_free(&ranks->view_type);
     (void)MPI_Finalize();
     sim_free(ranks->peers);
     sim_free(ranks->receives);

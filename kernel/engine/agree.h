@@ -16,6 +16,7 @@ typedef struct sim__seen {
     uint64_t upkeep;               // calls of sim_upkeep
     uint64_t records;              // that streams hold; in ranks only
     bool interrupted;              // sim_interrupt was called
+    bool early;                    // a rank has begun the next window: kernel/engine/appoint.c
     uint64_t told[SIM_RANKS_TOLD]; // sim_ranks_tell
 } sim__seen_t;
 
@@ -37,9 +38,13 @@ void sim__ranks_send(sim_node_t *from,
 // Makes all ranks use as many threads as the one that has fewest.
 void sim__ranks_agree_threads(sim_t *sim);
 
-// Sends the messages of the window that was run to the ranks of their nodes, and takes theirs.
-// `seen` holds this rank's numbers as the window ended, and then those of all ranks.
-void sim__ranks_exchange(sim_t *sim, sim__seen_t *seen);
+// Begins to send the messages of the window that was run to the ranks of their nodes. `seen` holds
+// this rank's numbers as the window ended.
+void sim__ranks_begin_exchange(sim_t *sim, const sim__seen_t *seen);
+// Lets messages make progress.
+void sim__ranks_poll(const sim_t *sim);
+// Takes the messages of other ranks, and replaces `seen` by the numbers of all ranks.
+void sim__ranks_finish_exchange(sim_t *sim, sim__seen_t *seen);
 
 // Returns whether this rank may run the window seen->next_window without the others: they have
 // nothing to do before it, nor get anything from this rank, and they meet soon enough. `seen` holds

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/engine/appoint.c - notes when units run next, and finds the next window.
+// kernel/engine/appoint.c - notes when units run next, finds and begins the next window.
 //
 // A unit that is due within the mail slots has its bit set in the slot's map. One that is due later
 // has an appointment, in a heap of its thread.
@@ -229,4 +229,108 @@ void sim__pass_empty(sim_t *sim, uint64_t window)
         sim->threads[t]->worker.slot = (uint32_t)window & (SIM_SLOTS - 1);
         sim__publish_next(sim->threads[t]);
     }
+}
+
+// -- beginning the next window early, in ranks
+//
+// Most units of a rank are inner ones: no channel joins them with another rank. Their next window
+// depends on nothing that other ranks send now. So a rank sends the messages of a window, runs its
+// inner units through the next one while messages are on their way, and then takes what has come
+// and runs the other units. A rank that is late in one window thus makes nobody wait who has inner
+// units left to run.
+//
+// A window may begin early only if it is certain to be the next one for all ranks, and to be run to
+// its end: this rank has something to do in it and has made progress not long ago, so the run goes
+// on, and no rank has a sample or the time limit before it. A background timer may end a run
+// anywhere, so windows begin in time where such timers are armed. An interruption takes effect one
+// window later.
+
+// Marks the unit that this rank runs at one end of a channel as not inner.
+static void mark_outer(sim_t *sim, const sim_node_t *node)
+{
+    if (sim__is_here(sim, node)) {
+        sim_thread_t *const thread = sim__thread_of(node);
+        const uint32_t bit = node->unit->index - thread->first_bit;
+        thread->inner[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
+    }
+}
+
+void sim_expect_background(sim_t *sim)
+{
+    SIM_CHECK(!sim->ran);
+    sim->expects_background = true;
+}
+
+static bool any_background(const sim_t *sim)
+{
+    if (sim->expects_background) {
+        return true;
+    }
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        if (sim->threads[t]->worker.background_ps != SIM_TIME_NEVER) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void sim__early_find(sim_t *sim)
+{
+    if (sim->ranks == NULL) {
+        return;
+    }
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        sim_thread_t *const thread = sim->threads[t];
+        const uint32_t count = thread->end_bit - thread->first_bit;
+        thread->inner = sim_alloc_array(count / 64 + 1, sizeof(*thread->inner));
+        for (uint32_t bit = 0; bit < count; bit++) {
+            thread->inner[bit / 64] |= UINT64_C(1) << (bit % 64);
+        }
+    }
+    for (size_t i = 0; i < sim->channel_count; i++) {
+        const sim_channel_ends_t *const ends = &sim->channel_ends[i];
+        const sim_node_t *const from = sim->nodes[ends->from];
+        if (!sim__is_here(sim, from) || !sim__is_here(sim, ends->to)) {
+            mark_outer(sim, from);
+            mark_outer(sim, ends->to);
+        }
+    }
+    sim->may_be_early = !sim__agree_any(sim, any_background(sim));
+}
+
+// Returns whether a run that has made no progress since this rank did may stall by then.
+static bool may_stall(const sim_t *sim, const sim__seen_t *own, uint64_t next)
+{
+    const sim_time_t quiet_ps = sim__window_end(sim, next + 2) - own->progress_ps;
+    return sim->options.stall_ps != 0 && quiet_ps >= sim->options.stall_ps;
+}
+
+bool sim__early_may_begin(const sim_t *sim, const sim__seen_t *own)
+{
+    const uint64_t next = sim->window + 1;
+    const sim__seen_t *const all = &sim->seen; // as of the window before
+    return sim->may_be_early && own->next_window == next && !sim->clipped && !own->interrupted &&
+           !all->interrupted && own->background_ps == SIM_TIME_NEVER &&
+           all->background_ps == SIM_TIME_NEVER && !may_stall(sim, own, next) &&
+           all->sample_ps >= sim__window_start(sim, next) &&
+           sim__window_end(sim, next) <= sim->options.until_ps;
+}
+
+void sim__early_begin(sim_t *sim)
+{
+    const bool shared = sim->thread_count > 1 && !sim->share.alone;
+    sim->window++;
+    sim->parity ^= 1;
+    if (shared) {
+        sim->early = true;
+        sim__barrier_meet(&sim->barrier, 0, sim->thread_count);
+        sim__run_early(sim->threads[0]);
+        sim__barrier_meet(&sim->barrier, 0, sim->thread_count);
+        sim->early = false;
+    }
+    for (unsigned t = 0; t < sim->thread_count && !shared; t++) {
+        sim__run_early(sim->threads[t]);
+    }
+    sim->window--;
+    sim->parity ^= 1;
 }

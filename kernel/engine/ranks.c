@@ -37,7 +37,8 @@ struct sim__ranks {
     unsigned *others;   // neighbouring ranks, rising
     unsigned *place_of; // by rank: place in `others`
     size_t other_count;
-    sim_buffer_t *in; // by place
+    sim_buffer_t *in;      // by place
+    sim_ranks_view_t view; // of the exchange that was begun
     sim_ranks_cost_t cost;
     uint64_t waited_ns;
     uint64_t told[SIM_RANKS_TOLD];
@@ -137,6 +138,7 @@ void sim__ranks_free_away(sim_thread_t *thread)
     }
     sim_free(thread->away);
     sim_free(thread->away_due);
+    sim_free(thread->inner);
 }
 
 void sim__ranks_destroy(sim_t *sim)
@@ -419,6 +421,7 @@ static sim_ranks_view_t view_of(const sim_t *sim, const sim__seen_t *seen)
                  seen->upkeep,
                  seen->records,
                  seen->interrupted,
+                 seen->early,
                  sim->ranks->told[0],
                  sim->ranks->told[1]},
         .latest = {sim->window,
@@ -443,7 +446,8 @@ static sim__seen_t seen_of(const sim_ranks_view_t *view)
         .upkeep = view->sums[2],
         .records = view->sums[3],
         .interrupted = view->sums[4] > 0,
-        .told = {view->sums[5], view->sums[6]},
+        .early = view->sums[5] > 0,
+        .told = {view->sums[6], view->sums[7]},
     };
 }
 
@@ -635,7 +639,7 @@ static void take_message(sim_t *sim, landing_t *landing, sim_reader_t *reader)
     }
     const uint32_t ahead = (head.window - (uint32_t)sim->window) & (FAR - 1);
     SIM_CHECK(ahead > 0 && ahead < SIM_SLOTS);
-    const uint32_t slot = (thread->worker.slot + ahead) & (SIM_SLOTS - 1);
+    const uint32_t slot = head.window & (SIM_SLOTS - 1);
     __builtin_prefetch(&thread->worker.boxes[slot][head.node], 1);
     if (landing->count - landing->landed == LANDING) {
         land_oldest(sim, landing);
@@ -667,7 +671,7 @@ static void take_all(sim_t *sim, const sim_buffer_t *in)
     }
 }
 
-void sim__ranks_exchange(sim_t *sim, sim__seen_t *seen)
+void sim__ranks_begin_exchange(sim_t *sim, const sim__seen_t *seen)
 {
     struct sim__ranks *const ranks = sim->ranks;
     gather_messages(sim);
@@ -675,13 +679,34 @@ void sim__ranks_exchange(sim_t *sim, sim__seen_t *seen)
     for (size_t i = 0; i < ranks->other_count; i++) {
         ranks->cost.bytes_out += out[i].count - SIM_RANKS_HEAD;
     }
-    sim_ranks_view_t view = view_of(sim, seen);
+    ranks->view = view_of(sim, seen);
     const uint64_t began_ns = sim__share_clock_ns();
-    ranks->ranks->ops
-        ->exchange(ranks->ranks->ctx, ranks->others, ranks->other_count, out, ranks->in, &view);
+    ranks->ranks->ops->begin_exchange(ranks->ranks->ctx,
+                                      ranks->others,
+                                      ranks->other_count,
+                                      out,
+                                      ranks->in,
+                                      &ranks->view);
     ranks->waited_ns += sim__share_clock_ns() - began_ns;
-    catch_up(sim, &view);
-    learn(sim, &view, seen);
+}
+
+void sim__ranks_poll(const sim_t *sim)
+{
+    const sim_ranks_t *const ranks = sim->ranks->ranks;
+    ranks->ops->poll(ranks->ctx);
+}
+
+void sim__ranks_finish_exchange(sim_t *sim, sim__seen_t *seen)
+{
+    struct sim__ranks *const ranks = sim->ranks;
+    sim_buffer_t *const out = sim->threads[0]->away;
+    const bool early = seen->early; // this rank
+    const uint64_t began_ns = sim__share_clock_ns();
+    ranks->ranks->ops->finish_exchange(ranks->ranks->ctx);
+    ranks->waited_ns += sim__share_clock_ns() - began_ns;
+    SIM_CHECK(!early || ranks->view.latest[0] == sim->window);
+    catch_up(sim, &ranks->view);
+    learn(sim, &ranks->view, seen);
     for (size_t i = 0; i < ranks->other_count; i++) {
         clear(&out[i]);
         for (unsigned t = 0; t < sim->thread_count; t++) {
@@ -689,8 +714,10 @@ void sim__ranks_exchange(sim_t *sim, sim__seen_t *seen)
         }
         take_all(sim, &ranks->in[i]);
     }
-    for (unsigned t = 0; t < sim->thread_count; t++) {
+    // A window that has begun is run to its end first.
+    for (unsigned t = 0; t < sim->thread_count && !early; t++) {
         sim__publish_next(sim->threads[t]);
     }
     ranks->cost.windows++;
+    ranks->cost.early += early;
 }

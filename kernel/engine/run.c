@@ -243,7 +243,7 @@ static uint64_t choose_next(sim_t *sim)
     } else if (begin_of(sim, next) >= sim->options.until_ps ||
                begin_of(sim, next) >= sim->stop_ps) {
         sim->ended = SIM_ENDED_UNTIL;
-    } else if (sim->seen.interrupted) {
+    } else if (sim->seen.interrupted && !sim->seen.early) {
         sim->ended = SIM_ENDED_INTERRUPTED;
     } else if (is_stalled(sim, next)) {
         sim->ended = SIM_ENDED_STALLED;
@@ -362,8 +362,14 @@ static bool look_after_window(sim_t *sim)
     if (goes_on_alone(sim)) {
         return false;
     }
-    sim->seen = look_here(sim);
-    sim__ranks_exchange(sim, &sim->seen);
+    sim__seen_t seen = look_here(sim);
+    seen.early = sim__early_may_begin(sim, &seen);
+    sim->seen = seen;
+    sim__ranks_begin_exchange(sim, &seen);
+    if (seen.early) {
+        sim__early_begin(sim);
+    }
+    sim__ranks_finish_exchange(sim, &sim->seen);
     return true;
 }
 
@@ -413,6 +419,7 @@ static void decide(sim_t *sim)
             sim->order->begin_window(sim);
         }
     }
+    SIM_CHECK(!sim->seen.early || (next == sim->window + 1 && !sim->clipped));
     sim->decided_window = next;
 }
 
@@ -483,6 +490,11 @@ static void run_thread(sim_thread_t *thread)
             run_alone(sim);
         }
         sim__barrier_meet(&sim->barrier, index, sim->thread_count);
+        while (index > 0 && sim->early) {
+            sim__run_early(thread);
+            sim__barrier_meet(&sim->barrier, index, sim->thread_count);
+            sim__barrier_meet(&sim->barrier, index, sim->thread_count);
+        }
     } while (sim->decided_window != SIM_NO_WINDOW);
     sum_digests(thread);
 }
@@ -716,6 +728,7 @@ sim_ended_t sim_run(sim_t *sim)
         take_samples(sim, sim__window_start(sim, sim->window));
         crew.needed = true;
     }
+    sim__early_find(sim);
     run_crew(&crew);
     finish(sim);
     return sim->ended;

@@ -96,6 +96,19 @@ static inline sim_time_t wheel_time_ps(const sim_node_t *node, const sim_timer_t
     return node->wheel->entries[timer->position & ~SIM_TIMER_IN_WHEEL].time_ps;
 }
 
+// In ranks, windows that began early know of no background timer that comes at short notice.
+static void check_notice(const sim_node_t *node, sim_time_t time_ps)
+{
+    const sim_t *const sim = node->sim;
+    SIM_CHECKF(!sim->may_be_early || sim->seen.background_ps != SIM_TIME_NEVER ||
+                   time_ps >= node->worker->window_end_ps + sim->window_ps,
+               "background timer of %s armed for %" PRIu64 " ps at %" PRIu64
+               " ps: sim_expect_background was not called",
+               node->name,
+               time_ps,
+               node->now_ps);
+}
+
 void sim__timer_arm_as(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint64_t sequence)
 {
     SIM_CHECKF(time_ps >= node->now_ps && time_ps != SIM_TIME_NEVER,
@@ -123,6 +136,7 @@ void sim__timer_arm_as(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps,
     }
     if (timer->kind == SIM_TIMER_BACKGROUND && time_ps < node->worker->background_ps) {
         node->worker->background_ps = time_ps;
+        check_notice(node, time_ps);
     }
     set_earliest(node);
     if (SIM_UNLIKELY(sim__in_one_list(node->sim))) {

@@ -318,18 +318,19 @@ static inline void prefetch_others(const sim_thread_t *thread,
 }
 
 // Fills thread->agenda with the units that have something to do in this window, in order of their
-// bits, and returns their number.
-static size_t list_active(sim_thread_t *thread)
+// bits, and returns their number. only: bits of the units that are meant; NULL: all are.
+static SIM_ALWAYS_INLINE size_t list_active(sim_thread_t *thread, const uint64_t *only)
 {
     const sim_t *const sim = thread->sim;
     const uint32_t slot = thread->worker.slot;
     size_t count = 0;
     for (uint32_t word = thread->first_bit / 64; word * 64 < thread->end_bit; word++) {
+        const uint64_t others = only == NULL ? 0 : ~only[word - thread->first_bit / 64];
         uint64_t active = 0;
         for (unsigned t = 0; t < sim->thread_count; t++) {
             uint64_t *const source = &sim->threads[t]->worker.active[slot][word];
-            active |= *source;
-            *source = 0;
+            active |= *source & ~others;
+            *source &= others;
         }
         const sim_seat_t *const seats = &thread->seats[word * 64 - thread->first_bit];
         while (active != 0) {
@@ -340,10 +341,24 @@ static size_t list_active(sim_thread_t *thread)
     return count;
 }
 
-static void run_agenda(sim_thread_t *thread, size_t count, sim_time_t end_ps)
+// Lets messages of ranks make progress after so many arrivals.
+#define POLL_ARRIVALS 128u
+
+static void poll_ranks(const sim_thread_t *thread, const sim_seat_t *seat, uint32_t *arrivals)
+{
+    *arrivals += 1 + seat->node->mail_count;
+    if (*arrivals >= POLL_ARRIVALS) {
+        *arrivals = 0;
+        sim__ranks_poll(thread->sim);
+    }
+}
+
+// polls: messages of ranks are on their way, and this is the thread that moves them.
+static void run_agenda(sim_thread_t *thread, size_t count, sim_time_t end_ps, bool polls)
 {
     const sim_seat_t *const *const seats = thread->agenda;
-    const bool shared = thread->sim->thread_count > 1 && !thread->sim->share.alone;
+    const bool shared = polls || (thread->sim->thread_count > 1 && !thread->sim->share.alone);
+    uint32_t arrivals = 0;
     for (size_t i = 0; i < AHEAD && i < count; i++) {
         prefetch_node(thread, seats[i]);
     }
@@ -367,6 +382,9 @@ static void run_agenda(sim_thread_t *thread, size_t count, sim_time_t end_ps)
         }
         if (shared) {
             sim__jitter();
+            if (polls) {
+                poll_ranks(thread, seats[i], &arrivals);
+            }
         }
     }
 }
@@ -376,11 +394,12 @@ void sim__run_units(sim_thread_t *thread, sim_time_t end_ps)
     sim__receive_parcels(thread);
     sim__keep_appointments(thread);
     thread->worker.slot_used[thread->worker.slot] = false;
-    run_agenda(thread, list_active(thread), end_ps);
+    run_agenda(thread, list_active(thread, NULL), end_ps, false);
     sim__publish_next(thread);
 }
 
-void sim__run_window(sim_thread_t *thread)
+// Prepares a thread for sim->window, and returns up to when the window is run.
+static sim_time_t enter_window(sim_thread_t *thread)
 {
     sim_t *const sim = thread->sim;
     sim_worker_t *const worker = &thread->worker;
@@ -401,5 +420,20 @@ void sim__run_window(sim_thread_t *thread)
                                        worker->boxes[(worker->slot + ahead) & (SIM_SLOTS - 1)]};
     }
     worker->slot_used[worker->slot] = false;
-    sim->order->run_window(thread, end_ps);
+    return end_ps;
+}
+
+void sim__run_window(sim_thread_t *thread)
+{
+    const sim_time_t end_ps = enter_window(thread);
+    thread->sim->order->run_window(thread, end_ps);
+}
+
+void sim__run_early(sim_thread_t *thread)
+{
+    const sim_time_t end_ps = enter_window(thread);
+    const bool polls = thread->worker.index == 0;
+    sim__receive_parcels(thread);
+    sim__keep_appointments(thread);
+    run_agenda(thread, list_active(thread, thread->inner), end_ps, polls);
 }

@@ -4,11 +4,13 @@
 //
 // Goal: a packet that is carried has all its fields, telemetry and contents; a network in two or
 // three ranks has the digest, the end and the counters of one process, on one or two threads each.
+// Ranks begin windows early unless one of them expects timers in the background.
 // Method: ranks are threads of this process with a simulation each; they talk through memory.
 // Not pinned: which rank gets which nodes. MPI: tests/cli/run/test_cli_ranks.sh.
 #include <pthread.h>
 #include <string.h>
 
+#include "kernel/timer.h"
 #include "net/carry.h"
 #include "net/port.h"
 #include "tests/check_main.h"
@@ -20,6 +22,8 @@
 typedef struct member {
     const sim_ranks_t *ranks;
     unsigned threads;
+    bool background; // rank 0 expects timers in the background
+    uint64_t early;  // windows that began early
     uint64_t digest;
     sim_time_t end_ps;
     uint64_t tx_packets; // of all ports; rank 0
@@ -94,7 +98,13 @@ static void *run(void *argument)
     sim_buffer_t bytes = {0};
     build(&fixture, member->threads);
     sim_use_ranks(fixture.sim, member->ranks);
+    if (member->background && member->ranks->rank == 0) {
+        sim_expect_background(fixture.sim);
+    }
     fixture_run(&fixture);
+    sim_ranks_cost_t cost;
+    sim_ranks_cost(fixture.sim, &cost);
+    member->early = cost.early;
     member->digest = sim_digest(fixture.sim);
     member->end_ps = sim_end_time_ps(fixture.sim);
     if (member->ranks->rank > 0) {
@@ -115,6 +125,8 @@ static void *run(void *argument)
 START_TEST(ranks_are_as_one)
 {
     const unsigned count = 2 + (unsigned)_i % 2;
+    const bool background = _i >= 4;
+    uint64_t early = 0;
     fixture_t alone;
     build(&alone, 1);
     fixture_run(&alone);
@@ -123,14 +135,18 @@ START_TEST(ranks_are_as_one)
     member_t members[RANK_HUB_MAX];
     pthread_t threads[RANK_HUB_MAX];
     for (unsigned r = 0; r < count; r++) {
-        members[r] = (member_t){.ranks = &hub.members[r].ranks, .threads = 1 + (unsigned)_i / 2};
+        members[r] = (member_t){.ranks = &hub.members[r].ranks,
+                                .threads = 1 + (unsigned)_i / 2 % 2,
+                                .background = background};
         ck_assert_int_eq(pthread_create(&threads[r], NULL, run, &members[r]), 0);
     }
     for (unsigned r = 0; r < count; r++) {
         ck_assert_int_eq(pthread_join(threads[r], NULL), 0);
         ck_assert_uint_eq(members[r].digest, sim_digest(alone.sim));
         ck_assert_uint_eq(members[r].end_ps, sim_end_time_ps(alone.sim));
+        early += members[r].early;
     }
+    ck_assert_int_eq(early > 0, !background);
     ck_assert_uint_eq(members[0].tx_packets, tx_packets(alone.net));
     ck_assert(members[0].conserved);
     ck_assert_uint_gt(tx_packets(alone.net), 1600);
@@ -180,4 +196,4 @@ START_TEST(packet_is_carried_whole)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(ranks_are_as_one, 0, 4), CHECK_TEST(packet_is_carried_whole))
+CHECK_MAIN(CHECK_LOOP(ranks_are_as_one, 0, 8), CHECK_TEST(packet_is_carried_whole))

@@ -368,6 +368,9 @@ static app__mc_bench_t *bench_new(const app_context_t *context,
     bench->total_bytes = config->total_bytes;
     bench->file_bytes = config->file_bytes;
     bench->interval_ps = config->interval_ps;
+    if (bench->interval_ps != SIM_TIME_NEVER) {
+        sim_expect_background(net_sim(context->net)); // its first interval begins during the run
+    }
     bench->requests = sim_alloc_array(config->batch, sizeof(*bench->requests));
     bench->statuses = sim_alloc_array(config->batch, sizeof(*bench->statuses));
     app__mc_bench_init(bench);

@@ -58,6 +58,11 @@ for name in reliable unreliable; do
 done
 grep -q '  ranks     2, ' "$work/out" && grep -q 'divided by pods; rank' "$work/out" ||
     fail "the summary does not tell how ranks waited"
+# early: how many windows rank 0 began before it had the messages of others.
+early() {
+    sed -n 's/^  ranks .*(rank 0 began \([0-9]*\) early).*/\1/p' "$work/out"
+}
+[ "$(early)" -eq 0 ] || fail "$(early) windows began early where faults may end the run"
 ranks 3 three "$work/reliable.yaml" --progress "$work/progress" || fail "3 ranks: $(head -n 2 "$work/err2")"
 alone one "$work/reliable.yaml" && same one three
 head -n 1 "$work/progress" | grep -q '"done": 17, "planned": 17, .* "share": 1.0000' ||
@@ -78,11 +83,12 @@ topology: {fat-tree: {k: 8, delay: 2us}}
 nic: {mtu: 512}
 traffic: [permutation: {bytes: 60KB}]
 END
-for scenario in "$work/programs.yaml" "$work/much.yaml" scenarios/training/ring.yaml; do
+for scenario in "$work/programs.yaml" scenarios/training/ring.yaml "$work/much.yaml"; do
     alone one "$scenario" || fail "$scenario: $(head -n 2 "$work/err")"
     ranks 2 two "$scenario" || fail "$scenario, 2 ranks: $(head -n 2 "$work/err2")"
     same one two
 done
+[ "$(early)" -gt 15 ] || fail "$(early) windows began early, expected most of them"
 
 # In a star only the rank with the switch is a neighbour of all others.
 printf 'topology: {star: {hosts: 9}}\ntraffic: [permutation: {bytes: 20KB}]\n' >"$work/star.yaml"
