@@ -211,8 +211,9 @@ explain_finding_t *cli__explain_add(explain_t *explain,
 void cli__explain_evidence(explain_finding_t *finding, char *text);
 void cli__explain_remedy(explain_finding_t *finding, const char *set, const char *why);
 void cli__explain_flow(explain_finding_t *finding, uint32_t flow);
-// Returns whether the flow's path has the port.
+// Adds the number of a pause root to the finding, which keeps the first EXPLAIN_ROOTS_MAX.
 void cli__explain_add_root(explain_finding_t *finding, uint32_t root);
+// Returns whether the flow's path has the port.
 bool cli__explain_passes(const explain_t *explain, const explain_flow_t *flow, uint32_t uid);
 const char *cli__explain_kind_name(explain_kind_t kind);
 
