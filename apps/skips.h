@@ -27,8 +27,6 @@ struct app_skips {
     uint64_t jumps;
     uint64_t hits;
     uint64_t misses;
-    uint64_t local_hits; // calls of groups within a host
-    uint64_t local_misses;
     uint64_t audited;
     uint64_t bytes; // of memory for spans
     app_skip_refusal_t refused[APP_SKIP_REASONS_MAX];

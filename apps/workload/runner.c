@@ -2,7 +2,6 @@
 // apps/workload/runner.c - makes an application that runs a schedule: what the applications of this
 // folder have in common. docs/models/workload.md
 #include "apps/skips.h"
-#include "apps/workload/collective/repeat/inside.h"
 #include "apps/workload/collective/repeat/memo.h"
 #include "apps/workload/internal.h"
 #include "nic/transport.h"
@@ -164,7 +163,6 @@ static void watch(const app_context_t *context, app__workload_t *workload)
     context->skips->taken = true;
     if (context->skips->barred == NULL) {
         workload->memo = app__memo_create(workload, context->skips);
-        app__insides_create(workload, context->skips);
     }
 }
 

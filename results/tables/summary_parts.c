@@ -66,8 +66,6 @@ json_t *results_make_fast_forward(const results_view_t *view)
         {"jumps", skips->jumps},
         {"memo_hits", skips->hits},
         {"memo_misses", skips->misses},
-        {"local_hits", skips->local_hits},
-        {"local_misses", skips->local_misses},
         {"audited", skips->audited},
         {"memory_bytes", skips->bytes},
     };

@@ -31,9 +31,7 @@ static void wake_waiter(app__conn_t *conn)
 
 static app__coming_t *coming_begin(app__conn_t *conn, uint32_t number, sim_timer_fn fn)
 {
-    app__coll_host_t *const host = app__member_rank(conn->member)->host;
-    app__coming_t *const coming = host->spare != NULL ? host->spare : sim_alloc(sizeof(*coming));
-    host->spare = host->spare != NULL ? coming->next : NULL;
+    app__coming_t *const coming = sim_alloc(sizeof(*coming));
     *coming = (app__coming_t){.conn = conn,
                               .number = number,
                               .next = conn->coming,
@@ -46,7 +44,7 @@ static app__coming_t *coming_begin(app__conn_t *conn, uint32_t number, sim_timer
     return coming;
 }
 
-// Keeps the memory of a message that has come; returns its connection.
+// Frees a message that has come; returns its connection.
 static app__conn_t *coming_end(app__coming_t *coming, uint32_t *number)
 {
     app__conn_t *const conn = coming->conn;
@@ -55,19 +53,8 @@ static app__conn_t *coming_end(app__coming_t *coming, uint32_t *number)
     if (coming->next != NULL) {
         coming->next->place = coming->place;
     }
-    app__coll_host_t *const host = app__member_rank(conn->member)->host;
-    coming->next = host->spare;
-    host->spare = coming;
+    sim_free(coming);
     return conn;
-}
-
-void app__coming_free(app__coming_t *spare)
-{
-    while (spare != NULL) {
-        app__coming_t *const next = spare->next;
-        sim_free(spare);
-        spare = next;
-    }
 }
 
 // -- sequences
@@ -165,9 +152,7 @@ app__conn_t *app__conn(app__member_t *member, uint32_t peer, uint32_t lane, bool
         .next = member->buckets[at],
     };
     sim_timer_init(&conn->timer, due);
-    if (conn->local) {
-        sim_expect_timers(member->rank->node);
-    } else {
+    if (!conn->local) {
         conn->slots = sim_alloc_array(member->all->slots, sizeof(*conn->slots));
     }
     member->buckets[at] = conn;
@@ -364,7 +349,6 @@ static void local_arrived(sim_node_t *node, sim_timer_t *timer)
     app__conn_t *const to = coming_end(SIM_CONTAINER_OF(timer, app__coming_t, timer), &number);
     SIM_CHECK(to->member->rank->node == node && number == to->arrived.next);
     app__conn_t *const from = other_end(to);
-    to->member->events++;
     end_record(from, message_at(from, to->arrived.next)->record, false);
     to->arrived.next++;
     to->visible.next++;
@@ -392,7 +376,6 @@ static void post_local(app__conn_t *conn, app__coll_message_t *message)
     const double bits = (double)message->bytes * 8;
     message->record = note_record(conn, message->bytes);
     app__coming_t *const coming = coming_begin(to, conn->posted++, local_arrived);
-    conn->member->puts++;
     coming->passing = (app__passing_t){
         .alone_ps = (sim_time_t)(bits * 1e12 / (double)message->local_bps),
         .passed = local_passed,
@@ -429,7 +412,6 @@ static void due(sim_node_t *node, sim_timer_t *timer)
 {
     app__conn_t *const conn = SIM_CONTAINER_OF(timer, app__conn_t, timer);
     SIM_CHECK(conn->member->rank->node == node);
-    conn->member->events++;
     try_post(conn);
 }
 
@@ -469,8 +451,6 @@ void app__conn_send(app__conn_t *conn, const app__coll_plan_t *plan, uint64_t by
                                                                         : plan->latency.between_ps),
     };
     conn->member->unsent++;
-    conn->member->sent.messages++;
-    conn->member->sent.bytes += wire_bytes;
     rank->messages++;
     rank->bytes += wire_bytes;
     try_post(conn);

@@ -6,9 +6,7 @@
 // host, a step of one rank may let another one go on.
 #include "apps/workload/collective/engine.h"
 
-#include "apps/workload/collective/repeat/inside.h"
 #include "apps/workload/collective/repeat/memo.h"
-#include "apps/workload/collective/repeat/starts.h"
 
 // -- steps
 
@@ -16,12 +14,11 @@
 static bool move_on(const app__coll_run_t *run,
                     const app__coll_block_t *block,
                     app__place_t *at,
-                    app__look_t *look)
+                    uint32_t slices)
 {
-    if (++at->slice < look->slices) {
+    if (++at->slice < slices) {
         return true;
     }
-    look->known = false;
     at->slice = 0;
     if (++at->step < block->steps) {
         return true;
@@ -30,46 +27,24 @@ static bool move_on(const app__coll_run_t *run,
     return ++at->loop < run->plan->cut.loops;
 }
 
-// Makes a look of a block's place valid.
-static void look_at(const app__member_t *member,
-                    uint32_t block,
-                    const app__place_t *at,
-                    app__look_t *look)
+// A step at a place: what it does and how it is sliced.
+typedef struct look {
+    app__step_t step;
+    uint64_t bytes; // of the step
+    uint64_t slice_bytes;
+    uint32_t slices;
+} look_t;
+
+static look_t look_at(const app__member_t *member, uint32_t block, const app__place_t *at)
 {
     const app__coll_plan_t *const plan = member->run->plan;
-    if (look->known) {
-        return;
-    }
-    *look = (app__look_t){
-        .step = app__program_step(&plan->program, member->number, block, at->step),
-        .known = true,
-    };
-    look->bytes = app__coll_step_bytes(plan, &look->step, at->loop);
-    look->slices = app__coll_slices(plan, look->bytes, &look->slice_bytes);
+    look_t look = {.step = app__program_step(&plan->program, member->number, block, at->step)};
+    look.bytes = app__coll_step_bytes(plan, &look.step, at->loop);
+    look.slices = app__coll_slices(plan, look.bytes, &look.slice_bytes);
+    return look;
 }
 
-// Returns the connection from which a step receives; NULL: it receives nothing.
-static app__conn_t *receives_from(app__member_t *member, uint32_t number, app__look_t *look)
-{
-    const app__step_t *const step = &look->step;
-    if (look->from == NULL && (step->what & APP__STEP_RECV) != 0 && look->slices > 0) {
-        const uint32_t lane = member->run->blocks[number].channel + step->recv_lane;
-        look->from = app__conn(member, step->recv_peer, lane, true);
-    }
-    return look->from;
-}
-
-static app__conn_t *sends_to(app__member_t *member, uint32_t number, app__look_t *look)
-{
-    const app__step_t *const step = &look->step;
-    if (look->to == NULL && (step->what & APP__STEP_SEND) != 0 && look->slices > 0) {
-        const uint32_t lane = member->run->blocks[number].channel + step->send_lane;
-        look->to = app__conn(member, step->send_peer, lane, false);
-    }
-    return look->to;
-}
-
-static uint64_t bytes_of(const app__look_t *look, uint32_t slice)
+static uint64_t bytes_of(const look_t *look, uint32_t slice)
 {
     const uint64_t before = look->slice_bytes * slice;
     const uint64_t left = look->bytes - before;
@@ -93,15 +68,16 @@ static void permit(app__member_t *member, uint32_t number)
     const app__coll_run_t *const run = member->run;
     app__coll_block_t *const block = &run->blocks[number];
     while (block->permits && block->permit.loop < run->plan->cut.loops) {
-        look_at(member, number, &block->permit, &block->look_permit);
-        app__conn_t *const conn = receives_from(member, number, &block->look_permit);
-        if (conn != NULL) {
+        const look_t look = look_at(member, number, &block->permit);
+        if ((look.step.what & APP__STEP_RECV) != 0 && look.slices > 0) {
+            const uint32_t lane = block->channel + look.step.recv_lane;
+            app__conn_t *const conn = app__conn(member, look.step.recv_peer, lane, true);
             if (!app__conn_may_permit(conn, run->plan->window, number)) {
                 return;
             }
             app__conn_permit(conn);
         }
-        (void)move_on(run, block, &block->permit, &block->look_permit);
+        (void)move_on(run, block, &block->permit, look.slices);
     }
 }
 
@@ -118,7 +94,7 @@ static void stop_waiting(const app__coll_run_t *run, app__coll_block_t *block)
 // Returns whether the slice at hand must wait, and notes for what.
 static bool must_wait(app__member_t *member,
                       uint32_t number,
-                      const app__look_t *look,
+                      const look_t *look,
                       app__conn_t *from,
                       app__conn_t *to)
 {
@@ -147,7 +123,6 @@ static void handle_ended(sim_node_t *node, sim_timer_t *timer)
     app__coll_timer_t *const at = SIM_CONTAINER_OF(timer, app__coll_timer_t, timer);
     app__member_t *const member = at->member;
     SIM_CHECK(member->rank->node == node && member->run != NULL);
-    member->events++;
     app__coll_block_t *const block = &member->run->blocks[at->block];
     block->busy = false;
     block->handled = true;
@@ -207,25 +182,30 @@ static void finish_block(app__member_t *member, uint32_t number)
 }
 
 // Does the slice at hand; returns false if it must wait or takes time.
-static bool do_slice(app__member_t *member, uint32_t number)
+static bool do_slice(app__member_t *member, uint32_t number, const look_t *look)
 {
     const app__coll_run_t *const run = member->run;
-    app__coll_block_t *const block = &run->blocks[number];
-    app__look_t *const look = &block->look;
-    app__conn_t *const from = receives_from(member, number, look);
-    app__conn_t *const to = sends_to(member, number, look);
+    const app__coll_block_t *const block = &run->blocks[number];
+    const app__step_t *const step = &look->step;
+    const bool receives = (step->what & APP__STEP_RECV) != 0 && look->slices > 0;
+    const bool sends = (step->what & APP__STEP_SEND) != 0 && look->slices > 0;
+    app__conn_t *const from =
+        receives ? app__conn(member, step->recv_peer, block->channel + step->recv_lane, true)
+                 : NULL;
+    app__conn_t *const to =
+        sends ? app__conn(member, step->send_peer, block->channel + step->send_lane, false) : NULL;
     if (must_wait(member, number, look, from, to)) {
         return false;
     }
     const uint64_t bytes = look->slices > 0 ? bytes_of(look, block->at.slice) : 0;
-    if (bytes > 0 && handle(member, number, bytes, look->step.what)) {
+    if (bytes > 0 && handle(member, number, bytes, step->what)) {
         return false;
     }
-    if (from != NULL) {
+    if (receives) {
         app__conn_consume(from);
     }
-    if (to != NULL) {
-        app__conn_send(to, run->plan, bytes, look->step.what);
+    if (sends) {
+        app__conn_send(to, run->plan, bytes, step->what);
     }
     return true;
 }
@@ -236,12 +216,12 @@ static void advance(app__member_t *member, uint32_t number)
     app__coll_block_t *const block = &run->blocks[number];
     bool stepped = false;
     while (!block->done && !block->busy) {
-        look_at(member, number, &block->at, &block->look);
-        if (!do_slice(member, number)) {
+        const look_t look = look_at(member, number, &block->at);
+        if (!do_slice(member, number, &look)) {
             break;
         }
         const uint32_t step = block->at.step;
-        if (!move_on(run, block, &block->at, &block->look)) {
+        if (!move_on(run, block, &block->at, look.slices)) {
             finish_block(member, number);
         }
         stepped = stepped || block->at.step != step || block->done;
@@ -269,7 +249,6 @@ static void begin(sim_node_t *node, sim_timer_t *timer)
 {
     app__member_t *const member = SIM_CONTAINER_OF(timer, app__coll_timer_t, timer)->member;
     SIM_CHECK(member->rank->node == node && member->run != NULL);
-    member->events++;
     begin_blocks(member);
     app__coll_work_all(member->all->ranks[member->rank->number].host);
 }
@@ -280,9 +259,6 @@ static bool has_permits(const app__member_t *member, const app__coll_plan_t *pla
     const app__program_t *const program = &plan->program;
     const app__block_t block = program->algorithm->block(program, member->number, number);
     const app__member_t *const members = member->all->groups[member->group].members;
-    if (member->all->groups[member->group].one_host) {
-        return false;
-    }
     for (uint32_t i = 0; i < block.steps && plan->window > 0; i++) {
         const app__step_t step = app__program_step(program, member->number, number, i);
         if ((step.what & APP__STEP_RECV) != 0 &&
@@ -341,33 +317,6 @@ static void free_run(app__coll_run_t *run)
     }
 }
 
-static void finish_call(const app__member_t *member, uint32_t op)
-{
-    if (member->all->workload->memo != NULL) {
-        app__memo_ended(member->all->workload->memo, member->rank);
-    }
-    app__rank_finish(member->rank, op);
-    app__rank_pump(member->rank);
-}
-
-// Begins the member's next call, if one waits and none runs.
-static void begin_next(app__member_t *member)
-{
-    if (member->run != NULL || member->ending != APP__NO_OP || member->calls.head == APP__NO_OP) {
-        return;
-    }
-    const uint32_t op = app__queue_take(&member->calls, member->rank->states);
-    sim_node_t *const node = member->rank->node;
-    member->rank->states[op].start_ps = node->now_ps; // it may have waited for others
-    member->run = make_run(member, op);
-    const sim_time_t latency_ps = member->run->plan->latency.call_ps;
-    if (latency_ps > 0 && member->run->left > 0) {
-        sim_timer_arm(node, &member->run->begin.timer, node->now_ps + latency_ps);
-        return;
-    }
-    begin_blocks(member);
-}
-
 // Ends the member's call if all of its blocks are done, and begins the next one.
 static void settle(app__member_t *member)
 {
@@ -380,16 +329,25 @@ static void settle(app__member_t *member)
         const uint32_t op = member->run->op;
         free_run(member->run);
         member->run = NULL;
-        if (member->all->groups[member->group].inside != NULL) {
-            app__inside_ended(member->all->groups[member->group].inside, member);
+        if (member->all->workload->memo != NULL) {
+            app__memo_ended(member->all->workload->memo, member->rank);
         }
-        if (app__coll_ends_last(member)) {
-            app__coll_end_at(member, op, member->rank->node->now_ps);
-            return;
-        }
-        finish_call(member, op);
+        app__rank_finish(member->rank, op);
+        app__rank_pump(member->rank);
     }
-    begin_next(member);
+    if (member->run != NULL || member->calls.head == APP__NO_OP) {
+        return;
+    }
+    const uint32_t op = app__queue_take(&member->calls, member->rank->states);
+    sim_node_t *const node = member->rank->node;
+    member->rank->states[op].start_ps = node->now_ps; // it may have waited for others
+    member->run = make_run(member, op);
+    const sim_time_t latency_ps = member->run->plan->latency.call_ps;
+    if (latency_ps > 0 && member->run->left > 0) {
+        sim_timer_arm(node, &member->run->begin.timer, node->now_ps + latency_ps);
+        return;
+    }
+    begin_blocks(member);
 }
 
 void app__coll_wake(app__member_t *member, uint32_t block)
@@ -420,36 +378,6 @@ void app__coll_work_all(app__coll_host_t *host)
     host->working = false;
 }
 
-bool app__coll_ends_last(const app__member_t *member)
-{
-    return member->all->rotor && member->all->groups[member->group].one_host;
-}
-
-void app__coll_end_at(app__member_t *member, uint32_t op, sim_time_t time_ps)
-{
-    SIM_CHECK(member->ending == APP__NO_OP);
-    member->ending = op;
-    sim_timer_arm_last(member->rank->node, &member->end, time_ps, member->rank->number);
-}
-
-static void call_ends(sim_node_t *node, sim_timer_t *timer)
-{
-    app__member_t *const member = SIM_CONTAINER_OF(timer, app__member_t, end);
-    app__coll_host_t *const host = app__member_rank(member)->host;
-    const uint32_t op = member->ending;
-    SIM_CHECK(member->rank->node == node && !host->working && member->run == NULL);
-    if (member->repeats != APP__NO_OP) {
-        app__inside_over(member->all->groups[member->group].inside);
-    }
-    host->working = true;
-    member->ending = APP__NO_OP;
-    member->repeats = APP__NO_OP;
-    finish_call(member, op);
-    begin_next(member);
-    host->working = false;
-    app__coll_work_all(host);
-}
-
 void app__coll_begin(app__rank_t *rank, uint32_t op)
 {
     app__collectives_t *const all = rank->workload->collectives;
@@ -461,10 +389,6 @@ void app__coll_begin(app__rank_t *rank, uint32_t op)
     }
     for (uint32_t i = 0; i < at->member_count; i++) {
         if (at->members[i]->group == call->group) {
-            app__inside_t *const inside = all->groups[call->group].inside;
-            if (inside != NULL && app__inside_called(inside, at->members[i], op)) {
-                return;
-            }
             app__queue_put(&at->members[i]->calls, rank->states, op);
             app__coll_wake(at->members[i], APP__NO_BLOCK);
             app__coll_work_all(at->host);
@@ -483,7 +407,6 @@ static void make_members(app__collectives_t *all)
         const app__group_t *const group = &schedule->groups[g];
         app__coll_group_t *const made = &all->groups[g];
         made->members = sim_alloc_array((size_t)group->count + 1, sizeof(*made->members));
-        made->one_host = true;
         for (uint32_t i = 0; i < group->count; i++) {
             app__coll_rank_t *const rank = &all->ranks[group->ranks[i]];
             app__member_t *const member = &made->members[i];
@@ -492,17 +415,13 @@ static void make_members(app__collectives_t *all)
                 .rank = &all->workload->ranks[group->ranks[i]],
                 .group = g,
                 .number = i,
-                .ending = APP__NO_OP,
-                .repeats = APP__NO_OP,
             };
-            sim_timer_init(&member->end, call_ends);
             member->position =
                 sim_alloc_array((size_t)member->rank->port_count + 1, sizeof(*member->position));
             app__queue_init(&member->calls);
             size_t capacity = rank->member_count; // grows by one: there are few
             SIM_GROW(rank->members, rank->member_count, &capacity);
             rank->members[rank->member_count++] = member;
-            made->one_host = made->one_host && member->rank->node == made->members[0].rank->node;
         }
     }
 }
@@ -611,7 +530,6 @@ sim_err_t app__collectives_create(const app_context_t *context,
     app__collectives_t *const all = sim_alloc(sizeof(*all));
     workload->collectives = all;
     all->workload = workload;
-    all->rotor = sim_options(net_sim(workload->app.net))->rotor_ties;
     all->options = workload->options.collective;
     all->groups = sim_alloc_array(schedule->group_count + 1, sizeof(*all->groups));
     all->ranks = sim_alloc_array((size_t)schedule->rank_count + 1, sizeof(*all->ranks));
@@ -689,7 +607,6 @@ void app__collectives_destroy(app__collectives_t *all)
             free_run(group->members[i].run);
             sim_free(group->members[i].position);
         }
-        app__inside_destroy(group->inside);
         sim_free(group->members);
         sim_free(group->layout.node);
         sim_free(group->layout.local);
@@ -703,8 +620,6 @@ void app__collectives_destroy(app__collectives_t *all)
     }
     for (uint32_t h = 0; h < all->host_count; h++) {
         sim_free(all->hosts[h].work);
-        app__coming_free(all->hosts[h].spare);
-        app__starts_destroy(all->hosts[h].starts);
     }
     app__msccl_fini(&all->file);
     sim_free(all->hosts);

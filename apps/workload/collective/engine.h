@@ -12,7 +12,6 @@
 #include "apps/workload/collective/program.h"
 #include "apps/workload/internal.h"
 
-#define APP__INSIDE_MAX 128u     // ranks of a group whose calls within a host are repeated
 #define APP__COLL_WINDOW_MAX 64u // messages of a connection that wait in its buffer, at most
 
 // How a call is done: the same for all of a group's calls that are alike.
@@ -41,12 +40,6 @@ typedef struct app__sequence {
     uint32_t next;
     uint64_t ahead;
 } app__sequence_t;
-
-// Messages of collectives that a member has sent.
-typedef struct app__tally {
-    uint64_t messages;
-    uint64_t bytes; // on the wire
-} app__tally_t;
 
 typedef struct app__coll_message {
     uint64_t bytes; // on the wire
@@ -118,22 +111,9 @@ typedef struct app__place {
     uint32_t slice;
 } app__place_t;
 
-// A step at a place: what it does and how it is sliced. All members are 0 until it is looked at.
-typedef struct app__look {
-    app__step_t step;
-    uint64_t bytes; // of the step
-    uint64_t slice_bytes;
-    uint32_t slices;
-    bool known;
-    app__conn_t *from; // NULL: it receives nothing, or nobody has asked
-    app__conn_t *to;
-} app__look_t;
-
 typedef struct app__coll_block {
     app__place_t at;
     app__place_t permit; // first receive that has no clear-to-send
-    app__look_t look;    // at `at`
-    app__look_t look_permit;
     uint32_t steps;
     uint32_t channel;
     uint32_t awaits;  // block whose step this one waits for; APP__NO_BLOCK: none
@@ -170,12 +150,6 @@ struct app__member {
     app__op_queue_t calls; // that wait
     app__coll_run_t *run;  // NULL: none
     uint32_t unsent;       // messages whose memory the NIC still needs
-    sim_timer_t end;       // of a call, if such ends have an order (app__coll_ends_last)
-    uint32_t ending;       // its operation; APP__NO_OP: none
-    uint32_t repeats;      // operation of the call that is repeated from memory, or APP__NO_OP
-    app__tally_t sent;     // in calls that were simulated
-    uint64_t puts;         // of its messages to links within the host
-    uint64_t events;       // timers that its calls and its messages within the host had
     app__conn_t **buckets; // of connections
     uint32_t bucket_count; // power of 2
     uint32_t conn_count;
@@ -183,10 +157,8 @@ struct app__member {
 
 typedef struct app__coll_group {
     app__layout_t layout;
-    app__member_t *members;     // by number
-    uint32_t lanes;             // most of its plans
-    bool one_host;              // all members are on one host
-    struct app__inside *inside; // repeat/inside.h; NULL: its calls are not repeated by themselves
+    app__member_t *members; // by number
+    uint32_t lanes;         // most of its plans
 } app__coll_group_t;
 
 // Something to do at a member: advance a block, or start its next call.
@@ -201,8 +173,6 @@ typedef struct app__coll_host {
     size_t work_count;
     size_t work_capacity;
     bool working;
-    app__coming_t *spare;       // memory of messages that have come, a list by `next`
-    struct app__starts *starts; // repeat/starts.h; NULL: no group within the host is repeated
 } app__coll_host_t;
 
 // A message for flows.csv.
@@ -241,7 +211,6 @@ struct app__collectives {
     app__coll_options_t options;
     app__msccl_t file; // the algorithm that options.algorithm_file names; program NULL: none
     bool file_used;    // by some plan
-    bool rotor;        // ties go by rotor
     const app__algorithm_t *wanted; // options.algorithm; NULL: auto
     bool wanted_used;               // by some plan
     const char *refusal;            // why it cannot do some call; NULL: it can
@@ -281,12 +250,6 @@ uint64_t app__coll_wire_bytes(const app__coll_plan_t *plan, uint64_t bytes, uint
 
 void app__coll_wake(app__member_t *member, uint32_t block); // adds work; app__coll_work_all does it
 void app__coll_work_all(app__coll_host_t *host);
-// Returns whether the calls of a member that end at one instant do so behind all else that happens
-// on the host then, and in the order of the ranks. Then the order does not depend on what they did
-// before, and a call that is repeated from memory ends in its turn.
-bool app__coll_ends_last(const app__member_t *member);
-// Lets a call of such a member end at a time.
-void app__coll_end_at(app__member_t *member, uint32_t op, sim_time_t time_ps);
 
 // -- describe.c
 
@@ -392,7 +355,6 @@ void app__conn_permit(app__conn_t *conn); // sends a clear-to-send
 void app__conn_consume(app__conn_t *conn);
 void app__conns_reserve(app__collectives_t *collectives); // QP numbers of all members
 void app__conns_fini(app__member_t *member);
-void app__coming_free(app__coming_t *spare);        // a list
 bool app__conns_quiet(const app__member_t *member); // all messages have arrived, and it is known
 void app__conns_retire(app__member_t *member);      // frees all connections
 // Returns the ports at which the two ends of a connection lie, of the message with a number.

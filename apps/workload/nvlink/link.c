@@ -91,7 +91,6 @@ static void pass(sim_node_t *node, sim_timer_t *timer)
 {
     app__nvlink_t *const link = SIM_CONTAINER_OF(timer, app__nvlink_t, timer);
     SIM_CHECK(link->node == node && link->count > 0);
-    link->passes++;
     advance(link);
     app__passing_t *passing = take(link);
     arm(link);
@@ -112,7 +111,6 @@ void app__nvlink_init(app__nvlink_t *link, sim_node_t *node)
 void app__nvlink_put(app__nvlink_t *link, app__passers_t *stream, app__passing_t *passing)
 {
     passing->next = NULL;
-    link->puts++;
     if (stream->first != NULL) {
         stream->last->next = passing;
         stream->last = passing;

@@ -37,8 +37,6 @@ typedef struct app__nvlink {
     uint32_t count;
     uint64_t share;      // time that each stream had since the link was idle, in ps / 1024
     sim_time_t since_ps; // when it was brought up to date; 0 while the link is idle
-    uint64_t puts;       // messages so far
-    uint64_t passes;     // events of its timer so far
 } app__nvlink_t;
 
 // Fills an idle link of a node. It must stay where it is.

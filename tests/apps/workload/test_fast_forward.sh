@@ -7,8 +7,7 @@
 # collectives, the fabric and the congestion control are, on 1 and 2 threads; 32 calls of a contended
 # all-to-all are simulated twice; a run that must not skip says why.
 # Method: diff of result folders but for wall_*, digest and fast_forward: one scenario of 32 calls, and
-# scenarios drawn by tests/random-collectives, random-training and random-scenario (300, 300 and 60 in
-# the long form).
+# scenarios drawn by tests/random-collectives and tests/random-scenario (300 and 60 in the long form).
 # Not pinned: the time that a run takes.
 set -u
 . tests/script.sh
@@ -77,15 +76,6 @@ sed -i 's/delay: 1us/delay: 10us/' "$work/s.yaml"
 same "no rest"
 [ "$(number memo_hits)" = 0 ] || fail "no rest: $(number memo_hits) hits"
 grep -q '"no rest before it": [1-9]' "$work/summary" || fail "no rest: the summary does not tell it"
-
-# Groups within a host: their calls are repeated, also one right after the other and beside others.
-jobs=0
-[ -n "${TEST_LONG:-}" ] && count=300 || count=$(few 6 3)
-for i in $(seq 1 "$count"); do
-    tests/random-training "$i" >"$work/s.yaml"
-    same "tests/random-training $i" && [ "$(number local_hits)" != 0 ] && jobs=$((jobs + 1))
-done
-[ $((3 * jobs)) -ge "$count" ] || fail "$jobs of $count random jobs repeat calls within hosts, expected more"
 
 # Whatever is drawn.
 count=$(few 6 3)

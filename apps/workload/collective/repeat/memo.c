@@ -10,7 +10,6 @@
 #include "apps/workload/collective/repeat/memo.h"
 
 #include "apps/skips.h"
-#include "apps/workload/collective/repeat/inside.h"
 #include "nic/memo.h"
 
 #include <stdlib.h>
@@ -576,24 +575,11 @@ static void span_ends(sim_node_t *node, sim_timer_t *timer)
     SIM_CHECK(ending->rank->node == node);
 }
 
-// Returns whether calls of the group end in the order of the ranks: app__coll_ends_last.
-static bool has_own_turn(const app__memo_t *memo, const ending_t *ending)
-{
-    const app__rank_ops_t *const ops = ending->rank->ops;
-    const uint32_t call = app__peer_of(ops, &ops->ops[ending->op]);
-    return memo->workload->collectives->groups[memo->workload->schedule->calls[call].group]
-        .one_host;
-}
-
 // Arms the timer of a call's end, and again those of its host that are due at the same instant and
 // ended after it when the span was recorded.
-static void arm_end(const app__memo_t *memo, ending_t *ending)
+static void arm_end(const app__memo_t *memo, const ending_t *ending)
 {
     sim_node_t *const node = ending->rank->node;
-    if (has_own_turn(memo, ending)) {
-        sim_timer_arm_last(node, &ending->timer, ending->time_ps, ending->rank->number);
-        return;
-    }
     const uint32_t first = memo->first_turn[node->index];
     uint32_t least = ending->turn;
     for (const ending_t *next = ending; next != NULL;) {
@@ -602,8 +588,7 @@ static void arm_end(const app__memo_t *memo, ending_t *ending)
         for (uint32_t i = first; i < rank_count(memo) && memo->turns[i].node == node->index; i++) {
             const ending_t *const other = &memo->endings[memo->turns[i].rank];
             if (sim_timer_armed(&other->timer) && other->time_ps == ending->time_ps &&
-                !has_own_turn(memo, other) && other->turn > least &&
-                (next == NULL || other->turn < next->turn)) {
+                other->turn > least && (next == NULL || other->turn < next->turn)) {
                 next = other;
             }
         }
@@ -719,7 +704,6 @@ static void settle(app_skips_t *skips)
     for (uint64_t i = 0; i < most; i++) {
         app_skips_refuse(skips, "no rest before it");
     }
-    app__insides_count(memo->workload, skips);
 }
 
 app__memo_t *app__memo_create(app__workload_t *workload, app_skips_t *skips)

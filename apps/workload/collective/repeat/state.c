@@ -7,8 +7,7 @@
 // clang-format off
 #define CONN(member_, kind_) SIM_MEMO_FIELD(app__conn_t, member_, kind_)
 static const sim_memo_field_t conn_fields[] = {
-    CONN(phase, STATE), CONN(call, LAST), CONN(call_first, COUNT), CONN(filled, COUNT),
-    CONN(posted, COUNT),
+    CONN(phase, STATE), CONN(call, LAST), CONN(call_first, COUNT), CONN(filled, COUNT), CONN(posted, COUNT),
     CONN(allowed.next, COUNT), CONN(allowed.ahead, STATE), CONN(acked.next, COUNT),
     CONN(acked.ahead, STATE), CONN(arrived.next, COUNT), CONN(arrived.ahead, STATE),
     CONN(visible.next, COUNT), CONN(visible.ahead, STATE), CONN(ack_ps, STATE),
@@ -17,16 +16,6 @@ static const sim_memo_field_t conn_fields[] = {
 };
 static const sim_memo_type_t conn_type =
     SIM_MEMO_TYPE("connection", sizeof(app__conn_t), conn_fields);
-
-// Numbers of messages within a host: none of them matters, and messages that are repeated
-// (repeat/inside.c) have none.
-static const sim_memo_field_t local_fields[] = {
-    CONN(call, IGNORE), CONN(call_first, IGNORE), CONN(filled, IGNORE), CONN(posted, IGNORE),
-    CONN(acked.next, IGNORE), CONN(arrived.next, IGNORE), CONN(visible.next, IGNORE),
-    CONN(consumed, IGNORE), CONN(permitted, IGNORE), CONN(timer, IGNORE),
-};
-static const sim_memo_type_t local_type =
-    SIM_MEMO_TYPE("connection within a host", sizeof(app__conn_t), local_fields);
 
 static const sim_memo_field_t rank_fields[] = {
     SIM_MEMO_FIELD(app__coll_rank_t, messages, COUNT),
@@ -40,11 +29,7 @@ static const sim_memo_type_t rank_type =
 
 static const sim_memo_field_t port_fields[] = {
     SIM_MEMO_FIELD(app__port_t, nvlink.timer, IGNORE),
-    SIM_MEMO_FIELD(app__port_t, nvlink.puts, IGNORE),
-    SIM_MEMO_FIELD(app__port_t, nvlink.passes, IGNORE),
     SIM_MEMO_FIELD(app__port_t, nvlink_in.timer, IGNORE),
-    SIM_MEMO_FIELD(app__port_t, nvlink_in.puts, IGNORE),
-    SIM_MEMO_FIELD(app__port_t, nvlink_in.passes, IGNORE),
 };
 static const sim_memo_type_t port_type =
     SIM_MEMO_TYPE("port of a rank", sizeof(app__port_t), port_fields);
@@ -58,13 +43,8 @@ static const char *list_member(const app__member_t *member, sim_memo_list_t *lis
     if (member->unsent != 0 || !app__conns_quiet(member)) {
         return "messages that nobody took";
     }
-    const bool inside = member->all->groups[member->group].inside != NULL;
     for (uint32_t b = 0; b < member->bucket_count; b++) {
         for (app__conn_t *conn = member->buckets[b]; conn != NULL; conn = conn->next) {
-            if (inside) {
-                sim_memo_add(list, &local_type, conn);
-                continue;
-            }
             conn->phase = (conn->incoming ? conn->arrived.next : conn->filled) % member->all->slots;
             sim_memo_add(list, &conn_type, conn);
         }
