@@ -85,10 +85,6 @@ void sim_timer_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps);
 // three times the least delay of a link. Before sim_run. Without a call, such a timer fails a check
 // in ranks (kernel/ranks.h).
 void sim_expect_background(sim_t *sim);
-// Arms the timer behind all others of the instant that sim_timer_arm arms, whenever that is.
-// Timers that this function arms fire by `place`, which no other of them has at the instant. The
-// timer must not be armed, and ties must not go by insertion.
-void sim_timer_arm_last(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint32_t place);
 // Disarms the timer, if it is armed.
 void sim_timer_cancel(sim_node_t *node, sim_timer_t *timer);
 // Returns when an armed timer will fire.

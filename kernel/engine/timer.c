@@ -7,8 +7,6 @@
 
 #include "kernel/engine_internal.h"
 
-#define SEQUENCE_LAST (UINT64_C(1) << 63) // behind those of sim_timer_arm
-
 static inline bool before(const sim_timer_entry_t *a, const sim_timer_entry_t *b)
 {
     return a->time_ps < b->time_ps || (a->time_ps == b->time_ps && a->sequence < b->sequence);
@@ -199,12 +197,6 @@ void sim_timer_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps)
         !may_be_in_wheel(node, timer, time_ps) || !arm_in_wheel(node, timer, time_ps)) {
         arm_anywhere(node, timer, time_ps);
     }
-}
-
-void sim_timer_arm_last(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint32_t place)
-{
-    SIM_CHECK(!sim_timer_armed(timer) && sim__ties_by_hash(node->sim));
-    sim__timer_arm_as(node, timer, time_ps, SEQUENCE_LAST | place);
 }
 
 void sim_timer_cancel(sim_node_t *node, sim_timer_t *timer)

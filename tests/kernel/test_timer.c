@@ -206,53 +206,6 @@ START_TEST(ties_fire_in_order_of_arming)
 }
 END_TEST
 
-typedef struct turns {
-    clockwork_t *clockwork;
-    uint32_t fired[8];
-    uint32_t count;
-} turns_t;
-static turns_t turns;
-
-static void take_turn(sim_node_t *node, sim_timer_t *timer)
-{
-    const uint32_t number = (uint32_t)(timer - turns.clockwork->timers);
-    turns.fired[turns.count++] = number;
-    if (number == 6) { // armed by the last one of the others
-        sim_timer_arm(node, &turns.clockwork->timers[7], node->now_ps);
-    }
-}
-
-// Timers that are armed for the end of an instant fire by their places behind all others, also
-// those that are armed later, in a heap and beside a wheel.
-START_TEST(last_timers_fire_by_their_places)
-{
-    static const uint32_t expected[8] = {3, 4, 6, 7, 1, 0, 5, 2};
-    turns = (turns_t){0};
-    sim_t *const sim = make(&turns.clockwork, 8, 1);
-    sim_node_t *const node = &turns.clockwork->node;
-    sim_timer_t *const timers = turns.clockwork->timers;
-    if (_i == 1) {
-        sim_expect_timers(node);
-    }
-    for (uint32_t i = 0; i < 8; i++) {
-        sim_timer_init(&timers[i], take_turn);
-    }
-    sim_timer_arm_last(node, &timers[0], 5000, 7);
-    sim_timer_arm_last(node, &timers[1], 5000, 3);
-    sim_timer_arm_last(node, &timers[2], 5000, UINT32_MAX);
-    sim_timer_arm(node, &timers[3], 4999);
-    sim_timer_arm(node, &timers[4], 5000);
-    sim_timer_arm_last(node, &timers[5], 5000, 8);
-    sim_timer_arm(node, &timers[6], 5000);
-    ck_assert_int_eq(sim_run(sim), SIM_ENDED_DONE);
-    ck_assert_uint_eq(turns.count, 8);
-    for (uint32_t i = 0; i < 8; i++) {
-        ck_assert_uint_eq(turns.fired[i], expected[i]);
-    }
-    sim_destroy(sim);
-}
-END_TEST
-
 START_TEST(cancelling_is_idempotent)
 {
     clockwork_t *clockwork = NULL;
@@ -296,7 +249,6 @@ END_TEST
 
 CHECK_MAIN(CHECK_LOOP(timers_equal_a_list, 0, 15),
            CHECK_TEST(ties_fire_in_order_of_arming),
-           CHECK_LOOP(last_timers_fire_by_their_places, 0, 2),
            CHECK_TEST(cancelling_is_idempotent),
            CHECK_SIGNAL(the_past_is_a_bug, SIGABRT),
            CHECK_SIGNAL(never_is_a_bug, SIGABRT))
