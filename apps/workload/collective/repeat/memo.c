@@ -18,6 +18,8 @@
 #define QUIET_PS (2 * SIM_REST_PS)      // windows so far apart are looked at
 #define BYTES_MAX (UINT64_C(512) << 20) // of memory for spans
 
+static const char flows_max[] = "flows-max"; // the reason that a span got no more rows of flows.csv
+
 // The part of a rank in a span.
 typedef struct part {
     const app__coll_plan_t *plan; // NULL: none
@@ -44,6 +46,7 @@ typedef struct span {
     char *end;
     sim_time_t begin_ps; // of the first call
     sim_time_t end_ps;   // of its last event, after the begin
+    bool own_last;       // that may be an event of a rank's processor: the span was over before
     uint64_t hops;
     uint64_t failed;
     part_t *parts;      // by rank
@@ -87,6 +90,7 @@ struct app__memo {
     uint32_t *first_turn;  // by node: of its ranks in `turns`
     uint32_t *ended;       // by node: calls that have ended in the span
     uint64_t *own;         // by node: events of ranks' processors so far
+    sim_time_t *own_ps;    // by node: when the last of them was
 };
 
 // -- spans
@@ -290,7 +294,12 @@ static const span_t *find_span(const app__memo_t *memo,
 }
 
 // Returns whether a rank does nothing on the network before the end of a span, after its call.
-static bool stays_away(const app__rank_t *rank, const part_t *part, uint32_t op, sim_time_t end_ps)
+// *goes_on becomes true if the rank computes beyond the end.
+static bool stays_away(const app__rank_t *rank,
+                       const part_t *part,
+                       uint32_t op,
+                       sim_time_t end_ps,
+                       bool *goes_on)
 {
     const app__op_t *const at = &rank->ops->ops[op];
     for (uint32_t i = 0; i < at->required_count; i++) {
@@ -304,6 +313,7 @@ static bool stays_away(const app__rank_t *rank, const part_t *part, uint32_t op,
         if (after->type != APP__OP_CALC || part->end_ps + took_ps <= end_ps) {
             return false;
         }
+        *goes_on = true;
     }
     return true;
 }
@@ -327,6 +337,7 @@ static bool meets_call(const app__memo_t *memo, const span_t *span, uint32_t ran
 static const char *refuse_hit(const app__memo_t *memo, const span_t *span, sim_time_t begin_ps)
 {
     const sim_time_t until_ps = sim_options(net_sim(net_of(memo)))->until_ps;
+    bool goes_on = !span->own_last;
     if (begin_ps + span->end_ps >= until_ps) {
         return "end of the run";
     }
@@ -337,11 +348,13 @@ static const char *refuse_hit(const app__memo_t *memo, const span_t *span, sim_t
         if (memo->calls[r].plan != NULL && !stays_away(&memo->workload->ranks[r],
                                                        &span->parts[r],
                                                        memo->calls[r].op,
-                                                       span->end_ps)) {
+                                                       span->end_ps,
+                                                       &goes_on)) {
             return "calls close to each other";
         }
     }
-    return NULL;
+    // Where nobody computes any more, the run may end when the calls do, before the span's last event.
+    return goes_on ? NULL : "end of the run";
 }
 
 // -- recording
@@ -424,7 +437,7 @@ static const char *complete(const app__memo_t *memo, span_t *span)
         keep_records(memo, span, r);
         if (span->parts[r].record_count > 0 &&
             coll_rank(memo, r)->record_count == memo->workload->collectives->records_max) {
-            return "flows-max";
+            return flows_max;
         }
     }
     if (refused != NULL || !same || all_failed(memo) != span->failed) {
@@ -437,6 +450,7 @@ static const char *complete(const app__memo_t *memo, span_t *span)
         const sim_time_t last_ps = net_node_at(net, i)->sim.now_ps;
         const sim_time_t after_ps = last_ps > span->begin_ps ? last_ps - span->begin_ps : 0;
         span->end_ps = after_ps > span->end_ps ? after_ps : span->end_ps;
+        span->own_last = span->own_last || (after_ps > 0 && last_ps == memo->own_ps[i]);
     }
     return sim_memo_changed(&span->list, span->start, span->end, &offset);
 }
@@ -460,7 +474,8 @@ static void audit(const app__memo_t *memo, const span_t *span, const char *why)
 {
     const span_t *const kept = memo->audited;
     const char *name = why != NULL ? why : "times of calls";
-    bool same = why == NULL && span->hops == kept->hops && span->end_ps == kept->end_ps;
+    bool same = why == NULL && span->hops == kept->hops &&
+                (span->own_last || kept->own_last || span->end_ps == kept->end_ps);
     for (uint32_t r = 0; r < rank_count(memo) && same; r++) {
         same = same_part(&span->parts[r], &kept->parts[r], span->begin_ps - kept->begin_ps);
     }
@@ -488,7 +503,10 @@ static void finish(app__memo_t *memo)
     memo->recorded = NULL;
     const char *why = complete(memo, span);
     if (memo->audited != NULL) {
-        audit(memo, span, why);
+        // The rows of flows.csv may have ended in this span and not in the one that is kept.
+        if (why != flows_max) {
+            audit(memo, span, why);
+        }
         memo->audited = NULL;
         span_free(memo, span);
         return;
@@ -637,6 +655,7 @@ void app__memo_ended(app__memo_t *memo, const app__rank_t *rank)
 void app__memo_ran(app__memo_t *memo, const app__rank_t *rank)
 {
     memo->own[rank->node->index]++;
+    memo->own_ps[rank->node->index] = rank->node->now_ps;
 }
 
 // -- decisions
@@ -715,6 +734,7 @@ app__memo_t *app__memo_create(app__workload_t *workload, app_skips_t *skips)
     memo->calls = sim_alloc_array((size_t)ranks + 1, sizeof(*memo->calls));
     memo->endings = sim_alloc_array((size_t)ranks + 1, sizeof(*memo->endings));
     memo->own = sim_alloc_array(nodes + 1, sizeof(*memo->own));
+    memo->own_ps = sim_alloc_array(nodes + 1, sizeof(*memo->own_ps));
     memo->turns = sim_alloc_array((size_t)ranks + 1, sizeof(*memo->turns));
     memo->first_turn = sim_alloc_array(nodes + 1, sizeof(*memo->first_turn));
     memo->ended = sim_alloc_array(nodes + 1, sizeof(*memo->ended));
@@ -745,6 +765,7 @@ void app__memo_destroy(app__memo_t *memo)
     sim_free(memo->calls);
     sim_free(memo->endings);
     sim_free(memo->own);
+    sim_free(memo->own_ps);
     sim_free(memo->turns);
     sim_free(memo->first_turn);
     sim_free(memo->ended);
