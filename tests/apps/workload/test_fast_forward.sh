@@ -83,8 +83,9 @@ ties: rotor
 network: {draws: packet}
 topology: {star: {hosts: 1, nics-per-host: 8, rate: 400Gbps, delay: 500ns}}
 traffic:
-  - training: {model: gpt-7b, ffn: 2048, layers: 1, hidden: 512, heads: 8, kv-heads: 8, vocab: 1024, sequence: 64,
-               tp: 2, dp: 2, microbatches: 1, iterations: 2, overlap: none, bucket: 4MB, tflops: 10, calc-grid: 1us}
+  - training: {model: gpt-7b, layers: 1, hidden: 512, ffn: 2048, heads: 8, kv-heads: 8, vocab: 1024,
+               sequence: 64, tp: 2, dp: 2, microbatches: 1, iterations: 2, overlap: none, bucket: 4MB,
+               tflops: 10, calc-grid: 1us}
 END
 same "uncertain end" --yes --set fast-forward.audit=1
 [ "$(number audited)" -ge 1 ] || fail "uncertain end: nothing was audited"

@@ -353,7 +353,7 @@ static const char *refuse_hit(const app__memo_t *memo, const span_t *span, sim_t
             return "calls close to each other";
         }
     }
-    // Where nobody computes any more, the run may end when the calls do, before the span's last event.
+    // Where nobody computes any more, the run may end when the calls do, before the last event.
     return goes_on ? NULL : "end of the run";
 }
 
