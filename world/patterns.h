@@ -25,13 +25,6 @@ SIM_MUST_CHECK sim_err_t world_pattern_check(const char *pattern, sim_message_t 
 // Returns whether the whole name matches the pattern, which must have been checked.
 bool world_pattern_match(const char *pattern, const char *name);
 
-// Finds a number that ends a range, or stands alone, in a bracket of a pattern that is no list, and
-// that no name has. fn returns whether some name matches a pattern. Returns the pattern with this
-// number in place of the bracket ("host9" of "host[1-9]"), and in *known the pattern with any
-// number there ("host[*]"); the caller frees both with sim_free. NULL: there is none.
-typedef bool (*world_pattern_fn)(const char *pattern, void *ctx);
-char *world_pattern_missing(const char *pattern, world_pattern_fn fn, void *ctx, char **known);
-
 // Returns whether the pattern matches its own text only.
 bool world_pattern_is_literal(const char *pattern);
 

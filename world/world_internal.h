@@ -13,13 +13,6 @@ SIM_MUST_CHECK sim_err_t world__find_hosts(const char *pattern,
                                            app_hosts_t *hosts,
                                            sim_message_t *message,
                                            void *ctx);
-// Refuses a pattern with a range of which an end, or a number alone, is in no name of a node of the
-// kind (-1: any) or of a NIC. place may be NULL.
-SIM_MUST_CHECK sim_err_t world__check_ranges(const world_t *world,
-                                             const char *pattern,
-                                             int kind,
-                                             const world_place_t *place,
-                                             world_error_t *error);
 
 // links.c: return whether the names mean link l, or the next link that joins a and b, and whether a
 // port is at the end of its link that the names begin with.

@@ -27,11 +27,6 @@ sim_err_t world__check_node_overlays(const world_t *world, world_error_t *error)
             (overlay->switch_map != NULL && !switches) || (overlay->own_kind != NULL && !own);
         const bool wants_host = overlay->nic_map != NULL && !hosts;
         if (any && !wants_switch && !wants_host) {
-            const sim_err_t result =
-                world__check_ranges(world, overlay->pattern, -1, &overlay->place, error);
-            if (result != SIM_OK) {
-                return result;
-            }
             continue;
         }
         const char *const what = !any ? "node" : wants_switch ? "switch" : "host";

@@ -196,81 +196,6 @@ static sim_err_t no_such_host(const world_t *world, const char *pattern, sim_mes
     return sim_fail(message, SIM_ERR_UNKNOWN, "%.500s", error.text);
 }
 
-// Nodes that a pattern may mean.
-typedef struct names {
-    const world_t *world;
-    int kind; // -1: any
-} names_t;
-
-// Returns the name of the node if the pattern matches it, else NULL.
-static const char *matched_name(const names_t *names, const char *pattern, size_t node)
-{
-    const world_t *const world = names->world;
-    const bool fits = names->kind < 0 || (int)net_kind_of(world->net, node) == names->kind;
-    const char *const name = net_node_name(world->net, node);
-    return fits && world_pattern_match(pattern, name) ? name : NULL;
-}
-
-// Returns the first or the last name of a node, or of a NIC of a host, that matches; NULL: none.
-static const char *edge_name(const names_t *names, const char *pattern, bool last)
-{
-    const world_t *const world = names->world;
-    const char *found = NULL;
-    const size_t nodes = net_node_count(world->net);
-    for (size_t i = 0; i < nodes && found == NULL; i++) {
-        found = matched_name(names, pattern, last ? nodes - 1 - i : i);
-    }
-    for (size_t i = 0; i < world->nic_count && found == NULL; i++) {
-        const char *const name = world->nics[last ? world->nic_count - 1 - i : i].name;
-        found = world_pattern_match(pattern, name) ? name : NULL;
-    }
-    return found;
-}
-
-static bool any_name(const char *pattern, void *ctx)
-{
-    return edge_name(ctx, pattern, false) != NULL;
-}
-
-sim_err_t world__check_ranges(const world_t *world,
-                              const char *pattern,
-                              int kind,
-                              const world_place_t *place,
-                              world_error_t *error)
-{
-    names_t names = {world, kind};
-    world_pattern_list_t list;
-    sim_message_t message;
-    sim_err_t result = world_pattern_list_parse(pattern, &list, &message);
-    SIM_CHECK(result == SIM_OK); // the pattern was checked when it was read
-    for (size_t i = 0; i < list.count && result == SIM_OK; i++) {
-        char *known = NULL;
-        char *const missing = world_pattern_missing(list.patterns[i], any_name, &names, &known);
-        if (missing == NULL) {
-            continue;
-        }
-        world_shown_t shown;
-        world_shown_t absent;
-        result = world_fail(error,
-                            SIM_ERR_UNKNOWN,
-                            place,
-                            "'%s' includes '%s', which does not exist",
-                            world_show(&shown, list.patterns[i]),
-                            world_show(&absent, missing));
-        const char *const first = edge_name(&names, known, false);
-        if (first != NULL) {
-            world_error_add(error,
-                            ", expected names from %s to %s",
-                            first,
-                            edge_name(&names, known, true));
-        }
-        sim_free(missing);
-        sim_free(known);
-    }
-    world_pattern_list_fini(&list);
-    return result;
-}
-
 sim_err_t world__find_hosts(const char *pattern,
                             app_hosts_t *hosts,
                             sim_message_t *message,
@@ -302,11 +227,6 @@ sim_err_t world__find_hosts(const char *pattern,
         before = count;
     }
     world_pattern_list_fini(&list);
-    world_error_t error;
-    if (result == SIM_OK &&
-        world__check_ranges(world, pattern, NET_NODE_HOST, NULL, &error) != SIM_OK) {
-        result = sim_fail(message, SIM_ERR_UNKNOWN, "%.500s", error.text);
-    }
     if (result == SIM_OK) {
         hosts->count = 0;
         hosts->interfaces = sim_alloc_array(before + 1, sizeof(*hosts->interfaces));

@@ -236,50 +236,6 @@ bool world_pattern_match(const char *pattern, const char *name)
     return reached[length];
 }
 
-// Returns the pattern with a number in place of the bracket if no name has it, else NULL.
-static char *missing_number(const char *pattern,
-                            const char *bracket,
-                            uint64_t number,
-                            world_pattern_fn fn,
-                            void *ctx)
-{
-    char *const one = sim_format("%.*s%" PRIu64 "%s",
-                                 (int)(bracket - pattern),
-                                 pattern,
-                                 number,
-                                 strchr(bracket, ']') + 1);
-    if (!fn(one, ctx)) {
-        return one;
-    }
-    sim_free(one);
-    return NULL;
-}
-
-char *world_pattern_missing(const char *pattern, world_pattern_fn fn, void *ctx, char **known)
-{
-    char *missing = NULL;
-    const char *bracket = strchr(pattern, '[');
-    while (bracket != NULL && missing == NULL) {
-        const char *p = bracket + 1;
-        while (*p != '*' && *p != ']' && missing == NULL) {
-            uint64_t first;
-            uint64_t last;
-            p += read_range(p, &first, &last);
-            p += *p == ',';
-            missing = missing_number(pattern, bracket, first, fn, ctx);
-            if (missing == NULL && last != first && last != UINT64_MAX) {
-                missing = missing_number(pattern, bracket, last, fn, ctx);
-            }
-        }
-        const char *const end = strchr(bracket, ']') + 1;
-        if (missing != NULL) {
-            *known = sim_format("%.*s[*]%s", (int)(bracket - pattern), pattern, end);
-        }
-        bracket = strchr(end, '[');
-    }
-    return missing;
-}
-
 // Parses a list of pairs, "[a->b, c->d]": the first pair, and the others chained to it.
 static sim_err_t parse_pairs(const char *pattern,
                              const char *separator,
