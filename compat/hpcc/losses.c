@@ -42,6 +42,7 @@ static void set_up_link(compat_hpcc_t *rules, size_t index)
     for (int e = 0; e < 2; e++) {
         ends[e]->rare->is_lost_on_arrival = is_lost;
         ends[e]->rare->arrival_loss_ctx = turns;
+        ends[e]->loses_arrivals = true;
     }
 }
 
