@@ -146,7 +146,8 @@ static void share_arrays(const net_t *net, net_routes_t *routes, bool ports)
         size_t at = (size_t)hash_of(own) & (slot_count - 1);
         while (slots[at] != NULL) {
             const array_t other = array_of(net, slots[at], ports);
-            if (other.bytes == own.bytes && memcmp(other.data, own.data, own.bytes) == 0) {
+            if (other.bytes == own.bytes &&
+                (own.bytes == 0 || memcmp(other.data, own.data, own.bytes) == 0)) {
                 break;
             }
             at = (at + 1) & (slot_count - 1);
