@@ -104,13 +104,25 @@ static bool holds(const char *folder, const char *scenario_file)
     return held;
 }
 
-sim_err_t results_folder_check(const char *folder, const char *scenario_file, world_error_t *error)
+// Returns whether a run holds the folder: its file of the lock is there.
+static bool is_busy(const char *folder)
 {
-    // A run that ends at this moment moves its files. Whoever takes its lock afterwards looks.
     char *const lock = sim_format("%s/" RESULTS_LOCK_OF_RUN, folder);
     const bool busy = is_regular_file(lock);
     sim_free(lock);
-    return busy ? SIM_OK : results__folder_check_content(folder, scenario_file, error);
+    return busy;
+}
+
+sim_err_t results_folder_check(const char *folder, const char *scenario_file, world_error_t *error)
+{
+    // A run that begins or ends at this moment makes and moves files while their names are read, so
+    // a refusal needs a second look. Whoever takes the lock of a run afterwards looks again.
+    sim_err_t result = SIM_ERR_EXISTS;
+    for (int look = 0; look < 2 && result != SIM_OK; look++) {
+        result =
+            is_busy(folder) ? SIM_OK : results__folder_check_content(folder, scenario_file, error);
+    }
+    return result;
 }
 
 sim_err_t results__folder_check_content(const char *folder,
