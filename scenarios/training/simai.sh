@@ -3,14 +3,16 @@
 # simai - do collectives and a small GPT take the times that SimAI gives them?
 #
 # The study writes SimAI's workloads and its topologies, Spectrum-X and DCN+, and runs them with its
-# rules: a queue pair a message, its latency of 3 us, its lengths of frames, its order of queue pairs, its
-# hash with its UDP ports, its window and its congestion control. Times are in us, of SimAI da7cc783 on
-# ns-3, whose total is the time of rank 0; ours_us is rank 0's, too. For all-to-alls both are the end of
-# the last message, and for the GPT that of the last rank. Where messages share links, the order of events
-# at one instant decides for how long: ours_us is then the mean over the seeds, from low_us to high_us.
-# Rows "tutorial" are those of SimAI's tutorial, whose NVLink and latency differ: all-reduces in a
-# server, and between 32 servers, on their rails or, "dcn", with a leaf for 8 servers. Its payload is not
-# stated. theirs_us is from the bus bandwidth, with 1 us of computation.
+# rules: a queue pair a message, its lengths of frames and whole ns, its order of queue pairs, its hash
+# with its UDP ports, its window and its congestion control. A message leaves AS_SEND_LAT and 10 ns after
+# what it waits for; in reduce-scatters and rings of data parallelism, 40 ns. Times are in us, of SimAI
+# da7cc783 on ns-3, whose total is the time of rank 0; ours_us is rank 0's, too. For all-to-alls both are
+# the end of the last message, and for the GPT that of the last rank. Where messages share links, the
+# order of events at one instant decides for how long: ours_us is then the mean over the seeds, from
+# low_us to high_us. Rows "tutorial" are those of SimAI's tutorial, whose NVLink and latency differ:
+# all-reduces in a server, and between 32 servers, on their rails or, "dcn", with a leaf for 8 servers.
+# theirs_us is from the bus bandwidth, whose GB are 2^30 bytes, with 1 us of computation. Rows come in the
+# order of their costs; `--set rows="gpt ar_dp_256_64_dcn_tutorial"` runs some.
 set -eu
 . "$(dirname "$0")/training_lib.sh"
 begin "$1" workload,nr,payload,low_us,high_us,ours_us,theirs_us,difference_percent
@@ -84,9 +86,18 @@ finish() {
         END { print last / 1000 }' "$out/run/flows.csv" ;;
     esac
 }
+# send_latency NAME: prints the time from what a message waits for to its first packet, in ns
+send_latency() {
+    case $1 in
+    rs_* | *_dp_*) echo $(((tutorial ? 2000 : 3000) + 40)) ;;
+    *) echo $(((tutorial ? 2000 : 3000) + 10)) ;;
+    esac
+}
+rows=" $(pick rows "a2a_tp_16_1 ag_tp_16_16 ar_tp_8_16_tutorial" all) "
 nr=0
 while read -r name payload theirs tutorial fabric; do
-    [ "$quick" = 0 ] || [[ $name =~ ^(a2a_tp_16_1|ag_tp_16_16)$ ]] || continue
+    row=$name${fabric:+_$fabric}${tutorial:+_tutorial}
+    [[ $rows =~ " all "|" $row " ]] || continue
     nvlink=${tutorial:-2880}
     nr=$((nr + 1))
     gpus=$(echo "$name" | cut -d_ -f3)
@@ -96,52 +107,54 @@ while read -r name payload theirs tutorial fabric; do
     # SimAI's window: a round trip over four links of 500 ns, with whole ns for a payload, at 400 Gbps
     window=$((50 * (4000 + 4 * (payload / 50))))
     times=()
-    for seed in $(pick seeds "1" "$([ -n "$fabric" ] && echo 1 2 3 || echo 1 2 3 4 5 6 7 8 9 10)"); do
-        simulate_file workload.yaml file="$(realpath "$out/workload.txt")" topology=file frames=bare \
+    for seed in $(pick seeds "1" "$([ -n "$fabric" ] && echo 1 2 3 4 5 || echo 1 2 3 4 5 6 7 8 9 10)"); do
+        simulate_file workload.yaml file="$(realpath "$out/workload.txt")" topology=file frames=simai \
             topology_file="$(realpath "$out/topology")" payload="$payload" scheduler=scan \
             queue_pairs=per-message protocol=plain arrival=acknowledged aicb_semantics=simai \
             balance=simai source_ports=counted window=$window cc=simai \
-            send_latency="$([ -n "$tutorial" ] && echo 2us || echo 3us)" seed="$seed"
+            send_latency="$(send_latency "$name")ns" seed="$seed"
         times+=("$(finish "$name")")
-        [[ -n $fabric || ($name != *dp* && $name != gpt && -z $tutorial) ]] || break # no link is shared
+        [[ -n $fabric || $name =~ ^a[rg]_tp_(16|32)|^rs_tp ]] || break # no hash decides
     done
     read -r low high mean < <(printf '%s\n' "${times[@]}" | awk '
         NR == 1 || $1 < low { low = $1 } $1 > high { high = $1 } { sum += $1 }
         END { printf "%.6g %.6g %.6g\n", low, high, sum / NR }')
-    put "$name${fabric:+_$fabric}${tutorial:+_tutorial}" $nr "$payload" "$low" "$high" \
-        "$(against "$mean" "$theirs")"
+    put "$row" $nr "$payload" "$low" "$high" "$(against "$mean" "$theirs")"
 done <<'ROWS'
+a2a_tp_16_1 9000 20.233
+ar_dp_16_16 9000 350.68
+rs_dp_32_16 9000 271
+ag_dp_32_16 9000 271
+ar_dp_32_16 9000 541
+a2a_tp_16_16 9000 179.267
+a2a_tp_16_16 4096 178.704
+a2a_tp_32_16 9000 264
+ar_tp_8_16 9000 193.8 1440
+ar_tp_8_32 9000 356.8 1440
+ar_tp_8_64 9000 682.0 1440
+ar_tp_8_128 9000 1335.7 1440
+ar_tp_8_256 9000 2641.3 1440
+ar_tp_8_512 9000 5250.0 1440
+gpt 9000 11336.6
+ag_tp_16_16 9000 83
+rs_tp_16_16 9000 87
 ar_tp_16_1 9000 114
 ar_tp_16_16 9000 165
 ar_tp_16_16 4096 151
 ar_tp_16_64 9000 394
-ag_tp_16_16 9000 83
-rs_tp_16_16 9000 87
-a2a_tp_16_1 9000 20.233
-a2a_tp_16_16 9000 179.267
-a2a_tp_16_16 4096 178.704
-ar_dp_16_16 9000 351
-gpt 9000 11337
 ar_tp_32_16 9000 269
-a2a_tp_32_16 9000 264
-ar_dp_32_16 9000 541
-rs_dp_32_16 9000 271
-ag_dp_32_16 9000 271
 ar_tp_32_64 9000 498
-ar_tp_8_16 9000 208.0 1440
-ar_tp_8_16 1000 208.0 1440
-ar_tp_8_32 1000 383.1 1440
-ar_tp_8_64 1000 732.2 1440
-ar_tp_8_128 1000 1434.5 1440
-ar_tp_8_256 1000 2835.7 1440
-ar_tp_8_512 1000 5637.6 1440
-ar_dp_256_16 1000 983.2 2880
-ar_dp_256_64 1000 3093.1 2880
-ar_dp_256_16 1000 1394.2 2880 dcn
-ar_dp_256_16 9000 1394.2 2880 dcn
-ar_dp_256_32 9000 2524.4 2880 dcn
-ar_dp_256_64 9000 5492.5 2880 dcn
-ar_dp_256_128 9000 7386.7 2880 dcn
-ar_dp_256_256 9000 14366 2880 dcn
+ar_dp_256_16 9000 915.6 2880
+ar_dp_256_32 9000 1569.6 2880
+ar_dp_256_16 9000 1300.3 2880 dcn
+ar_dp_256_64 9000 2884.2 2880
+ar_dp_256_32 9000 2347.8 2880 dcn
+ar_dp_256_128 9000 5505.3 2880
+ar_dp_256_64 9000 5110.4 2880 dcn
+ar_dp_256_256 9000 10741 2880
+ar_dp_256_128 9000 6881.3 2880 dcn
+ar_dp_256_512 9000 21199 2880
+ar_dp_256_256 9000 13381 2880 dcn
+ar_dp_256_512 9000 26762 2880 dcn
 ROWS
 labels=1 draw workload ours_us theirs_us

@@ -60,9 +60,11 @@ near() {
         index($0, row) == 1 { found = $NF < most && $NF > -most } END { exit !found }' ||
         fail "$1: $2 differs by $3 percent or more: $(rows "$1")"
 }
-near simai ag_tp_16_16 3
-near simai a2a_tp_16_1 6
+near simai ag_tp_16_16 10
+near simai a2a_tp_16_1 0.1
+near simai ar_tp_8_16_tutorial 0.2
 near atlahs heap,2 10
+near atlahs broadcast-ends 5
 near nccl B,268435456 20
 near nccl A,8 1
 near echo between,18000 20
