@@ -110,6 +110,7 @@ static app__coll_times_t row_of(const item_t *items, size_t count, const span_t 
     sim_sample_set_fini(&set);
     return (app__coll_times_t){
         .name = items->name,
+        .kind = app__coll_kind_name((app__coll_kind_t)call->kind),
         .count = times.count,
         .bytes = call->bytes,
         .ranks = ranks,
@@ -157,6 +158,7 @@ app__coll_times_t *app__exchange_times(const app__workload_t *workload)
     sim_sample_set_fini(&set);
     *row = (app__coll_times_t){
         .name = "send-recv",
+        .kind = "send-recv",
         .count = times.count,
         .bytes = ops->ops[0].size,
         .ranks = workload->schedule->rank_count,
@@ -204,6 +206,7 @@ app__coll_times_t *app__coll_times(const app__workload_t *workload, size_t *coun
     }
 static const sim_report_row_t rows[] = {
     TEXT(name, "name that the schedule gives, else that of the collective"),
+    TEXT(kind, "collective that the calls are, such as all-reduce"),
     APP__WHOLE(app__coll_times_t, count, "", "calls that have ended at all ranks"),
     APP__WHOLE(app__coll_times_t, bytes, "bytes", "size of a call"),
     APP__WHOLE(app__coll_times_t, ranks, "", "ranks of a call"),

@@ -8,6 +8,7 @@
 // Calls of collectives that are alike: one name, kind, size, and number of ranks.
 typedef struct app__coll_times {
     const char *name;
+    const char *kind;
     uint64_t count; // calls that have ended at all ranks
     uint64_t bytes; // of a call
     uint64_t ranks;
