@@ -101,7 +101,14 @@ static const char *const attr_names[APP__CHAKRA_ATTRS] = {
 };
 
 // Numbers of AttributeProto's fields.
-enum { ATTR_NAME = 1, ATTR_SINT32 = 15, ATTR_SINT64 = 17, ATTR_STRING = 29 };
+enum {
+    ATTR_NAME = 1,
+    ATTR_DOUBLE = 3,
+    ATTR_FLOAT = 5,
+    ATTR_SINT32 = 15,
+    ATTR_SINT64 = 17,
+    ATTR_STRING = 29
+};
 
 int app__chakra_attr_of(const app__chakra_text_t *name)
 {
@@ -113,13 +120,39 @@ int app__chakra_attr_of(const app__chakra_text_t *name)
     return -1;
 }
 
+// Reads the value of a field as a whole number, whatever its type is. False: it has a fraction.
+static bool whole_of(const field_t *field, uint64_t *value)
+{
+    double real = 0;
+    float single = 0;
+    const uint32_t bits = (uint32_t)field->value;
+    *value = field->value;
+    if (field->number == ATTR_SINT32 || field->number == ATTR_SINT64) {
+        *value = field->value >> 1 ^ (0 - (field->value & 1)); // zigzag
+        return true;
+    }
+    if (field->number == ATTR_DOUBLE && field->wire == WIRE_64) {
+        memcpy(&real, &field->value, sizeof(real));
+    } else if (field->number == ATTR_FLOAT && field->wire == WIRE_32) {
+        memcpy(&single, &bits, sizeof(single));
+        real = (double)single;
+    } else {
+        return true;
+    }
+    if (!(real >= -0x1p62 && real <= 0x1p62)) {
+        return false;
+    }
+    const int64_t whole = (int64_t)real;
+    *value = (uint64_t)whole;
+    return (double)whole >= real && (double)whole <= real;
+}
+
 // Reads an attribute of a node: whole numbers of any type, and texts.
 static bool read_attr(input_t in, app__chakra_node_t *node)
 {
     app__chakra_text_t name = {NULL, 0};
     app__chakra_text_t text = {NULL, 0};
-    uint64_t value = 0;
-    bool has_value = false;
+    field_t number = {.number = 0}; // the last one that is no text
     while (in.at < in.end) {
         field_t field;
         if (!read_field(&in, &field)) {
@@ -130,13 +163,13 @@ static bool read_attr(input_t in, app__chakra_node_t *node)
             text = field.number == ATTR_STRING ? text_of(&field.bytes) : text;
             continue;
         }
-        const bool zigzag = field.number == ATTR_SINT32 || field.number == ATTR_SINT64;
-        value = zigzag ? field.value >> 1 ^ (0 - (field.value & 1)) : field.value;
-        has_value = true;
+        number = field;
     }
-    const int known = has_value && name.text != NULL ? app__chakra_attr_of(&name) : -1;
+    const int known = number.number > 0 && name.text != NULL ? app__chakra_attr_of(&name) : -1;
     if (known >= 0) {
-        node->values[known] = value;
+        if (!whole_of(&number, &node->values[known])) {
+            return false;
+        }
         node->has = (uint8_t)(node->has | 1u << known);
     }
     if (name.text != NULL && text.text != NULL && is_text(&name, "pg_name")) {

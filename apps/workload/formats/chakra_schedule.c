@@ -13,6 +13,7 @@
 #define CPU_OF_HOST 1u // nodes with is_cpu_op run beside those of the GPU
 #define PEER_MAX UINT64_C(100000)
 #define GROUPS_MAX 4096u
+#define NAME_BYTES_MAX 100u // of a node, in messages
 
 // A group of ranks, and how far each of them has come.
 typedef struct group {
@@ -21,6 +22,7 @@ typedef struct group {
     uint32_t count;
     size_t capacity;
     uint32_t *seen;  // per rank of the job: collectives so far
+    uint32_t last;   // node of the present rank's last one
     uint32_t *calls; // by number: index in the schedule
     size_t call_count;
     size_t call_capacity;
@@ -134,7 +136,9 @@ static sim_err_t fail_node(const job_t *job,
                     "%s: node %" PRIu64 " (%.*s): %s",
                     job->traces[rank].file,
                     node->id,
-                    node->name.text == NULL ? 0 : (int)(node->name.length % 100),
+                    node->name.text == NULL              ? 0
+                    : node->name.length < NAME_BYTES_MAX ? (int)node->name.length
+                                                         : (int)NAME_BYTES_MAX,
                     node->name.text,
                     problem);
 }
@@ -302,11 +306,19 @@ static app__coll_kind_t kind_of(uint64_t comm_type)
     return comm_type < SIM_COUNT_OF(kinds) ? kinds[comm_type] : APP__COLL_COUNT;
 }
 
-// Finds the call of a rank's next collective in its group, or makes it.
+// The dependencies of a rank's operations, which have the numbers of their nodes.
+typedef struct order {
+    app__dependency_t *list;
+    size_t count;
+} order_t;
+
+// Finds the call of a rank's next collective in its group, or makes it. It begins behind the call
+// before: ranks that begin the calls of a group in different orders would wait for each other.
 static sim_err_t take_collective(job_t *job,
                                  uint32_t rank,
                                  const app__chakra_node_t *node,
-                                 app__op_t *op)
+                                 app__op_t *op,
+                                 order_t *order)
 {
     group_t *const group = group_of(job, &node->group);
     const app__coll_kind_t kind = kind_of(node->values[APP__CHAKRA_COMM_TYPE]);
@@ -339,7 +351,12 @@ static sim_err_t take_collective(job_t *job,
         .root = (uint32_t)node->values[APP__CHAKRA_COMM_ROOT],
         .kind = (uint8_t)kind,
     };
+    const uint32_t index = (uint32_t)(node - job->traces[rank].nodes);
     const uint32_t number = group->seen[rank]++;
+    if (number > 0) {
+        order->list[order->count++] = (app__dependency_t){index, group->last, true};
+    }
+    group->last = index;
     if (number == group->call_count) {
         SIM_GROW(group->calls, group->call_count, &group->call_capacity);
         group->calls[group->call_count++] = app__schedule_call(job->schedule, &call);
@@ -364,12 +381,12 @@ static sim_err_t take_message(job_t *job,
     const bool sends = node->type == APP__CHAKRA_SEND;
     const app__chakra_attr_t attr = sends ? APP__CHAKRA_COMM_DST : APP__CHAKRA_COMM_SRC;
     const uint64_t peer = node->values[attr];
-    if (!app__chakra_has(node, attr) || peer >= job->ranks || peer == rank) {
+    if (!app__chakra_has(node, attr) || peer >= job->ranks) {
         return fail_node(job,
                          rank,
                          node,
-                         sends ? "comm_dst is missing or wrong, expected another rank"
-                               : "comm_src is missing or wrong, expected another rank");
+                         sends ? "comm_dst is missing or wrong, expected a rank"
+                               : "comm_src is missing or wrong, expected a rank");
     }
     if (node->values[APP__CHAKRA_COMM_SIZE] > UINT64_C(1) << 40) {
         return fail_node(job, rank, node, "comm_size is too large, expected up to 2^40 bytes");
@@ -383,36 +400,87 @@ static sim_err_t take_message(job_t *job,
     return SIM_OK;
 }
 
+// Returns the nodes of a trace in an order in which each stands behind those that it waits for, and
+// otherwise as the file has them. Free it with sim_free.
+static uint32_t *sorted_nodes(const app__chakra_trace_t *trace)
+{
+    uint32_t *const sorted = sim_alloc_array(trace->node_count + 1, sizeof(*sorted));
+    uint32_t *const stack = sim_alloc_array(trace->node_count + 1, sizeof(*stack));
+    uint32_t *const seen =
+        sim_alloc_array(trace->node_count + 1, sizeof(*seen)); // 1 + dependencies
+    size_t count = 0;
+    for (size_t n = 0; n < trace->node_count; n++) {
+        size_t depth = 0;
+        if (seen[n]++ == 0) {
+            stack[depth++] = (uint32_t)n;
+        }
+        while (depth > 0) {
+            const uint32_t at = stack[depth - 1];
+            const app__chakra_node_t *const node = &trace->nodes[at];
+            if (seen[at] > node->dep_count) {
+                sorted[count++] = at;
+                depth--;
+                continue;
+            }
+            const uint64_t before = trace->deps[node->dep_first + seen[at]++ - 1];
+            if (before != UINT64_MAX && seen[before] == 0) {
+                seen[before] = 1;
+                stack[depth++] = (uint32_t)before;
+            }
+        }
+    }
+    sim_free(seen);
+    sim_free(stack);
+    return sorted;
+}
+
+// Makes the operation of a node.
+static sim_err_t take_node(job_t *job,
+                           uint32_t rank,
+                           const app__chakra_node_t *node,
+                           app__op_t *op,
+                           order_t *order)
+{
+    *op = (app__op_t){.type = APP__OP_CALC, .size = node->duration_us * NS_PER_US};
+    if (node->type == APP__CHAKRA_SEND || node->type == APP__CHAKRA_RECV) {
+        return take_message(job, rank, node, op);
+    }
+    if (is_collective(node)) {
+        return take_collective(job, rank, node, op, order);
+    }
+    op->cpu = node->values[APP__CHAKRA_IS_CPU] != 0 ? CPU_OF_HOST : 0;
+    return SIM_OK;
+}
+
 static sim_err_t add_rank(job_t *job, uint32_t rank)
 {
     const app__chakra_trace_t *const trace = &job->traces[rank];
-    app__dependency_t *const list = sim_alloc_array(trace->dep_count + 1, sizeof(*list));
-    size_t count = 0;
+    app__op_t *const ops = sim_alloc_array(trace->node_count + 1, sizeof(*ops));
+    order_t order = {
+        .list = sim_alloc_array(trace->dep_count + trace->node_count + 1, sizeof(*order.list)),
+    };
+    uint32_t *const sorted = sorted_nodes(trace);
     sim_err_t error = SIM_OK;
+    for (size_t i = 0; i < trace->node_count && error == SIM_OK; i++) {
+        error = take_node(job, rank, &trace->nodes[sorted[i]], &ops[sorted[i]], &order);
+    }
     for (size_t n = 0; n < trace->node_count && error == SIM_OK; n++) {
         const app__chakra_node_t *const node = &trace->nodes[n];
-        app__op_t op = {.type = APP__OP_CALC, .size = node->duration_us * NS_PER_US};
-        if (node->type == APP__CHAKRA_SEND || node->type == APP__CHAKRA_RECV) {
-            error = take_message(job, rank, node, &op);
-        } else if (is_collective(node)) {
-            error = take_collective(job, rank, node, &op);
-        } else if (node->values[APP__CHAKRA_IS_CPU] != 0) {
-            op.cpu = CPU_OF_HOST;
-        }
-        if (error == SIM_OK) {
-            (void)app__schedule_add(job->schedule, rank, &op);
-        }
+        (void)app__schedule_add(job->schedule, rank, &ops[n]);
         for (uint32_t d = 0; d < node->dep_count; d++) {
             const uint64_t before = trace->deps[node->dep_first + d];
             if (before != UINT64_MAX) {
-                list[count++] = (app__dependency_t){(uint32_t)n, (uint32_t)before, false};
+                order.list[order.count++] =
+                    (app__dependency_t){(uint32_t)n, (uint32_t)before, false};
             }
         }
     }
     if (error == SIM_OK) {
-        app__schedule_order(job->schedule, rank, list, count);
+        app__schedule_order(job->schedule, rank, order.list, order.count);
     }
-    sim_free(list);
+    sim_free(sorted);
+    sim_free(order.list);
+    sim_free(ops);
     return error;
 }
 

@@ -317,6 +317,7 @@ sim_err_t app__json_integer(const app__json_t *json,
         memcpy(copy, at->text, at->length);
         copy[at->length] = '\0';
         *number = strtoll(copy, &end, 10);
+        end += end > copy && *end == '.' ? 1 + strspn(end + 1, "0") : 0; // 4096.0 is whole, too
     }
     if (end == copy || *end != '\0' || *number < least || *number > most) {
         char *const expected =

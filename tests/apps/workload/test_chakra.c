@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/apps/workload/test_chakra.c - execution traces of Chakra: wire format, groups, errors.
 //
-// Goal: nodes become operations whatever integer type and packing their fields have; only data
-// dependencies order them; collectives of a group meet; what is absent or circular is named.
+// Goal: nodes become operations whatever type of number and packing their fields have; only data
+// dependencies order them; collectives of a group meet, in one order; what is absent or circular is
+// named.
 // Method: traces made here by a small writer of protobuf; public ones where they exist.
 #include "tests/check_main.h"
 
@@ -42,18 +43,38 @@ static void put_part(buffer_t *out, uint64_t field, const void *bytes, size_t si
     out->size += size;
 }
 
-// Fields of AttributeProto for whole numbers.
-enum { INT32 = 7, INT64 = 9, UINT64 = 13, SINT64 = 17, FIXED64 = 21, BOOL = 27 };
+// Fields of AttributeProto for numbers.
+enum { DOUBLE = 3, FLOAT = 5, INT32 = 7, INT64 = 9, UINT64 = 13, SINT64 = 17 };
+enum { FIXED64 = 21, BOOL = 27 };
+
+// Puts a number of fixed width: 8 or 4 bytes.
+static void put_fixed(buffer_t *out, uint64_t field, uint64_t bits, size_t bytes)
+{
+    put_varint(out, field << 3 | (bytes == 8 ? 1 : 5));
+    for (unsigned i = 0; i < bytes; i++) {
+        out->bytes[out->size++] = (uint8_t)(bits >> 8 * i);
+    }
+}
+
+// Puts a number with a fraction: a double or a float.
+static void put_real(buffer_t *out, uint64_t field, double real)
+{
+    uint64_t bits = 0;
+    uint32_t low = 0;
+    const float single = (float)real;
+    memcpy(&bits, &real, sizeof(bits));
+    memcpy(&low, &single, sizeof(low));
+    put_fixed(out, field, field == DOUBLE ? bits : low, field == DOUBLE ? 8 : 4);
+}
 
 static void put_attr(buffer_t *node, const char *name, uint64_t field, uint64_t value)
 {
     buffer_t attr = {.size = 0};
     put_part(&attr, 1, name, strlen(name));
     if (field == FIXED64) {
-        put_varint(&attr, field << 3 | 1);
-        for (unsigned i = 0; i < 8; i++) {
-            attr.bytes[attr.size++] = (uint8_t)(value >> 8 * i);
-        }
+        put_fixed(&attr, field, value, 8);
+    } else if (field == DOUBLE || field == FLOAT) {
+        put_real(&attr, field, (double)value);
     } else {
         put_number(&attr, field, field == SINT64 ? value << 1 : value);
     }
@@ -199,7 +220,7 @@ static buffer_t pair_of(uint64_t to, uint64_t from, uint64_t field, bool packed)
 
 START_TEST(nodes_are_operations)
 {
-    static const uint64_t fields[] = {INT32, INT64, UINT64, SINT64, FIXED64};
+    static const uint64_t fields[] = {INT32, INT64, UINT64, SINT64, FIXED64, DOUBLE, FLOAT};
     for (size_t i = 0; i < 2 * SIM_COUNT_OF(fields); i++) {
         files[0] = pair_of(1, 1, fields[i / 2], i % 2 == 0);
         files[1] = pair_of(0, 0, fields[i / 2], i % 2 == 0);
@@ -273,6 +294,48 @@ START_TEST(collectives_of_a_group_meet)
 }
 END_TEST
 
+// Nothing else orders the calls of a group: the one that a computation precedes is the second one
+// at all ranks. The file of rank 1 has its nodes the other way round.
+START_TEST(calls_of_a_group_begin_in_one_order)
+{
+    json = NULL;
+    buffer_t nodes[] = {node_of(1, "comp", 4), coll_of(2, 0, NULL), coll_of(3, 2, NULL)};
+    put_number(&nodes[0], 7, 50);
+    put_number(&nodes[1], 5, 1);
+    files[0] = begin_trace();
+    for (size_t i = 0; i < SIM_COUNT_OF(nodes); i++) {
+        put_message(&files[0], &nodes[i]);
+    }
+    files[1] = begin_trace();
+    const buffer_t first = coll_of(2, 0, NULL);
+    buffer_t second = coll_of(3, 2, NULL);
+    put_number(&second, 5, 2);
+    put_message(&files[1], &second);
+    put_message(&files[1], &first);
+    app__schedule_t *const schedule = read_good(2);
+    const app__op_t *const ops = schedule->ranks[0].ops;
+    ck_assert_uint_eq(schedule->call_count, 2);
+    ck_assert_uint_eq(ops[1].irequired_count, 1); // the other collective waits for its start
+    ck_assert_uint_eq(ops[2].needs, 1);
+    ck_assert_uint_eq(schedule->calls[ops[1].peer].kind, APP__COLL_ALL_REDUCE);
+    ck_assert_uint_eq(schedule->ranks[1].ops[0].peer, ops[2].peer);
+    ck_assert_uint_eq(schedule->ranks[1].ops[1].peer, ops[1].peer);
+    ck_assert_uint_eq(schedule->counts.stuck, 0);
+    app__schedule_destroy(schedule);
+}
+END_TEST
+
+START_TEST(ranks_may_send_to_themselves)
+{
+    files[0] = pair_of(0, 0, INT64, true);
+    app__schedule_t *const schedule = read_good(1);
+    ck_assert_uint_eq(schedule->rank_count, 1);
+    ck_assert_uint_eq(schedule->ranks[0].ops[1].peer, 0);
+    ck_assert_uint_eq(schedule->counts.unmatched_sends + schedule->counts.unmatched_recvs, 0);
+    app__schedule_destroy(schedule);
+}
+END_TEST
+
 START_TEST(trouble_is_named)
 {
     buffer_t node = node_of(1, "first", 4);
@@ -295,7 +358,7 @@ START_TEST(trouble_is_named)
 
     put_message(&files[0], &node);
     check_refused(1, "t.0.et: two nodes have the id 2");
-    files[0] = pair_of(1, 0, INT64, true);
+    files[0] = pair_of(1, 200000, INT64, true);
     check_refused(1, "t.0.et: node 6 (recv): comm_src is missing or wrong");
     files[0].size -= 3;
     check_refused(1, "t.0.et: the file ends within the message at byte");
@@ -305,6 +368,14 @@ START_TEST(trouble_is_named)
     files[0] = begin_trace();
     put_message(&files[0], &node);
     check_refused(1, "there is no model of this comm_type");
+    buffer_t attr = {.size = 0};
+    put_part(&attr, 1, "comm_size", 9);
+    put_real(&attr, DOUBLE, 0.5);
+    node = node_of(3, "half a byte", 5);
+    put_part(&node, 10, attr.bytes, attr.size);
+    files[0] = begin_trace();
+    put_message(&files[0], &node);
+    check_refused(1, "the message at byte 8 is broken");
     files[1] = begin_trace();
     files[0] = begin_trace();
     const buffer_t two[] = {coll_of(3, 0, NULL), coll_of(3, 2, NULL)};
@@ -432,6 +503,8 @@ END_TEST
 CHECK_MAIN(CHECK_TEST(nodes_are_operations),
            CHECK_TEST(absent_ranks_are_named),
            CHECK_TEST(collectives_of_a_group_meet),
+           CHECK_TEST(calls_of_a_group_begin_in_one_order),
+           CHECK_TEST(ranks_may_send_to_themselves),
            CHECK_TEST(trouble_is_named),
            CHECK_TEST(launches_are_computations),
            CHECK_TEST(mutations_are_survived),
