@@ -120,6 +120,30 @@ static uint64_t *place_of(const app__words_t *words, app__aicb_t *aicb)
     return NULL;
 }
 
+// Reads the bytes of a message between stages. AICB divides them, so it writes 4194304.0, and SimAI
+// cuts off the fraction.
+static sim_err_t take_stage_bytes(app__words_t *words, uint64_t *number)
+{
+    static const char what[] = "the bytes of a message between pipeline stages";
+    if (!app__words_next(words)) {
+        return app__words_fail(words, "the file ends here", what);
+    }
+    app__words_t whole = *words;
+    const char *const point = memchr(words->word, '.', words->length);
+    bool good = true;
+    if (point != NULL) {
+        app__words_t fraction = *words;
+        uint64_t ignored = 0;
+        whole.length = (size_t)(point - words->word);
+        fraction.word = point + 1;
+        fraction.length -= whole.length + 1;
+        good = app__words_number(&fraction, UINT64_MAX, &ignored);
+    }
+    return good && app__words_number(&whole, BYTES_MAX, number)
+               ? SIM_OK
+               : app__words_fail(words, "the number is wrong", what);
+}
+
 // Reads the value of the key that the last word is. Keys that nobody knows have a value, too.
 static sim_err_t take_key(app__words_t *words, app__aicb_t *aicb, header_t *header)
 {
@@ -131,13 +155,14 @@ static sim_err_t take_key(app__words_t *words, app__aicb_t *aicb, header_t *head
         return take_list(words, &header->initiates);
     }
     uint64_t *const place = place_of(words, aicb);
-    const bool is_bytes = place == &aicb->pp_bytes;
-    aicb->has_pp_bytes |= is_bytes;
+    if (place == &aicb->pp_bytes) {
+        aicb->has_pp_bytes = true;
+        return take_stage_bytes(words, place);
+    }
     return take_number(words,
-                       is_bytes ? BYTES_MAX : COUNT_MAX,
+                       COUNT_MAX,
                        place != NULL ? place : &ignored,
-                       is_bytes ? "the bytes of a message between pipeline stages"
-                                : "the value of the key before it, up to 1000000");
+                       "the value of the key before it, up to 1000000");
 }
 
 // Reads the policy, the keys and the number of layers.

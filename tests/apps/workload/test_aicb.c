@@ -245,6 +245,26 @@ START_TEST(stages_exchange_microbatches)
 }
 END_TEST
 
+// AICB divides the bytes of a message, so it writes a fraction.
+START_TEST(bytes_of_messages_may_have_a_fraction)
+{
+    static const struct {
+        const char *word;
+        uint64_t bytes;
+    } rows[] = {{"4194304.0", 4194304}, {"1398101.3333333333", 1398101}, {"7", 7}};
+    for (size_t i = 0; i < SIM_COUNT_OF(rows); i++) {
+        char *const file =
+            sim_format(TRANSFORMER "1 ep: 1 pp: 2 vpp: 1 ga: 1 all_gpus: 2 pp_comm: %s\n"
+                                   "1\nembedding -1 2 NONE 0 20 NONE 0 0 NONE 0 0\n",
+                       rows[i].word);
+        app__schedule_t *const schedule = read_good(file, false);
+        ck_assert_uint_eq(schedule->counts.bytes, 2 * rows[i].bytes);
+        app__schedule_destroy(schedule);
+        sim_free(file);
+    }
+}
+END_TEST
+
 // Pipelines of any shape come to an end, and send what the closed form says.
 START_TEST(pipelines_end)
 {
@@ -291,6 +311,10 @@ START_TEST(errors_have_places)
         {"MICRO\n0\n", "x:2:1: the number of layers is wrong"},
         {"MICRO\n1\n", "x:3:1: the file has no layer"},
         {"MICRO pp: many\n1\n", "x:1:11: the number is wrong: 'many'"},
+        {"MICRO pp: 2.0\n1\n", "x:1:11: the number is wrong: '2.0'"},
+        {"MICRO pp_comm: 2.\n1\n", "x:1:16: the number is wrong: '2.'"},
+        {"MICRO pp_comm: .5\n1\n", "x:1:16: the number is wrong: '.5'"},
+        {"MICRO pp_comm: 1.5.2\n1\n", "x:1:16: the number is wrong: '1.5.2'"},
         {"MICRO pp:\n1\n", "x:3:1: the file ends in its header"}, // 1 is the value of pp
         {"MICRO\n1\na b", "x:3:3: the dependency is wrong: 'b'"},
         {"MICRO\n1\na -1 5", "the file ends within a layer"},
@@ -654,6 +678,7 @@ CHECK_MAIN(CHECK_TEST(transformer_waits_for_tp_only),
            CHECK_TEST(policies_differ),
            CHECK_TEST(activations_are_computed_again),
            CHECK_TEST(stages_exchange_microbatches),
+           CHECK_TEST(bytes_of_messages_may_have_a_fraction),
            CHECK_LOOP_FEW(pipelines_end, 0, 108, 12),
            CHECK_TEST(errors_have_places),
            CHECK_TEST(strange_files_are_read),
