@@ -3,7 +3,8 @@
 //
 // Host n of the file is the host named host<n>. Where hosts have several NICs, a flow takes the
 // pair of NICs with the fewest hops, and among those the fastest; if several pairs are equal, flows
-// of the same two hosts take turns.
+// of the same two hosts take turns. A file that declares more nodes than there are hosts, but no
+// more than NICs, means NICs: node n is NIC n, host by host.
 #include <string.h>
 
 #include "apps/flow_file.h"
@@ -50,6 +51,23 @@ static void hosts_init(hosts_t *hosts, const net_t *net)
             host->count++;
         }
     }
+}
+
+// Lets the numbers mean NICs, host by host.
+static void number_nics(hosts_t *hosts)
+{
+    hosts_t nics = {.count = 0};
+    for (size_t i = 0; i < hosts->count; i++) {
+        nics.count += hosts->items[i].count;
+    }
+    nics.items = sim_alloc_array(nics.count + 1, sizeof(*nics.items));
+    for (size_t i = 0, at = 0; i < hosts->count; i++) {
+        for (uint32_t nic = 0; nic < hosts->items[i].count; nic++) {
+            nics.items[at++] = (numbered_t){hosts->items[i].first + nic, 1};
+        }
+    }
+    sim_free(hosts->items);
+    *hosts = nics;
 }
 
 // Returns whether a path is better: fewer hops, then a faster bottleneck (NVSwitch before the
@@ -307,13 +325,18 @@ static sim_err_t take_triggers(const app_context_t *context,
     return error;
 }
 
-// Refuses a file that declares more nodes than the network has hosts: it is meant for another
-// network.
-static sim_err_t check_nodes(const app_flow_file_t *file,
-                             const hosts_t *hosts,
+// Lets the file's nodes be hosts, or NICs if hosts are too few. Refuses a file that declares more
+// nodes than there are NICs: it is meant for another network.
+static sim_err_t match_nodes(const app_flow_file_t *file,
+                             hosts_t *hosts,
                              const char *name,
                              sim_message_t *message)
 {
+    const size_t host_count = hosts->count;
+    if (file->nodes <= host_count) {
+        return SIM_OK;
+    }
+    number_nics(hosts);
     if (file->nodes <= hosts->count) {
         return SIM_OK;
     }
@@ -322,9 +345,10 @@ static sim_err_t check_nodes(const app_flow_file_t *file,
                        name,
                        file->nodes_line,
                        file->nodes_column,
-                       "the file has %" PRIu64
-                       " nodes and the network %zu hosts, expected at least as many hosts as nodes",
+                       "the file has %" PRIu64 " nodes and the network %zu hosts with %zu NICs, "
+                       "expected at least as many hosts or NICs as nodes",
                        file->nodes,
+                       host_count,
                        hosts->count);
 }
 
@@ -352,7 +376,7 @@ sim_err_t app__flows_add_file(const app_context_t *context,
     }
     if (error == SIM_OK) {
         hosts_init(&hosts, context->net);
-        error = check_nodes(&file, &hosts, name, message);
+        error = match_nodes(&file, &hosts, name, message);
     }
     for (size_t i = 0; i < file.count && error == SIM_OK; i++) {
         error = add_row(context, plan, &hosts, name, &file.rows[i], message);

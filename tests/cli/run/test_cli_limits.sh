@@ -81,7 +81,7 @@ refused mixed.txt 'mixed.txt:3:1: a flow of 5 words after flows of 6 words, expe
 printf '2\n0 1 3 1000 2.0\n1 2 3 100 1000 2.0\n' >"$work/mixed.txt"
 refused mixed.txt 'mixed.txt:3:1: a flow of 6 words after flows of 5 words, expected'
 printf 'Nodes 8\nConnections 1\n0->1 start 0 size 1000\n' >"$work/nodes.cm"
-refused nodes.cm 'nodes.cm:1:7: the file has 8 nodes and the network 4 hosts, expected'
+refused nodes.cm 'nodes.cm:1:7: the file has 8 nodes and the network 4 hosts with 4 NICs, expected'
 
 # Memory for a few threads only. (A sanitizer's runtime needs more than any such limit.)
 case $BUILD_DIRECTORY in

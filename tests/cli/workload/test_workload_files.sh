@@ -108,6 +108,18 @@ refused "map: random, but" check "$scenario" --set file="$work/chain.cm" --set m
 sed -i 's/0->1/0->9/' "$work/chain.cm"
 refused "chain.cm:4:4" check "$scenario" --set file="$work/chain.cm"
 
+# Its nodes are NICs, host by host, if hosts are too few: node 11 is the fourth NIC of the second server.
+printf '%s\n' 'Nodes 16' 'Connections 2' 'Triggers 1' '0->11 start 0 size 100000 send_done_trigger 1' \
+    '11->3 trigger 1 size 100000' 'trigger id 1 oneshot' >"$work/nics.cm"
+"$ROCESIM" run "$scenario" --set file="$work/nics.cm" --set topology=rail-optimised -o "$work/nics" \
+    >"$work/said" 2>&1 || fail "nodes that are NICs: $(cat "$work/said")"
+[ "$(cut -d, -f2,3,5 "$work/nics/flows.csv" | tr '\n' ' ')" = \
+    'src,dst,bytes host0/nic0,host1/nic3,100000 host1/nic3,host0/nic3,100000 ' ] ||
+    fail "$(cut -d, -f1-6 "$work/nics/flows.csv")"
+sed -i 's/Nodes 16/Nodes 17/' "$work/nics.cm"
+refused "nics.cm:1:7: the file has 17 nodes and the network 2 hosts with 16 NICs" check "$scenario" \
+    --set file="$work/nics.cm" --set gpus=16 --set topology=rail-optimised
+
 # -- files of other programs
 
 echo '<!-- a server --><system version="1"><cpu><pci><gpu/><gpu/></pci>' \
