@@ -352,6 +352,7 @@ static void local_arrived(sim_node_t *node, sim_timer_t *timer)
     end_record(from, message_at(from, to->arrived.next)->record, false);
     to->arrived.next++;
     to->visible.next++;
+    sim_progress(node);
     sent(from);
     wake_waiter(to);
     app__coll_work_all(app__member_rank(to->member)->host);

@@ -373,14 +373,32 @@ static bool same(const app__call_t *call, const app__coll_plan_t *plan)
            plan->program.root == call->root;
 }
 
+// Refuses a plan whose loops or messages nobody could count.
+static sim_err_t check_units(const app__coll_plan_t *plan, sim_message_t *message)
+{
+    const uint64_t step_bytes = plan->cut.chunk_bytes * plan->program.step_chunks;
+    const bool loops = plan->cut.loops == APP__LOOPS_MAX;
+    if (!loops && step_bytes / plan->slice_bytes < APP__LOOPS_MAX) {
+        return SIM_OK;
+    }
+    return sim_fail_about(message,
+                          SIM_ERR_RANGE,
+                          loops ? "chunk" : "slice",
+                          ": a collective of %" PRIu64 " bytes has 2^32 %s or more, expected "
+                          "fewer bytes or longer %ss",
+                          plan->bytes,
+                          loops ? "loops" : "slices in a chunk",
+                          loops ? "chunk" : "slice");
+}
+
 sim_err_t app__coll_plan_all(app__collectives_t *all, sim_message_t *message)
 {
     const app__schedule_t *const schedule = all->workload->schedule;
     uint32_t *const latest = sim_alloc_array(schedule->group_count + 1, sizeof(*latest));
     uint32_t *const older = sim_alloc_array(schedule->call_count + 1, sizeof(*older));
-    (void)message;
+    sim_err_t error = SIM_OK;
     all->plan_of = sim_alloc_array(schedule->call_count + 1, sizeof(*all->plan_of));
-    for (size_t i = 0; i < schedule->call_count; i++) {
+    for (size_t i = 0; i < schedule->call_count && error == SIM_OK; i++) {
         const app__call_t *const call = &schedule->calls[i];
         uint32_t at = latest[call->group]; // 1 + the newest plan of the group
         while (at != 0 && !same(call, &all->plans[at - 1])) {
@@ -390,6 +408,7 @@ sim_err_t app__coll_plan_all(app__collectives_t *all, sim_message_t *message)
             SIM_GROW(all->plans, all->plan_count, &all->plan_capacity);
             app__coll_plan_t *const plan = &all->plans[all->plan_count];
             make_plan(all, call, plan);
+            error = check_units(plan, message);
             older[all->plan_count++] = latest[call->group];
             at = (uint32_t)all->plan_count;
             latest[call->group] = at;
@@ -400,5 +419,5 @@ sim_err_t app__coll_plan_all(app__collectives_t *all, sim_message_t *message)
     }
     sim_free(older);
     sim_free(latest);
-    return SIM_OK;
+    return error;
 }

@@ -123,8 +123,12 @@ app__cut_t app__cut(uint64_t bytes, uint32_t chunks, uint64_t chunk_max, bool eq
     const uint64_t whole = (bytes + chunks - 1) / chunks;
     const uint64_t most = chunk_max == 0 || chunk_max > whole ? whole : chunk_max;
     const uint64_t loops = most == 0 ? 1 : (bytes + most * chunks - 1) / (most * chunks);
-    SIM_CHECK(chunks > 0 && loops < UINT32_MAX);
-    return (app__cut_t){bytes, most, chunks, (uint32_t)loops, equal};
+    SIM_CHECK(chunks > 0);
+    return (app__cut_t){bytes,
+                        most,
+                        chunks,
+                        loops < APP__LOOPS_MAX ? (uint32_t)loops : APP__LOOPS_MAX,
+                        equal};
 }
 
 // Returns where chunk `at` begins in a part of `bytes` bytes that is cut evenly: the first chunks

@@ -173,6 +173,7 @@ typedef struct app__cut {
     bool equal;
 } app__cut_t;
 
+#define APP__LOOPS_MAX UINT32_MAX // stands for as many or more
 // Cuts a buffer into chunks of at most chunk_max bytes; 0: into one loop.
 app__cut_t app__cut(uint64_t bytes, uint32_t chunks, uint64_t chunk_max, bool equal);
 // Returns the bytes of `count` chunks from `first` on in a loop. A buffer of fewer bytes than the

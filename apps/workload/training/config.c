@@ -7,6 +7,9 @@
 
 #define PREFIX "traffic.training"
 #define TYPE app__training_config_t
+#define PARAMETERS_MAX 1e17
+#define ACTIVATIONS_MAX 1e15 // bytes of a microbatch
+#define COMPUTES_S_MAX 1e6   // of all iterations
 
 // clang-format off
 #define MODEL_SIZE(path, member, least, most, help_)                                               \
@@ -244,9 +247,10 @@ static sim_err_t check_degrees(const app__plan_t *plan, sim_message_t *message)
                               SIM_ERR_INVALID,
                               "pp",
                               ": pp x vpp = %u chunks for %" PRIu64
-                              " layers, expected a layer for each",
+                              " layer%s, expected a layer for each",
                               plan->pp * plan->vpp,
-                              model->layers);
+                              model->layers,
+                              sim_plural(model->layers));
     }
     if (plan->vpp > 1 && (plan->pp == 1 || plan->microbatches % plan->pp != 0)) {
         return sim_fail_about(message,
@@ -296,6 +300,54 @@ static sim_err_t check_degrees(const app__plan_t *plan, sim_message_t *message)
                               "microbatches",
                               ": %" PRIu64 " messages between stages, expected fewer than 2^32",
                               tags);
+    }
+    return SIM_OK;
+}
+
+// Refuses models, sequences and speeds whose bytes or times do not fit 64 bits.
+static sim_err_t check_sizes(const app__plan_t *plan, sim_message_t *message)
+{
+    const app__model_t *const model = &plan->model;
+    const double width = (double)model->hidden;
+    const double expert = model->experts == 0 ? 0 : 3 * width * (double)model->expert_ffn;
+    const double used = expert * (double)(model->top_k + model->shared_experts);
+    const double rest = 4 * width * width + 3 * width * (double)model->ffn;
+    const double layers = (double)model->layers;
+    const double embedding = 2 * width * (double)model->vocab;
+    const double parameters =
+        layers * (rest + expert * (double)(model->experts + model->shared_experts)) + embedding;
+    const double tokens = (double)plan->microbatch * (double)plan->sequence / plan->cp;
+    const double bytes = tokens * width * (double)plan->activation_bytes *
+                         (model->experts == 0 ? 1 : (double)model->top_k);
+    const double products = plan->count_attention ? 4 * width * (double)plan->sequence : 0;
+    const double passes = (double)plan->microbatches * plan->iterations * tokens / plan->tp;
+    const double slowest = (double)plan->slow_factor.num / (double)plan->slow_factor.den *
+                           (1 + 6 * (double)plan->jitter.num / (double)plan->jitter.den);
+    const double flops = 8 * passes * (layers * (rest + used + products) + embedding);
+    if (parameters > PARAMETERS_MAX) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "hidden",
+                              ": the model has about %.3g parameters, expected at most %.3g",
+                              parameters,
+                              PARAMETERS_MAX);
+    }
+    if (bytes > ACTIVATIONS_MAX) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "microbatch",
+                              ": a layer's activations have %.3g bytes in a microbatch, expected "
+                              "at most %.3g",
+                              bytes,
+                              ACTIVATIONS_MAX);
+    }
+    if (flops * slowest / plan->flops > COMPUTES_S_MAX) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "tflops",
+                              ": a rank computes for up to %.3g s, expected at most %.3g s",
+                              flops * slowest / plan->flops,
+                              COMPUTES_S_MAX);
     }
     return SIM_OK;
 }
@@ -376,6 +428,9 @@ sim_err_t app__training_plan(const app__training_config_t *config,
     }
     if (error == SIM_OK) {
         error = check_degrees(plan, message);
+    }
+    if (error == SIM_OK) {
+        error = check_sizes(plan, message);
     }
     if (error == SIM_OK && config->slow_ranks[0] != '\0') {
         error = read_slow(config->slow_ranks, app__plan_ranks(plan), &plan->slow, message);

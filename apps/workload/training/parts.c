@@ -136,22 +136,29 @@ static double draw_factor(app__maker_t *maker)
     return factor;
 }
 
-void app__maker_compute_ns(app__maker_t *maker, double ns)
+// Adds a computation to the chain. One that takes no time is left out unless it is to wait for
+// something: then it is what later operations wait for.
+static void add_computation(app__maker_t *maker, double ns, bool waits)
 {
     const app__op_t op = {
         .type = APP__OP_CALC,
         .size = (uint64_t)(ns * draw_factor(maker) + 0.5),
         .cpu = APP__STREAM_COMPUTE,
     };
-    if (op.size > 0) {
+    if (op.size > 0 || waits) {
         chain(maker, app__maker_add(maker, &op));
     }
+}
+
+void app__maker_compute_ns(app__maker_t *maker, double ns)
+{
+    add_computation(maker, ns, false);
 }
 
 void app__maker_compute(app__maker_t *maker, double flops)
 {
     if (flops > 0) {
-        app__maker_compute_ns(maker, flops / maker->plan->flops * 1e9);
+        add_computation(maker, flops / maker->plan->flops * 1e9, maker->pending_count > 0);
     }
 }
 

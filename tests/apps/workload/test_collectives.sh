@@ -25,6 +25,23 @@ EOF
 "$ROCESIM" check "$work/rails.yaml" >"$work/said" 2>&1 || fail "$(cat "$work/said")"
 grep -q '1 x all-reduce of 4 ranks on 2 nodes, 1048576 bytes: ring, ' "$work/said" ||
     fail "check does not say how the collective is done"
+# More loops or messages than anybody could count are refused.
+for more in 'chunk: 1' 'chunk: 1, protocol: plain' 'slice: 1, protocol: plain' 'kind: broadcast, chunk: 1'; do
+    "$ROCESIM" check "$work/rails.yaml" --set topology.rail-optimised.spines=1 \
+        --set "traffic[0]={collective: {bytes: 1000TiB, $more}}" >"$work/said" 2>&1
+    [ $? -eq 2 ] && grep -q 'collective: [chunkslie]*: a collective of [0-9]* bytes has 2^32 ' "$work/said" ||
+        fail "$more: $(cat "$work/said")"
+done
+# A collective within a server that takes seconds has not stalled.
+cat >"$work/long.yaml" <<'EOF'
+topology: {star: {hosts: 1, nics-per-host: 4}}
+traffic:
+  - collective: {algorithm: ring, protocol: plain, bytes: 1GiB, local-rate: 4Gbps, chunk: 256KiB}
+EOF
+"$ROCESIM" run "$work/long.yaml" --json --quiet >"$work/said" 2>&1 ||
+    fail "a long collective: $(tail -n 3 "$work/said")"
+grep -o '"sim_time_ps": [0-9]*' "$work/said" | awk '{ exit !($2 > 3.2e12 && $2 < 3.3e12) }' ||
+    fail "a long collective: $(grep sim_time "$work/said")"
 # A connection's queue pairs take its messages in turn, each with a UDP source port of its own.
 "$ROCESIM" run "$work/rails.yaml" --quiet --set 'traffic[0].collective.pxn=on' -o "$work/out" \
     --set 'traffic[0].collective.connection-pairs=3' --set 'traffic[0].collective.slice=8KiB' \

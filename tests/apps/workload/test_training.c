@@ -420,6 +420,31 @@ static uint64_t calc_ns_of(const app__schedule_t *schedule, uint32_t rank)
     return ns;
 }
 
+// Goal: a stage waits for what it receives and gathers even if its computations take no time.
+START_TEST(computations_without_time_keep_the_order)
+{
+    static const row_t fast =
+        {"gpt-22b", 1, 1, 2, 3, 1, 1, 5, 1, false, APP__OVERLAP_ALL, APP__RECOMPUTE_NONE, 1, 30};
+    for (uint32_t zero = 1; zero <= 3; zero++) {
+        app__plan_t plan = plan_of(&fast);
+        plan.zero = zero;
+        plan.flops = 1e40;
+        app__schedule_t *const schedule = app__plan_schedule(&plan);
+        ck_assert_uint_eq(schedule->counts.calc_ns, 0);
+        ck_assert_uint_eq(schedule->counts.stuck, 0);
+        ck_assert_uint_eq(schedule->counts.sends, 2 * 2 * 2 * 5);
+        for (uint32_t r = 2; r < 4; r++) { // the stage in the middle passes on what it receives
+            const app__rank_ops_t *const ops = &schedule->ranks[r];
+            for (uint32_t i = 0; i < ops->count; i++) {
+                ck_assert(ops->ops[i].type != APP__OP_SEND || ops->ops[i].needs > 0);
+            }
+        }
+        ck_assert_uint_ge(schedule->counts.depth, 2 * (5 + 2));
+        app__schedule_destroy(schedule);
+    }
+}
+END_TEST
+
 START_TEST(ranks_differ_by_slowness_and_jitter)
 {
     app__plan_t plan = plan_of(&plans[6]);
@@ -544,6 +569,7 @@ CHECK_MAIN(CHECK_TEST(models_have_their_parameters),
            CHECK_LOOP(bytes_are_those_of_the_closed_forms, 0, (int)SIM_COUNT_OF(plans)),
            CHECK_TEST(buckets_decide_the_number_of_collectives),
            CHECK_TEST(computation_is_that_of_six_floating_point_operations),
+           CHECK_TEST(computations_without_time_keep_the_order),
            CHECK_TEST(ranks_differ_by_slowness_and_jitter),
            CHECK_TEST(skewed_routing_keeps_the_number_of_tokens),
            CHECK_TEST(matrices_are_read_or_refused))

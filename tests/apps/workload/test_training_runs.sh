@@ -66,6 +66,11 @@ ag=$(grep -o '"sim_time_ps": [0-9]*' "$work/all-gather/summary.json" | grep -o '
 holds "$(number dp dp exposed_ms) * 1e9 - ($rs + $ag) < 1 && $rs > 0 && $ag > 0" "exchange"
 holds "$(number dp dp exposed_ms) * 1e9 - ($rs + $ag) > -1" "exchange"
 
+# -- rows of collectives say what they are
+sed -n '/"name": "gradients"/,/}/p' "$work/dp/summary.json" | grep -q '"kind": "reduce-scatter"' &&
+    sed -n '/"name": "parameters"/,/}/p' "$work/dp/summary.json" | grep -q '"kind": "all-gather"' ||
+    fail "rows of collectives have no kind"
+
 # -- times add up
 run all --set per_node=2 --set gpus=16 --set $T.tp=2 --set $T.pp=2 --set $T.microbatches=4
 sum=0
@@ -198,6 +203,12 @@ refused "training: vpp: the interleaved schedule" --set $T.pp=2 --set $T.vpp=2 -
 refused "training: ep: 2 ranks for experts, which the model does not have" --set $T.ep=2
 refused "training: ep: 8 does not divide cp x dp = 4" --set $T.experts=8 --set $T.ep=8 --set $T.tp=2
 refused "training: heads: 7 heads do not divide" --set $T.heads=7
+refused "training: microbatch: a layer's activations have 2e+19 bytes" --set $T.microbatch=100000 \
+    --set $T.sequence=100000000 --set $T.hidden=1000000
+refused "training: hidden: the model has about" --set $T.layers=10000 --set $T.hidden=1000000 \
+    --set $T.ffn=10000000 --set $T.experts=4096 --set $T.expert-ffn=10000000
+refused "training: tflops: a rank computes for up to" --set $T.tflops=0.001 --set $T.mfu=0.001 \
+    --set $T.microbatches=100000 --set $T.iterations=10000
 refused "training: top-k: a token uses 9 of 8" --set $T.experts=8 --set $T.top-k=9
 refused "training: slow-ranks: \"[8]\" is no list of ranks" --set "$T.slow-ranks=[8]"
 refused "training: slow-ranks: \"3-\" is no list" --set "$T.slow-ranks=3-"
