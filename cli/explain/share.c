@@ -15,6 +15,9 @@
 #define EQUAL 1e-9         // shares differ by less: they are equal
 #define WORK_MAX 20000000u // flows x epochs: larger runs get fewer epochs
 
+#define NO_TURN UINT64_MAX // of a port that is none of the tightest
+#define RANK_MAX 2u
+
 typedef struct share {
     explain_t *explain;
     uint32_t *active; // flows
@@ -24,7 +27,12 @@ typedef struct share {
     uint32_t *sharing;   // by port: all active flows
     uint32_t *touched;   // ports with active flows
     size_t touched_count;
-    double *rate_bps;  // by flow; negative: not settled
+    uint32_t *open_flows; // active flows whose rate is not known yet
+    size_t open_flow_count;
+    uint32_t *open_ports; // ports that such flows pass
+    size_t open_port_count;
+    uint64_t *turns;   // by port: its place among the tightest; NO_TURN: it is none of them
+    double *rate_bps;  // by flow
     double *port_ps;   // of the flow at each of its hops, as explain->hops
     uint32_t *held_at; // by active flow: port that settled it
 } share_t;
@@ -61,7 +69,6 @@ static void start_epoch(share_t *share, sim_time_t time_ps)
             continue;
         }
         share->active[share->active_count++] = f;
-        share->rate_bps[f] = -1;
         for (uint32_t h = 0; h < flow->hop_count; h++) {
             const uint32_t uid = explain->hops[flow->first_hop + h];
             if (share->sharing[uid]++ == 0) {
@@ -71,46 +78,81 @@ static void start_epoch(share_t *share, sim_time_t time_ps)
             share->unsettled[uid]++;
         }
     }
+    memcpy(share->open_flows, share->active, share->active_count * sizeof(*share->open_flows));
+    memcpy(share->open_ports, share->touched, share->touched_count * sizeof(*share->open_ports));
+    share->open_flow_count = share->active_count;
+    share->open_port_count = share->touched_count;
 }
 
 // Ranks ports that are equally full, the highest first: links of senders, links to hosts, links
 // between switches. Where each of n hosts sends to all others, links into hosts are as full as
 // those out of them, and no host is the target of an incast. Flows to one host that meet before its
 // link gain nothing from other paths.
-static int rank_of(const share_t *share, uint32_t uid)
+static unsigned rank_of(const share_t *share, uint32_t uid)
 {
     const net_port_t *const port = share->explain->ports[uid].port;
-    return port->node->kind == NET_NODE_HOST ? 2 : port->peer->node->kind == NET_NODE_HOST ? 1 : 0;
+    return port->node->kind == NET_NODE_HOST         ? RANK_MAX
+           : port->peer->node->kind == NET_NODE_HOST ? 1u
+                                                     : 0u;
 }
 
-// Returns the port with the smallest fair share; EXPLAIN_NONE: all flows have their rates.
-static uint32_t tightest(const share_t *share, double *fair_bps)
+// Leaves out ports whose flows are all settled. Returns the smallest fair share of the others.
+static double least_share(share_t *share)
 {
-    uint32_t best = EXPLAIN_NONE;
-    for (size_t i = 0; i < share->touched_count; i++) {
-        const uint32_t uid = share->touched[i];
-        if (share->unsettled[uid] == 0) {
-            continue;
-        }
-        const double fair = share->left_bps[uid] / share->unsettled[uid];
-        const bool equal = best != EXPLAIN_NONE && fair > *fair_bps * (1 - EQUAL) &&
-                           fair < *fair_bps * (1 + EQUAL);
-        if (best == EXPLAIN_NONE ||
-            (equal ? rank_of(share, uid) > rank_of(share, best) : fair < *fair_bps)) {
-            best = uid;
-            *fair_bps = fair;
+    double least_bps = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < share->open_port_count; i++) {
+        const uint32_t uid = share->open_ports[i];
+        if (share->unsettled[uid] > 0) {
+            const double fair_bps = share->left_bps[uid] / share->unsettled[uid];
+            least_bps = kept == 0 || fair_bps < least_bps ? fair_bps : least_bps;
+            share->open_ports[kept++] = uid;
         }
     }
-    return best;
+    share->open_port_count = kept;
+    return least_bps;
 }
 
-static void settle(share_t *share, uint32_t uid, double fair_bps)
+// Gives turns to the ports whose fair share is the smallest, by rank, then by number in the list.
+static void take_turns(share_t *share, double least_bps)
+{
+    for (size_t i = 0; i < share->open_port_count; i++) {
+        const uint32_t uid = share->open_ports[i];
+        if (share->left_bps[uid] / share->unsettled[uid] <= least_bps * (1 + EQUAL)) {
+            share->turns[uid] = (uint64_t)(RANK_MAX - rank_of(share, uid)) << 32 | i;
+        }
+    }
+}
+
+// Returns the port of the flow's path whose turn comes first; EXPLAIN_NONE: none has a turn.
+static uint32_t first_turn(const share_t *share, const explain_flow_t *flow)
+{
+    uint32_t first = EXPLAIN_NONE;
+    uint64_t turn = NO_TURN;
+    for (uint32_t h = 0; h < flow->hop_count; h++) {
+        const uint32_t uid = share->explain->hops[flow->first_hop + h];
+        if (share->turns[uid] < turn) {
+            turn = share->turns[uid];
+            first = uid;
+        }
+    }
+    return first;
+}
+
+// Settles the flows that the tightest ports hold. These ports do not change each other's shares: a
+// flow takes as much of a port as its share.
+static void settle(share_t *share)
 {
     explain_t *const explain = share->explain;
-    for (size_t i = 0; i < share->active_count; i++) {
-        const uint32_t f = share->active[i];
+    const double fair_bps = least_share(share);
+    take_turns(share, fair_bps);
+    size_t kept = 0;
+    for (size_t i = 0; i < share->open_flow_count; i++) {
+        const uint32_t f = share->open_flows[i];
         const explain_flow_t *const flow = &explain->flows[f];
-        if (share->rate_bps[f] >= 0 || !cli__explain_passes(explain, flow, uid)) {
+        const uint32_t uid = first_turn(share, flow);
+        if (uid == EXPLAIN_NONE) {
+            share->open_flows[kept++] = f;
             continue;
         }
         share->rate_bps[f] = fair_bps;
@@ -121,6 +163,11 @@ static void settle(share_t *share, uint32_t uid, double fair_bps)
             share->left_bps[hop] = share->left_bps[hop] > 0 ? share->left_bps[hop] : 0;
             share->unsettled[hop]--;
         }
+    }
+    SIM_CHECK(kept < share->open_flow_count);
+    share->open_flow_count = kept;
+    for (size_t i = 0; i < share->open_port_count; i++) {
+        share->turns[share->open_ports[i]] = NO_TURN;
     }
 }
 
@@ -222,20 +269,22 @@ void cli__explain_share(explain_t *explain)
                      .unsettled = sim_alloc_array(ports, sizeof(uint32_t)),
                      .sharing = sim_alloc_array(ports, sizeof(uint32_t)),
                      .touched = sim_alloc_array(ports, sizeof(uint32_t)),
+                     .open_flows = sim_alloc_array(flows, sizeof(uint32_t)),
+                     .open_ports = sim_alloc_array(ports, sizeof(uint32_t)),
+                     .turns = sim_alloc_array(ports, sizeof(uint64_t)),
                      .rate_bps = sim_alloc_array(flows, sizeof(double)),
                      .port_ps = sim_alloc_array(explain->hop_count + 1, sizeof(double)),
                      .held_at = sim_alloc_array(flows, sizeof(uint32_t))};
     memset(share.unsettled, 0, ports * sizeof(uint32_t));
     memset(share.sharing, 0, ports * sizeof(uint32_t));
+    memset(share.turns, 0xff, ports * sizeof(uint64_t)); // NO_TURN
     memset(share.port_ps, 0, (explain->hop_count + 1) * sizeof(double));
     sim_time_t *const times = sim_alloc_array(2 * flows, sizeof(*times));
     const size_t count = epochs_of(explain, times);
     for (size_t i = 0; i + 1 < count; i++) {
         start_epoch(&share, times[i]);
-        double fair_bps = 0;
-        for (uint32_t uid = tightest(&share, &fair_bps); uid != EXPLAIN_NONE;
-             uid = tightest(&share, &fair_bps)) {
-            settle(&share, uid, fair_bps);
+        while (share.open_flow_count > 0) {
+            settle(&share);
         }
         charge(&share, times[i], times[i + 1]);
     }
@@ -247,6 +296,9 @@ void cli__explain_share(explain_t *explain)
     sim_free(share.unsettled);
     sim_free(share.sharing);
     sim_free(share.touched);
+    sim_free(share.open_flows);
+    sim_free(share.open_ports);
+    sim_free(share.turns);
     sim_free(share.rate_bps);
     sim_free(share.port_ps);
     sim_free(share.held_at);
