@@ -136,7 +136,7 @@ void net_destroy(net_t *net)
         sim_free_sparse(net->received, sizeof(*net->received) * net__class_blocks(net));
         sim_free_sparse(net->rare, sizeof(*net->rare) * (net->port_count + 1));
         sim_free_sparse(net->meters, sizeof(*net->meters) * (net->port_count + 1));
-        sim_free_sparse(net->listeners, sizeof(struct net_listener *) * (net->port_count + 1));
+        net__listeners_free(net);
         net__parts_free(net);
         net__lines_free(net);
     }

@@ -61,6 +61,14 @@ extern const uint32_t net__payload_sizes[NET_PAYLOAD_SIZES]; // bytes, rising; n
 #define NET_RING_BYTES 128u
 #define NET_RING_GROWTH 4u
 
+// net/link/listeners.c
+typedef struct net_listeners net_listeners_t;
+// Two lists of listeners: the second has one more. Each is NULL or used here.
+typedef struct net_grown_listeners {
+    net_listeners_t *from;
+    net_listeners_t *to;
+} net_grown_listeners_t;
+
 typedef struct net_link_change {
     uint32_t link;
     bool up;
@@ -108,8 +116,10 @@ struct net {
     net_port_rare_t *rare;
     net_meter_t *meters; // by port; only switches' ports use them
     // By port. They are apart because runs listen to all ports, and most write nothing to `rare`.
-    struct net_listener **listeners;
-    char ***port_names; // by node index, then by port; NULL: not asked for yet (port_names.c)
+    net_listeners_t **listeners;
+    net_grown_listeners_t grown_listeners[4];
+    uint32_t grown_count; // so far
+    char ***port_names;   // by node index, then by port; NULL: not asked for yet (port_names.c)
     net_link_ends_t *links;
     size_t link_count;
     size_t link_capacity;
@@ -306,6 +316,9 @@ static inline sim_time_t net__port_next_down(const net_port_t *port)
 {
     return SIM_UNLIKELY(port->changes) ? port->rare->next_down_ps : SIM_TIME_NEVER;
 }
+// net/link/listeners.c: of a port that ends, and of a network whose ports have ended.
+void net__listeners_leave(const net_port_t *port);
+void net__listeners_free(net_t *net);
 // net/link/pause.c: ends the pauses whose time has run out.
 void net__pause_expired(net_port_t *port);
 

@@ -77,7 +77,7 @@ void net__parts_make_ports(net_t *net)
     net->received = sim_alloc_sparse(sizeof(*net->received) * net__class_blocks(net));
     net->rare = sim_alloc_sparse(sizeof(*net->rare) * (net->port_count + 1));
     net->meters = sim_alloc_sparse(sizeof(*net->meters) * (net->port_count + 1));
-    net->listeners = sim_alloc_sparse(sizeof(struct net_listener *) * (net->port_count + 1));
+    net->listeners = sim_alloc_sparse(sizeof(net_listeners_t *) * (net->port_count + 1));
     if (net->partial) {
         (void)pthread_mutex_init(&net->making_ports, NULL);
         (void)pthread_mutex_init(&net->making_nodes, NULL);
@@ -147,13 +147,13 @@ static bool is_end_a(const net_t *net, const net_port_t *port)
     return net__port_of(net, link.a, link.a_port) == port;
 }
 
-// Fills in `made` as the port is while it never sends.
-static void fill_idle(const net_t *net, const net_port_t *port, net_port_t *made)
+// Fills in `made` as the port of the node is while it never sends.
+static void fill_idle(net_node_t *node, const net_port_t *port, net_port_t *made)
 {
+    const net_t *const net = node->net;
     const uint32_t number = net->port_links[port - net->ports];
     const net_link_ends_t link = net->links[number];
     const bool is_a = is_end_a(net, port);
-    net_node_t *const node = net_node_at(net, is_a ? link.a : link.b);
     net__port_init(made, node, is_a ? link.a_port : link.b_port);
     net__port_place(made, (uint32_t)(port - net->ports));
     made->peer =
@@ -170,17 +170,19 @@ const net_port_t *net_port_look(const net_node_t *node, uint32_t index, net_port
     if (net__port_made(port)) {
         return port;
     }
-    fill_idle(node->net, port, idle);
+    fill_idle((net_node_t *)(uintptr_t)node, port, idle);
     return idle;
 }
 
 // Makes a port. Its node is set last: it says that the port is made.
 static void make_idle(const net_t *net, net_port_t *port)
 {
+    const net_link_ends_t link = net->links[net->port_links[port - net->ports]];
+    const bool is_a = is_end_a(net, port);
+    net_node_t *const node = net_node_at(net, is_a ? link.a : link.b);
     net_port_t made;
-    fill_idle(net, port, &made);
-    net_node_t *const node = made.node;
-    net__loss_direct(&made, is_end_a(net, port));
+    fill_idle(node, port, &made);
+    net__loss_direct(&made, is_a);
     made.node = NULL;
     *port = made;
     __atomic_store_n(&port->node, node, __ATOMIC_RELEASE);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/link/port.c - the state of a port: set-up, listeners, drops, the rings of queues, classes.
+// net/link/port.c - the state of a port: set-up, logs, drops, the rings of queues, classes.
 #include "net/port.h"
 
 #include "kernel/order/fifo.h"
@@ -7,13 +7,6 @@
 #include "net/network_internal.h"
 
 #include <string.h>
-
-typedef struct net_listener {
-    uint32_t points;
-    net_trace_fn fn;
-    void *ctx;
-    struct net_listener *next;
-} net_listener_t;
 
 static const uint32_t equal_quanta[NET_PRIORITIES] = {NET_FRAME_BYTES_QUANTUM,
                                                       NET_FRAME_BYTES_QUANTUM,
@@ -74,19 +67,9 @@ net_link_config_t *net_port_own_config(net_port_t *port)
     return &own_line_of(port)->config;
 }
 
-static net_listener_t **listeners_of(const net_port_t *port)
-{
-    return &port->node->net->listeners[port->uid];
-}
-
 static void port_fini(net_port_t *port)
 {
-    net_listener_t *const first = port->trace_points != 0 ? *listeners_of(port) : NULL;
-    for (net_listener_t *listener = first; listener != NULL;) {
-        net_listener_t *const next = listener->next;
-        sim_free(listener);
-        listener = next;
-    }
+    net__listeners_leave(port);
     for (uint32_t queues = port->long_queues; queues != 0; queues &= queues - 1) {
         sim_free(port->classes[__builtin_ctz(queues)]->ring);
     }
@@ -150,34 +133,7 @@ const char *net_drop_reason_name(net_drop_reason_t reason)
     return names[reason];
 }
 
-// -- listeners
-
-static void listen(net_port_t *port, uint32_t points, net_trace_fn fn, void *ctx)
-{
-    net_listener_t *const listener = sim_alloc(sizeof(*listener));
-    *listener = (net_listener_t){points, fn, ctx, NULL};
-    net_listener_t **link = listeners_of(port);
-    while (*link != NULL) {
-        link = &(*link)->next;
-    }
-    *link = listener;
-    port->trace_points |= (uint16_t)points;
-    net__port_update_special(port);
-}
-
-void net_port_listen(net_port_t *port, uint32_t points, net_trace_fn fn, void *ctx)
-{
-    const uint32_t every_event =
-        NET_TRACE_TX | NET_TRACE_RX | NET_TRACE_ENQUEUE | NET_TRACE_MARK | NET_TRACE_RELEASE;
-    port->prompt |= (points & every_event) != 0;
-    listen(port, points, fn, ctx);
-}
-
-void net_port_listen_late(net_port_t *port, uint32_t points, net_trace_fn fn, void *ctx)
-{
-    SIM_CHECK((points & (NET_TRACE_TX | NET_TRACE_RX)) == 0);
-    listen(port, points, fn, ctx);
-}
+// -- logs
 
 void net_log_attach(net_node_t *node, net_log_t *log)
 {
@@ -187,25 +143,6 @@ void net_log_attach(net_node_t *node, net_log_t *log)
     for (uint32_t p = 0; p < node->port_count; p++) {
         node->ports[p].trace_points |= NET_TRACE_RX;
         net__port_update_special(&node->ports[p]);
-    }
-}
-
-void net__port_trace(const net_port_t *port,
-                     net_trace_point_t point,
-                     const net_packet_t *packet,
-                     uint32_t detail)
-{
-    if (point == NET_TRACE_RX && port->node->log != NULL) {
-        port->node->log->received(port->node->log, port, packet);
-        if (!port->prompt) {
-            return;
-        }
-    }
-    const net_trace_t trace = {point, port->node->sim.now_ps, port, packet, detail};
-    for (const net_listener_t *l = *listeners_of(port); l != NULL; l = l->next) {
-        if (l->points & point) {
-            l->fn(&trace, l->ctx);
-        }
     }
 }
 

@@ -729,6 +729,45 @@ START_TEST(listeners_hear_what_they_asked_for)
 }
 END_TEST
 
+typedef struct letter {
+    char text[2];
+    char *heard[2]; // at a, at b
+} letter_t;
+
+static void write_letter(const net_trace_t *trace, void *ctx)
+{
+    const letter_t *const letter = ctx;
+    strcat(letter->heard[trace->port->node->sim.index], letter->text);
+}
+
+// Ports with the same listeners share a list, up to the first that only one of them has.
+START_TEST(listeners_are_called_in_their_order)
+{
+    const net_link_config_t link = fixture_link_config(100 * FIXTURE_GBPS, DELAY_PS);
+    pair_t pair;
+    pair_create(&pair, 1, &link);
+    fixture_flow(pair.a, &(fixture_flow_t){.to = 1, .count = 2});
+    fixture_flow(pair.b, &(fixture_flow_t){.to = 0, .count = 2});
+    pair_build(&pair);
+    char at_a[32] = "";
+    char at_b[32] = "";
+    letter_t letters[6];
+    for (size_t i = 0; i < SIM_COUNT_OF(letters); i++) {
+        letters[i] = (letter_t){{(char)('u' + i), '\0'}, {at_a, at_b}};
+        if (i != 3) {
+            net_port_listen(pair.a_port, NET_TRACE_TX, write_letter, &letters[i]);
+        }
+        if (i != 1) {
+            net_port_listen(pair.b_port, NET_TRACE_TX, write_letter, &letters[i]);
+        }
+    }
+    fixture_run(&pair.fixture);
+    ck_assert_str_eq(at_a, "uvwyzuvwyz");
+    ck_assert_str_eq(at_b, "uwxyzuwxyz");
+    fixture_destroy(&pair.fixture);
+}
+END_TEST
+
 START_TEST(metrics_read_the_counters)
 {
     const net_link_config_t link = fixture_link_config(100 * FIXTURE_GBPS, DELAY_PS);
@@ -789,4 +828,5 @@ CHECK_MAIN(CHECK_LOOP(frames_back_to_back_do_not_drift, 0, SIM_COUNT_OF(rates_gb
            CHECK_TEST(link_down_loses_what_is_on_it),
            CHECK_TEST(link_down_forgets_pause),
            CHECK_TEST(listeners_hear_what_they_asked_for),
+           CHECK_TEST(listeners_are_called_in_their_order),
            CHECK_TEST(metrics_read_the_counters))
