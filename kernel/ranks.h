@@ -165,8 +165,10 @@ static inline bool sim_carry_leaves(const sim_carry_t *carry)
 {
     return carry->to != NULL;
 }
-// Returns whether the carried rank ran the node. Only then its state is carried.
+// Return whether the carried rank ran the node. Only then its state is carried. The second one
+// needs the node's number alone.
 bool sim_carry_has(const sim_carry_t *carry, const sim_node_t *node);
+bool sim_carry_has_number(const sim_carry_t *carry, const sim_t *sim, size_t node);
 // Carries `bytes` bytes that hold no pointer.
 void sim_carry(sim_carry_t *carry, void *value, size_t bytes);
 // Carries a field or an element; `size_t` counts included.

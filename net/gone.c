@@ -98,15 +98,22 @@ void net__gone_free(net_t *net)
 
 // -- making again
 
+// Fills in a host but for what the simulation knows of it.
+static void fill(net_t *net, size_t index, net_node_t *node)
+{
+    const net_gone_t *const gone = &net->gone[index];
+    net__node_fill(net, node, NET_NODE_HOST, net->again->built);
+    node->port_count = gone->port_count;
+    node->planes = gone->planes;
+    node->ports = net->ports == NULL ? NULL : net__port_of(net, (uint32_t)index, 0);
+}
+
 static net_node_t *make(net_t *net, size_t index)
 {
     const net_gone_t *const gone = &net->gone[index];
     net_node_t *const node = net->again->make(net->nodes[gone->like - 1]);
     sim_node_return(net->sim, &node->sim, net->again->ops, net->gone_names + gone->name, index);
-    net__node_fill(net, node, NET_NODE_HOST, net->again->built);
-    node->port_count = gone->port_count;
-    node->planes = gone->planes;
-    node->ports = net->ports == NULL ? NULL : net__port_of(net, (uint32_t)index, 0);
+    fill(net, index, node);
     return node;
 }
 
@@ -136,6 +143,19 @@ net_node_t *net_node_at(const net_t *net, size_t index)
 }
 
 // -- answering without making
+
+const net_node_t *net_node_view(const net_t *net, size_t index, net_node_t *gone)
+{
+    const net_node_t *const node = net_node_look(net, index);
+    if (node != NULL) {
+        return node;
+    }
+    *gone = (net_node_t){.sim = {.sim = net->sim,
+                                 .name = net->gone_names + net->gone[index].name,
+                                 .index = (uint32_t)index}};
+    fill((net_t *)(uintptr_t)net, index, gone);
+    return gone;
+}
 
 static const net_gone_t *gone_of(const net_t *net, size_t index)
 {

@@ -269,6 +269,9 @@ net_node_t *net_node_at(const net_t *net, size_t index);
 // Answer for a node without making it, if it was let go (net_let_go). net_node_look returns NULL
 // then: the node has done and counted nothing.
 net_node_t *net_node_look(const net_t *net, size_t index);
+// Returns a node, or if it was let go fills in `gone` with its name, number, links and planes, and
+// returns that. It has no events, and serves net_port_look alone.
+const net_node_t *net_node_view(const net_t *net, size_t index, net_node_t *gone);
 const char *net_node_name(const net_t *net, size_t index);
 net_node_kind_t net_kind_of(const net_t *net, size_t index);
 uint32_t net_ports_of(const net_t *net, size_t index);
@@ -321,7 +324,8 @@ uint32_t net_link_of(const net_node_t *node, uint32_t index);
 uint32_t net_interface_link(const net_t *net, uint32_t interface); // of its port, without making it
 // Returns the number of a port in its network: net_port_t.uid.
 uint32_t net_port_uid(const net_node_t *node, uint32_t index);
-// Returns a port if it exists; if not, fills in `idle` as the port would be and returns that.
+// Returns a port if it exists; if not, fills in `idle` as the port would be and returns that. The
+// node may be one that net_node_view filled in.
 const net_port_t *net_port_look(const net_node_t *node, uint32_t index, net_port_t *idle);
 net_node_t *net_neighbour(const net_node_t *node, uint32_t index);
 uint32_t net_neighbour_number(const net_node_t *node, uint32_t index); // makes no host
@@ -332,6 +336,14 @@ void net_node_complete(net_node_t *node);
 // thread may call it. The string is borrowed and lives as long as the node.
 const char *net_port_name(const net_port_t *port);
 const char *net_port_name_at(const net_node_t *node, uint32_t index); // makes no port
+
+// The names of ports for who tells those of all nodes: it keeps the names of a few nodes alone, and
+// makes no node.
+typedef struct net_port_labels net_port_labels_t;
+net_port_labels_t *net_port_labels_create(const net_t *net);
+void net_port_labels_destroy(net_port_labels_t *labels);
+// Returns the name of a node's port, as net_port_name does, valid until the next call.
+const char *net_port_label(net_port_labels_t *labels, size_t node, uint32_t port);
 
 // Returns whether packets can go from one interface to another while all links are up.
 bool net_reachable(const net_t *net, uint32_t from, uint32_t to);

@@ -89,6 +89,7 @@ typedef struct results_port_row {
     sim_time_t end_ps;
     const results_span_t *span;
     const struct results_counter_columns *counters; // of the table
+    const char *name;
 } results_port_row_t;
 
 typedef struct results_event_row {

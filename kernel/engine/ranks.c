@@ -165,6 +165,12 @@ bool sim_carry_has(const sim_carry_t *carry, const sim_node_t *node)
     return node->rank == carry->rank;
 }
 
+bool sim_carry_has_number(const sim_carry_t *carry, const sim_t *sim, size_t node)
+{
+    SIM_CHECK(sim->seated && node < sim->node_count);
+    return sim->rank_of[node] == carry->rank;
+}
+
 void sim_carry(sim_carry_t *carry, void *value, size_t bytes)
 {
     if (sim_carry_leaves(carry)) {

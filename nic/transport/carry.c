@@ -110,7 +110,7 @@ static bool is_idle(const nic_t *nic, uint32_t interface)
 void nic_carry(net_t *net, sim_carry_t *carry)
 {
     for (uint32_t i = 0; i < net_interface_count(net); i++) {
-        if (!sim_carry_has(carry, &net_interface_node(net, i)->sim)) {
+        if (!sim_carry_has_number(carry, net_sim(net), net_interface_node_number(net, i))) {
             continue;
         }
         bool idle = sim_carry_leaves(carry) && is_idle(nic_of_interface(net, i), i);

@@ -112,12 +112,11 @@ void results_pause_bins_end(results_pause_bins_t *bins, sim_time_t end_ps)
 
 static void write_class(const results_pause_bins_t *bins,
                         results_file_t *file,
+                        const stopped_t *stopped,
                         const net_port_t *port,
                         uint32_t priority)
 {
-    const size_t at = bins->first_port[port->node->sim.index] + port->index;
-    const stopped_t *const stopped = bins->classes[at * NET_PRIORITIES + priority];
-    for (size_t b = 0; stopped != NULL && b < RESULTS_PAUSE_BINS; b++) {
+    for (size_t b = 0; b < RESULTS_PAUSE_BINS; b++) {
         SIM_CHECK(stopped->bins_ps[b] <= bins->width_ps);
         if (stopped->bins_ps[b] > 0) {
             const sim_time_t to_ps = (b + 1) * bins->width_ps;
@@ -143,10 +142,15 @@ sim_err_t results_pause_bins_write(const results_pause_bins_t *bins,
         return result;
     }
     for (size_t i = 0; i < net_node_count(bins->net); i++) {
-        const net_node_t *const node = net_node_at(bins->net, i);
-        for (uint32_t p = 0; p < node->port_count; p++) {
-            for (uint32_t priority = 0; priority < NET_PRIORITIES; priority++) {
-                write_class(bins, file, net_port_at(node, p), priority);
+        // Hosts and ports of other ranks are made only if a pause stopped them.
+        const size_t first = bins->first_port[i] * NET_PRIORITIES;
+        const size_t count = (size_t)net_ports_of(bins->net, i) * NET_PRIORITIES;
+        for (uint32_t c = 0; c < count; c++) {
+            const stopped_t *const stopped = bins->classes[first + c];
+            if (stopped != NULL) {
+                const net_node_t *const node = net_node_at(bins->net, i);
+                const net_port_t *const port = net_port_at(node, c / NET_PRIORITIES);
+                write_class(bins, file, stopped, port, c % NET_PRIORITIES);
             }
         }
     }

@@ -154,7 +154,7 @@ static sim_err_t prepare(results_run_t *run, world_error_t *error)
     if (run->stage != NULL && write_scenario(run, &other) != SIM_OK) {
         file_failed(run, &other);
     }
-    if (run->stage != NULL && run->scenario->capture_count > 0 &&
+    if (run->stage != NULL && run->scenario->capture_count > 0 && leads(run) &&
         results_write_names(run->world, run->stage, &other) != SIM_OK) {
         file_failed(run, &other);
     }

@@ -24,17 +24,21 @@ static void put_hosts(results_file_t *file, const void *what)
 static void put_ethers(results_file_t *file, const void *what)
 {
     const world_t *const world = what;
+    net_port_labels_t *const labels = net_port_labels_create(world->net);
     for (size_t i = 0; i < net_node_count(world->net); i++) {
-        const net_node_t *const node = net_node_at(world->net, i);
+        net_node_t gone;
+        const net_node_t *const node = net_node_view(world->net, i, &gone);
         for (uint32_t p = 0; p < node->port_count; p++) {
+            net_port_t idle;
             uint8_t mac[6];
-            net_port_mac(net_port_at(node, p), mac);
+            net_port_mac(net_port_look(node, p, &idle), mac);
             for (uint32_t b = 0; b < sizeof(mac); b++) {
                 results_file_print(file, "%s%02x", b > 0 ? ":" : "", mac[b]);
             }
-            results_file_print(file, " %s\n", net_port_name(net_port_at(node, p)));
+            results_file_print(file, " %s\n", net_port_label(labels, i, p));
         }
     }
+    net_port_labels_destroy(labels);
 }
 
 sim_err_t results_write_names(const world_t *world, const char *folder, world_error_t *error)

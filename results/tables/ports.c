@@ -15,7 +15,7 @@ static bool port_idle(const void *row)
 
 static void port_name(results_file_t *file, const void *row)
 {
-    results_file_put_csv(file, net_port_name(PORT(row)));
+    results_file_put_csv(file, ((const results_port_row_t *)row)->name);
 }
 
 static void port_queue_max(results_file_t *file, const void *row)

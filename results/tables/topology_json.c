@@ -48,33 +48,40 @@ static void put_member(results_file_t *file, const char *name, const char *text)
     put_text(file, text);
 }
 
-static void put_node(results_file_t *file, const net_node_t *node)
+static void put_node(results_file_t *file, const net_t *net, size_t node, net_port_labels_t *labels)
 {
-    put_member(file, "{\n   \"name\": ", node->sim.name);
-    put_member(file, ",\n   \"kind\": ", node->kind == NET_NODE_HOST ? "host" : "switch");
+    const bool is_host = net_kind_of(net, node) == NET_NODE_HOST;
+    const uint32_t ports = net_ports_of(net, node);
+    put_member(file, "{\n   \"name\": ", net_node_name(net, node));
+    put_member(file, ",\n   \"kind\": ", is_host ? "host" : "switch");
     results_file_put(file, ",\n   \"ports\": [");
-    for (uint32_t p = 0; p < node->port_count; p++) {
+    for (uint32_t p = 0; p < ports; p++) {
         put_next(file, p, "    ");
-        put_text(file, net_port_name_at(node, p));
+        put_text(file, net_port_label(labels, node, p));
     }
-    put_end(file, node->port_count, "   ");
+    put_end(file, ports, "   ");
     results_file_put(file, "\n  }");
 }
 
-static void put_link(results_file_t *file, net_link_t link)
+static void put_link(results_file_t *file,
+                     const net_t *net,
+                     size_t index,
+                     net_port_labels_t *labels)
 {
-    put_member(file, "{\n   \"a\": ", link.a->sim.name);
-    put_member(file, ",\n   \"b\": ", link.b->sim.name);
-    put_member(file, ",\n   \"a_port\": ", net_port_name_at(link.a, link.a_port));
-    put_member(file, ",\n   \"b_port\": ", net_port_name_at(link.b, link.b_port));
+    const net_link_ends_t link = net_link_ends(net, index);
+    const net_link_config_t *const config = net_link_config(net, index);
+    put_member(file, "{\n   \"a\": ", net_node_name(net, link.a));
+    put_member(file, ",\n   \"b\": ", net_node_name(net, link.b));
+    put_member(file, ",\n   \"a_port\": ", net_port_label(labels, link.a, link.a_port));
+    put_member(file, ",\n   \"b_port\": ", net_port_label(labels, link.b, link.b_port));
     results_file_put(file, ",\n   \"rate_bps\": ");
-    results_file_put_u64(file, link.config->rate_bps);
-    if (net_link_backward_bps(link.config) != link.config->rate_bps) {
+    results_file_put_u64(file, config->rate_bps);
+    if (net_link_backward_bps(config) != config->rate_bps) {
         results_file_put(file, ",\n   \"backward_bps\": ");
-        results_file_put_u64(file, net_link_backward_bps(link.config));
+        results_file_put_u64(file, net_link_backward_bps(config));
     }
     results_file_put(file, ",\n   \"delay_ps\": ");
-    results_file_put_u64(file, link.config->delay_ps);
+    results_file_put_u64(file, config->delay_ps);
     results_file_put(file, "\n  }");
 }
 
@@ -82,10 +89,11 @@ void results_put_topology(results_file_t *file, const world_t *world)
 {
     const size_t nodes = net_node_count(world->net);
     const size_t links = net_link_count(world->net);
+    net_port_labels_t *const labels = net_port_labels_create(world->net);
     results_file_put(file, "{\n \"nodes\": [");
     for (size_t i = 0; i < nodes; i++) {
         put_next(file, i, "  ");
-        put_node(file, net_node_at(world->net, i));
+        put_node(file, world->net, i, labels);
     }
     put_end(file, nodes, " ");
     results_file_put(file, ",\n \"interfaces\": [");
@@ -97,8 +105,9 @@ void results_put_topology(results_file_t *file, const world_t *world)
     results_file_put(file, ",\n \"links\": [");
     for (size_t i = 0; i < links; i++) {
         put_next(file, i, "  ");
-        put_link(file, net_link_at(world->net, i));
+        put_link(file, world->net, i, labels);
     }
     put_end(file, links, " ");
     results_file_put(file, "\n}\n");
+    net_port_labels_destroy(labels);
 }

@@ -298,17 +298,21 @@ sim_err_t results_write_ports(const world_t *world,
     }
     results_counter_columns_t counters;
     find_counters(&results_port_table, &counters);
+    net_port_labels_t *const labels = net_port_labels_create(world->net);
     for (size_t i = 0; i < net_node_count(world->net); i++) {
-        const net_node_t *const node = net_node_at(world->net, i);
+        net_node_t gone;
+        const net_node_t *const node = net_node_view(world->net, i, &gone);
         for (uint32_t p = 0; p < node->port_count; p++) {
             net_port_t idle;
             const results_port_row_t row = {world,
                                             net_port_look(node, p, &idle),
                                             results->sim_time_ps,
                                             results->span,
-                                            &counters};
+                                            &counters,
+                                            net_port_label(labels, i, p)};
             results_table_put_row(&results_port_table, file, &row);
         }
     }
+    net_port_labels_destroy(labels);
     return results_file_close(file, error);
 }
