@@ -2,8 +2,11 @@
 // cli/ranks/cost.c - tells how ranks shared the work, and which rank the others waited for.
 #include "cli/ranks/ranks.h"
 
+#include "world/format.h"
+
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 // A rank with this many times the mean number of events deserves a note.
 #define UNEVEN 1.25
@@ -16,10 +19,17 @@ static void take(unsigned rank, const void *bytes, size_t size, void *ctx)
     memcpy(&costs->ranks[costs->count++], bytes, size);
 }
 
+// Returns the largest memory that this process used so far.
+static uint64_t memory_bytes(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
+}
+
 void cli_ranks_collect(const sim_t *sim, cli_ranks_costs_t *costs)
 {
     const sim_ranks_t *const ranks = sim_ranks(sim);
-    cli_ranks_cost_t own = {.away_s = cli_ranks_away_s(ranks)};
+    cli_ranks_cost_t own = {.away_s = cli_ranks_away_s(ranks), .memory_bytes = memory_bytes()};
     sim_ranks_cost(sim, &own.sim);
     own.sim.waited_s -= own.away_s;
     ranks->ops->collect(ranks->ctx, &own, sizeof(own), take, costs);
@@ -37,6 +47,24 @@ void cli_ranks_print_parts(const world_t *world, FILE *out)
             parts->link_count > 0 ? 100.0 * (double)parts->cut_count / (double)parts->link_count
                                   : 0.0,
             parts->busiest);
+}
+
+// Rank 0, which prints, has taken more since its costs were collected.
+static void print_memory(const cli_ranks_costs_t *costs, FILE *out)
+{
+    unsigned most = 0;
+    uint64_t bytes = memory_bytes();
+    for (unsigned r = 1; r < costs->count; r++) {
+        if (costs->ranks[r].memory_bytes > bytes) {
+            most = r;
+            bytes = costs->ranks[r].memory_bytes;
+        }
+    }
+    world_text_t text;
+    fprintf(out,
+            "            rank %u took most memory, %s\n",
+            most,
+            world_format_bytes(&text, bytes));
 }
 
 void cli_ranks_report(const cli_ranks_costs_t *costs, const world_t *world, FILE *out)
@@ -82,4 +110,5 @@ void cli_ranks_report(const cli_ranks_costs_t *costs, const world_t *world, FILE
             share,
             share > UNEVEN ? ": fewer ranks, or traffic spread over more hosts, would wait less"
                            : "");
+    print_memory(costs, out);
 }

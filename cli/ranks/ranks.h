@@ -57,8 +57,9 @@ int cli_ranks_status(const sim_ranks_t *ranks, int status);
 // -- cost.c
 
 typedef struct cli_ranks_cost {
-    sim_ranks_cost_t sim; // waited_s without away_s
-    double away_s;        // cli_ranks_away_s
+    sim_ranks_cost_t sim;  // waited_s without away_s
+    double away_s;         // cli_ranks_away_s
+    uint64_t memory_bytes; // the most so far
 } cli_ranks_cost_t;
 
 // What the run cost each rank; `count` of them, at rank 0 only.

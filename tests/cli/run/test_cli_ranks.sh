@@ -173,6 +173,15 @@ case $BUILD_DIRECTORY in
     sed -n 's/^  ranks  .* 16384 hosts and takes \([0-9.]*\) MB of memory.*/\1/p' "$work/out" |
         awk '{ mb = $1 } END { exit !(mb > 20 && mb < 90) }' ||
         fail "memory of a rank: $(grep '^  ranks' "$work/out")"
+    # A run makes hosts and ports of other ranks for no file: 120 MB where it was measured, at rank 0.
+    echo 'traffic: [flows: {list: [host0 host65535 100KB 0us]}]' >>"$work/large.yaml"
+    "$ROCESIM" run "$work/large.yaml" --ranks 4 --quiet -o "$work/large" >"$work/out" 2>"$work/err2" ||
+        fail "a run of 65,536 hosts fails: $(head -n 2 "$work/err2")"
+    [ "$(wc -l <"$work/large/ports.csv")" -eq 393217 ] || fail "ports.csv has not all ports"
+    sed -n 's/^ *rank [0-9]* took most memory, \([0-9.]*\) MB$/\1/p' "$work/out" |
+        awk '{ mb = $1 } END { exit !(mb > 20 && mb < 150) }' ||
+        fail "memory of a run in ranks: $(grep 'took most memory' "$work/out")"
+    rm -r "$work/large"
     # A run listens to all ports, which must not cost each of them memory: 44 MB where it was measured.
     printf '%s\n' 'topology: {fat-tree: {k: 32}}' 'traffic: [flows: {list: [host0 host5000 1MB 0s]}]' \
         >"$work/large.yaml"
