@@ -5,7 +5,8 @@
 #
 # Goal: a rank that is killed ends the others, one message names it, no file looks whole, and no temporary
 # file stays. So it is where mpirun says nothing, does not end, or dies itself. A signal ends the run with the
-# results so far, and a signal before all ranks have begun ends the run at once.
+# results so far, and a signal before all ranks have begun ends the run at once. Where the program that the
+# user started is killed, the next one removes its temporary files, and none of runs that go on.
 # Method: stand-ins for mpirun. Not pinned: time. test_cli_ranks_killed.sh kills at random moments.
 # labels: plain ranks
 set -u
@@ -140,6 +141,38 @@ done
 kill -INT "$(pgrep -P "$launcher")"
 told 'interrupted before the run was over, and all ranks were ended$'
 [ ! -e "$work/early" ] || fail "a run that was interrupted before it began left files"
+
+# The death of the launcher: its ranks end, and the next launcher removes what it left after a minute.
+start orphan
+until_runs orphan
+kill -KILL "$starter"
+wait "$launcher"
+for ((i = 0; i < 600; ++i)); do
+    [ -d "/proc/$victim" ] || break
+    sleep 0.05
+done
+[ ! -d "/proc/$victim" ] || fail "a rank goes on without its launcher"
+[ ! -e "$work/orphan/summary.json" ] || fail "a run without its launcher left a summary"
+left=$(echo "$work"/tmp/rocesim-ranks-*)
+touch "$left"
+start young
+until_runs young
+[ -d "$left" ] || fail "a folder that may be in use was removed"
+kill -INT "$starter"
+wait "$launcher"
+touch -d '2 minutes ago' "$left"
+start old
+until_runs old
+[ ! -e "$left" ] || fail "the folder of a launcher that was killed stays"
+old=$launcher
+first=$starter
+left=$(echo "$work"/tmp/rocesim-ranks-*)
+touch -d '2 minutes ago' "$left"
+start new
+until_runs new
+[ -d "$left" ] || fail "the folder of a run that goes on was removed"
+kill -INT "$starter" "$first"
+wait "$launcher" "$old"
 
 [ -z "$(ls -A "$work/tmp")" ] || fail "temporary files stay: $(find "$work/tmp" | head -n 5)"
 [ $failures -eq 0 ]
