@@ -178,7 +178,8 @@ static bool considers(const app__coll_question_t *question,
         return protocol == APP__PROTOCOL_SIMPLE && question->nvls && question->per_node > 2 &&
                nvls == (question->nodes == 1) && question->kind == APP__COLL_ALL_REDUCE;
     }
-    return algorithm != &app__pat || (protocol == APP__PROTOCOL_SIMPLE && question->per_node == 1);
+    return algorithm != &app__pat ||
+           (protocol == APP__PROTOCOL_SIMPLE && question->ranks == question->nodes);
 }
 
 app__coll_choice_t app__coll_choose(const app__coll_question_t *question,

@@ -25,6 +25,15 @@ EOF
 "$ROCESIM" check "$work/rails.yaml" >"$work/said" 2>&1 || fail "$(cat "$work/said")"
 grep -q '1 x all-reduce of 4 ranks on 2 nodes, 1048576 bytes: ring, ' "$work/said" ||
     fail "check does not say how the collective is done"
+# PAT is for one rank a node: NCCL does not consider it where one of eight nodes has two ranks.
+for ranks in 8 9; do
+    "$ROCESIM" check "$work/rails.yaml" --set topology.rail-optimised.spines=1 \
+        --set topology.rail-optimised.servers=8 --set topology.rail-optimised.host-rate=800Gbps --set \
+        "traffic[0]={collective: {kind: all-gather, bytes: 8MiB, ranks: $ranks, map: round-robin}}" \
+        >"$work/said" 2>&1
+    grep -q "of $ranks ranks on 8 nodes, 8388608 bytes: $([ $ranks = 8 ] && echo pat || echo ring), " \
+        "$work/said" || fail "PAT with $ranks ranks: $(grep ' x ' "$work/said")"
+done
 # More loops or messages than anybody could count are refused.
 for more in 'chunk: 1' 'chunk: 1, protocol: plain' 'slice: 1, protocol: plain' 'kind: broadcast, chunk: 1'; do
     "$ROCESIM" check "$work/rails.yaml" --set topology.rail-optimised.spines=1 \
