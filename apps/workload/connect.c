@@ -206,6 +206,7 @@ static void send_local(app__link_t *link, uint32_t word)
     *local = (local_t){
         .passing = {.alone_ps = (sim_time_t)((double)bytes * 8 * 1e12 /
                                              (double)workload->options.local_bps),
+                    .width = 1,
                     .passed = local_passed},
         .source = port->rank,
         .destination = workload->ports[link->destination].rank,

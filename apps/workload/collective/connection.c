@@ -349,6 +349,7 @@ static void local_arrived(sim_node_t *node, sim_timer_t *timer)
     app__conn_t *const to = coming_end(SIM_CONTAINER_OF(timer, app__coming_t, timer), &number);
     SIM_CHECK(to->member->rank->node == node && number == to->arrived.next);
     app__conn_t *const from = other_end(to);
+    app__count_others(to->member);
     end_record(from, message_at(from, to->arrived.next)->record, false);
     to->arrived.next++;
     to->visible.next++;
@@ -379,6 +380,7 @@ static void post_local(app__conn_t *conn, app__coll_message_t *message)
     app__coming_t *const coming = coming_begin(to, conn->posted++, local_arrived);
     coming->passing = (app__passing_t){
         .alone_ps = (sim_time_t)(bits * 1e12 / (double)message->local_bps),
+        .width = app__member_width(conn->member),
         .passed = local_passed,
     };
     app__nvlink_put((message->what & APP__STEP_SPREAD) != 0 ? &to_port->nvlink_in
@@ -413,6 +415,7 @@ static void due(sim_node_t *node, sim_timer_t *timer)
 {
     app__conn_t *const conn = SIM_CONTAINER_OF(timer, app__conn_t, timer);
     SIM_CHECK(conn->member->rank->node == node);
+    app__count_others(conn->member);
     try_post(conn);
 }
 
@@ -437,6 +440,7 @@ void app__conn_send(app__conn_t *conn, const app__coll_plan_t *plan, uint64_t by
 {
     app__coll_rank_t *const rank = app__member_rank(conn->member);
     const uint64_t wire_bytes = app__coll_wire_bytes(plan, bytes, what);
+    const uint32_t width = app__member_width(conn->member);
     if (conn->filled - conn->acked.next == conn->message_capacity) {
         grow_messages(conn);
     }
@@ -452,8 +456,8 @@ void app__conn_send(app__conn_t *conn, const app__coll_plan_t *plan, uint64_t by
                                                                         : plan->latency.between_ps),
     };
     conn->member->unsent++;
-    rank->messages++;
-    rank->bytes += wire_bytes;
+    rank->messages += width;
+    rank->bytes += width * wire_bytes;
     try_post(conn);
 }
 

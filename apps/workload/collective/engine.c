@@ -124,6 +124,7 @@ static void handle_ended(sim_node_t *node, sim_timer_t *timer)
     app__member_t *const member = at->member;
     SIM_CHECK(member->rank->node == node && member->run != NULL);
     app__coll_block_t *const block = &member->run->blocks[at->block];
+    app__count_others(member);
     block->busy = false;
     block->handled = true;
     app__coll_wake(member, at->block);
@@ -269,6 +270,27 @@ static bool has_permits(const app__member_t *member, const app__coll_plan_t *pla
     return false;
 }
 
+// Lets the blocks of channel 0 stand for all channels of a group from now on, if these are alike in
+// all of its calls, nothing of the group is under way, and flows.csv is full: the first messages
+// of each rank have rows of their own.
+static void try_to_join(const app__collectives_t *all, app__coll_group_t *group)
+{
+    if (group->width == 1 || group->joined || all->workload->memo != NULL) {
+        return; // what is remembered of each connection (repeat/memo.c) would differ before and after
+    }
+    for (uint32_t i = 0; i < group->layout.ranks; i++) {
+        if (app__member_rank(&group->members[i])->record_count < all->records_max) {
+            return;
+        }
+    }
+    for (uint32_t i = 0; i < group->layout.ranks; i++) {
+        if (group->members[i].run != NULL || !app__conns_quiet(&group->members[i])) {
+            return;
+        }
+    }
+    group->joined = true;
+}
+
 static app__coll_run_t *make_run(app__member_t *member, uint32_t op)
 {
     const app__collectives_t *const all = member->all;
@@ -281,8 +303,9 @@ static app__coll_run_t *make_run(app__member_t *member, uint32_t op)
     run->op = op;
     run->begin = (app__coll_timer_t){.member = member, .block = APP__NO_BLOCK};
     sim_timer_init(&run->begin.timer, begin);
-    run->block_count =
-        plan->cut.bytes == 0 ? 0 : program->algorithm->blocks(program, member->number);
+    run->block_count = plan->cut.bytes == 0 ? 0
+                                            : program->algorithm->blocks(program, member->number) /
+                                                  app__member_width(member);
     run->left = run->block_count;
     run->blocks = sim_alloc_array((size_t)run->block_count + 1, sizeof(*run->blocks));
     for (uint32_t i = 0; i < run->block_count; i++) {
@@ -341,6 +364,7 @@ static void settle(app__member_t *member)
     const uint32_t op = app__queue_take(&member->calls, member->rank->states);
     sim_node_t *const node = member->rank->node;
     member->rank->states[op].start_ps = node->now_ps; // it may have waited for others
+    try_to_join(member->all, &member->all->groups[member->group]);
     member->run = make_run(member, op);
     const sim_time_t latency_ps = member->run->plan->latency.call_ps;
     if (latency_ps > 0 && member->run->left > 0) {

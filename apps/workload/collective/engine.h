@@ -27,6 +27,7 @@ typedef struct app__coll_plan {
     const uint64_t *matrix;
     app__dimension_t dimension;
     bool barrier;
+    uint32_t width;       // channels that do the same at the same time; 1: each for itself
     uint64_t slice_bytes; // of a message, at most
     uint32_t slices;      // of a chunk; 0: as many as it has of slice_bytes
     uint32_t window;      // messages of a connection under way, at most; 0: any number
@@ -159,6 +160,8 @@ typedef struct app__coll_group {
     app__layout_t layout;
     app__member_t *members; // by number
     uint32_t lanes;         // most of its plans
+    uint32_t width;         // that of all its plans; 1: they differ
+    bool joined;            // blocks of channel 0 stand for all channels
 } app__coll_group_t;
 
 // Something to do at a member: advance a block, or start its next call.
@@ -312,6 +315,19 @@ static inline app__coll_rank_t *app__member_rank(const app__member_t *member)
 static inline app__member_t *app__conn_peer(const app__conn_t *conn)
 {
     return &conn->member->all->groups[conn->member->group].members[conn->peer];
+}
+
+// Returns how many channels a block of a member stands for, and a message.
+static inline uint32_t app__member_width(const app__member_t *member)
+{
+    const app__coll_group_t *const group = &member->all->groups[member->group];
+    return group->joined ? group->width : 1;
+}
+
+// Counts the events of the other channels that an event of a block or a message stands for.
+static inline void app__count_others(const app__member_t *member)
+{
+    member->rank->node->events += app__member_width(member) - 1;
 }
 
 // Returns whether the connection's queue pairs stay.

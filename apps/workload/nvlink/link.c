@@ -60,7 +60,6 @@ static void leave(app__nvlink_t *link, app__passers_t *stream)
         link->end = stream->place;
     }
     *stream = (app__passers_t){0};
-    link->count--;
 }
 
 // Takes the messages that have passed from their streams; returns them in order.
@@ -74,10 +73,12 @@ static app__passing_t *take(app__nvlink_t *link)
             app__passing_t *const passing = stream->first;
             stream->first = passing->next;
             passing->next = NULL;
+            link->count -= passing->width;
             *end = passing;
             end = &passing->next;
             if (stream->first != NULL) {
                 stream->end += (uint64_t)stream->first->alone_ps * FINE;
+                link->count += stream->first->width;
             }
         }
         if (stream->first == NULL) {
@@ -123,6 +124,6 @@ void app__nvlink_put(app__nvlink_t *link, app__passers_t *stream, app__passing_t
     stream->place = link->end;
     *link->end = stream;
     link->end = &stream->next;
-    link->count++;
+    link->count += passing->width;
     arm(link);
 }
