@@ -166,30 +166,27 @@ static void fill(const app__program_t *program, uint64_t place, uint32_t index, 
     }
 }
 
-static uint32_t next_of(const app__program_t *program, uint32_t rank, uint32_t channel)
-{
-    return rank_at(program, channel, (uint64_t)place_of(program, channel, rank) + 1);
-}
-
-// Fills the peers of a step: of a rank itself, or of one that forwards.
-static void connect(const app__program_t *program,
+// Fills the peers of a step: of a rank itself at its place, or of one that forwards for the rank of
+// that place. Returns whether another rank forwards what the step sends.
+static bool connect(const app__program_t *program,
                     uint32_t rank,
                     uint32_t channel,
+                    uint64_t place,
                     bool forwards,
                     app__step_t *step)
 {
+    const uint32_t next = rank_at(program, channel, place + 1);
     if (forwards) {
         step->recv_peer = exit_of(program, rank, channel);
-        step->send_peer = next_of(program, step->recv_peer, channel);
-        return;
+        step->send_peer = next;
+        return false;
     }
-    const uint64_t place = place_of(program, channel, rank);
-    const uint32_t next = next_of(program, rank, channel);
     const uint32_t previous = rank_at(program, channel, place + program->ranks - 1);
     const uint32_t after = relay_of(program, rank, next);
     const uint32_t before = relay_of(program, previous, rank);
     step->send_peer = after == APP__NO_RANK ? next : after;
     step->recv_peer = before == APP__NO_RANK ? previous : before;
+    return after != APP__NO_RANK;
 }
 
 static void step_of(const app__program_t *program,
@@ -206,10 +203,10 @@ static void step_of(const app__program_t *program,
     step->from_chunk = channel * program->ranks + rank_at(program, channel, step->from_chunk);
     step->to_chunk = step->from_chunk;
     step->count = 1;
-    connect(program, rank, channel, forwards, step);
+    const bool relayed = connect(program, rank, channel, place, forwards, step);
     if (forwards) {
         step->what = (uint16_t)(APP__STEP_RECV | APP__STEP_SEND | (step->what & APP__STEP_FINAL));
-    } else if (relay_of(program, rank, next_of(program, rank, channel)) != APP__NO_RANK) {
+    } else if (relayed) {
         step->what &= (uint16_t)~APP__STEP_FINAL;
     }
 }
@@ -260,12 +257,12 @@ static void chain_step(const app__program_t *program,
     step->from_chunk = channel;
     step->to_chunk = channel;
     step->count = 1;
-    connect(program, rank, channel, forwards, step);
+    const uint64_t place = place_of(program, channel, own);
+    const bool relayed = connect(program, rank, channel, place, forwards, step);
     if (forwards) {
         step->what = (uint16_t)(APP__STEP_RECV | APP__STEP_SEND | final);
         return;
     }
-    const bool relayed = relay_of(program, rank, next_of(program, rank, channel)) != APP__NO_RANK;
     step->what = (uint16_t)((from_first > 0 ? APP__STEP_RECV : 0) |
                             (from_first > 0 && reduces ? APP__STEP_REDUCE : 0) |
                             (from_first < n - 1 ? APP__STEP_SEND : 0) | (relayed ? 0 : final));
