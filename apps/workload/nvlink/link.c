@@ -25,14 +25,10 @@ static void advance(app__nvlink_t *link)
 // Arms the timer for the first message that has passed, or lets the link rest.
 static void arm(app__nvlink_t *link)
 {
-    uint64_t first = UINT64_MAX;
     if (link->timer.position != SIM_TIMER_UNARMED) {
         sim_timer_cancel(link->node, &link->timer);
     }
-    for (const app__passers_t *stream = link->streams; stream != NULL; stream = stream->next) {
-        first = stream->end < first ? stream->end : first;
-    }
-    if (first == UINT64_MAX) {
+    if (link->first == UINT64_MAX) {
         link->share = 0;
         link->since_ps = 0;
         return;
@@ -41,10 +37,10 @@ static void arm(app__nvlink_t *link)
         for (app__passers_t *stream = link->streams; stream != NULL; stream = stream->next) {
             stream->end -= stream->end < link->share ? stream->end : link->share;
         }
-        first -= first < link->share ? first : link->share;
+        link->first -= link->first < link->share ? link->first : link->share;
         link->share = 0;
     }
-    const uint64_t left = first > link->share ? first - link->share : 0;
+    const uint64_t left = link->first > link->share ? link->first - link->share : 0;
     const uint64_t rest = (left % FINE * link->count + FINE - 1) / FINE;
     sim_timer_arm(link->node,
                   &link->timer,
@@ -67,6 +63,7 @@ static app__passing_t *take(app__nvlink_t *link)
 {
     app__passing_t *taken = NULL;
     app__passing_t **end = &taken;
+    link->first = UINT64_MAX;
     for (app__passers_t *stream = link->streams, *next = NULL; stream != NULL; stream = next) {
         next = stream->next;
         while (stream->first != NULL && stream->end <= link->share) {
@@ -83,6 +80,8 @@ static app__passing_t *take(app__nvlink_t *link)
         }
         if (stream->first == NULL) {
             leave(link, stream);
+        } else if (stream->end < link->first) {
+            link->first = stream->end;
         }
     }
     return taken;
@@ -104,7 +103,7 @@ static void pass(sim_node_t *node, sim_timer_t *timer)
 
 void app__nvlink_init(app__nvlink_t *link, sim_node_t *node)
 {
-    *link = (app__nvlink_t){.node = node};
+    *link = (app__nvlink_t){.node = node, .first = UINT64_MAX};
     link->end = &link->streams;
     sim_timer_init(&link->timer, pass);
 }
@@ -125,5 +124,6 @@ void app__nvlink_put(app__nvlink_t *link, app__passers_t *stream, app__passing_t
     *link->end = stream;
     link->end = &stream->next;
     link->count += passing->width;
+    link->first = stream->end < link->first ? stream->end : link->first;
     arm(link);
 }

@@ -36,13 +36,14 @@ typedef struct app__nvlink {
     app__passers_t *streams; // that have messages
     app__passers_t **end;
     uint32_t count;      // streams that have messages, with those that a message stands for
+    uint64_t first;      // least end of a stream; UINT64_MAX: none
     uint64_t share;      // time that each stream had since the link was idle, in ps / 1024
     sim_time_t since_ps; // when it was brought up to date; 0 while the link is idle
 } app__nvlink_t;
 
 // Fills an idle link of a node. It must stay where it is.
 void app__nvlink_init(app__nvlink_t *link, sim_node_t *node);
-// Puts a message with alone_ps, width and passed at the end of a stream. A stream belongs to one link.
+// Puts a message with alone_ps, width and passed at the end of a stream, which belongs to one link.
 void app__nvlink_put(app__nvlink_t *link, app__passers_t *stream, app__passing_t *passing);
 
 #endif // APPS_WORKLOAD_NVLINK_LINK_H
