@@ -31,7 +31,13 @@ static void wake_waiter(app__conn_t *conn)
 
 static app__coming_t *coming_begin(app__conn_t *conn, uint32_t number, sim_timer_fn fn)
 {
-    app__coming_t *const coming = sim_alloc(sizeof(*coming));
+    app__coll_host_t *const host = app__member_rank(conn->member)->host;
+    app__coming_t *coming = host->spare;
+    if (coming != NULL) {
+        host->spare = coming->next;
+    } else {
+        coming = sim_alloc(sizeof(*coming));
+    }
     *coming = (app__coming_t){.conn = conn,
                               .number = number,
                               .next = conn->coming,
@@ -44,7 +50,7 @@ static app__coming_t *coming_begin(app__conn_t *conn, uint32_t number, sim_timer
     return coming;
 }
 
-// Frees a message that has come; returns its connection.
+// Gives back a message that has come; returns its connection.
 static app__conn_t *coming_end(app__coming_t *coming, uint32_t *number)
 {
     app__conn_t *const conn = coming->conn;
@@ -53,8 +59,19 @@ static app__conn_t *coming_end(app__coming_t *coming, uint32_t *number)
     if (coming->next != NULL) {
         coming->next->place = coming->place;
     }
-    sim_free(coming);
+    app__coll_host_t *const host = app__member_rank(conn->member)->host;
+    coming->next = host->spare;
+    host->spare = coming;
     return conn;
+}
+
+void app__conns_free_spare(app__coll_host_t *host)
+{
+    while (host->spare != NULL) {
+        app__coming_t *const coming = host->spare;
+        host->spare = coming->next;
+        sim_free(coming);
+    }
 }
 
 // -- sequences
@@ -152,7 +169,9 @@ app__conn_t *app__conn(app__member_t *member, uint32_t peer, uint32_t lane, bool
         .next = member->buckets[at],
     };
     sim_timer_init(&conn->timer, due);
-    if (!conn->local) {
+    if (conn->local) {
+        sim_expect_timers(member->rank->node);
+    } else {
         conn->slots = sim_alloc_array(member->all->slots, sizeof(*conn->slots));
     }
     member->buckets[at] = conn;

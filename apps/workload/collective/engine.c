@@ -27,24 +27,17 @@ static bool move_on(const app__coll_run_t *run,
     return ++at->loop < run->plan->cut.loops;
 }
 
-// A step at a place: what it does and how it is sliced.
-typedef struct look {
-    app__step_t step;
-    uint64_t bytes; // of the step
-    uint64_t slice_bytes;
-    uint32_t slices;
-} look_t;
-
-static look_t look_at(const app__member_t *member, uint32_t block, const app__place_t *at)
+static app__coll_look_t look_at(const app__member_t *member, uint32_t block, const app__place_t *at)
 {
     const app__coll_plan_t *const plan = member->run->plan;
-    look_t look = {.step = app__program_step(&plan->program, member->number, block, at->step)};
+    app__coll_look_t look = {
+        .step = app__program_step(&plan->program, member->number, block, at->step)};
     look.bytes = app__coll_step_bytes(plan, &look.step, at->loop);
     look.slices = app__coll_slices(plan, look.bytes, &look.slice_bytes);
     return look;
 }
 
-static uint64_t bytes_of(const look_t *look, uint32_t slice)
+static uint64_t bytes_of(const app__coll_look_t *look, uint32_t slice)
 {
     const uint64_t before = look->slice_bytes * slice;
     const uint64_t left = look->bytes - before;
@@ -68,7 +61,7 @@ static void permit(app__member_t *member, uint32_t number)
     const app__coll_run_t *const run = member->run;
     app__coll_block_t *const block = &run->blocks[number];
     while (block->permits && block->permit.loop < run->plan->cut.loops) {
-        const look_t look = look_at(member, number, &block->permit);
+        const app__coll_look_t look = look_at(member, number, &block->permit);
         if ((look.step.what & APP__STEP_RECV) != 0 && look.slices > 0) {
             const uint32_t lane = block->channel + look.step.recv_lane;
             app__conn_t *const conn = app__conn(member, look.step.recv_peer, lane, true);
@@ -92,27 +85,24 @@ static void stop_waiting(const app__coll_run_t *run, app__coll_block_t *block)
 }
 
 // Returns whether the slice at hand must wait, and notes for what.
-static bool must_wait(app__member_t *member,
-                      uint32_t number,
-                      const look_t *look,
-                      app__conn_t *from,
-                      app__conn_t *to)
+static bool must_wait(app__member_t *member, uint32_t number)
 {
     const app__coll_run_t *const run = member->run;
     app__coll_block_t *const block = &run->blocks[number];
+    const app__step_t *const step = &block->look.step;
     stop_waiting(run, block);
-    if (look->step.wait_block != APP__NO_BLOCK && block->at.slice == 0 &&
-        !has_done(run, look->step.wait_block, block->at.loop, look->step.wait_step)) {
-        block->awaits = look->step.wait_block; // wakes this one when it has finished a step
+    if (step->wait_block != APP__NO_BLOCK && block->at.slice == 0 &&
+        !has_done(run, step->wait_block, block->at.loop, step->wait_step)) {
+        block->awaits = step->wait_block; // wakes this one when it has finished a step
         run->blocks[block->awaits].waiters++;
         return true;
     }
-    if (from != NULL && from->visible.next == from->consumed) {
-        from->waiter = number;
+    if (block->from != NULL && block->from->visible.next == block->from->consumed) {
+        block->from->waiter = number;
         return true;
     }
-    if (to != NULL && !app__conn_has_room(to, run->plan->window)) {
-        to->waiter = number;
+    if (block->to != NULL && !app__conn_has_room(block->to, run->plan->window)) {
+        block->to->waiter = number;
         return true;
     }
     return false;
@@ -182,31 +172,42 @@ static void finish_block(app__member_t *member, uint32_t number)
     member->run->left--;
 }
 
+// Looks at the step at hand.
+static void look(app__member_t *member, uint32_t number)
+{
+    app__coll_block_t *const block = &member->run->blocks[number];
+    block->look = look_at(member, number, &block->at);
+    const app__step_t *const step = &block->look.step;
+    const unsigned what = block->look.slices > 0 ? step->what : 0u;
+    block->from = (what & APP__STEP_RECV) != 0
+                      ? app__conn(member, step->recv_peer, block->channel + step->recv_lane, true)
+                      : NULL;
+    block->to = (what & APP__STEP_SEND) != 0
+                    ? app__conn(member, step->send_peer, block->channel + step->send_lane, false)
+                    : NULL;
+    block->looked = true;
+}
+
 // Does the slice at hand; returns false if it must wait or takes time.
-static bool do_slice(app__member_t *member, uint32_t number, const look_t *look)
+static bool do_slice(app__member_t *member, uint32_t number)
 {
     const app__coll_run_t *const run = member->run;
-    const app__coll_block_t *const block = &run->blocks[number];
-    const app__step_t *const step = &look->step;
-    const bool receives = (step->what & APP__STEP_RECV) != 0 && look->slices > 0;
-    const bool sends = (step->what & APP__STEP_SEND) != 0 && look->slices > 0;
-    app__conn_t *const from =
-        receives ? app__conn(member, step->recv_peer, block->channel + step->recv_lane, true)
-                 : NULL;
-    app__conn_t *const to =
-        sends ? app__conn(member, step->send_peer, block->channel + step->send_lane, false) : NULL;
-    if (must_wait(member, number, look, from, to)) {
+    app__coll_block_t *const block = &run->blocks[number];
+    if (!block->looked) {
+        look(member, number);
+    }
+    if (must_wait(member, number)) {
         return false;
     }
-    const uint64_t bytes = look->slices > 0 ? bytes_of(look, block->at.slice) : 0;
-    if (bytes > 0 && handle(member, number, bytes, step->what)) {
+    const uint64_t bytes = block->look.slices > 0 ? bytes_of(&block->look, block->at.slice) : 0;
+    if (bytes > 0 && handle(member, number, bytes, block->look.step.what)) {
         return false;
     }
-    if (receives) {
-        app__conn_consume(from);
+    if (block->from != NULL) {
+        app__conn_consume(block->from);
     }
-    if (sends) {
-        app__conn_send(to, run->plan, bytes, step->what);
+    if (block->to != NULL) {
+        app__conn_send(block->to, run->plan, bytes, block->look.step.what);
     }
     return true;
 }
@@ -217,14 +218,14 @@ static void advance(app__member_t *member, uint32_t number)
     app__coll_block_t *const block = &run->blocks[number];
     bool stepped = false;
     while (!block->done && !block->busy) {
-        const look_t look = look_at(member, number, &block->at);
-        if (!do_slice(member, number, &look)) {
+        if (!do_slice(member, number)) {
             break;
         }
         const uint32_t step = block->at.step;
-        if (!move_on(run, block, &block->at, look.slices)) {
+        if (!move_on(run, block, &block->at, block->look.slices)) {
             finish_block(member, number);
         }
+        block->looked = block->at.slice > 0;
         stepped = stepped || block->at.step != step || block->done;
     }
     permit(member, number);
@@ -260,7 +261,10 @@ static bool has_permits(const app__member_t *member, const app__coll_plan_t *pla
     const app__program_t *const program = &plan->program;
     const app__block_t block = program->algorithm->block(program, member->number, number);
     const app__member_t *const members = member->all->groups[member->group].members;
-    for (uint32_t i = 0; i < block.steps && plan->window > 0; i++) {
+    if (plan->window == 0 || member->all->groups[member->group].inside) {
+        return false;
+    }
+    for (uint32_t i = 0; i < block.steps; i++) {
         const app__step_t step = app__program_step(program, member->number, number, i);
         if ((step.what & APP__STEP_RECV) != 0 &&
             members[step.recv_peer].rank->node != member->rank->node) {
@@ -276,7 +280,7 @@ static bool has_permits(const app__member_t *member, const app__coll_plan_t *pla
 static void try_to_join(const app__collectives_t *all, app__coll_group_t *group)
 {
     if (group->width == 1 || group->joined || all->workload->memo != NULL) {
-        return; // what is remembered of each connection (repeat/memo.c) would differ before and after
+        return; // repeat/memo.c remembers what a call did to each connection
     }
     for (uint32_t i = 0; i < group->layout.ranks; i++) {
         if (app__member_rank(&group->members[i])->record_count < all->records_max) {
@@ -643,6 +647,7 @@ void app__collectives_destroy(app__collectives_t *all)
         sim_free(all->ranks[r].records);
     }
     for (uint32_t h = 0; h < all->host_count; h++) {
+        app__conns_free_spare(&all->hosts[h]);
         sim_free(all->hosts[h].work);
     }
     app__msccl_fini(&all->file);

@@ -112,9 +112,21 @@ typedef struct app__place {
     uint32_t slice;
 } app__place_t;
 
+// A step at a place: what it does and how it is sliced.
+typedef struct app__coll_look {
+    app__step_t step;
+    uint64_t bytes; // of the step
+    uint64_t slice_bytes;
+    uint32_t slices;
+} app__coll_look_t;
+
 typedef struct app__coll_block {
     app__place_t at;
-    app__place_t permit; // first receive that has no clear-to-send
+    bool looked;           // the next three are of the step at hand
+    app__coll_look_t look; // kept, since each slice looks twice: when it waits, and when it goes on
+    app__conn_t *from;     // that the step receives by; NULL: it does not
+    app__conn_t *to;       // that it sends by; NULL: it does not
+    app__place_t permit;   // first receive that has no clear-to-send
     uint32_t steps;
     uint32_t channel;
     uint32_t awaits;  // block whose step this one waits for; APP__NO_BLOCK: none
@@ -159,6 +171,7 @@ struct app__member {
 typedef struct app__coll_group {
     app__layout_t layout;
     app__member_t *members; // by number
+    bool inside;            // all of them are on one host
     uint32_t lanes;         // most of its plans
     uint32_t width;         // that of all its plans; 1: they differ
     bool joined;            // blocks of channel 0 stand for all channels
@@ -176,6 +189,7 @@ typedef struct app__coll_host {
     size_t work_count;
     size_t work_capacity;
     bool working;
+    app__coming_t *spare; // of messages that have come, for the next ones
 } app__coll_host_t;
 
 // A message for flows.csv.
@@ -232,7 +246,7 @@ struct app__collectives {
 
 // -- layout.c
 
-// Fills collectives->ranks' hosts, nodes and rails, and the layouts of groups.
+// Fills collectives->ranks' hosts, nodes and rails, and the layouts of groups, with `inside`.
 void app__coll_layouts(app__collectives_t *collectives);
 
 // -- plan.c
@@ -371,6 +385,7 @@ void app__conn_permit(app__conn_t *conn); // sends a clear-to-send
 void app__conn_consume(app__conn_t *conn);
 void app__conns_reserve(app__collectives_t *collectives); // QP numbers of all members
 void app__conns_fini(app__member_t *member);
+void app__conns_free_spare(app__coll_host_t *host); // after app__conns_fini
 bool app__conns_quiet(const app__member_t *member); // all messages have arrived, and it is known
 void app__conns_retire(app__member_t *member);      // frees all connections
 // Returns the ports at which the two ends of a connection lie, of the message with a number.

@@ -140,11 +140,23 @@ static void fill_layout(const app__collectives_t *all,
     }
 }
 
+// Returns whether all ranks of a group are on one host.
+static bool is_inside(const app__collectives_t *all, const app__group_t *group)
+{
+    for (uint32_t i = 1; i < group->count; i++) {
+        if (all->ranks[group->ranks[i]].host != all->ranks[group->ranks[0]].host) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void app__coll_layouts(app__collectives_t *all)
 {
     const app__schedule_t *const schedule = all->workload->schedule;
     find_hosts(all);
     for (size_t i = 0; i < schedule->group_count; i++) {
         fill_layout(all, &schedule->groups[i], &all->groups[i].layout);
+        all->groups[i].inside = is_inside(all, &schedule->groups[i]);
     }
 }

@@ -310,25 +310,14 @@ static app__protocol_t protocol_of(const app__program_file_t *file)
                                         : APP__PROTOCOL_SIMPLE;
 }
 
-static bool share_host(const app__collectives_t *all, uint32_t group)
-{
-    const app__group_t *const ranks = &all->workload->schedule->groups[group];
-    for (uint32_t i = 1; i < ranks->count; i++) {
-        if (all->ranks[ranks->ranks[i]].host != all->ranks[ranks->ranks[0]].host) {
-            return false;
-        }
-    }
-    return true;
-}
-
 // Returns how many channels of a call do the same at the same time. Within a host the channels of
 // a ring lead to the same ranks, and those of NVLS, and share NVLink equally; so all do if their
 // chunks have the same size. The blocks of channel 0 are the first ones then.
 static uint32_t width_of(const app__collectives_t *all, const app__coll_plan_t *plan)
 {
     const app__algorithm_t *const algorithm = plan->program.algorithm;
-    return (algorithm == &app__ring || algorithm == &app__nvls) && share_host(all, plan->group) &&
-                   plan->cut.bytes % plan->cut.chunks == 0
+    return (algorithm == &app__ring || algorithm == &app__nvls) &&
+                   all->groups[plan->group].inside && plan->cut.bytes % plan->cut.chunks == 0
                ? plan->program.channels
                : 1;
 }

@@ -28,9 +28,9 @@ static outcome_t run(const char *settings, const char *flows_max)
     char *const all = sim_format("repeat=5; %s; flows-max=%s", settings, flows_max);
     world_init(&world);
     world_build(&world, "star", "hosts=2; nics-per-host=8; rate=400Gbps");
+    (void)world_app(&world, "collective", "kind=all-reduce; ranks=16; bytes=1MB; start=3us");
     const app__workload_t *const workload =
         (const app__workload_t *)world_app(&world, "collective", all);
-    (void)world_app(&world, "collective", "kind=all-reduce; ranks=16; bytes=1MB; start=3us");
     world_run(&world);
     outcome.digest = sim_digest(world.sim);
     outcome.events = sim_events(world.sim);
