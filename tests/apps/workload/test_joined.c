@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Goal: channels of a collective that do the same at the same time are computed once (joined), to
 // the results and the number of events of channels that are computed one by one.
-// Method: each case runs with all messages in flows.csv, which no channels share, with none, and
+// Method: each case runs with all messages in flows.csv, which keeps channels apart, with none, and
 // with some: then channels join between two calls. Digests, events, bytes and times of all
 // operations are equal; a case says whether its channels may join.
 // Does not pin: times (test_collectives.sh), nor what it saves.
@@ -9,6 +9,8 @@
 #include "tests/check_main.h"
 
 #include "apps/workload/collective/engine.h"
+
+#include <string.h>
 
 typedef struct outcome {
     uint64_t digest;
@@ -19,18 +21,18 @@ typedef struct outcome {
     bool joined;
 } outcome_t;
 
-// Returns what came out of 5 calls among the GPUs of a host, beside a ring of two hosts.
-static outcome_t run(const char *settings, const char *flows_max)
+// Returns what came out of an application beside a ring of two hosts. (The ring comes first: the
+// numbers of its flows would follow those of the other.)
+static outcome_t run(const char *kind, const char *settings, const char *flows_max)
 {
     world_t world;
     outcome_t outcome = {0};
     sim_digest_t times = {0};
-    char *const all = sim_format("repeat=5; %s; flows-max=%s", settings, flows_max);
+    char *const all = sim_format("%s; flows-max=%s", settings, flows_max);
     world_init(&world);
     world_build(&world, "star", "hosts=2; nics-per-host=8; rate=400Gbps");
     (void)world_app(&world, "collective", "kind=all-reduce; ranks=16; bytes=1MB; start=3us");
-    const app__workload_t *const workload =
-        (const app__workload_t *)world_app(&world, "collective", all);
+    const app__workload_t *const workload = (const app__workload_t *)world_app(&world, kind, all);
     world_run(&world);
     outcome.digest = sim_digest(world.sim);
     outcome.events = sim_events(world.sim);
@@ -51,6 +53,29 @@ static outcome_t run(const char *settings, const char *flows_max)
     return outcome;
 }
 
+// Compares runs with and without rows of flows.csv, and with rows of the first call only.
+static void compare(const char *kind, const char *settings, bool joins, bool joins_late)
+{
+    const outcome_t apart = run(kind, settings, "1000000");
+    const outcome_t joined = run(kind, settings, "0");
+    const outcome_t late = run(kind, settings, "150");
+    const outcome_t *const others[] = {&joined, &late};
+    ck_assert_msg(!apart.joined, "%s: joined", settings);
+    ck_assert_msg(joined.joined == joins, "%s: joined from the start", settings);
+    ck_assert_msg(late.joined == joins_late, "%s: joined between calls", settings);
+    for (size_t i = 0; i < SIM_COUNT_OF(others); i++) {
+        ck_assert_msg(others[i]->times == apart.times, "%s: times", settings);
+        ck_assert_msg(others[i]->digest == apart.digest, "%s: digest", settings);
+        ck_assert_msg(others[i]->messages == apart.messages, "%s: messages", settings);
+        ck_assert_msg(others[i]->bytes == apart.bytes, "%s: bytes", settings);
+        ck_assert_msg(others[i]->events == apart.events,
+                      "%s: %" PRIu64 " events, expected %" PRIu64,
+                      settings,
+                      others[i]->events,
+                      apart.events);
+    }
+}
+
 START_TEST(joined_channels_change_nothing)
 {
     static const struct {
@@ -58,50 +83,56 @@ START_TEST(joined_channels_change_nothing)
         bool joins;
         bool joins_late; // between two calls
     } rows[] = {
-        {"kind=all-gather; ranks=8; bytes=32MiB; compute=1ms", true, true},
-        {"kind=reduce-scatter; ranks=8; bytes=6MiB; compute=1ms", true, true},
-        {"kind=all-reduce; ranks=8; bytes=16MiB; algorithm=ring; compute=1ms", true, true},
-        {"kind=all-reduce; ranks=5; bytes=16000000; algorithm=ring; compute=1ms", true, true},
-        {"kind=all-reduce; ranks=8; bytes=64MiB; algorithm=nvls; compute=1ms", true, true},
-        {"kind=all-gather; ranks=8; bytes=64MiB; algorithm=nvls; compute=1ms", true, true},
-        {"kind=reduce-scatter; ranks=4; bytes=1MiB; algorithm=nvls; compute=1ms", true, true},
-        {"kind=all-gather; ranks=8; bytes=16KiB; compute=1ms", true, true},
-        {"kind=all-gather; ranks=8; bytes=4MiB; protocol=ll128; compute=1ms", true, true},
-        {"kind=all-gather; ranks=8; bytes=4MiB; protocol=plain; compute=1ms", true, true},
-        {"kind=barrier; ranks=8; algorithm=ring; compute=1ms", true, true},
-        {"kind=all-gather; ranks=8; bytes=4MiB; tuning-latency=on; compute=1ms", true, true},
-        {"kind=all-gather; ranks=8; bytes=4MiB; send-latency=1us; compute=1ms", true, true},
-        {"kind=all-reduce; ranks=8; bytes=4MiB; algorithm=ring; reduce-rate=200Gbps; compute=1ms",
-         true,
-         true},
-        {"kind=all-gather; ranks=8; bytes=4MiB; block-rate=200Gbps; compute=1ms", true, true},
-        {"kind=all-gather; ranks=8; bytes=4MiB", true, false}, // no rest between calls
-        {"kind=all-gather; ranks=8; bytes=4194305; compute=1ms", false, false},
-        {"kind=all-reduce; ranks=8; bytes=4MiB; algorithm=tree; compute=1ms", false, false},
-        {"kind=all-to-all; ranks=8; bytes=4MiB; compute=1ms", false, false},
-        {"kind=all-gather; ranks=16; bytes=4MiB; compute=1ms", false, false},
+        {"kind=all-gather; ranks=8; bytes=32MiB", true, true},
+        {"kind=reduce-scatter; ranks=8; bytes=6MiB", true, true},
+        {"kind=all-reduce; ranks=8; bytes=16MiB; algorithm=ring", true, true},
+        {"kind=all-reduce; ranks=5; bytes=16000000; algorithm=ring", true, true},
+        {"kind=all-reduce; ranks=8; bytes=64MiB; algorithm=nvls", true, true},
+        {"kind=all-gather; ranks=8; bytes=64MiB; algorithm=nvls", true, true},
+        {"kind=reduce-scatter; ranks=4; bytes=1MiB; algorithm=nvls", true, true},
+        {"kind=all-gather; ranks=8; bytes=16KiB", true, true},
+        {"kind=all-gather; ranks=8; bytes=4MiB; protocol=ll128", true, true},
+        {"kind=all-gather; ranks=8; bytes=4MiB; protocol=plain", true, true},
+        {"kind=barrier; ranks=8; algorithm=ring", true, true},
+        {"kind=all-gather; ranks=8; bytes=4MiB; tuning-latency=on", true, true},
+        {"kind=all-gather; ranks=8; bytes=4MiB; send-latency=1us", true, true},
+        {"kind=all-reduce; ranks=8; bytes=4MiB; algorithm=ring; reduce-rate=200Gbps", true, true},
+        {"kind=all-gather; ranks=8; bytes=4MiB; block-rate=200Gbps", true, true},
+        {"kind=all-gather; ranks=8; bytes=4MiB; compute=0s", true, false}, // no rest between calls
+        {"kind=all-gather; ranks=8; bytes=4194305", false, false},
+        {"kind=all-reduce; ranks=8; bytes=4MiB; algorithm=tree", false, false},
+        {"kind=all-to-all; ranks=8; bytes=4MiB", false, false},
+        {"kind=all-gather; ranks=16; bytes=4MiB", false, false},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(rows); i++) {
-        const outcome_t apart = run(rows[i].settings, "1000000");
-        const outcome_t joined = run(rows[i].settings, "0");
-        const outcome_t late = run(rows[i].settings, "150");
-        ck_assert_msg(!apart.joined, "%s", rows[i].settings);
-        ck_assert_msg(joined.joined == rows[i].joins, "%s: joined", rows[i].settings);
-        ck_assert_msg(late.joined == rows[i].joins_late, "%s: joined late", rows[i].settings);
-        const outcome_t *const others[] = {&joined, &late};
-        for (size_t k = 0; k < SIM_COUNT_OF(others); k++) {
-            ck_assert_msg(others[k]->times == apart.times, "%s: times", rows[i].settings);
-            ck_assert_msg(others[k]->digest == apart.digest, "%s: digest", rows[i].settings);
-            ck_assert_msg(others[k]->events == apart.events,
-                          "%s: %" PRIu64 " events, expected %" PRIu64,
-                          rows[i].settings,
-                          others[k]->events,
-                          apart.events);
-            ck_assert_msg(others[k]->messages == apart.messages, "%s: messages", rows[i].settings);
-            ck_assert_msg(others[k]->bytes == apart.bytes, "%s: bytes", rows[i].settings);
-        }
+        char *const settings = sim_format("repeat=5; compute=1ms; %s", rows[i].settings);
+        compare("collective", settings, rows[i].joins, rows[i].joins_late);
+        sim_free(settings);
     }
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(joined_channels_change_nothing))
+// Groups share links with one another and with messages between stages.
+START_TEST(training_is_the_same_job)
+{
+    static const char *const rows[] = {
+        "tp=4; pp=2",
+        "tp=4; pp=4",
+        "tp=8; pp=2; jitter=0.1",
+        "tp=4; dp=4; tensor-overlap=2; overlap=all; bucket=1",
+        "tp=4; pp=2; cp=2; map=round-robin",
+        "tp=4; dp=4; zero=3; sequence-parallel=false; algorithm=ring",
+        "tp=2; dp=8; experts=8; top-k=2; ep=2",
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(rows); i++) {
+        char *const settings = sim_format("model=gpt-13b; layers=4; hidden=512; heads=8; ffn=2048; "
+                                          "vocab=1024; sequence=256; microbatches=4; mfu=0.01; %s",
+                                          rows[i]);
+        const bool joins = strstr(rows[i], "round-robin") == NULL;
+        compare("training", settings, joins, joins);
+        sim_free(settings);
+    }
+}
+END_TEST
+
+CHECK_MAIN(CHECK_TEST(joined_channels_change_nothing), CHECK_TEST(training_is_the_same_job))
