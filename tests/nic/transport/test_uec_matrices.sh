@@ -7,7 +7,7 @@
 # receiver's credit; all-to-alls within 7 %, whose collisions differ from seed to seed. Method:
 # scenarios/uec/uec.yaml with the matrices and the fabric that the program ran. Not pinned: the butterfly,
 # whose triggers the program does not fire, and four parallel flows with the receiver's credit, which the
-# program ends later (docs/formats/peers.md).
+# program ends later (docs/models/uec.md).
 set -u
 . tests/script.sh
 
