@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define START_PS_MAX (10000 * SIM_PS_PER_S)
+#define NODES_MAX (UINT64_C(1) << 24)
 
 typedef enum section {
     SECTION_NODES,
@@ -277,7 +278,7 @@ static sim_err_t read_line(app__flow_reader_t *reader, matrix_t *matrix)
             return need_value(reader,
                               sections[i],
                               0,
-                              UINT32_MAX,
+                              i == SECTION_NODES ? NODES_MAX : UINT32_MAX,
                               &matrix->declared[i],
                               &matrix->word[i]);
         }

@@ -220,7 +220,7 @@ static void print_text(const char *name,
 static void print_note(const char *text, void *ctx)
 {
     (void)ctx;
-    fprintf(stderr, "%s\n", text);
+    fprintf(stderr, "note: %s\n", text);
 }
 
 bool cli_matrix_is(const char *text, size_t size_bytes)
