@@ -184,11 +184,12 @@ static sim_err_t check_model(const app__model_t *model, sim_message_t *message)
                               model->heads,
                               model->hidden);
     }
-    if (model->kv_heads > model->heads) {
+    if (model->heads % model->kv_heads != 0) {
         return sim_fail_about(message,
                               SIM_ERR_INVALID,
                               "kv-heads",
-                              ": %" PRIu64 " heads of keys, expected at most %" PRIu64,
+                              ": %" PRIu64 " heads of keys and values beside %" PRIu64
+                              " heads, expected a divisor",
                               model->kv_heads,
                               model->heads);
     }
@@ -235,6 +236,30 @@ static sim_err_t set_degrees(const app__training_config_t *config,
     plan->pp = (uint32_t)config->pp;
     plan->vpp = (uint32_t)config->vpp;
     plan->ep = (uint32_t)config->ep;
+    return SIM_OK;
+}
+
+// Refuses tensor parallelism that would cut heads.
+static sim_err_t check_heads(const app__plan_t *plan, sim_message_t *message)
+{
+    const app__model_t *const model = &plan->model;
+    if (model->heads % plan->tp != 0) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "tp",
+                              ": %u GPUs share %" PRIu64 " heads, expected a divisor of the heads",
+                              plan->tp,
+                              model->heads);
+    }
+    if (model->kv_heads % plan->tp != 0 && plan->tp % model->kv_heads != 0) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "tp",
+                              ": %u GPUs share %" PRIu64 " heads of keys and values, expected a "
+                              "divisor or a multiple",
+                              plan->tp,
+                              model->kv_heads);
+    }
     return SIM_OK;
 }
 
@@ -425,6 +450,9 @@ sim_err_t app__training_plan(const app__training_config_t *config,
     sim_err_t error = check_model(&plan->model, message);
     if (error == SIM_OK) {
         error = set_degrees(config, places, plan, message);
+    }
+    if (error == SIM_OK) {
+        error = check_heads(plan, message);
     }
     if (error == SIM_OK) {
         error = check_degrees(plan, message);
