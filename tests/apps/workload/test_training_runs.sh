@@ -203,7 +203,8 @@ refused "training: vpp: the interleaved schedule" --set $T.pp=2 --set $T.vpp=2 -
 refused "training: ep: 2 ranks for experts, which the model does not have" --set $T.ep=2
 refused "training: ep: 8 does not divide cp x dp = 4" --set $T.experts=8 --set $T.ep=8 --set $T.tp=2
 refused "training: heads: 7 heads do not divide" --set $T.heads=7
-refused "training: kv-heads: 3 heads of keys and values beside 8 heads, expected a divisor" --set $T.kv-heads=3
+refused "training: kv-heads: 3 heads of keys and values beside 8 heads, expected a divisor" \
+    --set $T.kv-heads=3
 refused "training: tp: 3 GPUs share 8 heads, expected a divisor" --set $T.tp=3 --set gpus=9 --set $T.dp=3
 refused "training: tp: 6 GPUs share 4 heads of keys and values, expected a divisor or a multiple" \
     --set $T.tp=6 --set $T.dp=1 --set $T.heads=24 --set $T.hidden=768 --set $T.kv-heads=4

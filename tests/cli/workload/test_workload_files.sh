@@ -109,7 +109,8 @@ sed -i 's/0->1/0->9/' "$work/chain.cm"
 refused "chain.cm:4:4" check "$scenario" --set file="$work/chain.cm"
 
 printf '%s\n' 'Nodes 4294967295' 'Connections 1' '0->1 start 0 size 1000' >"$work/many.cm"
-refused "many.cm:1:7: '4294967295' is not Nodes, expected a whole number from 0 to 16777216" check "$work/many.cm"
+refused "many.cm:1:7: '4294967295' is not Nodes, expected a whole number from 0 to 16777216" \
+    check "$work/many.cm"
 # Its nodes are NICs, host by host, if hosts are too few: node 11 is the fourth NIC of the second server.
 printf '%s\n' 'Nodes 16' 'Connections 2' 'Triggers 1' '0->11 start 0 size 100000 send_done_trigger 1' \
     '11->3 trigger 1 size 100000' 'trigger id 1 oneshot' >"$work/nics.cm"
