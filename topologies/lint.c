@@ -454,9 +454,6 @@ void topo_lint_channels(const net_t *net, topo_finding_fn fn, void *ctx)
 {
     const lint_t lint = {net, fn, ctx};
     uint64_t channels = 0;
-    if (sim_is_seated(net_sim(net))) {
-        return;
-    }
     const uint32_t switches = topo__path_switches(net, &channels);
     if (switches > channels && switches > NET_VIRTUAL_CHANNELS_MAX) {
         report(&lint,

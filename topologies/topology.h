@@ -105,7 +105,8 @@ typedef void (*topo_finding_fn)(topo_severity_t severity, const char *text, void
 // O(links log links), and for the circle switches x ports^2 x leaves / 64, at most 10^8.
 void topo_lint(const net_t *net, topo_finding_fn fn, void *ctx);
 // Calls fn if paths have more switches than there are virtual channels, so that packets are
-// dropped: one of topo_lint's findings, for a run's warnings. Ranks have none.
+// dropped: one of topo_lint's findings, for a run's warnings. It makes no hosts and ports of other
+// ranks.
 void topo_lint_channels(const net_t *net, topo_finding_fn fn, void *ctx);
 
 // Writes the network in Graphviz DOT: hosts and switches by tier, rates and delays at the edges.

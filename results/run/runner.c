@@ -290,7 +290,9 @@ static void simulate(results_run_t *run)
     world_warnings_t warnings = {0};
     world_survey_warn(run->world, &warnings);
     world_advise(run->world, &warnings);
-    topo_lint_channels(run->world->net, take_finding, &warnings);
+    if (leads(run)) {
+        topo_lint_channels(run->world->net, take_finding, &warnings);
+    }
     if (options->warned != NULL) {
         options->warned(&warnings, options->ctx);
     }

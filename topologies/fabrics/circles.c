@@ -53,7 +53,8 @@ static bool has_detours(const net_t *net)
 {
     const char *const all = net_get_config(net)->balance.text;
     for (size_t i = 0; i < net_node_count(net); i++) {
-        const net_switch_config_t *const config = config_of(net_node_at(net, i));
+        const net_node_t *const node = net_node_look(net, i);
+        const net_switch_config_t *const config = node != NULL ? config_of(node) : NULL;
         const char *const own = config != NULL ? config->balance.name.text : "network";
         const char *const name = own[0] == '\0' || strcmp(own, "network") == 0 ? all : own;
         if (config != NULL && (strcmp(name, "valiant") == 0 || strcmp(name, "ugal") == 0)) {
@@ -74,15 +75,15 @@ static void set_towards(const circles_t *circles, uint32_t first, uint32_t count
 {
     const net_t *const net = circles->net;
     for (size_t i = 0; i < net_node_count(net); i++) {
-        const net_node_t *const node = net_node_at(net, i);
-        for (uint32_t p = 0; p < node->port_count; p++) {
-            circles->towards[net_port_at(node, p)->uid] = 0;
+        const net_node_t *const node = net_node_look(net, i);
+        for (uint32_t p = 0; node != NULL && p < node->port_count; p++) {
+            circles->towards[net_port_uid(node, p)] = 0;
         }
-        for (uint32_t leaf = 0; node->forward != NULL && leaf < count; leaf++) {
+        for (uint32_t leaf = 0; node != NULL && node->forward != NULL && leaf < count; leaf++) {
             const uint32_t *ports;
             const uint32_t found = net_ports_towards(net, node, first + leaf, &ports);
             for (uint32_t p = 0; p < found; p++) {
-                circles->towards[net_port_at(node, ports[p])->uid] |= UINT64_C(1) << leaf;
+                circles->towards[net_port_uid(node, ports[p])] |= UINT64_C(1) << leaf;
             }
         }
     }
@@ -93,11 +94,12 @@ static void start_at_hosts(const circles_t *circles)
 {
     const net_t *const net = circles->net;
     for (size_t i = 0; i < net_node_count(net); i++) {
-        const net_node_t *const node = net_node_at(net, i);
-        circles->used[node->sim.index] = 0;
-        for (uint32_t p = 0; p < node->port_count; p++) {
-            if (node->forward != NULL && net_neighbour(node, p)->kind == NET_NODE_HOST) {
-                circles->used[node->sim.index] = UINT64_MAX;
+        const net_node_t *const node = net_node_look(net, i);
+        const uint32_t count = node != NULL && node->forward != NULL ? node->port_count : 0;
+        circles->used[i] = 0;
+        for (uint32_t p = 0; p < count; p++) {
+            if (net_kind_of(net, net_neighbour_number(node, p)) == NET_NODE_HOST) {
+                circles->used[i] = UINT64_MAX;
             }
         }
     }
@@ -142,11 +144,11 @@ static uint32_t longest(const circles_t *circles, uint64_t *here, uint64_t *ther
         more = false;
         memset(there, 0, nodes * sizeof(*there));
         for (size_t i = 0; i < net_node_count(net); i++) {
-            const net_node_t *const node = net_node_at(net, i);
-            for (uint32_t p = 0; p < node->port_count && node->forward != NULL; p++) {
-                const net_port_t *const port = net_port_at(node, p);
-                const uint64_t goes = here[node->sim.index] & circles->towards[port->uid];
-                there[net_neighbour(port->node, port->index)->sim.index] |= goes;
+            const net_node_t *const node = net_node_look(net, i);
+            const uint32_t count = node != NULL && node->forward != NULL ? node->port_count : 0;
+            for (uint32_t p = 0; p < count; p++) {
+                const uint64_t goes = here[i] & circles->towards[net_port_uid(node, p)];
+                there[net_neighbour_number(node, p)] |= goes;
                 more = more || goes != 0;
             }
         }
@@ -252,7 +254,8 @@ uint32_t topo__path_switches(const net_t *net, uint64_t *channels)
     const size_t nodes = sim_node_count(net_sim(net));
     *channels = UINT64_MAX;
     for (size_t i = 0; i < net_node_count(net); i++) {
-        const uint64_t own = channels_of(net_node_at(net, i));
+        const net_node_t *const node = net_node_look(net, i); // NULL: a host
+        const uint64_t own = node == NULL ? 0 : channels_of(node);
         *channels = own != 0 && own < *channels ? own : *channels;
     }
     if (*channels == UINT64_MAX) {

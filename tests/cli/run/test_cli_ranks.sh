@@ -96,6 +96,20 @@ alone one "$work/star.yaml" || fail "star: $(head -n 2 "$work/err")"
 ranks 3 three "$work/star.yaml" || fail "star, 3 ranks: $(head -n 2 "$work/err2")"
 same one three
 
+# Rank 0 warns of paths through all ranks.
+cat >"$work/channels.yaml" <<'END'
+topology: {torus: {x: 3, y: 3}}
+network: {load-balancer: ugal}
+switch: {mmu: virtual-channels}
+nic: {priority: 0}
+traffic: [permutation: {bytes: 20KB}]
+END
+alone one "$work/channels.yaml" || fail "channels: $(head -n 2 "$work/err")"
+ranks 3 three "$work/channels.yaml" || fail "channels, 3 ranks: $(head -n 2 "$work/err2")"
+grep -q 'paths have up to 5 switches, and packets are dropped after 4' "$work/one/summary.json" ||
+    fail "too few virtual channels are not warned of"
+same one three
+
 # While only one rank has anything to do, ranks do not meet: 60 us of traffic in one pod, then 9 us beyond.
 cat >"$work/pod.yaml" <<'END'
 topology: {fat-tree: {k: 4, delay: 500ns}}
