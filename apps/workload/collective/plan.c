@@ -16,7 +16,8 @@
 #define NVLS_SHARE (18 * 20.6 / 450 * 0.85 * 5 / 6)
 // A reduce-scatter or an all-gather uses one direction of the links only.
 #define NVLS_HALF_SHARE (18 * 20.6 / 450 * 0.85)
-#define BUFFER_STEPS 8u // NCCL: steps of a connection's buffer
+#define BUFFER_STEPS 8u                       // NCCL: steps of a connection's buffer
+#define SLICES_MAX (APP__COLL_WINDOW_MAX - 1) // of a chunk: the buffer has room for one more
 
 static const app__algorithm_t *const algorithms[APP__ALGORITHM_COUNT] = {
     [APP__ALGORITHM_RING] = &app__ring,
@@ -182,19 +183,21 @@ static void set_units(const app__coll_options_t *options, app__coll_plan_t *plan
     const uint64_t bytes = plan->barrier    ? program->chunks // a byte each
                            : program->pairs ? largest_pair(plan)
                                             : plan->bytes;
-    if (chunk_bytes > 0 && slice_bytes < (chunk_bytes - 1) / APP__COLL_WINDOW_MAX + 1) {
-        slice_bytes = (chunk_bytes - 1) / APP__COLL_WINDOW_MAX + 1;
+    if (chunk_bytes > 0 && slice_bytes < (chunk_bytes - 1) / SLICES_MAX + 1) {
+        slice_bytes = (chunk_bytes - 1) / SLICES_MAX + 1;
     }
     const uint64_t part_bytes = (chunk_bytes + program->step_chunks - 1) / program->step_chunks;
     plan->cut = app__cut(bytes, program->chunks, part_bytes, program->equal_chunks);
+    const uint64_t slices =
+        chunk_bytes > slice_bytes ? (chunk_bytes + slice_bytes - 1) / slice_bytes : 1;
     plan->slice_bytes = slice_bytes;
-    plan->slices = chunk_bytes > slice_bytes && !program->pairs
-                       ? (uint32_t)((chunk_bytes + slice_bytes - 1) / slice_bytes)
-                       : 0;
+    plan->slices = slices > 1 && !program->pairs ? (uint32_t)slices : 0;
     if (!plain) {
         SIM_CHECK(slice_bytes > 0);
+        // In a ring all ranks send a whole chunk before they take one, so there is room for more.
+        const uint64_t least = program->pairs ? 1 : slices + 1;
         const uint64_t fits = BUFFER_STEPS * unit_bytes / slice_bytes;
-        plan->window = (uint32_t)(fits < 1                      ? 1
+        plan->window = (uint32_t)(fits < least                  ? least
                                   : fits > APP__COLL_WINDOW_MAX ? APP__COLL_WINDOW_MAX
                                                                 : fits);
     }

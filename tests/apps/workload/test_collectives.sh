@@ -41,6 +41,13 @@ for more in 'chunk: 1' 'chunk: 1, protocol: plain' 'slice: 1, protocol: plain' '
     [ $? -eq 2 ] && grep -q 'collective: [chunkslie]*: a collective of [0-9]* bytes has 2^32 ' "$work/said" ||
         fail "$more: $(cat "$work/said")"
 done
+# Chunks and slices that are longer than a connection's buffer do not block a ring.
+for more in 'ring, chunk: 4MiB' 'ring, chunk: 16MiB' 'ring, slice: 8MiB' 'ring, chunk: 1TiB, slice: 1GiB' \
+    'ring, chunk: 1MiB, slice: 4KiB' 'hierarchical, chunk: 16MiB'; do
+    "$ROCESIM" run "$work/rails.yaml" --quiet --set topology.rail-optimised.spines=1 \
+        --set "traffic[0]={collective: {protocol: simple, bytes: 64MiB, algorithm: $more}}" \
+        >"$work/said" 2>&1 || fail "$more: $(grep -i stalled "$work/said")"
+done
 # A collective within a server that takes seconds has not stalled.
 cat >"$work/long.yaml" <<'EOF'
 topology: {star: {hosts: 1, nics-per-host: 4}}
