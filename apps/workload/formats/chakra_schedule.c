@@ -131,15 +131,19 @@ static sim_err_t fail_node(const job_t *job,
                            const app__chakra_node_t *node,
                            const char *problem)
 {
+    char name[NAME_BYTES_MAX + 1] = "";
+    for (uint32_t i = 0; node->name.text != NULL && i < node->name.length && i < NAME_BYTES_MAX;
+         i++) {
+        const unsigned char c = (unsigned char)node->name.text[i];
+        name[i] = c < ' ' || c == 127 ? '?' : (char)c; // a broken file may have line ends there
+        name[i + 1] = '\0';
+    }
     return sim_fail(job->message,
                     SIM_ERR_INVALID,
-                    "%s: node %" PRIu64 " (%.*s): %s",
+                    "%s: node %" PRIu64 " (%s): %s",
                     job->traces[rank].file,
                     node->id,
-                    node->name.text == NULL              ? 0
-                    : node->name.length < NAME_BYTES_MAX ? (int)node->name.length
-                                                         : (int)NAME_BYTES_MAX,
-                    node->name.text,
+                    name,
                     problem);
 }
 

@@ -368,6 +368,10 @@ START_TEST(trouble_is_named)
     files[0] = begin_trace();
     put_message(&files[0], &node);
     check_refused(1, "there is no model of this comm_type");
+    node = node_of(3, "a\nb\x7f", 5);
+    files[0] = begin_trace();
+    put_message(&files[0], &node);
+    check_refused(1, "t.0.et: node 3 (a?b?): comm_dst is missing or wrong");
     buffer_t attr = {.size = 0};
     put_part(&attr, 1, "comm_size", 9);
     put_real(&attr, DOUBLE, 0.5);
