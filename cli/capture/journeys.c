@@ -113,10 +113,11 @@ static bool is_asked_for(const follow_t *follow, const net_frame_t *frame)
     return !frame->is_pfc && frame->destination_qp == follow->qp && frame->psn == follow->psn;
 }
 
-static void take_sight(follow_t *follow,
+static void take_sight(void *ctx,
                        const pcap_out_read_frame_t *seen,
                        const pcap_out_read_interface_t *interface)
 {
+    follow_t *const follow = ctx;
     net_frame_t frame;
     sim_message_t message;
     if (net_frame_parse(seen->bytes, seen->captured_bytes, &frame, &message) != SIM_OK ||
@@ -148,17 +149,20 @@ static void take_sight(follow_t *follow,
                                                       .class = class_of(&frame)};
 }
 
-static sim_err_t read_frames(follow_t *follow, world_error_t *error)
+sim_err_t cli__follow_each_frame(const char *path,
+                                 cli__follow_frame_fn fn,
+                                 void *ctx,
+                                 world_error_t *error)
 {
     pcap_out_reader_t *reader = NULL;
     sim_message_t message;
-    sim_err_t result = pcap_out_reader_open(follow->path, &reader, &message);
+    sim_err_t result = pcap_out_reader_open(path, &reader, &message);
     bool end = false;
     while (result == SIM_OK && !end) {
         pcap_out_read_frame_t frame;
         result = pcap_out_reader_next(reader, &frame, &end, &message);
         if (result == SIM_OK && !end) {
-            take_sight(follow, &frame, pcap_out_reader_interface(reader, frame.interface));
+            fn(ctx, &frame, pcap_out_reader_interface(reader, frame.interface));
         }
     }
     pcap_out_reader_close(reader);
@@ -228,7 +232,7 @@ static void join(follow_t *follow)
 
 sim_err_t cli__follow_journeys(follow_t *follow, world_error_t *error)
 {
-    const sim_err_t result = read_frames(follow, error);
+    const sim_err_t result = cli__follow_each_frame(follow->path, take_sight, follow, error);
     if (result == SIM_OK) {
         join(follow);
     }

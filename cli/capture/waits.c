@@ -135,26 +135,22 @@ static void look_for_receiver(follow_t *follow,
     }
 }
 
+static void look_at(void *ctx,
+                    const pcap_out_read_frame_t *frame,
+                    const pcap_out_read_interface_t *interface)
+{
+    stops_t *const stops = ctx;
+    look_for_receiver(stops->follow, frame, interface);
+    look_at_wait(stops->follow, frame, interface);
+    take_pause(stops, frame, interface);
+}
+
 sim_err_t cli__follow_waits(follow_t *follow, world_error_t *error)
 {
-    pcap_out_reader_t *reader = NULL;
-    sim_message_t message;
     stops_t stops = {.follow = follow,
                      .stops = sim_alloc_array(follow->hop_count + 1, sizeof(stop_t))};
     memset(stops.stops, 0, (follow->hop_count + 1) * sizeof(stop_t));
-    sim_err_t result = pcap_out_reader_open(follow->path, &reader, &message);
-    bool end = false;
-    while (result == SIM_OK && !end) {
-        pcap_out_read_frame_t frame;
-        result = pcap_out_reader_next(reader, &frame, &end, &message);
-        if (result == SIM_OK && !end) {
-            const pcap_out_read_interface_t *const interface =
-                pcap_out_reader_interface(reader, frame.interface);
-            look_for_receiver(follow, &frame, interface);
-            look_at_wait(follow, &frame, interface);
-            take_pause(&stops, &frame, interface);
-        }
-    }
+    const sim_err_t result = cli__follow_each_frame(follow->path, look_at, &stops, error);
     for (size_t i = 0; i < follow->hop_count; i++) {
         hop_t *const hop = &follow->hops[i];
         if (stops.stops[i].is_stopped) {
@@ -165,7 +161,6 @@ sim_err_t cli__follow_waits(follow_t *follow, world_error_t *error)
         const uint64_t rest_ps = wait_ps - hop->behind_ps;
         hop->paused_ps = hop->paused_ps < rest_ps ? hop->paused_ps : rest_ps;
     }
-    pcap_out_reader_close(reader);
     sim_free(stops.stops);
-    return result == SIM_OK ? SIM_OK : world_fail(error, result, NULL, "%s", message.text);
+    return result;
 }

@@ -358,13 +358,13 @@ static sim_err_t check_sizes(const app__plan_t *plan, sim_message_t *message)
                               PARAMETERS_MAX);
     }
     if (bytes > ACTIVATIONS_MAX) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "microbatch",
-                              ": a layer's activations have %.3g bytes in a microbatch, expected "
-                              "at most %.3g",
-                              bytes,
-                              ACTIVATIONS_MAX);
+        return sim_fail_about(
+            message,
+            SIM_ERR_RANGE,
+            "microbatch",
+            ": a layer has %.3g bytes of activations, expected at most %.3g bytes",
+            bytes,
+            ACTIVATIONS_MAX);
     }
     if (flops * slowest / plan->flops > COMPUTES_S_MAX) {
         return sim_fail_about(message,

@@ -208,7 +208,7 @@ refused "training: kv-heads: 3 heads of keys and values beside 8 heads, expected
 refused "training: tp: 3 GPUs share 8 heads, expected a divisor" --set $T.tp=3 --set gpus=9 --set $T.dp=3
 refused "training: tp: 6 GPUs share 4 heads of keys and values, expected a divisor or a multiple" \
     --set $T.tp=6 --set $T.dp=1 --set $T.heads=24 --set $T.hidden=768 --set $T.kv-heads=4
-refused "training: microbatch: a layer's activations have 2e+19 bytes" --set $T.microbatch=100000 \
+refused "training: microbatch: a layer has 2e+19 bytes of activations" --set $T.microbatch=100000 \
     --set $T.sequence=100000000 --set $T.hidden=1000000
 refused "training: hidden: the model has about" --set $T.layers=10000 --set $T.hidden=1000000 \
     --set $T.ffn=10000000 --set $T.experts=4096 --set $T.expert-ffn=10000000
