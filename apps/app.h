@@ -41,8 +41,8 @@ typedef struct app_context {
     // hosts->interfaces with sim_free.
     sim_err_t (*hosts)(const char *pattern, app_hosts_t *hosts, sim_message_t *message, void *ctx);
     // Reads a whole file named in the scenario (relative to the scenario's folder).
-    sim_err_t (
-        *read_file)(const char *name, char **text, size_t *size, sim_message_t *message, void *ctx);
+    sim_err_t (*read_file)(const char *name, char **text, size_t *size, sim_message_t *message,
+                           void *ctx);
     // Receives warnings, one line each; may be NULL.
     void (*note)(const char *text, void *ctx);
     void *ctx;
@@ -141,10 +141,8 @@ typedef struct app_ops {
     // Creates the application: resolves hosts, makes or plans QPs, arms the first timers. After an
     // error nothing remains. The message starts with the attribute's name where an attribute is
     // wrong, or with "FILE:LINE:COLUMN: " where a file is wrong.
-    SIM_MUST_CHECK sim_err_t (*create)(const app_context_t *context,
-                                       const void *config,
-                                       app_t **app,
-                                       sim_message_t *message);
+    SIM_MUST_CHECK sim_err_t (*create)(const app_context_t *context, const void *config,
+                                       app_t **app, sim_message_t *message);
     void (*destroy)(app_t *app);
     // Calls fn once per transfer, in order of start time. May be called before the run (planned
     // transfers), or after it (also an interrupted one) and before sim_destroy. May be NULL.

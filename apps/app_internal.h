@@ -32,10 +32,8 @@ extern const app_ops_t app_serving;
 
 // Makes the application `flows` of a file, with the defaults of its other attributes. A message
 // begins with "file", or with "FILE:LINE:COLUMN: ".
-SIM_MUST_CHECK sim_err_t app__flows_create_from(const app_context_t *context,
-                                                const char *file,
-                                                app_t **app,
-                                                sim_message_t *message);
+SIM_MUST_CHECK sim_err_t app__flows_create_from(const app_context_t *context, const char *file,
+                                                app_t **app, sim_message_t *message);
 
 // -- runtime.c
 
@@ -63,17 +61,13 @@ struct app__range_ops {
     // must not create this QP.
     sim_time_t (*passive_from_ps)(const void *owner, uint32_t interface, uint64_t offset);
     // Creates and connects passive->qp, and sets the owner's fields of passive.
-    void (*accept)(void *owner,
-                   app__endpoint_t *endpoint,
-                   uint64_t offset,
+    void (*accept)(void *owner, app__endpoint_t *endpoint, uint64_t offset,
                    app__passive_t *passive);
     // Returns whether only duplicates can still arrive for the QP. It may then be destroyed; accept
     // makes it again if needed.
     bool (*finished)(void *owner, const app__passive_t *passive);
     // Handles a completed receive; may be NULL where receives are never posted.
-    void (*received)(void *owner,
-                     app__endpoint_t *endpoint,
-                     app__passive_t *passive,
+    void (*received)(void *owner, app__endpoint_t *endpoint, app__passive_t *passive,
                      const nic_wc_t *wc);
     // Handles a completed send; wc->wr_id is the value it was posted with.
     void (*completed)(const nic_wc_t *wc);
@@ -123,18 +117,13 @@ app__endpoint_t *app__endpoint_of(app_runtime_t *runtime, uint32_t interface);
 
 // Reserves `count` QP numbers for `owner` and returns the position of the first. `owner` must stay
 // valid as long as the simulation runs.
-uint64_t app__reserve_qps(app__endpoint_t *endpoint,
-                          const app__range_ops_t *ops,
-                          void *owner,
+uint64_t app__reserve_qps(app__endpoint_t *endpoint, const app__range_ops_t *ops, void *owner,
                           uint64_t count);
 // Reserves `count` QP numbers from position `first` on, or later ones if some of these are taken.
 // Others get the numbers before and behind them, so theirs do not depend on it. At most one owner
 // may do so at an endpoint.
-uint64_t app__reserve_qps_at(app__endpoint_t *endpoint,
-                             const app__range_ops_t *ops,
-                             void *owner,
-                             uint64_t first,
-                             uint64_t count);
+uint64_t app__reserve_qps_at(app__endpoint_t *endpoint, const app__range_ops_t *ops, void *owner,
+                             uint64_t first, uint64_t count);
 // Gives back the ranges that an owner has reserved last, before any of their QPs exists.
 void app__return_qps(app__endpoint_t *endpoint, const void *owner);
 // Converts a position in the NIC's sequence of QP numbers to the QP number.
@@ -157,11 +146,8 @@ uint64_t app__address_of_qp(uint32_t qp_num);
 
 // Checks that `count` of the things that `what` names, of each_bytes each, need no more memory than
 // the scenario's memory-max. SIM_ERR_RANGE: the message begins with `attribute`.
-SIM_MUST_CHECK sim_err_t app__check_memory(const app_context_t *context,
-                                           const char *attribute,
-                                           double count,
-                                           uint64_t each_bytes,
-                                           const char *what,
+SIM_MUST_CHECK sim_err_t app__check_memory(const app_context_t *context, const char *attribute,
+                                           double count, uint64_t each_bytes, const char *what,
                                            sim_message_t *message);
 
 // -- hosts.c
@@ -173,36 +159,27 @@ typedef struct app__places {
 } app__places_t;
 
 // Resolves a host pattern. An error message starts with `attribute`.
-SIM_MUST_CHECK sim_err_t app__places_find(const app_context_t *context,
-                                          const char *attribute,
-                                          const char *pattern,
-                                          app__places_t *places,
+SIM_MUST_CHECK sim_err_t app__places_find(const app_context_t *context, const char *attribute,
+                                          const char *pattern, app__places_t *places,
                                           sim_message_t *message);
 void app__places_fini(app__places_t *places);
 
 // Checks that all hosts have the same number of NICs and returns it in `nics`: NIC n of host h is
 // then list.interfaces[h * nics + n]. SIM_ERR_RANGE: there are fewer than two hosts.
-SIM_MUST_CHECK sim_err_t app__places_grid(const app_context_t *context,
-                                          const char *attribute,
-                                          const app__places_t *places,
-                                          uint32_t *nics,
+SIM_MUST_CHECK sim_err_t app__places_grid(const app_context_t *context, const char *attribute,
+                                          const app__places_t *places, uint32_t *nics,
                                           sim_message_t *message);
 
 // Finds the one interface that `name` means: a host with one NIC, or NIC n of "host3:n".
-SIM_MUST_CHECK sim_err_t app__interface_find(const app_context_t *context,
-                                             const char *attribute,
-                                             const char *name,
-                                             uint32_t *interface,
+SIM_MUST_CHECK sim_err_t app__interface_find(const app_context_t *context, const char *attribute,
+                                             const char *name, uint32_t *interface,
                                              sim_message_t *message);
 
 // Returns whether two interfaces belong to different hosts and have a path (links go both ways).
 bool app__can_talk(const net_t *net, uint32_t a, uint32_t b);
 // Writes why two interfaces cannot talk, after the name of the attribute to blame; returns
 // SIM_ERR_INVALID.
-sim_err_t app__cannot_talk(const net_t *net,
-                           uint32_t a,
-                           uint32_t b,
-                           const char *blame,
+sim_err_t app__cannot_talk(const net_t *net, uint32_t a, uint32_t b, const char *blame,
                            sim_message_t *message);
 // Returns the time that an acknowledgement takes from one interface to another on an idle path.
 sim_time_t app__ack_ps(const net_t *net, uint32_t from, uint32_t to);
@@ -210,9 +187,7 @@ const char *app__host_name(const net_t *net, uint32_t interface);
 const net_node_t *app__host(const net_t *net, uint32_t interface);
 
 // Seeds `random` from the scenario's seed for one purpose of one application at one entity.
-void app__random_init(sim_random_t *random,
-                      const app_context_t *context,
-                      uint32_t entity,
+void app__random_init(sim_random_t *random, const app_context_t *context, uint32_t entity,
                       const char *purpose);
 
 #endif // APPS_APP_INTERNAL_H

@@ -76,13 +76,9 @@ app_flow_format_t app_flow_file_detect(const char *text, size_t size_bytes);
 
 // Reads size_bytes in format HPCC or HTSIM. An error message begins with "NAME:LINE:COLUMN: ".
 // `note` (may be NULL) receives warnings. Free with app_flow_file_fini, also after an error.
-SIM_MUST_CHECK sim_err_t app_flow_file_parse(app_flow_format_t format,
-                                             const char *name,
-                                             const char *text,
-                                             size_t size_bytes,
-                                             app_note_fn note,
-                                             void *ctx,
-                                             app_flow_file_t *file,
+SIM_MUST_CHECK sim_err_t app_flow_file_parse(app_flow_format_t format, const char *name,
+                                             const char *text, size_t size_bytes, app_note_fn note,
+                                             void *ctx, app_flow_file_t *file,
                                              sim_message_t *message);
 void app_flow_file_fini(app_flow_file_t *file);
 

@@ -38,52 +38,37 @@ sim_time_t app__ack_ps(const net_t *net, uint32_t from, uint32_t to)
     return both_ps - nic_ideal_ps(&ideal);
 }
 
-sim_err_t app__cannot_talk(const net_t *net,
-                           uint32_t a,
-                           uint32_t b,
-                           const char *blame,
+sim_err_t app__cannot_talk(const net_t *net, uint32_t a, uint32_t b, const char *blame,
                            sim_message_t *message)
 {
     if (app__host(net, a) == app__host(net, b)) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              blame,
+        return sim_fail_about(message, SIM_ERR_INVALID, blame,
                               ": from %s to itself, expected two different hosts",
                               app__host_name(net, a));
     }
-    return sim_fail_about(message,
-                          SIM_ERR_INVALID,
-                          blame,
+    return sim_fail_about(message, SIM_ERR_INVALID, blame,
                           ": there is no path between %s and %s, expected two hosts with a path "
                           "between them",
                           net_port_name(net_interface_port(net, a)),
                           net_port_name(net_interface_port(net, b)));
 }
 
-void app__random_init(sim_random_t *random,
-                      const app_context_t *context,
-                      uint32_t entity,
+void app__random_init(sim_random_t *random, const app_context_t *context, uint32_t entity,
                       const char *purpose)
 {
-    sim_random_init(random,
-                    sim_options(net_sim(context->net))->seed,
-                    (uint64_t)context->index << 32 | entity,
-                    purpose);
+    sim_random_init(random, sim_options(net_sim(context->net))->seed,
+                    (uint64_t)context->index << 32 | entity, purpose);
 }
 
-static sim_err_t resolve(const app_context_t *context,
-                         const char *attribute,
-                         const char *pattern,
-                         app_hosts_t *hosts,
-                         sim_message_t *message)
+static sim_err_t resolve(const app_context_t *context, const char *attribute, const char *pattern,
+                         app_hosts_t *hosts, sim_message_t *message)
 {
     *hosts = (app_hosts_t){NULL, 0};
     sim_message_t reason = {.text = ""};
     sim_err_t error = context->hosts(pattern, hosts, &reason, context->ctx);
     if (error == SIM_OK && hosts->count == 0) {
         sim_free(hosts->interfaces);
-        error = sim_fail(&reason,
-                         SIM_ERR_UNKNOWN,
+        error = sim_fail(&reason, SIM_ERR_UNKNOWN,
                          "no host matches \"%.100s\", expected a name or "
                          "pattern of hosts, such as host3 or "
                          "host[0-7]",
@@ -96,11 +81,8 @@ static sim_err_t resolve(const app_context_t *context,
     return SIM_OK;
 }
 
-sim_err_t app__places_find(const app_context_t *context,
-                           const char *attribute,
-                           const char *pattern,
-                           app__places_t *places,
-                           sim_message_t *message)
+sim_err_t app__places_find(const app_context_t *context, const char *attribute, const char *pattern,
+                           app__places_t *places, sim_message_t *message)
 {
     const sim_err_t error = resolve(context, attribute, pattern, &places->list, message);
     if (error != SIM_OK) {
@@ -120,18 +102,12 @@ void app__places_fini(app__places_t *places)
     *places = (app__places_t){{NULL, 0}, 0};
 }
 
-sim_err_t app__places_grid(const app_context_t *context,
-                           const char *attribute,
-                           const app__places_t *places,
-                           uint32_t *nics,
-                           sim_message_t *message)
+sim_err_t app__places_grid(const app_context_t *context, const char *attribute,
+                           const app__places_t *places, uint32_t *nics, sim_message_t *message)
 {
     if (places->host_count < 2) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              attribute,
-                              " names %u host, expected at least 2",
-                              places->host_count);
+        return sim_fail_about(message, SIM_ERR_RANGE, attribute,
+                              " names %u host, expected at least 2", places->host_count);
     }
     *nics = (uint32_t)(places->list.count / places->host_count);
     for (size_t i = 0; i < places->list.count; i++) {
@@ -141,13 +117,10 @@ sim_err_t app__places_grid(const app_context_t *context,
         if (nic_count(host) != *nics ||
             host != app__host(context->net, places->list.interfaces[first])) {
             return sim_fail_about(
-                message,
-                SIM_ERR_INVALID,
-                attribute,
+                message, SIM_ERR_INVALID, attribute,
                 ": %s has %u NICs, expected hosts with the same number of NICs, and all NICs of "
                 "each host",
-                host->sim.name,
-                nic_count(host));
+                host->sim.name, nic_count(host));
         }
     }
     return SIM_OK;
@@ -165,11 +138,8 @@ static bool split_nic(const char *name, char *host, size_t host_bytes, uint64_t 
     return sim_parse_count(colon + 1, nic, NULL) == SIM_OK;
 }
 
-sim_err_t app__interface_find(const app_context_t *context,
-                              const char *attribute,
-                              const char *name,
-                              uint32_t *interface,
-                              sim_message_t *message)
+sim_err_t app__interface_find(const app_context_t *context, const char *attribute, const char *name,
+                              uint32_t *interface, sim_message_t *message)
 {
     char host[512];
     uint64_t nic = 0;
@@ -187,19 +157,13 @@ sim_err_t app__interface_find(const app_context_t *context,
     SIM_CHECK(hosts.interfaces != NULL && hosts.count > 0);
     if (app__host(context->net, hosts.interfaces[0]) !=
         app__host(context->net, hosts.interfaces[hosts.count - 1])) {
-        error = sim_fail_about(message,
-                               SIM_ERR_INVALID,
-                               attribute,
-                               ": \"%.100s\" names several hosts, expected the name of one",
-                               name);
+        error = sim_fail_about(message, SIM_ERR_INVALID, attribute,
+                               ": \"%.100s\" names several hosts, expected the name of one", name);
     } else if (nic >= hosts.count) {
-        error = sim_fail_about(message,
-                               SIM_ERR_RANGE,
-                               attribute,
+        error = sim_fail_about(message, SIM_ERR_RANGE, attribute,
                                ": \"%.100s\" names a NIC that the host does not have, expected a "
                                "NIC number below %zu",
-                               name,
-                               hosts.count);
+                               name, hosts.count);
     } else {
         *interface = hosts.interfaces[nic];
     }

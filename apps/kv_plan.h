@@ -32,11 +32,8 @@ typedef struct app_kv_plan {
 
 // Reads the text of a plan. The caller frees it with app_kv_plan_fini, also after an error. A
 // message begins with "NAME:LINE:COLUMN: ".
-typedef sim_err_t (*app_kv_read_fn)(const char *name,
-                                    const char *text,
-                                    size_t size_bytes,
-                                    app_kv_plan_t *plan,
-                                    sim_message_t *message);
+typedef sim_err_t (*app_kv_read_fn)(const char *name, const char *text, size_t size_bytes,
+                                    app_kv_plan_t *plan, sim_message_t *message);
 void app_kv_plan_fini(app_kv_plan_t *plan);
 
 SIM_C_END

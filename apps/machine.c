@@ -14,11 +14,8 @@ static sim_time_t never_passive(const void *owner, uint32_t interface, uint64_t 
 
 static const app__range_ops_t range_ops = {.passive_from_ps = never_passive};
 
-void app__machine_init(app__machine_t *machine,
-                       const app_context_t *context,
-                       uint32_t interface,
-                       uint64_t memory_bytes,
-                       uint64_t qp_count)
+void app__machine_init(app__machine_t *machine, const app_context_t *context, uint32_t interface,
+                       uint64_t memory_bytes, uint64_t qp_count)
 {
     app__endpoint_t *const endpoint = app__endpoint_of(context->runtime, interface);
     const uint32_t rights = NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE |
@@ -61,21 +58,14 @@ static nic_qp_t *make_qp(app__machine_t *machine, nic_qp_init_attr_t *init)
     return qp;
 }
 
-nic_qp_t *app__machine_qp(app__machine_t *machine,
-                          nic_qp_type_t type,
-                          nic_cq_t *cq,
-                          uint32_t send_depth,
-                          uint32_t receive_depth)
+nic_qp_t *app__machine_qp(app__machine_t *machine, nic_qp_type_t type, nic_cq_t *cq,
+                          uint32_t send_depth, uint32_t receive_depth)
 {
     return app__machine_qp_apart(machine, type, cq, cq, send_depth, receive_depth);
 }
 
-nic_qp_t *app__machine_qp_apart(app__machine_t *machine,
-                                nic_qp_type_t type,
-                                nic_cq_t *send_cq,
-                                nic_cq_t *receive_cq,
-                                uint32_t send_depth,
-                                uint32_t receive_depth)
+nic_qp_t *app__machine_qp_apart(app__machine_t *machine, nic_qp_type_t type, nic_cq_t *send_cq,
+                                nic_cq_t *receive_cq, uint32_t send_depth, uint32_t receive_depth)
 {
     nic_qp_init_attr_t init = {
         .qp_type = type,
@@ -106,12 +96,8 @@ static void stop_fired(sim_node_t *node, sim_timer_t *timer)
     sim_progress(node);
 }
 
-void app__thread_init(app__thread_t *thread,
-                      app__machine_t *machine,
-                      const app__span_t *span,
-                      uint32_t order,
-                      nic_core_fn step,
-                      void *ctx)
+void app__thread_init(app__thread_t *thread, app__machine_t *machine, const app__span_t *span,
+                      uint32_t order, nic_core_fn step, void *ctx)
 {
     app__endpoint_t *const endpoint = machine->endpoint;
     *thread = (app__thread_t){.span = span, .machine = machine};
@@ -145,11 +131,8 @@ bool app__thread_carry(sim_carry_t *carry, app__thread_t *thread)
     return true;
 }
 
-void app__machine_carry_words(sim_carry_t *carry,
-                              const app__machine_t *machine,
-                              uint64_t address,
-                              uint64_t count,
-                              uint64_t stride_bytes)
+void app__machine_carry_words(sim_carry_t *carry, const app__machine_t *machine, uint64_t address,
+                              uint64_t count, uint64_t stride_bytes)
 {
     if (!sim_carry_has(carry, machine->endpoint->node)) {
         return;
@@ -199,11 +182,8 @@ double app__mops(const app_t *app, const app__span_t *span, uint64_t operations)
     return time_ps == 0 ? 0.0 : (double)operations * (double)SIM_PS_PER_US / (double)time_ps;
 }
 
-sim_err_t app__machines_find(const app_context_t *context,
-                             const char *attribute,
-                             const char *pattern,
-                             uint64_t least,
-                             app__places_t *places,
+sim_err_t app__machines_find(const app_context_t *context, const char *attribute,
+                             const char *pattern, uint64_t least, app__places_t *places,
                              sim_message_t *message)
 {
     sim_err_t error = app__places_find(context, attribute, pattern, places, message);
@@ -211,16 +191,11 @@ sim_err_t app__machines_find(const app_context_t *context,
         return error;
     }
     if (places->list.count != places->host_count) {
-        error = sim_fail_about(message,
-                               SIM_ERR_INVALID,
-                               attribute,
+        error = sim_fail_about(message, SIM_ERR_INVALID, attribute,
                                " names hosts with several NICs, expected hosts with one NIC each");
     } else if (places->host_count < least) {
-        error = sim_fail_about(message,
-                               SIM_ERR_RANGE,
-                               attribute,
-                               " names %u hosts, expected at least %" PRIu64,
-                               places->host_count,
+        error = sim_fail_about(message, SIM_ERR_RANGE, attribute,
+                               " names %u hosts, expected at least %" PRIu64, places->host_count,
                                least);
     }
     if (error != SIM_OK) {

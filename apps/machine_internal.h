@@ -60,29 +60,19 @@ static inline uint64_t app__machine_address(const app_context_t *context)
 }
 
 // Initialises a machine with memory_bytes >= 1 and room for qp_count QPs.
-void app__machine_init(app__machine_t *machine,
-                       const app_context_t *context,
-                       uint32_t interface,
-                       uint64_t memory_bytes,
-                       uint64_t qp_count);
+void app__machine_init(app__machine_t *machine, const app_context_t *context, uint32_t interface,
+                       uint64_t memory_bytes, uint64_t qp_count);
 static inline uint32_t app__machine_key(const app__machine_t *machine)
 {
     return nic_mr_rkey(machine->memory);
 }
 
 // Creates a QP. RC and UC QPs are connected later by app__join; a UD QP is ready at once.
-nic_qp_t *app__machine_qp(app__machine_t *machine,
-                          nic_qp_type_t type,
-                          nic_cq_t *cq,
-                          uint32_t send_depth,
-                          uint32_t receive_depth);
+nic_qp_t *app__machine_qp(app__machine_t *machine, nic_qp_type_t type, nic_cq_t *cq,
+                          uint32_t send_depth, uint32_t receive_depth);
 // Creates a QP like app__machine_qp, with separate completion queues for sends and receives.
-nic_qp_t *app__machine_qp_apart(app__machine_t *machine,
-                                nic_qp_type_t type,
-                                nic_cq_t *send_cq,
-                                nic_cq_t *receive_cq,
-                                uint32_t send_depth,
-                                uint32_t receive_depth);
+nic_qp_t *app__machine_qp_apart(app__machine_t *machine, nic_qp_type_t type, nic_cq_t *send_cq,
+                                nic_cq_t *receive_cq, uint32_t send_depth, uint32_t receive_depth);
 // Connects two QPs with each other.
 void app__join(nic_qp_t *a, nic_qp_t *b);
 
@@ -100,12 +90,8 @@ struct app__thread {
 };
 
 // Initialises a thread that starts `order` ns after span->start_ps. `ctx` is passed to `step`.
-void app__thread_init(app__thread_t *thread,
-                      app__machine_t *machine,
-                      const app__span_t *span,
-                      uint32_t order,
-                      nic_core_fn step,
-                      void *ctx);
+void app__thread_init(app__thread_t *thread, app__machine_t *machine, const app__span_t *span,
+                      uint32_t order, nic_core_fn step, void *ctx);
 // Creates a completion queue that this thread polls.
 nic_cq_t *app__thread_cq(app__thread_t *thread);
 // Counts operations done at the current time of the thread's core.
@@ -127,9 +113,7 @@ static inline void app__post(nic_qp_t *qp, const nic_send_wr_t *wr)
         wr->next == NULL ? nic_post_send(qp, wr) : nic_post_send_list(qp, wr, NULL);
     SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), sim_err_text(error));
 }
-void app__post_receives(nic_qp_t *qp,
-                        const app__machine_t *machine,
-                        uint32_t count,
+void app__post_receives(nic_qp_t *qp, const app__machine_t *machine, uint32_t count,
                         uint64_t bytes);
 // Returns whether the operation succeeded, and counts a failure. The QP of a failed operation is in
 // the error state: further requests complete as flushed, and programs post no more to it.
@@ -143,11 +127,8 @@ static inline bool app__thread_succeeded(app__thread_t *thread, const nic_wc_t *
 // Carries what a thread counted to rank 0, and returns true, if the carried rank ran it.
 bool app__thread_carry(sim_carry_t *carry, app__thread_t *thread);
 // Carries `count` words of a machine's memory, `stride_bytes` apart from an address on, to rank 0.
-void app__machine_carry_words(sim_carry_t *carry,
-                              const app__machine_t *machine,
-                              uint64_t address,
-                              uint64_t count,
-                              uint64_t stride_bytes);
+void app__machine_carry_words(sim_carry_t *carry, const app__machine_t *machine, uint64_t address,
+                              uint64_t count, uint64_t stride_bytes);
 
 // Returns the part of the span that had passed when the run ended: 0 to measure_ps. It is less than
 // measure_ps where the run was cut short.
@@ -157,11 +138,8 @@ double app__mops(const app_t *app, const app__span_t *span, uint64_t operations)
 
 // Finds the interfaces of a pattern. SIM_ERR_INVALID: a host has several NICs; SIM_ERR_RANGE: fewer
 // hosts than `least`.
-SIM_MUST_CHECK sim_err_t app__machines_find(const app_context_t *context,
-                                            const char *attribute,
-                                            const char *pattern,
-                                            uint64_t least,
-                                            app__places_t *places,
-                                            sim_message_t *message);
+SIM_MUST_CHECK sim_err_t app__machines_find(const app_context_t *context, const char *attribute,
+                                            const char *pattern, uint64_t least,
+                                            app__places_t *places, sim_message_t *message);
 
 #endif // APPS_MACHINE_INTERNAL_H

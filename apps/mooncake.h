@@ -127,23 +127,15 @@ typedef void (*app_mooncake_record_fn)(const char *key, const char *value, size_
 // sim_free. A reader refuses text that it does not understand, with a message.
 typedef struct app_mooncake_codec {
     char *(*write_segment)(const app_mooncake_segment_desc_t *desc);
-    sim_err_t (*read_segment)(const char *text,
-                              size_t size,
-                              app_mooncake_segment_desc_t **desc,
+    sim_err_t (*read_segment)(const char *text, size_t size, app_mooncake_segment_desc_t **desc,
                               sim_message_t *message);
     char *(*write_handshake)(const app_mooncake_handshake_desc_t *desc);
-    sim_err_t (*read_handshake)(const char *text,
-                                size_t size,
-                                app_mooncake_handshake_desc_t *desc,
+    sim_err_t (*read_handshake)(const char *text, size_t size, app_mooncake_handshake_desc_t *desc,
                                 sim_message_t *message);
-    sim_err_t (*read_matrix)(const char *text,
-                             app_mooncake_matrix_t *matrix,
+    sim_err_t (*read_matrix)(const char *text, app_mooncake_matrix_t *matrix,
                              sim_message_t *message);
     // Reads a file of records and calls fn for each; NULL: this program has no such files.
-    sim_err_t (*read_records)(const char *text,
-                              size_t size,
-                              app_mooncake_record_fn fn,
-                              void *ctx,
+    sim_err_t (*read_records)(const char *text, size_t size, app_mooncake_record_fn fn, void *ctx,
                               sim_message_t *message);
 } app_mooncake_codec_t;
 
@@ -310,14 +302,11 @@ SIM_MUST_CHECK sim_err_t app_mooncake_cluster_create(const app_mooncake_plan_t *
 void app_mooncake_cluster_destroy(app_mooncake_cluster_t *cluster);
 
 // Gives the metadata node a record, before the run. A record of the same key is replaced.
-void app_mooncake_import_record(app_mooncake_cluster_t *cluster,
-                                const char *key,
-                                const char *value,
+void app_mooncake_import_record(app_mooncake_cluster_t *cluster, const char *key, const char *value,
                                 size_t size);
 // Visits the records that the metadata node holds, in order of their keys. Call it after the run,
 // or in an event of the metadata node's host.
-void app_mooncake_records(const app_mooncake_cluster_t *cluster,
-                          app_mooncake_record_fn fn,
+void app_mooncake_records(const app_mooncake_cluster_t *cluster, app_mooncake_record_fn fn,
                           void *ctx);
 
 // The change that a run made to an imported record.
@@ -328,12 +317,9 @@ typedef enum app_mooncake_change {
 } app_mooncake_change_t;
 typedef void (*app_mooncake_change_fn)(const char *key,
                                        const char *value, // REMOVED: the imported value
-                                       size_t size,
-                                       app_mooncake_change_t change,
-                                       void *ctx);
+                                       size_t size, app_mooncake_change_t change, void *ctx);
 // Visits the records like app_mooncake_records, and then those that were removed.
-void app_mooncake_changes(const app_mooncake_cluster_t *cluster,
-                          app_mooncake_change_fn fn,
+void app_mooncake_changes(const app_mooncake_cluster_t *cluster, app_mooncake_change_fn fn,
                           void *ctx);
 
 // -- an engine
@@ -341,13 +327,11 @@ void app_mooncake_changes(const app_mooncake_cluster_t *cluster,
 // Creates an engine, before the run. The name is unique in the cluster; the matrix names NICs by
 // the number at the end of their name. The engine writes its record, mooncake/[name], when the run
 // begins.
-SIM_MUST_CHECK sim_err_t app_mooncake_create(app_mooncake_cluster_t *cluster,
-                                             net_node_t *host,
+SIM_MUST_CHECK sim_err_t app_mooncake_create(app_mooncake_cluster_t *cluster, net_node_t *host,
                                              const char *local_server_name,
                                              const char *nic_priority_matrix,
                                              const app_mooncake_config_t *config,
-                                             app_mooncake_t **engine,
-                                             sim_message_t *message);
+                                             app_mooncake_t **engine, sim_message_t *message);
 // Shuts an engine down, in an event of its host: unfinished transfers end CANCELED, connections and
 // memory regions are released, the record is removed. Later calls fail. The struct lives until the
 // cluster is destroyed.
@@ -369,34 +353,24 @@ enum {
 // Registers a buffer. Returns 0, or a negative number: the buffer is empty, it overlaps a
 // registered one, or the location is not in the matrix. Local transfers may use it at once, remote
 // ones once the record says so: then fn (may be NULL) is called.
-int app_mooncake_register_local_memory(app_mooncake_t *engine,
-                                       uint64_t address,
-                                       uint64_t size,
-                                       const char *location,
-                                       uint32_t rights,
-                                       app_mooncake_done_fn fn,
-                                       void *ctx);
+int app_mooncake_register_local_memory(app_mooncake_t *engine, uint64_t address, uint64_t size,
+                                       const char *location, uint32_t rights,
+                                       app_mooncake_done_fn fn, void *ctx);
 // Unregisters the buffer that begins at the address. Returns 0, or a negative number: there is
 // none. Its keys are invalid at once, so transfers in flight that use them fail.
-int app_mooncake_unregister_local_memory(app_mooncake_t *engine,
-                                         uint64_t address,
-                                         app_mooncake_done_fn fn,
-                                         void *ctx);
+int app_mooncake_unregister_local_memory(app_mooncake_t *engine, uint64_t address,
+                                         app_mooncake_done_fn fn, void *ctx);
 
 // Finds a segment by name in the cache or at the metadata node. fn gets its id, or a negative
 // number; it may be called before this function returns.
-void app_mooncake_get_segment_id(app_mooncake_t *engine,
-                                 const char *segment_name,
-                                 app_mooncake_segment_fn fn,
-                                 void *ctx);
+void app_mooncake_get_segment_id(app_mooncake_t *engine, const char *segment_name,
+                                 app_mooncake_segment_fn fn, void *ctx);
 // Returns the cached description, or NULL. It is valid until the engine receives a newer one.
 const app_mooncake_segment_desc_t *app_mooncake_segment(const app_mooncake_t *engine,
                                                         app_mooncake_segment_id_t id);
 // Asks the metadata node again for a description that is in the cache.
-void app_mooncake_refresh_segment(app_mooncake_t *engine,
-                                  app_mooncake_segment_id_t id,
-                                  app_mooncake_done_fn fn,
-                                  void *ctx);
+void app_mooncake_refresh_segment(app_mooncake_t *engine, app_mooncake_segment_id_t id,
+                                  app_mooncake_done_fn fn, void *ctx);
 
 // -- the metadata service
 
@@ -409,12 +383,8 @@ typedef void (*app_mooncake_value_fn)(int result, const char *value, size_t size
 // request and returns 0; then it calls fn once, in an event of the engine's host. Or it returns a
 // negative sim_err_t and never calls fn.
 typedef struct app_mooncake_metadata_client {
-    int (*put)(void *client,
-               const char *key,
-               const char *value,
-               size_t size,
-               app_mooncake_value_fn fn,
-               void *ctx);
+    int (*put)(void *client, const char *key, const char *value, size_t size,
+               app_mooncake_value_fn fn, void *ctx);
     int (*get)(void *client, const char *key, app_mooncake_value_fn fn, void *ctx);
     int (*remove)(void *client, const char *key, app_mooncake_value_fn fn, void *ctx);
     void *client; // first argument of these functions
@@ -433,19 +403,13 @@ typedef void (*app_mooncake_desc_fn)(int result,
 // removeSegmentDesc). They return 0, and fn (may be NULL) gets the result; or a negative number,
 // and fn is not called: the engine is closed, the name is empty, or a buffer of desc does not have
 // one rkey per device. An engine writes its own record again when its buffers change.
-int app_mooncake_update_segment_desc(app_mooncake_t *engine,
-                                     const char *server_name,
+int app_mooncake_update_segment_desc(app_mooncake_t *engine, const char *server_name,
                                      const app_mooncake_segment_desc_t *desc,
-                                     app_mooncake_done_fn fn,
-                                     void *ctx);
-int app_mooncake_get_segment_desc(app_mooncake_t *engine,
-                                  const char *server_name,
-                                  app_mooncake_desc_fn fn,
-                                  void *ctx);
-int app_mooncake_remove_segment_desc(app_mooncake_t *engine,
-                                     const char *server_name,
-                                     app_mooncake_done_fn fn,
-                                     void *ctx);
+                                     app_mooncake_done_fn fn, void *ctx);
+int app_mooncake_get_segment_desc(app_mooncake_t *engine, const char *server_name,
+                                  app_mooncake_desc_fn fn, void *ctx);
+int app_mooncake_remove_segment_desc(app_mooncake_t *engine, const char *server_name,
+                                     app_mooncake_done_fn fn, void *ctx);
 // Returns the description of the engine's own segment, with lkeys. The caller destroys it.
 app_mooncake_segment_desc_t *app_mooncake_local_segment_desc(const app_mooncake_t *engine);
 
@@ -454,49 +418,37 @@ app_mooncake_segment_desc_t *app_mooncake_local_segment_desc(const app_mooncake_
 app_mooncake_batch_id_t app_mooncake_allocate_batch_id(app_mooncake_t *engine, uint64_t batch_size);
 // Submits transfers. Returns a negative number, and takes none, if there is no such batch or it has
 // too few free entries.
-int app_mooncake_submit_transfer(app_mooncake_t *engine,
-                                 app_mooncake_batch_id_t batch_id,
-                                 const app_mooncake_request_t *entries,
-                                 size_t count);
+int app_mooncake_submit_transfer(app_mooncake_t *engine, app_mooncake_batch_id_t batch_id,
+                                 const app_mooncake_request_t *entries, size_t count);
 // Returns how many entries have been submitted, and writes the first status_count of their
 // statuses. Negative: there is no such batch.
 int64_t app_mooncake_get_transfer_status(const app_mooncake_t *engine,
                                          app_mooncake_batch_id_t batch_id,
-                                         app_mooncake_status_t *status,
-                                         size_t status_count);
+                                         app_mooncake_status_t *status, size_t status_count);
 // Frees a batch. Returns a negative number while an entry is PENDING or WAITING.
 int app_mooncake_free_batch_id(app_mooncake_t *engine, app_mooncake_batch_id_t batch_id);
 // Cancels an entry: it ends CANCELED; slices that are in flight may still arrive. Returns a
 // negative number if there is no such entry or it has ended.
-int app_mooncake_cancel_transfer(app_mooncake_t *engine,
-                                 app_mooncake_batch_id_t batch_id,
+int app_mooncake_cancel_transfer(app_mooncake_t *engine, app_mooncake_batch_id_t batch_id,
                                  size_t index);
 // Calls fn once, when no entry submitted so far is PENDING or WAITING any more, perhaps before this
 // function returns. Returns a negative number if there is no such batch.
-int app_mooncake_on_transfers(app_mooncake_t *engine,
-                              app_mooncake_batch_id_t batch_id,
-                              app_mooncake_batch_fn fn,
-                              void *ctx);
+int app_mooncake_on_transfers(app_mooncake_t *engine, app_mooncake_batch_id_t batch_id,
+                              app_mooncake_batch_fn fn, void *ctx);
 // Calls fn like app_mooncake_on_transfers, but after the arrived data has been verified where the
 // engine verifies: for WRITEs one round trip later. Until then nobody should write to the same
 // memory. If both callbacks are set, this one comes second. Either may free the batch.
-int app_mooncake_on_batch(app_mooncake_t *engine,
-                          app_mooncake_batch_id_t batch_id,
-                          app_mooncake_batch_fn fn,
-                          void *ctx);
+int app_mooncake_on_batch(app_mooncake_t *engine, app_mooncake_batch_id_t batch_id,
+                          app_mooncake_batch_fn fn, void *ctx);
 
 // Allocates a batch for exactly these entries and submits them (allocateBatchID and
 // submitTransfer). Returns the batch, or a negative number.
 app_mooncake_batch_id_t app_mooncake_submit(app_mooncake_t *engine,
-                                            const app_mooncake_request_t *entries,
-                                            size_t count);
+                                            const app_mooncake_request_t *entries, size_t count);
 // Returns the same as app_mooncake_get_transfer_status, and frees the batch if no entry is PENDING
 // or WAITING; *freed tells whether it did.
-int64_t app_mooncake_get_status(app_mooncake_t *engine,
-                                app_mooncake_batch_id_t batch_id,
-                                app_mooncake_status_t *status,
-                                size_t status_count,
-                                bool *freed);
+int64_t app_mooncake_get_status(app_mooncake_t *engine, app_mooncake_batch_id_t batch_id,
+                                app_mooncake_status_t *status, size_t status_count, bool *freed);
 
 // -- storage nodes
 
@@ -504,11 +456,8 @@ int64_t app_mooncake_get_status(app_mooncake_t *engine,
 // drive, which the first of them describes; for others `drive` is NULL or the same. Returns 0, or a
 // negative number: the engine already has a file of that name, the host's drive is another one, or
 // the host has 60 files.
-int app_mooncake_serve_file(app_mooncake_t *engine,
-                            const char *file_name,
-                            uint64_t length,
-                            const app_mooncake_drive_config_t *drive,
-                            app_mooncake_done_fn fn,
+int app_mooncake_serve_file(app_mooncake_t *engine, const char *file_name, uint64_t length,
+                            const app_mooncake_drive_config_t *drive, app_mooncake_done_fn fn,
                             void *ctx);
 
 // -- inspection
@@ -520,10 +469,8 @@ typedef enum app_mooncake_endpoint_state {
 } app_mooncake_endpoint_state_t;
 // Returns in `state` the state of the endpoint from a NIC of the engine to "server@nic". False:
 // there has been no such endpoint.
-bool app_mooncake_endpoint_state(const app_mooncake_t *engine,
-                                 uint32_t nic,
-                                 const char *peer_nic_path,
-                                 app_mooncake_endpoint_state_t *state);
+bool app_mooncake_endpoint_state(const app_mooncake_t *engine, uint32_t nic,
+                                 const char *peer_nic_path, app_mooncake_endpoint_state_t *state);
 // Disconnects an endpoint, as a program's disconnect() does: slices in flight are lost and retried
 // after another handshake. Returns a negative number if there is no such endpoint.
 int app_mooncake_disconnect(app_mooncake_t *engine, uint32_t nic, const char *peer_nic_path);
@@ -533,17 +480,14 @@ int app_mooncake_disconnect(app_mooncake_t *engine, uint32_t nic, const char *pe
 // before this function returns, or a negative number when the handshake has failed. A negative
 // return: the engine is closed, has no such NIC, or the path is not "server@nic". After a failure
 // or a disconnect the same call sets the connection up again.
-int app_mooncake_setup_connections_by_active(app_mooncake_t *engine,
-                                             uint32_t nic,
-                                             const char *peer_nic_path,
-                                             app_mooncake_done_fn fn,
+int app_mooncake_setup_connections_by_active(app_mooncake_t *engine, uint32_t nic,
+                                             const char *peer_nic_path, app_mooncake_done_fn fn,
                                              void *ctx);
 // Connects an endpoint to the queue pairs that the peer described (setupConnectionsByPassive), and
 // describes its own in local_desc, which the caller frees by app_mooncake_handshake_desc_fini.
 // Returns 0, or a negative number: as above, the peer is unknown or the own host, or the numbers of
 // queue pairs differ.
-int app_mooncake_setup_connections_by_passive(app_mooncake_t *engine,
-                                              uint32_t nic,
+int app_mooncake_setup_connections_by_passive(app_mooncake_t *engine, uint32_t nic,
                                               const app_mooncake_handshake_desc_t *peer_desc,
                                               app_mooncake_handshake_desc_t *local_desc);
 // Does what the engine does when a peer's handshake arrives (onSetupRdmaConnections): finds its NIC

@@ -35,9 +35,7 @@ typedef struct app__mooncake_trace {
 // repeated). Other members and empty lines are skipped. Reads at most prompts_max prompts. A
 // timestamp below an earlier one is raised to it, so that prompts keep the order of the trace. An
 // error message begins "NAME:LINE:COLUMN: ".
-SIM_MUST_CHECK sim_err_t app__mooncake_trace_read(const char *name,
-                                                  const char *text,
-                                                  size_t size,
+SIM_MUST_CHECK sim_err_t app__mooncake_trace_read(const char *name, const char *text, size_t size,
                                                   uint64_t prompts_max,
                                                   app__mooncake_trace_t *trace,
                                                   sim_message_t *message);
@@ -56,13 +54,10 @@ typedef enum app__mooncake_unit { // of timestamps
 // decimals and would be above 100 prompts per second as milliseconds. `note` (may be NULL) is told
 // what was assumed, and what of the trace does not fit `block_tokens`.
 SIM_MUST_CHECK sim_err_t app__mooncake_trace_arrivals(app__mooncake_trace_t *trace,
-                                                      const char *name,
-                                                      app__mooncake_unit_t unit,
-                                                      sim_time_t interval_ps,
-                                                      uint64_t block_tokens,
+                                                      const char *name, app__mooncake_unit_t unit,
+                                                      sim_time_t interval_ps, uint64_t block_tokens,
                                                       void (*note)(const char *text, void *ctx),
-                                                      void *ctx,
-                                                      sim_message_t *message);
+                                                      void *ctx, sim_message_t *message);
 
 // -- any format (apps/serving/trace.c)
 
@@ -83,11 +78,8 @@ const char *app__trace_name(app__trace_format_t format);
 // Times of a CSV file count from its first request; rows that are out of order are sorted, and
 // trace->late counts those that follow a later one. An error begins with "NAME:LINE:COLUMN: ". Free
 // with app__mooncake_trace_fini; after an error nothing is to be freed.
-SIM_MUST_CHECK sim_err_t app__trace_read(const char *name,
-                                         const char *text,
-                                         size_t size_bytes,
-                                         uint64_t most,
-                                         app__mooncake_trace_t *trace,
+SIM_MUST_CHECK sim_err_t app__trace_read(const char *name, const char *text, size_t size_bytes,
+                                         uint64_t most, app__mooncake_trace_t *trace,
                                          sim_message_t *message);
 
 #endif // APPS_REQUEST_TRACE_H

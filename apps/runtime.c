@@ -138,8 +138,7 @@ static size_t first_to_look(const app__endpoint_t *endpoint, uint32_t qp_num)
 
 // Finds the range that a packet for a QP number belongs to. Numbers repeat after 2^24 QPs; of
 // several ranges the one that started last is taken.
-static const app__range_t *find_passive(const app__endpoint_t *endpoint,
-                                        uint32_t qp_num,
+static const app__range_t *find_passive(const app__endpoint_t *endpoint, uint32_t qp_num,
                                         uint64_t *offset)
 {
     const app__range_t *found = NULL;
@@ -234,9 +233,7 @@ static void add_range(app__endpoint_t *endpoint, const app__range_t *range)
         endpoint->overlaps || before || after || range->first + range->count > QPN_COUNT;
 }
 
-uint64_t app__reserve_qps(app__endpoint_t *endpoint,
-                          const app__range_ops_t *ops,
-                          void *owner,
+uint64_t app__reserve_qps(app__endpoint_t *endpoint, const app__range_ops_t *ops, void *owner,
                           uint64_t count)
 {
     const uint64_t kept_end = endpoint->kept_first + endpoint->kept_count;
@@ -249,11 +246,8 @@ uint64_t app__reserve_qps(app__endpoint_t *endpoint,
     return range.first;
 }
 
-uint64_t app__reserve_qps_at(app__endpoint_t *endpoint,
-                             const app__range_ops_t *ops,
-                             void *owner,
-                             uint64_t first,
-                             uint64_t count)
+uint64_t app__reserve_qps_at(app__endpoint_t *endpoint, const app__range_ops_t *ops, void *owner,
+                             uint64_t first, uint64_t count)
 {
     SIM_CHECK(endpoint->kept_count == 0);
     endpoint->kept_first = endpoint->position > first ? endpoint->position : first;
@@ -273,9 +267,7 @@ void app__register_buffers(app__endpoint_t *endpoint)
     const uint64_t address = app__address_of_qp(app__qp_number(whole ? 0 : first));
     const uint64_t buffers = whole ? QPN_COUNT : range->count;
     nic_mr_t *region = NULL;
-    const sim_err_t error = nic_mr_register(endpoint->pd,
-                                            address,
-                                            buffers * app__address_of_qp(1),
+    const sim_err_t error = nic_mr_register(endpoint->pd, address, buffers * app__address_of_qp(1),
                                             NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE |
                                                 NIC_ACCESS_REMOTE_READ | NIC_ACCESS_REMOTE_ATOMIC,
                                             &region);
@@ -343,26 +335,16 @@ uint64_t app__address_of_qp(uint32_t qp_num)
     return (uint64_t)qp_num << 31;
 }
 
-sim_err_t app__check_memory(const app_context_t *context,
-                            const char *attribute,
-                            double count,
-                            uint64_t each_bytes,
-                            const char *what,
-                            sim_message_t *message)
+sim_err_t app__check_memory(const app_context_t *context, const char *attribute, double count,
+                            uint64_t each_bytes, const char *what, sim_message_t *message)
 {
     const double needed_bytes = count * (double)each_bytes;
     const uint64_t most_bytes = context->memory_max_bytes;
     if (most_bytes == 0 || most_bytes == SIM_AUTO || needed_bytes <= (double)most_bytes) {
         return SIM_OK;
     }
-    return sim_fail_about(message,
-                          SIM_ERR_RANGE,
-                          attribute,
+    return sim_fail_about(message, SIM_ERR_RANGE, attribute,
                           ": %.4g %s of %" PRIu64 " bytes each take some %.3g GB of memory, "
                           "expected at most %.3g GB: fewer of them, a higher memory-max, or --yes",
-                          count,
-                          what,
-                          each_bytes,
-                          needed_bytes / 1e9,
-                          (double)most_bytes / 1e9);
+                          count, what, each_bytes, needed_bytes / 1e9, (double)most_bytes / 1e9);
 }

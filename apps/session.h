@@ -58,19 +58,15 @@ app_session_t *app_session_of(app_t *app);
 // SIM_ERR_INVALID: the two interfaces cannot talk. The message names the field.
 SIM_MUST_CHECK sim_err_t app_session_submit(app_session_t *session,
                                             const app_session_request_t *request,
-                                            uint64_t *transfer,
-                                            sim_message_t *message);
+                                            uint64_t *transfer, sim_message_t *message);
 // Checks that something may begin at at_ps. SIM_ERR_RANGE: the time has passed, or too many
 // transfers are open.
-SIM_MUST_CHECK sim_err_t app_session_may_begin(const app_session_t *session,
-                                               sim_time_t at_ps,
+SIM_MUST_CHECK sim_err_t app_session_may_begin(const app_session_t *session, sim_time_t at_ps,
                                                sim_message_t *message);
 // Adds a program of ranks whose ranks begin at start_ps, which app_session_may_begin allows, and
 // returns its number, which counts with those of transfers. The program has program ops, and
 // outlives the session. With `ranks`, each of its ranks is a completion, too.
-uint64_t app_session_add_program(app_session_t *session,
-                                 app_t *program,
-                                 sim_time_t start_ps,
+uint64_t app_session_add_program(app_session_t *session, app_t *program, sim_time_t start_ps,
                                  bool ranks);
 // Arms the timers of all transfers that begin before stop_ps. Call it before each step. Transfers
 // are numbered for their paths in the order of their starts, then of submission, as those of a list

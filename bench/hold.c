@@ -34,9 +34,7 @@ static void run(sim_node_t *node)
         sim_time_t arrive_ps = least_ps + (self->state >> 44);
         arrive_ps = arrive_ps > self->free_ps[port] ? arrive_ps : self->free_ps[port] + 1;
         self->free_ps[port] = arrive_ps;
-        sim_send(node,
-                 self->channels[port],
-                 arrive_ps,
+        sim_send(node, self->channels[port], arrive_ps,
                  event.kind == SIM_EVENT_ARRIVAL ? event.message : self);
     }
 }
@@ -116,11 +114,7 @@ int main(int argc, char **argv)
     (void)printf("{\"bench\": \"hold\", \"nodes\": %" PRIu64 ", \"threads\": %" PRIu64
                  ", \"events\": %" PRIu64 ", \"wall_s\": %.4f, \"events_per_s\": %.0f"
                  ", \"ns_per_event\": %.2f}\n",
-                 count,
-                 threads,
-                 sim_events(sim),
-                 wall_s,
-                 (double)sim_events(sim) / wall_s,
+                 count, threads, sim_events(sim), wall_s, (double)sim_events(sim) / wall_s,
                  wall_s * 1e9 / (double)sim_events(sim));
     sim_destroy(sim);
     sim_free(nodes);

@@ -44,9 +44,7 @@ static const nic_config_t *nic_config(const char *name, void *ctx)
     return &((plan_t *)ctx)->nic_config;
 }
 
-static void link_config(const net_node_t *a,
-                        const net_node_t *b,
-                        net_link_config_t *config,
+static void link_config(const net_node_t *a, const net_node_t *b, net_link_config_t *config,
                         void *ctx)
 {
     (void)a;
@@ -187,42 +185,27 @@ typedef struct spent {
     double run_s;
 } spent_t;
 
-static void report(const options_t *options,
-                   const sim_t *sim,
-                   const net_t *net,
+static void report(const options_t *options, const sim_t *sim, const net_t *net,
                    const spent_t *spent)
 {
     const double wall_s = spent->run_s;
     const uint64_t hops = count_hops(net);
     struct rusage usage;
     (void)getrusage(RUSAGE_SELF, &usage);
-    (void)printf("{\"bench\": \"permutation\", \"k\": %" PRIu64
-                 ", \"hosts\": %zu, \"bytes\": %" PRIu64 ", \"threads\": %" PRIu64
-                 ", \"qps\": %" PRIu64 ", \"packet_hops\": %" PRIu64 ", \"events\": %" PRIu64
-                 ", \"wall_s\": %.4f, \"packet_hops_per_s\": %.0f"
-                 ", \"ns_per_hop\": %.2f, \"sim_time_us\": %.3f, \"packet_memory_bytes\": %" PRIu64
-                 ", \"bytes_per_packet\": %zu, \"bytes_per_port\": %zu, \"bytes_per_qp\": %" PRIu64
-                 ", \"build_s\": %.3f, \"built_rss_bytes\": %ld, \"max_rss_bytes\": %ld, "
-                 "\"digest\": \"%016" PRIx64 "\"}\n",
-                 options->k,
-                 net_interface_count(net),
-                 options->bytes,
-                 options->threads,
-                 options->qps,
-                 hops,
-                 sim_events(sim),
-                 wall_s,
-                 (double)hops / wall_s,
-                 wall_s * 1e9 / (double)hops,
-                 (double)sim_end_time_ps(sim) / (double)SIM_PS_PER_US,
-                 net_packet_memory_bytes(net),
-                 (size_t)SIM_CACHE_LINE + sizeof(net_packet_aside_t),
-                 sizeof(net_port_t) + sizeof(net_class_t) + sizeof(net_received_t),
-                 bytes_per_qp(net),
-                 spent->build_s,
-                 spent->built_bytes,
-                 usage.ru_maxrss * 1024,
-                 sim_digest(sim));
+    (void)printf(
+        "{\"bench\": \"permutation\", \"k\": %" PRIu64 ", \"hosts\": %zu, \"bytes\": %" PRIu64
+        ", \"threads\": %" PRIu64 ", \"qps\": %" PRIu64 ", \"packet_hops\": %" PRIu64
+        ", \"events\": %" PRIu64 ", \"wall_s\": %.4f, \"packet_hops_per_s\": %.0f"
+        ", \"ns_per_hop\": %.2f, \"sim_time_us\": %.3f, \"packet_memory_bytes\": %" PRIu64
+        ", \"bytes_per_packet\": %zu, \"bytes_per_port\": %zu, \"bytes_per_qp\": %" PRIu64
+        ", \"build_s\": %.3f, \"built_rss_bytes\": %ld, \"max_rss_bytes\": %ld, "
+        "\"digest\": \"%016" PRIx64 "\"}\n",
+        options->k, net_interface_count(net), options->bytes, options->threads, options->qps, hops,
+        sim_events(sim), wall_s, (double)hops / wall_s, wall_s * 1e9 / (double)hops,
+        (double)sim_end_time_ps(sim) / (double)SIM_PS_PER_US, net_packet_memory_bytes(net),
+        (size_t)SIM_CACHE_LINE + sizeof(net_packet_aside_t),
+        sizeof(net_port_t) + sizeof(net_class_t) + sizeof(net_received_t), bytes_per_qp(net),
+        spent->build_s, spent->built_bytes, usage.ru_maxrss * 1024, sim_digest(sim));
 }
 
 static void run_once(const options_t *options)

@@ -63,8 +63,7 @@ static const option_t options[] = {
     {"--yes", false, FOR_SCENARIO, NULL},
     {"--progress", true, FOR_RUN, NULL},
     {"--quiet", false, FOR_RUN | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE, NULL},
-    {"--json",
-     false,
+    {"--json", false,
      FOR_RUN | 1u << CLI_PARAMS | 1u << CLI_CHECK | 1u << CLI_PLOT | 1u << CLI_CAPTURE |
          1u << CLI_EXPLAIN,
      NULL},
@@ -152,10 +151,7 @@ static sim_err_t unknown_command(const char *name, world_error_t *error)
         names[i] = commands[i].name;
     }
     world_shown_t shown;
-    world_fail(error,
-               SIM_ERR_UNKNOWN,
-               NULL,
-               "rocesim: unknown command '%s'",
+    world_fail(error, SIM_ERR_UNKNOWN, NULL, "rocesim: unknown command '%s'",
                world_show(&shown, name));
     world_error_add_nearest(error, name, names, SIM_COUNT_OF(names));
     world_error_add_expected(error,
@@ -176,9 +172,7 @@ static void add_override(cli_args_t *args, const char *option, const char *path,
     args->overrides[args->override_count++] = (world_override_t){.shown = shown, .text = text};
 }
 
-static const option_t *find_option(const cli_args_t *args,
-                                   const char *text,
-                                   size_t size,
+static const option_t *find_option(const cli_args_t *args, const char *text, size_t size,
                                    world_error_t *error)
 {
     const char *names[SIM_COUNT_OF(options)];
@@ -194,11 +188,7 @@ static const option_t *find_option(const cli_args_t *args,
     }
     world_shown_t shown;
     const char *const command = cli_command_name(args->command);
-    world_fail(error,
-               SIM_ERR_UNKNOWN,
-               NULL,
-               "rocesim %s: unknown option '%s'",
-               command,
+    world_fail(error, SIM_ERR_UNKNOWN, NULL, "rocesim %s: unknown option '%s'", command,
                world_show(&shown, text));
     world_error_add_nearest(error, text, names, count);
     char *const where = sim_format("rocesim %s --help", command);
@@ -214,12 +204,9 @@ static bool apply_serve_option(cli_args_t *args, const option_t *option, const c
         const char *name;
         const char **value;
     } of_serve[] = {
-        {"--listen", &args->listen},
-        {"--token", &args->token},
-        {"--clients", &args->clients},
-        {"--client-memory", &args->client_memory},
-        {"--call-time", &args->call_time},
-        {"--idle-time", &args->idle_time},
+        {"--listen", &args->listen},       {"--token", &args->token},
+        {"--clients", &args->clients},     {"--client-memory", &args->client_memory},
+        {"--call-time", &args->call_time}, {"--idle-time", &args->idle_time},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(of_serve); i++) {
         if (strcmp(option->name, of_serve[i].name) == 0) {
@@ -310,10 +297,7 @@ static void apply_option(cli_args_t *args, const option_t *option, const char *v
 }
 
 // Reads the option argv[*index] and its value, if it takes one; advances *index past the value.
-static sim_err_t take_option(cli_args_t *args,
-                             int argc,
-                             const char *const *argv,
-                             int *index,
+static sim_err_t take_option(cli_args_t *args, int argc, const char *const *argv, int *index,
                              world_error_t *error)
 {
     const char *const text = argv[*index];
@@ -326,21 +310,15 @@ static sim_err_t take_option(cli_args_t *args,
     const char *value = equals != NULL ? equals + 1 : NULL;
     if (option->has_value && value == NULL) {
         if (++*index >= argc) {
-            return world_fail(error,
-                              SIM_ERR_INVALID,
-                              NULL,
+            return world_fail(error, SIM_ERR_INVALID, NULL,
                               "rocesim %s: option %s has no value, expected a value behind it",
-                              cli_command_name(args->command),
-                              option->name);
+                              cli_command_name(args->command), option->name);
         }
         value = argv[*index];
     } else if (!option->has_value && value != NULL) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          NULL,
+        return world_fail(error, SIM_ERR_INVALID, NULL,
                           "rocesim %s: option %s has a value, expected none",
-                          cli_command_name(args->command),
-                          option->name);
+                          cli_command_name(args->command), option->name);
     }
     apply_option(args, option, value);
     return SIM_OK;
@@ -354,25 +332,16 @@ static sim_err_t check_operands(const cli_args_t *args, world_error_t *error)
              args->operand_count > commands[i].operands_max)) {
             char *const count = args->operand_count == 0
                                     ? sim_strdup("nothing")
-                                    : sim_format("%zu name%s",
-                                                 args->operand_count,
+                                    : sim_format("%zu name%s", args->operand_count,
                                                  sim_plural(args->operand_count));
-            world_fail(error,
-                       SIM_ERR_INVALID,
-                       NULL,
-                       "rocesim %s: %s given, expected %s",
-                       commands[i].name,
-                       count,
-                       commands[i].operands);
+            world_fail(error, SIM_ERR_INVALID, NULL, "rocesim %s: %s given, expected %s",
+                       commands[i].name, count, commands[i].operands);
             sim_free(count);
             return SIM_ERR_INVALID;
         }
     }
     if (args->folder != NULL && args->folder[0] == '\0') {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          NULL,
-                          "rocesim %s: -o is empty, expected a %s",
+        return world_fail(error, SIM_ERR_INVALID, NULL, "rocesim %s: -o is empty, expected a %s",
                           cli_command_name(args->command),
                           args->command == CLI_PLOT || args->command == CLI_CONVERT ||
                                   args->command == CLI_TIMELINE
@@ -386,9 +355,7 @@ sim_err_t cli_args_parse(int argc, const char *const *argv, cli_args_t *args, wo
 {
     *args = (cli_args_t){.command = CLI_HELP, .help_of = CLI_PROGRAM, .argc = argc, .argv = argv};
     if (argc < 2) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          NULL,
+        return world_fail(error, SIM_ERR_INVALID, NULL,
                           "rocesim: no command, expected run, hpcc, check, topo, params, sweep, "
                           "compare, plot or another that rocesim --help lists");
     }
@@ -396,9 +363,7 @@ sim_err_t cli_args_parse(int argc, const char *const *argv, cli_args_t *args, wo
         args->command = CLI_VERSION;
         args->json = argc == 3 && strcmp(argv[2], "--json") == 0;
         if (argc > 2 && !args->json) {
-            return world_fail(error,
-                              SIM_ERR_INVALID,
-                              NULL,
+            return world_fail(error, SIM_ERR_INVALID, NULL,
                               "rocesim --version: expected nothing or --json behind it");
         }
         return SIM_OK;

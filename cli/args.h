@@ -83,9 +83,7 @@ typedef struct cli_args {
 } cli_args_t;
 
 // Reads argv into args, which borrows its strings. Call cli_args_fini afterwards, also on error.
-SIM_MUST_CHECK sim_err_t cli_args_parse(int argc,
-                                        const char *const *argv,
-                                        cli_args_t *args,
+SIM_MUST_CHECK sim_err_t cli_args_parse(int argc, const char *const *argv, cli_args_t *args,
                                         world_error_t *error);
 void cli_args_fini(cli_args_t *args);
 

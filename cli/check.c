@@ -48,10 +48,8 @@ static size_t collect_port_kinds(const net_t *net, port_kind_t *kinds)
         }
         for (uint32_t p = 0; p < node->port_count; p++) {
             const net_port_t *const port = net_port_at(node, p);
-            const port_kind_t kind = {port->line->rate_bps,
-                                      port->line->delay_ps,
-                                      net_switch_headroom_limit_bytes(node, p),
-                                      1};
+            const port_kind_t kind = {port->line->rate_bps, port->line->delay_ps,
+                                      net_switch_headroom_limit_bytes(node, p), 1};
             size_t k = 0;
             while (k < count &&
                    (kinds[k].rate_bps != kind.rate_bps || kinds[k].delay_ps != kind.delay_ps ||
@@ -77,10 +75,8 @@ static void print_headroom(const net_t *net)
         world_text_t delay;
         world_text_t headroom;
         printf("  headroom  %s for each lossless class of %" PRIu64 " switch port%s (%s, %s)\n",
-               world_format_bytes(&headroom, kinds[k].headroom_bytes),
-               kinds[k].count,
-               sim_plural(kinds[k].count),
-               world_format_rate(&rate, kinds[k].rate_bps),
+               world_format_bytes(&headroom, kinds[k].headroom_bytes), kinds[k].count,
+               sim_plural(kinds[k].count), world_format_rate(&rate, kinds[k].rate_bps),
                world_format_time(&delay, kinds[k].delay_ps));
     }
 }
@@ -96,11 +92,8 @@ static void print_place(uint32_t rank, uint32_t interface, void *ctx)
 {
     places_t *const places = ctx;
     if (places->ranks++ < PLACES_MAX) {
-        printf("%s%s%s%" PRIu32 " %s",
-               rank % 8 == 0 ? "\n            " : ", ",
-               rank % 8 == 0 ? places->word : "",
-               rank % 8 == 0 ? " " : "",
-               rank,
+        printf("%s%s%s%" PRIu32 " %s", rank % 8 == 0 ? "\n            " : ", ",
+               rank % 8 == 0 ? places->word : "", rank % 8 == 0 ? " " : "", rank,
                world_interface_name(places->world, interface));
     }
 }
@@ -133,18 +126,12 @@ static void print_world(const world_t *world)
     }
     world_text_t until;
     printf("%s: ok\n", scenario->run.name);
-    printf("  network   %zu host%s with %zu interface%s, %zu switch%s, %zu link%s\n",
-           hosts,
-           sim_plural(hosts),
-           world->nic_count,
-           sim_plural(world->nic_count),
-           net_node_count(world->net) - hosts,
-           net_node_count(world->net) - hosts == 1 ? "" : "es",
-           net_link_count(world->net),
-           sim_plural(net_link_count(world->net)));
+    printf("  network   %zu host%s with %zu interface%s, %zu switch%s, %zu link%s\n", hosts,
+           sim_plural(hosts), world->nic_count, sim_plural(world->nic_count),
+           net_node_count(world->net) - hosts, net_node_count(world->net) - hosts == 1 ? "" : "es",
+           net_link_count(world->net), sim_plural(net_link_count(world->net)));
     printf("  until     %s; seed %" PRIu64 "; congestion control %s\n",
-           world_format_time(&until, scenario->run.until_ps),
-           scenario->run.seed,
+           world_format_time(&until, scenario->run.until_ps), scenario->run.seed,
            nic_config_control(&scenario->nic_config));
     world_parameters_print(scenario->root, stdout);
     print_headroom(world->net);
@@ -154,10 +141,8 @@ static void print_world(const world_t *world)
         uint64_t done = 0;
         uint64_t planned = 0;
         world->apps[i]->ops->progress(world->apps[i], &done, &planned);
-        printf("  traffic   %s: %" PRIu64 " transfer%s planned\n",
-               world->apps[i]->ops->name,
-               planned,
-               sim_plural(planned));
+        printf("  traffic   %s: %" PRIu64 " transfer%s planned\n", world->apps[i]->ops->name,
+               planned, sim_plural(planned));
         if (world->apps[i]->ops->places != NULL) {
             print_places(world, world->apps[i]);
         }
@@ -179,18 +164,14 @@ static void print_parts(const world_t *world)
     }
     world_text_t memory;
     printf("  ranks     %u; the first has %zu host%s and takes %s of memory when built\n",
-           ranks->count,
-           hosts,
-           sim_plural(hosts),
+           ranks->count, hosts, sim_plural(hosts),
            world_format_bytes(&memory, (uint64_t)cli_ranks_resident_bytes()));
     cli_ranks_print_parts(world, stdout);
 }
 
 // Reads the number of ranks; without --ranks it is 0.
-static sim_err_t read_ranks(const cli_args_t *args,
-                            const world_scenario_t *scenario,
-                            unsigned *count,
-                            world_error_t *error)
+static sim_err_t read_ranks(const cli_args_t *args, const world_scenario_t *scenario,
+                            unsigned *count, world_error_t *error)
 {
     *count = 0;
     if (args->ranks == NULL) {
@@ -200,19 +181,11 @@ static sim_err_t read_ranks(const cli_args_t *args,
     return result == SIM_OK ? world_ranks_check(scenario, error) : result;
 }
 
-static sim_err_t build(const cli_args_t *args,
-                       world_build_t what,
-                       sim_ranks_t *ranks,
-                       world_scenario_t **scenario,
-                       world_t **world,
-                       world_error_t *error)
+static sim_err_t build(const cli_args_t *args, world_build_t what, sim_ranks_t *ranks,
+                       world_scenario_t **scenario, world_t **world, world_error_t *error)
 {
-    sim_err_t result = world_scenario_load(NULL,
-                                           args->operands[0],
-                                           args->overrides,
-                                           args->override_count,
-                                           scenario,
-                                           error);
+    sim_err_t result = world_scenario_load(NULL, args->operands[0], args->overrides,
+                                           args->override_count, scenario, error);
     if (result == SIM_OK) {
         result = read_ranks(args, *scenario, &ranks->count, error);
     }

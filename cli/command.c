@@ -182,18 +182,9 @@ static int command_version(const cli_args_t *args)
 {
     char *const library = cli_ranks_library();
     if (args->json) {
-        json_t *const json = json_pack("{s:s, s:s?, s:{s:i, s:i, s:i}}",
-                                       "version",
-                                       ROCESIM_VERSION,
-                                       "mpi",
-                                       library,
-                                       "formats",
-                                       "scenario",
-                                       WORLD_SCENARIO_FORMAT,
-                                       "results",
-                                       RESULTS_FORMAT,
-                                       "sessions",
-                                       SERVE_PROTOCOL);
+        json_t *const json = json_pack("{s:s, s:s?, s:{s:i, s:i, s:i}}", "version", ROCESIM_VERSION,
+                                       "mpi", library, "formats", "scenario", WORLD_SCENARIO_FORMAT,
+                                       "results", RESULTS_FORMAT, "sessions", SERVE_PROTOCOL);
         SIM_CHECK(json != NULL);
         sim_free(library);
         return print_json(json);
@@ -217,13 +208,10 @@ static sim_err_t check_alone(const cli_args_t *args, world_error_t *error)
         return SIM_OK;
     }
     return world_fail(
-        error,
-        SIM_ERR_INVALID,
-        NULL,
+        error, SIM_ERR_INVALID, NULL,
         "rocesim %s: mpirun started %u processes, but this command runs in one; expected "
         "the command without mpirun%s",
-        cli_command_name(args->command),
-        processes,
+        cli_command_name(args->command), processes,
         args->command == CLI_SWEEP ? ", and its option --ranks" : "");
 }
 

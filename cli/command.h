@@ -34,8 +34,7 @@ typedef struct cli_run_extra {
 
 // Builds the scenario's world, runs it, writes and prints the results as `rocesim run` does, and
 // returns the exit status. args->operands[0] names the scenario's file.
-int cli_run_scenario(const cli_args_t *args,
-                     world_scenario_t *scenario,
+int cli_run_scenario(const cli_args_t *args, world_scenario_t *scenario,
                      const cli_run_extra_t *extra);
 
 // Prints the message and returns the exit status for it.

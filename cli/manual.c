@@ -161,11 +161,8 @@ static void put_line(page_t *page, const char *line, size_t size)
 
 // Finds the next line "  rocesim NAME ...  SUMMARY" at or behind `text`. Returns where the line
 // after it begins; NULL: there is none.
-static const char *next_command(const char *text,
-                                const char **name,
-                                size_t *name_length,
-                                const char **summary,
-                                size_t *summary_length)
+static const char *next_command(const char *text, const char **name, size_t *name_length,
+                                const char **summary, size_t *summary_length)
 {
     static const char begin[] = "  rocesim ";
     while (*text != '\0') {
@@ -215,11 +212,7 @@ void cli_manual_page(cli_command_t command, FILE *out)
     fprintf(out,
             ".\\\" Made by `rocesim help --man` from the texts of --help.\n"
             ".TH ROCESIM%s%s 1 \"\" \"rocesim %s\"\n.SH NAME\nrocesim%s%s \\- ",
-            dash,
-            name,
-            ROCESIM_VERSION,
-            dash,
-            name);
+            dash, name, ROCESIM_VERSION, dash, name);
     if (command == CLI_PROGRAM) {
         fputs("packet\\-level simulation of RDMA networks", out);
     } else {
@@ -414,9 +407,7 @@ sim_err_t cli_manual_completion(const char *shell, FILE *out, world_error_t *err
         zsh_completion(out);
     } else {
         world_shown_t shown;
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          NULL,
+        return world_fail(error, SIM_ERR_INVALID, NULL,
                           "rocesim help: --completion %s, expected bash or zsh",
                           world_show(&shown, shell));
     }

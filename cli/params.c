@@ -118,12 +118,8 @@ static char *profiles_text(const sim_attr_t *attr)
             return NULL;
         }
         const size_t size = strcspn(name, "|");
-        char *const longer = sim_format("%s%s%.*s %s",
-                                        text != NULL ? text : "",
-                                        text != NULL ? ", " : "",
-                                        (int)size,
-                                        name,
-                                        value);
+        char *const longer = sim_format("%s%s%.*s %s", text != NULL ? text : "",
+                                        text != NULL ? ", " : "", (int)size, name, value);
         sim_free(text);
         text = longer;
         name += size + (name[size] == '|');
@@ -143,13 +139,8 @@ static bool begins_with(const char *path, const char *prefix)
 static void print_attr(const sim_attr_table_t *table, const sim_attr_t *attr, FILE *out)
 {
     char *const values = values_text(attr);
-    fprintf(out,
-            "%s = %s\n    %s\n    %s; a value per %s\n",
-            attr->path,
-            default_text(attr),
-            attr->help,
-            values,
-            table->scope);
+    fprintf(out, "%s = %s\n    %s\n    %s; a value per %s\n", attr->path, default_text(attr),
+            attr->help, values, table->scope);
     sim_free(values);
     char *const profiles = profiles_text(attr);
     if (profiles != NULL) {

@@ -51,9 +51,7 @@ static void show_line(const cli_progress_t *progress, const moment_t *moment)
     world_text_t speed;
     dprintf(progress->terminal,
             CLI_PROGRESS_CLEAR "%s simulated, %" PRIu64 "/%" PRIu64 " transfers, %s events/s",
-            world_format_time(&time, moment->now_ps),
-            moment->done,
-            moment->planned,
+            world_format_time(&time, moment->now_ps), moment->done, moment->planned,
             world_format_count(&speed, moment->events_per_s));
     if (moment->left_s >= 0) {
         dprintf(progress->terminal, ", %.0f %%, %.0f s left", moment->share * 100, moment->left_s);
@@ -114,28 +112,16 @@ static void keep_line(const cli_progress_t *progress, const moment_t *moment, bo
         add_load(&load, &progress->others);
     }
     memset(line, ' ', sizeof(line));
-    const int length =
-        snprintf(line,
-                 sizeof(line),
-                 "{\"sim_ns\": %" PRIu64 ", \"done\": %" PRIu64 ", \"planned\": %" PRIu64
-                 ", \"events\": %" PRIu64 ", \"events_per_s\": %.0f, \"share\": %.4f, "
-                 "\"left_s\": %.1f, \"sent_bytes\": %" PRIu64 ", \"queued_bytes\": %" PRIu64
-                 ", \"drops\": %" PRIu64 ", \"pauses\": %" PRIu64 ", \"paused_ports\": %" PRIu64
-                 ", \"longest\": {\"port\": \"%.200s\", \"bytes\": %" PRIu64 "}}",
-                 moment->now_ps / SIM_PS_PER_NS,
-                 moment->done,
-                 moment->planned,
-                 moment->events,
-                 moment->events_per_s,
-                 moment->share,
-                 moment->left_s,
-                 load.sent_bytes,
-                 load.queued_bytes,
-                 load.drops,
-                 load.pauses,
-                 load.paused_ports,
-                 load.longest,
-                 load.longest_bytes);
+    const int length = snprintf(
+        line, sizeof(line),
+        "{\"sim_ns\": %" PRIu64 ", \"done\": %" PRIu64 ", \"planned\": %" PRIu64
+        ", \"events\": %" PRIu64 ", \"events_per_s\": %.0f, \"share\": %.4f, "
+        "\"left_s\": %.1f, \"sent_bytes\": %" PRIu64 ", \"queued_bytes\": %" PRIu64
+        ", \"drops\": %" PRIu64 ", \"pauses\": %" PRIu64 ", \"paused_ports\": %" PRIu64
+        ", \"longest\": {\"port\": \"%.200s\", \"bytes\": %" PRIu64 "}}",
+        moment->now_ps / SIM_PS_PER_NS, moment->done, moment->planned, moment->events,
+        moment->events_per_s, moment->share, moment->left_s, load.sent_bytes, load.queued_bytes,
+        load.drops, load.pauses, load.paused_ports, load.longest, load.longest_bytes);
     if (length > 0 && (size_t)length < sizeof(line)) {
         line[length] = ' ';
         line[sizeof(line) - 1] = '\n';
@@ -157,14 +143,9 @@ static size_t put_port(char *at, const net_port_t *port)
     for (size_t r = 0; r < NET_DROP_REASON_COUNT; r++) {
         drops += port->rare->drops[r];
     }
-    const int length = snprintf(at,
-                                PORT_LINE_BYTES,
-                                "%.255s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%d\n",
-                                net_port_name(port),
-                                queued_bytes,
-                                sent_bytes,
-                                drops,
-                                port->paused != 0);
+    const int length =
+        snprintf(at, PORT_LINE_BYTES, "%.255s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%d\n",
+                 net_port_name(port), queued_bytes, sent_bytes, drops, port->paused != 0);
     return length > 0 ? (size_t)length : 0;
 }
 
@@ -288,9 +269,7 @@ static void sum_ranks(const cli_progress_t *progress, double *done, uint64_t *ev
     *events = sim_ranks_told(sim, 1) / 2;
 }
 
-static moment_t look_at(const cli_progress_t *progress,
-                        sim_time_t now_ps,
-                        double now_s,
+static moment_t look_at(const cli_progress_t *progress, sim_time_t now_ps, double now_s,
                         bool running)
 {
     const world_t *const world = progress->world;
@@ -378,9 +357,7 @@ sim_err_t cli_progress_open(const char *name, int *file, world_error_t *error)
         *file = -1;
     }
     const world_place_t place = {name, 0, 0};
-    return world_fail(error,
-                      SIM_ERR_IO,
-                      &place,
+    return world_fail(error, SIM_ERR_IO, &place,
                       "cannot write the progress: %s, expected a file for --progress",
                       strerror(reason));
 }

@@ -101,8 +101,7 @@ static void on_built(world_t *world, void *ctx)
         fprintf(stderr,
                 "note: the scenario asks for %zu series and %zu capture%s; without -o DIR none is "
                 "written\n",
-                scenario->series_count,
-                scenario->capture_count,
+                scenario->series_count, scenario->capture_count,
                 sim_plural(scenario->capture_count));
     }
 }
@@ -163,8 +162,7 @@ static void on_stopped(world_t *world, void *ctx)
         fprintf(stderr,
                 "warning: the system gave %u of %" PRIu64 " threads: memory or the number of "
                 "processes is limited; results are the same\n",
-                threads,
-                world->scenario->run.threads);
+                threads, world->scenario->run.threads);
     }
     if (sim_had_one_list(world->sim) && world->scenario->run.threads > 1) {
         fprintf(stderr,
@@ -193,8 +191,7 @@ static int print_results(const run_t *run, results_run_t *done)
         }
         if (!whole && folder != NULL) {
             printf("  files     not whole, in %s/.unfinished/; %s/ is as it was before the run\n",
-                   folder,
-                   folder);
+                   folder, folder);
         }
     }
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {
@@ -218,8 +215,7 @@ static int judge(results_run_t *done)
         status = CLI_EXIT_FAILED;
     }
     if (!results->conservation_ok) {
-        fprintf(stderr,
-                "rocesim: packets are not conserved: %s\n",
+        fprintf(stderr, "rocesim: packets are not conserved: %s\n",
                 results->conservation_message.text);
         status = CLI_EXIT_FAILED;
     }
@@ -262,9 +258,8 @@ static int run_scenario(run_t *run, world_scenario_t *scenario)
     }
     status = results_files_whole(done) ? status : CLI_EXIT_FAILED;
     if (run->args->explains && run->args->folder == NULL && speaks(run)) {
-        fprintf(stderr,
-                "note: --explain writes into the folder of -o; without -o DIR it does "
-                "nothing\n");
+        fprintf(stderr, "note: --explain writes into the folder of -o; without -o DIR it does "
+                        "nothing\n");
     }
     const bool explains = run->args->explains && run->args->folder != NULL &&
                           results_of(done) != NULL && results_files_whole(done);
@@ -276,8 +271,7 @@ static int run_scenario(run_t *run, world_scenario_t *scenario)
     return status;
 }
 
-int cli_run_scenario(const cli_args_t *args,
-                     world_scenario_t *scenario,
+int cli_run_scenario(const cli_args_t *args, world_scenario_t *scenario,
                      const cli_run_extra_t *extra)
 {
     run_t run = {.args = args, .extra = extra};
@@ -296,12 +290,8 @@ static int run_as_rank(const cli_args_t *args)
         return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     }
     run_t run = {.args = args, .extra = &nothing, .ranks = cli_ranks_of(joined)};
-    const sim_err_t result = world_scenario_load(NULL,
-                                                 args->operands[0],
-                                                 args->overrides,
-                                                 args->override_count,
-                                                 &scenario,
-                                                 &error);
+    const sim_err_t result = world_scenario_load(NULL, args->operands[0], args->overrides,
+                                                 args->override_count, &scenario, &error);
     int status = CLI_EXIT_BAD_INPUT;
     if (results_together(run.ranks, result, &error) == SIM_OK) {
         status = run_scenario(&run, scenario);
@@ -314,10 +304,8 @@ static int run_as_rank(const cli_args_t *args)
     return status;
 }
 
-static sim_err_t print_slurm(const cli_args_t *args,
-                             unsigned count,
-                             const world_scenario_t *scenario,
-                             world_error_t *error)
+static sim_err_t print_slurm(const cli_args_t *args, unsigned count,
+                             const world_scenario_t *scenario, world_error_t *error)
 {
     world_t *world = NULL;
     const sim_ranks_t first = {.count = count};
@@ -341,19 +329,13 @@ static int launch(const cli_args_t *args)
     world_error_t error;
     sim_err_t result = cli_ranks_wanted(args, &count, &error);
     if (result == SIM_OK && strcmp(args->operands[0], "-") == 0) {
-        result = world_fail(&error,
-                            SIM_ERR_INVALID,
-                            NULL,
+        result = world_fail(&error, SIM_ERR_INVALID, NULL,
                             "rocesim run: ranks cannot share the standard input, expected a "
                             "scenario file with --ranks");
     }
     if (result == SIM_OK) {
-        result = world_scenario_load(NULL,
-                                     args->operands[0],
-                                     args->overrides,
-                                     args->override_count,
-                                     &scenario,
-                                     &error);
+        result = world_scenario_load(NULL, args->operands[0], args->overrides, args->override_count,
+                                     &scenario, &error);
     }
     if (result == SIM_OK) {
         result = world_ranks_check(scenario, &error);
@@ -379,9 +361,7 @@ int cli_command_run(const cli_args_t *args)
     world_scenario_t *scenario = NULL;
     world_error_t error;
     if (args->print_slurm && args->ranks == NULL) {
-        (void)world_fail(&error,
-                         SIM_ERR_INVALID,
-                         NULL,
+        (void)world_fail(&error, SIM_ERR_INVALID, NULL,
                          "rocesim run: --print-slurm has no number of ranks, expected --ranks N");
         return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     }
@@ -391,12 +371,8 @@ int cli_command_run(const cli_args_t *args)
     if (cli_ranks_processes() > 1) {
         return run_as_rank(args);
     }
-    const sim_err_t result = world_scenario_load(NULL,
-                                                 args->operands[0],
-                                                 args->overrides,
-                                                 args->override_count,
-                                                 &scenario,
-                                                 &error);
+    const sim_err_t result = world_scenario_load(NULL, args->operands[0], args->overrides,
+                                                 args->override_count, &scenario, &error);
     const int status = result == SIM_OK ? cli_run_scenario(args, scenario, &nothing)
                                         : cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     world_scenario_destroy(scenario);

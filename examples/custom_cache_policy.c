@@ -147,11 +147,8 @@ static void make_qps(net_t *net, program_t *program)
     nic_mr_t *mrs[2];
     nic_qp_t *peers[QPS];
     for (uint32_t side = 0; side < 2; side++) {
-        sim_err_t error = nic_mr_register(pds[side],
-                                          0,
-                                          1 << 20,
-                                          NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE,
-                                          &mrs[side]);
+        sim_err_t error = nic_mr_register(
+            pds[side], 0, 1 << 20, NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE, &mrs[side]);
         for (uint32_t i = 0; i < QPS && error == SIM_OK; i++) {
             const nic_qp_init_attr_t init = {.qp_type = NIC_QPT_UC,
                                              .send_cq = cqs[side],
@@ -214,8 +211,8 @@ static double hit_rate(const char *name, const nic_policy_ops_t *policy)
     const nic_report_t *const reports = nic_reports(nic_of_interface(net, 0), &count);
     double rate = 0;
     for (size_t i = 0; i < count; i++) {
-        (void)
-            sim_report_number(reports[i].part.table, reports[i].part.object, "l1_hit_rate", &rate);
+        (void)sim_report_number(reports[i].part.table, reports[i].part.object, "l1_hit_rate",
+                                &rate);
     }
     sim_destroy(sim);
     net_destroy(net);
@@ -230,11 +227,7 @@ int main(void)
     const double fifo = hit_rate("fifo", NULL);
     const double lru = hit_rate("lru", NULL);
     const double own = hit_rate("lru", &clock_policy);
-    printf("%u queue pairs, %u entries: L1 hits of fifo %.3f, lru %.3f, clock %.3f\n",
-           QPS,
-           ENTRIES,
-           fifo,
-           lru,
-           own);
+    printf("%u queue pairs, %u entries: L1 hits of fifo %.3f, lru %.3f, clock %.3f\n", QPS, ENTRIES,
+           fifo, lru, own);
     return own > fifo + 0.005 && own > 0.97 * lru ? 0 : 1;
 }

@@ -234,14 +234,9 @@ static uint64_t run(const char *name, const nic_config_t *nic_config)
     const uint64_t queue_bytes = world.sw->ports[0].classes[nic_config->priority]->bytes_max;
     printf("%-8s %9.3f ms %9.3f ms %9" PRIu64 " KB %8" PRIu64 " %8" PRIu64 " %8" PRIu64
            " %8.3f Gbps\n",
-           name,
-           (double)world.senders[0].done_ps / (double)SIM_PS_PER_MS,
-           (double)world.senders[1].done_ps / (double)SIM_PS_PER_MS,
-           queue_bytes / 1000,
-           pauses,
-           cnps,
-           changes,
-           (double)lowest_bps / 1e9);
+           name, (double)world.senders[0].done_ps / (double)SIM_PS_PER_MS,
+           (double)world.senders[1].done_ps / (double)SIM_PS_PER_MS, queue_bytes / 1000, pauses,
+           cnps, changes, (double)lowest_bps / 1e9);
     sim_destroy(world.sim);
     net_destroy(world.net);
     return queue_bytes;
@@ -256,15 +251,8 @@ int main(void)
         .rate_min_bps = UINT64_C(100000000),
     };
     printf("2 hosts write %" PRIu64 " MB each to one at 100 Gbps\n", BYTES / 1000000);
-    printf("%-8s %12s %12s %12s %8s %8s %8s %13s\n",
-           "control",
-           "first done",
-           "second",
-           "queue max",
-           "pauses",
-           "CNPs",
-           "changes",
-           "lowest rate");
+    printf("%-8s %12s %12s %12s %8s %8s %8s %13s\n", "control", "first done", "second", "queue max",
+           "pauses", "CNPs", "changes", "lowest rate");
 
     uint64_t queue_bytes[3];
     static const char *const names[] = {"none", "dcqcn"};

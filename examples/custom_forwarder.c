@@ -217,11 +217,8 @@ static outcome_t run(bool spray, sim_time_t cut_ps)
 
 static void print(const char *what, const outcome_t *outcome)
 {
-    printf("%-28s %8.1f %9" PRIu64 " %5" PRIu64 "  ",
-           what,
-           (double)outcome->end_ps / 1e6,
-           outcome->received,
-           outcome->lost);
+    printf("%-28s %8.1f %9" PRIu64 " %5" PRIu64 "  ", what, (double)outcome->end_ps / 1e6,
+           outcome->received, outcome->lost);
     for (uint32_t i = 0; i < MIDDLE_LINKS; i++) {
         printf(" %5" PRIu64, outcome->used[i]);
     }

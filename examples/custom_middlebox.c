@@ -62,13 +62,8 @@ typedef struct config {
     sim_time_t time_ps;
 } config_t;
 static const sim_attr_t attrs[] = {
-    SIM_ATTR("node.inspector.time",
-             TIME,
-             config_t,
-             time_ps,
-             .default_text = "100ns",
-             .min_text = "1ns",
-             .help = "time for which the inspector looks at a packet"),
+    SIM_ATTR("node.inspector.time", TIME, config_t, time_ps, .default_text = "100ns",
+             .min_text = "1ns", .help = "time for which the inspector looks at a packet"),
 };
 static const sim_attr_table_t table = {"node.inspector", "node", sizeof(config_t), attrs, 1};
 
@@ -86,8 +81,7 @@ static const world_node_kind_t kind = {"inspector", "looks at packets", &table, 
 static double flow_us(const char *time)
 {
     char text[512];
-    (void)snprintf(text,
-                   sizeof(text),
+    (void)snprintf(text, sizeof(text),
                    "topology: {graph: {nodes: [{host: [a, b]}, {inspector: box}],\n"
                    "                   links: [a--box, box--b]}}\n"
                    "link: {rate: 100Gbps, delay: 1us}\n"

@@ -78,9 +78,7 @@ static topo_graph_t *dragonfly(void)
             }
             const uint32_t other = (group + n + 1) % GROUPS;
             if (group < other) {
-                link_up(graph,
-                        switch_name(a, group, n),
-                        switch_name(b, other, SWITCHES - 1 - n),
+                link_up(graph, switch_name(a, group, n), switch_name(b, other, SWITCHES - 1 - n),
                         200);
             }
         }
@@ -246,9 +244,7 @@ static double run(const char *name, bool own_link, bool lint)
 
 int main(void)
 {
-    printf("dragonfly: %u groups, %u switches, %u hosts, 1 MB each\n",
-           GROUPS,
-           GROUPS * SWITCHES,
+    printf("dragonfly: %u groups, %u switches, %u hosts, 1 MB each\n", GROUPS, GROUPS * SWITCHES,
            HOST_COUNT);
     printf("%-24s %6s %10s\n", "traffic", "links", "slowdown");
     const double own = run("over its own link", true, true);

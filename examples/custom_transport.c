@@ -214,11 +214,8 @@ static void take_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 static bool explain(const nic_qp_t *qp, sim_message_t *why)
 {
     const nic_transport_view_t view = nic_transport_look(qp);
-    (void)sim_fail(why,
-                   SIM_OK,
-                   "selective: %" PRIu64 " packets in flight, at most %u",
-                   view.next_psn - view.una_psn,
-                   WINDOW);
+    (void)sim_fail(why, SIM_OK, "selective: %" PRIu64 " packets in flight, at most %u",
+                   view.next_psn - view.una_psn, WINDOW);
     return true;
 }
 
@@ -283,10 +280,8 @@ static void on_completion(nic_cq_t *cq, void *ctx)
     }
 }
 
-static void print_counter(const nic_transport_ops_t *ops,
-                          const nic_counter_info_t *info,
-                          uint64_t value,
-                          void *ctx)
+static void print_counter(const nic_transport_ops_t *ops, const nic_counter_info_t *info,
+                          uint64_t value, void *ctx)
 {
     (void)ctx;
     printf("           %s.%s: %" PRIu64 " (%s)\n", ops->name, info->name, value, info->help);
@@ -364,12 +359,9 @@ static uint64_t run_with(const char *name, const nic_config_t *config)
     SIM_CHECKF(net_conservation_ok(run.net, &message), "%s", message.text);
     const uint64_t lost = run.hosts[0]->ports[0].rare->drops[NET_DROP_LINK_LOSS];
     const uint64_t repeated = nic_qp_retransmitted_packets(run.qps[0]);
-    printf("%-10s %9.3f ms %8.2f Gbps %8" PRIu64 " %9" PRIu64 "\n",
-           name,
+    printf("%-10s %9.3f ms %8.2f Gbps %8" PRIu64 " %9" PRIu64 "\n", name,
            (double)run.done_ps / (double)SIM_PS_PER_MS,
-           (double)(MESSAGES * BYTES * 8) * 1000 / (double)run.done_ps,
-           lost,
-           repeated);
+           (double)(MESSAGES * BYTES * 8) * 1000 / (double)run.done_ps, lost, repeated);
     (void)nic_transport_each_counter(nic_at(run.hosts[1], 0), print_counter, NULL);
     sim_destroy(run.sim);
     net_destroy(run.net);

@@ -20,10 +20,7 @@ typedef struct config {
 } config_t;
 
 static const sim_attr_t attrs[] = {APP_MOONCAKE_ATTRS("traffic.kv-copy.engine", config_t, engine)};
-static const sim_attr_table_t table = {"traffic.kv-copy",
-                                       "application",
-                                       sizeof(config_t),
-                                       attrs,
+static const sim_attr_table_t table = {"traffic.kv-copy", "application", sizeof(config_t), attrs,
                                        SIM_COUNT_OF(attrs)};
 
 typedef struct copy {
@@ -43,9 +40,7 @@ static void done(app_mooncake_batch_id_t batch, void *ctx)
     bool freed = false;
     const int64_t count = app_mooncake_get_status(copy->engines[0], batch, status, BLOCKS, &freed);
     for (int64_t i = 0; i < count; i++) {
-        printf("block %d: %s, %.0f bytes\n",
-               (int)i,
-               app_mooncake_task_status_text(status[i].s),
+        printf("block %d: %s, %.0f bytes\n", (int)i, app_mooncake_task_status_text(status[i].s),
                (double)status[i].transferred);
         copy->bytes += status[i].transferred;
     }
@@ -125,40 +120,25 @@ static void write_matrix(char *text, size_t size, uint32_t nics)
     }
 }
 
-static sim_err_t make_engine(copy_t *copy,
-                             uint32_t index,
-                             net_node_t *host,
-                             const app_mooncake_config_t *config,
-                             sim_message_t *message)
+static sim_err_t make_engine(copy_t *copy, uint32_t index, net_node_t *host,
+                             const app_mooncake_config_t *config, sim_message_t *message)
 {
     char matrix[256];
     app_mooncake_t **const engine = &copy->engines[index];
     write_matrix(matrix, sizeof(matrix), nic_count(host));
-    sim_err_t error = app_mooncake_create(copy->cluster,
-                                          host,
-                                          index == 0 ? "host0" : "host1",
-                                          matrix,
-                                          config,
-                                          engine,
-                                          message);
-    if (error == SIM_OK && app_mooncake_register_local_memory(*engine,
-                                                              MEMORY,
-                                                              BLOCKS * BLOCK_BYTES,
-                                                              "cpu:0",
-                                                              APP_MOONCAKE_ALL,
-                                                              NULL,
-                                                              NULL) != 0) {
+    sim_err_t error = app_mooncake_create(copy->cluster, host, index == 0 ? "host0" : "host1",
+                                          matrix, config, engine, message);
+    if (error == SIM_OK &&
+        app_mooncake_register_local_memory(*engine, MEMORY, BLOCKS * BLOCK_BYTES, "cpu:0",
+                                           APP_MOONCAKE_ALL, NULL, NULL) != 0) {
         error =
-            sim_fail(message,
-                     SIM_ERR_INVALID,
+            sim_fail(message, SIM_ERR_INVALID,
                      "the engine cannot register its memory, expected a host with location cpu:0");
     }
     return error;
 }
 
-static sim_err_t copy_create(const app_context_t *context,
-                             const void *config_void,
-                             app_t **app,
+static sim_err_t copy_create(const app_context_t *context, const void *config_void, app_t **app,
                              sim_message_t *message);
 
 static const app_ops_t kv_copy = {.name = "kv-copy",
@@ -169,9 +149,7 @@ static const app_ops_t kv_copy = {.name = "kv-copy",
                                   .progress = copy_progress,
                                   .report = &report};
 
-static sim_err_t copy_create(const app_context_t *context,
-                             const void *config_void,
-                             app_t **app,
+static sim_err_t copy_create(const app_context_t *context, const void *config_void, app_t **app,
                              sim_message_t *message)
 {
     const config_t *const config = config_void;

@@ -53,9 +53,7 @@ static void built(net_switch_t *sw)
     (void)sw;
 }
 
-static uint32_t deal(net_switch_t *sw,
-                     const net_packet_t *packet,
-                     const uint32_t *ports,
+static uint32_t deal(net_switch_t *sw, const net_packet_t *packet, const uint32_t *ports,
                      uint32_t count)
 {
     (void)packet;
@@ -64,11 +62,8 @@ static uint32_t deal(net_switch_t *sw,
     return ports[turn / number_of(sw, NET_BALANCE, "deal") % count];
 }
 
-static uint32_t first_path(const net_switch_t *sw,
-                           uint32_t source,
-                           uint32_t destination,
-                           uint32_t flow_hash,
-                           uint32_t count)
+static uint32_t first_path(const net_switch_t *sw, uint32_t source, uint32_t destination,
+                           uint32_t flow_hash, uint32_t count)
 {
     (void)sw;
     (void)source;
@@ -252,10 +247,8 @@ static const char policy_text[] =
     "nic: {model: detailed, cache: {policy: stack, l1: {entries: 9}}}\n"
     "traffic: [contexts: {tokens: 64, operations: 2000}]\n";
 
-static bool run(const world_registry_t *registry,
-                const char *text,
-                const world_override_t *overrides,
-                size_t count)
+static bool run(const world_registry_t *registry, const char *text,
+                const world_override_t *overrides, size_t count)
 {
     world_error_t error;
     world_scenario_t *scenario = NULL;
@@ -264,14 +257,8 @@ static bool run(const world_registry_t *registry,
     world_tree_t *root = NULL;
     sim_err_t result = world_yaml_parse(document, "text", false, text, strlen(text), &root, &error);
     if (result == SIM_OK) { // the scenario owns the tree from now on
-        result = world_scenario_load_tree(registry,
-                                          document,
-                                          root,
-                                          "text",
-                                          overrides,
-                                          count,
-                                          &scenario,
-                                          &error);
+        result = world_scenario_load_tree(registry, document, root, "text", overrides, count,
+                                          &scenario, &error);
     } else {
         world_document_destroy(document);
     }
@@ -289,8 +276,7 @@ static bool run(const world_registry_t *registry,
     return result == SIM_OK;
 }
 
-static sim_err_t add_all(world_registry_t *registry,
-                         const nic_transport_ops_t *counted,
+static sim_err_t add_all(world_registry_t *registry, const nic_transport_ops_t *counted,
                          world_error_t *error)
 {
     const world_network_part_t network[] = {
@@ -335,11 +321,6 @@ int main(int argc, char **argv)
     world_registry_destroy(registry);
     printf("dealt %" PRIu64 ", marked %" PRIu64 ", sent %" PRIu64 ", kept %" PRIu64
            ", priced %" PRIu64 ", evicted %" PRIu64 "\n",
-           dealt,
-           marked,
-           sent,
-           kept,
-           priced,
-           evicted);
+           dealt, marked, sent, kept, priced, evicted);
     return good && dealt && marked && sent && kept && priced && evicted ? 0 : 1;
 }

@@ -82,10 +82,7 @@ static void enter(player_t *player, nic_t *nic)
 {
     player->nic = nic;
     player->pd = nic_pd_alloc(nic);
-    SIM_CHECK(nic_mr_register(player->pd,
-                              MEMORY,
-                              MESSAGE_BYTES,
-                              NIC_ACCESS_LOCAL_WRITE,
+    SIM_CHECK(nic_mr_register(player->pd, MEMORY, MESSAGE_BYTES, NIC_ACCESS_LOCAL_WRITE,
                               &player->memory) == SIM_OK);
     player->cq = nic_cq_create(nic, 16, on_completion, player);
     const nic_qp_init_attr_t attr = {

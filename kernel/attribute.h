@@ -121,10 +121,7 @@ void sim_attrs_copy(const sim_attr_table_t *table, void *to, const void *from);
 // Returns whether two config structs are equal, strings by their text. Bytes that belong to no
 // attribute count too, but for `ignored_bytes` at the offset `ignored`: such padding may make equal
 // configs differ, never the other way round.
-bool sim_attrs_equal(const sim_attr_table_t *table,
-                     const void *a,
-                     const void *b,
-                     size_t ignored,
+bool sim_attrs_equal(const sim_attr_table_t *table, const void *a, const void *b, size_t ignored,
                      size_t ignored_bytes);
 
 // Returns the attribute with that full path, or NULL.
@@ -132,9 +129,7 @@ const sim_attr_t *sim_attr_find(const sim_attr_table_t *table, const char *path)
 
 // Parses text (a scalar, or "[a, b]" for lists) into the field. On error the field is unchanged and
 // message says what was expected, with the unit and the range.
-SIM_MUST_CHECK sim_err_t sim_attr_set(const sim_attr_t *attr,
-                                      void *config,
-                                      const char *text,
+SIM_MUST_CHECK sim_err_t sim_attr_set(const sim_attr_t *attr, void *config, const char *text,
                                       sim_message_t *message);
 // Returns the value in the syntax of sim_attr_set, which reads it back exactly; free with sim_free.
 char *sim_attr_get(const sim_attr_t *attr, const void *config);
@@ -142,15 +137,12 @@ char *sim_attr_get(const sim_attr_t *attr, const void *config);
 // Parse scalars that are in no table. They are exact: nothing is rounded, and a value finer than
 // the unit (0.5 bytes) is an error. On error the result is unchanged.
 SIM_MUST_CHECK sim_err_t sim_parse_bytes(const char *text, uint64_t *bytes, sim_message_t *message);
-SIM_MUST_CHECK sim_err_t sim_parse_time(const char *text,
-                                        sim_time_t *time_ps,
+SIM_MUST_CHECK sim_err_t sim_parse_time(const char *text, sim_time_t *time_ps,
                                         sim_message_t *message);
-SIM_MUST_CHECK sim_err_t sim_parse_rate(const char *text,
-                                        uint64_t *rate_bps,
+SIM_MUST_CHECK sim_err_t sim_parse_rate(const char *text, uint64_t *rate_bps,
                                         sim_message_t *message);
 SIM_MUST_CHECK sim_err_t sim_parse_count(const char *text, uint64_t *count, sim_message_t *message);
-SIM_MUST_CHECK sim_err_t sim_parse_ratio(const char *text,
-                                         sim_ratio_t *ratio,
+SIM_MUST_CHECK sim_err_t sim_parse_ratio(const char *text, sim_ratio_t *ratio,
                                          sim_message_t *message);
 
 // Returns the name nearest to text, for "did you mean": at most a third of its length away by

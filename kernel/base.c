@@ -51,11 +51,8 @@ sim_err_t sim_fail(sim_message_t *message, sim_err_t error, const char *format, 
     return error;
 }
 
-sim_err_t sim_fail_about(sim_message_t *message,
-                         sim_err_t error,
-                         const char *about,
-                         const char *format,
-                         ...)
+sim_err_t sim_fail_about(sim_message_t *message, sim_err_t error, const char *about,
+                         const char *format, ...)
 {
     if (message != NULL) {
         *message = (sim_message_t){.placed = false};
@@ -69,22 +66,13 @@ sim_err_t sim_fail_about(sim_message_t *message,
     return error;
 }
 
-sim_err_t sim_fail_in(sim_message_t *message,
-                      sim_err_t error,
-                      const char *file,
-                      uint64_t line,
-                      uint64_t column,
-                      const char *format,
-                      ...)
+sim_err_t sim_fail_in(sim_message_t *message, sim_err_t error, const char *file, uint64_t line,
+                      uint64_t column, const char *format, ...)
 {
     if (message != NULL) {
         *message = (sim_message_t){.placed = true};
-        (void)snprintf(message->text,
-                       sizeof(message->text),
-                       "%s:%" PRIu64 ":%" PRIu64 ": ",
-                       file,
-                       line,
-                       column);
+        (void)snprintf(message->text, sizeof(message->text), "%s:%" PRIu64 ":%" PRIu64 ": ", file,
+                       line, column);
         va_list arguments;
         va_start(arguments, format);
         say(message, format, arguments);
@@ -113,9 +101,7 @@ void sim_out_of_memory(size_t count, size_t size_bytes)
     if (count == 1) {
         fprintf(stderr, "rocesim: out of memory: %zu bytes asked for\n", size_bytes);
     } else {
-        fprintf(stderr,
-                "rocesim: out of memory: %zu elements of %zu bytes asked for\n",
-                count,
+        fprintf(stderr, "rocesim: out of memory: %zu elements of %zu bytes asked for\n", count,
                 size_bytes);
     }
     exit(1);

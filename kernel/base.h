@@ -94,20 +94,12 @@ sim_err_t sim_fail(sim_message_t *message, sim_err_t error, const char *format, 
     SIM_PRINTF(3, 4);
 // Writes a message about the value of one attribute and returns error. The text is `about` followed
 // directly by what format says, such as ": 5, expected at most 4".
-sim_err_t sim_fail_about(sim_message_t *message,
-                         sim_err_t error,
-                         const char *about,
-                         const char *format,
-                         ...) SIM_PRINTF(4, 5);
+sim_err_t sim_fail_about(sim_message_t *message, sim_err_t error, const char *about,
+                         const char *format, ...) SIM_PRINTF(4, 5);
 // Writes a message about a place in a file, "FILE:LINE:COLUMN: " first, and returns error. Lines
 // and columns count from 1.
-sim_err_t sim_fail_in(sim_message_t *message,
-                      sim_err_t error,
-                      const char *file,
-                      uint64_t line,
-                      uint64_t column,
-                      const char *format,
-                      ...) SIM_PRINTF(6, 7);
+sim_err_t sim_fail_in(sim_message_t *message, sim_err_t error, const char *file, uint64_t line,
+                      uint64_t column, const char *format, ...) SIM_PRINTF(6, 7);
 
 // Aborts if an invariant does not hold, which is a bug of this program. Always on.
 #define SIM_CHECK(expression)                                        \

@@ -62,8 +62,7 @@ static void take_mail(const sim_t *sim, sim_thread_t *thread, haul_t *haul)
             for (uint32_t i = 0; i < sim__mailbox_count(box); i++) {
                 SIM_GROW(haul->items, haul->count, &haul->capacity);
                 haul->items[haul->count++] =
-                    (taken_t){thread,
-                              sim->nodes[n],
+                    (taken_t){thread, sim->nodes[n],
                               sim__window_start(sim, window) + (box->mail[i].key >> SIM_PORT_BITS),
                               box->mail[i]};
             }
@@ -91,9 +90,7 @@ static void put_mail(const sim_t *sim, haul_t *haul, sim_time_t by_ps)
         const uint64_t window = sim__window_of(sim, taken->node->unit, time_ps);
         const sim_time_t within_ps = time_ps - sim__window_start(sim, window);
         SIM_CHECK(window >= sim->window && window - sim->window < SIM_SLOTS);
-        sim__mailbox_put(taken->thread,
-                         (uint32_t)window & (SIM_SLOTS - 1),
-                         taken->node->index,
+        sim__mailbox_put(taken->thread, (uint32_t)window & (SIM_SLOTS - 1), taken->node->index,
                          (sim_mail_t){within_ps << SIM_PORT_BITS | sim_mail_port(&taken->mail),
                                       taken->mail.message});
     }

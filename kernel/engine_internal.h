@@ -385,22 +385,14 @@ void sim__mail_done(sim_thread_t *thread);
 // Takes over the parcels that other threads sent in the window before.
 void sim__receive_parcels(sim_thread_t *thread);
 // Adds the message to a mailbox of the slot that is full, in larger memory.
-void sim__mailbox_grow(sim_worker_t *worker,
-                       uint32_t slot,
-                       sim_mailbox_t *box,
-                       const sim_channel_t *channel,
-                       sim_time_t within_ps,
-                       void *message);
+void sim__mailbox_grow(sim_worker_t *worker, uint32_t slot, sim_mailbox_t *box,
+                       const sim_channel_t *channel, sim_time_t within_ps, void *message);
 // Sends a message whose arrival lies beyond the slots.
-void sim__parcel_send(sim_thread_t *thread,
-                      sim_channel_t *channel,
-                      sim_time_t arrive_ps,
+void sim__parcel_send(sim_thread_t *thread, sim_channel_t *channel, sim_time_t arrive_ps,
                       void *message);
 // Takes the channel's next far message if it arrives in this window. False: it does not, or there
 // is none.
-bool sim__far_take(sim_thread_t *thread,
-                   const sim_node_t *node,
-                   const sim_channel_t *channel,
+bool sim__far_take(sim_thread_t *thread, const sim_node_t *node, const sim_channel_t *channel,
                    sim_far_letter_t *letter);
 // Puts a message into the thread's mailbox of that slot for the node, which this rank runs, and
 // marks the node's unit as active.
@@ -412,9 +404,7 @@ void sim__mail_return(sim_thread_t *thread, const sim_node_t *node);
 
 // -- mail.c, window.c, sort.c: the slots of sim__order_by_hash (kernel/order/ops.h)
 
-void sim__send_by_slots(sim_node_t *from,
-                        sim_channel_t *channel,
-                        sim_time_t arrive_ps,
+void sim__send_by_slots(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps,
                         void *message);
 void sim__wake_with_room(sim_node_t *node, sim_time_t time_ps, uint32_t port);
 void sim__run_units(sim_thread_t *thread, sim_time_t end_ps);

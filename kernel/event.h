@@ -205,15 +205,11 @@ sim_timer_t *sim__timer_pop(sim_node_t *node);
 void sim__wake_slow(sim_node_t *node, sim_time_t time_ps, uint32_t port);
 
 // Sends into a mailbox of the next two windows, of width_ps each, or else through `otherwise`.
-static SIM_ALWAYS_INLINE void sim__send_ahead(sim_node_t *from,
-                                              sim_channel_t *channel,
-                                              sim_time_t arrive_ps,
-                                              void *message,
-                                              sim_time_t width_ps,
-                                              void (*otherwise)(sim_node_t *from,
-                                                                sim_channel_t *channel,
-                                                                sim_time_t arrive_ps,
-                                                                void *message))
+static SIM_ALWAYS_INLINE void sim__send_ahead(
+    sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message,
+    sim_time_t width_ps,
+    void (*otherwise)(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps,
+                      void *message))
 {
     // Which of the two windows is as unpredictable as a coin, so no branch tells them apart. An
     // arrival within the current window, which only near channels have, wraps to a large value.
@@ -236,10 +232,8 @@ static SIM_ALWAYS_INLINE void sim__send_ahead(sim_node_t *from,
 
 // Sends message so that it arrives at arrive_ps: at least the channel's delay from now, and not
 // before any message sent earlier on this channel. The receiver owns the message from here on.
-static SIM_ALWAYS_INLINE void sim_send(sim_node_t *from,
-                                       sim_channel_t *channel,
-                                       sim_time_t arrive_ps,
-                                       void *message)
+static SIM_ALWAYS_INLINE void sim_send(sim_node_t *from, sim_channel_t *channel,
+                                       sim_time_t arrive_ps, void *message)
 {
 #ifdef SIM_DEAR_CHECKS
     sim__check_send(from, channel, arrive_ps);

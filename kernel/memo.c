@@ -45,11 +45,8 @@ static bool is_time(uint64_t value)
 }
 
 // Returns whether two values of a field mean the same at the start of a span.
-static bool same_start(const sim_memo_field_t *field,
-                       const char *now,
-                       sim_time_t now_ps,
-                       const char *then,
-                       sim_time_t then_ps)
+static bool same_start(const sim_memo_field_t *field, const char *now, sim_time_t now_ps,
+                       const char *then, sim_time_t then_ps)
 {
     switch (field->kind) {
     case SIM_MEMO_STATE:
@@ -81,11 +78,8 @@ static bool same_start(const sim_memo_field_t *field,
 #define FLAG (UINT64_C(1) << 63)
 
 // Returns the value that a field has after a span, if it is `value` before.
-static uint64_t after_span(const sim_memo_field_t *field,
-                           uint64_t value,
-                           uint64_t start,
-                           uint64_t end,
-                           sim_time_t shift_ps)
+static uint64_t after_span(const sim_memo_field_t *field, uint64_t value, uint64_t start,
+                           uint64_t end, sim_time_t shift_ps)
 {
     switch (field->kind) {
     case SIM_MEMO_COUNT:
@@ -110,23 +104,17 @@ static uint64_t after_span(const sim_memo_field_t *field,
     return value;
 }
 
-static void apply_field(const sim_memo_field_t *field,
-                        char *at,
-                        const char *start,
-                        const char *end,
+static void apply_field(const sim_memo_field_t *field, char *at, const char *start, const char *end,
                         sim_time_t shift_ps)
 {
     if (field->kind == SIM_MEMO_STATE || field->kind == SIM_MEMO_LAST ||
         field->kind == SIM_MEMO_NUMBER) {
         memcpy(at, end, field->bytes);
     } else if (field->kind != SIM_MEMO_IGNORE) {
-        sim__memo_set(at,
-                      field->bytes,
-                      after_span(field,
-                                 sim__memo_value(at, field->bytes),
+        sim__memo_set(at, field->bytes,
+                      after_span(field, sim__memo_value(at, field->bytes),
                                  sim__memo_value(start, field->bytes),
-                                 sim__memo_value(end, field->bytes),
-                                 shift_ps));
+                                 sim__memo_value(end, field->bytes), shift_ps));
     }
 }
 
@@ -139,10 +127,7 @@ static void blank(const sim_memo_type_t *type, char *copy)
 }
 
 // Returns whether two structs are equal in bytes without rows. If not, *offset is that of one.
-static bool same_fixed(const sim_memo_type_t *type,
-                       const char *a,
-                       const char *b,
-                       char *scratch,
+static bool same_fixed(const sim_memo_type_t *type, const char *a, const char *b, char *scratch,
                        size_t *offset)
 {
     char *const left = scratch;
@@ -175,9 +160,7 @@ static char *scratch_for(const sim_memo_list_t *list)
 
 // -- lists
 
-bool sim_memo_equal(const sim_memo_list_t *list,
-                    const char *copy,
-                    sim_time_t then_ps,
+bool sim_memo_equal(const sim_memo_list_t *list, const char *copy, sim_time_t then_ps,
                     sim_time_t now_ps)
 {
     char *const scratch = scratch_for(list);
@@ -197,9 +180,7 @@ bool sim_memo_equal(const sim_memo_list_t *list,
     return equal;
 }
 
-const char *sim_memo_changed(const sim_memo_list_t *list,
-                             const char *start,
-                             const char *end,
+const char *sim_memo_changed(const sim_memo_list_t *list, const char *start, const char *end,
                              size_t *offset)
 {
     char *const scratch = scratch_for(list);
@@ -216,9 +197,7 @@ const char *sim_memo_changed(const sim_memo_list_t *list,
     return changed;
 }
 
-void sim_memo_apply(const sim_memo_list_t *list,
-                    const char *start,
-                    const char *end,
+void sim_memo_apply(const sim_memo_list_t *list, const char *start, const char *end,
                     sim_time_t shift_ps)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -226,10 +205,7 @@ void sim_memo_apply(const sim_memo_list_t *list,
         char *const at = list->parts[i].at;
         for (size_t f = 0; f < type->field_count; f++) {
             const sim_memo_field_t *const field = &type->fields[f];
-            apply_field(field,
-                        at + field->offset,
-                        start + field->offset,
-                        end + field->offset,
+            apply_field(field, at + field->offset, start + field->offset, end + field->offset,
                         shift_ps);
         }
         start += type->bytes;
@@ -237,11 +213,8 @@ void sim_memo_apply(const sim_memo_list_t *list,
     }
 }
 
-bool sim_memo_same_change(const sim_memo_list_t *list,
-                          const char *const a[2],
-                          const char *const b[2],
-                          sim_time_t shift_ps,
-                          const char **name)
+bool sim_memo_same_change(const sim_memo_list_t *list, const char *const a[2],
+                          const char *const b[2], sim_time_t shift_ps, const char **name)
 {
     size_t at = 0;
     for (size_t i = 0; i < list->count; i++) {

@@ -73,28 +73,19 @@ bool sim_memo_list_same(const sim_memo_list_t *a, const sim_memo_list_t *b);
 // Returns a copy of all structs. The caller frees it with sim_free.
 char *sim_memo_copy(const sim_memo_list_t *list);
 // Returns whether the structs are, at now_ps, what a copy of them was at then_ps.
-bool sim_memo_equal(const sim_memo_list_t *list,
-                    const char *copy,
-                    sim_time_t then_ps,
+bool sim_memo_equal(const sim_memo_list_t *list, const char *copy, sim_time_t then_ps,
                     sim_time_t now_ps);
 // Returns the type of a struct of which a byte without a row differs between two copies, and the
 // byte's offset; NULL: there is none.
-const char *sim_memo_changed(const sim_memo_list_t *list,
-                             const char *start,
-                             const char *end,
+const char *sim_memo_changed(const sim_memo_list_t *list, const char *start, const char *end,
                              size_t *offset);
 // Does to the structs what happened between two copies of them, shift_ps later.
-void sim_memo_apply(const sim_memo_list_t *list,
-                    const char *start,
-                    const char *end,
+void sim_memo_apply(const sim_memo_list_t *list, const char *start, const char *end,
                     sim_time_t shift_ps);
 // Returns whether two spans, each between two copies, did the same, the second one shift_ps later.
 // If not, *name is the type of a struct that differs.
-bool sim_memo_same_change(const sim_memo_list_t *list,
-                          const char *const a[2],
-                          const char *const b[2],
-                          sim_time_t shift_ps,
-                          const char **name);
+bool sim_memo_same_change(const sim_memo_list_t *list, const char *const a[2],
+                          const char *const b[2], sim_time_t shift_ps, const char **name);
 
 // Returns whether no message is under way and no node will wake: only timers are to come. Valid
 // between windows.

@@ -21,15 +21,11 @@ static const sim_memo_field_t clock_fields[] = {
     CLOCK(now_ps, UNTIL), CLOCK(digest, IGNORE), CLOCK(events, COUNT),
 };
 // clang-format on
-static const sim_memo_type_t clock_type =
-    SIM_MEMO_TYPE("timers of a node",
-                  offsetof(sim_node_t, events) + sizeof(uint64_t) - CLOCK_AT,
-                  clock_fields);
+static const sim_memo_type_t clock_type = SIM_MEMO_TYPE(
+    "timers of a node", offsetof(sim_node_t, events) + sizeof(uint64_t) - CLOCK_AT, clock_fields);
 static const sim_memo_type_t sequence_type = {"timers of a node", sizeof(uint64_t), NULL, 0};
-static const sim_memo_type_t armed_type = {"timers of a node",
-                                           sizeof(((sim_node_t *)NULL)->armed),
-                                           NULL,
-                                           0};
+static const sim_memo_type_t armed_type = {"timers of a node", sizeof(((sim_node_t *)NULL)->armed),
+                                           NULL, 0};
 
 void sim_period_list_node(sim_memo_list_t *list, sim_node_t *node)
 {
@@ -47,11 +43,8 @@ static bool time_repeats(uint64_t a, sim_time_t a_ps, uint64_t b, sim_time_t b_p
     return b - a == b_ps - a_ps ? !none : a == b && (none || (until && a <= a_ps));
 }
 
-static bool field_repeats(const sim_memo_field_t *field,
-                          const char *a,
-                          sim_time_t a_ps,
-                          const char *b,
-                          sim_time_t b_ps)
+static bool field_repeats(const sim_memo_field_t *field, const char *a, sim_time_t a_ps,
+                          const char *b, sim_time_t b_ps)
 {
     switch (field->kind) {
     case SIM_MEMO_FIXED:
@@ -61,11 +54,8 @@ static bool field_repeats(const sim_memo_field_t *field,
         return memcmp(a, b, field->bytes) == 0;
     case SIM_MEMO_UNTIL:
     case SIM_MEMO_SINCE:
-        return time_repeats(sim__memo_value(a, field->bytes),
-                            a_ps,
-                            sim__memo_value(b, field->bytes),
-                            b_ps,
-                            field->kind == SIM_MEMO_UNTIL);
+        return time_repeats(sim__memo_value(a, field->bytes), a_ps,
+                            sim__memo_value(b, field->bytes), b_ps, field->kind == SIM_MEMO_UNTIL);
     case SIM_MEMO_NUMBER:
     case SIM_MEMO_COUNT:
     case SIM_MEMO_MOST:
@@ -76,12 +66,8 @@ static bool field_repeats(const sim_memo_field_t *field,
     return true;
 }
 
-bool sim_period_repeats(const sim_memo_list_t *list,
-                        const char *a,
-                        sim_time_t a_ps,
-                        const char *b,
-                        sim_time_t b_ps,
-                        const char **name)
+bool sim_period_repeats(const sim_memo_list_t *list, const char *a, sim_time_t a_ps, const char *b,
+                        sim_time_t b_ps, const char **name)
 {
     size_t offset = 0;
     *name = sim_memo_changed(list, a, b, &offset);
@@ -99,11 +85,8 @@ bool sim_period_repeats(const sim_memo_list_t *list,
     return *name == NULL;
 }
 
-void sim_period_apply(const sim_memo_list_t *list,
-                      const char *a,
-                      const char *b,
-                      sim_time_t period_ps,
-                      uint64_t count)
+void sim_period_apply(const sim_memo_list_t *list, const char *a, const char *b,
+                      sim_time_t period_ps, uint64_t count)
 {
     for (size_t i = 0; i < list->count; i++) {
         const sim_memo_type_t *const type = list->parts[i].type;
@@ -156,11 +139,8 @@ static void list_thread(const sim_t *sim, const sim_thread_t *thread, sim_flight
             const sim_mailbox_t *const box = &thread->worker.boxes[slot][n];
             for (uint32_t i = 0; i < sim__mailbox_count(box); i++) {
                 const sim_mail_t *const mail = &box->mail[i];
-                add(flights,
-                    (sim_flight_t){start_ps + (mail->key >> SIM_PORT_BITS),
-                                   n,
-                                   sim_mail_port(mail),
-                                   mail->message});
+                add(flights, (sim_flight_t){start_ps + (mail->key >> SIM_PORT_BITS), n,
+                                            sim_mail_port(mail), mail->message});
             }
         }
     }
@@ -170,10 +150,8 @@ static void list_thread(const sim_t *sim, const sim_thread_t *thread, sim_flight
             for (size_t i = 0; i < parcels->count; i++) {
                 const sim_parcel_t *const parcel = &parcels->items[i];
                 add(flights,
-                    (sim_flight_t){parcel->arrive_ps,
-                                   sim__ends(sim, parcel->channel)->to->index,
-                                   parcel->channel->port,
-                                   parcel->message});
+                    (sim_flight_t){parcel->arrive_ps, sim__ends(sim, parcel->channel)->to->index,
+                                   parcel->channel->port, parcel->message});
             }
         }
     }

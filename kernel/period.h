@@ -29,18 +29,11 @@ void sim_period_list_node(sim_memo_list_t *list, sim_node_t *node);
 // Returns whether copy b, made at b_ps, is copy a, made at a_ps, again: bytes without a row, states
 // and last values are equal, and times have moved along or are over. If not, *name is the type of a
 // struct that differs.
-bool sim_period_repeats(const sim_memo_list_t *list,
-                        const char *a,
-                        sim_time_t a_ps,
-                        const char *b,
-                        sim_time_t b_ps,
-                        const char **name);
+bool sim_period_repeats(const sim_memo_list_t *list, const char *a, sim_time_t a_ps, const char *b,
+                        sim_time_t b_ps, const char **name);
 // Adds `count` times what happened from copy a to copy b. The structs are what b is.
-void sim_period_apply(const sim_memo_list_t *list,
-                      const char *a,
-                      const char *b,
-                      sim_time_t period_ps,
-                      uint64_t count);
+void sim_period_apply(const sim_memo_list_t *list, const char *a, const char *b,
+                      sim_time_t period_ps, uint64_t count);
 
 // The functions below may be called between windows (sim_on_window) of a run whose options have
 // `cuts`.

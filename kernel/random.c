@@ -147,8 +147,6 @@ void sim_random_derangement(sim_random_t *random, uint32_t *order, uint32_t coun
             return;
         }
     }
-    SIM_CHECKF(false,
-               "no derangement of %" PRIu32 " in %d shuffles",
-               count,
+    SIM_CHECKF(false, "no derangement of %" PRIu32 " in %d shuffles", count,
                DERANGEMENT_ATTEMPTS_MAX);
 }

@@ -86,19 +86,15 @@ typedef struct sim_cdf_point {
 // value is above SIM_CDF_VALUE_MAX. Values between points are interpolated linearly. A first point
 // with probability above zero is an atom at its value. A step, such as 30 % at 4096 and nothing
 // near, is two points: 4095 and 4096. Free with sim_cdf_destroy.
-SIM_MUST_CHECK sim_err_t sim_cdf_create(const sim_cdf_point_t *points,
-                                        size_t count,
-                                        sim_cdf_t **cdf,
-                                        sim_message_t *message);
+SIM_MUST_CHECK sim_err_t sim_cdf_create(const sim_cdf_point_t *points, size_t count,
+                                        sim_cdf_t **cdf, sim_message_t *message);
 void sim_cdf_destroy(sim_cdf_t *cdf); // NULL is allowed
 
 // Creates a distribution from text, of lines `value cumulative`. The last line says whether
 // probabilities are percentages (100) or fractions (1). Blank lines and comments from # on are
 // skipped. Numbers are exact decimals; probabilities are rounded to 1 / SIM_CDF_ONE. An error's
 // message begins "line 3 column 7: ". The whole format: docs/formats/flow-sizes.md.
-SIM_MUST_CHECK sim_err_t sim_cdf_parse(const char *text,
-                                       size_t size_bytes,
-                                       sim_cdf_t **cdf,
+SIM_MUST_CHECK sim_err_t sim_cdf_parse(const char *text, size_t size_bytes, sim_cdf_t **cdf,
                                        sim_message_t *message);
 
 // Draws a whole number, at least 1. The probability that it is at most a point's value is exactly

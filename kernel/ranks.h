@@ -53,12 +53,8 @@ typedef struct sim_ranks_ops {
     // each other or neither does. The first SIM_RANKS_HEAD bytes of all buffers are for the
     // operation's own use: it sends a buffer as it lies. The caller leaves buffers and view alone
     // until finish_exchange returns.
-    void (*begin_exchange)(void *ctx,
-                           const unsigned *others,
-                           size_t count,
-                           sim_buffer_t *out,
-                           sim_buffer_t *in,
-                           sim_ranks_view_t *view);
+    void (*begin_exchange)(void *ctx, const unsigned *others, size_t count, sim_buffer_t *out,
+                           sim_buffer_t *in, sim_ranks_view_t *view);
     // Moves bytes on their way while the caller has other things to do. May do nothing.
     void (*poll)(void *ctx);
     void (*finish_exchange)(void *ctx);
@@ -66,10 +62,7 @@ typedef struct sim_ranks_ops {
     void (*agree)(void *ctx, sim_ranks_view_t *view);
     // Brings each rank's bytes to rank 0, which calls take for every rank, itself included, in
     // order. Other ranks call nothing.
-    void (*collect)(void *ctx,
-                    const void *bytes,
-                    size_t size,
-                    sim_ranks_take_fn take,
+    void (*collect)(void *ctx, const void *bytes, size_t size, sim_ranks_take_fn take,
                     void *take_ctx);
 } sim_ranks_ops_t;
 
@@ -135,10 +128,7 @@ void sim_node_vacate(sim_node_t *node);
 
 // Registers a node under a number that sim_node_vacate left empty. It may come while the simulation
 // runs, from any thread; calls must not overlap.
-void sim_node_return(sim_t *sim,
-                     sim_node_t *node,
-                     const sim_node_ops_t *ops,
-                     const char *name,
+void sim_node_return(sim_t *sim, sim_node_t *node, const sim_node_ops_t *ops, const char *name,
                      size_t number);
 
 // Returns whether this rank runs the node. After sim_seat or in sim_run; always true in one
@@ -176,16 +166,12 @@ void sim_carry(sim_carry_t *carry, void *value, size_t bytes);
 // Carries neighbouring fields of a struct, from `first` to `last`, none of them a pointer.
 #define SIM_CARRY_FIELDS(carry, object, first, last) \
     sim_carry(                                       \
-        carry,                                       \
-        &(object)->first,                            \
+        carry, &(object)->first,                     \
         (size_t)((unsigned char *)(&(object)->last + 1) - (unsigned char *)&(object)->first))
 // Carries a growing array (SIM_GROW) whose elements hold no pointer: rank 0 gets one of that size.
 #define SIM_CARRY_LIST(carry, items, count, capacity) \
     ((items) = sim__carry_list(carry, items, &(count), &(capacity), sizeof(*(items))))
-void *sim__carry_list(sim_carry_t *carry,
-                      void *items,
-                      size_t *count,
-                      size_t *capacity,
+void *sim__carry_list(sim_carry_t *carry, void *items, size_t *count, size_t *capacity,
                       size_t size);
 
 // Carries bytes that the owner frees with sim_free: rank 0 frees its own and gets a copy. NULL is

@@ -69,18 +69,13 @@ void sim__stream_destroy(sim_stream_t *stream)
     sim_free(stream);
 }
 
-void *sim_stream_put(sim_stream_t *stream,
-                     const sim_node_t *node,
-                     sim_time_t time_ps,
+void *sim_stream_put(sim_stream_t *stream, const sim_node_t *node, sim_time_t time_ps,
                      size_t record_bytes)
 {
     const sim_thread_t *const thread = sim__thread_of(node);
     SIM_CHECKF(time_ps >= thread->worker.window_start_ps && time_ps < thread->record_end_ps,
-               "%s records %" PRIu64 " ps between %" PRIu64 " and %" PRIu64 " ps",
-               node->name,
-               time_ps,
-               thread->worker.window_start_ps,
-               thread->record_end_ps);
+               "%s records %" PRIu64 " ps between %" PRIu64 " and %" PRIu64 " ps", node->name,
+               time_ps, thread->worker.window_start_ps, thread->record_end_ps);
     part_t *const part = &stream->parts[node->worker->index];
     const size_t aligned = (record_bytes + 15) & ~(size_t)15;
     if (part->count + aligned > part->capacity) {
@@ -273,10 +268,7 @@ static size_t stream_flush(const sim_t *sim, sim_stream_t *stream, sim_time_t en
     size_t passed = 0;
     for (; passed < count && stream->merged[passed].time_ps < end_ps; passed++) {
         const entry_t *const entry = &stream->merged[passed];
-        stream->fn(entry->time_ps,
-                   entry->node_index,
-                   bytes_of(stream, entry),
-                   entry->bytes,
+        stream->fn(entry->time_ps, entry->node_index, bytes_of(stream, entry), entry->bytes,
                    stream->ctx);
     }
     for (unsigned t = 0; t < sim->thread_count && count > 0; t++) {

@@ -16,11 +16,8 @@ typedef struct sim_stream sim_stream_t;
 
 // Receives one record. Called between windows, by one thread, in order. record is valid during the
 // call only; its first byte is aligned to 16 bytes.
-typedef void (*sim_record_fn)(sim_time_t time_ps,
-                              uint32_t node_index,
-                              const void *record,
-                              size_t record_bytes,
-                              void *ctx);
+typedef void (*sim_record_fn)(sim_time_t time_ps, uint32_t node_index, const void *record,
+                              size_t record_bytes, void *ctx);
 
 // Creates a stream, before sim_run. The simulation owns it.
 sim_stream_t *sim_stream_create(sim_t *sim, sim_record_fn fn, void *ctx);
@@ -28,9 +25,7 @@ sim_stream_t *sim_stream_create(sim_t *sim, sim_record_fn fn, void *ctx);
 // Returns room for a record of record_bytes at time_ps. The caller fills it at once: it is valid
 // until the next put. time_ps must lie in the window being run, or be the time of the sample being
 // taken, so node->now_ps is always right. Any other time fails a check: it would be out of order.
-void *sim_stream_put(sim_stream_t *stream,
-                     const sim_node_t *node,
-                     sim_time_t time_ps,
+void *sim_stream_put(sim_stream_t *stream, const sim_node_t *node, sim_time_t time_ps,
                      size_t record_bytes);
 
 SIM_C_END

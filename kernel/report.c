@@ -8,9 +8,7 @@
 
 #define DEPTH_MAX 8u // levels of tables within tables
 
-static void read_field(sim_report_kind_t kind,
-                       const sim_report_table_t *table,
-                       const void *field,
+static void read_field(sim_report_kind_t kind, const sim_report_table_t *table, const void *field,
                        sim_report_value_t *value)
 {
     switch (kind) {
@@ -80,15 +78,11 @@ static size_t item_bytes(const sim_report_row_t *row)
     return 0;
 }
 
-static void visit_table(const sim_report_table_t *table,
-                        const void *object,
-                        const sim_report_visitor_t *visitor,
-                        unsigned depth);
+static void visit_table(const sim_report_table_t *table, const void *object,
+                        const sim_report_visitor_t *visitor, unsigned depth);
 
-static void visit_value(const sim_report_row_t *row,
-                        sim_report_kind_t kind,
-                        const sim_report_value_t *value,
-                        const sim_report_visitor_t *visitor,
+static void visit_value(const sim_report_row_t *row, sim_report_kind_t kind,
+                        const sim_report_value_t *value, const sim_report_visitor_t *visitor,
                         unsigned depth)
 {
     if (kind == SIM_REPORT_OBJECT || kind == SIM_REPORT_PART) {
@@ -100,10 +94,8 @@ static void visit_value(const sim_report_row_t *row,
     visitor->value(row, kind, value, visitor->ctx);
 }
 
-static void visit_list(const sim_report_row_t *row,
-                       const sim_report_list_t *list,
-                       const sim_report_visitor_t *visitor,
-                       unsigned depth)
+static void visit_list(const sim_report_row_t *row, const sim_report_list_t *list,
+                       const sim_report_visitor_t *visitor, unsigned depth)
 {
     const size_t bytes = item_bytes(row);
     visitor->begin_list(row, list->count, visitor->ctx);
@@ -115,10 +107,8 @@ static void visit_list(const sim_report_row_t *row,
     visitor->end_list(row, visitor->ctx);
 }
 
-static void visit_table(const sim_report_table_t *table,
-                        const void *object,
-                        const sim_report_visitor_t *visitor,
-                        unsigned depth)
+static void visit_table(const sim_report_table_t *table, const void *object,
+                        const sim_report_visitor_t *visitor, unsigned depth)
 {
     SIM_CHECK(depth < DEPTH_MAX);
     void *report = NULL;
@@ -145,12 +135,10 @@ static void visit_table(const sim_report_table_t *table,
     sim_free(report);
 }
 
-static void replay(const sim_report_table_t *table,
-                   const void *object,
+static void replay(const sim_report_table_t *table, const void *object,
                    const sim_report_visitor_t *visitor);
 
-void sim_report_visit(const sim_report_table_t *table,
-                      const void *object,
+void sim_report_visit(const sim_report_table_t *table, const void *object,
                       const sim_report_visitor_t *visitor)
 {
     if (table->recorded) {
@@ -193,10 +181,8 @@ static void enter(const sim_report_table_t **tables, size_t *depth, const sim_re
     tables[++*depth] = row->table;
 }
 
-static void record_value(const sim_report_row_t *row,
-                         sim_report_kind_t kind,
-                         const sim_report_value_t *value,
-                         void *ctx)
+static void record_value(const sim_report_row_t *row, sim_report_kind_t kind,
+                         const sim_report_value_t *value, void *ctx)
 {
     recorder_t *const recorder = ctx;
     put_call(recorder, VALUE, row);
@@ -236,8 +222,7 @@ static void record_list_end(const sim_report_row_t *row, void *ctx)
     put_call(ctx, END_LIST, row);
 }
 
-static void replay_value(const sim_report_row_t *row,
-                         sim_reader_t *bytes,
+static void replay_value(const sim_report_row_t *row, sim_reader_t *bytes,
                          const sim_report_visitor_t *visitor)
 {
     const sim_report_kind_t kind = sim_reader_u32(bytes);
@@ -253,8 +238,7 @@ static void replay_value(const sim_report_row_t *row,
     visitor->value(row, kind, &value, visitor->ctx);
 }
 
-static void replay(const sim_report_table_t *table,
-                   const void *object,
+static void replay(const sim_report_table_t *table, const void *object,
                    const sim_report_visitor_t *visitor)
 {
     const recording_t *const recording = object;
@@ -290,12 +274,8 @@ void *sim_report_carry(sim_report_part_t *part, sim_carry_t *carry)
 {
     if (sim_carry_leaves(carry)) {
         recorder_t recorder = {.tables = {part->table}};
-        const sim_report_visitor_t visitor = {record_value,
-                                              record_object,
-                                              record_object_end,
-                                              record_list,
-                                              record_list_end,
-                                              &recorder};
+        const sim_report_visitor_t visitor = {record_value, record_object,   record_object_end,
+                                              record_list,  record_list_end, &recorder};
         sim_report_visit(part->table, part->object, &visitor);
         sim_buffer_put_u32(&recorder.bytes, END);
         sim_buffer_put_u64(carry->to, recorder.bytes.count);
@@ -368,10 +348,8 @@ static void push(seeker_t *seeker, const char *name, bool is_list)
     seeker->levels[++seeker->depth] = (level_t){rest, is_list, 0};
 }
 
-static void seek_value(const sim_report_row_t *row,
-                       sim_report_kind_t kind,
-                       const sim_report_value_t *value,
-                       void *ctx)
+static void seek_value(const sim_report_row_t *row, sim_report_kind_t kind,
+                       const sim_report_value_t *value, void *ctx)
 {
     seeker_t *const seeker = ctx;
     const char *const rest = step(&seeker->levels[seeker->depth], row->name);
@@ -401,14 +379,12 @@ static void seek_end(const sim_report_row_t *row, void *ctx)
     ((seeker_t *)ctx)->depth--;
 }
 
-bool sim_report_number(const sim_report_table_t *table,
-                       const void *object,
-                       const char *path,
+bool sim_report_number(const sim_report_table_t *table, const void *object, const char *path,
                        double *number)
 {
     seeker_t seeker = {.levels = {{path, false, 0}}};
-    const sim_report_visitor_t visitor =
-        {seek_value, seek_object, seek_end, seek_list, seek_end, &seeker};
+    const sim_report_visitor_t visitor = {seek_value, seek_object, seek_end,
+                                          seek_list,  seek_end,    &seeker};
     sim_report_visit(table, object, &visitor);
     if (seeker.found) {
         *number = seeker.number;

@@ -98,10 +98,8 @@ struct sim_report_table {
 // The calls that sim_report_visit makes, in the order of the tables. An item of a list comes with
 // the list's row.
 typedef struct sim_report_visitor {
-    void (*value)(const sim_report_row_t *row,
-                  sim_report_kind_t kind,
-                  const sim_report_value_t *value,
-                  void *ctx);
+    void (*value)(const sim_report_row_t *row, sim_report_kind_t kind,
+                  const sim_report_value_t *value, void *ctx);
     // Enclose an object that is a row or an item of a list.
     void (*begin_object)(const sim_report_row_t *row, void *ctx);
     void (*end_object)(const sim_report_row_t *row, void *ctx);
@@ -111,15 +109,12 @@ typedef struct sim_report_visitor {
 } sim_report_visitor_t;
 
 // Walks the table over object, and the tables inside it.
-void sim_report_visit(const sim_report_table_t *table,
-                      const void *object,
+void sim_report_visit(const sim_report_table_t *table, const void *object,
                       const sim_report_visitor_t *visitor);
 
 // Reads the number (whole, real or bool) at a dotted path such as "latency_us.p50" or "fct_ns[3]".
 // Returns false, and leaves *number as it is, if there is none.
-bool sim_report_number(const sim_report_table_t *table,
-                       const void *object,
-                       const char *path,
+bool sim_report_number(const sim_report_table_t *table, const void *object, const char *path,
                        double *number);
 
 // Carries a report to rank 0 by value: the rank that ran its object visits it, and rank 0 makes a

@@ -96,10 +96,7 @@ void sim_node_register(sim_t *sim, sim_node_t *node, const sim_node_ops_t *ops, 
 // SIM_PORTS_PER_NODE_MAX). delay_ps >= 1 is the least time between sending and arrival, and the
 // engine's lookahead. Messages on one channel must arrive in the order they are sent. The
 // simulation owns the channel.
-sim_channel_t *sim_channel_create(sim_t *sim,
-                                  sim_node_t *from,
-                                  sim_node_t *to,
-                                  uint32_t port,
+sim_channel_t *sim_channel_create(sim_t *sim, sim_node_t *from, sim_node_t *to, uint32_t port,
                                   sim_time_t delay_ps);
 
 // Runs until nothing is left, the time limit, an interruption or a stall, and returns which. Call
@@ -134,26 +131,15 @@ typedef void (*sim_sample_fn)(const sim_node_t *node, sim_time_t time_ps, void *
 // event and does not keep the simulation alive. The thread that runs the node calls fn, so calls
 // for different nodes may be concurrent. Over a time without events the engine takes the samples in
 // portions and flushes record streams between them, so idle time needs no memory.
-void sim_sample(sim_t *sim,
-                sim_node_t *node,
-                sim_time_t first_ps,
-                sim_time_t period_ps,
-                sim_sample_fn fn,
-                void *ctx);
+void sim_sample(sim_t *sim, sim_node_t *node, sim_time_t first_ps, sim_time_t period_ps,
+                sim_sample_fn fn, void *ctx);
 // Counts `count` samples of a node from time_ps on, during which nothing happens to it, and returns
 // true; returns false if they must be taken one by one.
-typedef bool (*sim_sample_many_fn)(const sim_node_t *node,
-                                   sim_time_t time_ps,
-                                   uint64_t count,
+typedef bool (*sim_sample_many_fn)(const sim_node_t *node, sim_time_t time_ps, uint64_t count,
                                    void *ctx);
 // Samples as sim_sample does, and asks `many` first where several samples meet no event.
-void sim_sample_idle(sim_t *sim,
-                     sim_node_t *node,
-                     sim_time_t first_ps,
-                     sim_time_t period_ps,
-                     sim_sample_fn fn,
-                     sim_sample_many_fn many,
-                     void *ctx);
+void sim_sample_idle(sim_t *sim, sim_node_t *node, sim_time_t first_ps, sim_time_t period_ps,
+                     sim_sample_fn fn, sim_sample_many_fn many, void *ctx);
 
 // -- inspection
 

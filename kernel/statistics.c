@@ -298,10 +298,8 @@ void sim_sample_set_add_all(sim_sample_set_t *set, const sim_sample_set_t *from)
 
 uint64_t sim_sample_set_percentile(sim_sample_set_t *set, uint64_t numerator, uint64_t denominator)
 {
-    SIM_CHECKF(denominator > 0 && numerator <= denominator,
-               "percentile %" PRIu64 "/%" PRIu64,
-               numerator,
-               denominator);
+    SIM_CHECKF(denominator > 0 && numerator <= denominator, "percentile %" PRIu64 "/%" PRIu64,
+               numerator, denominator);
     if (set->count == 0) {
         return 0;
     }

@@ -48,26 +48,16 @@ typedef struct sim_word_shown {
 const char *sim_word_show(const sim_word_t *word, sim_word_shown_t *shown);
 
 // Writes "NAME:LINE:COLUMN: message" and returns error.
-sim_err_t sim_word_fail(const sim_words_t *words,
-                        const sim_word_t *word,
-                        sim_message_t *message,
-                        sim_err_t error,
-                        const char *format,
-                        ...) SIM_PRINTF(5, 6);
+sim_err_t sim_word_fail(const sim_words_t *words, const sim_word_t *word, sim_message_t *message,
+                        sim_err_t error, const char *format, ...) SIM_PRINTF(5, 6);
 
 // Gives "NAME:LINE:COLUMN: message" to note, which may be NULL.
 typedef void (*sim_word_note_fn)(const char *text, void *ctx);
-void sim_word_note(const sim_words_t *words,
-                   const sim_word_t *word,
-                   sim_word_note_fn note,
-                   void *ctx,
-                   const char *format,
-                   ...) SIM_PRINTF(5, 6);
+void sim_word_note(const sim_words_t *words, const sim_word_t *word, sim_word_note_fn note,
+                   void *ctx, const char *format, ...) SIM_PRINTF(5, 6);
 
 // Takes the next word, which must exist. `what` names it in the message ("the number of links").
-SIM_MUST_CHECK sim_err_t sim_words_need(sim_words_t *words,
-                                        sim_word_t *word,
-                                        const char *what,
+SIM_MUST_CHECK sim_err_t sim_words_need(sim_words_t *words, sim_word_t *word, const char *what,
                                         sim_message_t *message);
 
 // Return how many words are left on this line, or on the first line, from this one on, that has
@@ -79,40 +69,25 @@ size_t sim_words_in_next_line(sim_words_t words);
 // `what` names the value in the message.
 
 // Reads a whole number from min to max.
-SIM_MUST_CHECK sim_err_t sim_word_count(const sim_words_t *words,
-                                        const sim_word_t *word,
-                                        const char *what,
-                                        uint64_t min,
-                                        uint64_t max,
-                                        uint64_t *count,
-                                        sim_message_t *message);
+SIM_MUST_CHECK sim_err_t sim_word_count(const sim_words_t *words, const sim_word_t *word,
+                                        const char *what, uint64_t min, uint64_t max,
+                                        uint64_t *count, sim_message_t *message);
 // Takes the next word, which must be a whole number from min to max.
-SIM_MUST_CHECK sim_err_t sim_words_need_count(sim_words_t *words,
-                                              const char *what,
-                                              uint64_t min,
-                                              uint64_t max,
-                                              uint64_t *count,
-                                              sim_word_t *word,
+SIM_MUST_CHECK sim_err_t sim_words_need_count(sim_words_t *words, const char *what, uint64_t min,
+                                              uint64_t max, uint64_t *count, sim_word_t *word,
                                               sim_message_t *message);
 // Reads a rate above 0, such as "100Gbps" or "50Mb/s"; a bare number is bit/s.
-SIM_MUST_CHECK sim_err_t sim_word_rate(const sim_words_t *words,
-                                       const sim_word_t *word,
-                                       const char *what,
-                                       uint64_t *rate_bps,
+SIM_MUST_CHECK sim_err_t sim_word_rate(const sim_words_t *words, const sim_word_t *word,
+                                       const char *what, uint64_t *rate_bps,
                                        sim_message_t *message);
 // Reads a time such as "1000ns" or "0.001ms"; a bare number counts bare_unit ("s", "us"). Digits
 // finer than a picosecond are cut off.
-SIM_MUST_CHECK sim_err_t sim_word_time(const sim_words_t *words,
-                                       const sim_word_t *word,
-                                       const char *what,
-                                       const char *bare_unit,
-                                       sim_time_t *time_ps,
+SIM_MUST_CHECK sim_err_t sim_word_time(const sim_words_t *words, const sim_word_t *word,
+                                       const char *what, const char *bare_unit, sim_time_t *time_ps,
                                        sim_message_t *message);
 // Reads a probability, from 0 to 1.
-SIM_MUST_CHECK sim_err_t sim_word_ratio(const sim_words_t *words,
-                                        const sim_word_t *word,
-                                        const char *what,
-                                        sim_ratio_t *ratio,
+SIM_MUST_CHECK sim_err_t sim_word_ratio(const sim_words_t *words, const sim_word_t *word,
+                                        const char *what, sim_ratio_t *ratio,
                                         sim_message_t *message);
 
 typedef struct sim_plain {

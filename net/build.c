@@ -49,8 +49,7 @@ static sim_err_t choose_models(net_t *net, sim_message_t *message)
         {"network.load-balancer", NET_BALANCE, name_or(&net->config.balance, "ecmp")},
         {"network.routes", NET_ROUTES, name_or(&net->config.routes, "shortest")},
         {"network.timing", NET_TIMING, name_or(&net->config.timing, "exact")},
-        {"network.framing",
-         NET_FRAMING,
+        {"network.framing", NET_FRAMING,
          net->config.model == NET_MODEL_MESSAGE ? framing_bare.name
                                                 : name_or(&net->config.framing, "ethernet")},
     };
@@ -160,18 +159,12 @@ void net_destroy(net_t *net)
 
 // -- laying out
 
-static void connect_port(const net_t *net,
-                         uint32_t link_index,
-                         net_port_t *port,
-                         net_port_t *peer,
+static void connect_port(const net_t *net, uint32_t link_index, net_port_t *port, net_port_t *peer,
                          bool is_a)
 {
     port->peer = peer;
     net__port_join(port, link_index, is_a);
-    port->channel = sim_channel_create(net->sim,
-                                       &port->node->sim,
-                                       &peer->node->sim,
-                                       peer->index,
+    port->channel = sim_channel_create(net->sim, &port->node->sim, &peer->node->sim, peer->index,
                                        port->line->delay_ps);
     sim_channel_keeps_number(&port->node->sim, port->channel, port->index);
 }
@@ -257,14 +250,12 @@ static sim_err_t check_nodes(const net_t *net, sim_message_t *message)
 {
     for (size_t i = 0; i < net->node_count; i++) {
         if (net_kind_of(net, i) == NET_NODE_HOST && net_ports_of(net, i) == 0) {
-            return sim_fail(message,
-                            SIM_ERR_INVALID,
+            return sim_fail(message, SIM_ERR_INVALID,
                             "host %s has no link, expected hosts that are joined by links",
                             net_node_name(net, i));
         }
         SIM_CHECKF(net_kind_of(net, i) == NET_NODE_HOST || net->nodes[i]->forward != NULL,
-                   "%s is no host and does not forward",
-                   net_node_name(net, i));
+                   "%s is no host and does not forward", net_node_name(net, i));
     }
     for (size_t i = 0; i < net->link_config_count; i++) {
         const sim_err_t odd = net_loss_check(net->link_configs[i], message);
@@ -316,16 +307,13 @@ sim_err_t net_build(net_t *net, sim_message_t *message)
     net->built = true;
     give_addresses(net);
     if (net->interface_count == 0) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
+        return sim_fail(message, SIM_ERR_INVALID,
                         "the network has no host, expected hosts that are joined by links");
     }
     if (net->interface_count > NET_INTERFACES_MAX) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
+        return sim_fail(message, SIM_ERR_RANGE,
                         "the network has %zu interfaces, expected at most %u: no more addresses",
-                        net->interface_count,
-                        NET_INTERFACES_MAX);
+                        net->interface_count, NET_INTERFACES_MAX);
     }
     number_forwarders(net);
     net__fixed_prepare(net);

@@ -107,11 +107,8 @@ static void set_routes(net_node_t *node, const net_routes_t *routes)
     forwarder_of(&node->sim)->routes = routes;
 }
 
-static const net_port_t *route(const net_node_t *node,
-                               const net_routes_t *routes,
-                               uint32_t source,
-                               uint32_t interface,
-                               uint32_t flow_hash)
+static const net_port_t *route(const net_node_t *node, const net_routes_t *routes, uint32_t source,
+                               uint32_t interface, uint32_t flow_hash)
 {
     (void)source;
     const uint32_t *ports = NULL;
@@ -121,8 +118,7 @@ static const net_port_t *route(const net_node_t *node,
 
 static const net_forward_ops_t forward_ops = {.set_routes = set_routes, .route = route};
 
-net_port_t *net_forwarder_port(const net_forwarder_t *forwarder,
-                               uint32_t interface,
+net_port_t *net_forwarder_port(const net_forwarder_t *forwarder, uint32_t interface,
                                uint32_t flow_hash)
 {
     const net_node_t *const node = &forwarder->node;
@@ -137,9 +133,7 @@ net_port_t *net_forwarder_port(const net_forwarder_t *forwarder,
     return NULL;
 }
 
-void net_forwarder_init(net_t *net,
-                        net_forwarder_t *forwarder,
-                        const net_forwarder_ops_t *ops,
+void net_forwarder_init(net_t *net, net_forwarder_t *forwarder, const net_forwarder_ops_t *ops,
                         const char *name)
 {
     SIM_CHECK(ops->packet != NULL);

@@ -31,16 +31,13 @@ struct net_forwarder {
 };
 
 // Initialises a node before net_build; ops stay, name is copied. The simulation frees the node.
-void net_forwarder_init(net_t *net,
-                        net_forwarder_t *forwarder,
-                        const net_forwarder_ops_t *ops,
+void net_forwarder_init(net_t *net, net_forwarder_t *forwarder, const net_forwarder_ops_t *ops,
                         const char *name);
 // Queues a packet at a port of the node, in an event of the node, and takes it.
 void net_forwarder_send(net_port_t *egress, net_packet_t *packet);
 // Returns the port by which a packet with this flow hash goes to an interface: one of the shortest
 // paths whose first link is up. NULL: there is none.
-net_port_t *net_forwarder_port(const net_forwarder_t *forwarder,
-                               uint32_t interface,
+net_port_t *net_forwarder_port(const net_forwarder_t *forwarder, uint32_t interface,
                                uint32_t flow_hash);
 
 SIM_C_END

@@ -160,10 +160,8 @@ size_t net_frame_build(const net_frame_t *frame, uint8_t *bytes, size_t capacity
 // Reads a frame and never reads beyond size_bytes. frame->payload points into bytes. Fails with
 // SIM_ERR_INVALID and a message for bytes that are not a well-formed frame of the kinds above. A
 // wrong ICRC is not an error here: see net_frame_icrc_ok.
-SIM_MUST_CHECK sim_err_t net_frame_parse(const uint8_t *bytes,
-                                         size_t size_bytes,
-                                         net_frame_t *frame,
-                                         sim_message_t *message);
+SIM_MUST_CHECK sim_err_t net_frame_parse(const uint8_t *bytes, size_t size_bytes,
+                                         net_frame_t *frame, sim_message_t *message);
 
 // Returns whether the ICRC in these bytes is right. frame is the result of parsing them.
 bool net_frame_icrc_ok(const uint8_t *bytes, size_t size_bytes, const net_frame_t *frame);

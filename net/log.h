@@ -93,13 +93,9 @@ void net_log_attach(net_node_t *node, net_log_t *log);
 // it drops it. False for switches that cut packets or add headers.
 bool net_node_keeps_packets(net_node_t *node);
 
-static SIM_ALWAYS_INLINE net_log_entry_t *net_log_put(net_log_t *log,
-                                                      const net_port_t *port,
-                                                      sim_time_t time_ps,
-                                                      const void *what,
-                                                      uint32_t wire,
-                                                      uint32_t kind,
-                                                      uint32_t late)
+static SIM_ALWAYS_INLINE net_log_entry_t *net_log_put(net_log_t *log, const net_port_t *port,
+                                                      sim_time_t time_ps, const void *what,
+                                                      uint32_t wire, uint32_t kind, uint32_t late)
 {
     if (SIM_UNLIKELY(log->next == log->end)) {
         log->turn(log, &port->node->sim);
@@ -130,8 +126,7 @@ static inline bool net_log_takes_wire(uint32_t wire)
 }
 
 // Notes a packet that has just arrived. Returns its entry; NULL: a listener of the port noted it.
-static SIM_ALWAYS_INLINE net_log_entry_t *net_log_received(net_log_t *log,
-                                                           const net_port_t *port,
+static SIM_ALWAYS_INLINE net_log_entry_t *net_log_received(net_log_t *log, const net_port_t *port,
                                                            sim_time_t now_ps,
                                                            const net_packet_t *packet)
 {
@@ -146,13 +141,9 @@ static SIM_ALWAYS_INLINE net_log_entry_t *net_log_received(net_log_t *log,
 
 // Notes a packet that starts now on a port whose `special` is NET_SPECIAL_LOGGED. takes:
 // net_log_takes. late: NET_LOG_LATE or 0.
-static SIM_ALWAYS_INLINE void net_log_sent(net_log_t *log,
-                                           const net_port_t *port,
-                                           sim_time_t now_ps,
-                                           const net_packet_t *packet,
-                                           uint32_t frame_bytes,
-                                           bool takes,
-                                           uint32_t late)
+static SIM_ALWAYS_INLINE void net_log_sent(net_log_t *log, const net_port_t *port,
+                                           sim_time_t now_ps, const net_packet_t *packet,
+                                           uint32_t frame_bytes, bool takes, uint32_t late)
 {
     if (SIM_UNLIKELY(!takes)) {
         log->sent(log, port, packet);
@@ -164,10 +155,8 @@ static SIM_ALWAYS_INLINE void net_log_sent(net_log_t *log,
 
 // Notes in a packet's entry, which net_log_received returned for this moment, that `port` sends it
 // on at once. Returns false, without any effect, if the entry cannot hold that.
-static SIM_ALWAYS_INLINE bool net_log_passed(net_log_t *log,
-                                             net_log_entry_t *entry,
-                                             const net_port_t *port,
-                                             const net_packet_t *packet)
+static SIM_ALWAYS_INLINE bool net_log_passed(net_log_t *log, net_log_entry_t *entry,
+                                             const net_port_t *port, const net_packet_t *packet)
 {
     if (SIM_UNLIKELY(entry == NULL || entry->when >> NET_LOG_PORT_SHIFT != 0 ||
                      !net_log_takes(packet->marks))) {

@@ -32,17 +32,13 @@ bool net_loss_get_counters(const net_port_t *port, net_loss_counters_t *counters
 // Text after a # and empty lines are ignored. Parsing fails with SIM_ERR_INVALID and a message that
 // begins "line 3: ". The caller owns *trace.
 typedef struct net_loss_trace net_loss_trace_t;
-SIM_MUST_CHECK sim_err_t net_loss_trace_parse(const char *text,
-                                              size_t size_bytes,
-                                              net_loss_trace_t **trace,
-                                              sim_message_t *message);
+SIM_MUST_CHECK sim_err_t net_loss_trace_parse(const char *text, size_t size_bytes,
+                                              net_loss_trace_t **trace, sim_message_t *message);
 void net_loss_trace_destroy(net_loss_trace_t *trace); // NULL is allowed
 
 // Makes one direction of a link (not NET_LOSS_BOTH) lose the packets of a list, besides the losses
 // of its configuration. Takes ownership of the list. Before net_build.
-void net_link_lose(net_t *net,
-                   uint32_t link,
-                   net_loss_direction_t direction,
+void net_link_lose(net_t *net, uint32_t link, net_loss_direction_t direction,
                    net_loss_trace_t *trace);
 
 // Fails with SIM_ERR_RANGE if values do not fit each other: a rate that the model cannot reach, a

@@ -75,17 +75,13 @@ static const sim_memo_field_t ties_fields[] = {
     {0, sizeof(uint64_t), SIM_MEMO_LAST},
     {offsetof(sim_node_t, tied_ps) - TIES_AT, sizeof(sim_time_t), SIM_MEMO_UNTIL},
 };
-static const sim_memo_type_t ties_type =
-    SIM_MEMO_TYPE("ties of a node",
-                  offsetof(sim_node_t, tied_ps) + sizeof(sim_time_t) - TIES_AT,
-                  ties_fields);
+static const sim_memo_type_t ties_type = SIM_MEMO_TYPE(
+    "ties of a node", offsetof(sim_node_t, tied_ps) + sizeof(sim_time_t) - TIES_AT, ties_fields);
 
 // The part of a switch that events change: what it stores. At rest it stores nothing.
 #define STORE_AT offsetof(net_switch_t, shared_bytes)
 static const sim_memo_type_t store_type = {"buffer of a switch",
-                                           offsetof(net_switch_t, config) - STORE_AT,
-                                           NULL,
-                                           0};
+                                           offsetof(net_switch_t, config) - STORE_AT, NULL, 0};
 
 // Points of trace that have no rows above: a span in which one occurs is not repeated. Listeners to
 // others are told of every packet.

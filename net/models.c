@@ -60,11 +60,8 @@ const void *net_registered_config(const net_t *net, const char *kind, const char
     return row == NULL ? NULL : row->config;
 }
 
-sim_err_t net_registered_check(const net_t *net,
-                               const char *attribute,
-                               const char *kind,
-                               const char *name,
-                               sim_message_t *message)
+sim_err_t net_registered_check(const net_t *net, const char *attribute, const char *kind,
+                               const char *name, sim_message_t *message)
 {
     const char *names[NAMES_MAX];
     size_t count = 0;
@@ -78,20 +75,11 @@ sim_err_t net_registered_check(const net_t *net,
         (void)snprintf(list + length, sizeof(list) - length, "%s%s", comma, names[count++]);
     }
     const char *const nearest = sim_nearest_name(name, names, count);
-    return nearest != NULL ? sim_fail_about(message,
-                                            SIM_ERR_UNKNOWN,
-                                            attribute,
-                                            ": no %s \"%s\", did you mean \"%s\"?",
-                                            kind,
-                                            name,
-                                            nearest)
-                           : sim_fail_about(message,
-                                            SIM_ERR_UNKNOWN,
-                                            attribute,
-                                            ": no %s \"%s\", expected one of %s",
-                                            kind,
-                                            name,
-                                            list);
+    return nearest != NULL
+               ? sim_fail_about(message, SIM_ERR_UNKNOWN, attribute,
+                                ": no %s \"%s\", did you mean \"%s\"?", kind, name, nearest)
+               : sim_fail_about(message, SIM_ERR_UNKNOWN, attribute,
+                                ": no %s \"%s\", expected one of %s", kind, name, list);
 }
 
 void net_register_buffer(net_t *net, const net_buffer_ops_t *ops)

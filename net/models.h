@@ -42,16 +42,12 @@ typedef struct net_buffer_ops {
     // class packet->priority, unless queue_class changed that. May send pauses
     // (net_port_pause_send). Returns false with *reason if there is no room;
     // NET_DROP_HEADROOM_FULL counts at the ingress port, others at the egress.
-    bool (*admit)(net_switch_t *sw,
-                  const net_port_t *egress,
-                  const net_packet_t *packet,
+    bool (*admit)(net_switch_t *sw, const net_port_t *egress, const net_packet_t *packet,
                   net_drop_reason_t *reason);
     // Called when admit refused a packet: makes it smaller, or makes room for it. Returns true if
     // the packet is admitted now, in the class of packet->priority; else it is dropped for *reason.
     // NULL: it is dropped.
-    bool (*no_room)(net_switch_t *sw,
-                    net_port_t *egress,
-                    net_packet_t *packet,
+    bool (*no_room)(net_switch_t *sw, net_port_t *egress, net_packet_t *packet,
                     net_drop_reason_t *reason);
     // Frees the room of a packet whose transmission begins. May send resumes.
     void (*release)(net_switch_t *sw, uint32_t ingress_port, uint32_t priority, uint32_t bytes);
@@ -82,18 +78,14 @@ typedef struct net_balance_ops {
     void (*fini)(net_switch_t *sw); // NULL: nothing
     // Returns net_packet_t.flow_hash for a flow. hashed_port is a further port chosen by the
     // program, 0: none. NULL: the hash of ECMP.
-    uint32_t (*flow_hash)(uint32_t source,
-                          uint32_t destination,
-                          uint16_t source_port,
+    uint32_t (*flow_hash)(uint32_t source, uint32_t destination, uint16_t source_port,
                           uint16_t hashed_port);
     // Returns the flow_hash to ask `path` with for answers (ACKs, CNPs, READ responses) of a queue
     // pair whose packets carry this one. NULL: it is the same.
     uint32_t (*answer_hash)(const net_t *net, uint32_t flow_hash);
     // Returns the port that this packet takes out of `count` >= 1 equal ones; NET_NO_PORT: none.
     // It must avoid ports that are down: net_switch_choose_live.
-    uint32_t (*choose)(net_switch_t *sw,
-                       const net_packet_t *packet,
-                       const uint32_t *ports,
+    uint32_t (*choose)(net_switch_t *sw, const net_packet_t *packet, const uint32_t *ports,
                        uint32_t count);
     // Sees each packet but PFC frames before its port is looked up, and may change it. Returns
     // false if it took the packet: it consumed it, or keeps it for net_switch_forward or
@@ -105,11 +97,8 @@ typedef struct net_balance_ops {
     // Returns the index, below count, of the port that packets of a flow would take with all links
     // up. It reads only state that never changes and may be called from any thread. If packets of a
     // flow take several ports, it returns one of them.
-    uint32_t (*path)(const net_switch_t *sw,
-                     uint32_t source,
-                     uint32_t destination,
-                     uint32_t flow_hash,
-                     uint32_t count);
+    uint32_t (*path)(const net_switch_t *sw, uint32_t source, uint32_t destination,
+                     uint32_t flow_hash, uint32_t count);
     // Fills in what the balancer has. NULL: nothing.
     void (*gauges)(const net_switch_t *sw, struct net_balance_gauges *gauges);
 } net_balance_ops_t;
@@ -164,10 +153,8 @@ const char *net_registered_name(const net_t *net, const char *kind, size_t index
 void net_register_config(net_t *net, const char *kind, const char *name, const void *config);
 const void *net_registered_config(const net_t *net, const char *kind, const char *name);
 // Fails with SIM_ERR_UNKNOWN and "ATTRIBUTE: no KIND "name", ..." if there is no such row.
-SIM_MUST_CHECK sim_err_t net_registered_check(const net_t *net,
-                                              const char *attribute,
-                                              const char *kind,
-                                              const char *name,
+SIM_MUST_CHECK sim_err_t net_registered_check(const net_t *net, const char *attribute,
+                                              const char *kind, const char *name,
                                               sim_message_t *message);
 
 // -- further hooks for other simulators' rules
@@ -196,12 +183,8 @@ typedef struct net_pint_ops {
     void (*init)(void *ctx, struct net_pint *pint, sim_ratio_t base, sim_time_t rtt_ps);
     double (*per_byte)(uint64_t rate_bps); // returns net_meter_t.per_byte
     // Called when a frame starts. asks: it is a data packet that wants a digest.
-    void (*frame)(void *ctx,
-                  net_meter_t *meter,
-                  sim_time_t now_ps,
-                  net_packet_t *packet,
-                  uint64_t queue_bytes,
-                  bool asks);
+    void (*frame)(void *ctx, net_meter_t *meter, sim_time_t now_ps, net_packet_t *packet,
+                  uint64_t queue_bytes, bool asks);
     void *ctx;
 } net_pint_ops_t;
 void net_set_pint(net_t *net, const net_pint_ops_t *ops); // in before_build
@@ -224,16 +207,11 @@ net_node_t *net_leaf_at(const net_t *net, uint32_t leaf);
 // Finds the ports of a node towards a leaf while all links are up. Returns how many; 0: it is the
 // leaf itself, or there is no path. *ports is borrowed and valid as long as the network. After
 // net_build.
-uint32_t net_ports_towards(const net_t *net,
-                           const net_node_t *node,
-                           uint32_t leaf,
+uint32_t net_ports_towards(const net_t *net, const net_node_t *node, uint32_t leaf,
                            const uint32_t **ports);
 // Sets the ports of `node` towards a leaf. routes: as given to search. ports is copied.
-void net_routes_set(net_routes_t *routes,
-                    const net_node_t *node,
-                    uint32_t leaf,
-                    const uint32_t *ports,
-                    uint32_t count);
+void net_routes_set(net_routes_t *routes, const net_node_t *node, uint32_t leaf,
+                    const uint32_t *ports, uint32_t count);
 
 SIM_C_END
 

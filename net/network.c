@@ -17,18 +17,13 @@ void net__node_fill(net_t *net, net_node_t *node, net_node_kind_t kind, net_node
     node->built = built;
 }
 
-void net_node_init(net_t *net,
-                   net_node_t *node,
-                   net_node_kind_t kind,
-                   const sim_node_ops_t *ops,
-                   const char *name,
-                   net_node_built_fn built)
+void net_node_init(net_t *net, net_node_t *node, net_node_kind_t kind, const sim_node_ops_t *ops,
+                   const char *name, net_node_built_fn built)
 {
     SIM_CHECK(!net->built);
     sim_node_register(net->sim, &node->sim, ops, name);
     SIM_CHECKF(node->sim.index == net->node_count,
-               "%s: nodes of a network must be all nodes of its simulation",
-               name);
+               "%s: nodes of a network must be all nodes of its simulation", name);
     net__node_fill(net, node, kind, built);
     SIM_GROW(net->nodes, net->node_count, &net->node_capacity);
     net->nodes[net->node_count++] = node;
@@ -262,18 +257,12 @@ bool net_conservation_ok(const net_t *net, sim_message_t *message)
     net_conservation(net, &sums, &in_flight);
     if (sums.created != sums.delivered + sums.dropped + in_flight ||
         (in_flight == 0 && sums.bytes_created != sums.bytes_delivered + sums.bytes_dropped)) {
-        (void)sim_fail(message,
-                       SIM_ERR_STATE,
+        (void)sim_fail(message, SIM_ERR_STATE,
                        "packets are not conserved: created %" PRIu64 ", delivered %" PRIu64
                        ", dropped %" PRIu64 ", in flight %" PRIu64 "; bytes %" PRIu64 ", %" PRIu64
                        ", %" PRIu64,
-                       sums.created,
-                       sums.delivered,
-                       sums.dropped,
-                       in_flight,
-                       sums.bytes_created,
-                       sums.bytes_delivered,
-                       sums.bytes_dropped);
+                       sums.created, sums.delivered, sums.dropped, in_flight, sums.bytes_created,
+                       sums.bytes_delivered, sums.bytes_dropped);
         return false;
     }
     for (size_t i = 0; i < net->node_count; i++) {
@@ -282,8 +271,7 @@ bool net_conservation_ok(const net_t *net, sim_message_t *message)
             if (net_port_exists(node, p) && node->ports[p].lossless_guaranteed &&
                 !node->ports[p].peer->odd_class && node->ports[p].counted &&
                 node->ports[p].rare->drops[NET_DROP_HEADROOM_FULL] > 0) {
-                (void)sim_fail(message,
-                               SIM_ERR_STATE,
+                (void)sim_fail(message, SIM_ERR_STATE,
                                "%s dropped %" PRIu64 " packet%s of a lossless class",
                                net_port_name(&node->ports[p]),
                                node->ports[p].rare->drops[NET_DROP_HEADROOM_FULL],

@@ -136,18 +136,13 @@ typedef struct net_forward_ops {
     // would leave if all links were up; NULL: none. It serves paths and ideal times. Any thread may
     // call it at any time, so it must read only state that never changes. A node that decides for
     // each packet anew (spraying) returns one of its choices.
-    const net_port_t *(*route)(const net_node_t *node,
-                               const net_routes_t *routes,
-                               uint32_t source,
-                               uint32_t interface,
-                               uint32_t flow_hash);
+    const net_port_t *(*route)(const net_node_t *node, const net_routes_t *routes, uint32_t source,
+                               uint32_t interface, uint32_t flow_hash);
 } net_forward_ops_t;
 
 // Finds the ports of equally short paths towards an interface. Returns how many, 0: there is no
 // path. *ports is borrowed and valid as long as the network.
-uint32_t net_routes_ports(const net_node_t *node,
-                          const net_routes_t *routes,
-                          uint32_t interface,
+uint32_t net_routes_ports(const net_node_t *node, const net_routes_t *routes, uint32_t interface,
                           const uint32_t **ports);
 
 // Completes a node once its ports exist (thresholds, tables). Called by net_build. If another rank
@@ -182,12 +177,8 @@ struct net_node {
 // Registers a node and leaves its ownership to `ops`: the destroy operation frees it. name is
 // copied. A kind defined by a program is NET_NODE_HOST, or NET_NODE_FORWARDER, which also needs
 // net_node_forward. Before net_build.
-void net_node_init(net_t *net,
-                   net_node_t *node,
-                   net_node_kind_t kind,
-                   const sim_node_ops_t *ops,
-                   const char *name,
-                   net_node_built_fn built);
+void net_node_init(net_t *net, net_node_t *node, net_node_kind_t kind, const sim_node_ops_t *ops,
+                   const char *name, net_node_built_fn built);
 
 // Sets the forwarding operations. Required for every node that is no host, before net_build.
 void net_node_forward(net_node_t *node, const net_forward_ops_t *ops);
@@ -214,11 +205,8 @@ uint32_t net_link_add(net_t *net, net_node_t *a, net_node_t *b, const net_link_c
 // of all shortest paths. It holds while all links are up; when one is down, all routes are
 // searched. The host has one link, to a forwarding node. ports is copied. A later call for the same
 // node and host replaces the earlier one. After net_link_add, before net_build.
-void net_route_fix(net_t *net,
-                   const net_node_t *node,
-                   const net_node_t *host,
-                   const uint32_t *ports,
-                   uint32_t count);
+void net_route_fix(net_t *net, const net_node_t *node, const net_node_t *host,
+                   const uint32_t *ports, uint32_t count);
 
 // Makes switches write this kind of telemetry into packets that ask for it. It costs memory and
 // time, so call it only if somebody sends such packets. Before net_build.
@@ -356,10 +344,7 @@ typedef struct net_path {
 } net_path_t;
 // Finds the path of packets with this flow hash while all links are up. Returns false if there is
 // none. Any node may call it at any time: it reads only state that never changes.
-bool net_path_of(const net_t *net,
-                 uint32_t from,
-                 uint32_t to,
-                 uint32_t flow_hash,
+bool net_path_of(const net_t *net, uint32_t from, uint32_t to, uint32_t flow_hash,
                  net_path_t *path);
 
 // Sets choices[p] for each port p of a forwarding node that stands beside other ports of equal cost
@@ -378,9 +363,7 @@ uint64_t net_source_route(const net_t *net, uint32_t from, uint32_t to, uint32_t
 // frame at its destination, for frames sent back to back over an idle path with store and forward:
 // full_count frames of full_frame_bytes, then one of last_frame_bytes (0: none). It is exact,
 // except for 1 ps per hop whose rate is not a whole number of ps per byte.
-sim_time_t net_path_time_ps(const net_path_t *path,
-                            uint64_t full_count,
-                            uint32_t full_frame_bytes,
+sim_time_t net_path_time_ps(const net_path_t *path, uint64_t full_count, uint32_t full_frame_bytes,
                             uint32_t last_frame_bytes);
 
 // -- packets
@@ -469,18 +452,13 @@ uint64_t net_packet_memory_bytes(const net_t *net);
 bool net_conservation_ok(const net_t *net, sim_message_t *message);
 
 // Returns the hash of (source, destination, UDP source port) that ECMP uses.
-uint32_t net_flow_hash(const net_t *net,
-                       uint32_t source,
-                       uint32_t destination,
+uint32_t net_flow_hash(const net_t *net, uint32_t source, uint32_t destination,
                        uint16_t source_port);
 
 // Like net_flow_hash, with a further port chosen by the program: load balancers other than ECMP may
 // include it in the hash; 0: none.
-uint32_t net_flow_hash_with(const net_t *net,
-                            uint32_t source,
-                            uint32_t destination,
-                            uint16_t source_port,
-                            uint16_t hashed_port);
+uint32_t net_flow_hash_with(const net_t *net, uint32_t source, uint32_t destination,
+                            uint16_t source_port, uint16_t hashed_port);
 // Returns the hash to ask net_source_route with for answers (ACKs, CNPs, READ responses) of a queue
 // pair whose packets carry flow_hash (net_balance_ops_t.answer_hash).
 uint32_t net_answer_hash(const net_t *net, uint32_t flow_hash);

@@ -319,14 +319,10 @@ static inline void net_port_set_control(net_port_t *port, net_packet_t *packet)
 uint64_t net_port_queue_bytes(const net_port_t *port);
 uint64_t net_port_queue_bytes_max(const net_port_t *port);
 
-void net__port_trace(const net_port_t *port,
-                     net_trace_point_t point,
-                     const net_packet_t *packet,
+void net__port_trace(const net_port_t *port, net_trace_point_t point, const net_packet_t *packet,
                      uint32_t detail);
-static inline void net_port_trace(const net_port_t *port,
-                                  net_trace_point_t point,
-                                  const net_packet_t *packet,
-                                  uint32_t detail)
+static inline void net_port_trace(const net_port_t *port, net_trace_point_t point,
+                                  const net_packet_t *packet, uint32_t detail)
 {
     if (SIM_UNLIKELY(port->trace_points & point)) {
         net__port_trace(port, point, packet, detail);
@@ -372,12 +368,9 @@ static inline bool net__port_is_usual(const net_port_t *port)
 
 // Sends a frame that occupies the link for link_bytes. node is the port's, now_ps its time, queue
 // the class. The port's rate is a whole number of picoseconds per byte.
-static SIM_ALWAYS_INLINE void net__port_send_bytes(net_port_t *port,
-                                                   sim_node_t *node,
-                                                   sim_time_t now_ps,
-                                                   net_class_t *queue,
-                                                   net_packet_t *packet,
-                                                   uint32_t frame_bytes,
+static SIM_ALWAYS_INLINE void net__port_send_bytes(net_port_t *port, sim_node_t *node,
+                                                   sim_time_t now_ps, net_class_t *queue,
+                                                   net_packet_t *packet, uint32_t frame_bytes,
                                                    uint32_t link_bytes)
 {
     SIM_ASSERT(now_ps == node->now_ps && now_ps >= port->busy_until_ps);
@@ -389,11 +382,8 @@ static SIM_ALWAYS_INLINE void net__port_send_bytes(net_port_t *port,
 }
 
 // Sends on a port whose `special` is 0, as net__port_send_bytes.
-static SIM_ALWAYS_INLINE void net__port_send(net_port_t *port,
-                                             sim_node_t *node,
-                                             sim_time_t now_ps,
-                                             net_class_t *queue,
-                                             net_packet_t *packet,
+static SIM_ALWAYS_INLINE void net__port_send(net_port_t *port, sim_node_t *node, sim_time_t now_ps,
+                                             net_class_t *queue, net_packet_t *packet,
                                              uint32_t frame_bytes)
 {
     const uint32_t link_bytes = frame_bytes + NET_LINK_OVERHEAD_BYTES;
@@ -419,8 +409,7 @@ static inline void net_port_wake(net_port_t *port)
     if (port->wake_pending == NET_WAKE_NONE) {
         sim_node_t *const node = &port->node->sim;
         port->wake_pending = NET_WAKE_EVENT;
-        sim_wake(node,
-                 port->busy_until_ps > node->now_ps ? port->busy_until_ps : node->now_ps,
+        sim_wake(node, port->busy_until_ps > node->now_ps ? port->busy_until_ps : node->now_ps,
                  port->index);
     }
 }
@@ -460,8 +449,7 @@ static inline const net_queued_t *net_queue_head(const net_class_t *queue)
 }
 
 // Appends a packet to a class's queue. The caller then calls net__class_waits.
-static SIM_ALWAYS_INLINE void net__queue_join(net_port_t *port,
-                                              net_class_t *queue,
+static SIM_ALWAYS_INLINE void net__queue_join(net_port_t *port, net_class_t *queue,
                                               net_packet_t *packet)
 {
     if (SIM_UNLIKELY(queue->tail == queue->stop)) {
@@ -505,8 +493,7 @@ static inline const net_queued_t *net_queue_last(const net_class_t *queue)
 net_queued_t net_queue_take_last(net_port_t *port, uint32_t priority);
 
 // Removes the first entry of a class that has packets waiting. The caller owns the packet.
-static SIM_ALWAYS_INLINE net_queued_t net__queue_take(net_port_t *port,
-                                                      net_class_t *queue,
+static SIM_ALWAYS_INLINE net_queued_t net__queue_take(net_port_t *port, net_class_t *queue,
                                                       uint32_t priority)
 {
     const net_queued_t *const head = net_queue_head(queue);
@@ -595,17 +582,13 @@ extern const net_port_metric_t net_port_metrics[]; // ends with a NULL name
 #define NET_PORT_METRICS_MAX 64u                   // rows
 const net_port_metric_t *net_port_metric_find(const char *name);
 // Returns the metric's value at time_ps, summed over the classes of the mask.
-uint64_t net_port_metric_read(const net_port_metric_t *metric,
-                              const net_port_t *port,
-                              uint8_t classes,
-                              sim_time_t time_ps);
+uint64_t net_port_metric_read(const net_port_metric_t *metric, const net_port_t *port,
+                              uint8_t classes, sim_time_t time_ps);
 // Reads a counter that is readable per class, for each class. Returns false and sets nothing where
 // all are 0 because the port has counted nothing rare: a place that counts into net_port_rare_t
 // also sets port->counted.
-bool net_port_metric_read_classes(const net_port_metric_t *metric,
-                                  const net_port_t *port,
-                                  sim_time_t time_ps,
-                                  uint64_t values[NET_PRIORITIES]);
+bool net_port_metric_read_classes(const net_port_metric_t *metric, const net_port_t *port,
+                                  sim_time_t time_ps, uint64_t values[NET_PRIORITIES]);
 
 SIM_C_END
 

@@ -64,12 +64,8 @@ const char *net_port_name_at(const net_node_t *node, uint32_t index)
     char **names = __atomic_load_n(of_node, __ATOMIC_ACQUIRE);
     if (names == NULL) {
         char **const made = make_names(node->net, node->sim.index);
-        const bool first = __atomic_compare_exchange_n(of_node,
-                                                       &names,
-                                                       made,
-                                                       false,
-                                                       __ATOMIC_ACQ_REL,
-                                                       __ATOMIC_ACQUIRE);
+        const bool first = __atomic_compare_exchange_n(of_node, &names, made, false,
+                                                       __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
         if (first) {
             names = made;
         } else {

@@ -110,9 +110,7 @@ static inline uint32_t net_switch_brought(const net_switch_t *sw, net_packet_t *
 }
 
 // Returns the port that a hash selects among the ports of a range that are up; NET_NO_PORT: none.
-uint32_t net_switch_choose_live(const net_switch_t *sw,
-                                const uint32_t *ports,
-                                uint32_t count,
+uint32_t net_switch_choose_live(const net_switch_t *sw, const uint32_t *ports, uint32_t count,
                                 uint32_t hash);
 
 // -- arrival
@@ -132,11 +130,9 @@ typedef uint32_t net_look_up_fn(net_switch_t *sw, const net_packet_t *packet);
 // class from the DSCP. Every switch loop begins with it; loops differ in admission and departure.
 // look_up NULL: the caller knows that the packet brings its route. routed and trust_dscp are the
 // switch's own; a caller that knows them at compile time saves the test.
-static SIM_ALWAYS_INLINE net_entry_t net_switch_classify(net_switch_t *sw,
-                                                         net_packet_t *packet,
+static SIM_ALWAYS_INLINE net_entry_t net_switch_classify(net_switch_t *sw, net_packet_t *packet,
                                                          net_look_up_fn *const look_up,
-                                                         const bool routed,
-                                                         const bool trust_dscp,
+                                                         const bool routed, const bool trust_dscp,
                                                          uint32_t *out)
 {
     uint32_t way = net_switch_brought(sw, packet);
@@ -228,9 +224,7 @@ bool net_switch_marks_red(const net_switch_t *sw);
 
 // Marks a packet whose marks and class are known, so that its cache line is only written. A packet
 // that an earlier hop has marked gets nothing new and is counted apart.
-static inline void net_switch_mark_known(net_port_t *egress,
-                                         net_packet_t *packet,
-                                         uint8_t marks,
+static inline void net_switch_mark_known(net_port_t *egress, net_packet_t *packet, uint8_t marks,
                                          uint32_t priority)
 {
     const bool again = net_marks_ecn(marks) == NET_ECN_CE;

@@ -42,11 +42,8 @@ static inline uint64_t net__int_units(uint64_t bytes, uint64_t unit_bytes, uint3
 
 // Returns a record. multiplier: of the units of bytes, >= 1, the network's
 // (net_config_t.int_multiplier).
-static inline uint64_t net_int_record(uint8_t rate_code,
-                                      sim_time_t time_ps,
-                                      uint64_t sent_bytes,
-                                      uint64_t queue_bytes,
-                                      uint32_t multiplier)
+static inline uint64_t net_int_record(uint8_t rate_code, sim_time_t time_ps, uint64_t sent_bytes,
+                                      uint64_t queue_bytes, uint32_t multiplier)
 {
     const uint64_t time_ns = time_ps / SIM_PS_PER_NS & NET_INT_MASK(NET_INT_TIME_BITS);
     const uint64_t sent = net__int_units(sent_bytes, NET_INT_SENT_UNIT_BYTES, multiplier) &

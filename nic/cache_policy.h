@@ -50,10 +50,7 @@ const nic_policy_ops_t *nic_policy_find(const char *name);
 // Returns Belady's bound: the hits among accesses[from..count) of a cache of `capacity` equal
 // entries that knows the future, and need not take everything. Entries are numbers below `objects`.
 // O(count log capacity).
-uint64_t nic_belady_hits(const uint32_t *accesses,
-                         size_t count,
-                         size_t from,
-                         uint32_t objects,
+uint64_t nic_belady_hits(const uint32_t *accesses, size_t count, size_t from, uint32_t objects,
                          uint32_t capacity);
 
 SIM_C_END

@@ -192,10 +192,7 @@ void nic_device_wrote(nic_qp_t *qp, uint64_t address, uint32_t bytes);
 // Returns true if somebody listens to one of the points (nic_trace_point_t bits).
 bool nic_device_traced(const nic_t *nic, uint32_t points);
 // Tells listeners a value, and the value before; qp may be NULL.
-void nic_device_trace(const nic_t *nic,
-                      const nic_qp_t *qp,
-                      nic_trace_point_t point,
-                      uint64_t value,
+void nic_device_trace(const nic_t *nic, const nic_qp_t *qp, nic_trace_point_t point, uint64_t value,
                       uint64_t before);
 
 // -- for devices: the memory of a host with limits (nic/fabric.h)

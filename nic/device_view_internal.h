@@ -57,9 +57,7 @@ static inline sim_time_t nic__device_posting_ps(const nic_t *nic)
 // -- lanes of steps (nic/host/steps.h)
 
 // Books a step. Returns false if a timer has to do it.
-static inline bool nic__device_step_at(const nic_t *nic,
-                                       nic_lane_index_t lane,
-                                       nic_step_t *step,
+static inline bool nic__device_step_at(const nic_t *nic, nic_lane_index_t lane, nic_step_t *step,
                                        sim_time_t time_ps)
 {
     return nic__step_at(nic->host, lane, step, time_ps);

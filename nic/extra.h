@@ -43,16 +43,12 @@ void nic_config_init_with(nic_config_t *config, const nic_extra_t *extras, size_
 // Returns the config struct that belongs to a part's table, or NULL if there is no such part.
 void *nic_config_part(const nic_config_t *config, const sim_attr_table_t *table);
 // Fills in the table of that index (from 0) and its struct. Returns false if there is none.
-bool nic_config_part_at(const nic_config_t *config,
-                        size_t index,
-                        const sim_attr_table_t **table,
+bool nic_config_part_at(const nic_config_t *config, size_t index, const sim_attr_table_t **table,
                         void **part);
 
 // Returns the operations of that kind and name, or NULL if the config knows none. *part is their
 // config struct, NULL if they have none.
-const void *nic_config_find(const nic_config_t *config,
-                            nic_extra_kind_t kind,
-                            const char *name,
+const void *nic_config_find(const nic_config_t *config, nic_extra_kind_t kind, const char *name,
                             const void **part);
 
 // Returns the name of the congestion control that a NIC of this configuration uses: that of its

@@ -40,16 +40,12 @@ SIM_MUST_CHECK sim_err_t nic_host_check(const net_node_t *host, sim_message_t *m
 uint64_t nic_host_memory_bytes(const net_node_t *host);
 
 // Parses "cpu:N" or "cuda:N". Returns SIM_ERR_UNKNOWN with a message if the host has no such part.
-SIM_MUST_CHECK sim_err_t nic_location_parse(const net_node_t *host,
-                                            const char *text,
-                                            nic_location_t *location,
-                                            sim_message_t *message);
+SIM_MUST_CHECK sim_err_t nic_location_parse(const net_node_t *host, const char *text,
+                                            nic_location_t *location, sim_message_t *message);
 
 // Places the bytes of [address, address + length_bytes) at a location; all others lie at
 // nic.host.location. A later call overrides an earlier one.
-void nic_memory_place(net_node_t *host,
-                      uint64_t address,
-                      uint64_t length_bytes,
+void nic_memory_place(net_node_t *host, uint64_t address, uint64_t length_bytes,
                       nic_location_t location);
 // Returns where the byte at an address lies.
 nic_location_t nic_memory_location(const net_node_t *host, uint64_t address);

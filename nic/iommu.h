@@ -53,10 +53,7 @@ bool nic_iommu_translates(const nic_t *nic);
 uint32_t nic_iommu_domain(const nic_t *nic, uint32_t key);
 // Translates an access that begins at now_ps, page by page. Returns when all translations are
 // there; now_ps without an IOMMU. domain: NIC_IOMMU_DRIVER, or the number of a protection domain.
-sim_time_t nic_iommu_translate(nic_t *nic,
-                               uint32_t domain,
-                               uint64_t address,
-                               uint64_t bytes,
+sim_time_t nic_iommu_translate(nic_t *nic, uint32_t domain, uint64_t address, uint64_t bytes,
                                sim_time_t now_ps);
 // Returns whether a page of these is denied to the host's NICs.
 bool nic_iommu_denies(const nic_t *nic, uint64_t address, uint64_t bytes);

@@ -27,14 +27,10 @@ typedef struct nic_memory nic_memory_t;
 nic_memory_t *nic_host_memory(net_node_t *host);
 
 // Writes bytes. [address, address + length_bytes) must not wrap.
-void nic_memory_write(nic_memory_t *memory,
-                      uint64_t address,
-                      const void *bytes,
+void nic_memory_write(nic_memory_t *memory, uint64_t address, const void *bytes,
                       size_t length_bytes);
 // Reads bytes: zeros where nobody wrote.
-void nic_memory_read(const nic_memory_t *memory,
-                     uint64_t address,
-                     void *bytes,
+void nic_memory_read(const nic_memory_t *memory, uint64_t address, void *bytes,
                      size_t length_bytes);
 // Sets bytes to zero, or to the fill's words where there is a fill. Makes no pages.
 void nic_memory_clear(nic_memory_t *memory, uint64_t address, uint64_t length_bytes);
@@ -47,12 +43,8 @@ typedef uint64_t (*nic_memory_fill_fn)(uint64_t address, const void *ctx);
 // multiple of stride_bytes (a power of two, at least 8) stands the word that fn gives for its
 // address, made when it is read. This serves data that is to be recognised without being stored.
 // Both ends are multiples of 4096; areas do not overlap.
-void nic_memory_set_fill(nic_memory_t *memory,
-                         uint64_t address,
-                         uint64_t length_bytes,
-                         uint64_t stride_bytes,
-                         nic_memory_fill_fn fn,
-                         const void *ctx);
+void nic_memory_set_fill(nic_memory_t *memory, uint64_t address, uint64_t length_bytes,
+                         uint64_t stride_bytes, nic_memory_fill_fn fn, const void *ctx);
 // Ends a fill that begins there.
 void nic_memory_end_fill(nic_memory_t *memory, uint64_t address);
 // Returns whether anything was written and not cleared, or filled in, in the lines of 64 bytes that

@@ -304,8 +304,7 @@ static void host_arrive(sim_node_t *node, uint32_t port, void *message)
     host->in_event = true;
     if (SIM_UNLIKELY(host->node.planes > 1)) {
         handle_in_plane(
-            host,
-            &(sim_event_t){.kind = SIM_EVENT_ARRIVAL, .port = port, .message = message});
+            host, &(sim_event_t){.kind = SIM_EVENT_ARRIVAL, .port = port, .message = message});
     } else {
         arrive(&host->nics[port], message);
     }

@@ -67,9 +67,7 @@ typedef struct nic_pcie_counters {
 
 // Books a transfer on the parts between the link and the host's memory or cores, where they are
 // slow: `bytes` of data for that use occupy them from now_ps on. Returns when they are through.
-typedef sim_time_t (*nic_pcie_beyond_fn)(void *ctx,
-                                         sim_time_t now_ps,
-                                         uint64_t bytes,
+typedef sim_time_t (*nic_pcie_beyond_fn)(void *ctx, sim_time_t now_ps, uint64_t bytes,
                                          nic_pcie_use_t use);
 
 typedef struct nic_pcie {
@@ -115,8 +113,7 @@ static inline uint64_t nic__pcie_chunks(uint64_t bytes, uint64_t chunk_bytes)
 // Returns the bytes of all completions of a read. Each completion but the last ends at a multiple
 // of their largest size (PCI Express, 2.3.1.1).
 static inline uint64_t nic_pcie_completion_bytes_at(const nic_pcie_config_t *config,
-                                                    uint64_t address,
-                                                    uint64_t bytes)
+                                                    uint64_t address, uint64_t bytes)
 {
     const uint64_t before = address % config->completion_max_bytes;
     return bytes + nic__pcie_chunks(before + bytes, config->completion_max_bytes) *
@@ -124,9 +121,7 @@ static inline uint64_t nic_pcie_completion_bytes_at(const nic_pcie_config_t *con
 }
 
 // Books `bytes` of the link from now_ps on; returns when the last of them is through.
-static inline sim_time_t nic__pcie_book(nic_pcie_link_t *link,
-                                        sim_time_t now_ps,
-                                        uint64_t bytes,
+static inline sim_time_t nic__pcie_book(nic_pcie_link_t *link, sim_time_t now_ps, uint64_t bytes,
                                         uint64_t time_per_byte)
 {
     const bool idle = link->free_ps < now_ps;
@@ -139,9 +134,7 @@ static inline sim_time_t nic__pcie_book(nic_pcie_link_t *link,
     return free_ps;
 }
 
-static inline void nic__pcie_count(nic_pcie_t *pcie,
-                                   nic_pcie_use_t use,
-                                   uint64_t transactions,
+static inline void nic__pcie_count(nic_pcie_t *pcie, nic_pcie_use_t use, uint64_t transactions,
                                    uint64_t bytes)
 {
     pcie->counters.transactions[use] += transactions;
@@ -150,11 +143,8 @@ static inline void nic__pcie_count(nic_pcie_t *pcie,
 
 // Books the parts beyond the link for a transfer that the link ends at link_ps. Returns when link
 // and parts are through.
-static inline sim_time_t nic__pcie_and_beyond(nic_pcie_t *pcie,
-                                              sim_time_t now_ps,
-                                              uint64_t bytes,
-                                              nic_pcie_use_t use,
-                                              sim_time_t link_ps)
+static inline sim_time_t nic__pcie_and_beyond(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes,
+                                              nic_pcie_use_t use, sim_time_t link_ps)
 {
     if (SIM_LIKELY(pcie->beyond == NULL) || use == NIC_PCIE_PAYLOAD_READ ||
         use == NIC_PCIE_PAYLOAD_WRITE) {
@@ -171,9 +161,7 @@ sim_time_t nic_pcie_doorbell(nic_pcie_t *pcie, sim_time_t now_ps);
 sim_time_t nic_pcie_read(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes, nic_pcie_use_t use);
 // Books a read whose request went ahead in time. It has no latency but that of the link's own
 // queue.
-sim_time_t nic_pcie_prefetched(nic_pcie_t *pcie,
-                               sim_time_t now_ps,
-                               uint64_t address,
+sim_time_t nic_pcie_prefetched(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t address,
                                uint64_t bytes);
 
 // Books WQEs from CPU to NIC, in lines.
@@ -199,10 +187,8 @@ sim_time_t nic__pcie_take_tags(const nic_pcie_t *pcie, sim_time_t now_ps, uint64
 // Occupies these tags until free_ps.
 void nic__pcie_give_tags(nic_pcie_t *pcie, sim_time_t free_ps, uint64_t requests);
 // Books a read of `bytes` at an address.
-static SIM_ALWAYS_INLINE sim_time_t nic_pcie_read_at(nic_pcie_t *pcie,
-                                                     sim_time_t now_ps,
-                                                     uint64_t address,
-                                                     uint64_t bytes,
+static SIM_ALWAYS_INLINE sim_time_t nic_pcie_read_at(nic_pcie_t *pcie, sim_time_t now_ps,
+                                                     uint64_t address, uint64_t bytes,
                                                      nic_pcie_use_t use)
 {
     const uint64_t requests = nic__pcie_chunks(bytes, pcie->config.read_max_bytes);
@@ -228,9 +214,7 @@ static SIM_ALWAYS_INLINE sim_time_t nic_pcie_read_at(nic_pcie_t *pcie,
 }
 
 // Books a posted write of the NIC.
-static inline sim_time_t nic_pcie_write(nic_pcie_t *pcie,
-                                        sim_time_t now_ps,
-                                        uint64_t bytes,
+static inline sim_time_t nic_pcie_write(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes,
                                         nic_pcie_use_t use)
 {
     const uint64_t writes = nic__pcie_chunks(bytes, pcie->config.payload_max_bytes);

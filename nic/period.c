@@ -146,8 +146,7 @@ static void add_queue(nic_moment_t *moment, size_t node, const net_port_t *port,
     net_queued_t *const queued = sim_alloc_array(room + 1, sizeof(*queued));
     const uint32_t count = net_queue_peek(queue, queued, room);
     for (uint32_t i = 0; i < count; i++) {
-        add_packet(moment,
-                   queued[i].packet,
+        add_packet(moment, queued[i].packet,
                    (item_t){.place = place_of(node, port->index, class),
                             .frame_bytes = queued[i].frame_bytes,
                             .ingress_port = queued[i].ingress_port,
@@ -205,8 +204,7 @@ static void add_position(const nic_qp_t *qp, void *ctx)
         .una_offset = qp->una_offset,
         .rx_left_bytes = qp->rx_left_bytes,
         .rx_bytes = qp->rx_bytes,
-        .must = {(uint64_t)(uintptr_t)qp->ready_next,
-                 (uint64_t)(uintptr_t)qp->ready_previous,
+        .must = {(uint64_t)(uintptr_t)qp->ready_next, (uint64_t)(uintptr_t)qp->ready_previous,
                  waits},
     };
 }
@@ -249,9 +247,7 @@ nic_moment_t *nic_moment_take(const net_t *net, sim_time_t now_ps)
         }
     }
     if (!is_sorted(moment)) {
-        qsort(moment->positions,
-              moment->position_count,
-              sizeof(*moment->positions),
+        qsort(moment->positions, moment->position_count, sizeof(*moment->positions),
               compare_positions);
     }
     moment->copy = sim_memo_copy(&moment->list);
@@ -318,11 +314,7 @@ bool nic_moment_repeats(const nic_moment_t *first, const nic_moment_t *second, c
         *why = "new queue pairs";
         return false;
     }
-    if (!sim_period_repeats(&first->list,
-                            first->copy,
-                            first->now_ps,
-                            second->copy,
-                            second->now_ps,
+    if (!sim_period_repeats(&first->list, first->copy, first->now_ps, second->copy, second->now_ps,
                             why)) {
         return false;
     }
@@ -402,9 +394,7 @@ static size_t find_position(const nic_moment_t *moment, const nic_qp_t *qp)
     return (size_t)(found - moment->positions);
 }
 
-static void move_packet(const nic_moment_t *first,
-                        const nic_moment_t *second,
-                        net_packet_t *packet,
+static void move_packet(const nic_moment_t *first, const nic_moment_t *second, net_packet_t *packet,
                         uint64_t count)
 {
     const size_t at = find_position(second, receiver_of(second, packet));
@@ -424,14 +414,11 @@ static void check_jump(const nic_moment_t *second, sim_time_t by_ps)
     nic_moment_t *const third = nic_moment_take(second->net, second->now_ps + by_ps);
     SIM_CHECKF(nic_moment_repeats(second, third, &why),
                "fast-forward: the jump at %" PRIu64 " ps does not lead to the same state: %s",
-               second->now_ps,
-               why);
+               second->now_ps, why);
     nic_moment_free(third);
 }
 
-uint64_t nic_moment_jump(const nic_moment_t *first,
-                         const nic_moment_t *second,
-                         uint64_t count,
+uint64_t nic_moment_jump(const nic_moment_t *first, const nic_moment_t *second, uint64_t count,
                          bool check)
 {
     const sim_time_t period_ps = second->now_ps - first->now_ps;
@@ -492,9 +479,7 @@ static void look_at(const nic_qp_t *qp, void *ctx)
 // Returns the NIC with the most queue pairs that send. NULL: none does, or some one has less than
 // least_packets left. *seen is increased by what was looked at, *at_ends by the queue pairs that
 // are not in the middle of a message.
-static nic_t *find_watched(const net_t *net,
-                           uint32_t least_packets,
-                           uint64_t *seen,
+static nic_t *find_watched(const net_t *net, uint32_t least_packets, uint64_t *seen,
                            uint32_t *at_ends)
 {
     nic_t *best = NULL;

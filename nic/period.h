@@ -31,9 +31,7 @@ uint64_t nic_moment_most(const nic_moment_t *first, const nic_moment_t *second);
 // Does so many times at once what happened between two moments. The network is at the second one.
 // Returns the frames that it sent in them. With `check`, ends the program if this does not lead to
 // the state of the second moment.
-uint64_t nic_moment_jump(const nic_moment_t *first,
-                         const nic_moment_t *second,
-                         uint64_t count,
+uint64_t nic_moment_jump(const nic_moment_t *first, const nic_moment_t *second, uint64_t count,
                          bool check);
 
 // The frames that a host's port sends, from which the length of a period is guessed.
@@ -45,9 +43,7 @@ typedef struct nic_watch nic_watch_t;
 nic_watch_t *nic_watch_begin(const net_t *net, uint32_t least_packets, uint64_t *seen);
 // Returns whether some queue pair sends, and all of them have least_packets left. *steady tells
 // whether all packets under way are of the middle of messages.
-bool nic_watch_holds(const nic_watch_t *watch,
-                     uint32_t least_packets,
-                     uint64_t *seen,
+bool nic_watch_holds(const nic_watch_t *watch, uint32_t least_packets, uint64_t *seen,
                      bool *steady);
 void nic_watch_end(nic_watch_t *watch); // NULL is allowed
 // Returns after which time the frames of the port repeat; 0: not known yet. *over is set when there

@@ -14,9 +14,7 @@ SIM_C_BEGIN
 
 // Adds a part's report. name ("cache") and object must live as long as the NIC, and no two parts of
 // a NIC have the same name. The object is read after the run.
-void nic_add_report(nic_t *nic,
-                    const char *name,
-                    const sim_report_table_t *table,
+void nic_add_report(nic_t *nic, const char *name, const sim_report_table_t *table,
                     const void *object);
 
 typedef struct nic_report {

@@ -309,11 +309,8 @@ void nic_transport_acknowledge(nic_qp_t *qp, const net_packet_t *cause);
 // Builds an acknowledgement with a PSN and syndrome of the transport's own (ROCE_SYNDROME_...), and
 // extra_bytes behind its AETH that belong to the frame. It passes READ responses. The caller fills
 // it in (net_packet_aside), then sends it by nic_transport_send.
-net_packet_t *nic_transport_answer(nic_qp_t *qp,
-                                   uint64_t psn,
-                                   uint32_t syndrome,
-                                   uint32_t extra_bytes,
-                                   const net_packet_t *cause);
+net_packet_t *nic_transport_answer(nic_qp_t *qp, uint64_t psn, uint32_t syndrome,
+                                   uint32_t extra_bytes, const net_packet_t *cause);
 void nic_transport_send(nic_qp_t *qp, net_packet_t *answer);
 void nic_transport_consume(nic_qp_t *qp, net_packet_t *packet);
 
@@ -322,9 +319,7 @@ void nic_transport_consume(nic_qp_t *qp, net_packet_t *packet);
 // Calls fn for each counter of each transport that the NIC's queue pairs use. Returns false if
 // there is none.
 typedef void (*nic_transport_counter_fn)(const nic_transport_ops_t *ops,
-                                         const nic_counter_info_t *info,
-                                         uint64_t value,
-                                         void *ctx);
+                                         const nic_counter_info_t *info, uint64_t value, void *ctx);
 bool nic_transport_each_counter(const nic_t *nic, nic_transport_counter_fn fn, void *ctx);
 
 // Returns NULL if queue pairs that choose no transport carry a work request (nic_wr_opcode_t), else

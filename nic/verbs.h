@@ -43,11 +43,8 @@ nic_pd_t *nic_pd_alloc(nic_t *nic);
 
 // Registers [address, address + length_bytes) with the rights in access (nic_access_t bits).
 // SIM_ERR_INVALID: empty, wraps, or remote write/atomic without local write.
-SIM_MUST_CHECK sim_err_t nic_mr_register(nic_pd_t *pd,
-                                         uint64_t address,
-                                         uint64_t length_bytes,
-                                         uint32_t access,
-                                         nic_mr_t **mr);
+SIM_MUST_CHECK sim_err_t nic_mr_register(nic_pd_t *pd, uint64_t address, uint64_t length_bytes,
+                                         uint32_t access, nic_mr_t **mr);
 void nic_mr_deregister(nic_mr_t *mr);
 uint32_t nic_mr_lkey(const nic_mr_t *mr);
 uint32_t nic_mr_rkey(const nic_mr_t *mr);
@@ -195,8 +192,7 @@ void nic_qp_attr_default(const nic_t *nic, nic_qp_attr_t *attr);
 
 // Moves a QP from RESET to RTS in one step, through INIT and RTR. Values are checked as by the
 // verbs.
-SIM_MUST_CHECK sim_err_t nic_qp_connect(nic_qp_t *qp,
-                                        const nic_qp_attr_t *attr,
+SIM_MUST_CHECK sim_err_t nic_qp_connect(nic_qp_t *qp, const nic_qp_attr_t *attr,
                                         sim_message_t *message);
 // Makes one transition of ibv_modify_qp (10.3.1). SIM_ERR_STATE: there is no such transition.
 //   RESET to INIT; INIT to RTR, which reads attr and lets the QP receive and answer; RTR to RTS,
@@ -204,10 +200,8 @@ SIM_MUST_CHECK sim_err_t nic_qp_connect(nic_qp_t *qp,
 //   any but RESET to ERR, as nic_qp_to_error; any to RESET, where outstanding work ends without
 //   completions.
 // attr may be NULL in all transitions but INIT to RTR.
-SIM_MUST_CHECK sim_err_t nic_qp_modify(nic_qp_t *qp,
-                                       nic_qp_state_t state,
-                                       const nic_qp_attr_t *attr,
-                                       sim_message_t *message);
+SIM_MUST_CHECK sim_err_t nic_qp_modify(nic_qp_t *qp, nic_qp_state_t state,
+                                       const nic_qp_attr_t *attr, sim_message_t *message);
 // Returns true if the state is SQD and all requests that were begun are finished: the standard's
 // event "send queue drained".
 bool nic_qp_drained(const nic_qp_t *qp);
@@ -222,9 +216,7 @@ nic_t *nic_qp_nic(const nic_qp_t *qp);
 uint32_t nic_qp_destination(const nic_qp_t *qp);
 // Returns the UDP source port that a QP of these numbers gets if its attributes name none. Ports
 // are spread over the range, so that QPs are spread over equal paths.
-uint16_t nic_derived_source_port(uint32_t interface,
-                                 uint32_t qp_num,
-                                 uint32_t dest_interface,
+uint16_t nic_derived_source_port(uint32_t interface, uint32_t qp_num, uint32_t dest_interface,
                                  uint32_t dest_qp_num);
 // Returns the UDP source port of what this QP sends; 0 before it is connected.
 uint16_t nic_qp_udp_source_port(const nic_qp_t *qp);
@@ -339,18 +331,13 @@ SIM_MUST_CHECK sim_err_t nic_post_recv(nic_qp_t *qp, const nic_recv_wr_t *wr);
 // Posts a list of work requests, linked by `next`, with one Doorbell. The detailed NIC reads them
 // from host memory together, while nic_post_send and a list of one write the WQE itself into the
 // NIC. At the first error the requests before it are posted; *bad (may be NULL) is the one refused.
-SIM_MUST_CHECK sim_err_t nic_post_send_list(nic_qp_t *qp,
-                                            const nic_send_wr_t *wr,
+SIM_MUST_CHECK sim_err_t nic_post_send_list(nic_qp_t *qp, const nic_send_wr_t *wr,
                                             const nic_send_wr_t **bad);
 // Posts `count` receives with one Doorbell. *posted (may be NULL) is how many were posted.
-SIM_MUST_CHECK sim_err_t nic_post_recv_list(nic_qp_t *qp,
-                                            const nic_recv_wr_t *wr,
-                                            uint32_t count,
+SIM_MUST_CHECK sim_err_t nic_post_recv_list(nic_qp_t *qp, const nic_recv_wr_t *wr, uint32_t count,
                                             uint32_t *posted);
 // Posts receives to a shared queue. nic_post_recv on one of its QPs is SIM_ERR_INVALID.
-SIM_MUST_CHECK sim_err_t nic_post_srq_recv(nic_srq_t *srq,
-                                           const nic_recv_wr_t *wr,
-                                           uint32_t count,
+SIM_MUST_CHECK sim_err_t nic_post_srq_recv(nic_srq_t *srq, const nic_recv_wr_t *wr, uint32_t count,
                                            uint32_t *posted);
 
 SIM_C_END

@@ -64,9 +64,7 @@ static void on_packet(const net_trace_t *trace, void *ctx)
         }
     }
     const size_t bytes = note_bytes(&frame);
-    char *const note = sim_stream_put(capture->stream,
-                                      &trace->port->node->sim,
-                                      trace->time_ps,
+    char *const note = sim_stream_put(capture->stream, &trace->port->node->sim, trace->time_ps,
                                       bytes + contents_bytes(&frame));
     memcpy(note, &frame, bytes);
     if (frame.payload != NULL) {
@@ -74,11 +72,8 @@ static void on_packet(const net_trace_t *trace, void *ctx)
     }
 }
 
-static void write_frame(sim_time_t time_ps,
-                        uint32_t node_index,
-                        const void *record,
-                        size_t record_bytes,
-                        void *ctx)
+static void write_frame(sim_time_t time_ps, uint32_t node_index, const void *record,
+                        size_t record_bytes, void *ctx)
 {
     (void)node_index;
     pcap_out_capture_t *const capture = ctx;
@@ -104,10 +99,8 @@ static void write_frame(sim_time_t time_ps,
     pcap_out_file_append(capture->file, time_ps, bytes, size_bytes, size_bytes);
 }
 
-sim_err_t pcap_out_capture_open(sim_t *sim,
-                                const pcap_out_config_t *config,
-                                pcap_out_capture_t **capture,
-                                sim_message_t *message)
+sim_err_t pcap_out_capture_open(sim_t *sim, const pcap_out_config_t *config,
+                                pcap_out_capture_t **capture, sim_message_t *message)
 {
     *capture = NULL;
     pcap_out_file_t *file = NULL;

@@ -34,8 +34,7 @@ typedef struct pcap_out_config {
 
 // Opens the file; config is not kept. Fails like pcap_out_file_open, and then *capture is NULL. The
 // caller frees it with pcap_out_capture_close.
-SIM_MUST_CHECK sim_err_t pcap_out_capture_open(sim_t *sim,
-                                               const pcap_out_config_t *config,
+SIM_MUST_CHECK sim_err_t pcap_out_capture_open(sim_t *sim, const pcap_out_config_t *config,
                                                pcap_out_capture_t **capture,
                                                sim_message_t *message);
 

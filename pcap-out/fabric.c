@@ -29,9 +29,7 @@ static uint32_t file_bytes(const pcap_out_fabric_t *fabric, const net_packet_t *
 }
 
 // Writes the name and the description of a port's interface; the caller frees both.
-static void name_interface(const net_port_t *port,
-                           pcap_out_place_t place,
-                           char **own,
+static void name_interface(const net_port_t *port, pcap_out_place_t place, char **own,
                            char **description)
 {
     const char *const name = net_port_name(port);
@@ -44,8 +42,7 @@ static void name_interface(const net_port_t *port,
                        : sim_format("dropped or trimmed by %s after waiting", here);
 }
 
-uint64_t pcap_out_fabric_ports_bytes(net_port_t *const *ports,
-                                     size_t count,
+uint64_t pcap_out_fabric_ports_bytes(net_port_t *const *ports, size_t count,
                                      pcap_out_direction_t direction)
 {
     uint64_t bytes = 0;
@@ -84,8 +81,7 @@ static void add_interface(pcap_out_fabric_t *fabric, const net_port_t *port, pca
 }
 
 // Makes the bytes of a frame. Returns how many.
-static uint32_t build(pcap_out_fabric_t *fabric,
-                      const pcap_out_kept_t *kept,
+static uint32_t build(pcap_out_fabric_t *fabric, const pcap_out_kept_t *kept,
                       uint8_t bytes[NET_FRAME_BYTES_MAX])
 {
     if (fabric->packet == NULL) {
@@ -270,11 +266,8 @@ static void take_comment(pcap_out_fabric_t *fabric, sim_time_t time_ps, const pc
     }
 }
 
-static void on_record(sim_time_t time_ps,
-                      uint32_t node_index,
-                      const void *record,
-                      size_t record_bytes,
-                      void *ctx)
+static void on_record(sim_time_t time_ps, uint32_t node_index, const void *record,
+                      size_t record_bytes, void *ctx)
 {
     (void)node_index;
     pcap_out_fabric_t *const fabric = ctx;
@@ -325,10 +318,8 @@ static void size_tables(pcap_out_fabric_t *fabric)
     fabric->node_count = nodes;
 }
 
-sim_err_t pcap_out_fabric_open(const net_t *net,
-                               const pcap_out_fabric_config_t *config,
-                               pcap_out_fabric_t **fabric,
-                               sim_message_t *message)
+sim_err_t pcap_out_fabric_open(const net_t *net, const pcap_out_fabric_config_t *config,
+                               pcap_out_fabric_t **fabric, sim_message_t *message)
 {
     *fabric = NULL;
     pcap_out_fabric_t *const made = sim_alloc(sizeof(*made));
@@ -339,10 +330,7 @@ sim_err_t pcap_out_fabric_open(const net_t *net,
     sim_err_t error = pcap_out_filter_open(config->capture.filter, &made->filter, message);
     if (error == SIM_OK) {
         char *const comment = section_comment(made, 0);
-        error = pcap_out_ng_open(config->capture.path,
-                                 config->application,
-                                 comment,
-                                 &made->ng,
+        error = pcap_out_ng_open(config->capture.path, config->application, comment, &made->ng,
                                  message);
         sim_free(comment);
     }
@@ -365,9 +353,7 @@ sim_err_t pcap_out_fabric_open(const net_t *net,
         sim_ranks(net_sim(net)) == NULL && !sim_ties_by_insertion(&net_node_at(net, 0)->sim);
     const bool around = config->trigger != PCAP_OUT_ALWAYS;
     if (around != (config->ring_bytes != 0) && in_nodes) {
-        made->nodes_ring = pcap_out_ring_create(net_sim(net),
-                                                made->node_count,
-                                                config->ring_bytes,
+        made->nodes_ring = pcap_out_ring_create(net_sim(net), made->node_count, config->ring_bytes,
                                                 config->capture.snaplen_bytes);
     }
     if (made->nodes_ring != NULL && around) {
@@ -430,11 +416,8 @@ static void write_ring(pcap_out_fabric_t *fabric)
     }
     fabric->skipped -= fabric->config.trigger != PCAP_OUT_ALWAYS
                            ? pcap_out_ring_end_moments(fabric->nodes_ring)
-                           : pcap_out_ring_take(fabric->nodes_ring,
-                                                fabric->net,
-                                                file_bytes_of,
-                                                write_kept,
-                                                fabric);
+                           : pcap_out_ring_take(fabric->nodes_ring, fabric->net, file_bytes_of,
+                                                write_kept, fabric);
 }
 
 void pcap_out_fabric_end(pcap_out_fabric_t *fabric)
@@ -467,9 +450,7 @@ uint64_t pcap_out_fabric_skipped(const pcap_out_fabric_t *fabric)
     return fabric->skipped;
 }
 
-sim_err_t pcap_out_fabric_close(pcap_out_fabric_t *fabric,
-                                sim_time_t end_ps,
-                                uint64_t digest,
+sim_err_t pcap_out_fabric_close(pcap_out_fabric_t *fabric, sim_time_t end_ps, uint64_t digest,
                                 sim_message_t *message)
 {
     for (size_t i = 0; i < 3 * fabric->port_count; i++) {
@@ -478,10 +459,7 @@ sim_err_t pcap_out_fabric_close(pcap_out_fabric_t *fabric,
             add_interface(fabric, fabric->ports[i / 3], (pcap_out_place_t)(i % 3));
         }
         if (counts->frames > 0) {
-            pcap_out_ng_statistics(fabric->ng,
-                                   fabric->interfaces[i],
-                                   end_ps,
-                                   counts->frames,
+            pcap_out_ng_statistics(fabric->ng, fabric->interfaces[i], end_ps, counts->frames,
                                    counts->drops);
         }
     }

@@ -42,13 +42,11 @@ typedef struct pcap_out_fabric_config {
 // with pcap_out_fabric_close.
 SIM_MUST_CHECK sim_err_t pcap_out_fabric_open(const net_t *net,
                                               const pcap_out_fabric_config_t *config,
-                                              pcap_out_fabric_t **fabric,
-                                              sim_message_t *message);
+                                              pcap_out_fabric_t **fabric, sim_message_t *message);
 
 // Returns the bytes that a file of these ports has besides its frames, but for its section: two
 // interfaces of each port in the direction "both", and their statistics.
-uint64_t pcap_out_fabric_ports_bytes(net_port_t *const *ports,
-                                     size_t count,
+uint64_t pcap_out_fabric_ports_bytes(net_port_t *const *ports, size_t count,
                                      pcap_out_direction_t direction);
 
 // Adds a port, once, after net_build and before sim_run.
@@ -65,10 +63,8 @@ uint64_t pcap_out_fabric_skipped(const pcap_out_fabric_t *fabric);
 
 // Writes statistics and digest, and frees the capture, also on failure. Fails with SIM_ERR_IO and
 // "path: reason" if the file is incomplete.
-SIM_MUST_CHECK sim_err_t pcap_out_fabric_close(pcap_out_fabric_t *fabric,
-                                               sim_time_t end_ps,
-                                               uint64_t digest,
-                                               sim_message_t *message);
+SIM_MUST_CHECK sim_err_t pcap_out_fabric_close(pcap_out_fabric_t *fabric, sim_time_t end_ps,
+                                               uint64_t digest, sim_message_t *message);
 
 SIM_C_END
 

@@ -14,8 +14,7 @@
 
 // -- frames and comments
 
-static bool passes_filter(const pcap_out_fabric_t *fabric,
-                          const net_port_t *sender,
+static bool passes_filter(const pcap_out_fabric_t *fabric, const net_port_t *sender,
                           const net_packet_t *packet)
 {
     net_frame_t frame;
@@ -35,8 +34,7 @@ static bool passes_filter(const pcap_out_fabric_t *fabric,
 }
 
 // Fills in what a comment says of its port and packet.
-static pcap_out_note_t comment_on(const net_port_t *port,
-                                  const net_packet_t *packet,
+static pcap_out_note_t comment_on(const net_port_t *port, const net_packet_t *packet,
                                   pcap_out_note_t head)
 {
     head.is_comment = true;
@@ -49,10 +47,8 @@ static pcap_out_note_t comment_on(const net_port_t *port,
     return head;
 }
 
-static void put_comment(pcap_out_fabric_t *fabric,
-                        const net_port_t *port,
-                        const net_packet_t *packet,
-                        pcap_out_note_t head)
+static void put_comment(pcap_out_fabric_t *fabric, const net_port_t *port,
+                        const net_packet_t *packet, pcap_out_note_t head)
 {
     const sim_node_t *const node = &port->node->sim;
     head = comment_on(port, packet, head);
@@ -90,17 +86,14 @@ static pcap_out_last_t last_of(const pcap_out_fabric_t *fabric, const net_port_t
 }
 
 // Returns whether the file has frames of this port and place.
-static bool is_chosen(const pcap_out_fabric_t *fabric,
-                      const net_port_t *port,
+static bool is_chosen(const pcap_out_fabric_t *fabric, const net_port_t *port,
                       pcap_out_place_t place)
 {
     return fabric->chosen == NULL || fabric->chosen[port->uid * 3 + place];
 }
 
 // Notes a frame. Returns whether it passed the filter and is one of the file's.
-static bool put_frame(pcap_out_fabric_t *fabric,
-                      const net_port_t *port,
-                      const net_packet_t *packet,
+static bool put_frame(pcap_out_fabric_t *fabric, const net_port_t *port, const net_packet_t *packet,
                       pcap_out_place_t place)
 {
     const sim_node_t *const node = &port->node->sim;
@@ -128,8 +121,7 @@ static bool put_frame(pcap_out_fabric_t *fabric,
 }
 
 // Returns whether the frame that the node noted last is this packet, at this moment.
-static bool is_last(const pcap_out_fabric_t *fabric,
-                    const net_port_t *port,
+static bool is_last(const pcap_out_fabric_t *fabric, const net_port_t *port,
                     const net_packet_t *packet)
 {
     const pcap_out_last_t last = last_of(fabric, port);
@@ -137,9 +129,7 @@ static bool is_last(const pcap_out_fabric_t *fabric,
 }
 
 // Comments on the frame of a packet that was marked just before.
-static void end_mark(pcap_out_fabric_t *fabric,
-                     const net_port_t *port,
-                     const net_packet_t *packet,
+static void end_mark(pcap_out_fabric_t *fabric, const net_port_t *port, const net_packet_t *packet,
                      bool noted)
 {
     at_node_t *const at = &fabric->nodes[port->node->sim.index];
@@ -156,8 +146,7 @@ static void end_mark(pcap_out_fabric_t *fabric,
 }
 
 // Comments on the frame of a packet that its NIC sends again.
-static void tell_again(pcap_out_fabric_t *fabric,
-                       const net_port_t *port,
+static void tell_again(pcap_out_fabric_t *fabric, const net_port_t *port,
                        const net_packet_t *packet)
 {
     if (port->node->kind == NET_NODE_HOST && packet->kind == NET_PACKET_ROCE &&
@@ -390,9 +379,7 @@ void pcap_out__fabric_attach_logs(pcap_out_fabric_t *fabric)
 void pcap_out__fabric_listen(pcap_out_fabric_t *fabric, net_port_t *port)
 {
     if (fabric->in_logs) {
-        net_port_listen_late(port,
-                             LISTENED & ~(uint32_t)(NET_TRACE_TX | NET_TRACE_RX),
-                             on_trace,
+        net_port_listen_late(port, LISTENED & ~(uint32_t)(NET_TRACE_TX | NET_TRACE_RX), on_trace,
                              fabric);
     } else {
         net_port_listen(port, fabric->points | NET_TRACE_TX, on_trace, fabric);

@@ -108,11 +108,8 @@ static void put_section(sim_buffer_t *buffer, const char *application, const cha
     end_block(buffer, at);
 }
 
-sim_err_t pcap_out_ng_open(const char *path,
-                           const char *application,
-                           const char *comment,
-                           pcap_out_ng_t **ng,
-                           sim_message_t *message)
+sim_err_t pcap_out_ng_open(const char *path, const char *application, const char *comment,
+                           pcap_out_ng_t **ng, sim_message_t *message)
 {
     *ng = NULL;
     pcap_out_sink_t *sink = NULL;
@@ -245,11 +242,8 @@ void pcap_out_ng_packet(pcap_out_ng_t *ng, const pcap_out_ng_packet_t *packet)
     written(ng, before);
 }
 
-void pcap_out_ng_statistics(pcap_out_ng_t *ng,
-                            uint32_t interface,
-                            sim_time_t time_ps,
-                            uint64_t received,
-                            uint64_t dropped)
+void pcap_out_ng_statistics(pcap_out_ng_t *ng, uint32_t interface, sim_time_t time_ps,
+                            uint64_t received, uint64_t dropped)
 {
     const size_t before = ng->buffer.count;
     SIM_CHECK(interface < ng->interface_count);

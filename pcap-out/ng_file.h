@@ -43,10 +43,8 @@ typedef struct pcap_out_ng_packet {
 
 // Creates or truncates the file, compressed if the path ends in ".gz". comment: of the section,
 // NULL: none. Fails with SIM_ERR_IO if the file cannot be created.
-SIM_MUST_CHECK sim_err_t pcap_out_ng_open(const char *path,
-                                          const char *application,
-                                          const char *comment,
-                                          pcap_out_ng_t **ng,
+SIM_MUST_CHECK sim_err_t pcap_out_ng_open(const char *path, const char *application,
+                                          const char *comment, pcap_out_ng_t **ng,
                                           sim_message_t *message);
 // Replaces the section's comment by one of equal length, where the file is no pipe or device.
 void pcap_out_ng_change_comment(pcap_out_ng_t *ng, const char *comment);
@@ -61,11 +59,8 @@ uint64_t pcap_out_ng_packet_bytes(const pcap_out_ng_t *ng, const pcap_out_ng_pac
 void pcap_out_ng_packet(pcap_out_ng_t *ng, const pcap_out_ng_packet_t *packet);
 
 // Writes the statistics of an interface up to time_ps: frames received and dropped.
-void pcap_out_ng_statistics(pcap_out_ng_t *ng,
-                            uint32_t interface,
-                            sim_time_t time_ps,
-                            uint64_t received,
-                            uint64_t dropped);
+void pcap_out_ng_statistics(pcap_out_ng_t *ng, uint32_t interface, sim_time_t time_ps,
+                            uint64_t received, uint64_t dropped);
 
 // Returns the bytes of the file so far, before compression.
 uint64_t pcap_out_ng_bytes(const pcap_out_ng_t *ng);

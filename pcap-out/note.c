@@ -34,8 +34,7 @@ size_t pcap_out_note_packet_bytes(const net_port_t *sender, const net_packet_t *
            hops_of(packet) * sizeof(uint64_t) + contents_of(packet);
 }
 
-void pcap_out_note_put_packet(pcap_out_note_t *note,
-                              const net_port_t *sender,
+void pcap_out_note_put_packet(pcap_out_note_t *note, const net_port_t *sender,
                               const net_packet_t *packet)
 {
     unsigned char *at = (unsigned char *)(note + 1);
@@ -124,8 +123,7 @@ static int put_packet_words(const pcap_out_note_t *note, char *text, size_t size
                         : snprintf(text, size, "queue pair %u, PSN %u", note->qp, note->psn);
 }
 
-void pcap_out_note_text(const pcap_out_note_t *note,
-                        const net_port_t *port,
+void pcap_out_note_text(const pcap_out_note_t *note, const net_port_t *port,
                         char text[PCAP_OUT_TEXT_BYTES])
 {
     amount_t held;
@@ -135,25 +133,16 @@ void pcap_out_note_text(const pcap_out_note_t *note,
     const char *const name = net_port_name(port);
     switch ((pcap_out_subject_t)note->subject) {
     case PCAP_OUT_DROP:
-        snprintf(text,
-                 PCAP_OUT_TEXT_BYTES,
-                 "dropped: %s, queue %s, %s, at %s",
-                 reason_words((net_drop_reason_t)note->detail),
-                 bytes,
-                 packet,
-                 name);
+        snprintf(text, PCAP_OUT_TEXT_BYTES, "dropped: %s, queue %s, %s, at %s",
+                 reason_words((net_drop_reason_t)note->detail), bytes, packet, name);
         return;
     case PCAP_OUT_MARK:
         snprintf(text, PCAP_OUT_TEXT_BYTES, "marked: queue %s, %s, at %s", bytes, packet, name);
         return;
     case PCAP_OUT_PAUSE:
-        snprintf(text,
-                 PCAP_OUT_TEXT_BYTES,
-                 "paused for: ingress holds %s of class %u, %s, pauses %s",
-                 bytes,
-                 note->detail,
-                 packet,
-                 net_port_name(port->peer));
+        snprintf(text, PCAP_OUT_TEXT_BYTES,
+                 "paused for: ingress holds %s of class %u, %s, pauses %s", bytes, note->detail,
+                 packet, net_port_name(port->peer));
         return;
     case PCAP_OUT_RETRANSMISSION:
         snprintf(text, PCAP_OUT_TEXT_BYTES, "sent again: %s", packet);

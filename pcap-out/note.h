@@ -37,8 +37,7 @@ typedef struct pcap_out_note {
 
 // Returns the bytes that the packet takes behind the head, and writes them.
 size_t pcap_out_note_packet_bytes(const net_port_t *sender, const net_packet_t *packet);
-void pcap_out_note_put_packet(pcap_out_note_t *note,
-                              const net_port_t *sender,
+void pcap_out_note_put_packet(pcap_out_note_t *note, const net_port_t *sender,
                               const net_packet_t *packet);
 
 // Copies a noted packet into one of a pool whose cold part has room for telemetry. The contents
@@ -49,8 +48,7 @@ const net_packet_t *pcap_out_note_packet(const pcap_out_note_t *note);
 
 // Writes the comment's text: "dropped: shared buffer full, queue 412 KB, queue pair 17, PSN 4711".
 #define PCAP_OUT_TEXT_BYTES 256u
-void pcap_out_note_text(const pcap_out_note_t *note,
-                        const net_port_t *port,
+void pcap_out_note_text(const pcap_out_note_t *note, const net_port_t *port,
                         char text[PCAP_OUT_TEXT_BYTES]);
 
 SIM_C_END

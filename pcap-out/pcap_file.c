@@ -40,25 +40,19 @@ static ssize_t write_all(void *cookie, const char *bytes, size_t size_bytes)
 
 // -- opening and closing
 
-static sim_err_t compile_filter(pcap_t *pcap,
-                                struct bpf_program *filter,
-                                const char *text,
+static sim_err_t compile_filter(pcap_t *pcap, struct bpf_program *filter, const char *text,
                                 sim_message_t *message)
 {
     if (pcap_compile(pcap, filter, text, 1, PCAP_NETMASK_UNKNOWN) == 0) {
         return SIM_OK;
     }
-    return sim_fail(message,
-                    SIM_ERR_INVALID,
-                    "capture filter \"%.200s\": %.200s",
-                    text,
+    return sim_fail(message, SIM_ERR_INVALID, "capture filter \"%.200s\": %.200s", text,
                     pcap_geterr(pcap));
 }
 
 static pcap_t *open_dead(uint32_t snaplen_bytes)
 {
-    pcap_t *const pcap = pcap_open_dead_with_tstamp_precision(DLT_EN10MB,
-                                                              (int)snaplen_bytes,
+    pcap_t *const pcap = pcap_open_dead_with_tstamp_precision(DLT_EN10MB, (int)snaplen_bytes,
                                                               PCAP_TSTAMP_PRECISION_NANO);
     SIM_CHECKF(pcap != NULL, "libpcap is out of memory");
     return pcap;
@@ -121,8 +115,7 @@ uint32_t pcap_out_filter_reach_bytes(const pcap_out_filter_t *filter)
     return filter->reach_bytes;
 }
 
-sim_err_t pcap_out_filter_open(const char *filter_text,
-                               pcap_out_filter_t **filter,
+sim_err_t pcap_out_filter_open(const char *filter_text, pcap_out_filter_t **filter,
                                sim_message_t *message)
 {
     *filter = NULL;
@@ -142,8 +135,7 @@ sim_err_t pcap_out_filter_open(const char *filter_text,
     return SIM_OK;
 }
 
-bool pcap_out_filter_matches(const pcap_out_filter_t *filter,
-                             const uint8_t *bytes,
+bool pcap_out_filter_matches(const pcap_out_filter_t *filter, const uint8_t *bytes,
                              uint32_t size_bytes)
 {
     const struct pcap_pkthdr header = {.caplen = size_bytes, .len = size_bytes};
@@ -184,19 +176,14 @@ static bool open_dumper(pcap_out_file_t *file)
     return true;
 }
 
-sim_err_t pcap_out_file_open(const char *path,
-                             uint32_t snaplen_bytes,
-                             const char *filter_text,
-                             pcap_out_file_t **file,
-                             sim_message_t *message)
+sim_err_t pcap_out_file_open(const char *path, uint32_t snaplen_bytes, const char *filter_text,
+                             pcap_out_file_t **file, sim_message_t *message)
 {
     *file = NULL;
     if (snaplen_bytes > PCAP_OUT_SNAPLEN_BYTES_MAX) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
+        return sim_fail(message, SIM_ERR_RANGE,
                         "snap length %" PRIu32 ", must be 0 (whole frames) to %u bytes",
-                        snaplen_bytes,
-                        PCAP_OUT_SNAPLEN_BYTES_MAX);
+                        snaplen_bytes, PCAP_OUT_SNAPLEN_BYTES_MAX);
     }
     pcap_out_file_t *const made = sim_alloc(sizeof(*made));
     made->snaplen_bytes = snaplen_bytes != 0 ? snaplen_bytes : PCAP_OUT_SNAPLEN_BYTES_MAX;
@@ -226,10 +213,8 @@ sim_err_t pcap_out_file_open(const char *path,
     return SIM_OK;
 }
 
-bool pcap_out_file_matches(const pcap_out_file_t *file,
-                           const uint8_t *bytes,
-                           uint32_t captured_bytes,
-                           uint32_t original_bytes)
+bool pcap_out_file_matches(const pcap_out_file_t *file, const uint8_t *bytes,
+                           uint32_t captured_bytes, uint32_t original_bytes)
 {
     SIM_CHECK(captured_bytes > 0);
     SIM_CHECK(captured_bytes <= original_bytes);
@@ -237,11 +222,8 @@ bool pcap_out_file_matches(const pcap_out_file_t *file,
     return !file->has_filter || pcap_offline_filter(&file->filter, &header, bytes) != 0;
 }
 
-void pcap_out_file_append(pcap_out_file_t *file,
-                          sim_time_t time_ps,
-                          const uint8_t *bytes,
-                          uint32_t captured_bytes,
-                          uint32_t original_bytes)
+void pcap_out_file_append(pcap_out_file_t *file, sim_time_t time_ps, const uint8_t *bytes,
+                          uint32_t captured_bytes, uint32_t original_bytes)
 {
     SIM_CHECK(captured_bytes > 0);
     SIM_CHECK(captured_bytes <= original_bytes);

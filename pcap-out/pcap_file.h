@@ -27,12 +27,10 @@ SIM_MUST_CHECK sim_err_t pcap_out_filter_check(const char *filter_text, sim_mess
 // A compiled filter. *filter is NULL for NULL and "", which accept every frame. Fails like
 // pcap_out_filter_check. The caller frees it with pcap_out_filter_close, which accepts NULL.
 typedef struct pcap_out_filter pcap_out_filter_t;
-SIM_MUST_CHECK sim_err_t pcap_out_filter_open(const char *filter_text,
-                                              pcap_out_filter_t **filter,
+SIM_MUST_CHECK sim_err_t pcap_out_filter_open(const char *filter_text, pcap_out_filter_t **filter,
                                               sim_message_t *message);
 // Returns whether the filter accepts a whole frame. Several threads may call it at once.
-bool pcap_out_filter_matches(const pcap_out_filter_t *filter,
-                             const uint8_t *bytes,
+bool pcap_out_filter_matches(const pcap_out_filter_t *filter, const uint8_t *bytes,
                              uint32_t size_bytes);
 // Returns how many bytes from its begin the filter looks at, at most, of a frame without IP
 // options; UINT32_MAX: that is not known.
@@ -43,26 +41,19 @@ void pcap_out_filter_close(pcap_out_filter_t *filter);
 // as above. The caller closes *file with pcap_out_file_close; on failure it is NULL. Errors:
 // SIM_ERR_INVALID: the filter, before the file is touched; SIM_ERR_RANGE: snaplen_bytes above
 // PCAP_OUT_SNAPLEN_BYTES_MAX; SIM_ERR_IO: the file cannot be created.
-SIM_MUST_CHECK sim_err_t pcap_out_file_open(const char *path,
-                                            uint32_t snaplen_bytes,
-                                            const char *filter_text,
-                                            pcap_out_file_t **file,
+SIM_MUST_CHECK sim_err_t pcap_out_file_open(const char *path, uint32_t snaplen_bytes,
+                                            const char *filter_text, pcap_out_file_t **file,
                                             sim_message_t *message);
 
 // Returns whether the filter accepts a frame of original_bytes, of which the first captured_bytes
 // (at least 1, at most all) are given. Several threads may call it at once.
-bool pcap_out_file_matches(const pcap_out_file_t *file,
-                           const uint8_t *bytes,
-                           uint32_t captured_bytes,
-                           uint32_t original_bytes);
+bool pcap_out_file_matches(const pcap_out_file_t *file, const uint8_t *bytes,
+                           uint32_t captured_bytes, uint32_t original_bytes);
 
 // Writes a frame without asking the filter, cut to the snap length. The stamp is time_ps rounded
 // down to nanoseconds.
-void pcap_out_file_append(pcap_out_file_t *file,
-                          sim_time_t time_ps,
-                          const uint8_t *bytes,
-                          uint32_t captured_bytes,
-                          uint32_t original_bytes);
+void pcap_out_file_append(pcap_out_file_t *file, sim_time_t time_ps, const uint8_t *bytes,
+                          uint32_t captured_bytes, uint32_t original_bytes);
 
 // Returns how many frames were appended, including those that an error kept out of the file.
 uint64_t pcap_out_file_frames(const pcap_out_file_t *file);

@@ -44,12 +44,9 @@ struct pcap_out_reader {
 
 static sim_err_t broken(const pcap_out_reader_t *reader, const char *what, sim_message_t *message)
 {
-    return sim_fail(message,
-                    SIM_ERR_INVALID,
+    return sim_fail(message, SIM_ERR_INVALID,
                     "%s: %s at byte %" PRIu64 ", expected a whole pcap or pcapng file",
-                    reader->path,
-                    what,
-                    reader->offset);
+                    reader->path, what, reader->offset);
 }
 
 static uint32_t u32(const pcap_out_reader_t *reader, const uint8_t *at)
@@ -128,10 +125,7 @@ sim_err_t pcap_out_reader_open(const char *path, pcap_out_reader_t **reader, sim
     errno = 0;
     gzFile const file = gzopen(path, "rb");
     if (file == NULL) {
-        return sim_fail(message,
-                        SIM_ERR_IO,
-                        "%s: cannot be read: %s",
-                        path,
+        return sim_fail(message, SIM_ERR_IO, "%s: cannot be read: %s", path,
                         strerror(errno != 0 ? errno : ENOMEM));
     }
     pcap_out_reader_t *const made = sim_alloc(sizeof(*made));
@@ -162,11 +156,8 @@ sim_err_t pcap_out_reader_open(const char *path, pcap_out_reader_t **reader, sim
 
 // -- blocks of pcapng
 
-typedef void (*option_fn)(pcap_out_reader_t *reader,
-                          uint16_t code,
-                          const uint8_t *bytes,
-                          size_t size,
-                          void *ctx);
+typedef void (*option_fn)(pcap_out_reader_t *reader, uint16_t code, const uint8_t *bytes,
+                          size_t size, void *ctx);
 
 static void each_option(pcap_out_reader_t *reader, size_t at, size_t end, option_fn fn, void *ctx)
 {
@@ -182,11 +173,8 @@ static void each_option(pcap_out_reader_t *reader, size_t at, size_t end, option
     }
 }
 
-static void section_option(pcap_out_reader_t *reader,
-                           uint16_t code,
-                           const uint8_t *bytes,
-                           size_t size,
-                           void *ctx)
+static void section_option(pcap_out_reader_t *reader, uint16_t code, const uint8_t *bytes,
+                           size_t size, void *ctx)
 {
     (void)ctx;
     if (code == NG_OPTION_COMMENT) {
@@ -194,11 +182,8 @@ static void section_option(pcap_out_reader_t *reader,
     }
 }
 
-static void interface_option(pcap_out_reader_t *reader,
-                             uint16_t code,
-                             const uint8_t *bytes,
-                             size_t size,
-                             void *ctx)
+static void interface_option(pcap_out_reader_t *reader, uint16_t code, const uint8_t *bytes,
+                             size_t size, void *ctx)
 {
     interface_t *const interface = ctx;
     if (code == NG_OPTION_INTERFACE_NAME || code == NG_OPTION_INTERFACE_DESCRIPTION) {
@@ -236,11 +221,8 @@ static sim_err_t take_interface(pcap_out_reader_t *reader, size_t end, sim_messa
     return SIM_OK;
 }
 
-static void packet_option(pcap_out_reader_t *reader,
-                          uint16_t code,
-                          const uint8_t *bytes,
-                          size_t size,
-                          void *ctx)
+static void packet_option(pcap_out_reader_t *reader, uint16_t code, const uint8_t *bytes,
+                          size_t size, void *ctx)
 {
     pcap_out_read_frame_t *const frame = ctx;
     if (code == NG_OPTION_COMMENT && reader->text_count < PCAP_OUT_NG_COMMENTS_MAX) {
@@ -261,9 +243,7 @@ static sim_time_t time_of(const pcap_out_reader_t *reader, uint32_t interface, u
     return units * (SIM_PS_PER_S / reader->interfaces[interface].units_per_s);
 }
 
-static sim_err_t take_packet(pcap_out_reader_t *reader,
-                             size_t end,
-                             pcap_out_read_frame_t *frame,
+static sim_err_t take_packet(pcap_out_reader_t *reader, size_t end, pcap_out_read_frame_t *frame,
                              sim_message_t *message)
 {
     if (end < 8 + NG_PACKET_HEADER_BYTES) {
@@ -319,9 +299,7 @@ static sim_err_t take_block(pcap_out_reader_t *reader, size_t *end, sim_message_
     return SIM_OK;
 }
 
-static sim_err_t next_ng(pcap_out_reader_t *reader,
-                         pcap_out_read_frame_t *frame,
-                         bool *end,
+static sim_err_t next_ng(pcap_out_reader_t *reader, pcap_out_read_frame_t *frame, bool *end,
                          sim_message_t *message)
 {
     for (;;) {
@@ -358,9 +336,7 @@ static sim_err_t next_ng(pcap_out_reader_t *reader,
 
 // -- frames
 
-sim_err_t pcap_out_reader_next(pcap_out_reader_t *reader,
-                               pcap_out_read_frame_t *frame,
-                               bool *end,
+sim_err_t pcap_out_reader_next(pcap_out_reader_t *reader, pcap_out_read_frame_t *frame, bool *end,
                                sim_message_t *message)
 {
     *end = false;

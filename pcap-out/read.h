@@ -36,14 +36,12 @@ typedef struct pcap_out_read_frame {
 
 // Opens a file. Fails with SIM_ERR_IO if it cannot be read, SIM_ERR_INVALID if it is no capture of
 // Ethernet frames; messages begin with the path.
-SIM_MUST_CHECK sim_err_t pcap_out_reader_open(const char *path,
-                                              pcap_out_reader_t **reader,
+SIM_MUST_CHECK sim_err_t pcap_out_reader_open(const char *path, pcap_out_reader_t **reader,
                                               sim_message_t *message);
 // Reads the next frame; *end is true where there is none. SIM_ERR_INVALID: the file is cut or
 // broken.
 SIM_MUST_CHECK sim_err_t pcap_out_reader_next(pcap_out_reader_t *reader,
-                                              pcap_out_read_frame_t *frame,
-                                              bool *end,
+                                              pcap_out_read_frame_t *frame, bool *end,
                                               sim_message_t *message);
 const pcap_out_read_interface_t *pcap_out_reader_interface(const pcap_out_reader_t *reader,
                                                            uint32_t index);

@@ -189,9 +189,7 @@ void *pcap_out__ring_memory(ring_node_t *node, size_t bytes)
     return take_memory(node, bytes);
 }
 
-pcap_out_ring_t *pcap_out_ring_create(sim_t *sim,
-                                      size_t node_count,
-                                      uint64_t bytes,
+pcap_out_ring_t *pcap_out_ring_create(sim_t *sim, size_t node_count, uint64_t bytes,
                                       uint32_t snaplen_bytes)
 {
     pcap_out_ring_t *const ring = sim_alloc(sizeof(*ring));
@@ -284,12 +282,9 @@ static void received(net_log_t *log, const net_port_t *port, const net_packet_t 
     }
 }
 
-void pcap_out_ring_attach(pcap_out_ring_t *ring,
-                          net_node_t *node,
-                          pcap_out_ring_note_fn received_fn,
-                          pcap_out_ring_note_fn sent,
-                          pcap_out_ring_note_fn again,
-                          void *ctx)
+void pcap_out_ring_attach(pcap_out_ring_t *ring, net_node_t *node,
+                          pcap_out_ring_note_fn received_fn, pcap_out_ring_note_fn sent,
+                          pcap_out_ring_note_fn again, void *ctx)
 {
     ring_node_t *const own = node_of(ring, &node->sim);
     own->log.received = received;
@@ -306,10 +301,8 @@ void pcap_out_ring_watch(pcap_out_ring_t *ring, const net_t *net, const pcap_out
     ring->watched = *moments;
 }
 
-void pcap_out_ring_choose(pcap_out_ring_t *ring,
-                          const bool *chosen,
-                          pcap_out_ring_noted_fn noted_bytes,
-                          void *ctx)
+void pcap_out_ring_choose(pcap_out_ring_t *ring, const bool *chosen,
+                          pcap_out_ring_noted_fn noted_bytes, void *ctx)
 {
     ring->chosen = chosen;
     ring->noted_bytes = noted_bytes;
@@ -351,11 +344,8 @@ static void *put(pcap_out_ring_t *ring, const net_port_t *port, ring_kind_t kind
     return memory;
 }
 
-static pcap_out_note_t *put_note(pcap_out_ring_t *ring,
-                                 const net_port_t *port,
-                                 const net_packet_t *packet,
-                                 ring_kind_t kind,
-                                 size_t note_bytes)
+static pcap_out_note_t *put_note(pcap_out_ring_t *ring, const net_port_t *port,
+                                 const net_packet_t *packet, ring_kind_t kind, size_t note_bytes)
 {
     ring_note_t *const noted =
         put(ring, port, kind, sizeof(*noted) - sizeof(noted->note) + note_bytes);
@@ -363,10 +353,8 @@ static pcap_out_note_t *put_note(pcap_out_ring_t *ring,
     return &noted->note;
 }
 
-pcap_out_note_t *pcap_out_ring_frame(pcap_out_ring_t *ring,
-                                     const net_port_t *port,
-                                     const net_packet_t *packet,
-                                     pcap_out_place_t place,
+pcap_out_note_t *pcap_out_ring_frame(pcap_out_ring_t *ring, const net_port_t *port,
+                                     const net_packet_t *packet, pcap_out_place_t place,
                                      size_t note_bytes)
 {
     const ring_kind_t kind = place == PCAP_OUT_SENT       ? RING_NOTED_SENT
@@ -415,18 +403,15 @@ pcap_out_last_t pcap_out_ring_last(const pcap_out_ring_t *ring, const net_node_t
     return (pcap_out_last_t){0};
 }
 
-void pcap_out_ring_comment(pcap_out_ring_t *ring,
-                           const net_port_t *port,
-                           const net_packet_t *packet,
-                           const pcap_out_note_t *comment,
+void pcap_out_ring_comment(pcap_out_ring_t *ring, const net_port_t *port,
+                           const net_packet_t *packet, const pcap_out_note_t *comment,
                            const net_log_entry_t *on)
 {
     ring_comment_t *const noted = put(ring, port, RING_COMMENT, sizeof(*noted));
     *noted = (ring_comment_t){.note = *comment, .packet = packet, .on = on};
 }
 
-void pcap_out_ring_contents(pcap_out_ring_t *ring,
-                            const net_port_t *port,
+void pcap_out_ring_contents(pcap_out_ring_t *ring, const net_port_t *port,
                             const net_packet_t *packet)
 {
     const size_t bytes = sizeof(pcap_out_note_t) + pcap_out_note_packet_bytes(port, packet);

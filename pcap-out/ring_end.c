@@ -88,10 +88,7 @@ static bool is_wanted(const all_t *all, const frame_t *frame)
 
 // -- gathering
 
-static void add_frame(all_t *all,
-                      uint32_t node,
-                      const net_log_entry_t *entry,
-                      uint32_t kind,
+static void add_frame(all_t *all, uint32_t node, const net_log_entry_t *entry, uint32_t kind,
                       uint32_t port)
 {
     const sim_node_t *const sim = &net_node_at(all->net, node)->sim;
@@ -470,11 +467,8 @@ static uint64_t hand_on(all_t *all, uint64_t left_bytes, pcap_out_ring_fn fn, vo
     return handed;
 }
 
-uint64_t pcap_out_ring_take(pcap_out_ring_t *ring,
-                            const net_t *net,
-                            pcap_out_ring_bytes_fn bytes_of,
-                            pcap_out_ring_fn fn,
-                            void *ctx)
+uint64_t pcap_out_ring_take(pcap_out_ring_t *ring, const net_t *net,
+                            pcap_out_ring_bytes_fn bytes_of, pcap_out_ring_fn fn, void *ctx)
 {
     all_t all = {
         .ring = ring,

@@ -105,9 +105,7 @@ static void put_le(unsigned char *to, size_t value, size_t size)
 }
 
 // Returns what stands at the begin of the file for these bytes; the caller frees it.
-static unsigned char *head_of(const pcap_out_sink_t *sink,
-                              const void *bytes,
-                              size_t size_bytes,
+static unsigned char *head_of(const pcap_out_sink_t *sink, const void *bytes, size_t size_bytes,
                               size_t *head_bytes)
 {
     static const unsigned char header[MEMBER_HEADER_BYTES] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255};
@@ -170,10 +168,7 @@ sim_err_t pcap_out_sink_open(const char *path, pcap_out_sink_t **sink, sim_messa
     *sink = NULL;
     const int descriptor = sim_own_file_open(path, O_WRONLY);
     if (descriptor < 0) {
-        return sim_fail(message,
-                        SIM_ERR_IO,
-                        "%s: cannot be created: %s",
-                        path,
+        return sim_fail(message, SIM_ERR_IO, "%s: cannot be created: %s", path,
                         sim_own_file_reason(errno));
     }
     pcap_out_sink_t *const made = sim_alloc(sizeof(*made));

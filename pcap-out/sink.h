@@ -14,8 +14,7 @@ typedef struct pcap_out_sink pcap_out_sink_t;
 
 // Creates or truncates the file. The caller closes *sink; on failure it is NULL. Fails with
 // SIM_ERR_IO and a message if the file cannot be created.
-SIM_MUST_CHECK sim_err_t pcap_out_sink_open(const char *path,
-                                            pcap_out_sink_t **sink,
+SIM_MUST_CHECK sim_err_t pcap_out_sink_open(const char *path, pcap_out_sink_t **sink,
                                             sim_message_t *message);
 
 // Writes all bytes and returns true; false after an error of this or an earlier call.

@@ -9,8 +9,7 @@ SIM_C_BEGIN
 
 // Writes FOLDER/hosts (IP address and name of each interface, as in hosts(5)) and FOLDER/ethers
 // (MAC address and name of each port, as in ethers(5)).
-SIM_MUST_CHECK sim_err_t results_write_names(const world_t *world,
-                                             const char *folder,
+SIM_MUST_CHECK sim_err_t results_write_names(const world_t *world, const char *folder,
                                              world_error_t *error);
 
 SIM_C_END

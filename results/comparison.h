@@ -76,16 +76,13 @@ typedef struct results_comparison_table {
 
 // Returns the row of that key. A new one is made behind the last one asked for. label may be NULL.
 results_comparison_row_t *results_comparison_row(results_comparison_table_t *table,
-                                                 results_comparison_unit_t unit,
-                                                 const char *key,
+                                                 results_comparison_unit_t unit, const char *key,
                                                  const char *label);
 void results_comparison_put(results_comparison_row_t *row, size_t run, double value);
 void results_comparison_put_text(results_comparison_row_t *row, size_t run, const char *text);
 // Fills the rows of one run from its summary.
-SIM_MUST_CHECK sim_err_t results_comparison_take(results_comparison_table_t *table,
-                                                 size_t run,
-                                                 const json_t *summary,
-                                                 world_error_t *error);
+SIM_MUST_CHECK sim_err_t results_comparison_take(results_comparison_table_t *table, size_t run,
+                                                 const json_t *summary, world_error_t *error);
 
 // Returns the number in a summary that a comparison tells under the key, also where no field of
 // summary.json has that path ("nics.wqe_hit_share"); RESULTS_COMPARISON_NONE if there is none.
@@ -96,8 +93,7 @@ bool results_comparison_has_nic_key(const char *key);
 // Reads the folders and fills the table: names, parameters, summaries, columns. Free it with
 // results_comparison_close, also on error.
 SIM_MUST_CHECK sim_err_t results_comparison_open(results_comparison_table_t *table,
-                                                 const char *const *folders,
-                                                 size_t count,
+                                                 const char *const *folders, size_t count,
                                                  world_error_t *error);
 void results_comparison_close(results_comparison_table_t *table);
 
@@ -111,13 +107,11 @@ typedef struct results_spread {
 
 results_spread_t results_spread(const double *values, size_t count);
 results_spread_t results_comparison_spread(const results_comparison_table_t *table,
-                                           const results_comparison_row_t *row,
-                                           size_t column);
+                                           const results_comparison_row_t *row, size_t column);
 // Returns the spread of the differences to column `base`. Pairs runs by their seeds: runs of one
 // seed have the same traffic.
 results_spread_t results_comparison_difference(const results_comparison_table_t *table,
-                                               const results_comparison_row_t *row,
-                                               size_t column,
+                                               const results_comparison_row_t *row, size_t column,
                                                size_t base);
 // Returns whether the 95 % interval excludes 0.
 bool results_spread_is_not_zero(const results_spread_t *spread);

@@ -27,10 +27,8 @@ typedef struct results_csv results_csv_t;
 // Opens a file and finds the columns in its header. names must outlive it. SIM_ERR_IO: cannot be
 // read; SIM_ERR_INVALID: a column is missing, or the file is cut in its header. A name that begins
 // with "?" may be missing; its cells are empty then.
-SIM_MUST_CHECK sim_err_t results_csv_open(const char *path,
-                                          const char *const *names,
-                                          size_t name_count,
-                                          results_csv_t **csv,
+SIM_MUST_CHECK sim_err_t results_csv_open(const char *path, const char *const *names,
+                                          size_t name_count, results_csv_t **csv,
                                           world_error_t *error);
 // Reads the next row; *end becomes true where there is none. Cells are valid until the next call.
 SIM_MUST_CHECK sim_err_t results_csv_next(results_csv_t *csv, bool *end, world_error_t *error);
@@ -40,18 +38,13 @@ void results_csv_close(results_csv_t *csv);
 const char *results_csv_text(const results_csv_t *csv, size_t index);
 // Reads the cell as a decimal number times `one` (a power of ten up to 10^6), exactly. A cell that
 // is no number or has more digits is an error.
-SIM_MUST_CHECK sim_err_t results_csv_number(const results_csv_t *csv,
-                                            size_t index,
-                                            uint64_t one,
-                                            uint64_t *value,
-                                            world_error_t *error);
+SIM_MUST_CHECK sim_err_t results_csv_number(const results_csv_t *csv, size_t index, uint64_t one,
+                                            uint64_t *value, world_error_t *error);
 
 // Reads the cell as a time in nanoseconds and stores it as ps in *before_ps. It must not be before
 // *before_ps and must be below 2^62 ps (53 days).
-SIM_MUST_CHECK sim_err_t results_csv_time(const results_csv_t *csv,
-                                          size_t index,
-                                          sim_time_t *before_ps,
-                                          world_error_t *error);
+SIM_MUST_CHECK sim_err_t results_csv_time(const results_csv_t *csv, size_t index,
+                                          sim_time_t *before_ps, world_error_t *error);
 
 SIM_C_END
 

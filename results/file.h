@@ -13,8 +13,7 @@ SIM_C_BEGIN
 typedef struct results_file results_file_t;
 
 // Creates or truncates a file. On success *file is the caller's until results_file_close.
-SIM_MUST_CHECK sim_err_t results_file_open(const char *path,
-                                           results_file_t **file,
+SIM_MUST_CHECK sim_err_t results_file_open(const char *path, results_file_t **file,
                                            world_error_t *error);
 // Makes a file of an open descriptor, which is closed with the file. Messages use `name`.
 results_file_t *results_file_on(int descriptor, const char *name);
@@ -31,10 +30,8 @@ void results_file_put_csv(results_file_t *file, const char *text);
 SIM_MUST_CHECK sim_err_t results_file_close(results_file_t *file, world_error_t *error);
 // Writes FOLDER/NAME: opens it, calls put, and closes it.
 typedef void (*results_put_fn)(results_file_t *file, const void *what);
-SIM_MUST_CHECK sim_err_t results_file_write(const char *folder,
-                                            const char *name,
-                                            results_put_fn put,
-                                            const void *what,
+SIM_MUST_CHECK sim_err_t results_file_write(const char *folder, const char *name,
+                                            results_put_fn put, const void *what,
                                             world_error_t *error);
 
 SIM_C_END

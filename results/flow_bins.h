@@ -40,8 +40,7 @@ void results_flow_bins_fini(results_flow_bins_t *flows);
 void results_flow_bins_add(results_flow_bins_t *flows, const app_flow_result_t *flow);
 
 // Adds the bytes that the flow had delivered when the run ended at end_ps, and its rate.
-void results_flow_bins_add_progress(results_flow_bins_t *flows,
-                                    const app_flow_result_t *flow,
+void results_flow_bins_add_progress(results_flow_bins_t *flows, const app_flow_result_t *flow,
                                     sim_time_t end_ps);
 // Returns Jain's index of the rates, (sum)^2 / (count x sum of squares): 1 where all are equal, NAN
 // without flows.

@@ -11,8 +11,7 @@ SIM_C_BEGIN
 // summary.json of an earlier run or the remains of a killed one. SIM_ERR_EXISTS: something else is
 // there, or scenario_file, which is to be run, lies in it. Passes a folder that another run has
 // locked, since that run may be moving its files. Changes nothing.
-SIM_MUST_CHECK sim_err_t results_folder_check(const char *folder,
-                                              const char *scenario_file,
+SIM_MUST_CHECK sim_err_t results_folder_check(const char *folder, const char *scenario_file,
                                               world_error_t *error);
 
 // Makes the folder with its parents. SIM_ERR_IO: that fails, or files cannot be made in it.

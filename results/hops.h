@@ -13,15 +13,12 @@ typedef struct results_hops results_hops_t;
 
 // Opens hops.csv in folder and listens to all ports of the world, before its run. *hops is NULL if
 // the scenario asks for no rows.
-SIM_MUST_CHECK sim_err_t results_hops_create(const world_t *world,
-                                             const char *folder,
-                                             results_hops_t **hops,
-                                             world_error_t *error);
+SIM_MUST_CHECK sim_err_t results_hops_create(const world_t *world, const char *folder,
+                                             results_hops_t **hops, world_error_t *error);
 
 // Closes the file after the run, notes in results (NULL: nowhere) what it leaves out, and frees
 // hops (NULL: does nothing) also on failure.
-SIM_MUST_CHECK sim_err_t results_hops_close(results_hops_t *hops,
-                                            results_t *results,
+SIM_MUST_CHECK sim_err_t results_hops_close(results_hops_t *hops, results_t *results,
                                             world_error_t *error);
 
 SIM_C_END

@@ -20,10 +20,8 @@ typedef struct results_lock results_lock_t;
 // SIM_ERR_STATE: another process has it; the message says which. SIM_ERR_IO: the file cannot be
 // made. The caller releases *lock with results_lock_release. A file system without locks gives a
 // lock that keeps nobody out.
-SIM_MUST_CHECK sim_err_t results_lock_take(const char *folder,
-                                           const char *file,
-                                           results_lock_t **lock,
-                                           world_error_t *error);
+SIM_MUST_CHECK sim_err_t results_lock_take(const char *folder, const char *file,
+                                           results_lock_t **lock, world_error_t *error);
 
 // Removes the lock's file, and the stage if nothing is left in it, and gives the lock back. lock
 // may be NULL.

@@ -19,9 +19,7 @@ typedef struct results_clock {
 } results_clock_t;
 
 // Returns the manifest of the run and of the files that are in folder now. Free it with sim_free.
-char *results_manifest_text(const world_t *world,
-                            const results_t *results,
-                            const char *folder,
+char *results_manifest_text(const world_t *world, const results_t *results, const char *folder,
                             const results_clock_t *clock);
 
 SIM_C_END

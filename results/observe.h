@@ -14,16 +14,14 @@ typedef struct results_observers results_observers_t;
 
 // Opens the files in folder (which has a folder captures/ where the scenario has captures) and
 // attaches to the world, before its run. folder NULL: no files, only what the summary tells.
-SIM_MUST_CHECK sim_err_t results_observers_create(const world_t *world,
-                                                  const char *folder,
+SIM_MUST_CHECK sim_err_t results_observers_create(const world_t *world, const char *folder,
                                                   results_observers_t **observers,
                                                   world_error_t *error);
 
 // Completes and closes the files after the run. Fills in results the counts of rows and frames and
 // the roots of pauses. Frees the observers also on failure, whose message is that of the first
 // incomplete file.
-SIM_MUST_CHECK sim_err_t results_observers_close(results_observers_t *observers,
-                                                 results_t *results,
+SIM_MUST_CHECK sim_err_t results_observers_close(results_observers_t *observers, results_t *results,
                                                  world_error_t *error);
 
 SIM_C_END

@@ -11,16 +11,14 @@ typedef struct results_series_writer results_series_writer_t;
 
 // Opens FOLDER/series.csv and attaches to the world, before its run. *writer is NULL where the
 // scenario has no series; also on failure.
-SIM_MUST_CHECK sim_err_t results_series_writer_create(const world_t *world,
-                                                      const char *folder,
+SIM_MUST_CHECK sim_err_t results_series_writer_create(const world_t *world, const char *folder,
                                                       results_series_writer_t **writer,
                                                       world_error_t *error);
 
 // Completes, closes and frees the file after the run, or instead of it with results NULL. results
 // gets the numbers of rows and a note for each series without any.
 SIM_MUST_CHECK sim_err_t results_series_writer_close(results_series_writer_t *writer,
-                                                     results_t *results,
-                                                     world_error_t *error);
+                                                     results_t *results, world_error_t *error);
 
 SIM_C_END
 

@@ -18,19 +18,15 @@ void results_pause_bins_destroy(results_pause_bins_t *bins); // NULL is allowed
 
 // Records that the peer stopped the class (paused) or that the pause is over. Call it in order of
 // time.
-void results_pause_bins_take(results_pause_bins_t *bins,
-                             sim_time_t time_ps,
-                             const net_port_t *port,
-                             uint32_t priority,
-                             bool paused);
+void results_pause_bins_take(results_pause_bins_t *bins, sim_time_t time_ps, const net_port_t *port,
+                             uint32_t priority, bool paused);
 // Ends the run at end_ps, and with it all pauses that still hold.
 void results_pause_bins_end(results_pause_bins_t *bins, sim_time_t end_ps);
 
 // Writes FOLDER/pauses.csv, by port, class and time; only a header where nothing was stopped. Call
 // it after results_pause_bins_end.
 SIM_MUST_CHECK sim_err_t results_pause_bins_write(const results_pause_bins_t *bins,
-                                                  const char *folder,
-                                                  world_error_t *error);
+                                                  const char *folder, world_error_t *error);
 
 SIM_C_END
 

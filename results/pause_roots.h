@@ -44,18 +44,15 @@ void results_pause_roots_destroy(results_pause_roots_t *roots);
 
 // Fills word from a trace. Call it in the node's own turn: it reads that node, and writes only what
 // is kept for the trace's port.
-void results_pause_word_of(results_pause_roots_t *roots,
-                           const net_trace_t *trace,
+void results_pause_word_of(results_pause_roots_t *roots, const net_trace_t *trace,
                            results_pause_word_t *word);
 // Records a word. Call it in order of time.
-void results_pause_roots_take(results_pause_roots_t *roots,
-                              sim_time_t time_ps,
+void results_pause_roots_take(results_pause_roots_t *roots, sim_time_t time_ps,
                               const results_pause_word_t *word);
 // Returns the root of the pause that stops a class of a port (whose peer told it so); NULL:
 // unknown.
 const results_pause_root_t *results_pause_root_of(const results_pause_roots_t *roots,
-                                                  const net_port_t *stopped,
-                                                  uint32_t priority);
+                                                  const net_port_t *stopped, uint32_t priority);
 // Ends all open pauses. The roots can be read afterwards, those first whose pauses lasted longest
 // in sum.
 void results_pause_roots_end(results_pause_roots_t *roots, sim_time_t end_ps);

@@ -34,10 +34,8 @@ results_reordered_t results_reordering_total(const results_reordering_t *reorder
 // connection whose first packet had this UDP source port. All are 0 if nothing arrived, or
 // reordering is NULL.
 results_reordered_t results_reordering_of(const results_reordering_t *reordering,
-                                          const net_node_t *node,
-                                          uint32_t source,
-                                          uint32_t destination,
-                                          uint16_t udp_source_port);
+                                          const net_node_t *node, uint32_t source,
+                                          uint32_t destination, uint16_t udp_source_port);
 
 SIM_C_END
 

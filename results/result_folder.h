@@ -11,8 +11,7 @@
 SIM_C_BEGIN
 
 // Reads FOLDER/summary.json. The caller owns *summary. The message names a missing file.
-SIM_MUST_CHECK sim_err_t results_result_summary(const char *folder,
-                                                json_t **summary,
+SIM_MUST_CHECK sim_err_t results_result_summary(const char *folder, json_t **summary,
                                                 world_error_t *error);
 
 // Returns the name of a run: the last name in the folder's path. Free it with sim_free.
@@ -28,11 +27,8 @@ bool results_result_is_sweep(const char *folder);
 // Lists folders of runs: each of `folders`, or, where one holds a sweep, those of its runs that
 // have results, in the order of runs.csv. SIM_ERR_IO or SIM_ERR_INVALID: a folder does not exist,
 // or a runs.csv cannot be read. Free each of *runs and *runs itself with sim_free, also on error.
-SIM_MUST_CHECK sim_err_t results_result_runs(const char *const *folders,
-                                             size_t count,
-                                             char ***runs,
-                                             size_t *run_count,
-                                             world_error_t *error);
+SIM_MUST_CHECK sim_err_t results_result_runs(const char *const *folders, size_t count, char ***runs,
+                                             size_t *run_count, world_error_t *error);
 
 SIM_C_END
 

@@ -66,9 +66,7 @@ typedef struct results {
 } results_t;
 
 // Gathers the totals of a finished run. Takes the span. Free the contents with results_fini.
-void results_init(results_t *results,
-                  const world_t *world,
-                  sim_ended_t ended,
+void results_init(results_t *results, const world_t *world, sim_ended_t ended,
                   results_span_t *span);
 void results_fini(results_t *results);
 // run/remarks.c: adds warnings about what happened in a run that has ended.

@@ -57,16 +57,14 @@ typedef struct results_options {
 // be built, or the folder cannot be used. In ranks, all ranks fail together: the text of error is
 // empty at those that another one lets down. The scenario must outlive the run.
 SIM_MUST_CHECK sim_err_t results_execute(world_scenario_t *scenario,
-                                         const results_options_t *options,
-                                         results_run_t **run,
+                                         const results_options_t *options, results_run_t **run,
                                          world_error_t *error);
 void results_run_destroy(results_run_t *run);
 
 // Lets all ranks go on or fail together, and returns what this one should do. A rank that another
 // one lets down gets an empty text in error; the lowest one that failed keeps its own. ranks NULL:
 // returns result.
-SIM_MUST_CHECK sim_err_t results_together(const sim_ranks_t *ranks,
-                                          sim_err_t result,
+SIM_MUST_CHECK sim_err_t results_together(const sim_ranks_t *ranks, sim_err_t result,
                                           world_error_t *error);
 
 const world_t *results_world(const results_run_t *run);

@@ -22,8 +22,7 @@ const char *results_metric_unit(const char *metric);
 json_t *results_words_json(const char *words);
 // Returns the parts that the attribute of this path and default chooses from, as a list; NULL if it
 // names no part. The reference is the caller's.
-json_t *results_names_json(const world_registry_t *registry,
-                           const char *path,
+json_t *results_names_json(const world_registry_t *registry, const char *path,
                            const char *default_text);
 // Returns a JSON Schema of the scenario files that the registry can load.
 json_t *results_scenario_schema_json(const world_registry_t *registry);

@@ -13,9 +13,7 @@ SIM_C_BEGIN
 // captures/ in both. A file in FOLDER that is not regular (a symbolic link, a device) is written
 // through: the stage has a link to it. *stage is freed with sim_free. SIM_ERR_IO: a folder cannot
 // be made or written into; the caller knows it before anything is simulated.
-SIM_MUST_CHECK sim_err_t results_stage_open(const char *folder,
-                                            bool with_captures,
-                                            char **stage,
+SIM_MUST_CHECK sim_err_t results_stage_open(const char *folder, bool with_captures, char **stage,
                                             world_error_t *error);
 
 // Replaces the files of an earlier run by those of the stage, and empties the stage but for

@@ -153,29 +153,21 @@ extern const results_table_t results_operation_table; // operations.csv
 extern const results_table_t *const results_tables[]; // all of them; ends with NULL
 
 // Opens FOLDER/<the table's file> and writes its header; the caller closes it.
-SIM_MUST_CHECK sim_err_t results_table_open(const results_table_t *table,
-                                            const char *folder,
-                                            results_file_t **file,
-                                            world_error_t *error);
+SIM_MUST_CHECK sim_err_t results_table_open(const results_table_t *table, const char *folder,
+                                            results_file_t **file, world_error_t *error);
 void results_table_put_header(const results_table_t *table, results_file_t *file);
 void results_table_put_row(const results_table_t *table, results_file_t *file, const void *row);
 
 // Writes FOLDER/flows.csv, FOLDER/apps.csv and FOLDER/ports.csv.
-SIM_MUST_CHECK sim_err_t results_write_flows(const world_t *world,
-                                             const results_t *results,
-                                             const char *folder,
-                                             world_error_t *error);
-SIM_MUST_CHECK sim_err_t results_write_apps(const world_t *world,
-                                            const char *folder,
+SIM_MUST_CHECK sim_err_t results_write_flows(const world_t *world, const results_t *results,
+                                             const char *folder, world_error_t *error);
+SIM_MUST_CHECK sim_err_t results_write_apps(const world_t *world, const char *folder,
                                             world_error_t *error);
-SIM_MUST_CHECK sim_err_t results_write_ports(const world_t *world,
-                                             const results_t *results,
-                                             const char *folder,
-                                             world_error_t *error);
+SIM_MUST_CHECK sim_err_t results_write_ports(const world_t *world, const results_t *results,
+                                             const char *folder, world_error_t *error);
 
 // Writes FOLDER/operations.csv.
-SIM_MUST_CHECK sim_err_t results_write_operations(const world_t *world,
-                                                  const char *folder,
+SIM_MUST_CHECK sim_err_t results_write_operations(const world_t *world, const char *folder,
                                                   world_error_t *error);
 // Returns how many operations have started beyond those that operations.csv holds; 0 if the run
 // writes none.

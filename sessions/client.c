@@ -121,8 +121,7 @@ static void set_number(json_t *object, const char *name, uint64_t number)
 
 // -- opening and closing
 
-static int start_program(rocesim_session_t *session,
-                         const char *scenario,
+static int start_program(rocesim_session_t *session, const char *scenario,
                          const rocesim_session_options_t *options)
 {
     int ends[2];
@@ -150,22 +149,15 @@ static int start_program(rocesim_session_t *session,
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    const int error = posix_spawnp(&session->child,
-                                   program,
-                                   &actions,
-                                   NULL,
-                                   (char *const *)(uintptr_t)words,
-                                   environ);
+    const int error = posix_spawnp(&session->child, program, &actions, NULL,
+                                   (char *const *)(uintptr_t)words, environ);
     posix_spawn_file_actions_destroy(&actions);
     free((void *)words);
     (void)close(ends[1]);
     session->socket_fd = ends[0];
     if (error != 0) {
         session->child = 0;
-        snprintf(session->error,
-                 sizeof(session->error),
-                 "%s cannot be started: %s",
-                 program,
+        snprintf(session->error, sizeof(session->error), "%s cannot be started: %s", program,
                  strerror(error));
         return -1;
     }
@@ -322,8 +314,7 @@ static json_t *describe(const rocesim_transfer_t *transfer)
     return object;
 }
 
-int rocesim_session_submit(rocesim_session_t *session,
-                           const rocesim_transfer_t *transfer,
+int rocesim_session_submit(rocesim_session_t *session, const rocesim_transfer_t *transfer,
                            uint64_t *id)
 {
     json_t *const answer = make_call(session, "submit", describe(transfer));
@@ -337,10 +328,8 @@ int rocesim_session_submit(rocesim_session_t *session,
     return 0;
 }
 
-int rocesim_session_submit_many(rocesim_session_t *session,
-                                const rocesim_transfer_t *transfers,
-                                size_t count,
-                                uint64_t *ids)
+int rocesim_session_submit_many(rocesim_session_t *session, const rocesim_transfer_t *transfers,
+                                size_t count, uint64_t *ids)
 {
     json_t *const arguments = json_object();
     json_t *const list = json_array();
@@ -363,8 +352,7 @@ int rocesim_session_submit_many(rocesim_session_t *session,
 // -- programs
 
 // Makes a call with a program. Returns NULL with an error.
-static json_t *call_with_program(rocesim_session_t *session,
-                                 const char *name,
+static json_t *call_with_program(rocesim_session_t *session, const char *name,
                                  const rocesim_program_t *program)
 {
     json_error_t wrong;
@@ -387,8 +375,7 @@ static json_t *call_with_program(rocesim_session_t *session,
     return make_call(session, name, arguments);
 }
 
-int rocesim_session_submit_program(rocesim_session_t *session,
-                                   const rocesim_program_t *program,
+int rocesim_session_submit_program(rocesim_session_t *session, const rocesim_program_t *program,
                                    uint64_t *id)
 {
     json_t *const answer = call_with_program(session, "submit", program);
@@ -402,8 +389,7 @@ int rocesim_session_submit_program(rocesim_session_t *session,
     return 0;
 }
 
-int rocesim_session_estimate_program(rocesim_session_t *session,
-                                     const rocesim_program_t *program,
+int rocesim_session_estimate_program(rocesim_session_t *session, const rocesim_program_t *program,
                                      uint64_t *took_ps)
 {
     json_t *const answer = call_with_program(session, "estimate", program);
@@ -427,10 +413,8 @@ static rocesim_outcome_t outcome_of(const json_t *object)
 }
 
 // Takes the completions and the time of an answer, which may be NULL.
-static int take_progress(rocesim_session_t *session,
-                         json_t *answer,
-                         const rocesim_completion_t **completions,
-                         size_t *count)
+static int take_progress(rocesim_session_t *session, json_t *answer,
+                         const rocesim_completion_t **completions, size_t *count)
 {
     const json_t *const list = json_object_get(answer, "completions");
     const size_t ended = json_array_size(list);
@@ -468,20 +452,16 @@ static int take_progress(rocesim_session_t *session,
     return 0;
 }
 
-int rocesim_session_advance(rocesim_session_t *session,
-                            uint64_t until_ps,
-                            const rocesim_completion_t **completions,
-                            size_t *count)
+int rocesim_session_advance(rocesim_session_t *session, uint64_t until_ps,
+                            const rocesim_completion_t **completions, size_t *count)
 {
     json_t *const arguments = json_object();
     set_number(arguments, "until_ps", until_ps);
     return take_progress(session, make_call(session, "advance", arguments), completions, count);
 }
 
-int rocesim_session_next_completion(rocesim_session_t *session,
-                                    uint64_t until_ps,
-                                    const rocesim_completion_t **completions,
-                                    size_t *count)
+int rocesim_session_next_completion(rocesim_session_t *session, uint64_t until_ps,
+                                    const rocesim_completion_t **completions, size_t *count)
 {
     json_t *const arguments = json_object();
     if (until_ps < ROCESIM_NEVER) {
@@ -490,9 +470,7 @@ int rocesim_session_next_completion(rocesim_session_t *session,
     if (session->slack_ps > 0) {
         set_number(arguments, "slack_ps", session->slack_ps);
     }
-    return take_progress(session,
-                         make_call(session, "next_completion", arguments),
-                         completions,
+    return take_progress(session, make_call(session, "next_completion", arguments), completions,
                          count);
 }
 
@@ -515,8 +493,7 @@ int rocesim_session_cancel(rocesim_session_t *session, uint64_t id)
     return answer == NULL ? -1 : 0;
 }
 
-int rocesim_session_estimate(rocesim_session_t *session,
-                             const rocesim_transfer_t *transfer,
+int rocesim_session_estimate(rocesim_session_t *session, const rocesim_transfer_t *transfer,
                              uint64_t *took_ps)
 {
     json_t *const answer = make_call(session, "estimate", describe(transfer));

@@ -81,33 +81,25 @@ const char *rocesim_session_host_name(const rocesim_session_t *session, size_t h
 uint64_t rocesim_session_now_ps(const rocesim_session_t *session);
 
 // Submits a transfer; *id is its number, from 0. A start that has passed is refused.
-int rocesim_session_submit(rocesim_session_t *session,
-                           const rocesim_transfer_t *transfer,
+int rocesim_session_submit(rocesim_session_t *session, const rocesim_transfer_t *transfer,
                            uint64_t *id);
 // Submits many transfers in one message; ids has room for count numbers, or is NULL. After an error
 // some of them may have been submitted.
-int rocesim_session_submit_many(rocesim_session_t *session,
-                                const rocesim_transfer_t *transfers,
-                                size_t count,
-                                uint64_t *ids);
+int rocesim_session_submit_many(rocesim_session_t *session, const rocesim_transfer_t *transfers,
+                                size_t count, uint64_t *ids);
 // Submits a program; *id is its number among those of transfers. id may be NULL.
-int rocesim_session_submit_program(rocesim_session_t *session,
-                                   const rocesim_program_t *program,
+int rocesim_session_submit_program(rocesim_session_t *session, const rocesim_program_t *program,
                                    uint64_t *id);
 // Runs everything before until_ps. *completions lists what has ended since the last call, by time;
 // it is valid until the next call.
-int rocesim_session_advance(rocesim_session_t *session,
-                            uint64_t until_ps,
-                            const rocesim_completion_t **completions,
-                            size_t *count);
+int rocesim_session_advance(rocesim_session_t *session, uint64_t until_ps,
+                            const rocesim_completion_t **completions, size_t *count);
 // Runs until the next transfer ends, or until_ps (ROCESIM_NEVER: as long as it takes). The time is
 // then 1 ps after the completion, so that a transfer that answers it can begin. *count is 0 if none
 // ends. With rocesim_session_set_slack, the time is up to slack_ps after the completion, which is
 // faster to find; completions up to that time are listed.
-int rocesim_session_next_completion(rocesim_session_t *session,
-                                    uint64_t until_ps,
-                                    const rocesim_completion_t **completions,
-                                    size_t *count);
+int rocesim_session_next_completion(rocesim_session_t *session, uint64_t until_ps,
+                                    const rocesim_completion_t **completions, size_t *count);
 void rocesim_session_set_slack(rocesim_session_t *session, uint64_t slack_ps);
 // Returns whether the last of these calls ended since nothing useful happens any more, although
 // transfers are open.
@@ -115,11 +107,9 @@ int rocesim_session_stalled(const rocesim_session_t *session);
 // Cancels a transfer: one that has not begun never does, one that runs posts nothing more.
 int rocesim_session_cancel(rocesim_session_t *session, uint64_t id);
 // Tells how long a transfer would take, without changing anything.
-int rocesim_session_estimate(rocesim_session_t *session,
-                             const rocesim_transfer_t *transfer,
+int rocesim_session_estimate(rocesim_session_t *session, const rocesim_transfer_t *transfer,
                              uint64_t *took_ps);
-int rocesim_session_estimate_program(rocesim_session_t *session,
-                                     const rocesim_program_t *program,
+int rocesim_session_estimate_program(rocesim_session_t *session, const rocesim_program_t *program,
                                      uint64_t *took_ps);
 // Keeps the present state, and comes back to the one that was kept last.
 int rocesim_session_mark(rocesim_session_t *session);

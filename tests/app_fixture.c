@@ -21,9 +21,7 @@ void world_init(world_t *world)
 
 // -- settings
 
-sim_err_t world_set(const sim_attr_table_t *table,
-                    void *config,
-                    const char *settings,
+sim_err_t world_set(const sim_attr_table_t *table, void *config, const char *settings,
                     sim_message_t *message)
 {
     char text[4096];
@@ -74,9 +72,7 @@ static const nic_config_t *nic_config(const char *name, void *ctx)
     return &world->nic_now;
 }
 
-static void link_config(const net_node_t *a,
-                        const net_node_t *b,
-                        net_link_config_t *config,
+static void link_config(const net_node_t *a, const net_node_t *b, net_link_config_t *config,
                         void *ctx)
 {
     const world_t *const world = ctx;
@@ -111,9 +107,7 @@ void world_complete(world_t *world)
     world->runtime = app_runtime_create(world->net);
 }
 
-sim_err_t world_try_build(world_t *world,
-                          const char *topology,
-                          const char *settings,
+sim_err_t world_try_build(world_t *world, const char *topology, const char *settings,
                           sim_message_t *message)
 {
     const topo_ops_t *const ops = topo_find(topology);
@@ -168,9 +162,7 @@ static bool matches_any(const char *pattern, const char *name)
     }
 }
 
-static sim_err_t find_hosts(const char *pattern,
-                            app_hosts_t *hosts,
-                            sim_message_t *message,
+static sim_err_t find_hosts(const char *pattern, app_hosts_t *hosts, sim_message_t *message,
                             void *ctx)
 {
     const world_t *const world = ctx;
@@ -190,10 +182,7 @@ static sim_err_t find_hosts(const char *pattern,
     return SIM_OK;
 }
 
-static sim_err_t read_file(const char *name,
-                           char **text,
-                           size_t *size,
-                           sim_message_t *message,
+static sim_err_t read_file(const char *name, char **text, size_t *size, sim_message_t *message,
                            void *ctx)
 {
     const world_t *const world = ctx;
@@ -215,10 +204,7 @@ static const app_ops_t *find_app(const char *name)
     return NULL;
 }
 
-sim_err_t world_try_app(world_t *world,
-                        const char *kind,
-                        const char *settings,
-                        app_t **app,
+sim_err_t world_try_app(world_t *world, const char *kind, const char *settings, app_t **app,
                         sim_message_t *message)
 {
     const app_ops_t *const ops = find_app(kind);
@@ -281,8 +267,7 @@ double world_value(const app_t *app, const char *name)
     double value = 0.0;
     ck_assert_msg(app->ops->report != NULL &&
                       sim_report_number(app->ops->report, app, name, &value),
-                  "no value %s",
-                  name);
+                  "no value %s", name);
     return value;
 }
 

@@ -46,9 +46,7 @@ typedef struct world {
 void world_init(world_t *world);
 void world_build(world_t *world, const char *topology, const char *settings);
 // Builds a world whose topology may be refused. Returns SIM_OK, or the error of check or build.
-sim_err_t world_try_build(world_t *world,
-                          const char *topology,
-                          const char *settings,
+sim_err_t world_try_build(world_t *world, const char *topology, const char *settings,
                           sim_message_t *message);
 // Steps of world_build for graphs.
 void world_begin(world_t *world);
@@ -56,10 +54,7 @@ topo_plan_t world_plan(world_t *world);
 void world_complete(world_t *world);
 
 app_t *world_app(world_t *world, const char *kind, const char *settings);
-sim_err_t world_try_app(world_t *world,
-                        const char *kind,
-                        const char *settings,
-                        app_t **app,
+sim_err_t world_try_app(world_t *world, const char *kind, const char *settings, app_t **app,
                         sim_message_t *message);
 void world_run(world_t *world);
 // Fills world->flows; each transfer must have completed unless the world says otherwise.
@@ -68,9 +63,7 @@ double world_value(const app_t *app, const char *name);
 void world_fini(world_t *world);
 
 // Sets attributes of a config that has its defaults.
-sim_err_t world_set(const sim_attr_table_t *table,
-                    void *config,
-                    const char *settings,
+sim_err_t world_set(const sim_attr_table_t *table, void *config, const char *settings,
                     sim_message_t *message);
 
 // Returns the interface number of the host's NIC `nic`.

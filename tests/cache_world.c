@@ -29,8 +29,7 @@ double cache_number(const nic_t *nic, const char *path)
         if (strcmp(reports[i].name, "cache") == 0) {
             ck_assert_msg(
                 sim_report_number(reports[i].part.table, reports[i].part.object, path, &number),
-                "%s",
-                path);
+                "%s", path);
         }
     }
     return number;

@@ -218,9 +218,7 @@ static inline void star_connect(star_t *star, star_flow_t *flow, nic_t *from, ni
     for (int i = 0; i < 2; i++) {
         nic_pd_t *const pd = nic_pd_alloc(nics[i]);
         ck_assert_int_eq(nic_qp_create(pd, &ends[i], &qps[i]), SIM_OK);
-        ck_assert_int_eq(nic_mr_register(pd,
-                                         STAR_MEMORY,
-                                         star->config.message_bytes,
+        ck_assert_int_eq(nic_mr_register(pd, STAR_MEMORY, star->config.message_bytes,
                                          NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE,
                                          &regions[i]),
                          SIM_OK);
@@ -249,9 +247,7 @@ static inline void star_connect(star_t *star, star_flow_t *flow, nic_t *from, ni
 
 // -- the star
 
-static inline net_node_t *star_add_host(star_t *star,
-                                        const char *name,
-                                        const nic_config_t *nic,
+static inline net_node_t *star_add_host(star_t *star, const char *name, const nic_config_t *nic,
                                         sim_ratio_t loss_rate)
 {
     net_node_t *const host = nic_host_create(star->net, name, nic);
@@ -291,9 +287,7 @@ static inline star_t *star_create(const star_config_t *config)
         snprintf(name, sizeof(name), "sender%" PRIu32, i);
         star->flows[i] = (star_flow_t){
             .star = star,
-            .node = &star_add_host(star,
-                                   name,
-                                   is_background ? &background : &config->nic,
+            .node = &star_add_host(star, name, is_background ? &background : &config->nic,
                                    config->link.loss_rate)
                          ->sim,
             .start_ps = is_background ? config->background_start_ps : 0,
@@ -310,9 +304,7 @@ static inline star_t *star_create(const star_config_t *config)
     for (uint32_t i = 0; i < star_flow_count(star); i++) {
         star_flow_t *const flow = &star->flows[i];
         flow->samples = sim_alloc_array(star->sample_limit, sizeof(*flow->samples));
-        star_connect(star,
-                     flow,
-                     nic_at((net_node_t *)(void *)flow->node, 0),
+        star_connect(star, flow, nic_at((net_node_t *)(void *)flow->node, 0),
                      nic_at(star->receiver, 0));
     }
     return star;
@@ -357,9 +349,7 @@ static inline size_t star_index(const star_t *star, sim_time_t time_ps)
 }
 
 // Returns the payload that one sender completed per second between two times.
-static inline double star_mean_bps(const star_t *star,
-                                   uint32_t sender,
-                                   sim_time_t from_ps,
+static inline double star_mean_bps(const star_t *star, uint32_t sender, sim_time_t from_ps,
                                    sim_time_t to_ps)
 {
     const star_flow_t *const flow = &star->flows[sender];

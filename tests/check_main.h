@@ -81,20 +81,15 @@ static void check_print_reruns(SRunner *runner)
             continue;
         }
         previous = name;
-        printf("rerun: CK_RUN_CASE=%s ctest --test-dir %s -R '^%s$' --output-on-failure\n",
-               name,
-               TEST_BUILD_DIRECTORY,
-               TEST_NAME);
+        printf("rerun: CK_RUN_CASE=%s ctest --test-dir %s -R '^%s$' --output-on-failure\n", name,
+               TEST_BUILD_DIRECTORY, TEST_NAME);
     }
     // The caller frees the array; the runner owns the results in it.
     free(failures);
 }
 
 // Runs those of the entries that must die of a signal, or those that must not. Adds to the counts.
-static void check_run_some(const check_entry_t *entries,
-                           size_t count,
-                           bool dying,
-                           int *run,
+static void check_run_some(const check_entry_t *entries, size_t count, bool dying, int *run,
                            int *failed)
 {
     Suite *suite = suite_create(TEST_NAME);

@@ -85,8 +85,7 @@ static inline void bed_build(bed_t *bed)
         .codec = &world_mooncake_codec,
         .metadata = bed->metadata,
     };
-    ck_assert_msg(app_mooncake_cluster_create(&plan, &bed->cluster, &message) == SIM_OK,
-                  "%s",
+    ck_assert_msg(app_mooncake_cluster_create(&plan, &bed->cluster, &message) == SIM_OK, "%s",
                   message.text);
     for (unsigned i = 0; i < 2; i++) {
         char name[16];
@@ -94,22 +93,12 @@ static inline void bed_build(bed_t *bed)
         if (i == 1 && bed->second_mtu_bytes != 0) {
             bed->config.mtu_bytes = bed->second_mtu_bytes;
         }
-        ck_assert_msg(app_mooncake_create(bed->cluster,
-                                          hosts[i],
-                                          name,
-                                          MATRIX,
-                                          &bed->config,
-                                          &bed->engines[i],
-                                          &message) == SIM_OK,
-                      "%s",
-                      message.text);
+        ck_assert_msg(app_mooncake_create(bed->cluster, hosts[i], name, MATRIX, &bed->config,
+                                          &bed->engines[i], &message) == SIM_OK,
+                      "%s", message.text);
         if (i == 0 || !bed->no_target_buffer) {
-            ck_assert_int_eq(app_mooncake_register_local_memory(bed->engines[i],
-                                                                BASE,
-                                                                BUFFER_BYTES,
-                                                                "cpu:0",
-                                                                APP_MOONCAKE_ALL,
-                                                                NULL,
+            ck_assert_int_eq(app_mooncake_register_local_memory(bed->engines[i], BASE, BUFFER_BYTES,
+                                                                "cpu:0", APP_MOONCAKE_ALL, NULL,
                                                                 NULL),
                              0);
         }
@@ -134,12 +123,8 @@ static inline void write_pattern(const bed_t *bed, unsigned node, uint64_t addre
     }
 }
 
-static inline bool has_pattern(const bed_t *bed,
-                               unsigned node,
-                               uint64_t address,
-                               unsigned from_node,
-                               uint64_t from,
-                               uint64_t length)
+static inline bool has_pattern(const bed_t *bed, unsigned node, uint64_t address,
+                               unsigned from_node, uint64_t from, uint64_t length)
 {
     for (uint64_t i = 0; i < length; i += 8) {
         if (nic_memory_read64(memory_of(bed, node), address + i) !=
@@ -211,10 +196,7 @@ static inline void open_peer(program_t *program)
     app_mooncake_get_segment_id(program->engine, "node1", opened, program);
 }
 
-static inline void program_at(program_t *program,
-                              bed_t *bed,
-                              unsigned node,
-                              sim_time_t time_ps,
+static inline void program_at(program_t *program, bed_t *bed, unsigned node, sim_time_t time_ps,
                               act_fn act)
 {
     program->bed = bed;
@@ -243,8 +225,7 @@ static inline void run_one(bed_t *bed, program_t *program)
     ck_assert_uint_eq(program->done, 1);
 }
 
-static inline void expect_status(const program_t *program,
-                                 size_t index,
+static inline void expect_status(const program_t *program, size_t index,
                                  app_mooncake_task_status_t status)
 {
     ck_assert_str_eq(app_mooncake_task_status_text(program->status[index].s),

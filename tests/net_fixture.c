@@ -350,10 +350,7 @@ net_node_t *fixture_switch(fixture_t *fixture, const char *name, const net_switc
     return net_switch_create(fixture->net, name, config != NULL ? config : &defaults);
 }
 
-uint32_t fixture_link(fixture_t *fixture,
-                      net_node_t *a,
-                      net_node_t *b,
-                      uint64_t rate_bps,
+uint32_t fixture_link(fixture_t *fixture, net_node_t *a, net_node_t *b, uint64_t rate_bps,
                       sim_time_t delay_ps)
 {
     const net_link_config_t config = fixture_link_config(rate_bps, delay_ps);
@@ -379,10 +376,8 @@ void fixture_flow(fixture_host_t *host, const fixture_flow_t *flow)
         number++;
     }
     *link = source;
-    sim_random_init(&source->random,
-                    sim_options(host->fixture->sim)->seed,
-                    host->number * UINT64_C(1000) + number,
-                    "fixture-flow");
+    sim_random_init(&source->random, sim_options(host->fixture->sim)->seed,
+                    host->number * UINT64_C(1000) + number, "fixture-flow");
 }
 
 void fixture_pause(fixture_host_t *host, sim_time_t time_ps, uint8_t classes, uint16_t quanta)
@@ -426,9 +421,7 @@ void fixture_destroy(fixture_t *fixture)
     sim_free(fixture->host_of);
 }
 
-net_node_t *fixture_star(fixture_t *fixture,
-                         const net_switch_config_t *config,
-                         unsigned senders,
+net_node_t *fixture_star(fixture_t *fixture, const net_switch_config_t *config, unsigned senders,
                          const net_link_config_t *link)
 {
     net_node_t *const sw = fixture_switch(fixture, "switch", config);

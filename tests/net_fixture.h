@@ -112,10 +112,7 @@ void fixture_create(fixture_t *fixture, const fixture_options_t *options);
 fixture_host_t *fixture_host(fixture_t *fixture, const char *name);
 // Adds a switch. config may be NULL: defaults.
 net_node_t *fixture_switch(fixture_t *fixture, const char *name, const net_switch_config_t *config);
-uint32_t fixture_link(fixture_t *fixture,
-                      net_node_t *a,
-                      net_node_t *b,
-                      uint64_t rate_bps,
+uint32_t fixture_link(fixture_t *fixture, net_node_t *a, net_node_t *b, uint64_t rate_bps,
                       sim_time_t delay_ps);
 void fixture_flow(fixture_host_t *host, const fixture_flow_t *flow);
 void fixture_pause(fixture_host_t *host, sim_time_t time_ps, uint8_t classes, uint16_t quanta);
@@ -124,9 +121,7 @@ void fixture_run(fixture_t *fixture);
 void fixture_destroy(fixture_t *fixture);
 
 // Builds a star: `senders` hosts and one receiver (the last host) at one switch, all links alike.
-net_node_t *fixture_star(fixture_t *fixture,
-                         const net_switch_config_t *config,
-                         unsigned senders,
+net_node_t *fixture_star(fixture_t *fixture, const net_switch_config_t *config, unsigned senders,
                          const net_link_config_t *link);
 
 // Returns the port of node a towards b.

@@ -150,18 +150,16 @@ static inline void pair_note_packet(const net_trace_t *trace, void *ctx)
     // Tests look at operations, whatever protocol carries them.
     if (packet->opcode >= ROCE_MRC) {
         const bool mrc = (packet->opcode & ROCE_TRANSPORT_MASK) == ROCE_MRC;
-        SIM_CHECK(packet->frame_bytes ==
-                  (mrc ? net_mrc_frame_bytes
-                       : net_uet_frame_bytes)(packet, config->tagged, config->ipv6));
+        SIM_CHECK(packet->frame_bytes == (mrc ? net_mrc_frame_bytes : net_uet_frame_bytes)(
+                                             packet, config->tagged, config->ipv6));
         pair->wire[pair->wire_count - 1].packet.opcode &= ROCE_OPERATION_MASK;
         return;
     }
     const bool as_headers = strcmp(nic_get_config(pair->nic[end->host])->frames, "standard") == 0;
-    SIM_CHECK(
-        !as_headers || packet->addressed ||
-        packet->frame_bytes ==
-            net_frame_bytes(packet->opcode, packet->payload_bytes, config->tagged, config->ipv6) +
-                net_packet_telemetry_bytes(pair->net, packet));
+    SIM_CHECK(!as_headers || packet->addressed ||
+              packet->frame_bytes == net_frame_bytes(packet->opcode, packet->payload_bytes,
+                                                     config->tagged, config->ipv6) +
+                                         net_packet_telemetry_bytes(pair->net, packet));
 }
 
 static inline void pair_note_done(nic_cq_t *cq, void *ctx)
@@ -235,17 +233,13 @@ static inline pair_t *pair_create(const pair_config_t *config)
             nic_mr_register(pair->pd[h], PAIR_MEMORY, PAIR_MEMORY_BYTES, rights, &pair->mr[h]),
             SIM_OK);
         pair->cq[h] = nic_cq_create(pair->nic[h], 1 << 20, pair_note_done, &pair->ends[h]);
-        net_port_listen(pair->port[h],
-                        NET_TRACE_TX | NET_TRACE_DROP,
-                        pair_note_packet,
+        net_port_listen(pair->port[h], NET_TRACE_TX | NET_TRACE_DROP, pair_note_packet,
                         &pair->ends[h]);
     }
     return pair;
 }
 
-static inline nic_qp_t *pair_make_qp(pair_t *pair,
-                                     uint32_t host,
-                                     nic_qp_type_t type,
+static inline nic_qp_t *pair_make_qp(pair_t *pair, uint32_t host, nic_qp_type_t type,
                                      uint32_t number)
 {
     nic_qp_t *qp = NULL;
@@ -260,9 +254,7 @@ static inline nic_qp_t *pair_make_qp(pair_t *pair,
 }
 
 // Fills the attributes that pair_connect uses, for either end.
-static inline void pair_attr(const pair_t *pair,
-                             const pair_qp_t *qps,
-                             uint32_t host,
+static inline void pair_attr(const pair_t *pair, const pair_qp_t *qps, uint32_t host,
                              nic_qp_attr_t *attr)
 {
     nic_qp_attr_default(pair->nic[host], attr);
@@ -278,9 +270,7 @@ static inline void pair_connect_end(const pair_qp_t *qps, uint32_t host, const n
 
 // Connects two QPs to each other; `change`, if not NULL, is applied to the attributes of both.
 typedef void (*pair_attr_fn)(nic_qp_attr_t *attr);
-static inline void pair_connect(pair_t *pair,
-                                pair_qp_t *qps,
-                                nic_qp_type_t type,
+static inline void pair_connect(pair_t *pair, pair_qp_t *qps, nic_qp_type_t type,
                                 pair_attr_fn change)
 {
     for (uint32_t h = 0; h < 2; h++) {
@@ -308,9 +298,7 @@ static inline nic_send_wr_t pair_wr(const pair_t *pair, nic_wr_opcode_t opcode, 
     };
 }
 
-static inline void pair_post_recvs(const pair_t *pair,
-                                   const pair_qp_t *qps,
-                                   uint32_t count,
+static inline void pair_post_recvs(const pair_t *pair, const pair_qp_t *qps, uint32_t count,
                                    uint64_t bytes)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -342,10 +330,7 @@ static inline pair_action_t *pair_action_at(pair_t *pair, uint32_t host, sim_tim
     return action;
 }
 
-static inline void pair_call_at(pair_t *pair,
-                                uint32_t host,
-                                sim_time_t time_ps,
-                                pair_fn fn,
+static inline void pair_call_at(pair_t *pair, uint32_t host, sim_time_t time_ps, pair_fn fn,
                                 void *ctx)
 {
     pair_action_t *const action = pair_action_at(pair, host, time_ps);
@@ -353,9 +338,7 @@ static inline void pair_call_at(pair_t *pair,
     action->ctx = ctx;
 }
 
-static inline void pair_post_at(pair_t *pair,
-                                sim_time_t time_ps,
-                                nic_qp_t *qp,
+static inline void pair_post_at(pair_t *pair, sim_time_t time_ps, nic_qp_t *qp,
                                 const nic_send_wr_t *wr)
 {
     const uint32_t host = nic_interface(nic_qp_nic(qp));

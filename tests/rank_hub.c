@@ -20,12 +20,8 @@ static void agree(void *ctx, sim_ranks_view_t *view)
     meet(member);
 }
 
-static void begin_exchange(void *ctx,
-                           const unsigned *others,
-                           size_t count,
-                           sim_buffer_t *out,
-                           sim_buffer_t *in,
-                           sim_ranks_view_t *view)
+static void begin_exchange(void *ctx, const unsigned *others, size_t count, sim_buffer_t *out,
+                           sim_buffer_t *in, sim_ranks_view_t *view)
 {
     rank_hub_member_t *const member = ctx;
     rank_hub_t *const hub = member->hub;
@@ -61,10 +57,7 @@ static void finish_exchange(void *ctx)
     agree(ctx, member->view);
 }
 
-static void collect(void *ctx,
-                    const void *bytes,
-                    size_t size,
-                    sim_ranks_take_fn take,
+static void collect(void *ctx, const void *bytes, size_t size, sim_ranks_take_fn take,
                     void *take_ctx)
 {
     const rank_hub_member_t *const member = ctx;

@@ -293,8 +293,7 @@ static bool keep_receiving(nic_core_t *core, void *ctx)
 
 // -- all to all
 
-void cluster_reads(const cluster_config_t *config,
-                   const cluster_reads_t *reads,
+void cluster_reads(const cluster_config_t *config, const cluster_reads_t *reads,
                    cluster_result_t *result)
 {
     cluster_t cluster = {0};
@@ -377,8 +376,7 @@ static void add_load(cluster_t *cluster, uint32_t machine, uint32_t core, uint32
     nic_core_start(worker->core, 1000 * (sim_time_t)(machine + 100 * core));
 }
 
-void cluster_load(const cluster_config_t *config,
-                  const cluster_load_t *load,
+void cluster_load(const cluster_config_t *config, const cluster_load_t *load,
                   cluster_result_t *result)
 {
     cluster_t cluster = {.load = load};

@@ -45,8 +45,7 @@ typedef struct cluster_reads {
     uint32_t window;
     uint32_t bytes;
 } cluster_reads_t;
-void cluster_reads(const cluster_config_t *config,
-                   const cluster_reads_t *reads,
+void cluster_reads(const cluster_config_t *config, const cluster_reads_t *reads,
                    cluster_result_t *result);
 
 // One server, machine 0, and clients.
@@ -64,8 +63,7 @@ typedef struct cluster_load {
     uint32_t words;        // atomics: that many counters, chosen at random
     uint32_t server_cores; // inbound SENDs: that take completions and post receives
 } cluster_load_t;
-void cluster_load(const cluster_config_t *config,
-                  const cluster_load_t *load,
+void cluster_load(const cluster_config_t *config, const cluster_load_t *load,
                   cluster_result_t *result);
 
 #endif // TESTS_RNIC_CLUSTER_H

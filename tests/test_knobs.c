@@ -195,12 +195,9 @@ static const struct {
     uint64_t bytes;
     uint8_t other_class;
 } kinds[FLOWS] = {
-    {0, 2, NIC_WR_RDMA_WRITE, 60000, 0},
-    {0, 2, NIC_WR_RDMA_WRITE, 30000, 0},
-    {1, 2, NIC_WR_RDMA_WRITE, 60000, 0},
-    {1, 2, NIC_WR_RDMA_READ, 3000, 0},
-    {1, 2, NIC_WR_SEND, 9000, 0},
-    {0, 2, NIC_WR_RDMA_WRITE, 20000, 4},
+    {0, 2, NIC_WR_RDMA_WRITE, 60000, 0}, {0, 2, NIC_WR_RDMA_WRITE, 30000, 0},
+    {1, 2, NIC_WR_RDMA_WRITE, 60000, 0}, {1, 2, NIC_WR_RDMA_READ, 3000, 0},
+    {1, 2, NIC_WR_SEND, 9000, 0},        {0, 2, NIC_WR_RDMA_WRITE, 20000, 4},
     {2, 0, NIC_WR_RDMA_WRITE, 5000, 0},
 };
 
@@ -453,9 +450,7 @@ static values_t other_values(const sim_attr_t *attr, const char *config)
     sim_ratio_t ratio = {0, 1};
     switch (attr->type) {
     case SIM_ATTR_BOOL:
-        snprintf(values.text[values.count++],
-                 sizeof(values.text[0]),
-                 "%s",
+        snprintf(values.text[values.count++], sizeof(values.text[0]), "%s",
                  *(const bool *)(config + attr->offset) ? "false" : "true");
         break;
     case SIM_ATTR_ENUM:
@@ -463,21 +458,12 @@ static values_t other_values(const sim_attr_t *attr, const char *config)
         break;
     case SIM_ATTR_RATIO:
         memcpy(&ratio, config + attr->offset, sizeof(ratio));
-        snprintf(values.text[0],
-                 sizeof(values.text[0]),
-                 "%" PRIu64 "/%" PRIu64,
-                 (uint64_t)ratio.num,
-                 (uint64_t)ratio.den * 2);
-        snprintf(values.text[1],
-                 sizeof(values.text[0]),
-                 "%" PRIu64 "/%" PRIu64,
-                 (uint64_t)ratio.num * 5,
-                 (uint64_t)ratio.den * 4);
-        snprintf(values.text[2],
-                 sizeof(values.text[0]),
-                 "%" PRIu64 "/%" PRIu64,
-                 (uint64_t)ratio.num,
-                 (uint64_t)ratio.den * 50);
+        snprintf(values.text[0], sizeof(values.text[0]), "%" PRIu64 "/%" PRIu64,
+                 (uint64_t)ratio.num, (uint64_t)ratio.den * 2);
+        snprintf(values.text[1], sizeof(values.text[0]), "%" PRIu64 "/%" PRIu64,
+                 (uint64_t)ratio.num * 5, (uint64_t)ratio.den * 4);
+        snprintf(values.text[2], sizeof(values.text[0]), "%" PRIu64 "/%" PRIu64,
+                 (uint64_t)ratio.num, (uint64_t)ratio.den * 50);
         values.count = 3;
         break;
     case SIM_ATTR_PRIORITIES:
@@ -499,9 +485,7 @@ static values_t other_values(const sim_attr_t *attr, const char *config)
             add_rows(&values, attr);
             break;
         }
-        snprintf(values.text[values.count++],
-                 sizeof(values.text[0]),
-                 "%s",
+        snprintf(values.text[values.count++], sizeof(values.text[0]), "%s",
                  strcmp(attr->path, "switch.load-balancing") == 0 ? "random" : "hpcc");
         break;
     case SIM_ATTR_COUNT:
@@ -509,8 +493,7 @@ static values_t other_values(const sim_attr_t *attr, const char *config)
     case SIM_ATTR_TIME:
     case SIM_ATTR_RATE:
         memcpy(&number, config + attr->offset, sizeof(number));
-        add_numbers(&values,
-                    number,
+        add_numbers(&values, number,
                     attr->type == SIM_ATTR_TIME   ? "ps"
                     : attr->type == SIM_ATTR_RATE ? "bps"
                                                   : "",
@@ -655,7 +638,5 @@ START_TEST(knobs_of_a_switch)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(knobs_of_a_nic),
-           CHECK_LOOP(knobs_of_an_algorithm, 0, algorithm_count()),
-           CHECK_TEST(knobs_of_scheduler_and_frames),
-           CHECK_TEST(knobs_of_a_switch))
+CHECK_MAIN(CHECK_TEST(knobs_of_a_nic), CHECK_LOOP(knobs_of_an_algorithm, 0, algorithm_count()),
+           CHECK_TEST(knobs_of_scheduler_and_frames), CHECK_TEST(knobs_of_a_switch))

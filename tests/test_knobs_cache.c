@@ -70,10 +70,8 @@ static void mix(uint64_t *hash, double number)
     *hash = sim_mix64(*hash ^ bits) + UINT64_C(0x9e3779b97f4a7c15);
 }
 
-static void take(const sim_report_row_t *row,
-                 sim_report_kind_t kind,
-                 const sim_report_value_t *value,
-                 void *ctx)
+static void take(const sim_report_row_t *row, sim_report_kind_t kind,
+                 const sim_report_value_t *value, void *ctx)
 {
     (void)row;
     if (kind == SIM_REPORT_U64 || kind == SIM_REPORT_U32) {

@@ -115,8 +115,7 @@ static uint64_t value_in(const context_t *context, const sim_attr_t *attr)
     nic_detail_t detail;
     nic_detail_resolve(&config, &detail);
     uint64_t value = 0;
-    memcpy(&value,
-           (const char *)&detail + (attr->offset - offsetof(nic_config_t, detail)),
+    memcpy(&value, (const char *)&detail + (attr->offset - offsetof(nic_config_t, detail)),
            sizeof(value));
     nic_config_fini(&config);
     return value;
@@ -129,18 +128,9 @@ static bool number_matters(const sim_attr_t *attr)
                                                            : "";
     for (size_t i = 0; i < SIM_COUNT_OF(contexts); i++) {
         const uint64_t value = value_in(&contexts[i], attr);
-        const uint64_t others[TRIES_MAX] = {value * 2,
-                                            value / 2,
-                                            value + 20000,
-                                            value * 4,
-                                            value / 4,
-                                            0,
-                                            1,
-                                            2,
-                                            64,
-                                            100,
-                                            4096,
-                                            1u << 21};
+        const uint64_t others[TRIES_MAX] = {
+            value * 2, value / 2, value + 20000, value * 4, value / 4, 0, 1,
+            2,         64,        100,           4096,      1u << 21};
         for (size_t k = 0; k < TRIES_MAX; k++) {
             change_t change = {.path = attr->path};
             snprintf(change.value, sizeof(change.value), "%" PRIu64 "%s", others[k], unit);

@@ -37,25 +37,15 @@ typedef struct context {
 
 static const context_t contexts[] = {
     {SEVERAL, 4, "host.sockets=2; " TIGHT, TRANSFERS, TRANSFERS_OF},
-    {SEVERAL,
-     4,
-     "host.sockets=2; host.gpus=2; host.nics-per-switch=2; " TIGHT,
-     TRANSFERS,
+    {SEVERAL, 4, "host.sockets=2; host.gpus=2; host.nics-per-switch=2; " TIGHT, TRANSFERS,
      TRANSFERS_OF},
-    {SEVERAL,
-     4,
-     "host.sockets=2; host.gpus=2; host.nics-per-switch=2; host.location=cuda:1; " TIGHT,
-     TRANSFERS,
+    {SEVERAL, 4,
+     "host.sockets=2; host.gpus=2; host.nics-per-switch=2; host.location=cuda:1; " TIGHT, TRANSFERS,
      TRANSFERS_OF},
-    {SEVERAL,
-     4,
-     "model=detailed; host.sockets=2; host.nics-per-switch=2; " TIGHT,
-     TRANSFERS,
+    {SEVERAL, 4, "model=detailed; host.sockets=2; host.nics-per-switch=2; " TIGHT, TRANSFERS,
      TRANSFERS_OF},
     {ONE, 1, "model=detailed", CORES, CORES_OF},
-    {ONE,
-     1,
-     "model=detailed; host.iommu.use=all; host.iommu.entries=8; host.iommu.walkers=2",
+    {ONE, 1, "model=detailed; host.iommu.use=all; host.iommu.entries=8; host.iommu.walkers=2",
      "contexts",
      "host=host0; peer=host1; tokens=4; transport=uc; verb=write; bytes=64; outstanding=16; "
      "operations=200; warm-up=0; regions=4; region-bytes=64KiB"},
@@ -104,8 +94,7 @@ static bool digest_of(const context_t *context, const change_t *change, uint64_t
     world_t world;
     world_init(&world);
     sim_message_t message = {.text = ""};
-    ck_assert_msg(world_set(&nic_config_attrs, &world.nic, context->nic, &message) == SIM_OK,
-                  "%s",
+    ck_assert_msg(world_set(&nic_config_attrs, &world.nic, context->nic, &message) == SIM_OK, "%s",
                   message.text);
     bool allowed = true;
     if (change->path != NULL) {

@@ -19,11 +19,8 @@ static void add_odd_cycle(const world_t *world)
         }
     }
     SIM_CHECK(found == 2);
-    (void)sim_channel_create(world->sim,
-                             &neighbours[0]->sim,
-                             &neighbours[1]->sim,
-                             SIM_PORTS_PER_NODE_MAX - 1,
-                             SIM_PS_PER_MS);
+    (void)sim_channel_create(world->sim, &neighbours[0]->sim, &neighbours[1]->sim,
+                             SIM_PORTS_PER_NODE_MAX - 1, SIM_PS_PER_MS);
 }
 
 static void hear(const net_trace_t *trace, void *ctx)

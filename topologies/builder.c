@@ -82,9 +82,7 @@ topo__cable_t topo__cable(uint64_t rate_bps, sim_time_t delay_ps, uint64_t count
     return cable;
 }
 
-void topo__connect(const topo_plan_t *plan,
-                   net_node_t *a,
-                   net_node_t *b,
+void topo__connect(const topo_plan_t *plan, net_node_t *a, net_node_t *b,
                    const topo__cable_t *cable)
 {
     SIM_CHECK(cable->count >= 1);
@@ -97,10 +95,7 @@ void topo__connect(const topo_plan_t *plan,
     }
 }
 
-void topo__hosts(const topo_plan_t *plan,
-                 net_node_t *to,
-                 uint64_t first,
-                 uint64_t count,
+void topo__hosts(const topo_plan_t *plan, net_node_t *to, uint64_t first, uint64_t count,
                  const topo__cable_t *cable)
 {
     topo__last_t last = {0};
@@ -120,40 +115,28 @@ void topo__check_added(const topo_plan_t *plan, topo__start_t start, const topo_
     SIM_CHECK(net_link_count(plan->net) - start.links == size->links);
 }
 
-sim_err_t topo__check_interfaces(const char *name,
-                                 uint64_t value,
-                                 uint64_t interfaces,
+sim_err_t topo__check_interfaces(const char *name, uint64_t value, uint64_t interfaces,
                                  sim_message_t *message)
 {
     if (interfaces <= NET_INTERFACES_MAX) {
         return SIM_OK;
     }
-    return sim_fail_about(message,
-                          SIM_ERR_RANGE,
-                          name,
+    return sim_fail_about(message, SIM_ERR_RANGE, name,
                           " is %" PRIu64 ": expected a network of at most %u host interfaces, this "
                           "would have %" PRIu64,
-                          value,
-                          NET_INTERFACES_MAX,
-                          interfaces);
+                          value, NET_INTERFACES_MAX, interfaces);
 }
 
-sim_err_t topo__check_ports(const char *name,
-                            uint64_t value,
-                            uint64_t ports,
+sim_err_t topo__check_ports(const char *name, uint64_t value, uint64_t ports,
                             sim_message_t *message)
 {
     if (ports <= SIM_PORTS_PER_NODE_MAX) {
         return SIM_OK;
     }
-    return sim_fail_about(message,
-                          SIM_ERR_RANGE,
-                          name,
+    return sim_fail_about(message, SIM_ERR_RANGE, name,
                           " is %" PRIu64 ": expected at most %u ports on a switch, this would need "
                           "%" PRIu64,
-                          value,
-                          SIM_PORTS_PER_NODE_MAX,
-                          ports);
+                          value, SIM_PORTS_PER_NODE_MAX, ports);
 }
 
 // Returns the text of one field of a link's configuration, in the attribute table's format.

@@ -29,16 +29,11 @@ typedef struct topo__last {
 net_node_t *topo__next_host(const topo_plan_t *plan, uint64_t number, topo__last_t *last);
 
 // Connects a and b by cable->count links.
-void topo__connect(const topo_plan_t *plan,
-                   net_node_t *a,
-                   net_node_t *b,
+void topo__connect(const topo_plan_t *plan, net_node_t *a, net_node_t *b,
                    const topo__cable_t *cable);
 
 // Creates hosts first .. first + count - 1, each connected to `to`.
-void topo__hosts(const topo_plan_t *plan,
-                 net_node_t *to,
-                 uint64_t first,
-                 uint64_t count,
+void topo__hosts(const topo_plan_t *plan, net_node_t *to, uint64_t first, uint64_t count,
                  const topo__cable_t *cable);
 
 // Counts of a network before a builder adds to it.
@@ -52,13 +47,9 @@ void topo__check_added(const topo_plan_t *plan, topo__start_t start, const topo_
 
 // Fail with SIM_ERR_RANGE if the network would have too many interfaces, or a switch too many
 // ports. The message begins with the attribute's name and value.
-SIM_MUST_CHECK sim_err_t topo__check_interfaces(const char *name,
-                                                uint64_t value,
-                                                uint64_t interfaces,
-                                                sim_message_t *message);
-SIM_MUST_CHECK sim_err_t topo__check_ports(const char *name,
-                                           uint64_t value,
-                                           uint64_t ports,
+SIM_MUST_CHECK sim_err_t topo__check_interfaces(const char *name, uint64_t value,
+                                                uint64_t interfaces, sim_message_t *message);
+SIM_MUST_CHECK sim_err_t topo__check_ports(const char *name, uint64_t value, uint64_t ports,
                                            sim_message_t *message);
 
 // Returns each node's distance from the nearest host in links, by sim.index: hosts have 0, switches

@@ -205,10 +205,7 @@ static edge_t edge_of(const drawing_t *drawing, net_link_t link)
     const uint64_t size_upper = drawing->group_sizes[upper->sim.index];
     const uint64_t size_lower = drawing->group_sizes[lower->sim.index];
     const uint64_t size = size_upper > size_lower ? size_upper : size_lower;
-    return (edge_t){upper,
-                    lower,
-                    link.config->rate_bps,
-                    link.config->delay_ps,
+    return (edge_t){upper, lower, link.config->rate_bps, link.config->delay_ps,
                     size_upper == 0 || size_lower == 0 ? 0 : size};
 }
 
@@ -255,10 +252,8 @@ static void put_edges(const drawing_t *drawing)
     sim_free(edges);
 }
 
-void topo_write_dot_hosts(const net_t *net,
-                          uint32_t hosts_max,
-                          void (*write)(const char *text, void *ctx),
-                          void *ctx)
+void topo_write_dot_hosts(const net_t *net, uint32_t hosts_max,
+                          void (*write)(const char *text, void *ctx), void *ctx)
 {
     const size_t index_count = sim_node_count(net_sim(net));
     drawing_t drawing = {

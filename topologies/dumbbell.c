@@ -33,26 +33,19 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX,
-                                            "simulation",
-                                            sizeof(topo_dumbbell_config_t),
-                                            attrs,
-                                            SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table = {PREFIX, "simulation", sizeof(topo_dumbbell_config_t),
+                                            attrs, SIM_COUNT_OF(attrs)};
 
 static sim_err_t dumbbell_check(const void *config, sim_message_t *message)
 {
     const topo_dumbbell_config_t *const dumbbell = config;
-    const sim_err_t error = topo__check_ports("left",
-                                              dumbbell->left,
-                                              dumbbell->left * dumbbell->nics_per_host + 1,
-                                              message);
+    const sim_err_t error = topo__check_ports(
+        "left", dumbbell->left, dumbbell->left * dumbbell->nics_per_host + 1, message);
     if (error != SIM_OK) {
         return error;
     }
-    return topo__check_ports("right",
-                             dumbbell->right,
-                             dumbbell->right * dumbbell->nics_per_host + 1,
-                             message);
+    return topo__check_ports("right", dumbbell->right,
+                             dumbbell->right * dumbbell->nics_per_host + 1, message);
 }
 
 static void dumbbell_size(const void *config, topo_size_t *size)
@@ -85,9 +78,7 @@ static sim_err_t dumbbell_build(const topo_plan_t *plan, const void *config, sim
     return SIM_OK;
 }
 
-const topo_ops_t topo_dumbbell = {"dumbbell",
-                                  "two switches with hosts, joined by one bottleneck",
-                                  &attr_table,
-                                  dumbbell_check,
-                                  dumbbell_build,
-                                  dumbbell_size};
+const topo_ops_t topo_dumbbell = {
+    "dumbbell",     "two switches with hosts, joined by one bottleneck",
+    &attr_table,    dumbbell_check,
+    dumbbell_build, dumbbell_size};

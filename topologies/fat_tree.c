@@ -36,11 +36,8 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX,
-                                            "simulation",
-                                            sizeof(topo_fat_tree_config_t),
-                                            attrs,
-                                            SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table = {PREFIX, "simulation", sizeof(topo_fat_tree_config_t),
+                                            attrs, SIM_COUNT_OF(attrs)};
 
 static uint64_t hosts_per_edge(const topo_fat_tree_config_t *tree)
 {
@@ -62,19 +59,13 @@ static sim_err_t fat_tree_check(const void *config, sim_message_t *message)
 {
     const topo_fat_tree_config_t *const tree = config;
     if (tree->k < 2 || tree->k > K_MAX || tree->k % 2 != 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "k",
-                              " is %" PRIu64 ": expected an even number from 2 to %u",
-                              tree->k,
+        return sim_fail_about(message, SIM_ERR_RANGE, "k",
+                              " is %" PRIu64 ": expected an even number from 2 to %u", tree->k,
                               K_MAX);
     }
     if (pods(tree) < 1 || pods(tree) > tree->k) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "pods",
-                              " is %" PRIu64 ": expected at most k, which is %" PRIu64,
-                              pods(tree),
+        return sim_fail_about(message, SIM_ERR_RANGE, "pods",
+                              " is %" PRIu64 ": expected at most k, which is %" PRIu64, pods(tree),
                               tree->k);
     }
     const uint64_t down = hosts_per_edge(tree) * tree->nics_per_host;
@@ -87,9 +78,7 @@ static sim_err_t fat_tree_check(const void *config, sim_message_t *message)
 }
 
 // Creates pod number `pod` and stores its aggregation switches in `aggregations`.
-static void build_pod(const topo_plan_t *plan,
-                      const topo_fat_tree_config_t *tree,
-                      uint64_t pod,
+static void build_pod(const topo_plan_t *plan, const topo_fat_tree_config_t *tree, uint64_t pod,
                       net_node_t **aggregations)
 {
     const uint64_t half = tree->k / 2;
@@ -152,9 +141,6 @@ static sim_err_t fat_tree_build(const topo_plan_t *plan, const void *config, sim
     return SIM_OK;
 }
 
-const topo_ops_t topo_fat_tree = {"fat-tree",
-                                  "three tiers of k-port switches, k^3/4 hosts",
-                                  &attr_table,
-                                  fat_tree_check,
-                                  fat_tree_build,
-                                  fat_tree_size};
+const topo_ops_t topo_fat_tree = {"fat-tree",     "three tiers of k-port switches, k^3/4 hosts",
+                                  &attr_table,    fat_tree_check,
+                                  fat_tree_build, fat_tree_size};

@@ -29,23 +29,15 @@ typedef struct count {
     uint64_t min;
 } count_t;
 
-static sim_err_t read_counts(topo__file_reader_t *reader,
-                             const count_t *counts,
-                             size_t count,
-                             header_t *header,
-                             sim_word_t *word)
+static sim_err_t read_counts(topo__file_reader_t *reader, const count_t *counts, size_t count,
+                             header_t *header, sim_word_t *word)
 {
     // Each host has a link in the text, so there cannot be more nodes than bytes of text.
     const uint64_t max = reader->size_bytes;
     sim_err_t error = SIM_OK;
     for (size_t i = 0; i < count && error == SIM_OK; i++) {
-        error = sim_words_need_count(&reader->words,
-                                     counts[i].what,
-                                     counts[i].min,
-                                     max,
-                                     counts[i].number,
-                                     word,
-                                     reader->message);
+        error = sim_words_need_count(&reader->words, counts[i].what, counts[i].min, max,
+                                     counts[i].number, word, reader->message);
         header->line = i == 0 ? word->line : header->line;
     }
     return error;
@@ -64,20 +56,15 @@ static bool ends_in_number(sim_words_t line, size_t count)
     return sim_word_plain(&word, &plain, &rest) && rest.size_bytes == 0;
 }
 
-static sim_err_t check_counts(topo__file_reader_t *reader,
-                              const header_t *header,
+static sim_err_t check_counts(topo__file_reader_t *reader, const header_t *header,
                               const sim_word_t *word)
 {
     return header->switches <= header->nodes
                ? SIM_OK
-               : sim_word_fail(&reader->words,
-                               word,
-                               reader->message,
-                               SIM_ERR_RANGE,
+               : sim_word_fail(&reader->words, word, reader->message, SIM_ERR_RANGE,
                                "%" PRIu64 " switches of %" PRIu64
                                " nodes, expected fewer: nodes counts hosts and switches",
-                               header->switches,
-                               header->nodes);
+                               header->switches, header->nodes);
 }
 
 static sim_err_t read_header(topo__file_reader_t *reader, header_t *header)
@@ -114,9 +101,7 @@ static sim_err_t read_header(topo__file_reader_t *reader, header_t *header)
         error = read_counts(reader, hpcc, SIM_COUNT_OF(hpcc), header, &word);
     }
     for (size_t i = 0; i < left && error == SIM_OK; i++) {
-        error = sim_words_need(&reader->words,
-                               &word,
-                               reverie ? "a capacity" : "a type of GPU",
+        error = sim_words_need(&reader->words, &word, reverie ? "a capacity" : "a type of GPU",
                                reader->message);
     }
     header->switches += header->nvswitches;
@@ -131,25 +116,16 @@ static sim_err_t read_switches(topo__file_reader_t *reader, const header_t *head
     for (uint64_t i = 0; i < header->switches; i++) {
         sim_word_t word;
         uint64_t id = 0;
-        const sim_err_t error = sim_words_need_count(&reader->words,
-                                                     "the id of a switch (a node)",
-                                                     0,
-                                                     id_max,
-                                                     &id,
-                                                     &word,
-                                                     reader->message);
+        const sim_err_t error = sim_words_need_count(&reader->words, "the id of a switch (a node)",
+                                                     0, id_max, &id, &word, reader->message);
         if (error != SIM_OK) {
             return error;
         }
         if (kinds[id] != KIND_HOST) {
-            return sim_word_fail(&reader->words,
-                                 &word,
-                                 reader->message,
-                                 SIM_ERR_EXISTS,
+            return sim_word_fail(&reader->words, &word, reader->message, SIM_ERR_EXISTS,
                                  "switch %" PRIu64 " is listed before, expected %" PRIu64
                                  " different ids",
-                                 id,
-                                 header->switches);
+                                 id, header->switches);
         }
         kinds[id] = i < header->nvswitches ? KIND_NVSWITCH : KIND_SWITCH;
     }
@@ -158,36 +134,22 @@ static sim_err_t read_switches(topo__file_reader_t *reader, const header_t *head
     if (header->switches > 0 && left > 0 && left != 5) {
         sim_word_t word;
         (void)sim_words_next_in_line(&reader->words, &word);
-        return sim_word_fail(&reader->words,
-                             &word,
-                             reader->message,
-                             SIM_ERR_INVALID,
+        return sim_word_fail(&reader->words, &word, reader->message, SIM_ERR_INVALID,
                              "%zu more words on the line of switch ids, expected %" PRIu64
                              " ids as line %u says",
-                             left,
-                             header->switches,
-                             header->line);
+                             left, header->switches, header->line);
     }
     return SIM_OK;
 }
 
-static sim_err_t read_end(topo__file_reader_t *reader,
-                          const header_t *header,
-                          uint64_t number,
-                          const char *what,
-                          uint32_t *node,
-                          sim_word_t *word)
+static sim_err_t read_end(topo__file_reader_t *reader, const header_t *header, uint64_t number,
+                          const char *what, uint32_t *node, sim_word_t *word)
 {
     if (!sim_words_next(&reader->words, word)) {
-        return sim_word_fail(&reader->words,
-                             word,
-                             reader->message,
-                             SIM_ERR_INVALID,
+        return sim_word_fail(&reader->words, word, reader->message, SIM_ERR_INVALID,
                              "the file ends after %" PRIu64 " links, expected %" PRIu64
                              " as line %u says",
-                             number,
-                             header->links,
-                             header->line);
+                             number, header->links, header->line);
     }
     uint64_t id = 0;
     const sim_err_t error =
@@ -208,25 +170,15 @@ static sim_err_t read_values(topo__file_reader_t *reader, topo_file_link_t *link
         error = sim_words_need(&reader->words, &word, "the delay of a link", reader->message);
     }
     if (error == SIM_OK) {
-        error = sim_word_time(words,
-                              &word,
-                              "the delay of a link",
-                              "s",
-                              &link->delay_ps,
+        error = sim_word_time(words, &word, "the delay of a link", "s", &link->delay_ps,
                               reader->message);
     }
     if (error == SIM_OK && link->delay_ps > SIM_PS_PER_S) {
-        error = sim_word_fail(words,
-                              &word,
-                              reader->message,
-                              SIM_ERR_RANGE,
+        error = sim_word_fail(words, &word, reader->message, SIM_ERR_RANGE,
                               "a delay of more than 1 s, expected 1ps to 1s");
     }
     if (error == SIM_OK && link->delay_ps == 0) {
-        sim_word_note(&reader->words,
-                      &word,
-                      reader->note,
-                      reader->ctx,
+        sim_word_note(&reader->words, &word, reader->note, reader->ctx,
                       "a link without delay is given 1 ps, the least there is");
         link->delay_ps = 1;
     }
@@ -250,12 +202,8 @@ static sim_err_t read_links(topo__file_reader_t *reader, const header_t *header,
             error = read_end(reader, header, i, "a node of a link", &link.b, &b);
         }
         if (error == SIM_OK && link.a == link.b) {
-            error = sim_word_fail(&reader->words,
-                                  &b,
-                                  reader->message,
-                                  SIM_ERR_INVALID,
-                                  "a link from node %u to itself, expected two nodes",
-                                  link.a);
+            error = sim_word_fail(&reader->words, &b, reader->message, SIM_ERR_INVALID,
+                                  "a link from node %u to itself, expected two nodes", link.a);
         }
         if (error == SIM_OK) {
             error = read_values(reader, &link);
@@ -292,21 +240,14 @@ static void note_more_links(topo__file_reader_t *reader, const header_t *header)
         }
     }
     if (more > 0) {
-        sim_word_note(&reader->words,
-                      &first,
-                      reader->note,
-                      reader->ctx,
+        sim_word_note(&reader->words, &first, reader->note, reader->ctx,
                       "%" PRIu64 " more link%s than the %" PRIu64
                       " that line %u declares: they are ignored",
-                      more,
-                      sim_plural(more),
-                      header->links,
-                      header->line);
+                      more, sim_plural(more), header->links, header->line);
     }
 }
 
-static sim_err_t check_degrees(topo__file_reader_t *reader,
-                               const kind_t *kinds,
+static sim_err_t check_degrees(topo__file_reader_t *reader, const kind_t *kinds,
                                const uint32_t *degree)
 {
     sim_word_t end;
@@ -314,30 +255,18 @@ static sim_err_t check_degrees(topo__file_reader_t *reader,
     (void)sim_words_next(&words, &end);
     for (size_t i = 0; i < reader->file->node_count; i++) {
         if (degree[i] == 0 && kinds[i] == KIND_HOST) {
-            return sim_word_fail(&reader->words,
-                                 &end,
-                                 reader->message,
-                                 SIM_ERR_INVALID,
+            return sim_word_fail(&reader->words, &end, reader->message, SIM_ERR_INVALID,
                                  "node %zu is a host that no link joins, expected a link for each "
                                  "host (are the numbers of nodes and switches right?)",
                                  i);
         }
         if (degree[i] == 0) {
-            sim_word_note(&reader->words,
-                          &end,
-                          reader->note,
-                          reader->ctx,
-                          "no link joins switch %zu",
-                          i);
+            sim_word_note(&reader->words, &end, reader->note, reader->ctx,
+                          "no link joins switch %zu", i);
         }
         if (degree[i] > SIM_PORTS_PER_NODE_MAX) {
-            return sim_word_fail(&reader->words,
-                                 &end,
-                                 reader->message,
-                                 SIM_ERR_RANGE,
-                                 "node %zu has %u links, expected at most %u",
-                                 i,
-                                 degree[i],
+            return sim_word_fail(&reader->words, &end, reader->message, SIM_ERR_RANGE,
+                                 "node %zu has %u links, expected at most %u", i, degree[i],
                                  SIM_PORTS_PER_NODE_MAX);
         }
     }
@@ -355,9 +284,7 @@ sim_err_t topo__file_read_hpcc(topo__file_reader_t *reader)
     uint32_t *const degree = sim_alloc_array(header.nodes + 1, sizeof(*degree));
     error = read_switches(reader, &header, kinds);
     for (uint32_t i = 0; i < header.nodes && error == SIM_OK; i++) {
-        topo__file_add_node(reader->file,
-                            kinds[i] != KIND_HOST ? "switch" : "host",
-                            i,
+        topo__file_add_node(reader->file, kinds[i] != KIND_HOST ? "switch" : "host", i,
                             kinds[i] != KIND_HOST ? NET_NODE_SWITCH : NET_NODE_HOST);
         reader->file->nodes[i].nvswitch = kinds[i] == KIND_NVSWITCH;
     }

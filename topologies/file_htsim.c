@@ -86,20 +86,11 @@ static int find_key(const sim_word_t *word, const char *const *names, int count)
 static sim_err_t read_number(topo__file_reader_t *reader, const char *key, value_t *value)
 {
     if (!sim_words_next_in_line(&reader->words, &value->word)) {
-        return sim_word_fail(&reader->words,
-                             &value->word,
-                             reader->message,
-                             SIM_ERR_INVALID,
-                             "nothing after %s, expected a number",
-                             key);
+        return sim_word_fail(&reader->words, &value->word, reader->message, SIM_ERR_INVALID,
+                             "nothing after %s, expected a number", key);
     }
     value->given = true;
-    return sim_word_count(&reader->words,
-                          &value->word,
-                          key,
-                          0,
-                          1000000000,
-                          &value->number,
+    return sim_word_count(&reader->words, &value->word, key, 0, 1000000000, &value->number,
                           reader->message);
 }
 
@@ -111,15 +102,10 @@ static sim_err_t unknown_key(topo__file_reader_t *reader, const sim_word_t *word
     memcpy(names + HEAD_KEY_COUNT, tier_keys, sizeof(tier_keys));
     const char *const text = sim_word_show(word, &shown);
     const char *const near = sim_nearest_name(text, names, SIM_COUNT_OF(names));
-    return sim_word_fail(&reader->words,
-                         word,
-                         reader->message,
-                         SIM_ERR_UNKNOWN,
+    return sim_word_fail(&reader->words, word, reader->message, SIM_ERR_UNKNOWN,
                          "unknown key '%s'%s%s%s, expected Nodes, Tiers, Podsize, Tier or a value "
                          "of a tier such as Radix_Down",
-                         text,
-                         near != NULL ? ", did you mean '" : "",
-                         near != NULL ? near : "",
+                         text, near != NULL ? ", did you mean '" : "", near != NULL ? near : "",
                          near != NULL ? "'?" : "");
 }
 
@@ -138,12 +124,8 @@ static sim_err_t read_line(topo__file_reader_t *reader, tree_t *tree, int *tier)
         value_t number = {0};
         const sim_err_t error = read_number(reader, tier_word[0], &number);
         if (error == SIM_OK && number.number >= TIERS_MAX) {
-            return sim_word_fail(&reader->words,
-                                 &number.word,
-                                 reader->message,
-                                 SIM_ERR_RANGE,
-                                 "tier %" PRIu64 ", expected 0, 1 or 2",
-                                 number.number);
+            return sim_word_fail(&reader->words, &number.word, reader->message, SIM_ERR_RANGE,
+                                 "tier %" PRIu64 ", expected 0, 1 or 2", number.number);
         }
         if (error == SIM_OK) {
             *tier = (int)number.number;
@@ -156,12 +138,8 @@ static sim_err_t read_line(topo__file_reader_t *reader, tree_t *tree, int *tier)
         return unknown_key(reader, &word);
     }
     if (*tier < 0) {
-        return sim_word_fail(&reader->words,
-                             &word,
-                             reader->message,
-                             SIM_ERR_INVALID,
-                             "%s before any tier, expected 'Tier 0' first",
-                             tier_keys[key]);
+        return sim_word_fail(&reader->words, &word, reader->message, SIM_ERR_INVALID,
+                             "%s before any tier, expected 'Tier 0' first", tier_keys[key]);
     }
     return read_number(reader, tier_keys[key], &tree->tiers[*tier][key]);
 }
@@ -173,17 +151,11 @@ static uint64_t number_of(const tree_t *tree, uint32_t tier, tier_key_t key)
     return tree->tiers[tier][key].number;
 }
 
-static sim_err_t fail_at(const topo__file_reader_t *reader,
-                         const tree_t *tree,
-                         const value_t *value,
-                         const char *text)
+static sim_err_t fail_at(const topo__file_reader_t *reader, const tree_t *tree,
+                         const value_t *value, const char *text)
 {
-    return sim_word_fail(&reader->words,
-                         value->given ? &value->word : &tree->end,
-                         reader->message,
-                         SIM_ERR_RANGE,
-                         "%s",
-                         text);
+    return sim_word_fail(&reader->words, value->given ? &value->word : &tree->end, reader->message,
+                         SIM_ERR_RANGE, "%s", text);
 }
 
 static sim_err_t check_given(topo__file_reader_t *reader, tree_t *tree)
@@ -205,11 +177,8 @@ static sim_err_t check_given(topo__file_reader_t *reader, tree_t *tree)
         for (size_t i = 0; i < count; i++) {
             if (number_of(tree, t, needed[i]) == 0) {
                 char text[96];
-                snprintf(text,
-                         sizeof(text),
-                         "no %s of tier %u, expected a number above 0",
-                         tier_keys[needed[i]],
-                         t);
+                snprintf(text, sizeof(text), "no %s of tier %u, expected a number above 0",
+                         tier_keys[needed[i]], t);
                 return fail_at(reader, tree, &tree->tiers[t][needed[i]], text);
             }
         }
@@ -219,9 +188,7 @@ static sim_err_t check_given(topo__file_reader_t *reader, tree_t *tree)
             return fail_at(reader, tree, bundle, "Bundle: expected 1 or more");
         }
         if (number_of(tree, t, QUEUE_DOWN) + number_of(tree, t, QUEUE_UP) > 0) {
-            sim_word_note(&reader->words,
-                          &tree->tiers[t][QUEUE_DOWN].word,
-                          reader->note,
+            sim_word_note(&reader->words, &tree->tiers[t][QUEUE_DOWN].word, reader->note,
                           reader->ctx,
                           "sizes of queues are not used: switches share switch.buffer");
         }
@@ -240,9 +207,7 @@ static sim_err_t derive(const topo__file_reader_t *reader, tree_t *tree)
     const uint64_t bundle = number_of(tree, 1, BUNDLE);
     SIM_CHECK(pod > 0 && down > 0 && up > 0 && bundle > 0); // check_given
     if (nodes > NET_INTERFACES_MAX || nodes % pod != 0 || (!three && nodes != pod)) {
-        return fail_at(reader,
-                       tree,
-                       &tree->head[PODSIZE],
+        return fail_at(reader, tree, &tree->head[PODSIZE],
                        three ? "Podsize: expected a divisor of Nodes"
                              : "Podsize: expected as many as Nodes where there are two tiers");
     }
@@ -250,15 +215,11 @@ static sim_err_t derive(const topo__file_reader_t *reader, tree_t *tree)
         return fail_at(reader, tree, &tree->tiers[0][BUNDLE], "Bundle of tier 0: expected 1");
     }
     if (pod % down != 0) {
-        return fail_at(reader,
-                       tree,
-                       &tree->tiers[0][RADIX_DOWN],
+        return fail_at(reader, tree, &tree->tiers[0][RADIX_DOWN],
                        "Radix_Down of tier 0: expected a divisor of Podsize");
     }
     if (up % bundle != 0) {
-        return fail_at(reader,
-                       tree,
-                       &tree->tiers[0][RADIX_UP],
+        return fail_at(reader, tree, &tree->tiers[0][RADIX_UP],
                        "Radix_Up of tier 0: expected a multiple of tier 1's Bundle");
     }
     tree->tor_count = (uint32_t)(nodes / down);
@@ -266,9 +227,7 @@ static sim_err_t derive(const topo__file_reader_t *reader, tree_t *tree)
     tree->aggs_per_pod = (uint32_t)(up / bundle);
     tree->agg_count = (uint32_t)(nodes / pod * tree->aggs_per_pod);
     if (tree->tors_per_pod * bundle != number_of(tree, 1, RADIX_DOWN)) {
-        return fail_at(reader,
-                       tree,
-                       &tree->tiers[1][RADIX_DOWN],
+        return fail_at(reader, tree, &tree->tiers[1][RADIX_DOWN],
                        "Radix_Down of tier 1: expected Bundle x Podsize / tier 0's Radix_Down");
     }
     if (!three) {
@@ -278,16 +237,12 @@ static sim_err_t derive(const topo__file_reader_t *reader, tree_t *tree)
     const uint64_t core_bundle = number_of(tree, 2, BUNDLE);
     SIM_CHECK(core_bundle > 0);
     if (agg_up % core_bundle != 0) {
-        return fail_at(reader,
-                       tree,
-                       &tree->tiers[1][RADIX_UP],
+        return fail_at(reader, tree, &tree->tiers[1][RADIX_UP],
                        "Radix_Up of tier 1: expected a multiple of tier 2's Bundle");
     }
     tree->core_count = (uint32_t)(tree->aggs_per_pod * (agg_up / core_bundle));
     if (nodes / pod * core_bundle != number_of(tree, 2, RADIX_DOWN)) {
-        return fail_at(reader,
-                       tree,
-                       &tree->tiers[2][RADIX_DOWN],
+        return fail_at(reader, tree, &tree->tiers[2][RADIX_DOWN],
                        "Radix_Down of tier 2: expected Bundle x Nodes / Podsize");
     }
     return SIM_OK;
@@ -301,23 +256,17 @@ static sim_err_t check_size(const topo__file_reader_t *reader, const tree_t *tre
         links += tree->agg_count * number_of(tree, 1, RADIX_UP);
     }
     if (links > LINKS_MAX) {
-        return fail_at(reader,
-                       tree,
-                       &tree->head[NODES],
+        return fail_at(reader, tree, &tree->head[NODES],
                        "a network of more than 4000000 links, expected fewer");
     }
     for (uint32_t t = 0; t < tree->head[TIERS].number; t++) {
         if (number_of(tree, t, RADIX_DOWN) + number_of(tree, t, RADIX_UP) >
             SIM_PORTS_PER_NODE_MAX) {
-            return fail_at(reader,
-                           tree,
-                           &tree->tiers[t][RADIX_DOWN],
+            return fail_at(reader, tree, &tree->tiers[t][RADIX_DOWN],
                            "a switch with more than 65535 ports, expected fewer");
         }
         if (number_of(tree, t, LINK_LATENCY) + number_of(tree, t, SWITCH_LATENCY) > 500000000) {
-            return fail_at(reader,
-                           tree,
-                           &tree->tiers[t][LINK_LATENCY],
+            return fail_at(reader, tree, &tree->tiers[t][LINK_LATENCY],
                            "latencies of more than half a second, expected less");
         }
     }
@@ -326,11 +275,9 @@ static sim_err_t check_size(const topo__file_reader_t *reader, const tree_t *tre
 
 // -- making
 
-static void add_links(topo_file_t *file,
-                      const tree_t *tree,
+static void add_links(topo_file_t *file, const tree_t *tree,
                       uint32_t tier, // tier of the upper node
-                      uint32_t lower,
-                      uint32_t upper)
+                      uint32_t lower, uint32_t upper)
 {
     const uint64_t lower_ns = tier > 0 ? number_of(tree, tier - 1, SWITCH_LATENCY) : 0;
     const uint64_t halves_ns = lower_ns + number_of(tree, tier, SWITCH_LATENCY);

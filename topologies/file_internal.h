@@ -16,9 +16,7 @@ typedef struct topo__file_reader {
 } topo__file_reader_t;
 
 // Adds a node named <tier><number> and returns its index.
-uint32_t topo__file_add_node(topo_file_t *file,
-                             const char *tier,
-                             uint32_t number,
+uint32_t topo__file_add_node(topo_file_t *file, const char *tier, uint32_t number,
                              net_node_kind_t kind);
 void topo__file_add_link(topo_file_t *file, const topo_file_link_t *link);
 

@@ -93,30 +93,23 @@ static sim_err_t check_name(const char *name, sim_message_t *message)
 {
     const size_t length = strlen(name);
     if (length == 0 || length > NAME_BYTES_MAX) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "node name \"%.80s\" has %zu characters: expected 1 to %d",
-                        name,
-                        length,
+        return sim_fail(message, SIM_ERR_INVALID,
+                        "node name \"%.80s\" has %zu characters: expected 1 to %d", name, length,
                         NAME_BYTES_MAX);
     }
     for (size_t i = 0; i < length; i++) {
         const unsigned char byte = (unsigned char)name[i];
         if (byte < 0x21 || byte > 0x7e || strchr(NAME_BYTES_RESERVED, byte) != NULL) {
-            return sim_fail(message,
-                            SIM_ERR_INVALID,
+            return sim_fail(message, SIM_ERR_INVALID,
                             "node name \"%s\" has a character that names cannot have (number "
                             "%zu): expected letters, digits and -_./:",
-                            name,
-                            i + 1);
+                            name, i + 1);
         }
     }
     return SIM_OK;
 }
 
-sim_err_t topo_graph_node(topo_graph_t *graph,
-                          const char *name,
-                          net_node_kind_t kind,
+sim_err_t topo_graph_node(topo_graph_t *graph, const char *name, net_node_kind_t kind,
                           sim_message_t *message)
 {
     const sim_err_t error = check_name(name, message);
@@ -137,9 +130,7 @@ sim_err_t topo_graph_node(topo_graph_t *graph,
     return SIM_OK;
 }
 
-static sim_err_t find_node(const topo_graph_t *graph,
-                           const char *name,
-                           size_t *index,
+static sim_err_t find_node(const topo_graph_t *graph, const char *name, size_t *index,
                            sim_message_t *message)
 {
     const size_t slot = *find_slot(graph, name);
@@ -148,10 +139,8 @@ static sim_err_t find_node(const topo_graph_t *graph,
         return SIM_OK;
     }
     if (graph->node_count == 0) {
-        return sim_fail(message,
-                        SIM_ERR_UNKNOWN,
-                        "no node is named \"%.80s\": the graph has no nodes yet",
-                        name);
+        return sim_fail(message, SIM_ERR_UNKNOWN,
+                        "no node is named \"%.80s\": the graph has no nodes yet", name);
     }
     const char **const names = sim_alloc_array(graph->node_count, sizeof(*names));
     for (size_t i = 0; i < graph->node_count; i++) {
@@ -162,18 +151,12 @@ static sim_err_t find_node(const topo_graph_t *graph,
     if (nearest == NULL) {
         return sim_fail(message, SIM_ERR_UNKNOWN, "no node is named \"%.80s\"", name);
     }
-    return sim_fail(message,
-                    SIM_ERR_UNKNOWN,
-                    "no node is named \"%.80s\"; did you mean \"%s\"?",
-                    name,
-                    nearest);
+    return sim_fail(message, SIM_ERR_UNKNOWN, "no node is named \"%.80s\"; did you mean \"%s\"?",
+                    name, nearest);
 }
 
-sim_err_t topo_graph_link(topo_graph_t *graph,
-                          const char *a,
-                          const char *b,
-                          const net_link_config_t *config,
-                          sim_message_t *message)
+sim_err_t topo_graph_link(topo_graph_t *graph, const char *a, const char *b,
+                          const net_link_config_t *config, sim_message_t *message)
 {
     size_t ends[2] = {0, 0};
     sim_err_t error = find_node(graph, a, &ends[0], message);
@@ -184,18 +167,14 @@ sim_err_t topo_graph_link(topo_graph_t *graph,
         return error;
     }
     if (ends[0] == ends[1]) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "a link from \"%s\" to itself: expected two different nodes",
-                        a);
+        return sim_fail(message, SIM_ERR_INVALID,
+                        "a link from \"%s\" to itself: expected two different nodes", a);
     }
     for (size_t i = 0; i < 2; i++) {
         if (graph->nodes[ends[i]].link_count == SIM_PORTS_PER_NODE_MAX) {
-            return sim_fail(message,
-                            SIM_ERR_RANGE,
+            return sim_fail(message, SIM_ERR_RANGE,
                             "node \"%s\" has %u links already: expected no more",
-                            graph->nodes[ends[i]].name,
-                            SIM_PORTS_PER_NODE_MAX);
+                            graph->nodes[ends[i]].name, SIM_PORTS_PER_NODE_MAX);
         }
     }
     SIM_GROW(graph->links, graph->link_count, &graph->link_capacity);
@@ -217,8 +196,7 @@ static sim_err_t check_graph(const topo_graph_t *graph, sim_message_t *message)
             continue;
         }
         if (node->link_count == 0) {
-            return sim_fail(message,
-                            SIM_ERR_INVALID,
+            return sim_fail(message, SIM_ERR_INVALID,
                             "host \"%s\" has no link, expected hosts that are joined by links",
                             node->name);
         }
@@ -240,8 +218,7 @@ static topo_size_t size_of(const topo_graph_t *graph)
     return size;
 }
 
-sim_err_t topo_graph_build(const topo_graph_t *graph,
-                           const topo_plan_t *plan,
+sim_err_t topo_graph_build(const topo_graph_t *graph, const topo_plan_t *plan,
                            sim_message_t *message)
 {
     sim_err_t error = check_graph(graph, message);

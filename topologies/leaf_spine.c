@@ -54,32 +54,24 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX,
-                                            "simulation",
-                                            sizeof(topo_leaf_spine_config_t),
-                                            attrs,
-                                            SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table = {PREFIX, "simulation", sizeof(topo_leaf_spine_config_t),
+                                            attrs, SIM_COUNT_OF(attrs)};
 
 static sim_err_t leaf_spine_check(const void *config, sim_message_t *message)
 {
     const topo_leaf_spine_config_t *const shape = config;
     if (shape->rails && shape->leaves % shape->nics_per_host != 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "leaves",
+        return sim_fail_about(message, SIM_ERR_RANGE, "leaves",
                               " is %" PRIu64 ": expected a multiple of nics-per-host (%" PRIu64
                               ") with rails",
-                              shape->leaves,
-                              shape->nics_per_host);
+                              shape->leaves, shape->nics_per_host);
     }
     const uint64_t down = shape->hosts_per_leaf * (shape->rails ? 1 : shape->nics_per_host);
     const uint64_t up = shape->spines * shape->links_per_spine;
     sim_err_t error =
         topo__check_ports("hosts-per-leaf", shape->hosts_per_leaf, down + up, message);
     if (error == SIM_OK) {
-        error = topo__check_ports("leaves",
-                                  shape->leaves,
-                                  shape->leaves * shape->links_per_spine,
+        error = topo__check_ports("leaves", shape->leaves, shape->leaves * shape->links_per_spine,
                                   message);
     }
     if (error == SIM_OK) {
@@ -89,10 +81,8 @@ static sim_err_t leaf_spine_check(const void *config, sim_message_t *message)
 }
 
 // Creates one group of leaves with its hosts and stores the leaves in `leaves`.
-static void build_group(const topo_plan_t *plan,
-                        const topo_leaf_spine_config_t *shape,
-                        uint64_t group,
-                        net_node_t **leaves)
+static void build_group(const topo_plan_t *plan, const topo_leaf_spine_config_t *shape,
+                        uint64_t group, net_node_t **leaves)
 {
     const uint64_t width = shape->rails ? shape->nics_per_host : 1;
     const topo__cable_t cable =
@@ -123,8 +113,7 @@ static void leaf_spine_size(const void *config, topo_size_t *size)
     };
 }
 
-static sim_err_t leaf_spine_build(const topo_plan_t *plan,
-                                  const void *config,
+static sim_err_t leaf_spine_build(const topo_plan_t *plan, const void *config,
                                   sim_message_t *message)
 {
     const topo_leaf_spine_config_t *const shape = config;
@@ -155,9 +144,7 @@ static sim_err_t leaf_spine_build(const topo_plan_t *plan,
     return SIM_OK;
 }
 
-const topo_ops_t topo_leaf_spine = {"leaf-spine",
-                                    "two tiers of switches, every leaf linked to every spine",
-                                    &attr_table,
-                                    leaf_spine_check,
-                                    leaf_spine_build,
-                                    leaf_spine_size};
+const topo_ops_t topo_leaf_spine = {
+    "leaf-spine",     "two tiers of switches, every leaf linked to every spine",
+    &attr_table,      leaf_spine_check,
+    leaf_spine_build, leaf_spine_size};

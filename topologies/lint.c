@@ -42,11 +42,8 @@ static void examples_add(examples_t *examples, const char *name)
 {
     if (examples->count < EXAMPLES_MAX) {
         const size_t length = strlen(examples->text);
-        snprintf(examples->text + length,
-                 sizeof(examples->text) - length,
-                 "%s%.48s",
-                 examples->count == 0 ? "" : ", ",
-                 name);
+        snprintf(examples->text + length, sizeof(examples->text) - length, "%s%.48s",
+                 examples->count == 0 ? "" : ", ", name);
     } else if (examples->count == EXAMPLES_MAX) {
         const size_t length = strlen(examples->text);
         snprintf(examples->text + length, sizeof(examples->text) - length, "...");
@@ -63,12 +60,8 @@ static void lint_unconnected(const lint_t *lint)
         }
     }
     if (examples.count > 0) {
-        report(lint,
-               TOPO_WARNING,
-               "%" PRIu64 " node%s without a link: %s",
-               examples.count,
-               examples.count == 1 ? "" : "s",
-               examples.text);
+        report(lint, TOPO_WARNING, "%" PRIu64 " node%s without a link: %s", examples.count,
+               examples.count == 1 ? "" : "s", examples.text);
     }
 }
 
@@ -96,14 +89,10 @@ static void report_parallel(const lint_t *lint, const ends_t *first, const ends_
     const net_link_t link = net_link_at(lint->net, first->link);
     char *const rate = topo__rate_text(first->rate_bps);
     char *const rate_other = topo__rate_text(other->rate_bps);
-    report(lint,
-           TOPO_WARNING,
+    report(lint, TOPO_WARNING,
            "parallel links of different rates between %s and %s: %s and %s; ECMP gives both the "
            "same share",
-           link.a->sim.name,
-           link.b->sim.name,
-           rate,
-           rate_other);
+           link.a->sim.name, link.b->sim.name, rate, rate_other);
     sim_free(rate);
     sim_free(rate_other);
 }
@@ -116,8 +105,7 @@ static void lint_parallel_of(const lint_t *lint, const net_node_t *node, ends_t 
         const net_port_t *const port = net_port_at(node, p);
         if (net_neighbour(port->node, port->index)->sim.index > node->sim.index) {
             const net_link_t link = net_link_at(lint->net, port->link);
-            all[count++] = (ends_t){net_neighbour(port->node, port->index)->sim.index,
-                                    port->link,
+            all[count++] = (ends_t){net_neighbour(port->node, port->index)->sim.index, port->link,
                                     link.config->rate_bps};
         }
     }
@@ -207,11 +195,8 @@ typedef struct reach {
 } reach_t;
 
 // Adds the ordered pairs of interfaces of one host: all, and those in one component.
-static void count_own_pairs(component_t *components,
-                            const net_node_t *host,
-                            uint32_t plane,
-                            uint64_t *all,
-                            uint64_t *reachable)
+static void count_own_pairs(component_t *components, const net_node_t *host, uint32_t plane,
+                            uint64_t *all, uint64_t *reachable)
 {
     for (uint32_t i = 0; i < host->port_count; i++) {
         const bool is_in = plane_of(net_port_at(host, i)) == plane;
@@ -266,18 +251,14 @@ static reach_t count_pairs(const net_t *net, component_t *components, uint32_t p
 // Finds the first pair of a plane that cannot reach each other. If every interface of the first
 // host reaches all other hosts' interfaces, the plane is one component, so only these pairs are
 // tried.
-static bool find_unreachable(const net_t *net,
-                             component_t *components,
-                             uint32_t plane,
-                             uint32_t *from,
-                             uint32_t *to)
+static bool find_unreachable(const net_t *net, component_t *components, uint32_t plane,
+                             uint32_t *from, uint32_t *to)
 {
     const net_node_t *const first = net_interface_port(net, 0)->node;
     for (uint32_t i = 0; i < first->port_count; i++) {
         const uint64_t component = component_of(components, net_port_at(first, i));
         for (uint32_t j = 0;
-             plane_of(net_port_at(first, i)) == plane && j < net_interface_count(net);
-             j++) {
+             plane_of(net_port_at(first, i)) == plane && j < net_interface_count(net); j++) {
             const net_port_t *const port = net_interface_port(net, j);
             if (port->node != first && plane_of(port) == plane &&
                 component_of(components, port) != component) {
@@ -312,14 +293,11 @@ static void lint_reachability(const lint_t *lint)
         lost += reach.pairs - reach.reachable;
     }
     if (lost > 0) {
-        report(lint,
-               TOPO_WARNING,
+        report(lint, TOPO_WARNING,
                "%" PRIu64 " of %" PRIu64
                " pairs of interfaces cannot reach each other, for example "
                "%s and %s",
-               lost,
-               pairs,
-               net_port_name(net_interface_port(net, from)),
+               lost, pairs, net_port_name(net_interface_port(net, from)),
                net_port_name(net_interface_port(net, to)));
     }
     sim_free(components);
@@ -343,14 +321,10 @@ static void lint_buffers(const lint_t *lint)
         }
     }
     if (examples.count > 0) {
-        report(lint,
-               TOPO_ERROR,
+        report(lint, TOPO_ERROR,
                "%" PRIu64 " switch%s whose buffer cannot hold the headroom of the lossless classes "
                "(%s): %s",
-               examples.count,
-               examples.count == 1 ? "" : "es",
-               examples.text,
-               first.text);
+               examples.count, examples.count == 1 ? "" : "es", examples.text, first.text);
     }
 }
 
@@ -418,19 +392,12 @@ static void lint_tier(const lint_t *lint, const uint32_t *tiers, uint32_t tier)
     }
     char *const down = topo__rate_text(worst_capacity.down_bps);
     char *const up = topo__rate_text(worst_capacity.up_bps);
-    report(lint,
-           TOPO_NOTE,
+    report(lint, TOPO_NOTE,
            "tier %u: %" PRIu64 " of %" PRIu64
            " switches over-subscribed (%s), at most %.2f:1 at %s: "
            "%s down, %s up",
-           tier,
-           examples.count,
-           switches,
-           examples.text,
-           oversubscription(worst_capacity),
-           worst->sim.name,
-           down,
-           up);
+           tier, examples.count, switches, examples.text, oversubscription(worst_capacity),
+           worst->sim.name, down, up);
     sim_free(down);
     sim_free(up);
 }
@@ -456,22 +423,16 @@ void topo_lint_channels(const net_t *net, topo_finding_fn fn, void *ctx)
     uint64_t channels = 0;
     const uint32_t switches = topo__path_switches(net, &channels);
     if (switches > channels && switches > NET_VIRTUAL_CHANNELS_MAX) {
-        report(&lint,
-               TOPO_WARNING,
+        report(&lint, TOPO_WARNING,
                "paths have up to %u switches, and packets are dropped after %" PRIu64
                ": expected a load balancer or a network with shorter paths; "
                "switch.virtual-channels is at most %u",
-               switches,
-               channels,
-               NET_VIRTUAL_CHANNELS_MAX);
+               switches, channels, NET_VIRTUAL_CHANNELS_MAX);
     } else if (switches > channels) {
-        report(&lint,
-               TOPO_WARNING,
+        report(&lint, TOPO_WARNING,
                "paths have up to %u switches, and packets are dropped after %" PRIu64
                ": expected switch.virtual-channels of at least %u",
-               switches,
-               channels,
-               switches);
+               switches, channels, switches);
     }
 }
 
@@ -480,8 +441,7 @@ static void lint_circles(const lint_t *lint)
     char *const circle = topo__find_circle(lint->net);
     if (circle != NULL) {
         report(
-            lint,
-            TOPO_WARNING,
+            lint, TOPO_WARNING,
             "PFC can deadlock: packets that pause each other can form the circle %s; expected "
             "routes without a circle, switch.mmu: virtual-channels, or switch.pfc.enabled: false",
             circle);

@@ -18,10 +18,7 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX,
-                                            "simulation",
-                                            sizeof(topo_pair_config_t),
-                                            attrs,
+static const sim_attr_table_t attr_table = {PREFIX, "simulation", sizeof(topo_pair_config_t), attrs,
                                             SIM_COUNT_OF(attrs)};
 
 static sim_err_t pair_check(const void *config, sim_message_t *message)
@@ -55,5 +52,5 @@ static sim_err_t pair_build(const topo_plan_t *plan, const void *config, sim_mes
     return SIM_OK;
 }
 
-const topo_ops_t topo_pair =
-    {"pair", "two hosts joined by a cable", &attr_table, pair_check, pair_build, pair_size};
+const topo_ops_t topo_pair = {
+    "pair", "two hosts joined by a cable", &attr_table, pair_check, pair_build, pair_size};

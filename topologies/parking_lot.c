@@ -35,26 +35,19 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX,
-                                            "simulation",
-                                            sizeof(topo_parking_lot_config_t),
-                                            attrs,
-                                            SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table = {PREFIX, "simulation", sizeof(topo_parking_lot_config_t),
+                                            attrs, SIM_COUNT_OF(attrs)};
 
 static sim_err_t parking_lot_check(const void *config, sim_message_t *message)
 {
     const topo_parking_lot_config_t *const lot = config;
     const uint64_t interfaces_per_switch = lot->hosts_per_switch * lot->nics_per_host;
-    const sim_err_t error = topo__check_ports("hosts-per-switch",
-                                              lot->hosts_per_switch,
-                                              interfaces_per_switch + 2,
-                                              message);
+    const sim_err_t error = topo__check_ports("hosts-per-switch", lot->hosts_per_switch,
+                                              interfaces_per_switch + 2, message);
     if (error != SIM_OK) {
         return error;
     }
-    return topo__check_interfaces("switches",
-                                  lot->switches,
-                                  lot->switches * interfaces_per_switch,
+    return topo__check_interfaces("switches", lot->switches, lot->switches * interfaces_per_switch,
                                   message);
 }
 
@@ -65,8 +58,7 @@ static void parking_lot_size(const void *config, topo_size_t *size)
     *size = (topo_size_t){hosts, lot->switches, hosts * lot->nics_per_host + lot->switches - 1};
 }
 
-static sim_err_t parking_lot_build(const topo_plan_t *plan,
-                                   const void *config,
+static sim_err_t parking_lot_build(const topo_plan_t *plan, const void *config,
                                    sim_message_t *message)
 {
     const topo_parking_lot_config_t *const lot = config;
@@ -93,9 +85,6 @@ static sim_err_t parking_lot_build(const topo_plan_t *plan,
     return SIM_OK;
 }
 
-const topo_ops_t topo_parking_lot = {"parking-lot",
-                                     "switches in a row, each with hosts",
-                                     &attr_table,
-                                     parking_lot_check,
-                                     parking_lot_build,
-                                     parking_lot_size};
+const topo_ops_t topo_parking_lot = {"parking-lot",     "switches in a row, each with hosts",
+                                     &attr_table,       parking_lot_check,
+                                     parking_lot_build, parking_lot_size};

@@ -49,19 +49,12 @@ static bool is_host(const reader_t *reader, uint32_t node)
 
 // -- one row
 
-static sim_err_t take_node(reader_t *reader,
-                           const sim_word_t *word,
-                           const char *what,
+static sim_err_t take_node(reader_t *reader, const sim_word_t *word, const char *what,
                            uint32_t *node)
 {
     uint64_t number = 0;
-    const sim_err_t error = sim_word_count(&reader->words,
-                                           word,
-                                           what,
-                                           0,
-                                           reader->topology->node_count - 1,
-                                           &number,
-                                           reader->message);
+    const sim_err_t error = sim_word_count(
+        &reader->words, word, what, 0, reader->topology->node_count - 1, &number, reader->message);
     *node = (uint32_t)number;
     return error;
 }
@@ -70,27 +63,16 @@ static sim_err_t take_node(reader_t *reader,
 static sim_err_t check_host(const reader_t *reader, const sim_word_t *word, uint32_t host)
 {
     if (!is_host(reader, host)) {
-        return sim_word_fail(&reader->words,
-                             word,
-                             reader->message,
-                             SIM_ERR_INVALID,
-                             "routes towards node %u, which is a switch, expected a host",
-                             host);
+        return sim_word_fail(&reader->words, word, reader->message, SIM_ERR_INVALID,
+                             "routes towards node %u, which is a switch, expected a host", host);
     }
     if (link_count(reader, host) != 1) {
-        return sim_word_fail(&reader->words,
-                             word,
-                             reader->message,
-                             SIM_ERR_INVALID,
-                             "host %u has %zu links, expected routes of hosts that have one",
-                             host,
+        return sim_word_fail(&reader->words, word, reader->message, SIM_ERR_INVALID,
+                             "host %u has %zu links, expected routes of hosts that have one", host,
                              link_count(reader, host));
     }
     if (is_host(reader, reader->peers[reader->first[host]])) {
-        return sim_word_fail(&reader->words,
-                             word,
-                             reader->message,
-                             SIM_ERR_INVALID,
+        return sim_word_fail(&reader->words, word, reader->message, SIM_ERR_INVALID,
                              "host %u hangs on another host, expected routes of hosts on switches",
                              host);
     }
@@ -109,56 +91,36 @@ static sim_err_t take_hop(reader_t *reader, uint32_t node, uint32_t host, uint32
     const char *const colon = memchr(word.text, ':', word.size_bytes);
     if (colon == NULL) {
         sim_word_shown_t shown;
-        return sim_word_fail(&reader->words,
-                             &word,
-                             reader->message,
-                             SIM_ERR_INVALID,
+        return sim_word_fail(&reader->words, &word, reader->message, SIM_ERR_INVALID,
                              "'%s' where the row counts another next hop, expected node:interface",
                              sim_word_show(&word, &shown));
     }
     const size_t left = (size_t)(colon - word.text);
     const sim_word_t next_word = {word.text, left, word.line, word.column};
-    const sim_word_t port_word = {colon + 1,
-                                  word.size_bytes - left - 1,
-                                  word.line,
+    const sim_word_t port_word = {colon + 1, word.size_bytes - left - 1, word.line,
                                   word.column + (uint32_t)left + 1};
     uint32_t next = 0;
     uint64_t interface = 0;
     error = take_node(reader, &next_word, "the node of a next hop", &next);
     if (error == SIM_OK) {
-        error = sim_word_count(&reader->words,
-                               &port_word,
-                               "the interface of a next hop",
-                               1,
-                               link_count(reader, node),
-                               &interface,
-                               reader->message);
+        error = sim_word_count(&reader->words, &port_word, "the interface of a next hop", 1,
+                               link_count(reader, node), &interface, reader->message);
     }
     if (error != SIM_OK) {
         return error;
     }
     const uint32_t peer = reader->peers[reader->first[node] + interface - 1];
     if (peer != next) {
-        return sim_word_fail(&reader->words,
-                             &word,
-                             reader->message,
-                             SIM_ERR_INVALID,
+        return sim_word_fail(&reader->words, &word, reader->message, SIM_ERR_INVALID,
                              "interface %" PRIu64 " of node %u leads to node %u, expected %u as "
                              "its next hop",
-                             interface,
-                             node,
-                             peer,
-                             peer);
+                             interface, node, peer, peer);
     }
     if (is_host(reader, peer) && peer != host) {
-        return sim_word_fail(&reader->words,
-                             &word,
-                             reader->message,
-                             SIM_ERR_INVALID,
+        return sim_word_fail(&reader->words, &word, reader->message, SIM_ERR_INVALID,
                              "a next hop towards host %u over host %u, expected switches: hosts do "
                              "not forward",
-                             host,
-                             peer);
+                             host, peer);
     }
     *port = (uint32_t)interface - 1;
     return SIM_OK;
@@ -174,9 +136,7 @@ static sim_err_t take_row(reader_t *reader, const sim_word_t *begin)
         error = check_host(reader, begin, row.node);
     }
     if (error == SIM_OK) {
-        error = sim_words_need(&reader->words,
-                               &word,
-                               "the host that a route leads to",
+        error = sim_words_need(&reader->words, &word, "the host that a route leads to",
                                reader->message);
     }
     if (error == SIM_OK) {
@@ -186,21 +146,12 @@ static sim_err_t take_row(reader_t *reader, const sim_word_t *begin)
         error = check_host(reader, &word, row.host);
     }
     if (error == SIM_OK && row.host == row.node) {
-        error = sim_word_fail(&reader->words,
-                              &word,
-                              reader->message,
-                              SIM_ERR_INVALID,
-                              "a route of node %u to itself, expected another host",
-                              row.node);
+        error = sim_word_fail(&reader->words, &word, reader->message, SIM_ERR_INVALID,
+                              "a route of node %u to itself, expected another host", row.node);
     }
     if (error == SIM_OK) {
-        error = sim_words_need_count(&reader->words,
-                                     "the number of next hops",
-                                     1,
-                                     link_count(reader, row.node),
-                                     &count,
-                                     &word,
-                                     reader->message);
+        error = sim_words_need_count(&reader->words, "the number of next hops", 1,
+                                     link_count(reader, row.node), &count, &word, reader->message);
     }
     topo_routes_t *const routes = reader->routes;
     row.first = (uint32_t)routes->port_count;
@@ -239,15 +190,10 @@ static sim_err_t check_twice(const reader_t *reader)
     for (size_t i = 1; i < reader->routes->count; i++) {
         if (rows[i].node == rows[i - 1].node && rows[i].host == rows[i - 1].host) {
             const sim_word_t at = {"", 0, rows[i].line, rows[i].column};
-            return sim_word_fail(&reader->words,
-                                 &at,
-                                 reader->message,
-                                 SIM_ERR_EXISTS,
+            return sim_word_fail(&reader->words, &at, reader->message, SIM_ERR_EXISTS,
                                  "the route of node %u to host %u stands in line %u too, expected "
                                  "it once",
-                                 rows[i].node,
-                                 rows[i].host,
-                                 rows[i - 1].line);
+                                 rows[i].node, rows[i].host, rows[i - 1].line);
         }
     }
     return SIM_OK;
@@ -266,12 +212,8 @@ static void keep_switches(const reader_t *reader)
     routes->count = kept;
 }
 
-sim_err_t topo_routes_parse(const topo_file_t *topology,
-                            const char *name,
-                            const char *text,
-                            size_t size_bytes,
-                            topo_routes_t *routes,
-                            sim_message_t *message)
+sim_err_t topo_routes_parse(const topo_file_t *topology, const char *name, const char *text,
+                            size_t size_bytes, topo_routes_t *routes, sim_message_t *message)
 {
     reader_t reader = {.topology = topology, .routes = routes, .message = message};
     *routes = (topo_routes_t){0};
@@ -283,10 +225,7 @@ sim_err_t topo_routes_parse(const topo_file_t *topology,
         error = take_row(&reader, &word);
     }
     if (error == SIM_OK && routes->count == 0) {
-        error = sim_word_fail(&reader.words,
-                              &word,
-                              message,
-                              SIM_ERR_INVALID,
+        error = sim_word_fail(&reader.words, &word, message, SIM_ERR_INVALID,
                               "there is no route, expected rows of node, host, number of next "
                               "hops, next hops");
     }

@@ -34,12 +34,9 @@ typedef struct topo_routes {
 // Reads size_bytes of text about a topology in which each node's number is its index. On failure
 // message begins with "NAME:LINE:COLUMN: ". The caller frees *routes with topo_routes_fini, also
 // after a failure.
-SIM_MUST_CHECK sim_err_t topo_routes_parse(const topo_file_t *topology,
-                                           const char *name,
-                                           const char *text,
-                                           size_t size_bytes,
-                                           topo_routes_t *routes,
-                                           sim_message_t *message);
+SIM_MUST_CHECK sim_err_t topo_routes_parse(const topo_file_t *topology, const char *name,
+                                           const char *text, size_t size_bytes,
+                                           topo_routes_t *routes, sim_message_t *message);
 void topo_routes_fini(topo_routes_t *routes);
 
 SIM_C_END

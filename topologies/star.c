@@ -21,10 +21,7 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX,
-                                            "simulation",
-                                            sizeof(topo_star_config_t),
-                                            attrs,
+static const sim_attr_table_t attr_table = {PREFIX, "simulation", sizeof(topo_star_config_t), attrs,
                                             SIM_COUNT_OF(attrs)};
 
 static sim_err_t star_check(const void *config, sim_message_t *message)
@@ -55,5 +52,5 @@ static sim_err_t star_build(const topo_plan_t *plan, const void *config, sim_mes
     return SIM_OK;
 }
 
-const topo_ops_t topo_star =
-    {"star", "hosts around one switch", &attr_table, star_check, star_build, star_size};
+const topo_ops_t topo_star = {
+    "star", "hosts around one switch", &attr_table, star_check, star_build, star_size};

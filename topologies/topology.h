@@ -35,14 +35,12 @@ typedef struct topo_plan {
     bool nic_configs_stay; // true: equal pointers from nic_config mean equal configurations
     // Called before a link joins the next free port of a with that of b. May change *config, which
     // holds the builder's choice. NULL: links stay as the builder chose them.
-    void (*link_config)(const net_node_t *a,
-                        const net_node_t *b,
-                        net_link_config_t *config,
+    void (*link_config)(const net_node_t *a, const net_node_t *b, net_link_config_t *config,
                         void *ctx);
     // Reads a whole file named in the scenario; the caller frees *text with sim_free. NULL: the
     // topology "file" fails with SIM_ERR_STATE.
-    sim_err_t (
-        *read_file)(const char *name, char **text, size_t *size, sim_message_t *message, void *ctx);
+    sim_err_t (*read_file)(const char *name, char **text, size_t *size, sim_message_t *message,
+                           void *ctx);
     topo_note_fn note; // may be NULL
     // Decides whether a graph of this size, read from a file, may be built; fails with a message
     // otherwise. NULL: any size may be built.
@@ -62,8 +60,7 @@ typedef struct topo_ops {
     // begins with the attribute's name, or with "FILE:LINE:COLUMN: " if a file is at fault. Nothing
     // is built then.
     SIM_MUST_CHECK sim_err_t (*check)(const void *config, sim_message_t *message);
-    SIM_MUST_CHECK sim_err_t (*build)(const topo_plan_t *plan,
-                                      const void *config,
+    SIM_MUST_CHECK sim_err_t (*build)(const topo_plan_t *plan, const void *config,
                                       sim_message_t *message);
     // Computes the size of a network before it is built, from a config that passed the check.
     // NULL: the size is only known when a file was read (topo_plan_t.fits).
@@ -78,20 +75,14 @@ typedef struct topo_graph topo_graph_t;
 topo_graph_t *topo_graph_create(void);
 void topo_graph_destroy(topo_graph_t *graph);
 // Adds a node. SIM_ERR_EXISTS: another node has the name; SIM_ERR_INVALID: the name is malformed.
-SIM_MUST_CHECK sim_err_t topo_graph_node(topo_graph_t *graph,
-                                         const char *name,
-                                         net_node_kind_t kind,
-                                         sim_message_t *message);
+SIM_MUST_CHECK sim_err_t topo_graph_node(topo_graph_t *graph, const char *name,
+                                         net_node_kind_t kind, sim_message_t *message);
 // Adds a link; config is copied. SIM_ERR_UNKNOWN: no such node (message suggests a name);
 // SIM_ERR_INVALID: both ends are one node; SIM_ERR_RANGE: a node has too many links.
-SIM_MUST_CHECK sim_err_t topo_graph_link(topo_graph_t *graph,
-                                         const char *a,
-                                         const char *b,
-                                         const net_link_config_t *config,
-                                         sim_message_t *message);
+SIM_MUST_CHECK sim_err_t topo_graph_link(topo_graph_t *graph, const char *a, const char *b,
+                                         const net_link_config_t *config, sim_message_t *message);
 // Builds the nodes and links of a graph, which must have a host and no host without a link.
-SIM_MUST_CHECK sim_err_t topo_graph_build(const topo_graph_t *graph,
-                                          const topo_plan_t *plan,
+SIM_MUST_CHECK sim_err_t topo_graph_build(const topo_graph_t *graph, const topo_plan_t *plan,
                                           sim_message_t *message);
 
 // Findings about a built network.
@@ -114,10 +105,8 @@ void topo_lint_channels(const net_t *net, topo_finding_fn fn, void *ctx);
 #define TOPO_DOT_HOSTS_MAX 16u
 void topo_write_dot(const net_t *net, void (*write)(const char *text, void *ctx), void *ctx);
 // Like topo_write_dot with the caller's limit; UINT32_MAX draws every host.
-void topo_write_dot_hosts(const net_t *net,
-                          uint32_t hosts_max,
-                          void (*write)(const char *text, void *ctx),
-                          void *ctx);
+void topo_write_dot_hosts(const net_t *net, uint32_t hosts_max,
+                          void (*write)(const char *text, void *ctx), void *ctx);
 
 SIM_C_END
 

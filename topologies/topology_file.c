@@ -26,17 +26,12 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX,
-                                            "simulation",
-                                            sizeof(topo_file_config_t),
-                                            attrs,
+static const sim_attr_table_t attr_table = {PREFIX, "simulation", sizeof(topo_file_config_t), attrs,
                                             SIM_COUNT_OF(attrs)};
 
 // -- functions that the readers share
 
-uint32_t topo__file_add_node(topo_file_t *file,
-                             const char *tier,
-                             uint32_t number,
+uint32_t topo__file_add_node(topo_file_t *file, const char *tier, uint32_t number,
                              net_node_kind_t kind)
 {
     SIM_GROW(file->nodes, file->node_count, &file->node_capacity);
@@ -65,13 +60,8 @@ static topo_file_format_t detect(sim_words_t words)
     return TOPO_FILE_HPCC;
 }
 
-sim_err_t topo_file_parse(topo_file_format_t format,
-                          const char *name,
-                          const char *text,
-                          size_t size_bytes,
-                          topo_note_fn note,
-                          void *ctx,
-                          topo_file_t **file,
+sim_err_t topo_file_parse(topo_file_format_t format, const char *name, const char *text,
+                          size_t size_bytes, topo_note_fn note, void *ctx, topo_file_t **file,
                           sim_message_t *message)
 {
     topo__file_reader_t reader = {
@@ -170,10 +160,8 @@ topo_file_path_t topo_file_longest_path(const topo_file_t *file)
 
 // Builds the file's nodes and links. Nodes are made in the order of the file, so a node's index in
 // the simulation is its number in an HPCC file, which switches may use to seed their hash.
-static sim_err_t build_graph(const topo_file_t *file,
-                             const topo_file_config_t *config,
-                             const topo_plan_t *plan,
-                             sim_message_t *message)
+static sim_err_t build_graph(const topo_file_t *file, const topo_file_config_t *config,
+                             const topo_plan_t *plan, sim_message_t *message)
 {
     topo_graph_t *const graph = topo_graph_create();
     sim_err_t error = SIM_OK;
@@ -189,11 +177,8 @@ static sim_err_t build_graph(const topo_file_t *file,
         link_config.delay_ps = link->delay_ps;
         link_config.loss_own = link->loss_rate.num > 0;
         link_config.loss_rate = link_config.loss_own ? link->loss_rate : config->loss_rate;
-        error = topo_graph_link(graph,
-                                file->nodes[link->a].name,
-                                file->nodes[link->b].name,
-                                &link_config,
-                                message);
+        error = topo_graph_link(graph, file->nodes[link->a].name, file->nodes[link->b].name,
+                                &link_config, message);
     }
     if (error == SIM_OK) {
         error = topo_graph_build(graph, plan, message);
@@ -204,17 +189,12 @@ static sim_err_t build_graph(const topo_file_t *file,
 
 // -- routes
 
-static sim_err_t fix_routes(const topo_file_t *file,
-                            const char *name,
-                            const topo_plan_t *plan,
-                            size_t first_node,
-                            sim_message_t *message)
+static sim_err_t fix_routes(const topo_file_t *file, const char *name, const topo_plan_t *plan,
+                            size_t first_node, sim_message_t *message)
 {
     for (size_t i = 0; i < file->node_count; i++) {
         if (file->nodes[i].number != i) {
-            return sim_fail_about(message,
-                                  SIM_ERR_INVALID,
-                                  "routes",
+            return sim_fail_about(message, SIM_ERR_INVALID, "routes",
                                   ": nodes of this topology have no numbers of their own, expected "
                                   "a file of HPCC's format");
         }
@@ -230,10 +210,8 @@ static sim_err_t fix_routes(const topo_file_t *file,
     error = topo_routes_parse(file, name, text, size_bytes, &routes, message);
     for (size_t i = 0; i < routes.count && error == SIM_OK; i++) {
         const topo_route_t *const row = &routes.rows[i];
-        net_route_fix(plan->net,
-                      net_node_at(plan->net, first_node + row->node),
-                      net_node_at(plan->net, first_node + row->host),
-                      routes.ports + row->first,
+        net_route_fix(plan->net, net_node_at(plan->net, first_node + row->node),
+                      net_node_at(plan->net, first_node + row->host), routes.ports + row->first,
                       row->count);
     }
     topo_routes_fini(&routes);
@@ -245,9 +223,7 @@ static sim_err_t file_check(const void *config, sim_message_t *message)
 {
     const topo_file_config_t *const file = config;
     return file->path[0] != '\0' ? SIM_OK
-                                 : sim_fail_about(message,
-                                                  SIM_ERR_INVALID,
-                                                  "path",
+                                 : sim_fail_about(message, SIM_ERR_INVALID, "path",
                                                   ": none is given, expected the name of a file");
 }
 
@@ -259,9 +235,7 @@ static sim_err_t file_build(const topo_plan_t *plan, const void *config, sim_mes
         return error;
     }
     if (plan->read_file == NULL) {
-        return sim_fail_about(message,
-                              SIM_ERR_STATE,
-                              "path",
+        return sim_fail_about(message, SIM_ERR_STATE, "path",
                               ": this program reads no topology files");
     }
     char *text = NULL;
@@ -272,14 +246,8 @@ static sim_err_t file_build(const topo_plan_t *plan, const void *config, sim_mes
         return sim_fail_about(message, error, "path", ": %.400s", reason.text);
     }
     topo_file_t *file = NULL;
-    error = topo_file_parse((topo_file_format_t)wanted->format,
-                            wanted->path,
-                            text,
-                            size_bytes,
-                            plan->note,
-                            plan->ctx,
-                            &file,
-                            message);
+    error = topo_file_parse((topo_file_format_t)wanted->format, wanted->path, text, size_bytes,
+                            plan->note, plan->ctx, &file, message);
     if (error == SIM_OK) {
         const size_t first_node = net_node_count(plan->net);
         error = build_graph(file, wanted, plan, message);
@@ -292,9 +260,6 @@ static sim_err_t file_build(const topo_plan_t *plan, const void *config, sim_mes
     return error;
 }
 
-const topo_ops_t topo_file = {"file",
-                              "a file of HPCC's simulator, its forks, or htsim",
-                              &attr_table,
-                              file_check,
-                              file_build,
-                              NULL};
+const topo_ops_t topo_file = {"file",      "a file of HPCC's simulator, its forks, or htsim",
+                              &attr_table, file_check,
+                              file_build,  NULL};

@@ -43,14 +43,9 @@ typedef struct topo_file {
 // Reads size_bytes of text. On failure message begins with "NAME:LINE:COLUMN: ", and *file is not
 // set. note (may be NULL) is called for oddities that are no error, with their place. The caller
 // frees *file with topo_file_destroy.
-SIM_MUST_CHECK sim_err_t topo_file_parse(topo_file_format_t format,
-                                         const char *name,
-                                         const char *text,
-                                         size_t size_bytes,
-                                         topo_note_fn note,
-                                         void *ctx,
-                                         topo_file_t **file,
-                                         sim_message_t *message);
+SIM_MUST_CHECK sim_err_t topo_file_parse(topo_file_format_t format, const char *name,
+                                         const char *text, size_t size_bytes, topo_note_fn note,
+                                         void *ctx, topo_file_t **file, sim_message_t *message);
 void topo_file_destroy(topo_file_t *file);
 
 // The path from the file's first host to the host that is most links away.

@@ -72,18 +72,13 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX,
-                                            "simulation",
-                                            sizeof(topo_wan_config_t),
-                                            attrs,
+static const sim_attr_table_t attr_table = {PREFIX, "simulation", sizeof(topo_wan_config_t), attrs,
                                             SIM_COUNT_OF(attrs)};
 
 // -- the builder of a site
 
 // Applies "name=value name=value" to a builder's config. A wrong name or value is an error.
-static sim_err_t apply_values(const topo_ops_t *ops,
-                              const char *values,
-                              void *config,
+static sim_err_t apply_values(const topo_ops_t *ops, const char *values, void *config,
                               sim_message_t *message)
 {
     sim_err_t error = SIM_OK;
@@ -97,11 +92,8 @@ static sim_err_t apply_values(const topo_ops_t *ops,
         rest += more;
         char *const equals = strchr(word, '=');
         if (equals == NULL) {
-            error = sim_fail_about(message,
-                                   SIM_ERR_INVALID,
-                                   "values",
-                                   ": '%s', expected name=value name=value",
-                                   word);
+            error = sim_fail_about(message, SIM_ERR_INVALID, "values",
+                                   ": '%s', expected name=value name=value", word);
             break;
         }
         *equals = '\0';
@@ -109,13 +101,9 @@ static sim_err_t apply_values(const topo_ops_t *ops,
         const sim_attr_t *const attr = sim_attr_find(ops->attrs, path);
         sim_free(path);
         if (attr == NULL) {
-            error = sim_fail_about(message,
-                                   SIM_ERR_UNKNOWN,
-                                   "values",
-                                   ": %s has no attribute '%s', see rocesim params %s",
-                                   ops->name,
-                                   word,
-                                   ops->attrs->prefix);
+            error = sim_fail_about(message, SIM_ERR_UNKNOWN, "values",
+                                   ": %s has no attribute '%s', see rocesim params %s", ops->name,
+                                   word, ops->attrs->prefix);
             break;
         }
         sim_message_t reason;
@@ -130,9 +118,7 @@ static sim_err_t apply_values(const topo_ops_t *ops,
 
 // Finds the builder of a site and makes its config; *ops NULL: there is none. The caller frees both
 // with site_fini.
-static sim_err_t site_init(const topo_wan_config_t *wan,
-                           const topo_ops_t **ops,
-                           void **config,
+static sim_err_t site_init(const topo_wan_config_t *wan, const topo_ops_t **ops, void **config,
                            sim_message_t *message)
 {
     *ops = NULL;
@@ -140,9 +126,7 @@ static sim_err_t site_init(const topo_wan_config_t *wan,
     if (wan->site[0] == '\0') {
         return wan->values[0] == '\0'
                    ? SIM_OK
-                   : sim_fail_about(message,
-                                    SIM_ERR_INVALID,
-                                    "values",
+                   : sim_fail_about(message, SIM_ERR_INVALID, "values",
                                     ": '%s' without a builder that takes them, expected site: "
                                     "leaf-spine",
                                     wan->values);
@@ -151,9 +135,7 @@ static sim_err_t site_init(const topo_wan_config_t *wan,
     if (found == NULL || found == &topo_wan || found == &topo_pair ||
         strcmp(found->name, "file") == 0) {
         return sim_fail_about(
-            message,
-            SIM_ERR_UNKNOWN,
-            "site",
+            message, SIM_ERR_UNKNOWN, "site",
             ": '%s', expected a builder with switches: star, leaf-spine, fat-tree, "
             "dumbbell, parking-lot",
             wan->site);
@@ -190,9 +172,7 @@ static sim_err_t wan_check(const void *config, sim_message_t *message)
 {
     const topo_wan_config_t *const wan = config;
     if (wan->direct && (wan->sites != 2 || wan->site[0] != '\0')) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "direct",
+        return sim_fail_about(message, SIM_ERR_RANGE, "direct",
                               ": on, expected two sites without a builder of their own");
     }
     const sim_err_t error =
@@ -209,9 +189,7 @@ static sim_err_t wan_check(const void *config, sim_message_t *message)
 
 // -- building
 
-static net_node_t *make_border(const topo_plan_t *plan,
-                               const topo_wan_config_t *wan,
-                               uint64_t site,
+static net_node_t *make_border(const topo_plan_t *plan, const topo_wan_config_t *wan, uint64_t site,
                                sim_time_t delay_ps)
 {
     char *const name = sim_format("border%" PRIu64, site);
@@ -239,9 +217,7 @@ static net_node_t *make_border(const topo_plan_t *plan,
 
 // Links a site's border to all its spines or cores, or else to its first switch. The site's nodes
 // are those from `first` on.
-static void connect_site(const topo_plan_t *plan,
-                         net_node_t *border,
-                         size_t first,
+static void connect_site(const topo_plan_t *plan, net_node_t *border, size_t first,
                          const topo__cable_t *cable)
 {
     static const char *const tops[] = {"spine", "core"};
@@ -275,13 +251,9 @@ static uint64_t count_hosts(const net_t *net)
     return count;
 }
 
-static sim_err_t build_site(const topo_plan_t *plan,
-                            const topo_wan_config_t *wan,
-                            const topo_ops_t *ops,
-                            const void *config,
-                            uint64_t site,
-                            net_node_t *border,
-                            sim_message_t *message)
+static sim_err_t build_site(const topo_plan_t *plan, const topo_wan_config_t *wan,
+                            const topo_ops_t *ops, const void *config, uint64_t site,
+                            net_node_t *border, sim_message_t *message)
 {
     const topo__cable_t cable = topo__cable(wan->host_rate_bps, wan->host_delay_ps, 1);
     if (ops == NULL) {
@@ -324,12 +296,8 @@ static sim_err_t read_losses(const topo_plan_t *plan, const char *file, sim_mess
 }
 
 // Adds the long links between two nodes. A list of losses applies to the first link of all.
-static sim_err_t connect_far(const topo_plan_t *plan,
-                             const topo_wan_config_t *wan,
-                             net_node_t *a,
-                             net_node_t *b,
-                             bool *first,
-                             sim_message_t *message)
+static sim_err_t connect_far(const topo_plan_t *plan, const topo_wan_config_t *wan, net_node_t *a,
+                             net_node_t *b, bool *first, sim_message_t *message)
 {
     const topo__cable_t cable =
         topo__cable(wan->rate_bps, wan->delay_ps == SIM_AUTO ? wan->rtt_ps / 2 : wan->delay_ps, 1);
@@ -352,10 +320,8 @@ static bool joined(const topo_wan_config_t *wan, uint64_t a, uint64_t b)
            (wan->shape == TOPO_WAN_RING && a == 0 && b == wan->sites - 1 && wan->sites > 2);
 }
 
-static sim_err_t connect_all(const topo_plan_t *plan,
-                             const topo_wan_config_t *wan,
-                             net_node_t **borders,
-                             sim_message_t *message)
+static sim_err_t connect_all(const topo_plan_t *plan, const topo_wan_config_t *wan,
+                             net_node_t **borders, sim_message_t *message)
 {
     bool first = true;
     sim_err_t error = SIM_OK;
@@ -390,8 +356,7 @@ static void wan_size(const void *config, topo_size_t *size)
             pairs += joined(wan, a, b);
         }
     }
-    *size = (topo_size_t){wan->sites * inner.hosts,
-                          wan->sites * (inner.switches + 1),
+    *size = (topo_size_t){wan->sites * inner.hosts, wan->sites * (inner.switches + 1),
                           wan->sites * inner.links + pairs * wan->links};
 }
 
@@ -430,9 +395,7 @@ static sim_err_t wan_build(const topo_plan_t *plan, const void *config, sim_mess
     return error;
 }
 
-const topo_ops_t topo_wan = {"wan",
-                             "sites far apart, each a network of its own, joined by long links",
-                             &attr_table,
-                             wan_check,
-                             wan_build,
-                             wan_size};
+const topo_ops_t topo_wan = {
+    "wan",       "sites far apart, each a network of its own, joined by long links",
+    &attr_table, wan_check,
+    wan_build,   wan_size};

@@ -38,10 +38,8 @@ bool world_target_at(const world_targets_t *targets, size_t index, world_target_
 // sets none. others (NULL, or a list that ends with NULL) are keys that the caller handles: they
 // are skipped here, and messages list them with the accepted keys. On error some attributes may
 // have been set.
-SIM_MUST_CHECK sim_err_t world_bind(const world_tree_t *map,
-                                    const char *prefix,
-                                    const world_targets_t *targets,
-                                    const char *const *others,
+SIM_MUST_CHECK sim_err_t world_bind(const world_tree_t *map, const char *prefix,
+                                    const world_targets_t *targets, const char *const *others,
                                     world_error_t *error);
 
 // Returns the place of the deepest part of map that the path (below prefix, or with it) leads to.
@@ -50,15 +48,11 @@ world_place_t world_locate(const world_tree_t *map, const char *prefix, const ch
 
 // Adds every attribute of targets with its present value to map, as nested mappings without the
 // prefix.
-void world_unbind(world_document_t *document,
-                  world_tree_t *map,
-                  const char *prefix,
+void world_unbind(world_document_t *document, world_tree_t *map, const char *prefix,
                   const world_targets_t *targets);
 
 // Adds the keys that are accepted directly below path to the message: " (expected a, b or c)".
-void world_add_accepted(world_error_t *error,
-                        const char *path,
-                        const world_targets_t *targets,
+void world_add_accepted(world_error_t *error, const char *path, const world_targets_t *targets,
                         const char *const *others);
 
 // -- scalars that are not attributes

@@ -14,12 +14,10 @@ SIM_C_BEGIN
 
 // Takes the key "constants" out of the tree (--set constants=FILE comes before it) and lists the
 // constants of the files that it names. Their names are relative to the scenario's file.
-SIM_MUST_CHECK sim_err_t world_constants_take(world_document_t *document,
-                                              world_tree_t *root,
+SIM_MUST_CHECK sim_err_t world_constants_take(world_document_t *document, world_tree_t *root,
                                               const char *file_name,
                                               const world_override_t *overrides,
-                                              size_t override_count,
-                                              world_tree_t **list,
+                                              size_t override_count, world_tree_t **list,
                                               world_error_t *error);
 
 // Values of parameters of the long form are set before the parameters are expanded, all other
@@ -29,11 +27,9 @@ typedef enum world_constants_pass {
     WORLD_CONSTANTS_PATHS,
 } world_constants_pass_t;
 // Sets the constants of a list in the tree.
-SIM_MUST_CHECK sim_err_t world_constants_apply(world_document_t *document,
-                                               world_tree_t *root,
+SIM_MUST_CHECK sim_err_t world_constants_apply(world_document_t *document, world_tree_t *root,
                                                const world_tree_t *list,
-                                               world_constants_pass_t pass,
-                                               world_error_t *error);
+                                               world_constants_pass_t pass, world_error_t *error);
 // Returns whether the override names such a file, which is then applied already.
 bool world_is_constants_override(const world_override_t *override);
 

@@ -23,38 +23,28 @@ typedef struct world_place {
 } world_place_t;
 
 // Writes "PLACE: message" (truncating it) and returns code. place may be NULL: no prefix.
-sim_err_t world_fail(world_error_t *error,
-                     sim_err_t code,
-                     const world_place_t *place,
-                     const char *format,
-                     ...) SIM_PRINTF(4, 5);
+sim_err_t world_fail(world_error_t *error, sim_err_t code, const world_place_t *place,
+                     const char *format, ...) SIM_PRINTF(4, 5);
 
 // Adds text to the message where there is room.
 void world_error_add(world_error_t *error, const char *format, ...) SIM_PRINTF(2, 3);
 
 // Adds ", did you mean 'x'?" when one of the names is near to text, else nothing. Returns whether
 // it did.
-bool world_error_add_nearest(world_error_t *error,
-                             const char *text,
-                             const char *const *names,
+bool world_error_add_nearest(world_error_t *error, const char *text, const char *const *names,
                              size_t count);
 
 // Adds ", expected one of a, b", behind a question as a sentence of its own: of many the first 8,
 // then where all are listed, a command such as "rocesim params nic".
-void world_error_add_names(world_error_t *error,
-                           const char *const *names,
-                           size_t count,
+void world_error_add_names(world_error_t *error, const char *const *names, size_t count,
                            const char *where);
 
 // Adds ", expected " and a text, behind a question as a sentence of its own.
 void world_error_add_expected(world_error_t *error, const char *what);
 
 // Adds such a list of names behind `before`.
-void world_error_add_list(world_error_t *error,
-                          const char *before,
-                          const char *const *names,
-                          size_t count,
-                          const char *where);
+void world_error_add_list(world_error_t *error, const char *before, const char *const *names,
+                          size_t count, const char *where);
 
 // Writes text to buffer as it may stand in a message: control characters and broken UTF-8 as \x1b,
 // cut after some 60 characters. Returns the buffer's text.

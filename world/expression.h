@@ -32,23 +32,17 @@ char *world_number_text(const world_number_t *number);
 
 // Finds the value of a name, or of "ranks(NAME)" and the like: a number about the file that the
 // parameter NAME names (world/file_number.h). Fails with a message of its own.
-typedef sim_err_t (*world_name_value_fn)(const char *name,
-                                         const world_place_t *place,
-                                         world_number_t *number,
-                                         world_error_t *error,
-                                         void *ctx);
+typedef sim_err_t (*world_name_value_fn)(const char *name, const world_place_t *place,
+                                         world_number_t *number, world_error_t *error, void *ctx);
 
 // Computes an expression: numbers, names, + - * /, parentheses, min(a, b, ...), max(a, b, ...),
 // ceil(x), floor(x), root(x, n), the smallest whole number whose n-th power is at least x, and
 // numbers about files such as ranks(name). The result is whole. place is where the expression was
 // written. Errors: a syntax error, different units, a division by zero, a rest, a number beyond 63
 // bits, and those of value_of.
-SIM_MUST_CHECK sim_err_t world_expression_value(const char *text,
-                                                const world_place_t *place,
-                                                world_name_value_fn value_of,
-                                                void *ctx,
-                                                world_number_t *number,
-                                                world_error_t *error);
+SIM_MUST_CHECK sim_err_t world_expression_value(const char *text, const world_place_t *place,
+                                                world_name_value_fn value_of, void *ctx,
+                                                world_number_t *number, world_error_t *error);
 
 SIM_C_END
 

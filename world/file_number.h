@@ -16,12 +16,9 @@ bool world_is_file_function(const char *name);
 
 // Reads the file that `name` names, from the scenario's folder, and computes the function's number.
 // root: of the scenario. Fails with a message that has the place.
-SIM_MUST_CHECK sim_err_t world_file_number(const world_tree_t *root,
-                                           const char *function,
-                                           const char *name,
-                                           const world_place_t *place,
-                                           world_number_t *number,
-                                           world_error_t *error);
+SIM_MUST_CHECK sim_err_t world_file_number(const world_tree_t *root, const char *function,
+                                           const char *name, const world_place_t *place,
+                                           world_number_t *number, world_error_t *error);
 
 SIM_C_END
 

@@ -30,13 +30,11 @@ void world_parameter_set(world_document_t *document, world_tree_t *map, world_tr
 
 // Checks the parameters of the long form, computes their values, which replace their defaults in
 // the tree, and puts values and chosen sections at their paths.
-SIM_MUST_CHECK sim_err_t world_parameters_expand(world_document_t *document,
-                                                 world_tree_t *root,
+SIM_MUST_CHECK sim_err_t world_parameters_expand(world_document_t *document, world_tree_t *root,
                                                  world_error_t *error);
 // Replaces every $(...) outside `parameters`. Comes after world_parameters_expand and all
 // overrides.
-SIM_MUST_CHECK sim_err_t world_parameters_replace(world_document_t *document,
-                                                  world_tree_t *root,
+SIM_MUST_CHECK sim_err_t world_parameters_replace(world_document_t *document, world_tree_t *root,
                                                   world_error_t *error);
 
 // Prints the value of each parameter of the long form, and what could be chosen.

@@ -36,10 +36,8 @@ typedef struct world_pair {
 } world_pair_t;
 // Splits and checks a pattern of pairs; "*" alone means any pair. `what` says in messages what is
 // expected: "leaf0->host5".
-SIM_MUST_CHECK sim_err_t world_pair_parse(const char *pattern,
-                                          const char *separator,
-                                          const char *what,
-                                          world_pair_t *pair,
+SIM_MUST_CHECK sim_err_t world_pair_parse(const char *pattern, const char *separator,
+                                          const char *what, world_pair_t *pair,
                                           sim_message_t *message);
 void world_pair_fini(world_pair_t *pair);
 
@@ -54,10 +52,8 @@ typedef struct world_link_end {
 // Returns whether the pair means the link between a and b, in either direction. "leaf0--spine1"
 // means all links between the two, "leaf0--spine1#2" the second of them; member: which of them the
 // link is, from 1.
-bool world_link_match(const world_pair_t *pair,
-                      const world_link_end_t *a,
-                      const world_link_end_t *b,
-                      uint32_t member);
+bool world_link_match(const world_pair_t *pair, const world_link_end_t *a,
+                      const world_link_end_t *b, uint32_t member);
 // Returns whether any alternative begins with that end.
 bool world_left_match(const world_pair_t *pair, const world_link_end_t *end);
 // Returns whether any alternative names a member (#2).
@@ -69,8 +65,7 @@ typedef struct world_pattern_list {
     size_t count;
     size_t capacity;
 } world_pattern_list_t;
-SIM_MUST_CHECK sim_err_t world_pattern_list_parse(const char *text,
-                                                  world_pattern_list_t *list,
+SIM_MUST_CHECK sim_err_t world_pattern_list_parse(const char *text, world_pattern_list_t *list,
                                                   sim_message_t *message);
 void world_pattern_list_fini(world_pattern_list_t *list);
 

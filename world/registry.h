@@ -24,19 +24,16 @@ void world_registry_destroy(world_registry_t *registry);
 // prefix of its attributes is taken; SIM_ERR_INVALID: a name that YAML could not hold as a key, or
 // attributes with another prefix than "nic.<name>", "traffic.<name>", "topology.<name>",
 // "network.<name>", "node.<name>".
-SIM_MUST_CHECK sim_err_t world_registry_add_cc(world_registry_t *registry,
-                                               const nic_cc_ops_t *ops,
+SIM_MUST_CHECK sim_err_t world_registry_add_cc(world_registry_t *registry, const nic_cc_ops_t *ops,
                                                world_error_t *error);
 // Adds any part of a NIC (nic/extra.h).
 SIM_MUST_CHECK sim_err_t world_registry_add_nic_part(world_registry_t *registry,
                                                      const nic_extra_t *extra,
                                                      world_error_t *error);
-SIM_MUST_CHECK sim_err_t world_registry_add_app(world_registry_t *registry,
-                                                const app_ops_t *ops,
+SIM_MUST_CHECK sim_err_t world_registry_add_app(world_registry_t *registry, const app_ops_t *ops,
                                                 world_error_t *error);
 SIM_MUST_CHECK sim_err_t world_registry_add_topology(world_registry_t *registry,
-                                                     const topo_ops_t *ops,
-                                                     world_error_t *error);
+                                                     const topo_ops_t *ops, world_error_t *error);
 
 // A kind of node of one's own that forwards packets: a switch, an appliance, or a source of traffic
 // that makes packets itself. It stands in a graph as `- NAME: node`, and `nodes: {"spine*": {NAME:

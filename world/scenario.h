@@ -293,10 +293,8 @@ typedef struct world_scenario {
 // also on failure. registry, here and below, holds the names that can be chosen and is borrowed;
 // NULL: those of the library. Free the scenario with world_scenario_destroy.
 SIM_MUST_CHECK sim_err_t world_scenario_create(const world_registry_t *registry,
-                                               world_document_t *document,
-                                               world_tree_t *root,
-                                               const char *file_name,
-                                               world_scenario_t **scenario,
+                                               world_document_t *document, world_tree_t *root,
+                                               const char *file_name, world_scenario_t **scenario,
                                                world_error_t *error);
 void world_scenario_destroy(world_scenario_t *scenario);
 // Prepares a scenario for a session (apps/session.h): adds the application if there is none, and
@@ -315,31 +313,22 @@ typedef struct world_override {
 SIM_MUST_CHECK sim_err_t world_scenario_load(const world_registry_t *registry,
                                              const char *file_name,
                                              const world_override_t *overrides,
-                                             size_t override_count,
-                                             world_scenario_t **scenario,
+                                             size_t override_count, world_scenario_t **scenario,
                                              world_error_t *error);
 
 // Loads a scenario from a tree in memory. Takes the document.
-SIM_MUST_CHECK sim_err_t world_scenario_load_tree(const world_registry_t *registry,
-                                                  world_document_t *document,
-                                                  world_tree_t *root,
-                                                  const char *file_name,
-                                                  const world_override_t *overrides,
-                                                  size_t override_count,
-                                                  world_scenario_t **scenario,
-                                                  world_error_t *error);
+SIM_MUST_CHECK sim_err_t world_scenario_load_tree(
+    const world_registry_t *registry, world_document_t *document, world_tree_t *root,
+    const char *file_name, const world_override_t *overrides, size_t override_count,
+    world_scenario_t **scenario, world_error_t *error);
 
 // Loads a scenario from `size` bytes in memory; messages name file_name.
 SIM_MUST_CHECK sim_err_t world_scenario_parse(const world_registry_t *registry,
-                                              const char *file_name,
-                                              const char *bytes,
-                                              size_t size,
-                                              world_scenario_t **scenario,
-                                              world_error_t *error);
+                                              const char *file_name, const char *bytes, size_t size,
+                                              world_scenario_t **scenario, world_error_t *error);
 
 // Changes the tree by one override.
-SIM_MUST_CHECK sim_err_t world_override_apply(world_document_t *document,
-                                              world_tree_t *root,
+SIM_MUST_CHECK sim_err_t world_override_apply(world_document_t *document, world_tree_t *root,
                                               const world_override_t *override,
                                               world_error_t *error);
 
@@ -354,27 +343,20 @@ char *world_yaml_text(const world_tree_t *tree);
 
 // override.c: checks `parameters`; each --set looks up what they stand for.
 // Merges a mapping into the one at a path, or sets another value there. path is a scalar.
-SIM_MUST_CHECK sim_err_t world__merge_value(world_document_t *document,
-                                            world_tree_t *root,
-                                            const world_tree_t *path,
-                                            world_tree_t *value,
+SIM_MUST_CHECK sim_err_t world__merge_value(world_document_t *document, world_tree_t *root,
+                                            const world_tree_t *path, world_tree_t *value,
                                             world_error_t *error);
 // Sets a value at a path, or at the paths that a parameter's name stands for; a parameter of the
 // long form takes the value.
-SIM_MUST_CHECK sim_err_t world__override_value(world_document_t *document,
-                                               world_tree_t *root,
-                                               const char *path,
-                                               world_tree_t *value,
+SIM_MUST_CHECK sim_err_t world__override_value(world_document_t *document, world_tree_t *root,
+                                               const char *path, world_tree_t *value,
                                                world_error_t *error);
 SIM_MUST_CHECK sim_err_t world__take_parameters(world_scenario_t *scenario,
-                                                const world_tree_t *value,
-                                                world_error_t *error);
-SIM_MUST_CHECK sim_err_t world__take_topology(world_scenario_t *scenario,
-                                              const world_tree_t *map,
+                                                const world_tree_t *value, world_error_t *error);
+SIM_MUST_CHECK sim_err_t world__take_topology(world_scenario_t *scenario, const world_tree_t *map,
                                               world_error_t *error);
 // own_nodes.c: the section `node`, and the config structs of a registry's own kinds of nodes.
-SIM_MUST_CHECK sim_err_t world__take_own_nodes(world_scenario_t *scenario,
-                                               const world_tree_t *map,
+SIM_MUST_CHECK sim_err_t world__take_own_nodes(world_scenario_t *scenario, const world_tree_t *map,
                                                world_error_t *error);
 void world__own_nodes_init(world_scenario_t *scenario);
 void world__own_nodes_fini(world_scenario_t *scenario);
@@ -383,26 +365,18 @@ void world__own_nodes_fini(world_scenario_t *scenario);
 const world_node_kind_t *world__own_node_kind(const world_scenario_t *scenario, const char *name);
 // Creates the program's own node that has this name in the scenario; NULL: it is a switch of the
 // library. A configuration that fails its check sets *result and error, and gives NULL, too.
-net_node_t *world__own_node_create(const world_scenario_t *scenario,
-                                   net_t *net,
-                                   const char *name,
-                                   sim_err_t *result,
-                                   world_error_t *error);
-SIM_MUST_CHECK sim_err_t world__take_nodes(world_scenario_t *scenario,
-                                           const world_tree_t *map,
+net_node_t *world__own_node_create(const world_scenario_t *scenario, net_t *net, const char *name,
+                                   sim_err_t *result, world_error_t *error);
+SIM_MUST_CHECK sim_err_t world__take_nodes(world_scenario_t *scenario, const world_tree_t *map,
                                            world_error_t *error);
-SIM_MUST_CHECK sim_err_t world__take_faults(world_scenario_t *scenario,
-                                            const world_tree_t *list,
+SIM_MUST_CHECK sim_err_t world__take_faults(world_scenario_t *scenario, const world_tree_t *list,
                                             world_error_t *error);
 void world__faults_fini(world_scenario_t *scenario);
-SIM_MUST_CHECK sim_err_t world__take_links(world_scenario_t *scenario,
-                                           const world_tree_t *map,
+SIM_MUST_CHECK sim_err_t world__take_links(world_scenario_t *scenario, const world_tree_t *map,
                                            world_error_t *error);
-SIM_MUST_CHECK sim_err_t world__take_observe(world_scenario_t *scenario,
-                                             const world_tree_t *list,
+SIM_MUST_CHECK sim_err_t world__take_observe(world_scenario_t *scenario, const world_tree_t *list,
                                              world_error_t *error);
-SIM_MUST_CHECK sim_err_t world__take_captures(world_scenario_t *scenario,
-                                              const world_tree_t *list,
+SIM_MUST_CHECK sim_err_t world__take_captures(world_scenario_t *scenario, const world_tree_t *list,
                                               world_error_t *error);
 // captures.c: the name of a capture without one ("leaf0-host5.pcap.gz" for leaf0->host5, to be
 // freed with sim_free); whether a name has braces, and whether only {port} and {node} are in them.
@@ -412,12 +386,9 @@ bool world__capture_is_pattern(const char *file);
 bool world__capture_pattern_ok(const char *file);
 // Returns the only entry of a map that must have one, such as a topology or a traffic entry. `what`
 // names the map in messages, `names` are the accepted keys.
-SIM_MUST_CHECK sim_err_t world__take_choice(const world_tree_t *map,
-                                            const char *what,
-                                            const char *const *names,
-                                            size_t name_count,
-                                            const world_tree_entry_t **entry,
-                                            world_error_t *error);
+SIM_MUST_CHECK sim_err_t world__take_choice(const world_tree_t *map, const char *what,
+                                            const char *const *names, size_t name_count,
+                                            const world_tree_entry_t **entry, world_error_t *error);
 void world__graph_fini(world_graph_t *graph);
 
 // Metrics of nodes that series can sample; each table ends with a NULL name.
@@ -433,8 +404,7 @@ extern const world_switch_metric_t world_node_metrics[]; // of hosts, too
 
 // Lists, each once, the names of the metrics of congestion controls that nic_qp_metrics does not
 // have. Returns how many they are, at most count_max.
-size_t world_cc_metric_names(const world_registry_t *registry,
-                             const char **names,
+size_t world_cc_metric_names(const world_registry_t *registry, const char **names,
                              size_t count_max);
 
 SIM_C_END

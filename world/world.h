@@ -69,30 +69,21 @@ typedef enum world_build {
 } world_build_t;
 
 // Builds the world of a scenario, which must outlive it. Free it with world_destroy.
-SIM_MUST_CHECK sim_err_t world_create(const world_scenario_t *scenario,
-                                      world_build_t build,
-                                      world_t **world,
-                                      world_error_t *error);
+SIM_MUST_CHECK sim_err_t world_create(const world_scenario_t *scenario, world_build_t build,
+                                      world_t **world, world_error_t *error);
 // Builds the part of a world that a rank runs (kernel/ranks.h). `ranks` is borrowed; NULL: builds
 // all of it.
-SIM_MUST_CHECK sim_err_t world_create_part(const world_scenario_t *scenario,
-                                           world_build_t build,
-                                           const sim_ranks_t *ranks,
-                                           world_t **world,
+SIM_MUST_CHECK sim_err_t world_create_part(const world_scenario_t *scenario, world_build_t build,
+                                           const sim_ranks_t *ranks, world_t **world,
                                            world_error_t *error);
 void world_destroy(world_t *world);
 // Adds an application to a world that stands between two steps (sim_step), as if `traffic` had one
 // entry more: json is a mapping such as {"collective": {"bytes": "1MiB"}} of `size` bytes, and its
 // ranks begin at start_ps, which replaces the attribute `start`. `scenario` is the world's own.
 // Sets *app, which has program ops. After an error, which names `origin`, nothing remains.
-SIM_MUST_CHECK sim_err_t world_submit(world_t *world,
-                                      world_scenario_t *scenario,
-                                      const char *origin,
-                                      const char *json,
-                                      size_t size,
-                                      sim_time_t start_ps,
-                                      app_t **app,
-                                      world_error_t *error);
+SIM_MUST_CHECK sim_err_t world_submit(world_t *world, world_scenario_t *scenario,
+                                      const char *origin, const char *json, size_t size,
+                                      sim_time_t start_ps, app_t **app, world_error_t *error);
 
 // Returns the name of an interface in results.
 const char *world_interface_name(const world_t *world, uint32_t interface);
@@ -102,13 +93,9 @@ void world_add_nearest_node(world_error_t *error, const net_t *net, const char *
 
 // Finds the ports that the pair matches, in order of nodes and ports. The caller frees *ports with
 // sim_free. No port is an error at place, which names what was looked for.
-SIM_MUST_CHECK sim_err_t world_find_ports(const world_t *world,
-                                          const world_pair_t *pair,
-                                          const char *pattern,
-                                          const world_place_t *place,
-                                          net_port_t ***ports,
-                                          size_t *count,
-                                          world_error_t *error);
+SIM_MUST_CHECK sim_err_t world_find_ports(const world_t *world, const world_pair_t *pair,
+                                          const char *pattern, const world_place_t *place,
+                                          net_port_t ***ports, size_t *count, world_error_t *error);
 
 // A file of a capture, and the ports whose frames it gets.
 typedef struct world_capture_file {
@@ -124,10 +111,8 @@ typedef struct world_capture_files {
 // Finds the files of a capture: one, or one per port for {port} in its name, one per node for
 // {node} alone. Free them with world_capture_files_fini, also on failure. Fails like
 // world_find_ports.
-SIM_MUST_CHECK sim_err_t world_capture_files(const world_t *world,
-                                             const world_capture_t *capture,
-                                             world_capture_files_t *files,
-                                             world_error_t *error);
+SIM_MUST_CHECK sim_err_t world_capture_files(const world_t *world, const world_capture_t *capture,
+                                             world_capture_files_t *files, world_error_t *error);
 void world_capture_files_fini(world_capture_files_t *files);
 // Returns the name of the file that a capture named `file`, with {port} and {node}, has for the
 // port of that name (net_port_name). Free it with sim_free.
@@ -151,8 +136,7 @@ void world__variants_destroy(world_variants_t *variants);
 const net_switch_config_t *world__variants_switch(world_variants_t *variants, const char *name);
 const nic_config_t *world__variants_nic(world_variants_t *variants, const char *name);
 // Keeps an error of a node that has no variant, unless there is one already.
-void world__variants_keep_error(world_variants_t *variants,
-                                sim_err_t result,
+void world__variants_keep_error(world_variants_t *variants, sim_err_t result,
                                 const world_error_t *error);
 // Checks the configurations that combinations of patterns made; the error names the patterns.
 SIM_MUST_CHECK sim_err_t world__variants_check(const world_variants_t *variants,

@@ -9,17 +9,13 @@
 // names.c: gives NICs their names after the network is built.
 void world__name_nics(world_t *world);
 // Finds the hosts that a pattern means, for app_context_t.hosts; ctx is the world.
-SIM_MUST_CHECK sim_err_t world__find_hosts(const char *pattern,
-                                           app_hosts_t *hosts,
-                                           sim_message_t *message,
-                                           void *ctx);
+SIM_MUST_CHECK sim_err_t world__find_hosts(const char *pattern, app_hosts_t *hosts,
+                                           sim_message_t *message, void *ctx);
 
 // links.c: return whether the names mean link l, or the next link that joins a and b, and whether a
 // port is at the end of its link that the names begin with.
 bool world__link_meant(const world_t *world, const world_pair_t *names, size_t l);
-bool world__next_link_meant(const world_t *world,
-                            const world_pair_t *names,
-                            const net_node_t *a,
+bool world__next_link_meant(const world_t *world, const world_pair_t *names, const net_node_t *a,
                             const net_node_t *b);
 bool world__end_meant(const world_pair_t *names, const net_node_t *node, uint32_t port);
 
@@ -41,14 +37,10 @@ void world__skips_begin(world_t *world);
 // Returns whether a run in one process may skip periods within messages.
 bool world__skips_periods(const world_scenario_t *scenario);
 
-SIM_MUST_CHECK sim_err_t world__create_app(world_t *world,
-                                           const world_traffic_t *traffic,
-                                           uint32_t index,
-                                           bool program,
-                                           world_error_t *error);
+SIM_MUST_CHECK sim_err_t world__create_app(world_t *world, const world_traffic_t *traffic,
+                                           uint32_t index, bool program, world_error_t *error);
 // scenario/read.c: adds an entry to the scenario's traffic; removes the last one.
-SIM_MUST_CHECK sim_err_t world__add_traffic(world_scenario_t *scenario,
-                                            const world_tree_t *map,
+SIM_MUST_CHECK sim_err_t world__add_traffic(world_scenario_t *scenario, const world_tree_t *map,
                                             world_error_t *error);
 void world__drop_traffic(world_scenario_t *scenario);
 // message.c
@@ -66,8 +58,7 @@ SIM_MUST_CHECK sim_err_t world__observed_check(const world_t *world, world_error
 
 // world/registry/entries.c: passes the parts that programs have registered to a network, with the
 // scenario's parameters (NULL: without any).
-void world__registry_use(const world_registry_t *registry,
-                         const world_scenario_t *scenario,
+void world__registry_use(const world_registry_t *registry, const world_scenario_t *scenario,
                          net_t *net);
 
 // scenario/read.c: the structs that the section "network" configures.

@@ -50,36 +50,25 @@ const char *world_document_text(world_document_t *document, const char *text);
 
 // Parses size bytes. An empty document is an error. Positions count from line 1, column 1; with
 // lines false they are left out (for a value of the command line).
-SIM_MUST_CHECK sim_err_t world_yaml_parse(world_document_t *document,
-                                          const char *origin,
-                                          bool lines,
-                                          const char *bytes,
-                                          size_t size,
-                                          world_tree_t **tree,
-                                          world_error_t *error);
+SIM_MUST_CHECK sim_err_t world_yaml_parse(world_document_t *document, const char *origin,
+                                          bool lines, const char *bytes, size_t size,
+                                          world_tree_t **tree, world_error_t *error);
 
 // Reads a whole file of at most WORLD_YAML_BYTES_MAX bytes and parses it.
-SIM_MUST_CHECK sim_err_t world_yaml_read(world_document_t *document,
-                                         const char *file_name,
-                                         world_tree_t **tree,
-                                         world_error_t *error);
+SIM_MUST_CHECK sim_err_t world_yaml_read(world_document_t *document, const char *file_name,
+                                         world_tree_t **tree, world_error_t *error);
 
 // Reads a file ("-": the standard input) into memory that the caller frees with sim_free; a 0
 // follows the last byte. Waits for what comes by a pipe; one that nobody writes to is empty.
 // SIM_ERR_RANGE: larger than size_max. place is where the file was named (NULL: the command line).
-SIM_MUST_CHECK sim_err_t world_read_file(const char *file_name,
-                                         size_t size_max,
-                                         char **bytes,
-                                         size_t *size,
-                                         world_error_t *error);
+SIM_MUST_CHECK sim_err_t world_read_file(const char *file_name, size_t size_max, char **bytes,
+                                         size_t *size, world_error_t *error);
 
 // -- building and looking
 
-world_tree_t *world_tree_new(world_document_t *document,
-                             world_tree_kind_t kind,
+world_tree_t *world_tree_new(world_document_t *document, world_tree_kind_t kind,
                              world_place_t place);
-world_tree_t *world_tree_new_scalar(world_document_t *document,
-                                    world_place_t place,
+world_tree_t *world_tree_new_scalar(world_document_t *document, world_place_t place,
                                     const char *text);
 // Appends an entry to a list (key NULL) or a map.
 void world_tree_add(world_tree_t *tree, world_tree_t *key, world_tree_t *value);
@@ -95,18 +84,13 @@ world_tree_t *world_tree_value(const world_tree_t *map, const char *key);
 // Returns what a tree is, for messages: "a mapping", "a list", "a value", "nothing".
 const char *world_tree_kind_text(const world_tree_t *tree);
 // Fails with SIM_ERR_INVALID: key is of another kind than was expected.
-sim_err_t world_tree_fail(const world_tree_t *tree,
-                          const char *key,
-                          const char *expected,
+sim_err_t world_tree_fail(const world_tree_t *tree, const char *key, const char *expected,
                           world_error_t *error);
 // Checks that a map has no other keys than these. Messages name `what` it is ("a sweep") and the
 // page that lists the keys.
-SIM_MUST_CHECK sim_err_t world_tree_check_keys(const world_tree_t *map,
-                                               const char *what,
-                                               const char *const *keys,
-                                               size_t count,
-                                               const char *page,
-                                               world_error_t *error);
+SIM_MUST_CHECK sim_err_t world_tree_check_keys(const world_tree_t *map, const char *what,
+                                               const char *const *keys, size_t count,
+                                               const char *page, world_error_t *error);
 
 SIM_C_END
 

@@ -34,18 +34,12 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX,
-                                            "application",
-                                            sizeof(all_to_all_config_t),
-                                            attrs,
-                                            SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(all_to_all_config_t),
+                                            attrs, SIM_COUNT_OF(attrs)};
 
 // Adds the transfers from one interface to the same NIC of all other hosts.
-static sim_err_t fill_from(const all_to_all_config_t *config,
-                           const app__places_t *places,
-                           size_t from,
-                           app__plan_t *plan,
-                           sim_message_t *message)
+static sim_err_t fill_from(const all_to_all_config_t *config, const app__places_t *places,
+                           size_t from, app__plan_t *plan, sim_message_t *message)
 {
     const size_t count = places->list.count;
     const size_t nics = count / places->host_count;
@@ -65,10 +59,8 @@ static sim_err_t fill_from(const all_to_all_config_t *config,
     return SIM_OK;
 }
 
-static sim_err_t all_to_all_create(const app_context_t *context,
-                                   const void *config_void,
-                                   app_t **app,
-                                   sim_message_t *message)
+static sim_err_t all_to_all_create(const app_context_t *context, const void *config_void,
+                                   app_t **app, sim_message_t *message)
 {
     const all_to_all_config_t *const config = config_void;
     app__places_t places;

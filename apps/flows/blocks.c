@@ -251,11 +251,8 @@ app__block_t *app__block_of(const app__plan_t *plan, uint64_t index)
 
 // Packs a block whose transfers have all ended. Called between windows, when nobody holds a
 // transfer.
-static void pack_block(sim_time_t time_ps,
-                       uint32_t node_index,
-                       const void *record,
-                       size_t record_bytes,
-                       void *ctx)
+static void pack_block(sim_time_t time_ps, uint32_t node_index, const void *record,
+                       size_t record_bytes, void *ctx)
 {
     (void)time_ps;
     (void)node_index;
@@ -285,8 +282,7 @@ void app__transfer_closed(const app__plan_t *plan, uint64_t index, const sim_nod
     app__block_t *const block = app__block_of(plan, index);
     if (atomic_fetch_sub(&block->open, 1) == 1 && plan->whole_blocks != NULL) {
         const uint64_t number = index >> plan->block_shift;
-        memcpy(sim_stream_put(plan->whole_blocks, node, node->now_ps, sizeof(number)),
-               &number,
+        memcpy(sim_stream_put(plan->whole_blocks, node, node->now_ps, sizeof(number)), &number,
                sizeof(number));
     }
 }
@@ -353,11 +349,8 @@ static app__block_entry_t *add_entry(app__plan_t *plan)
     return entry;
 }
 
-sim_err_t app__plan_arrive(app__plan_t *plan,
-                           const app__arrivals_ops_t *ops,
-                           void *arrivals,
-                           const char *blame,
-                           sim_message_t *message)
+sim_err_t app__plan_arrive(app__plan_t *plan, const app__arrivals_ops_t *ops, void *arrivals,
+                           const char *blame, sim_message_t *message)
 {
     SIM_CHECK(plan->count == 0 && plan->arrivals_ops == NULL);
     const size_t interfaces = net_interface_count(plan->net);

@@ -21,9 +21,7 @@ static bool runs_at(const app__plan_t *plan, uint32_t interface)
     return sim_node_is_here(&net_interface_port(plan->net, interface)->node->sim);
 }
 
-static void leave_transfer(const app__plan_t *plan,
-                           const app__transfer_t *transfer,
-                           uint64_t index,
+static void leave_transfer(const app__plan_t *plan, const app__transfer_t *transfer, uint64_t index,
                            sim_buffer_t *bytes)
 {
     const bool reliable = plan->shape.service == APP__RC;

@@ -204,9 +204,7 @@ void app__connection_received(app__endpoint_t *endpoint, app__passive_t *passive
     post_receive(endpoint, passive);
 }
 
-void app__connection_accept(app__plan_t *plan,
-                            app__endpoint_t *endpoint,
-                            uint64_t offset,
+void app__connection_accept(app__plan_t *plan, app__endpoint_t *endpoint, uint64_t offset,
                             app__passive_t *passive)
 {
     const uint64_t place = offset - app__connections_of(plan);

@@ -62,18 +62,12 @@ static sim_err_t read_start(app__flow_reader_t *reader, sim_time_t *start_ps)
         error = sim_word_time(&reader->words, &word, "a start", "s", start_ps, reader->message);
     }
     if (error == SIM_OK && *start_ps > (sim_time_t)START_S_MAX * SIM_PS_PER_S) {
-        error = sim_word_fail(&reader->words,
-                              &word,
-                              reader->message,
-                              SIM_ERR_RANGE,
+        error = sim_word_fail(&reader->words, &word, reader->message, SIM_ERR_RANGE,
                               "a start later than 10000 s, expected 0 to 10000 s");
     }
     if (error == SIM_OK && *start_ps < reader->last_start_ps && !reader->noted_order) {
         reader->noted_order = true;
-        sim_word_note(&reader->words,
-                      &word,
-                      reader->note,
-                      reader->ctx,
+        sim_word_note(&reader->words, &word, reader->note, reader->ctx,
                       "flows are not in order of start: rocesim sorts them");
     }
     reader->last_start_ps = *start_ps;
@@ -84,26 +78,16 @@ static sim_err_t read_source(app__flow_reader_t *reader, uint64_t number, app_fl
 {
     sim_word_t word;
     if (!sim_words_next(&reader->words, &word)) {
-        return sim_word_fail(&reader->words,
-                             &word,
-                             reader->message,
-                             SIM_ERR_INVALID,
+        return sim_word_fail(&reader->words, &word, reader->message, SIM_ERR_INVALID,
                              "the file ends after %" PRIu64 " flows, expected %" PRIu64
                              " as line %u says",
-                             number,
-                             reader->declared,
-                             reader->declared_line);
+                             number, reader->declared, reader->declared_line);
     }
     uint64_t source = 0;
     row->line = word.line;
     row->column = word.column;
-    const sim_err_t error = sim_word_count(&reader->words,
-                                           &word,
-                                           "the source of a flow",
-                                           0,
-                                           UINT32_MAX,
-                                           &source,
-                                           reader->message);
+    const sim_err_t error = sim_word_count(&reader->words, &word, "the source of a flow", 0,
+                                           UINT32_MAX, &source, reader->message);
     row->source = (uint32_t)source;
     return error;
 }
@@ -119,15 +103,10 @@ static sim_err_t check_row_words(app__flow_reader_t *reader)
     }
     sim_word_t word;
     (void)sim_words_next(&reader->words, &word);
-    return sim_word_fail(&reader->words,
-                         &word,
-                         reader->message,
-                         SIM_ERR_INVALID,
+    return sim_word_fail(&reader->words, &word, reader->message, SIM_ERR_INVALID,
                          "a flow of %zu words after flows of %zu words, expected %s in all flows "
                          "or in none",
-                         there,
-                         expected,
-                         "a destination port");
+                         there, expected, "a destination port");
 }
 
 // Refuses a row of ns3-rdma, which has packets where HPCC's has a port, and then start and stop: a
@@ -153,10 +132,7 @@ static sim_err_t check_port(app__flow_reader_t *reader)
     if (!time && (number <= UINT16_MAX || !rises)) {
         return SIM_OK;
     }
-    return sim_word_fail(&reader->words,
-                         &port,
-                         reader->message,
-                         SIM_ERR_INVALID,
+    return sim_word_fail(&reader->words, &port, reader->message, SIM_ERR_INVALID,
                          "a flow file of ns3-rdma (source destination group packets start stop), "
                          "expected HPCC's rows: source destination group port bytes start");
 }
@@ -173,55 +149,31 @@ static sim_err_t read_row(app__flow_reader_t *reader, uint64_t number)
         error = read_source(reader, number, &row);
     }
     if (error == SIM_OK) {
-        error = sim_words_need_count(&reader->words,
-                                     "the destination of a flow",
-                                     0,
-                                     UINT32_MAX,
-                                     &destination,
-                                     &word,
-                                     reader->message);
+        error = sim_words_need_count(&reader->words, "the destination of a flow", 0, UINT32_MAX,
+                                     &destination, &word, reader->message);
     }
     if (error == SIM_OK) {
         row.destination_line = word.line;
         row.destination_column = word.column;
     }
     if (error == SIM_OK && destination == row.source) {
-        error = sim_word_fail(&reader->words,
-                              &word,
-                              reader->message,
-                              SIM_ERR_INVALID,
-                              "a flow from host %u to itself, expected two hosts",
-                              row.source);
+        error = sim_word_fail(&reader->words, &word, reader->message, SIM_ERR_INVALID,
+                              "a flow from host %u to itself, expected two hosts", row.source);
     }
     if (error == SIM_OK) {
-        error = sim_words_need_count(&reader->words,
-                                     "the priority group of a flow",
-                                     0,
-                                     7,
-                                     &priority,
-                                     &word,
-                                     reader->message);
+        error = sim_words_need_count(&reader->words, "the priority group of a flow", 0, 7,
+                                     &priority, &word, reader->message);
     }
     if (error == SIM_OK && reader->has_port) {
         error = check_port(reader);
     }
     if (error == SIM_OK && reader->has_port) {
-        error = sim_words_need_count(&reader->words,
-                                     "the destination port of a flow",
-                                     0,
-                                     UINT16_MAX,
-                                     &port,
-                                     &word,
-                                     reader->message);
+        error = sim_words_need_count(&reader->words, "the destination port of a flow", 0,
+                                     UINT16_MAX, &port, &word, reader->message);
     }
     if (error == SIM_OK) {
-        error = sim_words_need_count(&reader->words,
-                                     "the bytes of a flow",
-                                     1,
-                                     APP__FLOW_BYTES_MAX,
-                                     &row.bytes,
-                                     &word,
-                                     reader->message);
+        error = sim_words_need_count(&reader->words, "the bytes of a flow", 1, APP__FLOW_BYTES_MAX,
+                                     &row.bytes, &word, reader->message);
     }
     if (error == SIM_OK) {
         error = read_start(reader, &row.start_ps);
@@ -268,13 +220,8 @@ static void count_repeats(app_flow_file_t *file)
 static sim_err_t read_hpcc(app__flow_reader_t *reader)
 {
     sim_word_t word;
-    sim_err_t error = sim_words_need_count(&reader->words,
-                                           "the number of flows",
-                                           0,
-                                           UINT32_MAX,
-                                           &reader->declared,
-                                           &word,
-                                           reader->message);
+    sim_err_t error = sim_words_need_count(&reader->words, "the number of flows", 0, UINT32_MAX,
+                                           &reader->declared, &word, reader->message);
     reader->declared_line = word.line;
     reader->has_port = sim_words_in_next_line(reader->words) != 5;
     for (uint64_t i = 0; i < reader->declared && error == SIM_OK; i++) {
@@ -283,26 +230,17 @@ static sim_err_t read_hpcc(app__flow_reader_t *reader)
     if (error == SIM_OK && sim_words_next(&reader->words, &word)) {
         uint64_t ignored = 0;
         if (sim_word_count(&reader->words, &word, "", 0, UINT32_MAX, &ignored, NULL) == SIM_OK) {
-            sim_word_note(&reader->words,
-                          &word,
-                          reader->note,
-                          reader->ctx,
+            sim_word_note(&reader->words, &word, reader->note, reader->ctx,
                           "more follows the %" PRIu64
                           " flows that line %u declares: rocesim ignores it",
-                          reader->declared,
-                          reader->declared_line);
+                          reader->declared, reader->declared_line);
         }
     }
     return error;
 }
 
-sim_err_t app_flow_file_parse(app_flow_format_t format,
-                              const char *name,
-                              const char *text,
-                              size_t size_bytes,
-                              app_note_fn note,
-                              void *ctx,
-                              app_flow_file_t *file,
+sim_err_t app_flow_file_parse(app_flow_format_t format, const char *name, const char *text,
+                              size_t size_bytes, app_note_fn note, void *ctx, app_flow_file_t *file,
                               sim_message_t *message)
 {
     SIM_CHECK(format == APP_FLOW_HPCC || format == APP_FLOW_HTSIM);

@@ -44,11 +44,9 @@ static size_t skip_blanks(const char *text, size_t size)
 // with the collectives of its passes.
 static bool is_workload(const char *text, size_t size)
 {
-    static const char *const kinds[] =
-        {"HYBRID_", "TRANSFORMER", "DATA\n", "MODEL\n", "MICRO\n", "DLRM", "DISTRIBUTED_INFERENCE"};
-    static const char *const collectives[] = {"ALLREDUCE",
-                                              "ALLGATHER",
-                                              "REDUCESCATTER",
+    static const char *const kinds[] = {
+        "HYBRID_", "TRANSFORMER", "DATA\n", "MODEL\n", "MICRO\n", "DLRM", "DISTRIBUTED_INFERENCE"};
+    static const char *const collectives[] = {"ALLREDUCE", "ALLGATHER", "REDUCESCATTER",
                                               "ALLTOALL"};
     const char *const end = memchr(text, '\n', size);
     const size_t first = end == NULL ? size : (size_t)(end - text) + 1;

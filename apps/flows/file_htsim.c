@@ -48,29 +48,19 @@ bool app__flow_is_htsim(sim_words_t words)
     return false;
 }
 
-static sim_err_t need_value(app__flow_reader_t *reader,
-                            const char *key,
-                            uint64_t min,
-                            uint64_t max,
-                            uint64_t *value,
-                            sim_word_t *word)
+static sim_err_t need_value(app__flow_reader_t *reader, const char *key, uint64_t min, uint64_t max,
+                            uint64_t *value, sim_word_t *word)
 {
     if (!sim_words_next_in_line(&reader->words, word)) {
-        return sim_word_fail(&reader->words,
-                             word,
-                             reader->message,
-                             SIM_ERR_INVALID,
-                             "%s is not followed by a value, expected a number",
-                             key);
+        return sim_word_fail(&reader->words, word, reader->message, SIM_ERR_INVALID,
+                             "%s is not followed by a value, expected a number", key);
     }
     return sim_word_count(&reader->words, word, key, min, max, value, reader->message);
 }
 
 // Reads the ends of a connection: "3->12".
-static sim_err_t take_ends(app__flow_reader_t *reader,
-                           const matrix_t *matrix,
-                           const sim_word_t *word,
-                           app_flow_row_t *row)
+static sim_err_t take_ends(app__flow_reader_t *reader, const matrix_t *matrix,
+                           const sim_word_t *word, app_flow_row_t *row)
 {
     const char *arrow = word->text;
     const char *const end = word->text + word->size_bytes;
@@ -79,41 +69,23 @@ static sim_err_t take_ends(app__flow_reader_t *reader,
     }
     const size_t left = (size_t)(arrow - word->text);
     const sim_word_t from = {word->text, left, word->line, word->column};
-    const sim_word_t to = {arrow + 2,
-                           word->size_bytes - left - 2,
-                           word->line,
+    const sim_word_t to = {arrow + 2, word->size_bytes - left - 2, word->line,
                            word->column + (uint32_t)left + 2};
     const uint64_t nodes = matrix->declared[SECTION_NODES];
     if (nodes == 0) {
-        return sim_word_fail(&reader->words,
-                             word,
-                             reader->message,
-                             SIM_ERR_INVALID,
+        return sim_word_fail(&reader->words, word, reader->message, SIM_ERR_INVALID,
                              "a connection before 'Nodes', expected a line 'Nodes COUNT' first");
     }
     uint64_t source = 0;
     uint64_t destination = 0;
-    sim_err_t error = sim_word_count(&reader->words,
-                                     &from,
-                                     "the source of a connection",
-                                     0,
-                                     nodes - 1,
-                                     &source,
-                                     reader->message);
+    sim_err_t error = sim_word_count(&reader->words, &from, "the source of a connection", 0,
+                                     nodes - 1, &source, reader->message);
     if (error == SIM_OK) {
-        error = sim_word_count(&reader->words,
-                               &to,
-                               "the destination of a connection",
-                               0,
-                               nodes - 1,
-                               &destination,
-                               reader->message);
+        error = sim_word_count(&reader->words, &to, "the destination of a connection", 0, nodes - 1,
+                               &destination, reader->message);
     }
     if (error == SIM_OK && source == destination) {
-        error = sim_word_fail(&reader->words,
-                              &to,
-                              reader->message,
-                              SIM_ERR_INVALID,
+        error = sim_word_fail(&reader->words, &to, reader->message, SIM_ERR_INVALID,
                               "a connection from node %" PRIu64 " to itself, expected two nodes",
                               source);
     }
@@ -129,19 +101,13 @@ static sim_err_t take_start(app__flow_reader_t *reader, app_flow_row_t *row)
 {
     sim_word_t word;
     if (!sim_words_next_in_line(&reader->words, &word)) {
-        return sim_word_fail(&reader->words,
-                             &word,
-                             reader->message,
-                             SIM_ERR_INVALID,
+        return sim_word_fail(&reader->words, &word, reader->message, SIM_ERR_INVALID,
                              "start is not followed by a value, expected picoseconds");
     }
     sim_err_t error =
         sim_word_time(&reader->words, &word, "a start", "ps", &row->start_ps, reader->message);
     if (error == SIM_OK && row->start_ps > START_PS_MAX) {
-        error = sim_word_fail(&reader->words,
-                              &word,
-                              reader->message,
-                              SIM_ERR_RANGE,
+        error = sim_word_fail(&reader->words, &word, reader->message, SIM_ERR_RANGE,
                               "a start later than 10000 s, expected at most 10000 s in "
                               "picoseconds");
     }
@@ -153,17 +119,12 @@ static void note_endless(app__flow_reader_t *reader, matrix_t *matrix, const sim
 {
     if (!matrix->noted_endless) {
         matrix->noted_endless = true;
-        sim_word_note(&reader->words,
-                      word,
-                      reader->note,
-                      reader->ctx,
+        sim_word_note(&reader->words, word, reader->note, reader->ctx,
                       "size 0 is a flow without end: it sends until the end of the run (until)");
     }
 }
 
-static sim_err_t take_attribute(app__flow_reader_t *reader,
-                                matrix_t *matrix,
-                                const sim_word_t *key,
+static sim_err_t take_attribute(app__flow_reader_t *reader, matrix_t *matrix, const sim_word_t *key,
                                 app_flow_row_t *row)
 {
     uint64_t ignored = 0;
@@ -186,10 +147,7 @@ static sim_err_t take_attribute(app__flow_reader_t *reader,
     if (sim_word_is(key, "prio")) {
         if (!matrix->noted_priority) {
             matrix->noted_priority = true;
-            sim_word_note(&reader->words,
-                          key,
-                          reader->note,
-                          reader->ctx,
+            sim_word_note(&reader->words, key, reader->note, reader->ctx,
                           "prio is ignored: all flows use the class of their NIC");
         }
         return need_value(reader, "prio", 0, UINT64_MAX / 4, &ignored, &word);
@@ -206,17 +164,13 @@ static sim_err_t take_attribute(app__flow_reader_t *reader,
         }
     }
     sim_word_shown_t shown;
-    return sim_word_fail(&reader->words,
-                         key,
-                         reader->message,
-                         SIM_ERR_UNKNOWN,
+    return sim_word_fail(&reader->words, key, reader->message, SIM_ERR_UNKNOWN,
                          "unknown word '%s', expected start, size, id, prio, trigger, "
                          "send_done_trigger or recv_done_trigger",
                          sim_word_show(key, &shown));
 }
 
-static sim_err_t take_connection(app__flow_reader_t *reader,
-                                 matrix_t *matrix,
+static sim_err_t take_connection(app__flow_reader_t *reader, matrix_t *matrix,
                                  const sim_word_t *ends)
 {
     app_flow_row_t row = {
@@ -232,19 +186,13 @@ static sim_err_t take_connection(app__flow_reader_t *reader,
     }
     const bool waits = row.chain.started_by != 0;
     if (error == SIM_OK && waits == (row.start_ps != SIM_TIME_NEVER)) {
-        error = sim_word_fail(&reader->words,
-                              ends,
-                              reader->message,
-                              SIM_ERR_INVALID,
+        error = sim_word_fail(&reader->words, ends, reader->message, SIM_ERR_INVALID,
                               "a connection with%s, expected 'A->B start PICOSECONDS size BYTES' "
                               "or 'A->B trigger ID size BYTES'",
                               waits ? " start and trigger" : "out start and trigger");
     }
     if (error == SIM_OK && row.bytes == 0) {
-        error = sim_word_fail(&reader->words,
-                              ends,
-                              reader->message,
-                              SIM_ERR_INVALID,
+        error = sim_word_fail(&reader->words, ends, reader->message, SIM_ERR_INVALID,
                               "a connection without size, expected 'A->B start PICOSECONDS size "
                               "BYTES'");
     }
@@ -275,12 +223,8 @@ static sim_err_t read_line(app__flow_reader_t *reader, matrix_t *matrix)
     for (int i = 0; i < SECTION_COUNT; i++) {
         if (sim_word_is(&word, sections[i])) {
             matrix->given[i] = true;
-            return need_value(reader,
-                              sections[i],
-                              0,
-                              i == SECTION_NODES ? NODES_MAX : UINT32_MAX,
-                              &matrix->declared[i],
-                              &matrix->word[i]);
+            return need_value(reader, sections[i], 0, i == SECTION_NODES ? NODES_MAX : UINT32_MAX,
+                              &matrix->declared[i], &matrix->word[i]);
         }
     }
     if (has_arrow(&word)) {
@@ -290,17 +234,11 @@ static sim_err_t read_line(app__flow_reader_t *reader, matrix_t *matrix)
         return app__trigger_read(reader, &word);
     }
     if (sim_word_is(&word, "failure")) {
-        return sim_word_fail(&reader->words,
-                             &word,
-                             reader->message,
-                             SIM_ERR_UNKNOWN,
+        return sim_word_fail(&reader->words, &word, reader->message, SIM_ERR_UNKNOWN,
                              "failures are not read from this file, expected them in the scenario: "
                              "links: {agg0--core1: {down: {at: 0s}}}");
     }
-    return sim_word_fail(&reader->words,
-                         &word,
-                         reader->message,
-                         SIM_ERR_UNKNOWN,
+    return sim_word_fail(&reader->words, &word, reader->message, SIM_ERR_UNKNOWN,
                          "unknown word '%s', expected Nodes, Connections or a connection such as "
                          "0->1 start 0 size 1000",
                          sim_word_show(&word, &shown));
@@ -326,16 +264,11 @@ sim_err_t app__flow_read_htsim(app__flow_reader_t *reader)
     };
     for (int i = SECTION_CONNECTIONS; i <= SECTION_TRIGGERS; i++) {
         if (matrix.given[i] && matrix.declared[i] != listed[i]) {
-            return sim_word_fail(&reader->words,
-                                 &matrix.word[i],
-                                 reader->message,
-                                 SIM_ERR_INVALID,
+            return sim_word_fail(&reader->words, &matrix.word[i], reader->message, SIM_ERR_INVALID,
                                  "%" PRIu64
                                  " %s are declared and %zu are listed, expected the same "
                                  "number",
-                                 matrix.declared[i],
-                                 what[i],
-                                 listed[i]);
+                                 matrix.declared[i], what[i], listed[i]);
         }
     }
     reader->file->nodes = matrix.declared[SECTION_NODES];

@@ -17,18 +17,10 @@
 static sim_err_t need_id(app__flow_reader_t *reader, uint64_t *id, sim_word_t *word)
 {
     if (!sim_words_next_in_line(&reader->words, word)) {
-        return sim_word_fail(&reader->words,
-                             word,
-                             reader->message,
-                             SIM_ERR_INVALID,
+        return sim_word_fail(&reader->words, word, reader->message, SIM_ERR_INVALID,
                              "a trigger without an id, expected a number from 1");
     }
-    return sim_word_count(&reader->words,
-                          word,
-                          "the id of a trigger",
-                          1,
-                          ID_MAX,
-                          id,
+    return sim_word_count(&reader->words, word, "the id of a trigger", 1, ID_MAX, id,
                           reader->message);
 }
 
@@ -70,20 +62,12 @@ sim_err_t app__trigger_read(app__flow_reader_t *reader, const sim_word_t *begin)
         if (sim_word_is(&word, "id")) {
             error = need_id(reader, &trigger.id, &word);
         } else if (sim_word_is(&word, "count")) {
-            error = sim_words_need_count(&reader->words,
-                                         "the count of a barrier",
-                                         1,
-                                         UINT32_MAX,
-                                         &trigger.count,
-                                         &word,
-                                         reader->message);
+            error = sim_words_need_count(&reader->words, "the count of a barrier", 1, UINT32_MAX,
+                                         &trigger.count, &word, reader->message);
         } else if (!has_kind && take_kind(&word, &trigger)) {
             has_kind = true;
         } else {
-            error = sim_word_fail(&reader->words,
-                                  &word,
-                                  reader->message,
-                                  SIM_ERR_UNKNOWN,
+            error = sim_word_fail(&reader->words, &word, reader->message, SIM_ERR_UNKNOWN,
                                   "'%s' in a trigger, expected id, count and one of oneshot, "
                                   "multishot, barrier",
                                   sim_word_show(&word, &shown));
@@ -91,10 +75,7 @@ sim_err_t app__trigger_read(app__flow_reader_t *reader, const sim_word_t *begin)
     }
     const bool barrier = trigger.kind == APP_TRIGGER_BARRIER;
     if (error == SIM_OK && (trigger.id == 0 || !has_kind || (barrier && trigger.count == 0))) {
-        error = sim_word_fail(&reader->words,
-                              begin,
-                              reader->message,
-                              SIM_ERR_INVALID,
+        error = sim_word_fail(&reader->words, begin, reader->message, SIM_ERR_INVALID,
                               "a trigger without %s, expected 'trigger id 1 oneshot' or 'trigger "
                               "id 1 barrier count 2'",
                               trigger.id == 0 ? "id"
@@ -133,14 +114,10 @@ static sim_err_t sort_triggers(const app__flow_reader_t *reader)
         const app_flow_trigger_t *const trigger = &file->triggers[i];
         if (trigger->id == trigger[-1].id) {
             const sim_word_t at = {"", 0, trigger->line, trigger->column};
-            return sim_word_fail(&reader->words,
-                                 &at,
-                                 reader->message,
-                                 SIM_ERR_EXISTS,
+            return sim_word_fail(&reader->words, &at, reader->message, SIM_ERR_EXISTS,
                                  "trigger %" PRIu64
                                  " is already declared in line %u, expected one declaration",
-                                 trigger->id,
-                                 trigger[-1].line);
+                                 trigger->id, trigger[-1].line);
         }
     }
     return SIM_OK;
@@ -170,26 +147,16 @@ static sim_err_t check_activations(app__flow_reader_t *reader, const uint64_t *a
         const app_flow_trigger_t *const trigger = &reader->file->triggers[i];
         const sim_word_t at = {"", 0, trigger->line, trigger->column};
         if (trigger->kind != APP_TRIGGER_MULTISHOT && activations[i] > trigger->count) {
-            return sim_word_fail(&reader->words,
-                                 &at,
-                                 reader->message,
-                                 SIM_ERR_INVALID,
+            return sim_word_fail(&reader->words, &at, reader->message, SIM_ERR_INVALID,
                                  "%" PRIu64 " connections activate trigger %" PRIu64
                                  ", expected %" PRIu64,
-                                 activations[i],
-                                 trigger->id,
-                                 trigger->count);
+                                 activations[i], trigger->id, trigger->count);
         }
         if (activations[i] < trigger->count) {
-            sim_word_note(&reader->words,
-                          &at,
-                          reader->note,
-                          reader->ctx,
+            sim_word_note(&reader->words, &at, reader->note, reader->ctx,
                           "%" PRIu64 " connections activate trigger %" PRIu64
                           ", which needs %" PRIu64 ": its connections never start",
-                          activations[i],
-                          trigger->id,
-                          trigger->count);
+                          activations[i], trigger->id, trigger->count);
         }
     }
     return SIM_OK;
@@ -204,14 +171,11 @@ sim_err_t app__trigger_resolve(app__flow_reader_t *reader)
         const app__trigger_reference_t *const reference = &reader->references[i];
         const uint32_t number = find_trigger(file, reference->id);
         if (number == 0) {
-            error = sim_word_fail(&reader->words,
-                                  &reference->word,
-                                  reader->message,
-                                  SIM_ERR_UNKNOWN,
-                                  "there is no trigger %" PRIu64
-                                  ", expected a row such as 'trigger id %" PRIu64 " oneshot'",
-                                  reference->id,
-                                  reference->id);
+            error =
+                sim_word_fail(&reader->words, &reference->word, reader->message, SIM_ERR_UNKNOWN,
+                              "there is no trigger %" PRIu64
+                              ", expected a row such as 'trigger id %" PRIu64 " oneshot'",
+                              reference->id, reference->id);
             break;
         }
         app_flow_chain_t *const chain = &file->rows[reference->row].chain;
@@ -229,10 +193,7 @@ sim_err_t app__trigger_resolve(app__flow_reader_t *reader)
     }
     if (error == SIM_OK && waiting > 0 && waiting == file->count) {
         const sim_word_t at = {"", 0, file->rows[0].line, file->rows[0].column};
-        error = sim_word_fail(&reader->words,
-                              &at,
-                              reader->message,
-                              SIM_ERR_INVALID,
+        error = sim_word_fail(&reader->words, &at, reader->message, SIM_ERR_INVALID,
                               "all connections wait for triggers, expected at least one with a "
                               "start");
     }

@@ -67,10 +67,7 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX,
-                                            "application",
-                                            sizeof(incast_config_t),
-                                            attrs,
+static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(incast_config_t), attrs,
                                             SIM_COUNT_OF(attrs)};
 
 typedef struct incast {
@@ -100,11 +97,8 @@ typedef struct burst {
     sim_time_t start_ps;
 } burst_t;
 
-static sim_err_t add_sender(const incast_t *incast,
-                            app__plan_t *plan,
-                            const burst_t *burst,
-                            uint32_t sender,
-                            sim_message_t *message)
+static sim_err_t add_sender(const incast_t *incast, app__plan_t *plan, const burst_t *burst,
+                            uint32_t sender, sim_message_t *message)
 {
     const bool read = incast->config->shape.verb == APP__VERB_READ;
     const app__request_t request = {
@@ -117,9 +111,7 @@ static sim_err_t add_sender(const incast_t *incast,
     return app__plan_add_split(plan, &request, "from", message);
 }
 
-static sim_err_t add_burst(incast_t *incast,
-                           app__plan_t *plan,
-                           const burst_t *burst,
+static sim_err_t add_burst(incast_t *incast, app__plan_t *plan, const burst_t *burst,
                            sim_message_t *message)
 {
     const net_t *const net = incast->context->net;
@@ -141,14 +133,10 @@ static sim_err_t add_burst(incast_t *incast,
         senders++;
     }
     if (senders == 0 || (wanted != SIM_AUTO && senders < wanted)) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "senders",
-                              ": `from` has %" PRIu64
-                              " hosts besides %s, expected at least %" PRIu64,
-                              senders,
-                              app__host_name(net, burst->target),
-                              wanted == SIM_AUTO ? 1 : wanted);
+        return sim_fail_about(
+            message, SIM_ERR_RANGE, "senders",
+            ": `from` has %" PRIu64 " hosts besides %s, expected at least %" PRIu64, senders,
+            app__host_name(net, burst->target), wanted == SIM_AUTO ? 1 : wanted);
     }
     return SIM_OK;
 }
@@ -194,15 +182,11 @@ static sim_err_t fill(incast_t *incast, app__plan_t *plan, sim_message_t *messag
     const sim_time_t stop_ps = app__plan_stop_ps(incast->context, config->stop_ps);
     if (config->every_ps != SIM_TIME_NEVER && stop_ps == SIM_TIME_NEVER) {
         return sim_fail_about(
-            message,
-            SIM_ERR_INVALID,
-            "stop",
+            message, SIM_ERR_INVALID, "stop",
             ": bursts repeat without an end, expected a time here, or an end of the run (until)");
     }
     if (config->random_gaps && config->every_ps > GAP_MEAN_PS_MAX) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "every",
+        return sim_fail_about(message, SIM_ERR_INVALID, "every",
                               ": random-gaps needs a mean time between bursts, expected a time up "
                               "to 20 hours");
     }
@@ -229,9 +213,7 @@ static sim_err_t fill(incast_t *incast, app__plan_t *plan, sim_message_t *messag
     return SIM_OK;
 }
 
-static sim_err_t incast_create(const app_context_t *context,
-                               const void *config_void,
-                               app_t **app,
+static sim_err_t incast_create(const app_context_t *context, const void *config_void, app_t **app,
                                sim_message_t *message)
 {
     const incast_config_t *const config = config_void;

@@ -58,10 +58,7 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX,
-                                            "application",
-                                            sizeof(flows_config_t),
-                                            attrs,
+static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(flows_config_t), attrs,
                                             SIM_COUNT_OF(attrs)};
 
 // A host name resolved before, in a table with open addressing that is used only for lookups.
@@ -92,13 +89,8 @@ static sim_err_t SIM_PRINTF(4, 5)
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    return sim_fail_about(message,
-                          error,
-                          reader->attribute,
-                          "%s%" PRIu64 ": %s",
-                          reader->place,
-                          reader->row,
-                          text);
+    return sim_fail_about(message, error, reader->attribute, "%s%" PRIu64 ": %s", reader->place,
+                          reader->row, text);
 }
 
 // -- names
@@ -130,9 +122,7 @@ static void grow_known(reader_t *reader)
     sim_free(old);
 }
 
-static sim_err_t find_interface(reader_t *reader,
-                                const char *name,
-                                uint32_t *interface,
+static sim_err_t find_interface(reader_t *reader, const char *name, uint32_t *interface,
                                 sim_message_t *message)
 {
     known_name_t *slot = find_known(reader, name);
@@ -157,11 +147,8 @@ static sim_err_t find_interface(reader_t *reader,
 
 // -- rows
 
-static sim_err_t take_values(reader_t *reader,
-                             char fields[][FIELD_BYTES_MAX + 1],
-                             size_t count,
-                             app__request_t *request,
-                             sim_message_t *message)
+static sim_err_t take_values(reader_t *reader, char fields[][FIELD_BYTES_MAX + 1], size_t count,
+                             app__request_t *request, sim_message_t *message)
 {
     sim_message_t reason = {.text = ""};
     sim_err_t error = sim_parse_bytes(fields[2], &request->bytes, &reason);
@@ -169,16 +156,12 @@ static sim_err_t take_values(reader_t *reader,
         return fail(reader, error, message, "bytes: %s", reason.text);
     }
     if (request->bytes == 0 || request->bytes > UINT64_C(1000000000000000)) {
-        return fail(reader,
-                    SIM_ERR_RANGE,
-                    message,
-                    "bytes is %s, expected a size from 1 to 1000TB",
+        return fail(reader, SIM_ERR_RANGE, message, "bytes is %s, expected a size from 1 to 1000TB",
                     fields[2]);
     }
     error = sim_parse_time(fields[3], &request->start_ps, &reason);
     if (error == SIM_OK && request->start_ps > START_PS_MAX) {
-        error = sim_fail(&reason,
-                         SIM_ERR_RANGE,
+        error = sim_fail(&reason, SIM_ERR_RANGE,
                          "%s is out of range, expected 0s to "
                          "10000s",
                          fields[3]);
@@ -192,10 +175,7 @@ static sim_err_t take_values(reader_t *reader,
     }
     error = sim_parse_count(fields[4], &request->priority, &reason);
     if (error != SIM_OK || request->priority > 7) {
-        return fail(reader,
-                    SIM_ERR_RANGE,
-                    message,
-                    "priority is %s, expected a number from 0 to 7",
+        return fail(reader, SIM_ERR_RANGE, message, "priority is %s, expected a number from 0 to 7",
                     fields[4]);
     }
     return SIM_OK;
@@ -206,13 +186,10 @@ static sim_err_t take_values(reader_t *reader,
 static sim_err_t add_parts(reader_t *reader, const app__request_t *row, sim_message_t *message)
 {
     if (row->bytes < reader->qps) {
-        return fail(reader,
-                    SIM_ERR_RANGE,
-                    message,
+        return fail(reader, SIM_ERR_RANGE, message,
                     "%" PRIu64 " bytes for %" PRIu64
                     " queue pairs (qps), expected at least a byte for each",
-                    row->bytes,
-                    reader->qps);
+                    row->bytes, reader->qps);
     }
     sim_err_t error = SIM_OK;
     for (uint64_t i = 0; i < reader->qps && error == SIM_OK; i++) {
@@ -227,18 +204,13 @@ static sim_err_t add_parts(reader_t *reader, const app__request_t *row, sim_mess
     return error;
 }
 
-static sim_err_t take_fields(reader_t *reader,
-                             char fields[][FIELD_BYTES_MAX + 1],
-                             size_t count,
+static sim_err_t take_fields(reader_t *reader, char fields[][FIELD_BYTES_MAX + 1], size_t count,
                              sim_message_t *message)
 {
     if (count < FIELDS_MAX - 1 || count > FIELDS_MAX) {
-        return fail(reader,
-                    SIM_ERR_INVALID,
-                    message,
+        return fail(reader, SIM_ERR_INVALID, message,
                     "%zu field%s, expected source destination bytes start [priority], as in %s",
-                    count,
-                    count == 1 ? "" : "s",
+                    count, count == 1 ? "" : "s",
                     reader->in_brackets ? "list: [host0 host1 1MB 0us]" : "host0 host1 1MB 0us");
     }
     app__request_t request = {.priority = SIM_AUTO};
@@ -261,9 +233,7 @@ static bool is_separator(const reader_t *reader, char c)
     return c == ' ' || c == '\t' || c == '\r' || (c == ',' && !reader->in_brackets);
 }
 
-static sim_err_t take_row(reader_t *reader,
-                          const char *text,
-                          size_t size_bytes,
+static sim_err_t take_row(reader_t *reader, const char *text, size_t size_bytes,
                           sim_message_t *message)
 {
     char fields[FIELDS_MAX + 1][FIELD_BYTES_MAX + 1];
@@ -282,9 +252,7 @@ static sim_err_t take_row(reader_t *reader,
         }
         const size_t length = (size_t)(at - first);
         if (length > FIELD_BYTES_MAX || memchr(first, '\0', length) != NULL) {
-            return fail(reader,
-                        SIM_ERR_INVALID,
-                        message,
+            return fail(reader, SIM_ERR_INVALID, message,
                         "a field is longer than 255 characters "
                         "or not text, expected source "
                         "destination bytes start [priority]");
@@ -305,9 +273,7 @@ static sim_err_t take_row(reader_t *reader,
     return take_fields(reader, fields, count, message);
 }
 
-static sim_err_t take_text(reader_t *reader,
-                           const char *text,
-                           size_t size_bytes,
+static sim_err_t take_text(reader_t *reader, const char *text, size_t size_bytes,
                            sim_message_t *message)
 {
     const char *const end = text + size_bytes;
@@ -367,21 +333,12 @@ static sim_err_t take_file(reader_t *reader, const flows_config_t *config, sim_m
         return sim_fail_in(message, SIM_ERR_INVALID, name, 1, 1, APP__FLOW_FOREIGN_FORMAT, foreign);
     }
     if (format != APP_FLOW_ROWS && reader->qps > 1) {
-        error = sim_fail_about(message,
-                               SIM_ERR_INVALID,
-                               "qps",
-                               ": %.200s is a file of another simulator, expected qps: 1",
-                               name);
+        error = sim_fail_about(message, SIM_ERR_INVALID, "qps",
+                               ": %.200s is a file of another simulator, expected qps: 1", name);
     } else if (format != APP_FLOW_ROWS) {
         const bool acknowledged = config->triggers == TRIGGERS_ACKNOWLEDGED;
-        error = app__flows_add_file(context,
-                                    reader->plan,
-                                    format,
-                                    name,
-                                    text,
-                                    size_bytes,
-                                    acknowledged,
-                                    message);
+        error = app__flows_add_file(context, reader->plan, format, name, text, size_bytes,
+                                    acknowledged, message);
     } else {
         char *const place = sim_format(": %.200s line ", name);
         reader->place = place;
@@ -397,9 +354,7 @@ static sim_err_t take_file(reader_t *reader, const flows_config_t *config, sim_m
 static sim_err_t fill(reader_t *reader, const flows_config_t *config, sim_message_t *message)
 {
     if (*config->file == '\0' && *config->list == '\0') {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "file",
+        return sim_fail_about(message, SIM_ERR_INVALID, "file",
                               ": neither file nor list is given, "
                               "expected one of them");
     }
@@ -411,22 +366,16 @@ static sim_err_t fill(reader_t *reader, const flows_config_t *config, sim_messag
         error = take_list(reader, config->list, message);
     }
     if (error == SIM_OK && reader->flows > 0 && app__plan_count(reader->plan) == 0) {
-        error = sim_fail_about(message,
-                               SIM_ERR_RANGE,
-                               "stop",
+        error = sim_fail_about(message, SIM_ERR_RANGE, "stop",
                                ": no flow starts before it, expected a time after the first start");
     } else if (error == SIM_OK && app__plan_count(reader->plan) == 0) {
-        error = sim_fail_about(message,
-                               SIM_ERR_INVALID,
-                               reader->attribute,
+        error = sim_fail_about(message, SIM_ERR_INVALID, reader->attribute,
                                ": it lists no flow, expected at least one row");
     }
     return error;
 }
 
-static sim_err_t flows_create(const app_context_t *context,
-                              const void *config_void,
-                              app_t **app,
+static sim_err_t flows_create(const app_context_t *context, const void *config_void, app_t **app,
                               sim_message_t *message)
 {
     const flows_config_t *const config = config_void;
@@ -453,9 +402,7 @@ static sim_err_t flows_create(const app_context_t *context,
     return error;
 }
 
-sim_err_t app__flows_create_from(const app_context_t *context,
-                                 const char *file,
-                                 app_t **app,
+sim_err_t app__flows_create_from(const app_context_t *context, const char *file, app_t **app,
                                  sim_message_t *message)
 {
     flows_config_t config;

@@ -79,12 +79,8 @@ static bool is_better(const net_path_t *path, const net_path_t *than)
 }
 
 // Sets `request` to pair number i of the NICs of two hosts; returns whether it has a path.
-static bool pair_at(const net_t *net,
-                    const numbered_t *from,
-                    const numbered_t *to,
-                    uint32_t i,
-                    app__request_t *request,
-                    net_path_t *path)
+static bool pair_at(const net_t *net, const numbered_t *from, const numbered_t *to, uint32_t i,
+                    app__request_t *request, net_path_t *path)
 {
     request->source = (uint32_t)(from->first - 1) + i / to->count;
     request->destination = (uint32_t)(to->first - 1) + i % to->count;
@@ -92,11 +88,8 @@ static bool pair_at(const net_t *net,
 }
 
 // Chooses pair number `turn`, modulo their number, of the best pairs. False: no pair can talk.
-static bool choose_pair(const net_t *net,
-                        const numbered_t *from,
-                        const numbered_t *to,
-                        uint32_t turn,
-                        app__request_t *request)
+static bool choose_pair(const net_t *net, const numbered_t *from, const numbered_t *to,
+                        uint32_t turn, app__request_t *request)
 {
     const uint32_t all = from->count * to->count;
     const uint32_t count = all < PAIRS_MAX ? all : PAIRS_MAX;
@@ -126,41 +119,24 @@ static bool is_host(const hosts_t *hosts, uint32_t number)
     return number < hosts->count && hosts->items[number].count > 0;
 }
 
-static sim_err_t fail_host(const char *name,
-                           uint32_t line,
-                           uint32_t column,
-                           uint32_t host,
-                           const hosts_t *hosts,
-                           sim_message_t *message)
+static sim_err_t fail_host(const char *name, uint32_t line, uint32_t column, uint32_t host,
+                           const hosts_t *hosts, sim_message_t *message)
 {
-    return sim_fail_in(message,
-                       SIM_ERR_UNKNOWN,
-                       name,
-                       line,
-                       column,
+    return sim_fail_in(message, SIM_ERR_UNKNOWN, name, line, column,
                        "the network has no host " HOST_PREFIX "%u, expected hosts " HOST_PREFIX
                        "0 to " HOST_PREFIX "%zu",
-                       host,
-                       hosts->count == 0 ? 0 : hosts->count - 1);
+                       host, hosts->count == 0 ? 0 : hosts->count - 1);
 }
 
-static sim_err_t add_row(const app_context_t *context,
-                         app__plan_t *plan,
-                         const hosts_t *hosts,
-                         const char *name,
-                         const app_flow_row_t *row,
-                         sim_message_t *message)
+static sim_err_t add_row(const app_context_t *context, app__plan_t *plan, const hosts_t *hosts,
+                         const char *name, const app_flow_row_t *row, sim_message_t *message)
 {
     if (!is_host(hosts, row->source)) {
         return fail_host(name, row->line, row->column, row->source, hosts, message);
     }
     if (!is_host(hosts, row->destination)) {
-        return fail_host(name,
-                         row->destination_line,
-                         row->destination_column,
-                         row->destination,
-                         hosts,
-                         message);
+        return fail_host(name, row->destination_line, row->destination_column, row->destination,
+                         hosts, message);
     }
     app__request_t request = {
         .bytes = row->bytes,
@@ -170,20 +146,12 @@ static sim_err_t add_row(const app_context_t *context,
         .service_port = row->destination_port,
         .chain = row->chain,
     };
-    if (!choose_pair(context->net,
-                     &hosts->items[row->source],
-                     &hosts->items[row->destination],
-                     row->repeat,
-                     &request)) {
-        return sim_fail_in(message,
-                           SIM_ERR_INVALID,
-                           name,
-                           row->line,
-                           row->column,
+    if (!choose_pair(context->net, &hosts->items[row->source], &hosts->items[row->destination],
+                     row->repeat, &request)) {
+        return sim_fail_in(message, SIM_ERR_INVALID, name, row->line, row->column,
                            "there is no path between host %u and host %u, expected hosts with a "
                            "path between them",
-                           row->source,
-                           row->destination);
+                           row->source, row->destination);
     }
     sim_message_t reason = {.text = ""};
     const sim_err_t error = app__plan_add(plan, &request, "flow", &reason);
@@ -200,35 +168,21 @@ static sim_err_t add_row(const app_context_t *context,
 
 #define NO_HOST UINT32_MAX
 
-static sim_err_t fail_trigger(const app_flow_file_t *file,
-                              const app_flow_row_t *row,
-                              const char *name,
-                              uint32_t number,
-                              uint32_t host,
+static sim_err_t fail_trigger(const app_flow_file_t *file, const app_flow_row_t *row,
+                              const char *name, uint32_t number, uint32_t host,
                               sim_message_t *message)
 {
-    return sim_fail_in(message,
-                       SIM_ERR_INVALID,
-                       name,
-                       row->line,
-                       row->column,
+    return sim_fail_in(message, SIM_ERR_INVALID, name, row->line, row->column,
                        "trigger %" PRIu64
                        " starts connections of host %u and has to do with %u->%u, expected one "
                        "host that sends what it starts, and sends or receives what activates it",
-                       file->triggers[number - 1].id,
-                       host,
-                       row->source,
-                       row->destination);
+                       file->triggers[number - 1].id, host, row->source, row->destination);
 }
 
 // Assigns a trigger that one end of a connection activates to the host that the trigger belongs to:
 // that end, or the other end if it has no trigger yet (then *moved). False: neither is possible.
-static bool place_end(uint32_t *own,
-                      uint32_t own_host,
-                      uint32_t *other,
-                      uint32_t other_host,
-                      const uint32_t *hosts,
-                      bool *moved)
+static bool place_end(uint32_t *own, uint32_t own_host, uint32_t *other, uint32_t other_host,
+                      const uint32_t *hosts, bool *moved)
 {
     const uint32_t host = hosts[*own];
     if (*own == 0 || host == NO_HOST || host == own_host) {
@@ -243,11 +197,8 @@ static bool place_end(uint32_t *own,
     return true;
 }
 
-static sim_err_t place_triggers(const app_context_t *context,
-                                app_flow_file_t *file,
-                                const char *name,
-                                bool acknowledged,
-                                sim_message_t *message)
+static sim_err_t place_triggers(const app_context_t *context, app_flow_file_t *file,
+                                const char *name, bool acknowledged, sim_message_t *message)
 {
     sim_err_t error = SIM_OK;
     const app_flow_row_t *moved_row = NULL;
@@ -266,19 +217,11 @@ static sim_err_t place_triggers(const app_context_t *context,
         app_flow_chain_t *const chain = &row->chain;
         const app_flow_chain_t before = *chain;
         bool moved = false;
-        if (!place_end(&chain->sent,
-                       row->source,
-                       &chain->received,
-                       row->destination,
-                       hosts,
+        if (!place_end(&chain->sent, row->source, &chain->received, row->destination, hosts,
                        &moved)) {
             error = fail_trigger(file, row, name, before.sent, hosts[before.sent], message);
-        } else if (!moved && !place_end(&chain->received,
-                                        row->destination,
-                                        &chain->sent,
-                                        row->source,
-                                        hosts,
-                                        &moved)) {
+        } else if (!moved && !place_end(&chain->received, row->destination, &chain->sent,
+                                        row->source, hosts, &moved)) {
             error = fail_trigger(file, row, name, before.received, hosts[before.received], message);
         }
         chain->acknowledged = acknowledged && moved && chain->received == before.sent;
@@ -291,29 +234,22 @@ static sim_err_t place_triggers(const app_context_t *context,
             sim_format("%s:%u:%u: one end of a connection activates a trigger of the other end's "
                        "host: it takes effect when that host knows, one ACK's travel time earlier "
                        "or later",
-                       name,
-                       moved_row->line,
-                       moved_row->column);
+                       name, moved_row->line, moved_row->column);
         context->note(text, context->ctx);
         sim_free(text);
     }
     return error;
 }
 
-static sim_err_t take_triggers(const app_context_t *context,
-                               app__plan_t *plan,
-                               app_flow_file_t *file,
-                               const char *name,
-                               bool acknowledged,
+static sim_err_t take_triggers(const app_context_t *context, app__plan_t *plan,
+                               app_flow_file_t *file, const char *name, bool acknowledged,
                                sim_message_t *message)
 {
     if (file->trigger_count == 0) {
         return SIM_OK;
     }
     if (app__plan_verb(plan) == APP__VERB_READ) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "verb",
+        return sim_fail_about(message, SIM_ERR_INVALID, "verb",
                               ": read cannot be used with the triggers of %s, expected write or "
                               "send",
                               name);
@@ -327,9 +263,7 @@ static sim_err_t take_triggers(const app_context_t *context,
 
 // Lets the file's nodes be hosts, or NICs if hosts are too few. Refuses a file that declares more
 // nodes than there are NICs: it is meant for another network.
-static sim_err_t match_nodes(const app_flow_file_t *file,
-                             hosts_t *hosts,
-                             const char *name,
+static sim_err_t match_nodes(const app_flow_file_t *file, hosts_t *hosts, const char *name,
                              sim_message_t *message)
 {
     const size_t host_count = hosts->count;
@@ -340,37 +274,20 @@ static sim_err_t match_nodes(const app_flow_file_t *file,
     if (file->nodes <= hosts->count) {
         return SIM_OK;
     }
-    return sim_fail_in(message,
-                       SIM_ERR_RANGE,
-                       name,
-                       file->nodes_line,
-                       file->nodes_column,
+    return sim_fail_in(message, SIM_ERR_RANGE, name, file->nodes_line, file->nodes_column,
                        "the file has %" PRIu64 " nodes and the network %zu hosts with %zu NICs, "
                        "expected at least as many hosts or NICs as nodes",
-                       file->nodes,
-                       host_count,
-                       hosts->count);
+                       file->nodes, host_count, hosts->count);
 }
 
-sim_err_t app__flows_add_file(const app_context_t *context,
-                              app__plan_t *plan,
-                              app_flow_format_t format,
-                              const char *name,
-                              const char *text,
-                              size_t size_bytes,
-                              bool acknowledged,
-                              sim_message_t *message)
+sim_err_t app__flows_add_file(const app_context_t *context, app__plan_t *plan,
+                              app_flow_format_t format, const char *name, const char *text,
+                              size_t size_bytes, bool acknowledged, sim_message_t *message)
 {
     app_flow_file_t file;
     hosts_t hosts = {0};
-    sim_err_t error = app_flow_file_parse(format,
-                                          name,
-                                          text,
-                                          size_bytes,
-                                          context->note,
-                                          context->ctx,
-                                          &file,
-                                          message);
+    sim_err_t error = app_flow_file_parse(format, name, text, size_bytes, context->note,
+                                          context->ctx, &file, message);
     if (error == SIM_OK) {
         error = take_triggers(context, plan, &file, name, acknowledged, message);
     }

@@ -38,17 +38,11 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX,
-                                            "application",
-                                            sizeof(permutation_config_t),
-                                            attrs,
-                                            SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(permutation_config_t),
+                                            attrs, SIM_COUNT_OF(attrs)};
 
-static sim_err_t choose(const app_context_t *context,
-                        const permutation_config_t *config,
-                        uint32_t *order,
-                        uint32_t count,
-                        sim_message_t *message)
+static sim_err_t choose(const app_context_t *context, const permutation_config_t *config,
+                        uint32_t *order, uint32_t count, sim_message_t *message)
 {
     if (config->stride == SIM_AUTO) {
         sim_random_t random;
@@ -57,13 +51,10 @@ static sim_err_t choose(const app_context_t *context,
         return SIM_OK;
     }
     if (config->stride % count == 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "stride",
+        return sim_fail_about(message, SIM_ERR_RANGE, "stride",
                               " is %" PRIu64
                               ", expected a number that is no multiple of the number of hosts (%u)",
-                              config->stride,
-                              count);
+                              config->stride, count);
     }
     for (uint32_t i = 0; i < count; i++) {
         order[i] = (uint32_t)((i + config->stride) % count);
@@ -71,11 +62,8 @@ static sim_err_t choose(const app_context_t *context,
     return SIM_OK;
 }
 
-static sim_err_t fill(const permutation_config_t *config,
-                      const app__places_t *places,
-                      const uint32_t *order,
-                      app__plan_t *plan,
-                      sim_message_t *message)
+static sim_err_t fill(const permutation_config_t *config, const app__places_t *places,
+                      const uint32_t *order, app__plan_t *plan, sim_message_t *message)
 {
     const size_t nics = places->list.count / places->host_count;
     for (size_t i = 0; i < places->list.count; i++) {
@@ -95,10 +83,8 @@ static sim_err_t fill(const permutation_config_t *config,
     return SIM_OK;
 }
 
-static sim_err_t permutation_create(const app_context_t *context,
-                                    const void *config_void,
-                                    app_t **app,
-                                    sim_message_t *message)
+static sim_err_t permutation_create(const app_context_t *context, const void *config_void,
+                                    app_t **app, sim_message_t *message)
 {
     const permutation_config_t *const config = config_void;
     app__places_t places;

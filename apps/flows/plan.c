@@ -9,11 +9,8 @@
 // Memory of a transfer: the struct, its places in the indices of both ends, the responder's byte.
 #define TRANSFER_BYTES (sizeof(app__transfer_t) + 2 * sizeof(uint32_t) + sizeof(uint8_t))
 
-static void count_end(sim_time_t time_ps,
-                      uint32_t node_index,
-                      const void *record,
-                      size_t record_bytes,
-                      void *ctx)
+static void count_end(sim_time_t time_ps, uint32_t node_index, const void *record,
+                      size_t record_bytes, void *ctx)
 {
     (void)time_ps;
     (void)node_index;
@@ -24,8 +21,7 @@ static void count_end(sim_time_t time_ps,
     app__transfer(plan, index)->end_order = ++plan->ended;
 }
 
-app__plan_t *app__plan_create(const app_context_t *context,
-                              const app__shape_t *shape,
+app__plan_t *app__plan_create(const app_context_t *context, const app__shape_t *shape,
                               const char *label)
 {
     SIM_CHECKF(context->runtime != NULL, "applications need a runtime: app_runtime_create");
@@ -65,16 +61,12 @@ void app__plan_destroy(app__plan_t *plan)
     sim_free(plan);
 }
 
-sim_err_t app__plan_stop_at(app__plan_t *plan,
-                            sim_time_t stop_ps,
-                            sim_time_t start_ps,
+sim_err_t app__plan_stop_at(app__plan_t *plan, sim_time_t stop_ps, sim_time_t start_ps,
                             sim_message_t *message)
 {
     plan->stop_ps = stop_ps == SIM_AUTO ? SIM_TIME_NEVER : stop_ps;
     if (plan->stop_ps <= start_ps) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "stop",
+        return sim_fail_about(message, SIM_ERR_RANGE, "stop",
                               ": nothing starts before it, expected a time after the first start");
     }
     return SIM_OK;
@@ -84,16 +76,12 @@ sim_err_t app__check_service(const app__plan_t *plan, sim_message_t *message)
 {
     const app__shape_t *const shape = &plan->shape;
     if (shape->reuse && (shape->service != APP__RC || plan->parts > 1 || plan->trigger_count > 0)) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "reuse",
+        return sim_fail_about(message, SIM_ERR_INVALID, "reuse",
                               ": on, expected also service: rc, qps: 1 and no triggers");
     }
     const bool uc = shape->service == APP__UC && shape->verb == APP__VERB_READ;
     const bool ud = shape->service == APP__UD && shape->verb != APP__VERB_SEND;
-    return uc || ud ? sim_fail_about(message,
-                                     SIM_ERR_INVALID,
-                                     "service",
+    return uc || ud ? sim_fail_about(message, SIM_ERR_INVALID, "service",
                                      ud ? ": ud only has the verb send, expected verb: send"
                                         : ": uc has no verb read, expected verb: write or send")
                     : SIM_OK;
@@ -101,9 +89,7 @@ sim_err_t app__check_service(const app__plan_t *plan, sim_message_t *message)
 
 sim_err_t app__too_many(const char *blame, sim_message_t *message)
 {
-    return sim_fail_about(message,
-                          SIM_ERR_RANGE,
-                          blame,
+    return sim_fail_about(message, SIM_ERR_RANGE, blame,
                           ": more than %" PRIu64 " transfers, expected at most that many",
                           APP__TRANSFERS_MAX);
 }
@@ -129,8 +115,7 @@ app__transfer_t app__transfer_of(const app__plan_t *plan, const app__request_t *
 }
 
 // Fails if the transport of the host that asks for a transfer does not have its verb.
-static sim_err_t check_transport(const app__plan_t *plan,
-                                 const app__request_t *request,
+static sim_err_t check_transport(const app__plan_t *plan, const app__request_t *request,
                                  sim_message_t *message)
 {
     const app__transfer_t transfer = app__transfer_of(plan, request);
@@ -142,29 +127,19 @@ static sim_err_t check_transport(const app__plan_t *plan,
     }
     if (request->chain.received != 0) {
         return sim_fail_about(
-            message,
-            SIM_ERR_INVALID,
-            "triggers",
+            message, SIM_ERR_INVALID, "triggers",
             ": the arrival of a SEND triggers others, and nic.transport %s of %s "
             "has WRITE alone, expected no such trigger, or nic.%s.operations: all",
-            name,
-            app__host_name(plan->net, request->source),
-            name);
+            name, app__host_name(plan->net, request->source), name);
     }
-    return sim_fail_about(message,
-                          SIM_ERR_INVALID,
-                          "verb",
+    return sim_fail_about(message, SIM_ERR_INVALID, "verb",
                           ": %s, and nic.transport %s of %s has WRITE alone, expected write, or "
                           "nic.%s.operations: all",
-                          transfer.verb == APP__VERB_SEND ? "send" : "read",
-                          name,
-                          app__host_name(plan->net, request->source),
-                          name);
+                          transfer.verb == APP__VERB_SEND ? "send" : "read", name,
+                          app__host_name(plan->net, request->source), name);
 }
 
-sim_err_t app__plan_add(app__plan_t *plan,
-                        const app__request_t *request,
-                        const char *blame,
+sim_err_t app__plan_add(app__plan_t *plan, const app__request_t *request, const char *blame,
                         sim_message_t *message)
 {
     if (!request->can_talk && !app__can_talk(plan->net, request->source, request->destination)) {
@@ -184,13 +159,10 @@ sim_err_t app__plan_add(app__plan_t *plan,
         return goes;
     }
     if (plan->bytes_max != 0 && (plan->count + 1) * TRANSFER_BYTES > plan->bytes_max) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              blame,
+        return sim_fail_about(message, SIM_ERR_RANGE, blame,
                               ": more than %zu transfers of %zu bytes each, expected fewer "
                               "transfers, a higher memory-max, or --yes",
-                              plan->count,
-                              TRANSFER_BYTES);
+                              plan->count, TRANSFER_BYTES);
     }
     if (plan->trigger_count > 0) {
         SIM_GROW(plan->chains, plan->count, &plan->chain_capacity);
@@ -263,9 +235,7 @@ static void begin_interface(app__plan_t *plan, uint32_t interface)
     }
     app__endpoint_t *const endpoint = app__endpoint_of(plan->runtime, interface);
     plan->positions[interface] =
-        app__reserve_qps(endpoint,
-                         &app__plan_range_ops,
-                         plan,
+        app__reserve_qps(endpoint, &app__plan_range_ops, plan,
                          plan->shape.reuse ? 2 * app__connections_of(plan) : actives + passives);
     app__register_buffers(endpoint);
     if (actives > 0) {
@@ -319,8 +289,7 @@ uint64_t app__plan_hash(const app__plan_t *plan, const app__transfer_t *transfer
     return sim_mix64(plan->seed ^ sim_mix64(plan->first_flow_id + number + 1));
 }
 
-uint16_t app__plan_udp_source_port(const app__plan_t *plan,
-                                   const app__transfer_t *transfer,
+uint16_t app__plan_udp_source_port(const app__plan_t *plan, const app__transfer_t *transfer,
                                    uint64_t index)
 {
     if (transfer->source_port != 0) {
@@ -330,8 +299,7 @@ uint16_t app__plan_udp_source_port(const app__plan_t *plan,
     return (uint16_t)(ROCE_SOURCE_PORT_MIN + (app__plan_hash(plan, transfer, index) & span));
 }
 
-uint32_t app__plan_first_psn(const app__plan_t *plan,
-                             const app__transfer_t *transfer,
+uint32_t app__plan_first_psn(const app__plan_t *plan, const app__transfer_t *transfer,
                              uint64_t index)
 {
     return (uint32_t)(app__plan_hash(plan, transfer, index) >> 32) & ROCE_PSN_MASK;

@@ -25,10 +25,8 @@ void app__plan_group(app__plan_t *plan, uint64_t parts)
     plan->parts = parts;
 }
 
-sim_time_t app__plan_ideal_ps(const app__plan_t *plan,
-                              const app__transfer_t *transfer,
-                              uint64_t index,
-                              uint64_t message_bytes)
+sim_time_t app__plan_ideal_ps(const app__plan_t *plan, const app__transfer_t *transfer,
+                              uint64_t index, uint64_t message_bytes)
 {
     const nic_ideal_t ideal = {
         .net = plan->net,
@@ -47,8 +45,7 @@ sim_time_t app__plan_ideal_ps(const app__plan_t *plan,
 }
 
 // Returns the payload in the first `packets` packets of a transfer.
-static uint64_t payload_of(const app__plan_t *plan,
-                           const app__transfer_t *transfer,
+static uint64_t payload_of(const app__plan_t *plan, const app__transfer_t *transfer,
                            uint64_t packets)
 {
     const uint64_t mtu_bytes = app__plan_mtu_bytes(plan, transfer);
@@ -192,15 +189,9 @@ static void fill_finishes(const void *object, void *into)
 }
 
 static const sim_report_row_t finish_rows[] = {
-    {"mean",
-     SIM_REPORT_REAL,
-     "us",
-     "mean over the transfers that have completed",
+    {"mean", SIM_REPORT_REAL, "us", "mean over the transfers that have completed",
      .offset = offsetof(finishes_t, mean)},
-    {"max",
-     SIM_REPORT_REAL,
-     "us",
-     "end of the last transfer that has completed",
+    {"max", SIM_REPORT_REAL, "us", "end of the last transfer that has completed",
      .offset = offsetof(finishes_t, max)},
 };
 static const sim_report_table_t finish_report = {.rows = finish_rows,

@@ -103,20 +103,15 @@ void app__plan_split(app__plan_t *plan, uint64_t qps)
     }
 }
 
-sim_err_t app__plan_add_split(app__plan_t *plan,
-                              const app__request_t *request,
-                              const char *blame,
+sim_err_t app__plan_add_split(app__plan_t *plan, const app__request_t *request, const char *blame,
                               sim_message_t *message)
 {
     const uint64_t parts = plan->parts == 0 ? 1 : plan->parts;
     if (parts > 1 && request->bytes < parts) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "qps",
+        return sim_fail_about(message, SIM_ERR_RANGE, "qps",
                               ": %" PRIu64 " for %" PRIu64
                               " bytes, expected at least a byte for each queue pair",
-                              parts,
-                              request->bytes);
+                              parts, request->bytes);
     }
     sim_err_t error = SIM_OK;
     for (uint64_t i = 0; i < parts && error == SIM_OK; i++) {

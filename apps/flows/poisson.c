@@ -54,10 +54,7 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX,
-                                            "application",
-                                            sizeof(poisson_config_t),
-                                            attrs,
+static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(poisson_config_t), attrs,
                                             SIM_COUNT_OF(attrs)};
 
 typedef struct poisson_source {
@@ -170,10 +167,8 @@ static bool can_send(poisson_shared_t *shared, uint32_t source, uint32_t destina
     return can;
 }
 
-static sim_err_t choose_destination(const poisson_t *poisson,
-                                    poisson_source_t *source,
-                                    uint32_t *destination,
-                                    sim_message_t *message)
+static sim_err_t choose_destination(const poisson_t *poisson, poisson_source_t *source,
+                                    uint32_t *destination, sim_message_t *message)
 {
     const app_hosts_t *const to = &poisson->shared->to.list;
     size_t drawn = 0;
@@ -192,16 +187,12 @@ static sim_err_t choose_destination(const poisson_t *poisson,
         }
     }
     return sim_fail_about(
-        message,
-        SIM_ERR_INVALID,
-        "to",
+        message, SIM_ERR_INVALID, "to",
         ": none of its hosts can be reached from %s, expected another host with a path to it",
         app__host_name(poisson->shared->net, source->interface));
 }
 
-static bool poisson_next(void *arrivals,
-                         app__request_t *request,
-                         sim_err_t *error,
+static bool poisson_next(void *arrivals, app__request_t *request, sim_err_t *error,
                          sim_message_t *message)
 {
     poisson_t *const poisson = arrivals;
@@ -284,12 +275,8 @@ static sim_err_t find_sizes(const creation_t *creation, sim_message_t *message)
     if (error != SIM_OK) {
         char builtins[256];
         name_builtins(name, builtins, sizeof(builtins));
-        return sim_fail_about(message,
-                              error,
-                              "sizes",
-                              ": %.200s (expected a file or one of %s)",
-                              reason.text,
-                              builtins);
+        return sim_fail_about(message, error, "sizes", ": %.200s (expected a file or one of %s)",
+                              reason.text, builtins);
     }
     error = sim_cdf_parse(text, size_bytes, &shared->sizes_own, &reason);
     sim_free(text);
@@ -304,9 +291,7 @@ static sim_err_t check_bounds(const creation_t *creation, sim_message_t *message
 {
     creation->shared->stop_ps = app__plan_stop_ps(creation->context, creation->config->stop_ps);
     if (creation->shared->stop_ps == SIM_TIME_NEVER && creation->config->max_flows == SIM_AUTO) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "stop",
+        return sim_fail_about(message, SIM_ERR_INVALID, "stop",
                               ": arrivals have no end, expected a time here, max-flows, or an end "
                               "of the run (until)");
     }
@@ -373,12 +358,10 @@ static void tell_overload(const creation_t *creation)
     const double load = (double)creation->config->load.num / (double)creation->config->load.den;
     if (load > 1 && context->note != NULL) {
         char text[160];
-        (void)snprintf(text,
-                       sizeof(text),
+        (void)snprintf(text, sizeof(text),
                        "traffic %" PRIu32 ", poisson: a load of %.6g is more than the sources' "
                        "links carry; write 80 per cent as 0.8 or 80%%",
-                       context->index,
-                       load);
+                       context->index, load);
         context->note(text, context->ctx);
     }
 }
@@ -397,9 +380,7 @@ static sim_err_t create_plan(const creation_t *creation, app_t **app, sim_messag
     return error;
 }
 
-static sim_err_t poisson_create(const app_context_t *context,
-                                const void *config_void,
-                                app_t **app,
+static sim_err_t poisson_create(const app_context_t *context, const void *config_void, app_t **app,
                                 sim_message_t *message)
 {
     const poisson_config_t *const config = config_void;

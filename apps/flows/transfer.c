@@ -29,8 +29,7 @@ static uint64_t pieces_of(const app__plan_t *plan, const app__transfer_t *transf
     return transfer->bytes <= most ? 1 : (transfer->bytes + most - 1) / most;
 }
 
-static uint64_t piece_bytes(const app__plan_t *plan,
-                            const app__transfer_t *transfer,
+static uint64_t piece_bytes(const app__plan_t *plan, const app__transfer_t *transfer,
                             uint64_t number)
 {
     const uint64_t pieces = pieces_of(plan, transfer);
@@ -47,11 +46,8 @@ static uint64_t packets_of(const app__plan_t *plan, const app__transfer_t *trans
     return packets * transfer->messages;
 }
 
-static void connect_qp(const app__plan_t *plan,
-                       const app__transfer_t *transfer,
-                       uint64_t index,
-                       nic_qp_t *qp,
-                       nic_qp_attr_t *attr)
+static void connect_qp(const app__plan_t *plan, const app__transfer_t *transfer, uint64_t index,
+                       nic_qp_t *qp, nic_qp_attr_t *attr)
 {
     attr->path_mtu = app__plan_mtu_bytes(plan, transfer);
     attr->udp_source_port = app__plan_udp_source_port(plan, transfer, index);
@@ -74,8 +70,7 @@ uint64_t app__run_post(app__transfer_run_t *run)
         .wr_id = (uint64_t)(uintptr_t)run,
         .opcode = app__transfer_opcode(transfer),
         .send_flags = NIC_SEND_SIGNALED,
-        .sge = {app__address_of_qp(transfer->source_qp),
-                piece_bytes(plan, transfer, run->posted),
+        .sge = {app__address_of_qp(transfer->source_qp), piece_bytes(plan, transfer, run->posted),
                 run->local_key},
         .rdma = {app__address_of_qp(transfer->destination_qp), run->remote_key},
         .ud = {transfer->destination, transfer->destination_qp, 0},
@@ -108,11 +103,8 @@ static void unlink_run(app__source_t *source, const app__transfer_run_t *run)
     }
 }
 
-nic_qp_t *app__requester_qp(const app__source_t *source,
-                            const app__transfer_t *transfer,
-                            uint64_t index,
-                            uint64_t depth,
-                            void *ctx)
+nic_qp_t *app__requester_qp(const app__source_t *source, const app__transfer_t *transfer,
+                            uint64_t index, uint64_t depth, void *ctx)
 {
     const app__plan_t *const plan = source->plan;
     const app__endpoint_t *const endpoint = source->endpoint;
@@ -169,8 +161,7 @@ static void note_end(const app__transfer_run_t *run)
 {
     const sim_node_t *const node = run->source->endpoint->node;
     const uint64_t index = run->index;
-    memcpy(sim_stream_put(run->source->plan->ends, node, node->now_ps, sizeof(index)),
-           &index,
+    memcpy(sim_stream_put(run->source->plan->ends, node, node->now_ps, sizeof(index)), &index,
            sizeof(index));
 }
 
@@ -353,8 +344,7 @@ static void post_receive(app__endpoint_t *endpoint, app__passive_t *passive)
     const uint64_t bytes = transfer->bytes < most ? transfer->bytes : most;
     const nic_recv_wr_t wr = {
         .wr_id = (uint64_t)(uintptr_t)passive,
-        .sge = {app__address_of_qp(transfer->destination_qp),
-                bytes,
+        .sge = {app__address_of_qp(transfer->destination_qp), bytes,
                 app__buffer_key(endpoint, transfer->destination_qp)},
     };
     const sim_err_t error = nic_post_recv(passive->qp, &wr);
@@ -387,9 +377,7 @@ static void message_written(nic_qp_t *qp, uint64_t address, uint32_t bytes, void
     take_arrived(ctx, bytes);
 }
 
-static void message_received(void *owner,
-                             app__endpoint_t *endpoint,
-                             app__passive_t *passive,
+static void message_received(void *owner, app__endpoint_t *endpoint, app__passive_t *passive,
                              const nic_wc_t *wc)
 {
     app__plan_t *const plan = owner;
@@ -408,18 +396,14 @@ static void message_received(void *owner,
         ++passive->done == transfer->messages * pieces_of(plan, transfer)) {
         const app_flow_chain_t *const chain = &plan->chains[passive->item];
         const bool later = chain->received != 0 && chain->acknowledged;
-        app__chain_activate(plan,
-                            chain->received,
+        app__chain_activate(plan, chain->received,
                             later ? app__ack_ps(plan->net, transfer->destination, transfer->source)
                                   : 0);
     }
 }
 
-static nic_qp_t *create_responder(const app__plan_t *plan,
-                                  const app__endpoint_t *endpoint,
-                                  const app__transfer_t *transfer,
-                                  uint32_t receives,
-                                  void *ctx)
+static nic_qp_t *create_responder(const app__plan_t *plan, const app__endpoint_t *endpoint,
+                                  const app__transfer_t *transfer, uint32_t receives, void *ctx)
 {
     const nic_qp_init_attr_t init = {
         .qp_type = app__plan_qp_type(plan),
@@ -436,11 +420,8 @@ static nic_qp_t *create_responder(const app__plan_t *plan,
     return qp;
 }
 
-static void responder_attr(const app__plan_t *plan,
-                           const app__endpoint_t *endpoint,
-                           const app__transfer_t *transfer,
-                           uint64_t index,
-                           nic_qp_attr_t *attr)
+static void responder_attr(const app__plan_t *plan, const app__endpoint_t *endpoint,
+                           const app__transfer_t *transfer, uint64_t index, nic_qp_attr_t *attr)
 {
     nic_qp_attr_default(endpoint->nic, attr);
     attr->dest_interface = transfer->source;
@@ -449,11 +430,8 @@ static void responder_attr(const app__plan_t *plan,
     attr->sq_psn = attr->rq_psn; // the responder posts nothing
 }
 
-nic_qp_t *app__responder_qp(const app__plan_t *plan,
-                            const app__endpoint_t *endpoint,
-                            const app__transfer_t *transfer,
-                            uint64_t index,
-                            uint32_t receives,
+nic_qp_t *app__responder_qp(const app__plan_t *plan, const app__endpoint_t *endpoint,
+                            const app__transfer_t *transfer, uint64_t index, uint32_t receives,
                             void *ctx)
 {
     nic_qp_t *const qp = create_responder(plan, endpoint, transfer, receives, ctx);
@@ -463,9 +441,7 @@ nic_qp_t *app__responder_qp(const app__plan_t *plan,
     return qp;
 }
 
-static void accept_transfer(void *owner,
-                            app__endpoint_t *endpoint,
-                            uint64_t offset,
+static void accept_transfer(void *owner, app__endpoint_t *endpoint, uint64_t offset,
                             app__passive_t *passive)
 {
     app__plan_t *const plan = owner;

@@ -114,18 +114,15 @@ static inline uint64_t app__transfer_bytes(const app__transfer_t *transfer)
 typedef struct app__plan app__plan_t;
 
 // Creates a plan. `label` names its transfers in results; it must outlive the plan.
-app__plan_t *app__plan_create(const app_context_t *context,
-                              const app__shape_t *shape,
+app__plan_t *app__plan_create(const app_context_t *context, const app__shape_t *shape,
                               const char *label);
 void app__plan_destroy(app__plan_t *plan);
 
 // Sets the time from which no transfer starts and no message is posted (SIM_AUTO: never). Transfers
 // in progress end with the messages they have posted. Call it before adding transfers.
 // SIM_ERR_RANGE: stop_ps is not after start_ps, the start of the first transfer.
-SIM_MUST_CHECK sim_err_t app__plan_stop_at(app__plan_t *plan,
-                                           sim_time_t stop_ps,
-                                           sim_time_t start_ps,
-                                           sim_message_t *message);
+SIM_MUST_CHECK sim_err_t app__plan_stop_at(app__plan_t *plan, sim_time_t stop_ps,
+                                           sim_time_t start_ps, sim_message_t *message);
 
 typedef struct app__request {
     uint32_t source;
@@ -142,20 +139,16 @@ typedef struct app__request {
 // Adds a transfer of the plan's shape, unless it would start after the plan's stop.
 // SIM_ERR_INVALID: the two cannot talk; SIM_ERR_RANGE: there are too many. The message begins with
 // the name of the attribute to blame.
-SIM_MUST_CHECK sim_err_t app__plan_add(app__plan_t *plan,
-                                       const app__request_t *request,
-                                       const char *blame,
-                                       sim_message_t *message);
+SIM_MUST_CHECK sim_err_t app__plan_add(app__plan_t *plan, const app__request_t *request,
+                                       const char *blame, sim_message_t *message);
 
 // Lets app__plan_add_split make as many transfers of each request; SIM_AUTO: one, which is not
 // reported as a row. Call it before the first of them.
 void app__plan_split(app__plan_t *plan, uint64_t qps);
 // Adds a transfer as app__plan_add does, or its parts. The first ones are a byte longer if the
 // bytes do not divide evenly. SIM_ERR_RANGE also: a part would be empty.
-SIM_MUST_CHECK sim_err_t app__plan_add_split(app__plan_t *plan,
-                                             const app__request_t *request,
-                                             const char *blame,
-                                             sim_message_t *message);
+SIM_MUST_CHECK sim_err_t app__plan_add_split(app__plan_t *plan, const app__request_t *request,
+                                             const char *blame, sim_message_t *message);
 
 // A source that draws transfers one after another, in place of a list.
 typedef struct app__arrivals_ops {
@@ -170,10 +163,8 @@ typedef struct app__arrivals_ops {
 // Sets the arrivals of a plan and counts them. The plan owns `arrivals` from here on, also after an
 // error; it destroys all copies before it is destroyed. SIM_ERR_RANGE: there are too many; also
 // returns errors of next.
-SIM_MUST_CHECK sim_err_t app__plan_arrive(app__plan_t *plan,
-                                          const app__arrivals_ops_t *ops,
-                                          void *arrivals,
-                                          const char *blame,
+SIM_MUST_CHECK sim_err_t app__plan_arrive(app__plan_t *plan, const app__arrivals_ops_t *ops,
+                                          void *arrivals, const char *blame,
                                           sim_message_t *message);
 
 // Declares that transfers are added in groups of `parts` with one source, destination and start;
@@ -219,13 +210,9 @@ extern const sim_report_table_t app__planned_report; // about an app__planned_t
 
 // Adds the flows of another simulator's file to the plan. Host n of the file is the host "host<n>".
 // acknowledged: triggers that a sender activates at its receiver act when the sender would know.
-SIM_MUST_CHECK sim_err_t app__flows_add_file(const app_context_t *context,
-                                             app__plan_t *plan,
-                                             app_flow_format_t format,
-                                             const char *name,
-                                             const char *text,
-                                             size_t size_bytes,
-                                             bool acknowledged,
+SIM_MUST_CHECK sim_err_t app__flows_add_file(const app_context_t *context, app__plan_t *plan,
+                                             app_flow_format_t format, const char *name,
+                                             const char *text, size_t size_bytes, bool acknowledged,
                                              sim_message_t *message);
 
 // Returns the time until which to plan: stop_ps, or the end of the run where that is SIM_AUTO.

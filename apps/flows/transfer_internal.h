@@ -178,25 +178,16 @@ void app__plan_carry(app__plan_t *plan, sim_carry_t *carry);
 // plan_rows.c: reports rows that were cut into parts
 extern const sim_report_table_t app__plan_rows_report; // about an app__plan_t with parts
 // Returns the ideal time of a transfer as if its messages had message_bytes.
-sim_time_t app__plan_ideal_ps(const app__plan_t *plan,
-                              const app__transfer_t *transfer,
-                              uint64_t index,
-                              uint64_t message_bytes);
-uint16_t app__plan_udp_source_port(const app__plan_t *plan,
-                                   const app__transfer_t *transfer,
+sim_time_t app__plan_ideal_ps(const app__plan_t *plan, const app__transfer_t *transfer,
+                              uint64_t index, uint64_t message_bytes);
+uint16_t app__plan_udp_source_port(const app__plan_t *plan, const app__transfer_t *transfer,
                                    uint64_t index);
 
 // transfer.c: helpers that shared and unshared queue pairs both use
-nic_qp_t *app__requester_qp(const app__source_t *source,
-                            const app__transfer_t *transfer,
-                            uint64_t index,
-                            uint64_t depth,
-                            void *ctx);
-nic_qp_t *app__responder_qp(const app__plan_t *plan,
-                            const app__endpoint_t *endpoint,
-                            const app__transfer_t *transfer,
-                            uint64_t index,
-                            uint32_t receives,
+nic_qp_t *app__requester_qp(const app__source_t *source, const app__transfer_t *transfer,
+                            uint64_t index, uint64_t depth, void *ctx);
+nic_qp_t *app__responder_qp(const app__plan_t *plan, const app__endpoint_t *endpoint,
+                            const app__transfer_t *transfer, uint64_t index, uint32_t receives,
                             void *ctx);
 uint64_t app__run_post(app__transfer_run_t *run); // posts the next piece; returns its packets
 bool app__run_goes_on(const app__transfer_run_t *run);
@@ -213,9 +204,7 @@ void app__connection_start(app__transfer_run_t *run);
 void app__connection_completed(app__transfer_run_t *run);
 uint32_t app__connection_retransmitted(app__transfer_run_t *run); // packets since the last call
 bool app__connection_is_passive(const app__plan_t *plan, uint64_t offset);
-void app__connection_accept(app__plan_t *plan,
-                            app__endpoint_t *endpoint,
-                            uint64_t offset,
+void app__connection_accept(app__plan_t *plan, app__endpoint_t *endpoint, uint64_t offset,
                             app__passive_t *passive);
 void app__connection_received(app__endpoint_t *endpoint, app__passive_t *passive);
 void app__connections_free(app__source_t *source);
@@ -266,8 +255,7 @@ sim_err_t app__too_many(const char *blame, sim_message_t *message);
 // know.
 uint64_t app__plan_hash(const app__plan_t *plan, const app__transfer_t *transfer, uint64_t index);
 // Returns the first PSN. It is random, as connection managers choose it, so wrapping is common.
-uint32_t app__plan_first_psn(const app__plan_t *plan,
-                             const app__transfer_t *transfer,
+uint32_t app__plan_first_psn(const app__plan_t *plan, const app__transfer_t *transfer,
                              uint64_t index);
 nic_qp_type_t app__plan_qp_type(const app__plan_t *plan);
 // Returns the largest piece of a message: what one work request or one datagram carries.

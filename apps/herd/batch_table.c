@@ -31,9 +31,7 @@ static bool next_word(const char **text, char word[WORD_MAX + 1])
 static sim_err_t refuse_row(const app__herd_batch_table_t *table, sim_message_t *message)
 {
     return sim_fail_about(
-        message,
-        SIM_ERR_INVALID,
-        ATTRIBUTE,
+        message, SIM_ERR_INVALID, ATTRIBUTE,
         ": row %u cannot be read, expected a size and a time, such as \"8 60ns\", "
         "and a comma between rows",
         table->count + 1);
@@ -59,30 +57,23 @@ static sim_err_t read_row(const char **text, app__herd_batch_table_t *table, sim
     }
     *text += **text == ',';
     if (table->count == APP__HERD_BATCH_ROWS) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              ATTRIBUTE,
+        return sim_fail_about(message, SIM_ERR_RANGE, ATTRIBUTE,
                               " has more than %u rows, expected at most that many",
                               APP__HERD_BATCH_ROWS);
     }
     const uint64_t before = table->count == 0 ? 0 : table->rows[table->count - 1].size;
     if (row.size <= before || (table->count == 0 && row.size != 1)) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              ATTRIBUTE,
+        return sim_fail_about(message, SIM_ERR_RANGE, ATTRIBUTE,
                               ": row %u has the size %" PRIu64
                               ", expected 1 in the first row and rising sizes",
-                              table->count + 1,
-                              row.size);
+                              table->count + 1, row.size);
     }
     table->rows[table->count++] = row;
     return SIM_OK;
 }
 
-sim_err_t app__herd_read_batch_table(const char *text,
-                                     uint64_t postlist,
-                                     app__herd_batch_table_t *table,
-                                     sim_message_t *message)
+sim_err_t app__herd_read_batch_table(const char *text, uint64_t postlist,
+                                     app__herd_batch_table_t *table, sim_message_t *message)
 {
     *table = (app__herd_batch_table_t){0};
     while (*text != '\0') {
@@ -92,13 +83,10 @@ sim_err_t app__herd_read_batch_table(const char *text,
         }
     }
     if (table->count != 0 && table->rows[table->count - 1].size < postlist) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              ATTRIBUTE,
+        return sim_fail_about(message, SIM_ERR_RANGE, ATTRIBUTE,
                               " ends at the size %" PRIu64 ", expected a row for postlist (%" PRIu64
                               ") or above",
-                              table->rows[table->count - 1].size,
-                              postlist);
+                              table->rows[table->count - 1].size, postlist);
     }
     return SIM_OK;
 }

@@ -215,8 +215,7 @@ static void post_receive_list(app__herd_client_t *client, const uint32_t *buffer
         for (uint32_t i = 0; i < now; i++) {
             list[i] = (nic_recv_wr_t){
                 .wr_id = (uint64_t)OF_RECEIVE << 32 | buffers[i],
-                .sge = {app__herd_receive_address(client, buffers[i]),
-                        herd->receive_bytes,
+                .sge = {app__herd_receive_address(client, buffers[i]), herd->receive_bytes,
                         app__machine_key(client->thread.machine)},
             };
         }
@@ -358,9 +357,7 @@ static void record(app__herd_client_t *client, uint32_t at, sim_time_t end_ps, u
     };
 }
 
-static void count_in_series(app__herd_client_t *client,
-                            const app__herd_op_t *op,
-                            sim_time_t now_ps,
+static void count_in_series(app__herd_client_t *client, const app__herd_op_t *op, sim_time_t now_ps,
                             uint32_t bytes)
 {
     const app__herd_config_t *const config = &client->herd->config;
@@ -376,9 +373,7 @@ static void count_in_series(app__herd_client_t *client,
 }
 
 // Returns whether the received bytes are a value that the key can have.
-static bool belongs(app__herd_client_t *client,
-                    const app__herd_op_t *op,
-                    uint32_t bytes,
+static bool belongs(app__herd_client_t *client, const app__herd_op_t *op, uint32_t bytes,
                     uint64_t address)
 {
     uint8_t value[APP_HERD_VALUE_MAX];
@@ -483,9 +478,7 @@ static uint32_t harvest(app__herd_client_t *client, uint32_t most)
             const uint32_t id = wc[i].imm_data >> 16;
             const uint32_t slot = wc[i].imm_data & 0xffffu;
             SIM_CHECK(id < herd->server_count * herd->worker_count && slot < herd->window);
-            app__herd_answered(client,
-                               id * herd->window + slot,
-                               wc[i].byte_len,
+            app__herd_answered(client, id * herd->window + slot, wc[i].byte_len,
                                app__herd_receive_address(client, low));
             client->free_receives[client->receives_used++] = low;
         }
@@ -497,11 +490,8 @@ static uint32_t harvest(app__herd_client_t *client, uint32_t most)
         nic_memory_read(client->memory, address, &status, 1);
         const bool value = status != 0 || herd->config.service == APP__HERD_MODEL;
         const app__herd_op_t *const op = &client->ops[at];
-        const uint32_t bytes =
-            app__herd_answer_bytes(herd,
-                                   op->put,
-                                   value,
-                                   app__herd_value_bytes(herd, app_herd_key(op->key)));
+        const uint32_t bytes = app__herd_answer_bytes(
+            herd, op->put, value, app__herd_value_bytes(herd, app_herd_key(op->key)));
         app__herd_answered(client, at, bytes, address + 1);
         client->arrived[i] = APP__HERD_NONE;
     }

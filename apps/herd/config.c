@@ -339,22 +339,16 @@ static void resolve_ways(app__herd_config_t *config)
 static sim_err_t resolve_values(app__herd_config_t *config, sim_message_t *message)
 {
     const preset_t *const preset = &presets[config->preset];
-    config->value_bytes =
-        preset_of(config->value_bytes,
-                  config->system == APP__HERD_HERD ? preset->value_bytes : VALUE_BYTES);
+    config->value_bytes = preset_of(
+        config->value_bytes, config->system == APP__HERD_HERD ? preset->value_bytes : VALUE_BYTES);
     if (config->value_bytes != 0 && config->value_bytes < VALUE_BYTES_MIN) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "value",
+        return sim_fail_about(message, SIM_ERR_RANGE, "value",
                               " is %" PRIu64 " bytes, expected at least %u, or 0 for sizes that "
                               "depend on the key",
-                              config->value_bytes,
-                              VALUE_BYTES_MIN);
+                              config->value_bytes, VALUE_BYTES_MIN);
     }
-    return app__herd_read_batch_table(config->model_batch_table,
-                                      config->postlist,
-                                      &config->batch_table,
-                                      message);
+    return app__herd_read_batch_table(config->model_batch_table, config->postlist,
+                                      &config->batch_table, message);
 }
 
 // Chooses the sizes of the index and the log.
@@ -371,21 +365,15 @@ static sim_err_t resolve_store(app__herd_config_t *config, sim_message_t *messag
     config->buckets = preset_of(config->buckets, power_above(wanted));
     config->log_bytes = preset_of(config->log_bytes, power_above(2 * config->keys * entry));
     if ((config->buckets & (config->buckets - 1)) != 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "index-buckets",
-                              " is %" PRIu64 ", expected a power of two",
-                              config->buckets);
+        return sim_fail_about(message, SIM_ERR_RANGE, "index-buckets",
+                              " is %" PRIu64 ", expected a power of two", config->buckets);
     }
     config->log_bytes &= ~UINT64_C(7);
     if (config->log_bytes < entry) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "log-bytes",
+        return sim_fail_about(message, SIM_ERR_RANGE, "log-bytes",
                               " is %" PRIu64 ", expected room for at least one entry of %" PRIu64
                               " bytes",
-                              config->log_bytes,
-                              entry);
+                              config->log_bytes, entry);
     }
     return SIM_OK;
 }
@@ -421,17 +409,13 @@ sim_err_t app__herd_resolve(app__herd_config_t *config, sim_message_t *message)
         return error;
     }
     if (config->by_key && config->request == APP__HERD_BY_SEND_RC) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "worker-by-key",
+        return sim_fail_about(message, SIM_ERR_INVALID, "worker-by-key",
                               ": on, but requests by send-rc go to one worker of each server, "
                               "expected off or another request");
     }
     const sim_time_t span_ps = config->span.warm_ps + config->span.measure_ps;
     if (config->series_ps != 0 && span_ps / config->series_ps > INTERVALS_MAX) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "series",
+        return sim_fail_about(message, SIM_ERR_RANGE, "series",
                               ": warm-up and measure contain more than %u intervals, expected a "
                               "longer interval",
                               INTERVALS_MAX);

@@ -60,9 +60,7 @@ static void change(places_t *places, uint32_t a, uint32_t b)
     }
 }
 
-void app_herd_permute_places(uint64_t *seed,
-                             uint32_t *wanted,
-                             uint32_t wanted_count,
+void app_herd_permute_places(uint64_t *seed, uint32_t *wanted, uint32_t wanted_count,
                              uint32_t count)
 {
     places_t places = {

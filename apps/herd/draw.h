@@ -27,9 +27,7 @@ void app_herd_permute(uint64_t *seed, uint32_t *order, uint32_t count);
 // Replaces each of `places` (below count) by the element that app_herd_permute would put there. For
 // few places this is faster than the whole order: it follows the exchanges backwards, from these
 // places to their origins.
-void app_herd_permute_places(uint64_t *seed,
-                             uint32_t *places,
-                             uint32_t place_count,
+void app_herd_permute_places(uint64_t *seed, uint32_t *places, uint32_t place_count,
                              uint32_t count);
 
 // Ranks 0..count-1 with probability proportional to (rank + 1)^-skew, computed in integers, so

@@ -141,8 +141,7 @@ extern const sim_attr_table_t app__herd_attrs;
 // Fills in the values of the preset and the system. SIM_ERR_RANGE: values contradict each other.
 SIM_MUST_CHECK sim_err_t app__herd_resolve(app__herd_config_t *config, sim_message_t *message);
 // Reads a table "SIZE TIME, SIZE TIME, ..." with sizes that rise from 1 to at least postlist.
-SIM_MUST_CHECK sim_err_t app__herd_read_batch_table(const char *text,
-                                                    uint64_t postlist,
+SIM_MUST_CHECK sim_err_t app__herd_read_batch_table(const char *text, uint64_t postlist,
                                                     app__herd_batch_table_t *table,
                                                     sim_message_t *message);
 // Returns the time of a batch of `size` requests, from 1 to the table's last size.
@@ -393,8 +392,7 @@ struct app__herd {
 
 static inline uint64_t app__herd_slot_address(const app__herd_t *herd,
                                               uint32_t worker, // index at its server
-                                              uint32_t client,
-                                              uint32_t slot)
+                                              uint32_t client, uint32_t slot)
 {
     const uint64_t number = ((uint64_t)worker * herd->client_count + client) * herd->window + slot;
     return herd->memory_address + number * herd->slot_bytes;
@@ -438,9 +436,7 @@ static inline uint32_t app__herd_value_bytes(const app__herd_t *herd, app_city12
     return herd->value_bytes != 0 ? herd->value_bytes : app_herd_value_length(key);
 }
 // Returns the bytes of an answer. The answer to a GET that missed is empty.
-static inline uint32_t app__herd_answer_bytes(const app__herd_t *herd,
-                                              bool put,
-                                              bool hit,
+static inline uint32_t app__herd_answer_bytes(const app__herd_t *herd, bool put, bool hit,
                                               uint32_t value_bytes)
 {
     const app__herd_config_t *const config = &herd->config;

@@ -35,8 +35,7 @@ static inline uint32_t bucket_of(const app_mica_config_t *config, app_city128_t 
 
 // Chooses the slot of an insert, and counts what it displaces: the last slot that is empty or has
 // the same tag, else slot tag & 7.
-static uint32_t choose_slot(const uint64_t slots[APP_MICA_SLOTS],
-                            uint32_t tag,
+static uint32_t choose_slot(const uint64_t slots[APP_MICA_SLOTS], uint32_t tag,
                             app_mica_stats_t *stats)
 {
     uint32_t chosen = APP_MICA_SLOTS;
@@ -107,11 +106,8 @@ static uint64_t image_offset(const app_mica_image_t *image, uint32_t key)
 }
 
 // Rebuilds the bucket by inserting its keys again; keys[i] becomes the key of slot i.
-static void replay(const app_mica_image_t *image,
-                   uint32_t bucket,
-                   uint64_t slots[APP_MICA_SLOTS],
-                   uint32_t keys[APP_MICA_SLOTS],
-                   app_mica_stats_t *stats)
+static void replay(const app_mica_image_t *image, uint32_t bucket, uint64_t slots[APP_MICA_SLOTS],
+                   uint32_t keys[APP_MICA_SLOTS], app_mica_stats_t *stats)
 {
     memset(slots, 0, APP_MICA_SLOTS * sizeof(*slots));
     for (uint32_t i = image->first[bucket]; i < image->first[bucket + 1]; i++) {
@@ -156,8 +152,7 @@ static void sort_keys(app_mica_image_t *image)
     sim_free(tag);
 }
 
-app_mica_image_t *app_mica_populate(const app_mica_config_t *config,
-                                    uint32_t key_count,
+app_mica_image_t *app_mica_populate(const app_mica_config_t *config, uint32_t key_count,
                                     uint32_t value_bytes)
 {
     SIM_CHECK((config->bucket_count & (config->bucket_count - 1)) == 0);
@@ -457,11 +452,8 @@ bool app_mica_get(app_mica_t *mica, app_city128_t key, uint8_t *value, uint32_t 
     return hit;
 }
 
-static void change_in_place(app_mica_t *mica,
-                            app_city128_t key,
-                            const found_t *found,
-                            const uint8_t *value,
-                            uint32_t bytes)
+static void change_in_place(app_mica_t *mica, app_city128_t key, const found_t *found,
+                            const uint8_t *value, uint32_t bytes)
 {
     mica->stats.updated++;
     if (!found->of_image) {

@@ -40,8 +40,7 @@ typedef struct app_mica_stats {
 typedef struct app_mica_image app_mica_image_t;
 // Creates an image. Values are app_herd_make_value's with stamp 0; value_bytes 0: the length is
 // app_herd_value_length's.
-app_mica_image_t *app_mica_populate(const app_mica_config_t *config,
-                                    uint32_t key_count,
+app_mica_image_t *app_mica_populate(const app_mica_config_t *config, uint32_t key_count,
                                     uint32_t value_bytes);
 void app_mica_image_destroy(app_mica_image_t *image); // NULL is allowed
 app_mica_stats_t app_mica_image_stats(const app_mica_image_t *image);

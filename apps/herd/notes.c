@@ -29,14 +29,11 @@ static void tell_timeout(const app__herd_t *herd, const app_context_t *context)
     }
     char text[256];
     (void)snprintf(
-        text,
-        sizeof(text),
+        text, sizeof(text),
         "traffic %" PRIu32
         ", herd: links lose frames, and a lost request is only sent again after `timeout` "
         "(%.6g us), which is longer than `measure` (%.6g us): set a shorter timeout",
-        context->index,
-        (double)config->timeout_ps / 1e6,
-        (double)config->span.measure_ps / 1e6);
+        context->index, (double)config->timeout_ps / 1e6, (double)config->span.measure_ps / 1e6);
     context->note(text, context->ctx);
 }
 
@@ -58,15 +55,12 @@ static void tell_round_trip(const app__herd_t *herd, const app_context_t *contex
         return;
     }
     char text[256];
-    (void)snprintf(text,
-                   sizeof(text),
+    (void)snprintf(text, sizeof(text),
                    "traffic %" PRIu32
                    ", herd: a round trip takes %.6g us, longer than `timeout` (%.6g us), so every "
                    "request is sent again, and late answers are taken for those of other requests "
                    "(wrong_values): set a longer timeout",
-                   context->index,
-                   (double)trip_ps / 1e6,
-                   (double)herd->config.timeout_ps / 1e6);
+                   context->index, (double)trip_ps / 1e6, (double)herd->config.timeout_ps / 1e6);
     context->note(text, context->ctx);
 }
 

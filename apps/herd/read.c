@@ -38,9 +38,7 @@ static step_t try_bucket(const app__herd_t *herd, app__herd_op_t *op, app_city12
 }
 
 // Chooses the step after a READ of Pilaf; stage 0: a bucket arrived; 1: the entry after it.
-static step_t next_of_pilaf(const app__herd_t *herd,
-                            app__herd_op_t *op,
-                            const uint8_t *bytes,
+static step_t next_of_pilaf(const app__herd_t *herd, app__herd_op_t *op, const uint8_t *bytes,
                             app_city128_t key)
 {
     const uint8_t *const entry = bytes + APP_HERD_BUCKET_BYTES;
@@ -59,9 +57,7 @@ static step_t next_of_pilaf(const app__herd_t *herd,
 
 // Chooses the step after a READ of FaRM; stage 0: a neighbourhood arrived; 1: the value after it. A
 // torn value is read again.
-static step_t next_of_farm(const app__herd_t *herd,
-                           app__herd_op_t *op,
-                           const uint8_t *bytes,
+static step_t next_of_farm(const app__herd_t *herd, app__herd_op_t *op, const uint8_t *bytes,
                            app_city128_t key)
 {
     const uint32_t places = app_herd_table_neighbourhood(herd->table_image, key).bytes;
@@ -117,8 +113,7 @@ bool app__herd_read_on(app__herd_client_t *client, uint32_t at, uint64_t *value_
         .wr_id = (uint64_t)OF_READ << 32 | at,
         .opcode = NIC_WR_RDMA_READ,
         .send_flags = NIC_SEND_SIGNALED,
-        .sge = {app__herd_read_address(client, at) + step.into,
-                step.next.bytes,
+        .sge = {app__herd_read_address(client, at) + step.into, step.next.bytes,
                 app__machine_key(client->thread.machine)},
         .rdma = {app__herd_table_address(herd) + step.next.offset,
                  app__machine_key(&herd->machines[server])},

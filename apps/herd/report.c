@@ -184,9 +184,7 @@ static void take_clients(const app__herd_t *herd, herd_report_t *report)
     sim_sample_set_fini(&all);
 }
 
-static void take_worker(const app__herd_worker_t *worker,
-                        sim_time_t span_ps,
-                        sim_time_t run_ps,
+static void take_worker(const app__herd_worker_t *worker, sim_time_t span_ps, sim_time_t run_ps,
                         worker_report_t *row)
 {
     row->answered = worker->thread.total;
@@ -259,10 +257,8 @@ static void take_pcie(const app__herd_t *herd, herd_report_t *report)
 }
 
 // Fills each worker's rate in each interval.
-static void take_worker_rates(const app__herd_t *herd,
-                              herd_report_t *report,
-                              interval_report_t *rows,
-                              size_t count)
+static void take_worker_rates(const app__herd_t *herd, herd_report_t *report,
+                              interval_report_t *rows, size_t count)
 {
     const size_t workers = (size_t)herd->server_count * herd->worker_count;
     const double every_us = (double)herd->config.series_ps / (double)SIM_PS_PER_US;
@@ -573,9 +569,7 @@ static void carry_client(app__herd_client_t *client, sim_carry_t *carry)
     sim_sample_set_carry(&client->latencies, carry);
     SIM_CARRY_LIST(carry, client->records, client->record_count, client->record_capacity);
     SIM_CARRY_LIST(carry, client->series.items, client->series.count, client->series.capacity);
-    SIM_CARRY_LIST(carry,
-                   client->answer_sizes.items,
-                   client->answer_sizes.count,
+    SIM_CARRY_LIST(carry, client->answer_sizes.items, client->answer_sizes.count,
                    client->answer_sizes.capacity);
 }
 

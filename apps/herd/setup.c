@@ -85,11 +85,7 @@ static void make_worker(app__herd_t *herd, uint32_t id)
     worker->index = id % herd->worker_count;
     worker->id = id;
     app__machine_t *const machine = &herd->machines[worker->server];
-    app__thread_init(&worker->thread,
-                     machine,
-                     &herd->config.span,
-                     worker->index,
-                     app__herd_work,
+    app__thread_init(&worker->thread, machine, &herd->config.span, worker->index, app__herd_work,
                      worker);
     worker->memory = memory_of(machine);
     worker->qps = sim_alloc_array(qps, sizeof(*worker->qps));
@@ -126,14 +122,9 @@ static void make_worker_qps(app__herd_t *herd)
         for (uint32_t w = 0; w < all; w++) {
             app__herd_worker_t *const worker = &herd->workers[w];
             worker->cqs[q] = nic_cq_create(worker->thread.machine->endpoint->nic,
-                                           2 * APP__HERD_SEND_DEPTH,
-                                           answer_completed,
-                                           worker);
-            worker->qps[q] = app__machine_qp(worker->thread.machine,
-                                             NIC_QPT_UD,
-                                             worker->cqs[q],
-                                             APP__HERD_SEND_DEPTH,
-                                             0);
+                                           2 * APP__HERD_SEND_DEPTH, answer_completed, worker);
+            worker->qps[q] = app__machine_qp(worker->thread.machine, NIC_QPT_UD, worker->cqs[q],
+                                             APP__HERD_SEND_DEPTH, 0);
         }
     }
     const uint32_t depth = herd->client_count * herd->window;
@@ -181,12 +172,9 @@ static void receive_requests(app__herd_t *herd, app__herd_peer_t *peer)
 {
     app__herd_worker_t *const worker =
         &herd->workers[peer->server * herd->worker_count + peer->client % herd->worker_count];
-    peer->qp = app__machine_qp_apart(&herd->machines[peer->server],
-                                     NIC_QPT_RC,
-                                     herd->unused_cqs[peer->server],
-                                     worker->requests_cq,
-                                     2 * herd->window,
-                                     herd->window);
+    peer->qp = app__machine_qp_apart(&herd->machines[peer->server], NIC_QPT_RC,
+                                     herd->unused_cqs[peer->server], worker->requests_cq,
+                                     2 * herd->window, herd->window);
     app__herd_post_requests_receives(worker, peer->client * herd->window, herd->window);
 }
 
@@ -201,11 +189,7 @@ static void connect_client(app__herd_t *herd, app__herd_client_t *client, uint32
         const nic_qp_type_t type = is_reliable(herd) ? NIC_QPT_RC : NIC_QPT_UC;
         const bool receives = config->answer == APP__HERD_BY_SEND_RC;
         client->request_qps[server] =
-            app__machine_qp_apart(client->thread.machine,
-                                  type,
-                                  client->sends_cq,
-                                  client->cq,
-                                  depth,
+            app__machine_qp_apart(client->thread.machine, type, client->sends_cq, client->cq, depth,
                                   receives ? herd->receives / herd->server_count : 0);
         if (config->request == APP__HERD_BY_SEND_RC) {
             receive_requests(herd, peer);
@@ -219,11 +203,8 @@ static void connect_client(app__herd_t *herd, app__herd_client_t *client, uint32
     if (herd->reads && is_reliable(herd)) {
         client->read_qps[server] = client->request_qps[server]; // one connection serves both
     } else if (herd->reads) {
-        client->read_qps[server] = app__machine_qp(client->thread.machine,
-                                                   NIC_QPT_RC,
-                                                   client->cq,
-                                                   2 * herd->ops_per_client,
-                                                   0);
+        client->read_qps[server] = app__machine_qp(client->thread.machine, NIC_QPT_RC, client->cq,
+                                                   2 * herd->ops_per_client, 0);
         nic_qp_t *const server_qp =
             app__machine_qp(machine, NIC_QPT_RC, herd->unused_cqs[server], 1, 0);
         app__join(client->read_qps[server], server_qp);
@@ -269,10 +250,7 @@ static void make_client(app__herd_t *herd, const app_context_t *context, uint32_
     }
     if (config->request == APP__HERD_BY_SEND || config->answer == APP__HERD_BY_SEND) {
         client->datagrams =
-            app__machine_qp_apart(machine,
-                                  NIC_QPT_UD,
-                                  client->sends_cq,
-                                  client->cq,
+            app__machine_qp_apart(machine, NIC_QPT_UD, client->sends_cq, client->cq,
                                   config->request == APP__HERD_BY_SEND
                                       ? 12 * (uint32_t)config->unsignaled + 2 * herd->ops_per_client
                                       : 1,
@@ -285,10 +263,8 @@ static void make_client(app__herd_t *herd, const app_context_t *context, uint32_
 
 // -- creation
 
-static sim_err_t find_machines(app__herd_t *herd,
-                               const app_context_t *context,
-                               const app__herd_config_t *config,
-                               uint32_t **interfaces,
+static sim_err_t find_machines(app__herd_t *herd, const app_context_t *context,
+                               const app__herd_config_t *config, uint32_t **interfaces,
                                sim_message_t *message)
 {
     app__places_t servers = {0};
@@ -311,11 +287,8 @@ static sim_err_t find_machines(app__herd_t *herd,
             serves ? servers.list.interfaces[i] : clients.list.interfaces[i - servers.host_count];
         for (uint32_t s = 0; !serves && s < servers.host_count && error == SIM_OK; s++) {
             if (!app__can_talk(context->net, (*interfaces)[s], (*interfaces)[i])) {
-                error = app__cannot_talk(context->net,
-                                         (*interfaces)[s],
-                                         (*interfaces)[i],
-                                         "clients-on",
-                                         message);
+                error = app__cannot_talk(context->net, (*interfaces)[s], (*interfaces)[i],
+                                         "clients-on", message);
             }
         }
     }
@@ -355,8 +328,7 @@ static void choose_sizes(app__herd_t *herd)
     herd->skew_permille = (uint32_t)(config->skew.num * 1000 / config->skew.den);
 }
 
-static void make_machines(app__herd_t *herd,
-                          const app_context_t *context,
+static void make_machines(app__herd_t *herd, const app_context_t *context,
                           const uint32_t *interfaces)
 {
     const uint32_t client_machines = herd->machine_count - herd->server_count;
@@ -365,9 +337,7 @@ static void make_machines(app__herd_t *herd,
         herd->worker_count * (herd->config.ports * herd->config.qps_per_port + 1);
     for (uint32_t m = 0; m < herd->machine_count; m++) {
         const bool serves = m < herd->server_count;
-        app__machine_init(&herd->machines[m],
-                          context,
-                          interfaces[m],
+        app__machine_init(&herd->machines[m], context, interfaces[m],
                           serves ? app__herd_server_bytes(herd)
                                  : per_machine * app__herd_client_bytes(herd),
                           serves ? 2 * (uint64_t)herd->client_count + worker_qps
@@ -452,8 +422,7 @@ static void make_threads(app__herd_t *herd, const app_context_t *context)
 }
 
 // Refuses systems whose operations are not single messages, where the network carries messages.
-static sim_err_t check_messages(const net_t *net,
-                                const app__herd_config_t *config,
+static sim_err_t check_messages(const net_t *net, const app__herd_config_t *config,
                                 sim_message_t *message)
 {
     if (net_get_config(net)->model != NET_MODEL_MESSAGE) {
@@ -465,8 +434,7 @@ static sim_err_t check_messages(const net_t *net,
     if (calls && !reliable) {
         return SIM_OK;
     }
-    return sim_fail_about(message,
-                          SIM_ERR_INVALID,
+    return sim_fail_about(message, SIM_ERR_INVALID,
                           !calls                                   ? "system"
                           : app__herd_is_reliable(config->request) ? "request"
                                                                    : "answer",
@@ -479,11 +447,8 @@ static sim_err_t check_messages(const net_t *net,
 
 // Refuses values whose requests or answers are longer than a machine's MTU, where the network
 // carries messages as units.
-static sim_err_t check_lengths(const net_t *net,
-                               const app__herd_config_t *config,
-                               const uint32_t *interfaces,
-                               uint32_t count,
-                               sim_message_t *message)
+static sim_err_t check_lengths(const net_t *net, const app__herd_config_t *config,
+                               const uint32_t *interfaces, uint32_t count, sim_message_t *message)
 {
     const uint64_t value_bytes = app__herd_longest_value(config);
     const bool large = value_bytes > APP_HERD_SMALL_VALUE_MAX;
@@ -492,21 +457,16 @@ static sim_err_t check_lengths(const net_t *net,
     for (uint32_t i = 0; messages && i < count; i++) {
         const uint64_t mtu_bytes = nic_config_of_interface(net, interfaces[i])->mtu_bytes;
         if (longest > mtu_bytes) {
-            return sim_fail_about(message,
-                                  SIM_ERR_RANGE,
-                                  "value",
+            return sim_fail_about(message, SIM_ERR_RANGE, "value",
                                   " makes requests of %" PRIu64 " bytes, expected at most nic.mtu "
                                   "(%" PRIu64 ") with network.model: message",
-                                  longest,
-                                  mtu_bytes);
+                                  longest, mtu_bytes);
         }
     }
     return SIM_OK;
 }
 
-static sim_err_t herd_create(const app_context_t *context,
-                             const void *config_void,
-                             app_t **app,
+static sim_err_t herd_create(const app_context_t *context, const void *config_void, app_t **app,
                              sim_message_t *message)
 {
     app__herd_config_t config = *(const app__herd_config_t *)config_void;
@@ -520,12 +480,8 @@ static sim_err_t herd_create(const app_context_t *context,
     }
     if (config.service == APP__HERD_MICA) {
         const double entries = (double)config.buckets + 8 * (double)config.keys;
-        error = app__check_memory(context,
-                                  "index-buckets",
-                                  entries,
-                                  sizeof(uint32_t),
-                                  "entries of the index and of keys",
-                                  message);
+        error = app__check_memory(context, "index-buckets", entries, sizeof(uint32_t),
+                                  "entries of the index and of keys", message);
         if (error != SIM_OK) {
             return error;
         }

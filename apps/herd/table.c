@@ -148,8 +148,7 @@ static void insert_neighbour(app_herd_table_image_t *image, uint32_t index)
     image->keys[free] = index;
 }
 
-app_herd_table_image_t *app_herd_table_populate(app_herd_table_kind_t kind,
-                                                uint32_t key_count,
+app_herd_table_image_t *app_herd_table_populate(app_herd_table_kind_t kind, uint32_t key_count,
                                                 uint32_t value_bytes)
 {
     app_herd_table_image_t *const image = sim_alloc(sizeof(*image));
@@ -207,8 +206,7 @@ size_t app_herd_table_image_bytes(const app_herd_table_image_t *image)
 
 // -- computations by clients
 
-app_herd_extent_t app_herd_table_bucket(const app_herd_table_image_t *image,
-                                        app_city128_t key,
+app_herd_extent_t app_herd_table_bucket(const app_herd_table_image_t *image, app_city128_t key,
                                         uint32_t hash)
 {
     const uint64_t place = hash_of(key, hash, image->place_count);
@@ -224,10 +222,7 @@ app_herd_extent_t app_herd_table_neighbourhood(const app_herd_table_image_t *ima
 
 // Writes a bucket: pointer (from the table's beginning), tag at 8, length at 12, checksums at 16
 // and 24. Zeros mean an empty bucket.
-static void write_bucket(uint8_t *bucket,
-                         uint64_t pointer,
-                         uint32_t tag,
-                         const uint8_t *entry,
+static void write_bucket(uint8_t *bucket, uint64_t pointer, uint32_t tag, const uint8_t *entry,
                          uint32_t bytes)
 {
     put(bucket, pointer, 8);
@@ -237,8 +232,7 @@ static void write_bucket(uint8_t *bucket,
     put(bucket + 24, checksum(bucket, 24), 8);
 }
 
-app_herd_look_t app_herd_table_in_bucket(const uint8_t *bucket,
-                                         app_city128_t key,
+app_herd_look_t app_herd_table_in_bucket(const uint8_t *bucket, app_city128_t key,
                                          app_herd_extent_t *entry)
 {
     *entry = (app_herd_extent_t){get(bucket, 8), (uint32_t)get(bucket + 12, 4)};
@@ -251,8 +245,7 @@ app_herd_look_t app_herd_table_in_bucket(const uint8_t *bucket,
     return get(bucket + 8, 4) == tag_of(key) ? APP_HERD_FOUND : APP_HERD_NOT_IT;
 }
 
-app_herd_look_t app_herd_table_in_entry(const uint8_t *bucket,
-                                        const uint8_t *entry,
+app_herd_look_t app_herd_table_in_entry(const uint8_t *bucket, const uint8_t *entry,
                                         app_city128_t key)
 {
     if (get(bucket + 16, 8) != checksum(entry, (uint32_t)get(bucket + 12, 4))) {
@@ -261,11 +254,8 @@ app_herd_look_t app_herd_table_in_entry(const uint8_t *bucket,
     return is_key(entry, key) ? APP_HERD_FOUND : APP_HERD_NOT_IT;
 }
 
-bool app_herd_table_in_neighbourhood(const app_herd_table_image_t *image,
-                                     const uint8_t *bytes,
-                                     app_city128_t key,
-                                     uint32_t *at,
-                                     app_herd_extent_t *value)
+bool app_herd_table_in_neighbourhood(const app_herd_table_image_t *image, const uint8_t *bytes,
+                                     app_city128_t key, uint32_t *at, app_herd_extent_t *value)
 {
     for (uint32_t i = 0; i < APP_HERD_PLACES; i++) {
         const uint8_t *const item = bytes + (size_t)i * image->place_bytes;
@@ -366,8 +356,7 @@ static uint64_t word_at(uint64_t address, const void *ctx)
     return word;
 }
 
-app_herd_table_t *app_herd_table_create(const app_herd_table_image_t *image,
-                                        nic_memory_t *memory,
+app_herd_table_t *app_herd_table_create(const app_herd_table_image_t *image, nic_memory_t *memory,
                                         uint64_t address)
 {
     app_herd_table_t *const table = sim_alloc(sizeof(*table));

@@ -266,8 +266,7 @@ void app__herd_post_requests_receives(app__herd_worker_t *worker, uint32_t first
                 : herd->peers[(uint64_t)worker->server * herd->client_count + client].qp;
         const nic_recv_wr_t wr = {
             .wr_id = first + i,
-            .sge = {app__herd_received_address(herd, worker->index, first + i),
-                    herd->slot_bytes,
+            .sge = {app__herd_received_address(herd, worker->index, first + i), herd->slot_bytes,
                     app__machine_key(worker->thread.machine)},
         };
         const sim_err_t error = nic_post_recv_list(qp, &wr, 1, NULL);
@@ -278,8 +277,7 @@ void app__herd_post_requests_receives(app__herd_worker_t *worker, uint32_t first
 // -- the store
 
 // Runs a PUT on a table that clients read by READs; they never send GETs to a worker.
-static void put_into_table(app__herd_worker_t *worker,
-                           app__herd_call_t *call,
+static void put_into_table(app__herd_worker_t *worker, app__herd_call_t *call,
                            const app_herd_request_t *request)
 {
     const app__herd_t *const herd = worker->herd;
@@ -320,9 +318,7 @@ static void serve_by_store(app__herd_worker_t *worker, app__herd_call_t *call)
         const uint64_t all = herd->config.model_hit.den;
         const uint64_t drawn = sim_mix64(request.key.low + worker->gets) % all;
         call->hit = !call->put && drawn < hit;
-        call->answer_bytes = app__herd_answer_bytes(herd,
-                                                    call->put,
-                                                    call->hit,
+        call->answer_bytes = app__herd_answer_bytes(herd, call->put, call->hit,
                                                     app__herd_value_bytes(herd, request.key));
         return;
     }
@@ -369,10 +365,9 @@ static void spend_by_model(const app__herd_worker_t *worker, uint64_t gets, uint
     const app__herd_config_t *const config = &worker->herd->config;
     const app__herd_batch_table_t *const table = &config->batch_table;
     const sim_time_t batch_ps = table->count == 0 ? 0 : app__herd_batch_ps(table, gets + puts);
-    nic_core_spend(worker->thread.core,
-                   config->model_base_ps + gets * config->model_get_ps +
-                       puts * config->model_put_ps + (gets + puts) * config->model_batch_ps +
-                       batch_ps);
+    nic_core_spend(worker->thread.core, config->model_base_ps + gets * config->model_get_ps +
+                                            puts * config->model_put_ps +
+                                            (gets + puts) * config->model_batch_ps + batch_ps);
 }
 
 static void serve(app__herd_worker_t *worker)
@@ -407,8 +402,7 @@ static void serve(app__herd_worker_t *worker)
 
 // -- answers
 
-static void fill_answer(const app__herd_worker_t *worker,
-                        const app__herd_call_t *call,
+static void fill_answer(const app__herd_worker_t *worker, const app__herd_call_t *call,
                         nic_send_wr_t *wr)
 {
     const app__herd_t *const herd = worker->herd;
@@ -487,14 +481,11 @@ static void post_lists(app__herd_worker_t *worker)
 
 // Posts an answer, or drops it if the send queue is full: the client does not acknowledge answers
 // but goes on asking, and must not block other clients.
-static void post_if_room(app__herd_worker_t *worker,
-                         app__herd_peer_t *peer,
+static void post_if_room(app__herd_worker_t *worker, app__herd_peer_t *peer,
                          const nic_send_wr_t *wr)
 {
     const sim_err_t error = nic_post_send(peer->qp, wr);
-    SIM_CHECKF(error == SIM_OK || error == SIM_ERR_FULL,
-               "QP %u: %s",
-               nic_qp_num(peer->qp),
+    SIM_CHECKF(error == SIM_OK || error == SIM_ERR_FULL, "QP %u: %s", nic_qp_num(peer->qp),
                sim_err_text(error));
     worker->unsent += error == SIM_ERR_FULL;
     peer->answers += error == SIM_OK;

@@ -54,8 +54,7 @@ typedef struct app__mc_incoming {
     size_t size;
 } app__mc_incoming_t;
 
-typedef void (*app__mc_handler_fn)(app__mc_station_t *station,
-                                   const app__mc_incoming_t *incoming,
+typedef void (*app__mc_handler_fn)(app__mc_station_t *station, const app__mc_incoming_t *incoming,
                                    void *ctx);
 // Handles the answer to a request. status: the peer's, or SIM_ERR_IO if nobody answered.
 typedef void (*app__mc_reply_fn)(int32_t status, const char *body, size_t size, void *ctx);
@@ -133,26 +132,15 @@ static inline uint64_t app__mc_area(const app__mc_station_t *station)
     return APP__MC_AREA + ((uint64_t)station->cluster->index << 40);
 }
 
-void app__mc_handle(app__mc_station_t *station,
-                    app__mc_kind_t kind,
-                    app__mc_handler_fn fn,
+void app__mc_handle(app__mc_station_t *station, app__mc_kind_t kind, app__mc_handler_fn fn,
                     void *ctx);
 // Sends a request. fn is called once, in a later event, unless the run ends before. With `owns` the
 // context was allocated for this call and is freed with it.
-void app__mc_ask(app__mc_station_t *station,
-                 uint32_t peer,
-                 const app__mc_message_t *message,
-                 sim_time_t timeout_ps,
-                 uint64_t retries,
-                 app__mc_reply_fn fn,
-                 void *ctx,
+void app__mc_ask(app__mc_station_t *station, uint32_t peer, const app__mc_message_t *message,
+                 sim_time_t timeout_ps, uint64_t retries, app__mc_reply_fn fn, void *ctx,
                  bool owns);
-void app__mc_answer(app__mc_station_t *station,
-                    uint32_t peer,
-                    uint64_t id,
-                    int32_t status,
-                    const char *body,
-                    size_t size);
+void app__mc_answer(app__mc_station_t *station, uint32_t peer, uint64_t id, int32_t status,
+                    const char *body, size_t size);
 // Lets a station exchange requests and answers over its letters.
 void app__mc_calls_init(app__mc_station_t *station);
 void app__mc_calls_fini(app__mc_station_t *station);
@@ -170,8 +158,7 @@ void app__mc_station_restore(app__mc_station_t *station);
 void app__mc_calls_forget(app__mc_station_t *station);
 app_mooncake_t *app__mc_engine_named(const app__mc_station_t *station, const char *name);
 // Finds the station that serves a name; SIM_ERR_UNKNOWN.
-sim_err_t app__mc_station_named(const app_mooncake_cluster_t *cluster,
-                                const char *name,
+sim_err_t app__mc_station_named(const app_mooncake_cluster_t *cluster, const char *name,
                                 uint32_t *station);
 sim_err_t app__mc_stations_create(app_mooncake_cluster_t *cluster, sim_message_t *message);
 void app__mc_stations_destroy(app_mooncake_cluster_t *cluster);
@@ -182,9 +169,7 @@ typedef struct app__mc_server app__mc_server_t;
 app__mc_server_t *app__mc_server_create(app__mc_station_t *station,
                                         const app_mooncake_metadata_config_t *config);
 void app__mc_server_destroy(app__mc_server_t *server);
-void app__mc_server_import(app__mc_server_t *server,
-                           const char *key,
-                           const char *value,
+void app__mc_server_import(app__mc_server_t *server, const char *key, const char *value,
                            size_t size);
 void app__mc_server_carry(app__mc_server_t *server, sim_carry_t *carry); // its records, to rank 0
 void app__mc_server_visit(const app__mc_server_t *server, app_mooncake_change_fn fn, void *ctx);
@@ -462,11 +447,8 @@ uint64_t app__mc_lanes_max(const app_mooncake_t *engine);
 
 // Asks the engine's metadata client. fn is called once, perhaps before this function returns. With
 // `owns` the context is freed after that.
-void app__mc_ask_metadata(app_mooncake_t *engine,
-                          const app__mc_message_t *message,
-                          app__mc_reply_fn fn,
-                          void *ctx,
-                          bool owns);
+void app__mc_ask_metadata(app_mooncake_t *engine, const app__mc_message_t *message,
+                          app__mc_reply_fn fn, void *ctx, bool owns);
 
 // -- apps/mooncake/engine/segment.c
 
@@ -483,27 +465,19 @@ void app__mc_segments_fini(app_mooncake_t *engine);
 app__mc_segment_t *app__mc_segment_by_id(const app_mooncake_t *engine,
                                          app_mooncake_segment_id_t id);
 app__mc_segment_t *app__mc_segment_add(app_mooncake_t *engine, const char *name);
-void app__mc_put_file_record(app_mooncake_t *engine,
-                             const char *name,
-                             uint64_t length,
-                             uint64_t nsid,
-                             app_mooncake_done_fn fn,
-                             void *ctx);
+void app__mc_put_file_record(app_mooncake_t *engine, const char *name, uint64_t length,
+                             uint64_t nsid, app_mooncake_done_fn fn, void *ctx);
 
 // -- apps/mooncake/engine/context.c
 
 void app__mc_contexts_init(app_mooncake_t *engine);
 void app__mc_contexts_fini(app_mooncake_t *engine);
 // Puts a slice into the queue of its context's lane to the peer's device.
-void app__mc_dispatch(app__mc_context_t *context,
-                      app__mc_slice_t *slice,
-                      app__mc_segment_t *segment,
-                      uint32_t peer_device);
+void app__mc_dispatch(app__mc_context_t *context, app__mc_slice_t *slice,
+                      app__mc_segment_t *segment, uint32_t peer_device);
 // Fills the attributes with which a queue pair of a NIC connects to a peer's, by the engine's
 // configuration.
-void app__mc_qp_attr(const app__mc_context_t *context,
-                     uint32_t interface,
-                     uint32_t qp_num,
+void app__mc_qp_attr(const app__mc_context_t *context, uint32_t interface, uint32_t qp_num,
                      nic_qp_attr_t *attr);
 // Takes a slice's bytes off the load of the context that it was dispatched to.
 void app__mc_unload(app__mc_context_t *context, const app__mc_slice_t *slice);
@@ -549,8 +523,7 @@ void app__mc_endpoint_returned(app__mc_endpoint_t *endpoint, uint32_t qp);
 void app__mc_endpoint_destroy(app__mc_endpoint_t *endpoint);
 // Stops all endpoints of a NIC without telling their peers.
 void app__mc_endpoints_crash(app__mc_context_t *context);
-void app__mc_on_handshake(app__mc_station_t *station,
-                          const app__mc_incoming_t *incoming,
+void app__mc_on_handshake(app__mc_station_t *station, const app__mc_incoming_t *incoming,
                           void *ctx);
 
 // -- apps/mooncake/engine/route.c
@@ -563,8 +536,7 @@ void app__mc_stale_again(app__mc_segment_t *segment, bool fetched);
 
 // -- apps/mooncake/engine/transfer.c, apps/mooncake/engine/batch.c
 
-app__mc_task_t *app__mc_task_new(app_mooncake_t *engine,
-                                 app__mc_batch_t *batch,
+app__mc_task_t *app__mc_task_new(app_mooncake_t *engine, app__mc_batch_t *batch,
                                  const app_mooncake_request_t *request);
 void app__mc_task_free(app__mc_task_t *task);
 void app__mc_task_begin(app__mc_task_t *task);
@@ -583,12 +555,8 @@ uint64_t app__mc_word(uint64_t seed, uint64_t address);
 void app__mc_fill(app_mooncake_t *engine, uint64_t address, uint64_t length);
 // Returns whether [to, to + length) holds the data of [from, ...) of the segment with that seed,
 // and then forgets it.
-bool app__mc_check(app_mooncake_t *engine,
-                   uint64_t seed,
-                   uint64_t from,
-                   uint64_t to,
-                   uint64_t length,
-                   uint64_t stride_bytes);
+bool app__mc_check(app_mooncake_t *engine, uint64_t seed, uint64_t from, uint64_t to,
+                   uint64_t length, uint64_t stride_bytes);
 // Verifies the data of a completed task, or asks the peer to verify it.
 void app__mc_verify(app__mc_task_t *task);
 // Sends the collected audit message.
@@ -599,8 +567,7 @@ void app__mc_batch_settle(app_mooncake_t *engine, app__mc_batch_t *batch);
 // -- apps/mooncake/engine/buffer.c
 
 // Returns the registered buffer that holds the whole range, or NULL.
-const app__mc_local_buffer_t *app__mc_local_buffer(const app_mooncake_t *engine,
-                                                   uint64_t address,
+const app__mc_local_buffer_t *app__mc_local_buffer(const app_mooncake_t *engine, uint64_t address,
                                                    uint64_t length);
 // Reads a location such as "cpu:0" or "cuda:1"; false: the host does not have it.
 bool app__mc_host_has(const net_node_t *host, const char *location, nic_location_t *place);

@@ -13,9 +13,7 @@
 
 // Number of slices of slice_bytes; a tail shorter than fragment_bytes joins the last slice.
 uint64_t app__mooncake_slice_count(uint64_t length, uint64_t slice_bytes, uint64_t fragment_bytes);
-uint64_t app__mooncake_slice_length(uint64_t length,
-                                    uint64_t slice_bytes,
-                                    uint64_t fragment_bytes,
+uint64_t app__mooncake_slice_length(uint64_t length, uint64_t slice_bytes, uint64_t fragment_bytes,
                                     uint64_t index);
 
 // Number of NICs in the two lists of a location.
@@ -26,9 +24,7 @@ typedef struct app__mooncake_choice {
 // Returns the position of a NIC in the two lists, one after the other. The first attempt takes a
 // random one of the first list (of the second if the first is empty). Each retry takes another one,
 // the rest of the first list before the second. `first` is the result of the first attempt.
-uint32_t app__mooncake_choose(const app__mooncake_choice_t *choice,
-                              uint32_t retry,
-                              uint64_t random,
+uint32_t app__mooncake_choose(const app__mooncake_choice_t *choice, uint32_t retry, uint64_t random,
                               uint32_t first);
 // Returns the index of the NIC that a name means: the number it ends with.
 bool app__mooncake_nic_index(const char *name, uint32_t *index);
@@ -39,8 +35,7 @@ void app__mooncake_matrix_copy(app_mooncake_matrix_t *to, const app_mooncake_mat
 void app__mooncake_buffer_fini(app_mooncake_buffer_t *buffer);
 // Returns the buffer that holds the whole range, or NULL.
 const app_mooncake_buffer_t *app__mooncake_buffer_of(const app_mooncake_segment_desc_t *desc,
-                                                     uint64_t address,
-                                                     uint64_t length);
+                                                     uint64_t address, uint64_t length);
 
 // -- the endpoint store of a context (apps/mooncake/engine/keep.c)
 
@@ -106,20 +101,16 @@ typedef enum app__mooncake_policy {
 // Blocks by hash id, at most `capacity` different ones. Each block has a slot, a number below the
 // highest number of blocks so far, and copies at some of `places` places.
 typedef struct app__mooncake_prefix app__mooncake_prefix_t;
-app__mooncake_prefix_t *app__mooncake_prefix_create(uint32_t policy,
-                                                    uint64_t capacity_blocks,
+app__mooncake_prefix_t *app__mooncake_prefix_create(uint32_t policy, uint64_t capacity_blocks,
                                                     uint32_t places);
 void app__mooncake_prefix_destroy(app__mooncake_prefix_t *prefix);
 // Returns how many leading blocks are cached. Changes nothing.
-size_t app__mooncake_prefix_match(const app__mooncake_prefix_t *prefix,
-                                  const uint64_t *ids,
+size_t app__mooncake_prefix_match(const app__mooncake_prefix_t *prefix, const uint64_t *ids,
                                   size_t count);
 // Inserts all blocks in order, newest last. Present blocks count one more use; the others come in,
 // each after an eviction if there is no room. From now on `place` has a copy of each inserted block
 // until it is evicted.
-void app__mooncake_prefix_insert(app__mooncake_prefix_t *prefix,
-                                 const uint64_t *ids,
-                                 size_t count,
+void app__mooncake_prefix_insert(app__mooncake_prefix_t *prefix, const uint64_t *ids, size_t count,
                                  uint32_t place);
 // Finds the slot of a cached block.
 bool app__mooncake_prefix_slot(const app__mooncake_prefix_t *prefix, uint64_t id, uint64_t *slot);

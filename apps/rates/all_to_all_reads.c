@@ -44,10 +44,7 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX,
-                                            "application",
-                                            sizeof(reads_config_t),
-                                            attrs,
+static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(reads_config_t), attrs,
                                             SIM_COUNT_OF(attrs)};
 
 typedef struct reads reads_t;
@@ -220,40 +217,28 @@ static void make_readers(reads_t *reads, const app_context_t *context, uint32_t 
 }
 
 // Computes how many of a machine's QPs lead to other machines.
-static sim_err_t count_qps(const reads_config_t *config,
-                           uint32_t machines,
-                           uint32_t *qps,
+static sim_err_t count_qps(const reads_config_t *config, uint32_t machines, uint32_t *qps,
                            sim_message_t *message)
 {
     const uint64_t given = config->qps == SIM_AUTO ? config->threads * machines : config->qps;
     const uint64_t used = given - given / machines;
     if (used < config->threads) {
         return sim_fail_about(
-            message,
-            SIM_ERR_RANGE,
-            "qps-per-machine",
+            message, SIM_ERR_RANGE, "qps-per-machine",
             " is %" PRIu64 ", %" PRIu64
             " of them to other machines, expected at least one for each of %" PRIu64 " threads",
-            given,
-            used,
-            config->threads);
+            given, used, config->threads);
     }
     if (used % 2 != 0 && machines % 2 != 0) {
         return sim_fail_about(
-            message,
-            SIM_ERR_RANGE,
-            "qps-per-machine",
+            message, SIM_ERR_RANGE, "qps-per-machine",
             " is %" PRIu64 ", %" PRIu64
             " of them to other machines, expected an even number among %u machines, since each "
             "queue pair has two ends",
-            given,
-            used,
-            machines);
+            given, used, machines);
     }
     if (config->read_bytes > config->region_bytes) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "region",
+        return sim_fail_about(message, SIM_ERR_RANGE, "region",
                               ": smaller than read-bytes, "
                               "expected read-bytes or more");
     }
@@ -261,9 +246,7 @@ static sim_err_t count_qps(const reads_config_t *config,
     return SIM_OK;
 }
 
-static sim_err_t reads_create(const app_context_t *context,
-                              const void *config_void,
-                              app_t **app,
+static sim_err_t reads_create(const app_context_t *context, const void *config_void, app_t **app,
                               sim_message_t *message)
 {
     const reads_config_t *const config = config_void;
@@ -290,11 +273,8 @@ static sim_err_t reads_create(const app_context_t *context,
     reads->machines = sim_alloc_array(reads->machine_count, sizeof(*reads->machines));
     reads->readers = sim_alloc_array(reads->reader_count, sizeof(*reads->readers));
     for (uint32_t m = 0; m < reads->machine_count; m++) {
-        app__machine_init(&reads->machines[m],
-                          context,
-                          places.list.interfaces[m],
-                          reads->region_bytes,
-                          qps);
+        app__machine_init(&reads->machines[m], context, places.list.interfaces[m],
+                          reads->region_bytes, qps);
     }
     app__places_fini(&places);
     make_readers(reads, context, qps);

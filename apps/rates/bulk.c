@@ -48,10 +48,7 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX,
-                                            "application",
-                                            sizeof(bulk_config_t),
-                                            attrs,
+static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(bulk_config_t), attrs,
                                             SIM_COUNT_OF(attrs)};
 
 typedef struct sample {
@@ -472,11 +469,8 @@ static const sim_report_table_t report_table = {
 
 // -- life
 
-static sim_err_t fill_plan(const app_context_t *context,
-                           const bulk_config_t *config,
-                           const app__places_t *places,
-                           app__plan_t *plan,
-                           sim_message_t *message)
+static sim_err_t fill_plan(const app_context_t *context, const bulk_config_t *config,
+                           const app__places_t *places, app__plan_t *plan, sim_message_t *message)
 {
     const app_hosts_t *const from = &places[0].list;
     const app_hosts_t *const to = &places[1].list;
@@ -508,22 +502,16 @@ static void tell_memory(const bulk_t *bulk, const app_context_t *context, uint64
         bulk->watch_count == 0 ? NULL : nic_transport_usual(bulk->watches[0].nic, &bytes);
     if (bytes != 0 && context->note != NULL) {
         char text[160];
-        (void)snprintf(text,
-                       sizeof(text),
+        (void)snprintf(text, sizeof(text),
                        "%s reserves %" PRIu64
                        " bytes of a NIC's memory for each queue pair, %" PRIu64 " for the %" PRIu64
                        " queue pairs between two hosts",
-                       ops->name,
-                       bytes,
-                       bytes * qps,
-                       qps);
+                       ops->name, bytes, bytes * qps, qps);
         context->note(text, context->ctx);
     }
 }
 
-static sim_err_t bulk_create(const app_context_t *context,
-                             const void *config_void,
-                             app_t **app,
+static sim_err_t bulk_create(const app_context_t *context, const void *config_void, app_t **app,
                              sim_message_t *message)
 {
     const bulk_config_t *const config = config_void;

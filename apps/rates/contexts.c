@@ -106,11 +106,8 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX,
-                                            "application",
-                                            sizeof(app__contexts_config_t),
-                                            attrs,
-                                            SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(app__contexts_config_t),
+                                            attrs, SIM_COUNT_OF(attrs)};
 
 // An operation in flight.
 typedef struct op {
@@ -349,10 +346,8 @@ static void make_side(contexts_t *contexts, uint32_t s, const app_context_t *con
     side->machine = &contexts->machines[s];
     side->node = side->machine->endpoint->node;
     side->begins = config->direction == APP__BOTH_WAYS || (uint32_t)config->direction == s;
-    side->cq = nic_cq_create(side->machine->endpoint->nic,
-                             (uint32_t)config->outstanding + 1,
-                             completed,
-                             side);
+    side->cq = nic_cq_create(side->machine->endpoint->nic, (uint32_t)config->outstanding + 1,
+                             completed, side);
     const size_t tokens = config->tokens;
     side->qps = sim_alloc_array(tokens, sizeof(nic_qp_t *));
     side->broken = sim_alloc_array(tokens, sizeof(*side->broken));
@@ -363,12 +358,9 @@ static void make_side(contexts_t *contexts, uint32_t s, const app_context_t *con
         side->free_ops[side->free_count++] = i;
     }
     for (size_t q = 0; q < tokens; q++) {
-        side->qps[q] =
-            app__machine_qp(side->machine,
-                            config->transport == APP__CARRIER_RC ? NIC_QPT_RC : NIC_QPT_UC,
-                            side->cq,
-                            (uint32_t)config->outstanding,
-                            0);
+        side->qps[q] = app__machine_qp(
+            side->machine, config->transport == APP__CARRIER_RC ? NIC_QPT_RC : NIC_QPT_UC, side->cq,
+            (uint32_t)config->outstanding, 0);
     }
     sim_sample_set_init(&side->latency_ps);
     sim_timer_init(&side->timer, timer_fired);
@@ -387,11 +379,9 @@ static void make_regions(contexts_t *contexts)
         NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ;
     contexts->regions = sim_alloc_array(config->regions + 1, sizeof(nic_mr_t *));
     for (uint32_t r = 0; r < config->regions; r++) {
-        const sim_err_t error = nic_mr_register(contexts->machines[0].endpoint->pd,
-                                                region_address(contexts, r),
-                                                config->region_bytes,
-                                                rights,
-                                                &contexts->regions[r]);
+        const sim_err_t error =
+            nic_mr_register(contexts->machines[0].endpoint->pd, region_address(contexts, r),
+                            config->region_bytes, rights, &contexts->regions[r]);
         SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
     }
 }
@@ -405,10 +395,7 @@ static void make(contexts_t *contexts, const app_context_t *context, const uint3
 {
     const app__contexts_config_t *const config = &contexts->config;
     for (uint32_t s = 0; s < 2; s++) {
-        app__machine_init(&contexts->machines[s],
-                          context,
-                          interfaces[s],
-                          UINT64_C(1) << 21,
+        app__machine_init(&contexts->machines[s], context, interfaces[s], UINT64_C(1) << 21,
                           config->tokens);
     }
     for (uint32_t s = 0; s < 2; s++) {
@@ -427,43 +414,31 @@ static sim_err_t check(const app__contexts_config_t *config, sim_message_t *mess
 {
     if (config->transport == APP__CARRIER_UC &&
         (config->verb == APP__ACCESS_READ || config->direction != APP__OUTBOUND)) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "transport",
+        return sim_fail_about(message, SIM_ERR_INVALID, "transport",
                               ": uc supports only writes and does not tell their sender when they "
                               "arrive, expected verb: write and direction: outbound, or transport: "
                               "rc");
     }
     if (config->churn != 0 && config->transport != APP__CARRIER_UC) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "churn",
+        return sim_fail_about(message, SIM_ERR_INVALID, "churn",
                               ": churn needs transport: uc and direction: outbound, because with "
                               "rc the peer would have to reconnect too");
     }
     if (config->regions != 0 && config->bytes > config->region_bytes) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "bytes",
+        return sim_fail_about(message, SIM_ERR_RANGE, "bytes",
                               ": larger than a region, expected at most region-bytes (%" PRIu64 ")",
                               config->region_bytes);
     }
     if (config->working_set > config->tokens && config->pattern == APP__BURSTY) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "working-set",
+        return sim_fail_about(message, SIM_ERR_RANGE, "working-set",
                               " is %" PRIu64 ", expected at most tokens (%" PRIu64 ")",
-                              config->working_set,
-                              config->tokens);
+                              config->working_set, config->tokens);
     }
     return SIM_OK;
 }
 
-static sim_err_t find_interface(const app_context_t *context,
-                                const char *attribute,
-                                const char *pattern,
-                                uint32_t *interface,
-                                sim_message_t *message)
+static sim_err_t find_interface(const app_context_t *context, const char *attribute,
+                                const char *pattern, uint32_t *interface, sim_message_t *message)
 {
     app__places_t places;
     const sim_err_t error = app__machines_find(context, attribute, pattern, 1, &places, message);
@@ -474,15 +449,11 @@ static sim_err_t find_interface(const app_context_t *context,
     *interface = places.list.interfaces[0];
     app__places_fini(&places);
     return one ? SIM_OK
-               : sim_fail_about(message,
-                                SIM_ERR_INVALID,
-                                attribute,
+               : sim_fail_about(message, SIM_ERR_INVALID, attribute,
                                 ": the pattern names several hosts, expected one host");
 }
 
-static sim_err_t contexts_create(const app_context_t *context,
-                                 const void *config_void,
-                                 app_t **app,
+static sim_err_t contexts_create(const app_context_t *context, const void *config_void, app_t **app,
                                  sim_message_t *message)
 {
     const app__contexts_config_t *const config = config_void;
@@ -539,16 +510,10 @@ static sim_err_t contexts_save(const app_t *app, sim_message_t *message)
     }
     const int error = errno; // of the first failure; closing may set it anew
     if (file != NULL && fclose(file) != 0 && !failed) {
-        return sim_fail(message,
-                        SIM_ERR_IO,
-                        "%s: cannot write: %s",
-                        contexts->record_file,
+        return sim_fail(message, SIM_ERR_IO, "%s: cannot write: %s", contexts->record_file,
                         sim_own_file_reason(errno));
     }
-    return failed ? sim_fail(message,
-                             SIM_ERR_IO,
-                             "%s: cannot write: %s",
-                             contexts->record_file,
+    return failed ? sim_fail(message, SIM_ERR_IO, "%s: cannot write: %s", contexts->record_file,
                              sim_own_file_reason(error))
                   : SIM_OK;
 }
@@ -600,9 +565,7 @@ static void contexts_carry(app_t *app, sim_carry_t *carry)
         SIM_CARRY(carry, side->last_ps);
         sim_sample_set_carry(&side->latency_ps, carry);
         if (records(side)) {
-            SIM_CARRY_LIST(carry,
-                           contexts->recorded,
-                           contexts->recorded_count,
+            SIM_CARRY_LIST(carry, contexts->recorded, contexts->recorded_count,
                            contexts->recorded_capacity);
         }
     }

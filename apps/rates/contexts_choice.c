@@ -6,9 +6,7 @@
 #include "kernel/words.h"
 
 // Reads a file of one number per line; lines without a word are skipped.
-static sim_err_t read_replay(const char *text,
-                             size_t size,
-                             app__choice_config_t *choice,
+static sim_err_t read_replay(const char *text, size_t size, app__choice_config_t *choice,
                              sim_message_t *message)
 {
     const app__contexts_config_t *const config = choice->config;
@@ -21,51 +19,35 @@ static sim_err_t read_replay(const char *text,
         if (!sim_words_next_in_line(&words, &word)) {
             continue;
         }
-        const sim_err_t error = sim_word_count(&words,
-                                               &word,
-                                               "the number of a queue pair",
-                                               0,
-                                               config->tokens - 1,
-                                               &number,
-                                               message);
+        const sim_err_t error = sim_word_count(&words, &word, "the number of a queue pair", 0,
+                                               config->tokens - 1, &number, message);
         if (error != SIM_OK) {
             return error;
         }
         SIM_GROW(choice->replay, choice->replay_count, &capacity);
         choice->replay[choice->replay_count++] = (uint32_t)number;
         if (sim_words_next_in_line(&words, &word)) {
-            return sim_word_fail(&words,
-                                 &word,
-                                 message,
-                                 SIM_ERR_INVALID,
+            return sim_word_fail(&words, &word, message, SIM_ERR_INVALID,
                                  "a second number in a line, expected one queue pair per line");
         }
     } while (sim_words_next_line(&words));
     if (choice->replay_count == 0) {
-        return sim_fail_in(message,
-                           SIM_ERR_INVALID,
-                           config->replay_file,
-                           1,
-                           1,
+        return sim_fail_in(message, SIM_ERR_INVALID, config->replay_file, 1, 1,
                            "the file has no number, expected the number of a queue pair in each "
                            "line");
     }
     return SIM_OK;
 }
 
-sim_err_t app__choice_prepare(const app_context_t *context,
-                              const app__contexts_config_t *config,
-                              app__choice_config_t *choice,
-                              sim_message_t *message)
+sim_err_t app__choice_prepare(const app_context_t *context, const app__contexts_config_t *config,
+                              app__choice_config_t *choice, sim_message_t *message)
 {
     *choice = (app__choice_config_t){.config = config};
     if (config->pattern != APP__REPLAY) {
         return SIM_OK;
     }
     if (config->replay_file[0] == '\0') {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "replay-file",
+        return sim_fail_about(message, SIM_ERR_INVALID, "replay-file",
                               ": not given, expected a file, which pattern replay needs");
     }
     char *text = NULL;
@@ -89,8 +71,7 @@ void app__choice_config_fini(app__choice_config_t *choice)
     choice->replay = NULL;
 }
 
-void app__choice_init(app__choice_t *choice,
-                      const app__choice_config_t *config,
+void app__choice_init(app__choice_t *choice, const app__choice_config_t *config,
                       const app_context_t *context)
 {
     const app__contexts_config_t *const from = config->config;

@@ -70,11 +70,9 @@ typedef struct app__choice {
 // Prepares choices; for pattern replay it reads the file.
 SIM_MUST_CHECK sim_err_t app__choice_prepare(const app_context_t *context,
                                              const app__contexts_config_t *config,
-                                             app__choice_config_t *choice,
-                                             sim_message_t *message);
+                                             app__choice_config_t *choice, sim_message_t *message);
 void app__choice_config_fini(app__choice_config_t *choice);
-void app__choice_init(app__choice_t *choice,
-                      const app__choice_config_t *config,
+void app__choice_init(app__choice_t *choice, const app__choice_config_t *config,
                       const app_context_t *context);
 void app__choice_fini(app__choice_t *choice);
 // Returns the queue pair of operation `index`. Call it for 0, 1, 2... in this order.

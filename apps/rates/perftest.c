@@ -29,9 +29,7 @@ nic_wr_opcode_t app__perftest_opcode_of(const app__perftest_t *test)
 
 // -- posting
 
-static void post_send(const app__perftest_t *test,
-                      app__perftest_qp_t *pair,
-                      bool client,
+static void post_send(const app__perftest_t *test, app__perftest_qp_t *pair, bool client,
                       uint64_t bytes)
 {
     const app__endpoint_t *const own = client ? test->client : test->server;
@@ -59,8 +57,7 @@ void app__perftest_post_receive(const app__perftest_t *test, app__perftest_qp_t 
     nic_qp_t *const qp = client ? pair->client : pair->server;
     const nic_recv_wr_t wr = {
         .wr_id = (uint64_t)(uintptr_t)pair,
-        .sge = {app__address_of_qp(nic_qp_num(qp)),
-                test->sizes[test->size_count - 1],
+        .sge = {app__address_of_qp(nic_qp_num(qp)), test->sizes[test->size_count - 1],
                 app__buffer_key(own, nic_qp_num(qp))},
     };
     const sim_err_t error = nic_post_recv(qp, &wr);

@@ -82,10 +82,7 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX,
-                                            "application",
-                                            sizeof(perftest_config_t),
-                                            attrs,
+static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(perftest_config_t), attrs,
                                             SIM_COUNT_OF(attrs)};
 
 // -- creation
@@ -116,14 +113,11 @@ static end_t make_end(app__perftest_t *test, bool client)
     app__register_buffers(endpoint);
     return (end_t){
         endpoint,
-        nic_cq_create(endpoint->nic,
-                      capacity,
+        nic_cq_create(endpoint->nic, capacity,
                       client ? app__perftest_client_completed : app__perftest_server_completed,
                       test),
-        nic_cq_create(endpoint->nic,
-                      capacity,
-                      client ? app__perftest_client_received : app__perftest_server_received,
-                      test),
+        nic_cq_create(endpoint->nic, capacity,
+                      client ? app__perftest_client_received : app__perftest_server_received, test),
         position,
     };
 }
@@ -146,11 +140,8 @@ static nic_qp_t *create_qp(const app__perftest_t *test, const end_t *end, uint64
     return qp;
 }
 
-static void connect_qp(const perftest_config_t *config,
-                       const end_t *end,
-                       const end_t *other,
-                       nic_qp_t *qp,
-                       nic_qp_t *peer)
+static void connect_qp(const perftest_config_t *config, const end_t *end, const end_t *other,
+                       nic_qp_t *qp, nic_qp_t *peer)
 {
     nic_qp_attr_t attr;
     nic_qp_attr_default(end->endpoint->nic, &attr);
@@ -171,11 +162,8 @@ static void connect_qp(const perftest_config_t *config,
     SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), message.text);
 }
 
-static void create_pair(app__perftest_t *test,
-                        const perftest_config_t *config,
-                        const end_t *client,
-                        const end_t *server,
-                        uint64_t index)
+static void create_pair(app__perftest_t *test, const perftest_config_t *config, const end_t *client,
+                        const end_t *server, uint64_t index)
 {
     app__perftest_qp_t *const pair = &test->qps[index];
     pair->client = create_qp(test, client, index);
@@ -250,45 +238,32 @@ static sim_err_t check_kind(const perftest_config_t *config, sim_message_t *mess
     const nic_wr_opcode_t opcode = app__perftest_opcode_of(&test);
     const bool send = opcode == NIC_WR_SEND;
     if (config->connection == APP__PERFTEST_UD && !send) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "connection",
+        return sim_fail_about(message, SIM_ERR_INVALID, "connection",
                               ": ud has SEND only, expected ib_send_bw or ib_send_lat");
     }
     if (config->connection == APP__PERFTEST_UC && !send && opcode != NIC_WR_RDMA_WRITE) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "connection",
+        return sim_fail_about(message, SIM_ERR_INVALID, "connection",
                               ": uc has WRITE and SEND only, expected rc for READ and atomics");
     }
     if (config->both_ways && is_latency(config)) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "bidirectional",
+        return sim_fail_about(message, SIM_ERR_INVALID, "bidirectional",
                               ": a latency test has both directions, expected a bandwidth test");
     }
     if (test.kind >= APP__PERFTEST_ATOMIC_BW && config->size_bytes != SIM_AUTO &&
         config->size_bytes != APP__PERFTEST_ATOMIC_BYTES) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "size",
+        return sim_fail_about(message, SIM_ERR_RANGE, "size",
                               " is %" PRIu64 ", expected 8, the size of atomics",
                               config->size_bytes);
     }
     if (is_latency(config) && config->qps != 1) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "qps",
-                              " is %" PRIu64 ", expected 1 for a latency test",
-                              config->qps);
+        return sim_fail_about(message, SIM_ERR_RANGE, "qps",
+                              " is %" PRIu64 ", expected 1 for a latency test", config->qps);
     }
     return SIM_OK;
 }
 
-static sim_err_t find_ends(const app_context_t *context,
-                           const perftest_config_t *config,
-                           uint32_t ends[2],
-                           sim_message_t *message)
+static sim_err_t find_ends(const app_context_t *context, const perftest_config_t *config,
+                           uint32_t ends[2], sim_message_t *message)
 {
     sim_err_t error = app__interface_find(context, "from", config->from, &ends[0], message);
     if (error == SIM_OK) {
@@ -301,27 +276,20 @@ static sim_err_t find_ends(const app_context_t *context,
         return app__cannot_talk(context->net, ends[0], ends[1], "to", message);
     }
     if (config->post_list > config->tx_depth) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "post-list",
+        return sim_fail_about(message, SIM_ERR_RANGE, "post-list",
                               " is %" PRIu64 ", expected at most tx-depth (%" PRIu64 ")",
-                              config->post_list,
-                              config->tx_depth);
+                              config->post_list, config->tx_depth);
     }
     if (config->stop_ps != SIM_AUTO && config->stop_ps <= config->start_ps) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "stop",
+        return sim_fail_about(message, SIM_ERR_RANGE, "stop",
                               ": the test starts later, expected a time after start");
     }
     return check_kind(config, message);
 }
 
 // Fails if the transport of a test's client does not have the test's verb.
-static sim_err_t check_verb(const app_context_t *context,
-                            const perftest_config_t *config,
-                            uint32_t client,
-                            sim_message_t *message)
+static sim_err_t check_verb(const app_context_t *context, const perftest_config_t *config,
+                            uint32_t client, sim_message_t *message)
 {
     const app__perftest_kind_t kind = (app__perftest_kind_t)config->test;
     const char *const name =
@@ -330,19 +298,13 @@ static sim_err_t check_verb(const app_context_t *context,
         kind == APP__PERFTEST_WRITE_LAT) {
         return SIM_OK;
     }
-    return sim_fail_about(message,
-                          SIM_ERR_INVALID,
-                          "test",
+    return sim_fail_about(message, SIM_ERR_INVALID, "test",
                           ": nic.transport %s of %s has WRITE alone, expected ib_write_bw or "
                           "ib_write_lat, or nic.%s.operations: all",
-                          name,
-                          app__host_name(context->net, client),
-                          name);
+                          name, app__host_name(context->net, client), name);
 }
 
-static sim_err_t perftest_create(const app_context_t *context,
-                                 const void *config_void,
-                                 app_t **app,
+static sim_err_t perftest_create(const app_context_t *context, const void *config_void, app_t **app,
                                  sim_message_t *message)
 {
     SIM_CHECKF(context->runtime != NULL, "applications need a runtime: app_runtime_create");
@@ -373,12 +335,9 @@ static sim_err_t perftest_create(const app_context_t *context,
     if (test->connection == APP__PERFTEST_UD && test->sizes[0] > mtu_of(test)) {
         const uint64_t mtu = mtu_of(test);
         sim_free(test);
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "size",
+        return sim_fail_about(message, SIM_ERR_RANGE, "size",
                               " is %" PRIu64 ", expected at most the MTU, %" PRIu64 ", with ud",
-                              config->size_bytes,
-                              mtu);
+                              config->size_bytes, mtu);
     }
     test->posted_ps = sim_alloc_array(app__perftest_messages_of_size(test), sizeof(sim_time_t));
     test->completed_ps = sim_alloc_array(app__perftest_messages_of_size(test), sizeof(sim_time_t));

@@ -284,36 +284,22 @@ const sim_report_table_t app__perftest_report = {
     .fill = fill_report,
 };
 
-static void print_row(const app__perftest_t *test,
-                      const app__perftest_row_t *row,
-                      void (*write)(const char *text, void *ctx),
-                      void *ctx)
+static void print_row(const app__perftest_t *test, const app__perftest_row_t *row,
+                      void (*write)(const char *text, void *ctx), void *ctx)
 {
     char line[256];
     if (app__perftest_is_latency(test)) {
-        snprintf(line,
-                 sizeof(line),
+        snprintf(line, sizeof(line),
                  " %-7" PRIu64 " %-11" PRIu64
                  "    %-11.2f    %-11.2f  %-15.2f  %-11.2f    %-11.2f     "
                  "%-20.2f   %-.2f\n",
-                 row->bytes,
-                 row->iterations,
-                 (double)row->min_ps / 1e6,
-                 (double)row->max_ps / 1e6,
-                 (double)row->typical_ps / 1e6,
-                 row->average_ps / 1e6,
-                 row->deviation_ps / 1e6,
-                 (double)row->p99_ps / 1e6,
-                 (double)row->p999_ps / 1e6);
+                 row->bytes, row->iterations, (double)row->min_ps / 1e6, (double)row->max_ps / 1e6,
+                 (double)row->typical_ps / 1e6, row->average_ps / 1e6, row->deviation_ps / 1e6,
+                 (double)row->p99_ps / 1e6, (double)row->p999_ps / 1e6);
     } else {
-        snprintf(line,
-                 sizeof(line),
-                 " %-7" PRIu64 "    %-11" PRIu64 "    %-15.2f    %-18.2f   %-.6f\n",
-                 row->bytes,
-                 row->iterations,
-                 row->peak_gbps,
-                 row->average_gbps,
-                 row->rate_mpps);
+        snprintf(line, sizeof(line),
+                 " %-7" PRIu64 "    %-11" PRIu64 "    %-15.2f    %-18.2f   %-.6f\n", row->bytes,
+                 row->iterations, row->peak_gbps, row->average_gbps, row->rate_mpps);
     }
     write(line, ctx);
 }
@@ -326,20 +312,14 @@ void app__perftest_print(const app_t *app, void (*write)(const char *text, void 
     const app__perftest_t *const test = test_of(app);
     char line[512];
     write(rule, ctx);
-    snprintf(line,
-             sizeof(line),
-             "                    %s%s\n",
-             titles[test->kind],
+    snprintf(line, sizeof(line), "                    %s%s\n", titles[test->kind],
              test->both_ways ? " (bidirectional)" : "");
     write(line, ctx);
-    snprintf(line,
-             sizeof(line),
+    snprintf(line, sizeof(line),
              " client %.200s, server %.200s\n number of qps : %" PRIu64 "   tx depth : %" PRIu64
              "\n",
              app__host_name(app->net, test->client->interface),
-             app__host_name(app->net, test->server->interface),
-             test->qp_count,
-             test->tx_depth);
+             app__host_name(app->net, test->server->interface), test->qp_count, test->tx_depth);
     write(line, ctx);
     write(rule, ctx);
     write(
@@ -352,9 +332,7 @@ void app__perftest_print(const app_t *app, void (*write)(const char *text, void 
         print_row(test, &test->rows[i], write, ctx);
     }
     if (test->status != NIC_WC_SUCCESS) {
-        snprintf(line,
-                 sizeof(line),
-                 " Completion with error: %s\n",
+        snprintf(line, sizeof(line), " Completion with error: %s\n",
                  nic_wc_status_text((nic_wc_status_t)test->status));
         write(line, ctx);
     } else if (!test->ended) {

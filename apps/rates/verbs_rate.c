@@ -131,9 +131,7 @@ bool app__rate_receive_on(nic_core_t *core, void *ctx)
         same++;
         if (i + 1 == count || wc[i + 1].wr_id != wc[i].wr_id ||
             wc[i + 1].status != NIC_WC_SUCCESS) {
-            app__post_receives((nic_qp_t *)(uintptr_t)wc[i].wr_id,
-                               receiver->thread.machine,
-                               same,
+            app__post_receives((nic_qp_t *)(uintptr_t)wc[i].wr_id, receiver->thread.machine, same,
                                receiver->rate->bytes);
             same = 0;
         }

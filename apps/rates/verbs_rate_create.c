@@ -92,10 +92,7 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX,
-                                            "application",
-                                            sizeof(rate_config_t),
-                                            attrs,
+static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(rate_config_t), attrs,
                                             SIM_COUNT_OF(attrs)};
 
 // -- creation
@@ -105,10 +102,7 @@ static nic_qp_t *add_receiving(app__rate_receiver_t *receiver)
     app__rate_t *const rate = receiver->rate;
     const bool sends = rate->verb == APP__RATE_SEND;
     SIM_CHECK(receiver->qp_count < receiver->qp_capacity);
-    nic_qp_t *const qp = app__machine_qp(receiver->thread.machine,
-                                         rate->transport,
-                                         receiver->cq,
-                                         1,
+    nic_qp_t *const qp = app__machine_qp(receiver->thread.machine, rate->transport, receiver->cq, 1,
                                          sends ? APP__RATE_RECEIVES : 0);
     receiver->qps[receiver->qp_count++] = qp;
     return qp;
@@ -119,21 +113,15 @@ static void make_receivers(app__rate_t *rate, uint32_t threads, uint32_t ud_qps)
     const uint32_t all = rate->sender_count * rate->qps;
     for (uint32_t r = 0; r < rate->receiver_count; r++) {
         app__rate_receiver_t *const receiver = &rate->receivers[r];
-        app__thread_init(&receiver->thread,
-                         &rate->to[r / threads],
-                         &rate->span,
-                         r,
-                         app__rate_receive_on,
-                         receiver);
+        app__thread_init(&receiver->thread, &rate->to[r / threads], &rate->span, r,
+                         app__rate_receive_on, receiver);
         receiver->rate = rate;
         receiver->cq = app__thread_cq(&receiver->thread);
         receiver->qp_capacity = rate->transport == NIC_QPT_UD ? ud_qps : all;
         receiver->qps = sim_alloc_array(receiver->qp_capacity, sizeof(nic_qp_t *));
         for (uint32_t q = 0; rate->transport == NIC_QPT_UD && q < ud_qps; q++) {
-            app__post_receives(add_receiving(receiver),
-                               receiver->thread.machine,
-                               APP__RATE_RECEIVES,
-                               rate->bytes);
+            app__post_receives(add_receiving(receiver), receiver->thread.machine,
+                               APP__RATE_RECEIVES, rate->bytes);
         }
     }
 }
@@ -143,12 +131,8 @@ static void make_senders(app__rate_t *rate, const app_context_t *context, uint32
     const uint32_t per_machine = rate->receiver_count / rate->to_count;
     for (uint32_t s = 0; s < rate->sender_count; s++) {
         app__rate_sender_t *const sender = &rate->senders[s];
-        app__thread_init(&sender->thread,
-                         &rate->from[s / threads],
-                         &rate->span,
-                         s,
-                         app__rate_send_on,
-                         sender);
+        app__thread_init(&sender->thread, &rate->from[s / threads], &rate->span, s,
+                         app__rate_send_on, sender);
         sender->rate = rate;
         sender->cq = app__thread_cq(&sender->thread);
         sender->qps = sim_alloc_array(rate->qps, sizeof(*sender->qps));
@@ -157,19 +141,12 @@ static void make_senders(app__rate_t *rate, const app_context_t *context, uint32
         sender->done = sim_alloc_array(rate->qps, sizeof(*sender->done));
         sender->broken = sim_alloc_array(rate->qps, sizeof(*sender->broken));
         app__random_init(&sender->random, context, s, "verbs-rate");
-        sim_sample(net_sim(context->net),
-                   sender->thread.machine->endpoint->node,
-                   app__span_begin(&rate->span),
-                   rate->span.measure_ps,
-                   app__rate_sample,
-                   sender);
+        sim_sample(net_sim(context->net), sender->thread.machine->endpoint->node,
+                   app__span_begin(&rate->span), rate->span.measure_ps, app__rate_sample, sender);
         for (uint32_t q = 0; q < rate->qps; q++) {
             const uint32_t all = s * rate->qps + q;
-            sender->qps[q] = app__machine_qp(sender->thread.machine,
-                                             rate->transport,
-                                             sender->cq,
-                                             rate->window,
-                                             0);
+            sender->qps[q] = app__machine_qp(sender->thread.machine, rate->transport, sender->cq,
+                                             rate->window, 0);
             sender->peers[q] = all % rate->to_count;
             if (rate->transport != NIC_QPT_UD) {
                 SIM_CHECK(per_machine > 0);
@@ -182,9 +159,7 @@ static void make_senders(app__rate_t *rate, const app_context_t *context, uint32
                     nic_qp_on_write(peer, app__rate_count_write, &receiver->thread);
                 }
                 if (rate->verb == APP__RATE_SEND) {
-                    app__post_receives(peer,
-                                       receiver->thread.machine,
-                                       APP__RATE_RECEIVES,
+                    app__post_receives(peer, receiver->thread.machine, APP__RATE_RECEIVES,
                                        rate->bytes);
                 }
             }
@@ -198,15 +173,11 @@ static sim_err_t check(const rate_config_t *config, uint64_t signal_every, sim_m
     if ((config->transport == NIC_QPT_UD && !send) ||
         (config->transport == NIC_QPT_UC &&
          (config->verb == APP__RATE_READ || config->verb == APP__RATE_FETCH_ADD))) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "transport",
+        return sim_fail_about(message, SIM_ERR_INVALID, "transport",
                               ": it does not have this verb, expected transport: rc");
     }
     if (config->bytes > APP__RATE_OFFSETS || config->counters > config->region_bytes / 8) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "bytes",
+        return sim_fail_about(message, SIM_ERR_RANGE, "bytes",
                               ", counters: too large, expected bytes up to 64 KiB and counters up "
                               "to region / 8");
     }
@@ -214,9 +185,7 @@ static sim_err_t check(const rate_config_t *config, uint64_t signal_every, sim_m
                                                  config->window % signal_every == 0
                                            : config->window + 1 >= config->batch + signal_every;
     if (!fits) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "window",
+        return sim_fail_about(message, SIM_ERR_RANGE, "window",
                               " is %" PRIu64
                               ", expected room for a batch behind a completion (batch + "
                               "signal-every - 1), or with whole-window a multiple of both",
@@ -225,10 +194,8 @@ static sim_err_t check(const rate_config_t *config, uint64_t signal_every, sim_m
     return SIM_OK;
 }
 
-static void init_machines(app__rate_t *rate,
-                          const app_context_t *context,
-                          const rate_config_t *config,
-                          const app__places_t places[2])
+static void init_machines(app__rate_t *rate, const app_context_t *context,
+                          const rate_config_t *config, const app__places_t places[2])
 {
     const uint64_t sending = config->threads * config->qps;
     const uint64_t all = sending * rate->from_count;
@@ -236,17 +203,11 @@ static void init_machines(app__rate_t *rate,
                                    ? config->receivers * config->receiver_qps
                                    : all / rate->to_count + 1;
     for (uint32_t m = 0; m < rate->from_count; m++) {
-        app__machine_init(&rate->from[m],
-                          context,
-                          places[0].list.interfaces[m],
-                          config->region_bytes,
-                          sending);
+        app__machine_init(&rate->from[m], context, places[0].list.interfaces[m],
+                          config->region_bytes, sending);
     }
     for (uint32_t m = 0; m < rate->to_count; m++) {
-        app__machine_init(&rate->to[m],
-                          context,
-                          places[1].list.interfaces[m],
-                          config->region_bytes,
+        app__machine_init(&rate->to[m], context, places[1].list.interfaces[m], config->region_bytes,
                           receiving);
     }
 }
@@ -262,10 +223,8 @@ static bool all_inline(const app__rate_t *rate)
     return true;
 }
 
-static app__rate_t *make(const app_context_t *context,
-                         const rate_config_t *config,
-                         const app__places_t places[2],
-                         uint64_t signal_every)
+static app__rate_t *make(const app_context_t *context, const rate_config_t *config,
+                         const app__places_t places[2], uint64_t signal_every)
 {
     app__rate_t *const rate = sim_alloc(sizeof(*rate));
     rate->app = (app_t){&app_verbs_rate, context->net, context->index};
@@ -296,31 +255,23 @@ static app__rate_t *make(const app_context_t *context,
     return rate;
 }
 
-static sim_err_t check_pair(const app_context_t *context,
-                            const rate_config_t *config,
-                            uint32_t from,
-                            uint32_t to,
-                            sim_message_t *message)
+static sim_err_t check_pair(const app_context_t *context, const rate_config_t *config,
+                            uint32_t from, uint32_t to, sim_message_t *message)
 {
     if (!app__can_talk(context->net, from, to)) {
         return app__cannot_talk(context->net, from, to, "to", message);
     }
     const uint64_t mtu_bytes = nic_config_of_interface(context->net, from)->mtu_bytes;
     if (config->transport == NIC_QPT_UD && config->bytes > mtu_bytes) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "bytes",
+        return sim_fail_about(message, SIM_ERR_RANGE, "bytes",
                               " is %" PRIu64 ", expected at most nic.mtu (%" PRIu64
                               "), the size of a datagram",
-                              config->bytes,
-                              mtu_bytes);
+                              config->bytes, mtu_bytes);
     }
     return SIM_OK;
 }
 
-static sim_err_t rate_create(const app_context_t *context,
-                             const void *config_void,
-                             app_t **app,
+static sim_err_t rate_create(const app_context_t *context, const void *config_void, app_t **app,
                              sim_message_t *message)
 {
     const rate_config_t *const config = config_void;
@@ -349,13 +300,10 @@ static sim_err_t rate_create(const app_context_t *context,
         }
     }
     if (error == SIM_OK) {
-        error = app__check_memory(context,
-                                  "qps-per-thread",
+        error = app__check_memory(context, "qps-per-thread",
                                   (double)places[0].host_count * (double)config->threads *
                                       (double)config->qps,
-                                  QP_PAIR_BYTES,
-                                  "queue pairs with their peers",
-                                  message);
+                                  QP_PAIR_BYTES, "queue pairs with their peers", message);
         if (error != SIM_OK) {
             app__places_fini(&places[1]);
         }

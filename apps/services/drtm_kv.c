@@ -53,10 +53,7 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX,
-                                            "application",
-                                            sizeof(drtm_config_t),
-                                            attrs,
+static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(drtm_config_t), attrs,
                                             SIM_COUNT_OF(attrs)};
 
 typedef struct drtm drtm_t;
@@ -111,8 +108,7 @@ static nic_send_wr_t read_of(client_t *client)
 {
     return (nic_send_wr_t){
         .opcode = NIC_WR_RDMA_READ,
-        .sge = {client->thread.machine->address,
-                ITEM_BYTES,
+        .sge = {client->thread.machine->address, ITEM_BYTES,
                 app__machine_key(client->thread.machine)},
         .rdma = {random_item(client), app__machine_key(&client->drtm->machines[0])},
     };
@@ -124,9 +120,7 @@ static nic_send_wr_t half_of_put(client_t *client)
     return (nic_send_wr_t){
         .opcode = NIC_WR_ATOMIC_FETCH_AND_ADD,
         .sge = {client->thread.machine->address, 8, app__machine_key(client->thread.machine)},
-        .atomic = {random_item(client) + WORD_OFFSET,
-                   1,
-                   0,
+        .atomic = {random_item(client) + WORD_OFFSET, 1, 0,
                    app__machine_key(&client->drtm->machines[0])},
     };
 }
@@ -247,11 +241,8 @@ static void make_clients(drtm_t *drtm, const app_context_t *context)
     }
 }
 
-static sim_err_t find_machines(const app_context_t *context,
-                               const drtm_config_t *config,
-                               app__places_t *places,
-                               uint32_t *server,
-                               sim_message_t *message)
+static sim_err_t find_machines(const app_context_t *context, const drtm_config_t *config,
+                               app__places_t *places, uint32_t *server, sim_message_t *message)
 {
     sim_err_t error = app__interface_find(context, "server", config->server, server, message);
     if (error == SIM_OK) {
@@ -272,9 +263,7 @@ static sim_err_t find_machines(const app_context_t *context,
     return error;
 }
 
-static sim_err_t drtm_create(const app_context_t *context,
-                             const void *config_void,
-                             app_t **app,
+static sim_err_t drtm_create(const app_context_t *context, const void *config_void, app_t **app,
                              sim_message_t *message)
 {
     const drtm_config_t *const config = config_void;
@@ -296,11 +285,9 @@ static sim_err_t drtm_create(const app_context_t *context,
     drtm->machines = sim_alloc_array(drtm->machine_count, sizeof(*drtm->machines));
     drtm->clients = sim_alloc_array(drtm->client_count, sizeof(*drtm->clients));
     for (uint32_t m = 0; m < drtm->machine_count; m++) {
-        app__machine_init(&drtm->machines[m],
-                          context,
+        app__machine_init(&drtm->machines[m], context,
                           m == 0 ? server : places.list.interfaces[m - 1],
-                          m == 0 ? drtm->items * ITEM_BYTES : 4096,
-                          config->clients * config->qps);
+                          m == 0 ? drtm->items * ITEM_BYTES : 4096, config->clients * config->qps);
     }
     app__places_fini(&places);
     make_clients(drtm, context);
@@ -351,11 +338,8 @@ static void drtm_carry(app_t *app, sim_carry_t *carry)
             SIM_CARRY(carry, client->queues[q].halves);
         }
     }
-    app__machine_carry_words(carry,
-                             &drtm->machines[0],
-                             drtm->machines[0].address + WORD_OFFSET,
-                             summed_words(drtm),
-                             ITEM_BYTES);
+    app__machine_carry_words(carry, &drtm->machines[0], drtm->machines[0].address + WORD_OFFSET,
+                             summed_words(drtm), ITEM_BYTES);
 }
 
 typedef struct drtm_report {

@@ -100,8 +100,7 @@ static bool collect_calls(app__rpc_worker_t *worker)
     return true;
 }
 
-static void fill_response(const app__rpc_worker_t *worker,
-                          const app__rpc_call_t *call,
+static void fill_response(const app__rpc_worker_t *worker, const app__rpc_call_t *call,
                           nic_send_wr_t *wr)
 {
     const app__rpc_client_t *const client = &worker->rpc->clients[call->client];
@@ -109,8 +108,7 @@ static void fill_response(const app__rpc_worker_t *worker,
         .wr_id = call->qp,
         .opcode = NIC_WR_SEND_WITH_IMM,
         .send_flags = (uint32_t)NIC_SEND_INLINE | (call->signaled ? NIC_SEND_SIGNALED : 0u),
-        .sge = {worker->thread.machine->address,
-                call->bytes,
+        .sge = {worker->thread.machine->address, call->bytes,
                 app__machine_key(worker->thread.machine)},
         .imm_data = call->imm,
         .ud = {client->thread.machine->endpoint->interface, nic_qp_num(client->response_qp), 0},
@@ -195,8 +193,7 @@ static void send_request(app__rpc_client_t *client)
         .opcode = NIC_WR_RDMA_WRITE,
         .send_flags = (uint32_t)NIC_SEND_INLINE |
                       (client->sent % SIGNAL_EVERY == 0 ? (uint32_t)NIC_SEND_SIGNALED : 0),
-        .sge = {client->thread.machine->address,
-                request.bytes,
+        .sge = {client->thread.machine->address, request.bytes,
                 app__machine_key(client->thread.machine)},
         .rdma = {rpc->machines[0].address +
                      (pair * rpc->window + index % rpc->window) * APP__RPC_SLOT_BYTES,
@@ -214,9 +211,7 @@ static void refill(app__rpc_client_t *client)
     const app__rpc_t *const rpc = client->rpc;
     const uint32_t wanted = client->lost == 0 ? rpc->window : 2 * rpc->window;
     if (client->receives < wanted) {
-        app__post_receives(client->response_qp,
-                           client->thread.machine,
-                           wanted - client->receives,
+        app__post_receives(client->response_qp, client->thread.machine, wanted - client->receives,
                            RESPONSE_MAX);
         client->receives = wanted;
     }
@@ -340,8 +335,7 @@ static void make_clients(app__rpc_t *rpc)
         client->cq = app__thread_cq(&client->thread);
         *slot = (app__rpc_slot_t){.rpc = rpc, .index = c};
         sim_timer_init_background(&client->timeout, client_timeout);
-        sim_timer_arm(machine->endpoint->node,
-                      &client->timeout,
+        sim_timer_arm(machine->endpoint->node, &client->timeout,
                       rpc->span.start_ps + rpc->timeout_ps);
         client->request_qp =
             app__machine_qp(machine, NIC_QPT_UC, client->cq, request_depth(rpc), 0);
@@ -352,11 +346,8 @@ static void make_clients(app__rpc_t *rpc)
     }
 }
 
-sim_err_t app__rpc_machines(const app_context_t *context,
-                            const app__rpc_config_t *config,
-                            uint32_t **interfaces,
-                            uint32_t *count,
-                            sim_message_t *message)
+sim_err_t app__rpc_machines(const app_context_t *context, const app__rpc_config_t *config,
+                            uint32_t **interfaces, uint32_t *count, sim_message_t *message)
 {
     uint32_t server = 0;
     app__places_t places;
@@ -373,10 +364,7 @@ sim_err_t app__rpc_machines(const app_context_t *context,
     for (uint32_t i = 0; i < places.host_count && error == SIM_OK; i++) {
         (*interfaces)[i + 1] = places.list.interfaces[i];
         if (!app__can_talk(context->net, server, places.list.interfaces[i])) {
-            error = app__cannot_talk(context->net,
-                                     server,
-                                     places.list.interfaces[i],
-                                     "clients-on",
+            error = app__cannot_talk(context->net, server, places.list.interfaces[i], "clients-on",
                                      message);
         }
     }
@@ -387,13 +375,9 @@ sim_err_t app__rpc_machines(const app_context_t *context,
     return error;
 }
 
-sim_err_t app__rpc_init(app__rpc_t *rpc,
-                        const app_context_t *context,
-                        const app__rpc_config_t *config,
-                        const app__span_t *span,
-                        const app__rpc_ops_t *ops,
-                        void *program,
-                        sim_message_t *message)
+sim_err_t app__rpc_init(app__rpc_t *rpc, const app_context_t *context,
+                        const app__rpc_config_t *config, const app__span_t *span,
+                        const app__rpc_ops_t *ops, void *program, sim_message_t *message)
 {
     uint32_t *interfaces = NULL;
     uint32_t count = 0;
@@ -429,10 +413,7 @@ sim_err_t app__rpc_init(app__rpc_t *rpc,
     for (uint32_t m = 0; m < count; m++) {
         const uint64_t server_qps =
             rpc->client_count + (uint64_t)rpc->worker_count * rpc->ports * rpc->qps_per_port;
-        app__machine_init(&rpc->machines[m],
-                          context,
-                          interfaces[m],
-                          slots_bytes,
+        app__machine_init(&rpc->machines[m], context, interfaces[m], slots_bytes,
                           m == 0 ? server_qps : 2 * (uint64_t)rpc->client_count);
     }
     sim_free(interfaces);

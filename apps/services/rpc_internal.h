@@ -177,16 +177,11 @@ struct app__rpc {
 
 // Finds the server's machine, then the clients'. The caller frees *interfaces with sim_free.
 SIM_MUST_CHECK sim_err_t app__rpc_machines(const app_context_t *context,
-                                           const app__rpc_config_t *config,
-                                           uint32_t **interfaces,
-                                           uint32_t *count,
-                                           sim_message_t *message);
-SIM_MUST_CHECK sim_err_t app__rpc_init(app__rpc_t *rpc,
-                                       const app_context_t *context,
-                                       const app__rpc_config_t *config,
-                                       const app__span_t *span,
-                                       const app__rpc_ops_t *ops,
-                                       void *program,
+                                           const app__rpc_config_t *config, uint32_t **interfaces,
+                                           uint32_t *count, sim_message_t *message);
+SIM_MUST_CHECK sim_err_t app__rpc_init(app__rpc_t *rpc, const app_context_t *context,
+                                       const app__rpc_config_t *config, const app__span_t *span,
+                                       const app__rpc_ops_t *ops, void *program,
                                        sim_message_t *message);
 void app__rpc_fini(app__rpc_t *rpc);
 void app__rpc_carry(app__rpc_t *rpc, sim_carry_t *carry);

@@ -32,17 +32,12 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX,
-                                            "application",
-                                            sizeof(app__sequencer_config_t),
-                                            attrs,
-                                            SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(app__sequencer_config_t),
+                                            attrs, SIM_COUNT_OF(attrs)};
 
 // -- the counter
 
-uint64_t app__sequencer_take(app__sequencer_t *sequencer,
-                             nic_core_t *core,
-                             uint32_t worker,
+uint64_t app__sequencer_take(app__sequencer_t *sequencer, nic_core_t *core, uint32_t worker,
                              uint32_t count)
 {
     const sim_time_t now_ps = nic_core_now_ps(core);
@@ -99,21 +94,15 @@ static const app__rpc_ops_t rpc_ops = {draw, serve, answered};
 
 // -- creation
 
-static sim_err_t sequencer_create(const app_context_t *context,
-                                  const void *config_void,
-                                  app_t **app,
-                                  sim_message_t *message)
+static sim_err_t sequencer_create(const app_context_t *context, const void *config_void,
+                                  app_t **app, sim_message_t *message)
 {
     const app__sequencer_config_t *const config = config_void;
     if (config->rpc.requests != SIM_AUTO) {
         // A number is kept, and sorted at the end.
-        const sim_err_t fits =
-            app__check_memory(context,
-                              "requests",
-                              (double)config->rpc.requests * (double)config->rpc.clients,
-                              2 * sizeof(uint64_t),
-                              "answers of all clients",
-                              message);
+        const sim_err_t fits = app__check_memory(
+            context, "requests", (double)config->rpc.requests * (double)config->rpc.clients,
+            2 * sizeof(uint64_t), "answers of all clients", message);
         if (fits != SIM_OK) {
             return fits;
         }
@@ -128,13 +117,8 @@ static sim_err_t sequencer_create(const app_context_t *context,
     sequencer->move_ps = config->move_ps;
     sequencer->requests = config->rpc.requests == SIM_AUTO ? UINT64_MAX : config->rpc.requests;
     const sim_err_t error = sequencer->version == APP__SEQUENCER_RPC
-                                ? app__rpc_init(&sequencer->rpc,
-                                                context,
-                                                &config->rpc,
-                                                &config->span,
-                                                &rpc_ops,
-                                                sequencer,
-                                                message)
+                                ? app__rpc_init(&sequencer->rpc, context, &config->rpc,
+                                                &config->span, &rpc_ops, sequencer, message)
                                 : app__spec_create(sequencer, context, config, message);
     if (error != SIM_OK) {
         sim_free(sequencer);

@@ -52,9 +52,7 @@ typedef struct app__sequencer {
 
 // Takes `count` numbers in a worker's turn and returns the first. The core waits until the line is
 // free and, if another core owns it, for its transfer.
-uint64_t app__sequencer_take(app__sequencer_t *sequencer,
-                             nic_core_t *core,
-                             uint32_t worker,
+uint64_t app__sequencer_take(app__sequencer_t *sequencer, nic_core_t *core, uint32_t worker,
                              uint32_t count);
 // Returns the number nearest to the last one that has this lower half. Simulated memory has no
 // contents, so a response carries only half of the number.
@@ -65,8 +63,7 @@ static inline uint64_t app__sequencer_near(const app__sequencer_got_t *got, uint
 void app__sequencer_keep(app__sequencer_got_t *got, uint64_t requests, uint64_t number);
 
 // sequencer_spec.c
-SIM_MUST_CHECK sim_err_t app__spec_create(app__sequencer_t *sequencer,
-                                          const app_context_t *context,
+SIM_MUST_CHECK sim_err_t app__spec_create(app__sequencer_t *sequencer, const app_context_t *context,
                                           const app__sequencer_config_t *config,
                                           sim_message_t *message);
 void app__spec_destroy(app__spec_t *spec);

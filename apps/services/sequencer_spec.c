@@ -84,17 +84,14 @@ static bool is_done(spec_worker_t *worker)
     return true;
 }
 
-static nic_send_wr_t response_to(const spec_worker_t *worker,
-                                 const nic_wc_t *request,
-                                 uint64_t number,
-                                 bool signaled)
+static nic_send_wr_t response_to(const spec_worker_t *worker, const nic_wc_t *request,
+                                 uint64_t number, bool signaled)
 {
     const bool guessed = request->imm_data == (uint32_t)(number >> 32);
     return (nic_send_wr_t){
         .opcode = NIC_WR_SEND_WITH_IMM,
         .send_flags = (uint32_t)NIC_SEND_INLINE | (signaled ? NIC_SEND_SIGNALED : 0u),
-        .sge = {worker->thread.machine->address,
-                guessed ? 0 : PAYLOAD_BYTES,
+        .sge = {worker->thread.machine->address, guessed ? 0 : PAYLOAD_BYTES,
                 app__machine_key(worker->thread.machine)},
         .imm_data = (uint32_t)number,
         .ud = {request->src_interface, request->src_qp, 0},
@@ -315,8 +312,7 @@ static bool add(nic_core_t *core, void *ctx)
         for (uint32_t i = 0; i < count; i++) {
             if (app__thread_succeeded(&client->thread, &wc[i])) {
                 answers++;
-                app__sequencer_keep(&sequencer->got[client->index],
-                                    sequencer->requests,
+                app__sequencer_keep(&sequencer->got[client->index], sequencer->requests,
                                     wc[i].atomic_original);
             }
         }
@@ -333,9 +329,7 @@ static bool add(nic_core_t *core, void *ctx)
             .opcode = NIC_WR_ATOMIC_FETCH_AND_ADD,
             .send_flags = NIC_SEND_SIGNALED,
             .sge = {client->thread.machine->address, 8, app__machine_key(client->thread.machine)},
-            .atomic = {client->spec->machines[0].address,
-                       1,
-                       0,
+            .atomic = {client->spec->machines[0].address, 1, 0,
                        app__machine_key(&client->spec->machines[0])},
         };
         app__post(client->qp, &wr);
@@ -368,12 +362,8 @@ static void make_worker_qps(app__spec_t *spec, uint32_t q)
     for (uint32_t w = 0; w < spec->worker_count; w++) {
         spec_worker_t *const worker = &spec->workers[w];
         worker->send_cqs[q] = app__thread_cq(&worker->thread);
-        worker->qps[q] = app__machine_qp_apart(&spec->machines[0],
-                                               NIC_QPT_UD,
-                                               worker->send_cqs[q],
-                                               worker->cq,
-                                               SEND_DEPTH,
-                                               receives);
+        worker->qps[q] = app__machine_qp_apart(&spec->machines[0], NIC_QPT_UD, worker->send_cqs[q],
+                                               worker->cq, SEND_DEPTH, receives);
         app__post_receives(worker->qps[q], &spec->machines[0], receives, RECEIVE_BYTES);
     }
 }
@@ -392,15 +382,10 @@ static void make_client(app__spec_t *spec, app__sequencer_t *sequencer, uint32_t
     if (!fetch) {
         client->send_cq = nic_cq_create(machine->endpoint->nic, QP_DEPTH, NULL, NULL);
         sim_timer_init_background(&client->timeout, client_timeout);
-        sim_timer_arm(machine->endpoint->node,
-                      &client->timeout,
+        sim_timer_arm(machine->endpoint->node, &client->timeout,
                       spec->span.start_ps + spec->timeout_ps);
-        client->qp = app__machine_qp_apart(machine,
-                                           NIC_QPT_UD,
-                                           client->send_cq,
-                                           client->cq,
-                                           QP_DEPTH,
-                                           2 * spec->window);
+        client->qp = app__machine_qp_apart(machine, NIC_QPT_UD, client->send_cq, client->cq,
+                                           QP_DEPTH, 2 * spec->window);
         return;
     }
     nic_cq_t *const unused = nic_cq_create(spec->machines[0].endpoint->nic, 1, NULL, NULL);
@@ -408,21 +393,16 @@ static void make_client(app__spec_t *spec, app__sequencer_t *sequencer, uint32_t
     app__join(client->qp, app__machine_qp(&spec->machines[0], NIC_QPT_RC, unused, 1, 0));
 }
 
-sim_err_t app__spec_create(app__sequencer_t *sequencer,
-                           const app_context_t *context,
-                           const app__sequencer_config_t *config,
-                           sim_message_t *message)
+sim_err_t app__spec_create(app__sequencer_t *sequencer, const app_context_t *context,
+                           const app__sequencer_config_t *config, sim_message_t *message)
 {
     const app__rpc_config_t *const rpc = &config->rpc;
     uint32_t *interfaces = NULL;
     uint32_t count = 0;
     if (rpc->window > APP__RPC_COLLECT_MAX) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "window",
+        return sim_fail_about(message, SIM_ERR_RANGE, "window",
                               " is %" PRIu64 ", expected at most %u unless version is rpc",
-                              rpc->window,
-                              APP__RPC_COLLECT_MAX);
+                              rpc->window, APP__RPC_COLLECT_MAX);
     }
     const sim_err_t error = app__rpc_machines(context, rpc, &interfaces, &count, message);
     if (error != SIM_OK) {

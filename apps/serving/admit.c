@@ -46,8 +46,8 @@ static double tpot_ps(const app__serving_t *serving, uint32_t number)
         .context = serving->held[course->decode] / runs +
                    app__serving_request(serving, number)->prompt_tokens,
     };
-    return (
-        double)app__served_step_ps(&serving->served, &serving->nodes[course->decode].gpus, &step);
+    return (double)app__served_step_ps(&serving->served, &serving->nodes[course->decode].gpus,
+                                       &step);
 }
 
 bool app__serving_admits(const app__serving_t *serving, uint32_t number)

@@ -19,13 +19,10 @@ static sim_err_t set_flows(app__serving_t *serving, sim_message_t *message)
     SIM_CHECK(from > 0 && to > 0);
     const uint64_t flows = from > to ? from : to;
     if (flows % from != 0 || flows % to != 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "decode-tp",
+        return sim_fail_about(message, SIM_ERR_RANGE, "decode-tp",
                               " is %" PRIu64 " beside tp %" PRIu64
                               ", expected that one is a multiple of the other",
-                              to,
-                              from);
+                              to, from);
     }
     // Each GPU of the decode node needs the heads that it computes with.
     const uint64_t shares = app__served_kv_shares(&serving->served);
@@ -44,28 +41,21 @@ static sim_err_t set_memory(app__serving_t *serving, sim_message_t *message)
             app__serving_kv_memory(&serving->config, &serving->served, &node->gpus);
         node->pages = bytes / (node->gpus.kv_token_bytes * serving->config.page_tokens);
         if (node->pages == 0 && serving->config.kv_bytes != SIM_AUTO) {
-            return sim_fail_about(message,
-                                  SIM_ERR_RANGE,
-                                  "kv-memory",
+            return sim_fail_about(message, SIM_ERR_RANGE, "kv-memory",
                                   ": %" PRIu64 " bytes hold no page of KV data, which are %" PRIu64
                                   " bytes, expected more, or fewer page-tokens",
-                                  bytes,
-                                  node->gpus.kv_token_bytes * serving->config.page_tokens);
+                                  bytes, node->gpus.kv_token_bytes * serving->config.page_tokens);
         }
         if (node->pages == 0) {
-            return sim_fail_about(message,
-                                  SIM_ERR_RANGE,
-                                  node->decodes ? "decode-tp" : "tp",
-                                  ": the memory of %" PRIu64
-                                  " GPU%s has no room for a page of KV data beside the "
-                                  "weights of %s (%.1f GB), expected more GPUs, or kv-memory",
-                                  node->gpus.count * node->place.stages,
-                                  sim_plural(node->gpus.count * node->place.stages),
-                                  serving->served.sizes.name,
-                                  (double)app__served_weight_bytes(&serving->served,
-                                                                   serving->config.value_bytes,
-                                                                   node->gpus.expert_nodes) /
-                                      1e9);
+            return sim_fail_about(
+                message, SIM_ERR_RANGE, node->decodes ? "decode-tp" : "tp",
+                ": the memory of %" PRIu64 " GPU%s has no room for a page of KV data beside the "
+                "weights of %s (%.1f GB), expected more GPUs, or kv-memory",
+                node->gpus.count * node->place.stages,
+                sim_plural(node->gpus.count * node->place.stages), serving->served.sizes.name,
+                (double)app__served_weight_bytes(&serving->served, serving->config.value_bytes,
+                                                 node->gpus.expert_nodes) /
+                    1e9);
         }
     }
     return SIM_OK;
@@ -83,9 +73,7 @@ static sim_err_t set_places(app__serving_t *serving, sim_message_t *message)
         const uint64_t bytes = serving->requests.items[i].prompt_tokens * serving->flow_unit_bytes;
         serving->stage_bytes += (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
         if (serving->stage_bytes * serving->host_scale > APP__SERVING_PLACE_BYTES / 2) {
-            return sim_fail_about(message,
-                                  SIM_ERR_RANGE,
-                                  "requests",
+            return sim_fail_about(message, SIM_ERR_RANGE, "requests",
                                   ": the KV data of all prompts is above 256 TiB, expected fewer "
                                   "or shorter requests");
         }
@@ -104,8 +92,7 @@ static uint64_t step_tokens_max(const app__serving_t *serving)
 
 // Returns the activations of a GPU that other hosts write in a step of so many tokens: to experts,
 // to the next stage, or in an all-reduce.
-static uint64_t activation_bytes(const app__serving_t *serving,
-                                 const app__serving_node_t *node,
+static uint64_t activation_bytes(const app__serving_t *serving, const app__serving_node_t *node,
                                  uint64_t tokens)
 {
     const uint64_t layers = serving->served.sizes.layers / serving->layer_groups + 1;
@@ -130,13 +117,10 @@ static sim_err_t set_exchanges(app__serving_t *serving, sim_message_t *message)
     for (uint32_t n = 0; n < serving->node_count; n++) {
         const uint64_t nodes = serving->nodes[n].gpus.expert_nodes;
         if (nodes > 1 && sizes->experts % nodes != 0) {
-            return sim_fail_about(message,
-                                  SIM_ERR_RANGE,
-                                  "experts",
+            return sim_fail_about(message, SIM_ERR_RANGE, "experts",
                                   ": %" PRIu64 " experts do not spread evenly over %" PRIu64
                                   " nodes, expected a divisor of the experts, or `experts: node`",
-                                  sizes->experts,
-                                  nodes);
+                                  sizes->experts, nodes);
         }
         const uint64_t bytes = activation_bytes(serving, &serving->nodes[n], tokens);
         if (bytes > 0) {
@@ -159,14 +143,10 @@ static sim_err_t set_nics(app__serving_t *serving, sim_message_t *message)
         serving->nic_count += node->nics;
         if (n < serving->node_count && storage > 0) {
             if (storage >= node->nics) {
-                return sim_fail_about(message,
-                                      SIM_ERR_RANGE,
-                                      "storage-nics",
+                return sim_fail_about(message, SIM_ERR_RANGE, "storage-nics",
                                       " is %" PRIu64 ", and host %s has %u NIC%s; expected that "
                                       "some remain for the GPUs",
-                                      storage,
-                                      node->station->host->sim.name,
-                                      node->nics,
+                                      storage, node->station->host->sim.name, node->nics,
                                       sim_plural(node->nics));
             }
             node->storage_nics = (uint32_t)storage;
@@ -178,10 +158,7 @@ static sim_err_t set_nics(app__serving_t *serving, sim_message_t *message)
 // -- nodes
 
 // Appends a location to a priority matrix: one NIC, or several from `nic` on; others are available.
-static char *add_location(char *text,
-                          const app__serving_node_t *node,
-                          uint32_t place,
-                          uint32_t nic,
+static char *add_location(char *text, const app__serving_node_t *node, uint32_t place, uint32_t nic,
                           uint32_t nics)
 {
     char *lists[2] = {sim_strdup(""), sim_strdup("")};
@@ -193,12 +170,8 @@ static char *add_location(char *text,
     }
     char *const location =
         place == APP__SERVING_HOST ? sim_strdup("cpu:0") : sim_format("cuda:%u", place);
-    char *const longer = sim_format("%s%s\"%s\": [[%s], [%s]]",
-                                    text,
-                                    text[1] == '\0' ? "" : ", ",
-                                    location,
-                                    lists[0],
-                                    lists[1]);
+    char *const longer = sim_format("%s%s\"%s\": [[%s], [%s]]", text, text[1] == '\0' ? "" : ", ",
+                                    location, lists[0], lists[1]);
     sim_free(location);
     sim_free(lists[0]);
     sim_free(lists[1]);
@@ -219,34 +192,26 @@ static char *matrix_of(const app__serving_node_t *node)
     return whole;
 }
 
-static sim_err_t add_memory(const app__serving_t *serving,
-                            const app__serving_node_t *node,
+static sim_err_t add_memory(const app__serving_t *serving, const app__serving_node_t *node,
                             sim_message_t *message)
 {
     sim_err_t error = SIM_OK;
     for (uint32_t gpu = 0; gpu < node->place.gpus && error == SIM_OK; gpu++) {
         char *const location = sim_format("cuda:%u", gpu);
-        error = app__mc_register_location(node->engine,
-                                          location,
-                                          0,
-                                          app__serving_address(node, gpu),
-                                          serving->stage_bytes,
-                                          message);
+        error =
+            app__mc_register_location(node->engine, location, 0, app__serving_address(node, gpu),
+                                      serving->stage_bytes, message);
         sim_free(location);
     }
     if (error == SIM_OK && serving->storage_count > 0) {
-        error = app__mc_register_location(node->engine,
-                                          "cpu:0",
-                                          0,
+        error = app__mc_register_location(node->engine, "cpu:0", 0,
                                           app__serving_address(node, APP__SERVING_HOST),
-                                          serving->stage_bytes * serving->host_scale,
-                                          message);
+                                          serving->stage_bytes * serving->host_scale, message);
     }
     return error;
 }
 
-static sim_err_t make_engine(app__serving_t *serving,
-                             app__serving_node_t *node,
+static sim_err_t make_engine(app__serving_t *serving, app__serving_node_t *node,
                              sim_message_t *message)
 {
     char *const matrix = matrix_of(node);
@@ -254,13 +219,9 @@ static sim_err_t make_engine(app__serving_t *serving,
     if (settings.verify_stride_bytes == SIM_AUTO) {
         settings.verify_stride_bytes = PAGE_BYTES;
     }
-    sim_err_t error = app_mooncake_create(serving->cluster,
-                                          node->station->host,
-                                          node->station->host->sim.name,
-                                          matrix,
-                                          &settings,
-                                          &node->engine,
-                                          message);
+    sim_err_t error =
+        app_mooncake_create(serving->cluster, node->station->host, node->station->host->sim.name,
+                            matrix, &settings, &node->engine, message);
     sim_free(matrix);
     if (error == SIM_OK) {
         error = add_memory(serving, node, message);
@@ -271,10 +232,8 @@ static sim_err_t make_engine(app__serving_t *serving,
     return error;
 }
 
-static sim_err_t read_times(app__serving_t *serving,
-                            const app_context_t *context,
-                            const app__serving_config_t *config,
-                            sim_message_t *message)
+static sim_err_t read_times(app__serving_t *serving, const app_context_t *context,
+                            const app__serving_config_t *config, sim_message_t *message)
 {
     const char *const own = config->decode_times[0] == '\0' ? config->times : config->decode_times;
     const char *const names[2] = {config->times, own};
@@ -324,10 +283,8 @@ static void sort_hosts(const app__serving_t *serving, net_node_t **hosts)
     sim_free(named);
 }
 
-static sim_err_t find_hosts(const app__serving_t *serving,
-                            const app_context_t *context,
-                            const app__serving_config_t *config,
-                            net_node_t **hosts,
+static sim_err_t find_hosts(const app__serving_t *serving, const app_context_t *context,
+                            const app__serving_config_t *config, net_node_t **hosts,
                             sim_message_t *message)
 {
     app__places_t places;
@@ -341,19 +298,13 @@ static sim_err_t find_hosts(const app__serving_t *serving,
         char *const members =
             more > 0 ? sim_format(", and %u further hosts of nodes with pp or tp-hosts", more)
                      : sim_strdup("");
-        error = sim_fail_about(message,
-                               SIM_ERR_RANGE,
-                               "hosts",
+        error = sim_fail_about(message, SIM_ERR_RANGE, "hosts",
                                "%s %u host%s, expected at least %" PRIu64
                                ": a router, %u prefill, %u decode and %u storage nodes%s",
                                strcmp(config->hosts, "*") == 0 ? ": the network has" : " names",
-                               places.host_count,
-                               sim_plural(places.host_count),
-                               wanted,
-                               serving->prefill_count,
-                               serving->node_count - serving->prefill_count,
-                               serving->storage_count,
-                               members);
+                               places.host_count, sim_plural(places.host_count), wanted,
+                               serving->prefill_count, serving->node_count - serving->prefill_count,
+                               serving->storage_count, members);
         sim_free(members);
     }
     size_t count = 0;
@@ -371,10 +322,8 @@ static sim_err_t find_hosts(const app__serving_t *serving,
     return error;
 }
 
-static sim_err_t build(app__serving_t *serving,
-                       const app_context_t *context,
-                       const app__serving_config_t *config,
-                       net_node_t *const *hosts,
+static sim_err_t build(app__serving_t *serving, const app_context_t *context,
+                       const app__serving_config_t *config, net_node_t *const *hosts,
                        sim_message_t *message)
 {
     const uint32_t all = serving->all_count;
@@ -451,23 +400,18 @@ static void set_attempts(app__serving_t *serving)
 }
 
 // Refuses or notes what has no effect beside other attributes.
-static sim_err_t check_effects(const app_context_t *context,
-                               const app__serving_config_t *config,
+static sim_err_t check_effects(const app_context_t *context, const app__serving_config_t *config,
                                sim_message_t *message)
 {
     if ((config->cache == APP__SERVING_STORE) != (config->storage > 0)) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              config->storage > 0 ? "cache" : "storage",
+        return sim_fail_about(message, SIM_ERR_INVALID, config->storage > 0 ? "cache" : "storage",
                               config->storage > 0
                                   ? ": storage nodes are used with `cache: store` only, expected "
                                     "it, or `storage: 0`"
                                   : ": `cache: store` needs storage nodes, expected 1 or more");
     }
     if (config->storage_path != APP__SERVING_DIRECT && config->storage == 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "storage-path",
+        return sim_fail_about(message, SIM_ERR_INVALID, "storage-path",
                               " is a way from storage nodes, expected `direct` without them");
     }
     const bool stages = config->pp > 1 || (config->decode_pp != SIM_AUTO && config->decode_pp > 1);
@@ -478,10 +422,8 @@ static sim_err_t check_effects(const app_context_t *context,
     return SIM_OK;
 }
 
-static sim_err_t prepare(app__serving_t *serving,
-                         const app_context_t *context,
-                         const app__serving_config_t *config,
-                         sim_message_t *message)
+static sim_err_t prepare(app__serving_t *serving, const app_context_t *context,
+                         const app__serving_config_t *config, sim_message_t *message)
 {
     sim_err_t error = check_effects(context, config, message);
     if (error == SIM_OK) {
@@ -497,10 +439,7 @@ static sim_err_t prepare(app__serving_t *serving,
     if (error == SIM_OK) {
         const uint64_t each_bytes =
             serving->attempts * (sizeof(app__serving_course_t) + sizeof(app__serving_seat_t)) + 48;
-        error = app__requests_create(context,
-                                     &config->requests,
-                                     each_bytes,
-                                     &serving->requests,
+        error = app__requests_create(context, &config->requests, each_bytes, &serving->requests,
                                      message);
     }
     if (error != SIM_OK) {
@@ -524,16 +463,12 @@ static sim_err_t prepare(app__serving_t *serving,
     return error == SIM_OK ? set_exchanges(serving, message) : error;
 }
 
-static sim_err_t serving_create(const app_context_t *context,
-                                const void *config_void,
-                                app_t **app,
+static sim_err_t serving_create(const app_context_t *context, const void *config_void, app_t **app,
                                 sim_message_t *message)
 {
     const app__serving_config_t *const config = config_void;
     if (context->mooncake_codec == NULL) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "hosts",
+        return sim_fail_about(message, SIM_ERR_INVALID, "hosts",
                               ": this program has no codec for Mooncake's descriptions, expected "
                               "one in app_context_t");
     }

@@ -83,12 +83,8 @@ static void mark_begin(app__serving_job_t *job)
         course->began_ps = now_ps;
         if (job->prefills) {
             const uint64_t words[3] = {job->node->index, 0, 0};
-            app__serving_tell(serving,
-                              job->node->station,
-                              1 + job->peer,
-                              APP__SERVING_RESERVE,
-                              job->number,
-                              words);
+            app__serving_tell(serving, job->node->station, 1 + job->peer, APP__SERVING_RESERVE,
+                              job->number, words);
         }
     }
 }

@@ -40,8 +40,7 @@ void app__serving_cache_fini(app__serving_t *serving)
 }
 
 // Returns the tokens of a prompt whose KV data a cache has. One token is always computed.
-static uint64_t tokens_in(const app__serving_t *serving,
-                          const app__mooncake_prefix_t *cache,
+static uint64_t tokens_in(const app__serving_t *serving, const app__mooncake_prefix_t *cache,
                           uint32_t number)
 {
     const app__request_t *const request = app__serving_request(serving, number);
@@ -59,8 +58,7 @@ uint64_t app__serving_cached(const app__serving_t *serving, uint32_t node, uint3
     return serving->caches == NULL ? 0 : tokens_in(serving, serving->caches[node], number);
 }
 
-void app__serving_find_cached(const app__serving_t *serving,
-                              uint32_t number,
+void app__serving_find_cached(const app__serving_t *serving, uint32_t number,
                               app__serving_cached_t *cached)
 {
     const uint32_t prefill = serving->courses[number].prefill;
@@ -126,12 +124,8 @@ static uint64_t flow_bytes(const app__serving_transfer_t *transfer, uint64_t tok
 }
 
 // Moves tokens between a node and all storage nodes, which hold equal parts.
-static uint32_t move_stored(app__serving_node_t *node,
-                            uint32_t number,
-                            uint64_t tokens,
-                            bool reads,
-                            app__serving_moved_fn fn,
-                            void *ctx)
+static uint32_t move_stored(app__serving_node_t *node, uint32_t number, uint64_t tokens, bool reads,
+                            app__serving_moved_fn fn, void *ctx)
 {
     const app__serving_t *const serving = node->serving;
     for (uint32_t s = 0; s < serving->storage_count; s++) {
@@ -151,12 +145,8 @@ static uint32_t move_stored(app__serving_node_t *node,
 }
 
 // Reads tokens from the host of another node that has the same place in it.
-static void read_from(app__serving_node_t *node,
-                      uint32_t number,
-                      uint64_t tokens,
-                      uint32_t leader,
-                      app__serving_moved_fn fn,
-                      void *ctx)
+static void read_from(app__serving_node_t *node, uint32_t number, uint64_t tokens, uint32_t leader,
+                      app__serving_moved_fn fn, void *ctx)
 {
     const app__serving_t *const serving = node->serving;
     app__serving_transfer_t transfer = {
@@ -187,20 +177,14 @@ void app__serving_fetch(app__serving_job_t *job)
     const app__serving_t *const serving = node->serving;
     if (job->through_decode) {
         const uint64_t words[3] = {job->to_fetch, node->index, 0};
-        app__serving_tell(serving,
-                          node->station,
-                          1 + job->peer,
-                          APP__SERVING_FETCH,
-                          job->number,
+        app__serving_tell(serving, node->station, 1 + job->peer, APP__SERVING_FETCH, job->number,
                           words);
         return;
     }
     const bool peer = job->source < serving->node_count;
     job->under_way = (peer ? 1 : serving->storage_count) + node->place.host_count - 1;
-    app__serving_tell_members(node,
-                              APP__SERVING_PART_READ,
-                              job->number | (uint64_t)job->source << 32,
-                              job->to_fetch);
+    app__serving_tell_members(node, APP__SERVING_PART_READ,
+                              job->number | (uint64_t)job->source << 32, job->to_fetch);
     if (peer) {
         read_from(node, job->number, job->to_fetch, job->source, fetched, job);
     } else {
@@ -251,26 +235,17 @@ static void errand_done(void *ctx, uint64_t bytes, bool good)
     }
     const uint64_t words[3] = {errand->failed ? 1 : 0, 0, 0};
     if (errand->inside) {
-        app__serving_tell_inside(node,
-                                 errand->prefill,
-                                 APP__SERVING_PART_GOT,
-                                 errand->number,
+        app__serving_tell_inside(node, errand->prefill, APP__SERVING_PART_GOT, errand->number,
                                  words[0]);
     } else {
-        app__serving_tell(node->serving,
-                          node->station,
-                          1 + errand->prefill,
-                          APP__SERVING_FETCHED,
-                          errand->number,
-                          words);
+        app__serving_tell(node->serving, node->station, 1 + errand->prefill, APP__SERVING_FETCHED,
+                          errand->number, words);
     }
     app__mc_chain_remove(&node->errands, &errand->link);
     sim_free(errand);
 }
 
-void app__serving_on_fetch(app__serving_node_t *node,
-                           uint32_t number,
-                           uint64_t tokens,
+void app__serving_on_fetch(app__serving_node_t *node, uint32_t number, uint64_t tokens,
                            uint32_t prefill)
 {
     errand_t *const errand = sim_alloc(sizeof(*errand));
@@ -284,9 +259,7 @@ void app__serving_on_fetch(app__serving_node_t *node,
     (void)move_stored(node, number, tokens, true, errand_done, errand);
 }
 
-void app__serving_fetch_part(app__serving_node_t *node,
-                             uint32_t number,
-                             uint64_t tokens,
+void app__serving_fetch_part(app__serving_node_t *node, uint32_t number, uint64_t tokens,
                              uint32_t source)
 {
     const bool peer = source < node->serving->node_count;

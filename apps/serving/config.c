@@ -220,10 +220,7 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-const sim_attr_table_t app__serving_attrs = {PREFIX,
-                                             "application",
-                                             sizeof(TYPE),
-                                             attrs,
+const sim_attr_table_t app__serving_attrs = {PREFIX, "application", sizeof(TYPE), attrs,
                                              SIM_COUNT_OF(attrs)};
 
 static double real_of(sim_ratio_t ratio)
@@ -241,29 +238,22 @@ static sim_err_t check_heads(const app__served_t *served, sim_message_t *message
 {
     const app__model_t *const sizes = &served->sizes;
     if (sizes->hidden % sizes->heads != 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "heads",
+        return sim_fail_about(message, SIM_ERR_RANGE, "heads",
                               ": %" PRIu64 " heads in a width of %" PRIu64
                               ", expected a divisor of the width",
-                              sizes->heads,
-                              sizes->hidden);
+                              sizes->heads, sizes->hidden);
     }
     if (served->kv_rank == 0 && sizes->heads % sizes->kv_heads != 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "kv-heads",
+        return sim_fail_about(message, SIM_ERR_RANGE, "kv-heads",
                               ": %" PRIu64 " heads of keys and values beside %" PRIu64
                               " heads, expected a divisor of the heads",
-                              sizes->kv_heads,
-                              sizes->heads);
+                              sizes->kv_heads, sizes->heads);
     }
     return SIM_OK;
 }
 
 // Refuses numbers of GPUs over which the heads of a layer do not spread evenly.
-static sim_err_t check_parallelism(const app__serving_config_t *config,
-                                   const app__served_t *served,
+static sim_err_t check_parallelism(const app__serving_config_t *config, const app__served_t *served,
                                    sim_message_t *message)
 {
     const app__model_t *const sizes = &served->sizes;
@@ -274,56 +264,40 @@ static sim_err_t check_parallelism(const app__serving_config_t *config,
         const uint64_t heads = sizes->kv_heads;
         const bool latent = served->kv_rank > 0;
         if (sizes->heads % counts[i] != 0) {
-            return sim_fail_about(message,
-                                  SIM_ERR_RANGE,
-                                  attribute,
+            return sim_fail_about(message, SIM_ERR_RANGE, attribute,
                                   ": %" PRIu64 " GPU%s share the %" PRIu64
                                   " heads of %s, expected a divisor of the heads",
-                                  counts[i],
-                                  sim_plural(counts[i]),
-                                  sizes->heads,
-                                  sizes->name);
+                                  counts[i], sim_plural(counts[i]), sizes->heads, sizes->name);
         }
         if (!latent && heads % counts[i] != 0 && counts[i] % heads != 0) {
-            return sim_fail_about(message,
-                                  SIM_ERR_RANGE,
-                                  attribute,
+            return sim_fail_about(message, SIM_ERR_RANGE, attribute,
                                   ": %" PRIu64 " GPU%s share %" PRIu64
                                   " heads of keys and values, expected a divisor or a multiple of "
                                   "them",
-                                  counts[i],
-                                  sim_plural(counts[i]),
-                                  heads);
+                                  counts[i], sim_plural(counts[i]), heads);
         }
     }
     return SIM_OK;
 }
 
 // Refuses settings that would have no effect.
-static sim_err_t check_effects(const app__serving_config_t *config,
-                               const app__served_t *served,
+static sim_err_t check_effects(const app__serving_config_t *config, const app__served_t *served,
                                sim_message_t *message)
 {
     if (config->experts == 1 && served->sizes.experts == 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "experts",
+        return sim_fail_about(message, SIM_ERR_INVALID, "experts",
                               ": %s has no experts, expected `experts: node`, or a model with "
                               "experts such as mixtral-8x7b",
                               served->sizes.name);
     }
     if (config->transport == APP__SERVING_MOONCAKE && config->priority != SIM_AUTO) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "kv-priority",
+        return sim_fail_about(message, SIM_ERR_INVALID, "kv-priority",
                               ": %" PRIu64 ", expected auto with `transport: mooncake`, whose "
                               "engine sends in the class of nic.priority",
                               config->priority);
     }
     if (config->decode == 0 && config->decode_tp != SIM_AUTO && config->decode_tp != config->tp) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "decode-tp",
+        return sim_fail_about(message, SIM_ERR_INVALID, "decode-tp",
                               ": %" PRIu64 ", expected auto or tp with `decode: 0`, where prefill "
                               "nodes decode",
                               config->decode_tp);
@@ -331,8 +305,7 @@ static sim_err_t check_effects(const app__serving_config_t *config,
     return SIM_OK;
 }
 
-sim_err_t app__serving_model(const app__serving_config_t *config,
-                             app__served_t *served,
+sim_err_t app__serving_model(const app__serving_config_t *config, app__served_t *served,
                              sim_message_t *message)
 {
     app__served_model(config->model, served);
@@ -355,11 +328,8 @@ sim_err_t app__serving_model(const app__serving_config_t *config,
     return error == SIM_OK ? check_effects(config, served, message) : error;
 }
 
-void app__serving_gpus(const app__serving_config_t *config,
-                       const app__served_t *served,
-                       const app__serving_shape_t *shape,
-                       uint64_t nodes,
-                       app__gpus_t *gpus)
+void app__serving_gpus(const app__serving_config_t *config, const app__served_t *served,
+                       const app__serving_shape_t *shape, uint64_t nodes, app__gpus_t *gpus)
 {
     const uint64_t layers = served->sizes.layers;
     const uint64_t most = (layers + shape->stages - 1) / shape->stages;
@@ -378,8 +348,7 @@ void app__serving_gpus(const app__serving_config_t *config,
     };
 }
 
-uint64_t app__serving_kv_memory(const app__serving_config_t *config,
-                                const app__served_t *served,
+uint64_t app__serving_kv_memory(const app__serving_config_t *config, const app__served_t *served,
                                 const app__gpus_t *gpus)
 {
     if (config->kv_bytes != SIM_AUTO) {

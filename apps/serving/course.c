@@ -104,20 +104,12 @@ static uint32_t number_of(const app__serving_t *serving, uint32_t index)
                : index + serving->all_count - serving->node_count - serving->storage_count;
 }
 
-static void tell_operation(const app__serving_node_t *node,
-                           uint32_t number,
-                           const app__serving_operation_t *own,
-                           app_operation_fn fn,
-                           void *ctx)
+static void tell_operation(const app__serving_node_t *node, uint32_t number,
+                           const app__serving_operation_t *own, app_operation_fn fn, void *ctx)
 {
-    static const char *const names[] = {"prefill",
-                                        "decode",
-                                        "prefill and decode",
-                                        "KV data",
-                                        "cached KV data",
-                                        "experts",
-                                        "tensor parallelism",
-                                        "pipeline"};
+    static const char *const names[] = {
+        "prefill",        "decode",  "prefill and decode", "KV data",
+        "cached KV data", "experts", "tensor parallelism", "pipeline"};
     const app_operation_t operation = {
         .rank = app__serving_number_of(node),
         .number = number,
@@ -216,11 +208,8 @@ static const app__serving_course_t *served_course(const app__serving_t *serving,
     return best;
 }
 
-static void add_served(const app__serving_t *serving,
-                       const app__serving_course_t *course,
-                       uint32_t number,
-                       app__serving_report_t *report,
-                       sums_t *sums)
+static void add_served(const app__serving_t *serving, const app__serving_course_t *course,
+                       uint32_t number, app__serving_report_t *report, sums_t *sums)
 {
     const app__request_t *const request = &serving->requests.items[number];
     const sim_time_t first_ps = first_of(serving, course);
@@ -445,8 +434,7 @@ static void serving_fill(const void *object, void *report_void)
 }
 
 // Warns of failures that came when the last request had ended: nothing of them is in the results.
-static void warn_late(const app__serving_t *serving,
-                      void (*write)(const char *text, void *ctx),
+static void warn_late(const app__serving_t *serving, void (*write)(const char *text, void *ctx),
                       void *ctx)
 {
     sim_time_t last_ps = 0;
@@ -459,8 +447,7 @@ static void warn_late(const app__serving_t *serving,
         if (failure->at_ps > last_ps) {
             char *const text = sim_format("warning: serving: %s fails at %.6g s, but the last "
                                           "request ended at %.6g s\n",
-                                          failure->host->sim.name,
-                                          (double)failure->at_ps / 1e12,
+                                          failure->host->sim.name, (double)failure->at_ps / 1e12,
                                           (double)last_ps / 1e12);
             write(text, ctx);
             sim_free(text);
@@ -483,8 +470,7 @@ void app__serving_warn(const app_t *app, void (*write)(const char *text, void *c
         char *const text =
             sim_format("warning: serving: %" PRIu64 " request%s refused, since the KV data "
                        "does not fit into the memory of a node\n",
-                       serving->too_long,
-                       serving->too_long == 1 ? " was" : "s were");
+                       serving->too_long, serving->too_long == 1 ? " was" : "s were");
         write(text, ctx);
         sim_free(text);
     }
@@ -492,8 +478,7 @@ void app__serving_warn(const app_t *app, void (*write)(const char *text, void *c
         char *const text =
             sim_format("warning: serving: %" PRIu64 " request%s failed, since KV data or "
                        "messages could not be moved, or no node was left\n",
-                       failed,
-                       sim_plural(failed));
+                       failed, sim_plural(failed));
         write(text, ctx);
         sim_free(text);
     }
@@ -502,8 +487,7 @@ void app__serving_warn(const app_t *app, void (*write)(const char *text, void *c
             "warning: serving: the router was not told of the end of %" PRIu64
             " request%s, since messages to its host were lost for 30 s; it waits for them, so "
             "the run does not end by itself\n",
-            untold,
-            sim_plural(untold));
+            untold, sim_plural(untold));
         write(text, ctx);
         sim_free(text);
     }

@@ -31,8 +31,7 @@ static char *room_of(const app__serving_node_t *node)
 }
 
 // Says how many requests a run will refuse, since their KV data fits into no node.
-static void say_refused(const app__serving_t *serving,
-                        void (*write)(const char *text, void *ctx),
+static void say_refused(const app__serving_t *serving, void (*write)(const char *text, void *ctx),
                         void *ctx)
 {
     uint64_t refused = 0;
@@ -40,41 +39,34 @@ static void say_refused(const app__serving_t *serving,
         refused += !app__serving_fits(serving, i);
     }
     if (refused > 0) {
-        say(write,
-            ctx,
+        say(write, ctx,
             sim_format("a run refuses %" PRIu64 " request%s, whose KV data does not fit into the "
                        "memory of a node: expected shorter requests, a larger kv-memory or "
                        "more GPUs\n",
-                       refused,
-                       sim_plural(refused)));
+                       refused, sim_plural(refused)));
     }
 }
 
 #define PLACED 4u // nodes whose hosts are told
 
 // Says which hosts and layers the stages of a node have.
-static void say_place(const app__serving_t *serving,
-                      uint32_t leader,
-                      void (*write)(const char *text, void *ctx),
-                      void *ctx)
+static void say_place(const app__serving_t *serving, uint32_t leader,
+                      void (*write)(const char *text, void *ctx), void *ctx)
 {
     const app__serving_place_t *const place = &serving->nodes[leader].place;
     char *text =
-        sim_format("%s node %u:",
-                   leader >= serving->prefill_count ? "decode" : "prefill",
+        sim_format("%s node %u:", leader >= serving->prefill_count ? "decode" : "prefill",
                    leader >= serving->prefill_count ? leader - serving->prefill_count : leader);
     for (uint32_t i = 0; i < place->host_count; i++) {
         const app__serving_node_t *const host =
             &serving->nodes[app__serving_host_of(serving, leader, i)];
         const char *const name = host->station->host->sim.name;
-        char *const longer = host->place.rank > 0
-                                 ? sim_format("%s %s", text, name)
-                                 : sim_format("%s%s layers %" PRIu64 " to %" PRIu64 " on %s",
-                                              text,
-                                              i > 0 ? ";" : "",
-                                              host->place.first_layer,
-                                              host->place.first_layer + host->place.layers - 1,
-                                              name);
+        char *const longer =
+            host->place.rank > 0
+                ? sim_format("%s %s", text, name)
+                : sim_format("%s%s layers %" PRIu64 " to %" PRIu64 " on %s", text, i > 0 ? ";" : "",
+                             host->place.first_layer,
+                             host->place.first_layer + host->place.layers - 1, name);
         sim_free(text);
         text = longer;
     }
@@ -84,8 +76,7 @@ static void say_place(const app__serving_t *serving,
 }
 
 // Says where the nodes with several hosts are: the first ones of each kind.
-static void say_places(const app__serving_t *serving,
-                       void (*write)(const char *text, void *ctx),
+static void say_places(const app__serving_t *serving, void (*write)(const char *text, void *ctx),
                        void *ctx)
 {
     const uint32_t firsts[2] = {0, serving->prefill_count};
@@ -100,8 +91,7 @@ static void say_places(const app__serving_t *serving,
             say_place(serving, n, write, ctx);
         }
         if (count > PLACED) {
-            say(write,
-                ctx,
+            say(write, ctx,
                 sim_format("%u further nodes follow in the same way\n", count - PLACED));
         }
     }
@@ -112,55 +102,38 @@ void app__serving_describe(const app_t *app, void (*write)(const char *text, voi
     const app__serving_t *const serving = (const app__serving_t *)(const void *)app;
     const app__serving_node_t *const prefill = &serving->nodes[0];
     const app__serving_node_t *const decode = &serving->nodes[serving->node_count - 1];
-    say(write,
-        ctx,
+    say(write, ctx,
         sim_format("%u request%s with %" PRIu64 " token%s of prompts and %" PRIu64 " of outputs\n",
-                   serving->requests.count,
-                   sim_plural(serving->requests.count),
-                   serving->requests.prompt_tokens,
-                   sim_plural(serving->requests.prompt_tokens),
+                   serving->requests.count, sim_plural(serving->requests.count),
+                   serving->requests.prompt_tokens, sim_plural(serving->requests.prompt_tokens),
                    serving->requests.output_tokens));
     say_refused(serving, write, ctx);
-    const uint64_t weights = app__served_weight_bytes(&serving->served,
-                                                      serving->config.value_bytes,
+    const uint64_t weights = app__served_weight_bytes(&serving->served, serving->config.value_bytes,
                                                       prefill->gpus.expert_nodes);
-    say(write,
-        ctx,
+    say(write, ctx,
         sim_format("%s: %.1f GB of weights in a node, %" PRIu64 " bytes of KV data for a token\n",
-                   serving->served.sizes.name,
-                   (double)weights / 1e9,
+                   serving->served.sizes.name, (double)weights / 1e9,
                    prefill->gpus.kv_token_bytes));
     char *room = room_of(prefill);
-    say(write,
-        ctx,
+    say(write, ctx,
         sim_format("%u prefill node%s: %s; a prompt of %u tokens takes %.3g ms\n",
-                   serving->prefill_count,
-                   sim_plural(serving->prefill_count),
-                   room,
-                   PROMPT_TOKENS,
+                   serving->prefill_count, sim_plural(serving->prefill_count), room, PROMPT_TOKENS,
                    step_ms(prefill, 1, PROMPT_TOKENS)));
     sim_free(room);
     if (decode->decodes) {
-        say(write,
-            ctx,
+        say(write, ctx,
             sim_format("its KV data takes %.3g ms at the rate of a node's NICs, in %u flow%s\n",
                        app__serving_formula_ps(serving) * PROMPT_TOKENS / (double)SIM_PS_PER_MS,
-                       serving->flows,
-                       sim_plural(serving->flows)));
+                       serving->flows, sim_plural(serving->flows)));
     }
     say_places(serving, write, ctx);
     room = room_of(decode);
     const uint32_t decoding =
         decode->decodes ? serving->node_count - serving->prefill_count : serving->prefill_count;
-    say(write,
-        ctx,
+    say(write, ctx,
         sim_format("%u node%s: %s; a step of 1 request behind such a prompt takes %.3g "
                    "ms, one of %u requests %.3g ms\n",
-                   decoding,
-                   decoding == 1 ? " that decodes" : "s that decode",
-                   room,
-                   step_ms(decode, 1, 1),
-                   BATCH,
-                   step_ms(decode, BATCH, 1)));
+                   decoding, decoding == 1 ? " that decodes" : "s that decode", room,
+                   step_ms(decode, 1, 1), BATCH, step_ms(decode, BATCH, 1)));
     sim_free(room);
 }

@@ -89,11 +89,8 @@ static void part_done(void *ctx, uint64_t bytes, bool good)
     const sim_time_t waited_ps = node->node->now_ps - node->exchange_began_ps;
     node->waited_ps += waited_ps;
     node->counters.exchange_ps += waited_ps;
-    app__serving_note_operation(node,
-                                APP__SERVING_DID_EXCHANGE,
-                                node->exchange_began_ps,
-                                UINT32_MAX,
-                                node->counters.exchange_bytes - node->exchanged_bytes);
+    app__serving_note_operation(node, APP__SERVING_DID_EXCHANGE, node->exchange_began_ps,
+                                UINT32_MAX, node->counters.exchange_bytes - node->exchanged_bytes);
     app__serving_exchanged(node);
 }
 

@@ -119,13 +119,10 @@ static size_t split(const char *text, char words[WORDS_MAX][WORD_MAX_BYTES])
 
 static sim_err_t wrong(const char *attribute, const char *text, sim_message_t *message)
 {
-    return sim_fail_about(message,
-                          SIM_ERR_INVALID,
-                          attribute,
+    return sim_fail_about(message, SIM_ERR_INVALID, attribute,
                           ": \"%s\", expected a number of tokens from 1 to %" PRIu64
                           ", `uniform MIN MAX`, `exponential MEAN`, `lognormal MEAN CV`, or a file",
-                          text,
-                          TOKENS_MAX);
+                          text, TOKENS_MAX);
 }
 
 static bool take_count(const char *word, uint64_t *count)
@@ -146,12 +143,8 @@ static bool take_number(const char *word, double max, double *number)
 }
 
 // Reads a distribution from a file; a message of its reader begins "line 3 column 7: ".
-static sim_err_t read_cdf(const char *attribute,
-                          const char *name,
-                          app__read_fn read_file,
-                          void *ctx,
-                          app__length_t *length,
-                          sim_message_t *message)
+static sim_err_t read_cdf(const char *attribute, const char *name, app__read_fn read_file,
+                          void *ctx, app__length_t *length, sim_message_t *message)
 {
     char *text = NULL;
     size_t size = 0;
@@ -192,12 +185,8 @@ static bool take_lognormal(char words[WORDS_MAX][WORD_MAX_BYTES], app__length_t 
     return true;
 }
 
-sim_err_t app__length_parse(const char *attribute,
-                            const char *text,
-                            app__read_fn read_file,
-                            void *ctx,
-                            app__length_t *length,
-                            sim_message_t *message)
+sim_err_t app__length_parse(const char *attribute, const char *text, app__read_fn read_file,
+                            void *ctx, app__length_t *length, sim_message_t *message)
 {
     char words[WORDS_MAX][WORD_MAX_BYTES];
     const size_t count = split(text, words);

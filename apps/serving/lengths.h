@@ -39,17 +39,14 @@ typedef struct app__length {
     sim_cdf_t *cdf;
 } app__length_t;
 
-typedef sim_err_t (
-    *app__read_fn)(const char *name, char **text, size_t *size, sim_message_t *message, void *ctx);
+typedef sim_err_t (*app__read_fn)(const char *name, char **text, size_t *size,
+                                  sim_message_t *message, void *ctx);
 
 // Reads "512", "uniform 1 100", "exponential 200", "lognormal MEAN CV", or the name of a file of
 // docs/formats/flow-sizes.md, which read_file reads. Errors begin with `attribute` or the file's
 // place. Free with app__length_fini, also after an error.
-SIM_MUST_CHECK sim_err_t app__length_parse(const char *attribute,
-                                           const char *text,
-                                           app__read_fn read_file,
-                                           void *ctx,
-                                           app__length_t *length,
+SIM_MUST_CHECK sim_err_t app__length_parse(const char *attribute, const char *text,
+                                           app__read_fn read_file, void *ctx, app__length_t *length,
                                            sim_message_t *message);
 void app__length_fini(app__length_t *length);
 // Draws a length from 1 to max.

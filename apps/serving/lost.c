@@ -66,15 +66,13 @@ void app__serving_failure_begin(app__serving_t *serving)
         sim_timer_init(&node->fail_timer, failed);
         sim_timer_arm(node->node, &node->fail_timer, failure->at_ps);
         sim_timer_init(&failure->detect, detected);
-        sim_timer_arm(serving->router->node,
-                      &failure->detect,
+        sim_timer_arm(serving->router->node, &failure->detect,
                       failure->at_ps + serving->config.fail_detect_ps);
         if (failure->back_ps != SIM_TIME_NEVER) {
             sim_timer_init(&node->back_timer, restored);
             sim_timer_arm(node->node, &node->back_timer, failure->back_ps);
             sim_timer_init(&failure->back, came_back);
-            sim_timer_arm(serving->router->node,
-                          &failure->back,
+            sim_timer_arm(serving->router->node, &failure->back,
                           failure->back_ps + serving->config.fail_detect_ps);
         }
     }
@@ -82,17 +80,12 @@ void app__serving_failure_begin(app__serving_t *serving)
 
 // -- the attribute fail-host
 
-static sim_err_t add_failure(app__serving_t *serving,
-                             const net_node_t *host,
-                             sim_time_t at_ps,
-                             sim_time_t back_ps,
-                             sim_message_t *message)
+static sim_err_t add_failure(app__serving_t *serving, const net_node_t *host, sim_time_t at_ps,
+                             sim_time_t back_ps, sim_message_t *message)
 {
     for (size_t i = 0; i < serving->failure_count; i++) {
         if (serving->failures[i].host == host) {
-            return sim_fail_about(message,
-                                  SIM_ERR_INVALID,
-                                  "fail-host",
+            return sim_fail_about(message, SIM_ERR_INVALID, "fail-host",
                                   " names %s twice, expected each host at most once",
                                   host->sim.name);
         }
@@ -117,46 +110,30 @@ static sim_err_t read_time(char *word, char mark, sim_time_t *time_ps, sim_messa
     if (sim_parse_time(at + 1, time_ps, &why) == SIM_OK) {
         return *time_ps <= LATEST_PS
                    ? SIM_OK
-                   : sim_fail_about(message,
-                                    SIM_ERR_RANGE,
-                                    "fail-host",
+                   : sim_fail_about(message, SIM_ERR_RANGE, "fail-host",
                                     ": '%s' behind '%s%c' is too long, expected at most 100000s",
-                                    at + 1,
-                                    word,
-                                    mark);
+                                    at + 1, word, mark);
     }
-    return sim_fail_about(message,
-                          SIM_ERR_INVALID,
-                          "fail-host",
-                          ": '%s' behind '%s%c' is no time, expected one such as 300ms",
-                          at + 1,
-                          word,
-                          mark);
+    return sim_fail_about(message, SIM_ERR_INVALID, "fail-host",
+                          ": '%s' behind '%s%c' is no time, expected one such as 300ms", at + 1,
+                          word, mark);
 }
 
 // Checks that a node which comes back after `gone_ps` can do so.
-static sim_err_t check_back(const app__serving_t *serving,
-                            const char *word,
-                            sim_time_t gone_ps,
+static sim_err_t check_back(const app__serving_t *serving, const char *word, sim_time_t gone_ps,
                             sim_message_t *message)
 {
     const sim_time_t least_ps = serving->config.fail_detect_ps + LEAST_GONE_PS;
     if (gone_ps < least_ps) {
         return sim_fail_about(
-            message,
-            SIM_ERR_RANGE,
-            "fail-host",
+            message, SIM_ERR_RANGE, "fail-host",
             ": %s comes back after %.6g s, expected at least %.6g s (fail-detect and "
             "1 s)",
-            word,
-            (double)gone_ps / 1e12,
-            (double)least_ps / 1e12);
+            word, (double)gone_ps / 1e12, (double)least_ps / 1e12);
     }
     if (serving->config.transport == APP__SERVING_MOONCAKE ||
         app__serving_member_count(serving) > 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "fail-host",
+        return sim_fail_about(message, SIM_ERR_INVALID, "fail-host",
                               ": %s cannot come back with Mooncake's engine or with several hosts "
                               "in a node, expected `transport: write`, pp and tp-hosts of 1",
                               word);
@@ -165,9 +142,7 @@ static sim_err_t check_back(const app__serving_t *serving,
 }
 
 // Adds the failures of a word: a host or a pattern, @TIME, and + with the time until it is back.
-static sim_err_t add_word(app__serving_t *serving,
-                          const app_context_t *context,
-                          char *word,
+static sim_err_t add_word(app__serving_t *serving, const app_context_t *context, char *word,
                           sim_message_t *message)
 {
     sim_time_t at_ps = serving->config.fail_ps;
@@ -198,10 +173,8 @@ static sim_err_t add_word(app__serving_t *serving,
     return error;
 }
 
-sim_err_t app__serving_failures_read(app__serving_t *serving,
-                                     const app_context_t *context,
-                                     const char *text,
-                                     sim_message_t *message)
+sim_err_t app__serving_failures_read(app__serving_t *serving, const app_context_t *context,
+                                     const char *text, sim_message_t *message)
 {
     sim_err_t error = SIM_OK;
     char *const copy = sim_strdup(text);
@@ -229,9 +202,7 @@ sim_err_t app__serving_failures_find(app__serving_t *serving, sim_message_t *mes
             failure->node++;
         }
         if (failure->node == serving->all_count || serving->nodes[failure->node].place.gpus == 0) {
-            return sim_fail_about(message,
-                                  SIM_ERR_UNKNOWN,
-                                  "fail-host",
+            return sim_fail_about(message, SIM_ERR_UNKNOWN, "fail-host",
                                   ": '%s' is no host of a prefill or decode node, expected one of "
                                   "%s to %s",
                                   failure->host->sim.name,

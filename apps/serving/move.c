@@ -48,9 +48,7 @@ uint32_t app__serving_flows(const app__serving_transfer_t *transfer)
 }
 
 app__serving_end_t app__serving_end(const app__serving_transfer_t *transfer,
-                                    const app__serving_node_t *node,
-                                    uint32_t flow,
-                                    uint32_t flows)
+                                    const app__serving_node_t *node, uint32_t flow, uint32_t flows)
 {
     if (transfer->host) {
         const uint32_t nics = node->storage_nics > 0 ? node->storage_nics : node->nics;
@@ -93,9 +91,7 @@ static void count_bytes(const move_t *move)
     }
     app__serving_note_operation(node,
                                 transfer->reads ? APP__SERVING_DID_READ : APP__SERVING_DID_SEND,
-                                move->began_ps,
-                                transfer->peer,
-                                transfer->bytes * move->flows);
+                                move->began_ps, transfer->peer, transfer->bytes * move->flows);
 }
 
 static void end_move(move_t *move)

@@ -9,11 +9,8 @@
 
 #include "apps/serving/serving.h"
 
-void app__serving_note_operation(app__serving_node_t *node,
-                                 app__serving_operation_kind_t kind,
-                                 sim_time_t start_ps,
-                                 uint32_t peer,
-                                 uint64_t bytes)
+void app__serving_note_operation(app__serving_node_t *node, app__serving_operation_kind_t kind,
+                                 sim_time_t start_ps, uint32_t peer, uint64_t bytes)
 {
     if (!node->serving->config.operations) {
         return;
@@ -57,8 +54,7 @@ void app__serving_job_move(app__serving_job_t *job, app__serving_phase_t phase)
     app__mc_chain_add(chain_of(node, phase), &job->link);
 }
 
-static app__serving_job_t *job_create(app__serving_node_t *node,
-                                      uint32_t number,
+static app__serving_job_t *job_create(app__serving_node_t *node, uint32_t number,
                                       app__serving_phase_t phase)
 {
     app__serving_job_t *const job = sim_alloc(sizeof(*job));
@@ -133,11 +129,7 @@ static void leave_if_sent(app__serving_job_t *job)
     app__serving_node_t *const node = job->node;
     app__serving_t *const serving = node->serving;
     const uint64_t words[3] = {job->part.failed ? 1 : 0, job->target - job->first_sent, 0};
-    app__serving_tell(serving,
-                      node->station,
-                      1 + job->peer,
-                      APP__SERVING_READY,
-                      job->number,
+    app__serving_tell(serving, node->station, 1 + job->peer, APP__SERVING_READY, job->number,
                       words);
     serving->seats[job->number].prefill = NULL;
     app__serving_job_free(job);
@@ -197,12 +189,8 @@ void app__serving_job_stepped(app__serving_job_t *job)
     app__serving_course_t *const course = course_of(job);
     if (!job->node->decodes && course->computed_ps == SIM_TIME_NEVER) {
         course->computed_ps = job->node->node->now_ps;
-        app__serving_tell(job->node->serving,
-                          job->node->station,
-                          0,
-                          APP__SERVING_COMPUTED,
-                          job->number,
-                          NULL);
+        app__serving_tell(job->node->serving, job->node->station, 0, APP__SERVING_COMPUTED,
+                          job->number, NULL);
         app__serving_store(job);
     }
     job_token(job);
@@ -275,11 +263,7 @@ void app__serving_grant(app__serving_node_t *node)
         job->pages = needed;
         course_of(job)->gave_ps = node->node->now_ps;
         app__serving_job_move(job, APP__SERVING_RECEIVING);
-        app__serving_tell(serving,
-                          node->station,
-                          1 + job->peer,
-                          APP__SERVING_GRANT,
-                          job->number,
+        app__serving_tell(serving, node->station, 1 + job->peer, APP__SERVING_GRANT, job->number,
                           NULL);
     }
 }

@@ -119,12 +119,10 @@ typedef struct app__serving_report {
 extern const sim_report_row_t app__serving_report_rows[APP__SERVING_REPORT_ROWS];
 
 // Fills what `serving` reports of its nodes; all_ps: from the start to the last token.
-void app__serving_tell_nodes(const app__serving_t *serving,
-                             app__serving_report_t *report,
+void app__serving_tell_nodes(const app__serving_t *serving, app__serving_report_t *report,
                              double all_ps);
 // Adds the time of a served request that its steps waited for other hosts of a node, or of a pool.
-void app__serving_add_network(const app__serving_t *serving,
-                              const app__serving_course_t *course,
+void app__serving_add_network(const app__serving_t *serving, const app__serving_course_t *course,
                               const double stage_ps[APP__SERVING_STAGES],
                               app__serving_network_t *sum_ps);
 // Computes the stages of a request that was served, in ps.

@@ -80,23 +80,16 @@ static sim_err_t check_trace(const maker_t *maker)
     const app__requests_config_t *const config = maker->config;
     if (config->trace[0] == '\0') {
         if (config->arrivals == APP__ARRIVALS_TRACE) {
-            return sim_fail_about(maker->message,
-                                  SIM_ERR_INVALID,
-                                  "trace",
+            return sim_fail_about(maker->message, SIM_ERR_INVALID, "trace",
                                   " is not set, expected a file of requests, since arrivals is "
                                   "`trace`");
         }
         if (config->skip > 0) {
-            return sim_fail_about(maker->message,
-                                  SIM_ERR_INVALID,
-                                  "trace-skip",
-                                  ": %" PRIu64 ", expected 0 without a trace",
-                                  config->skip);
+            return sim_fail_about(maker->message, SIM_ERR_INVALID, "trace-skip",
+                                  ": %" PRIu64 ", expected 0 without a trace", config->skip);
         }
     } else if (config->turns > 1) {
-        return sim_fail_about(maker->message,
-                              SIM_ERR_INVALID,
-                              "turns",
+        return sim_fail_about(maker->message, SIM_ERR_INVALID, "turns",
                               ": %" PRIu64 ", expected 1 with a trace, whose prompts are whole",
                               config->turns);
     }
@@ -108,29 +101,21 @@ static sim_err_t check(const maker_t *maker)
     const app__requests_config_t *const config = maker->config;
     const bool closed = config->arrivals == APP__ARRIVALS_CLIENTS;
     if (closed && config->clients == 0) {
-        return sim_fail_about(maker->message,
-                              SIM_ERR_INVALID,
-                              "clients",
+        return sim_fail_about(maker->message, SIM_ERR_INVALID, "clients",
                               ": 0, expected at least 1, since arrivals is `clients`");
     }
     if (config->clients > 0 && !closed && config->arrivals != APP__ARRIVALS_AUTO) {
-        return sim_fail_about(maker->message,
-                              SIM_ERR_INVALID,
-                              "clients",
+        return sim_fail_about(maker->message, SIM_ERR_INVALID, "clients",
                               ": %" PRIu64 ", expected 0 unless arrivals is `clients` or `auto`",
                               config->clients);
     }
     if (config->turns > 1 && config->clients == 0) {
-        return sim_fail_about(maker->message,
-                              SIM_ERR_INVALID,
-                              "turns",
+        return sim_fail_about(maker->message, SIM_ERR_INVALID, "turns",
                               ": %" PRIu64 ", expected 1 without clients, which make the turns",
                               config->turns);
     }
     if (config->think_ps > 0 && config->clients == 0) {
-        return sim_fail_about(maker->message,
-                              SIM_ERR_INVALID,
-                              "think",
+        return sim_fail_about(maker->message, SIM_ERR_INVALID, "think",
                               ": expected 0s without clients, which think");
     }
     return check_trace(maker);
@@ -157,12 +142,8 @@ static sim_err_t read_lengths(maker_t *maker)
     };
     sim_err_t error = SIM_OK;
     for (size_t i = 0; i < SIM_COUNT_OF(all) && error == SIM_OK; i++) {
-        error = app__length_parse(all[i].attribute,
-                                  all[i].text,
-                                  context->read_file,
-                                  context->ctx,
-                                  all[i].length,
-                                  maker->message);
+        error = app__length_parse(all[i].attribute, all[i].text, context->read_file, context->ctx,
+                                  all[i].length, maker->message);
     }
     return error;
 }
@@ -201,23 +182,15 @@ static sim_err_t read_trace(maker_t *maker)
     maker->lines = count_lines(text, size) - (json ? 0 : 1);
     sim_free(text);
     if (error == SIM_OK && trace->untimed > 0 && config->arrivals == APP__ARRIVALS_TRACE) {
-        return sim_fail_in(maker->message,
-                           SIM_ERR_INVALID,
-                           config->trace,
-                           1,
-                           1,
+        return sim_fail_in(maker->message, SIM_ERR_INVALID, config->trace, 1, 1,
                            "the requests have no timestamp, expected one in each, since arrivals "
                            "is `trace`");
     }
     if (error == SIM_OK && json) {
-        error = app__mooncake_trace_arrivals(trace,
-                                             config->trace,
-                                             (app__mooncake_unit_t)config->unit,
-                                             trace->untimed > 0 ? 0 : SIM_AUTO,
-                                             config->block_tokens,
-                                             context->note,
-                                             context->ctx,
-                                             maker->message);
+        error =
+            app__mooncake_trace_arrivals(trace, config->trace, (app__mooncake_unit_t)config->unit,
+                                         trace->untimed > 0 ? 0 : SIM_AUTO, config->block_tokens,
+                                         context->note, context->ctx, maker->message);
     }
     return error;
 }
@@ -228,11 +201,8 @@ static void tell_drawn_lengths(const maker_t *maker)
     const bool prompts = !is_auto(maker->config->prompt_tokens);
     const bool outputs = !is_auto(maker->config->output_tokens);
     if (prompts || outputs) {
-        note(maker,
-             "%s: %s%s%s are drawn, and not those of the trace",
-             maker->config->trace,
-             prompts ? "prompt-tokens" : "",
-             prompts && outputs ? " and " : "",
+        note(maker, "%s: %s%s%s are drawn, and not those of the trace", maker->config->trace,
+             prompts ? "prompt-tokens" : "", prompts && outputs ? " and " : "",
              outputs ? "output-tokens" : "");
     }
 }
@@ -247,53 +217,35 @@ static sim_err_t take_trace(maker_t *maker)
     }
     const app__mooncake_trace_t *const trace = &maker->trace;
     if (config->skip >= trace->count) {
-        return sim_fail_about(maker->message,
-                              SIM_ERR_RANGE,
-                              "trace-skip",
+        return sim_fail_about(maker->message, SIM_ERR_RANGE, "trace-skip",
                               ": %" PRIu64 ", but %s has %zu request%s, expected less",
-                              config->skip,
-                              config->trace,
-                              trace->count,
-                              sim_plural(trace->count));
+                              config->skip, config->trace, trace->count, sim_plural(trace->count));
     }
     if (config->prefixes > 0 && trace->unhashed < trace->count) {
-        return sim_fail_about(maker->message,
-                              SIM_ERR_INVALID,
-                              "prefixes",
+        return sim_fail_about(maker->message, SIM_ERR_INVALID, "prefixes",
                               ": %" PRIu64 ", expected 0, since %s tells by hash_ids what prompts "
                               "have in common",
-                              config->prefixes,
-                              config->trace);
+                              config->prefixes, config->trace);
     }
     tell_drawn_lengths(maker);
     maker->traced = true;
     maker->first = (size_t)config->skip;
     maker->requests->count = (uint32_t)(trace->count - maker->first);
     if (config->requests != SIM_AUTO && config->requests > maker->requests->count) {
-        note(maker,
-             "%s has %" PRIu32 " request%s of the %" PRIu64 " that are wanted",
-             config->trace,
-             maker->requests->count,
-             sim_plural(maker->requests->count),
+        note(maker, "%s has %" PRIu32 " request%s of the %" PRIu64 " that are wanted",
+             config->trace, maker->requests->count, sim_plural(maker->requests->count),
              config->requests);
     }
     if (maker->lines > trace->count) {
         note(maker,
              "%s: %" PRIu32 " of its %zu requests %s used, since `requests` is %" PRIu64
              "; `requests: auto` takes all",
-             config->trace,
-             maker->requests->count,
-             maker->lines,
-             maker->requests->count == 1 ? "is" : "are",
-             config->requests);
+             config->trace, maker->requests->count, maker->lines,
+             maker->requests->count == 1 ? "is" : "are", config->requests);
     }
     if (trace->late > 0) {
-        note(maker,
-             "%s: %zu %s an earlier time than one above %s",
-             config->trace,
-             trace->late,
-             trace->late == 1 ? "request has" : "requests have",
-             trace->late == 1 ? "it" : "them");
+        note(maker, "%s: %zu %s an earlier time than one above %s", config->trace, trace->late,
+             trace->late == 1 ? "request has" : "requests have", trace->late == 1 ? "it" : "them");
     }
     return SIM_OK;
 }
@@ -311,8 +263,7 @@ static app__requests_arrivals_t arrivals_of(const maker_t *maker)
         return APP__ARRIVALS_TRACE;
     }
     if (maker->traced) {
-        note(maker,
-             "%s: the requests have no timestamp, so they arrive at random with `rate`",
+        note(maker, "%s: the requests have no timestamp, so they arrive at random with `rate`",
              config->trace);
     }
     return APP__ARRIVALS_POISSON;
@@ -328,14 +279,10 @@ static sim_err_t check_memory(const maker_t *maker, double blocks)
     if (allowed == 0 || bytes <= (double)allowed) {
         return SIM_OK;
     }
-    return sim_fail_about(maker->message,
-                          SIM_ERR_RANGE,
-                          "requests",
+    return sim_fail_about(maker->message, SIM_ERR_RANGE, "requests",
                           ": %" PRIu32 " requests take some %.3g GB of memory, expected at most "
                           "%.3g GB: fewer of them, a higher memory-max, or --yes",
-                          maker->requests->count,
-                          bytes / 1e9,
-                          (double)allowed / 1e9);
+                          maker->requests->count, bytes / 1e9, (double)allowed / 1e9);
 }
 
 // -- lengths
@@ -425,16 +372,11 @@ static void make_lengths(maker_t *maker)
         }
     }
     if (maker->cut > 0) {
-        note(maker,
-             "%" PRIu64 " prompt%s cut to tokens-max, %" PRIu64,
-             maker->cut,
-             maker->cut == 1 ? " or output is" : "s or outputs are",
-             maker->config->tokens_max);
+        note(maker, "%" PRIu64 " prompt%s cut to tokens-max, %" PRIu64, maker->cut,
+             maker->cut == 1 ? " or output is" : "s or outputs are", maker->config->tokens_max);
     }
     if (maker->empty > 0) {
-        note(maker,
-             "%" PRIu64 " prompt%s no token and %s as one token",
-             maker->empty,
+        note(maker, "%" PRIu64 " prompt%s no token and %s as one token", maker->empty,
              maker->empty == 1 ? " or output has" : "s or outputs have",
              maker->empty == 1 ? "counts" : "count");
     }
@@ -583,17 +525,13 @@ static sim_err_t take_rate(const maker_t *maker, sim_wide_t *times)
         return SIM_OK;
     }
     if (config->time_scale.num != config->time_scale.den) {
-        return sim_fail_about(maker->message,
-                              SIM_ERR_INVALID,
-                              "time-scale",
+        return sim_fail_about(maker->message, SIM_ERR_INVALID, "time-scale",
                               " is set beside rate, expected only one of them with the times of a "
                               "trace");
     }
     const sim_wide_t span_ps = times[count - 1];
     if (span_ps == 0) {
-        return sim_fail_about(maker->message,
-                              SIM_ERR_INVALID,
-                              "rate",
+        return sim_fail_about(maker->message, SIM_ERR_INVALID, "rate",
                               " is set, but all requests of %s have one time, expected "
                               "`rate: auto`, or drawn arrivals such as `arrivals: poisson`",
                               config->trace);
@@ -601,9 +539,7 @@ static sim_err_t take_rate(const maker_t *maker, sim_wide_t *times)
     const double wanted_ps = (double)(count - 1) / (double)config->rate.num *
                              (double)config->rate.den * (double)SIM_PS_PER_S;
     if (wanted_ps > ARRIVAL_MAX_PS) {
-        return sim_fail_about(maker->message,
-                              SIM_ERR_RANGE,
-                              "rate",
+        return sim_fail_about(maker->message, SIM_ERR_RANGE, "rate",
                               ": the last request arrives after more than 53 days, expected "
                               "earlier");
     }
@@ -624,8 +560,7 @@ static sim_err_t place(const maker_t *maker, const sim_wide_t *times)
     for (uint32_t i = 0; i < maker->requests->count; i++) {
         const double about = (double)times[i] * (double)scale.num / (double)scale.den;
         if (about > ARRIVAL_MAX_PS) {
-            return sim_fail_about(maker->message,
-                                  SIM_ERR_RANGE,
+            return sim_fail_about(maker->message, SIM_ERR_RANGE,
                                   maker->arrivals == APP__ARRIVALS_TRACE ? "time-scale" : "rate",
                                   ": request %" PRIu32 " arrives after more than 53 days, expected "
                                   "earlier",
@@ -757,10 +692,8 @@ static sim_err_t make(maker_t *maker)
     return error;
 }
 
-sim_err_t app__requests_create(const app_context_t *context,
-                               const app__requests_config_t *config,
-                               uint64_t more_bytes,
-                               app__requests_t *requests,
+sim_err_t app__requests_create(const app_context_t *context, const app__requests_config_t *config,
+                               uint64_t more_bytes, app__requests_t *requests,
                                sim_message_t *message)
 {
     *requests = (app__requests_t){0};

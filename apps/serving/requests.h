@@ -171,15 +171,13 @@ typedef struct app__requests_config {
 // app__requests_fini; after an error nothing is to be freed.
 SIM_MUST_CHECK sim_err_t app__requests_create(const app_context_t *context,
                                               const app__requests_config_t *config,
-                                              uint64_t more_bytes,
-                                              app__requests_t *requests,
+                                              uint64_t more_bytes, app__requests_t *requests,
                                               sim_message_t *message);
 void app__requests_fini(app__requests_t *requests);
 
 // Returns the hash of block `index` of a request's prompt.
 static inline uint64_t app__request_block(const app__requests_t *requests,
-                                          const app__request_t *request,
-                                          uint32_t index)
+                                          const app__request_t *request, uint32_t index)
 {
     return requests->blocks[request->first_block + index];
 }

@@ -56,9 +56,7 @@ static uint64_t load_of(const app__serving_t *serving, uint32_t node)
 }
 
 // Returns the first node from `at` on, among [first, first + count), that is not lost.
-static uint32_t alive_from(const app__serving_t *serving,
-                           uint32_t first,
-                           uint32_t count,
+static uint32_t alive_from(const app__serving_t *serving, uint32_t first, uint32_t count,
                            uint32_t at)
 {
     for (uint32_t i = 0; i < count && serving->lost[first + at]; i++) {
@@ -68,19 +66,14 @@ static uint32_t alive_from(const app__serving_t *serving,
 }
 
 // Chooses one of the nodes [first, first + count).
-static uint32_t choose(app__serving_t *serving,
-                       uint32_t number,
-                       uint32_t first,
-                       uint32_t count,
+static uint32_t choose(app__serving_t *serving, uint32_t number, uint32_t first, uint32_t count,
                        uint64_t *turn)
 {
     if (serving->config.route == APP__SERVING_ROUND_ROBIN) {
         return alive_from(serving, first, count, (uint32_t)((*turn)++ % count));
     }
     if (serving->config.route == APP__SERVING_RANDOM) {
-        return alive_from(serving,
-                          first,
-                          count,
+        return alive_from(serving, first, count,
                           (uint32_t)sim_random_below(&serving->random, count));
     }
     // Among equal nodes, the router takes the one that has waited longest for a request.
@@ -175,11 +168,7 @@ static void place(app__serving_t *serving, uint32_t number)
         cached.own | cached.fetched << 32,
         cached.source,
     };
-    app__serving_tell(serving,
-                      serving->router,
-                      1 + course->prefill,
-                      APP__SERVING_JOB,
-                      number,
+    app__serving_tell(serving, serving->router, 1 + course->prefill, APP__SERVING_JOB, number,
                       words);
 }
 
@@ -209,10 +198,9 @@ static bool choose_nodes(app__serving_t *serving, uint32_t number)
     app__serving_course_t *const course = &serving->courses[number];
     const uint32_t decodes = serving->node_count - serving->prefill_count;
     course->prefill = choose(serving, number, 0, serving->prefill_count, &serving->turn);
-    course->decode =
-        decodes == 0
-            ? course->prefill
-            : choose(serving, number, serving->prefill_count, decodes, &serving->decode_turn);
+    course->decode = decodes == 0 ? course->prefill
+                                  : choose(serving, number, serving->prefill_count, decodes,
+                                           &serving->decode_turn);
     return !serving->lost[course->prefill] && !serving->lost[course->decode];
 }
 
@@ -396,11 +384,7 @@ void app__serving_unreachable(app__serving_t *serving, uint32_t number)
     const uint32_t nodes[2] = {course->prefill, course->decode};
     for (uint32_t i = 0; i < 2 && (i == 0 || nodes[1] != nodes[0]); i++) {
         if (!serving->lost[nodes[i]]) {
-            app__serving_tell(serving,
-                              serving->router,
-                              1 + nodes[i],
-                              APP__SERVING_GIVEN_UP,
-                              number,
+            app__serving_tell(serving, serving->router, 1 + nodes[i], APP__SERVING_GIVEN_UP, number,
                               NULL);
         }
     }

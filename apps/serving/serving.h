@@ -125,21 +125,16 @@ extern const sim_attr_table_t app__serving_attrs;
 // Fill the served model, and the GPUs of a node in a pool of so many, from the attributes. The
 // first returns an error that begins with the attribute's name.
 SIM_MUST_CHECK sim_err_t app__serving_model(const app__serving_config_t *config,
-                                            app__served_t *served,
-                                            sim_message_t *message);
+                                            app__served_t *served, sim_message_t *message);
 typedef struct app__serving_shape {
     uint64_t tp; // GPUs that share a layer
     uint64_t tp_hosts;
     uint64_t stages;
 } app__serving_shape_t;
-void app__serving_gpus(const app__serving_config_t *config,
-                       const app__served_t *served,
-                       const app__serving_shape_t *shape,
-                       uint64_t nodes,
-                       app__gpus_t *gpus);
+void app__serving_gpus(const app__serving_config_t *config, const app__served_t *served,
+                       const app__serving_shape_t *shape, uint64_t nodes, app__gpus_t *gpus);
 // Returns the bytes of KV memory of a node; 0: the weights leave no room.
-uint64_t app__serving_kv_memory(const app__serving_config_t *config,
-                                const app__served_t *served,
+uint64_t app__serving_kv_memory(const app__serving_config_t *config, const app__served_t *served,
                                 const app__gpus_t *gpus);
 
 // Places of memory in the addresses of a host: one for each GPU, and one for the host itself.
@@ -492,22 +487,15 @@ static inline uint64_t app__serving_pages(const app__serving_t *serving, uint64_
 void app__serving_fetched(app__serving_job_t *job, bool good);
 // Grants memory to jobs that wait for it, in their order.
 void app__serving_grant(app__serving_node_t *node);
-void app__serving_note_operation(app__serving_node_t *node,
-                                 app__serving_operation_kind_t kind,
-                                 sim_time_t start_ps,
-                                 uint32_t peer,
-                                 uint64_t bytes);
+void app__serving_note_operation(app__serving_node_t *node, app__serving_operation_kind_t kind,
+                                 sim_time_t start_ps, uint32_t peer, uint64_t bytes);
 
 // -- tell.c: messages that are sent until they are answered
 
 // Sends a message of a kind about a request, with three more words (NULL: 0), from a station to a
 // peer's. The request fails if no answer comes for long.
-void app__serving_tell(const app__serving_t *serving,
-                       app__mc_station_t *from,
-                       uint32_t peer,
-                       app__serving_kind_t kind,
-                       uint32_t number,
-                       const uint64_t words[3]);
+void app__serving_tell(const app__serving_t *serving, app__mc_station_t *from, uint32_t peer,
+                       app__serving_kind_t kind, uint32_t number, const uint64_t words[3]);
 // Lets go of a request that the router has given up, unless it runs in steps of its decode node.
 void app__serving_on_given_up(app__serving_node_t *node, uint32_t number);
 // Places a request again, or lets it fail, since a message about it did not get through (router.c).
@@ -518,8 +506,7 @@ void app__serving_unreachable(app__serving_t *serving, uint32_t number);
 // Read the attribute fail-host, and find the nodes of its hosts once all nodes have theirs. Errors
 // begin with the attribute's name.
 SIM_MUST_CHECK sim_err_t app__serving_failures_read(app__serving_t *serving,
-                                                    const app_context_t *context,
-                                                    const char *text,
+                                                    const app_context_t *context, const char *text,
                                                     sim_message_t *message);
 SIM_MUST_CHECK sim_err_t app__serving_failures_find(app__serving_t *serving,
                                                     sim_message_t *message);
@@ -587,9 +574,7 @@ void app__serving_move(const app__serving_transfer_t *transfer);
 // Returns the number of flows of a transfer, and one end of a flow.
 uint32_t app__serving_flows(const app__serving_transfer_t *transfer);
 app__serving_end_t app__serving_end(const app__serving_transfer_t *transfer,
-                                    const app__serving_node_t *node,
-                                    uint32_t flow,
-                                    uint32_t flows);
+                                    const app__serving_node_t *node, uint32_t flow, uint32_t flows);
 // Returns the host of a stage that has the GPU of a flow, among flows between all GPUs that share a
 // layer.
 uint32_t app__serving_rank_of(const app__serving_node_t *node, uint32_t flow, uint32_t flows);
@@ -608,10 +593,8 @@ void app__serving_wire_crash(const app__serving_node_t *node);
 void app__serving_wire_renew(const app__serving_node_t *node, uint32_t peer);
 typedef void (*app__serving_flow_fn)(void *ctx, bool good);
 // Posts the work requests of a flow between two ends. Calls fn once, in a later event.
-void app__serving_wire_post(const app__serving_end_t *from,
-                            const app__serving_end_t *to,
-                            const app__serving_transfer_t *transfer,
-                            app__serving_flow_fn fn,
+void app__serving_wire_post(const app__serving_end_t *from, const app__serving_end_t *to,
+                            const app__serving_transfer_t *transfer, app__serving_flow_fn fn,
                             void *ctx);
 
 // -- cache.c: KV data of earlier prompts
@@ -628,8 +611,7 @@ void app__serving_cache_fini(app__serving_t *serving);
 // Returns the tokens of a request's prompt that a prefill node has.
 uint64_t app__serving_cached(const app__serving_t *serving, uint32_t node, uint32_t number);
 // Finds the cached tokens of a request whose prefill node is chosen.
-void app__serving_find_cached(const app__serving_t *serving,
-                              uint32_t number,
+void app__serving_find_cached(const app__serving_t *serving, uint32_t number,
                               app__serving_cached_t *cached);
 // Notes that the prefill node of a request, and the store, have the blocks of its prompt now.
 void app__serving_keep(app__serving_t *serving, uint32_t number);
@@ -640,17 +622,13 @@ void app__serving_fetch(app__serving_job_t *job);
 // Goes on when the job's decode node has fetched them.
 void app__serving_fetch_from_decode(app__serving_job_t *job, bool good);
 // Fetches tokens from the store to a decode node, for a prefill node.
-void app__serving_on_fetch(app__serving_node_t *node,
-                           uint32_t number,
-                           uint64_t tokens,
+void app__serving_on_fetch(app__serving_node_t *node, uint32_t number, uint64_t tokens,
                            uint32_t prefill);
 // Writes the blocks of a computed prompt to the storage nodes, except those that came from a cache.
 void app__serving_store(app__serving_job_t *job);
 // Do the same for the layers and heads of a host that does not lead its node. The second one goes
 // on at the leader when another host has fetched its part.
-void app__serving_fetch_part(app__serving_node_t *node,
-                             uint32_t number,
-                             uint64_t tokens,
+void app__serving_fetch_part(app__serving_node_t *node, uint32_t number, uint64_t tokens,
                              uint32_t source);
 void app__serving_member_fetched(app__serving_node_t *node, uint32_t number, bool failed);
 void app__serving_store_part(app__serving_node_t *node, uint32_t number, uint64_t tokens);

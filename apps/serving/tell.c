@@ -94,12 +94,8 @@ static void call(const told_t *message)
     app__mc_ask(message->from, message->peer, &sent, TIMEOUT_PS, RETRIES, answered, told, true);
 }
 
-void app__serving_tell(const app__serving_t *serving,
-                       app__mc_station_t *from,
-                       uint32_t peer,
-                       app__serving_kind_t kind,
-                       uint32_t number,
-                       const uint64_t words[3])
+void app__serving_tell(const app__serving_t *serving, app__mc_station_t *from, uint32_t peer,
+                       app__serving_kind_t kind, uint32_t number, const uint64_t words[3])
 {
     told_t message = {
         .serving = serving->nodes[0].serving,

@@ -155,9 +155,7 @@ static bool is(span_t cell, const char *text)
 
 // Finds the columns of a dialect in a header; the place of a missing one is `count`. Returns how
 // many are there.
-static size_t find_columns(const dialect_t *dialect,
-                           const span_t *cells,
-                           size_t count,
+static size_t find_columns(const dialect_t *dialect, const span_t *cells, size_t count,
                            size_t places[NEEDED])
 {
     size_t found = 0;
@@ -213,13 +211,8 @@ app__trace_format_t app__trace_detect(const char *text, size_t size_bytes)
 
 static sim_err_t wrong(const reader_t *reader, span_t line, const char *at, const char *what)
 {
-    return sim_fail_in(reader->message,
-                       SIM_ERR_INVALID,
-                       reader->name,
-                       reader->line,
-                       (uint64_t)(at - line.begin) + 1,
-                       "%s",
-                       what);
+    return sim_fail_in(reader->message, SIM_ERR_INVALID, reader->name, reader->line,
+                       (uint64_t)(at - line.begin) + 1, "%s", what);
 }
 
 // Takes at least one digit, at most `most`, from the front of a cell. False: there is none, or the
@@ -255,8 +248,7 @@ static bool take_decimals(span_t *cell, sim_wide_t *ps)
     }
     const char *const begin = cell->begin;
     for (uint64_t one_ps = SIM_PS_PER_S / 10;
-         cell->begin < cell->end && *cell->begin >= '0' && *cell->begin <= '9';
-         one_ps /= 10) {
+         cell->begin < cell->end && *cell->begin >= '0' && *cell->begin <= '9'; one_ps /= 10) {
         *ps += (uint64_t)(*cell->begin++ - '0') * one_ps;
     }
     return cell->begin > begin;
@@ -356,9 +348,7 @@ static sim_err_t read_header(reader_t *reader)
     for (size_t need = 0; need < NEEDED; need++) {
         for (size_t at = reader->places[need] + 1; at < reader->columns; at++) {
             if (is(cells[at], reader->dialect->columns[need])) {
-                return wrong(reader,
-                             line,
-                             cells[at].begin,
+                return wrong(reader, line, cells[at].begin,
                              "the column is there twice, expected it once");
             }
         }
@@ -372,12 +362,9 @@ static sim_err_t read_row(reader_t *reader, span_t line, row_t *row)
     const size_t count = split(line, cells);
     if (count != reader->columns) {
         sim_message_t text;
-        (void)sim_fail(&text,
-                       SIM_ERR_INVALID,
-                       "the row has %zu cell%s, expected %zu as the first line has",
-                       count,
-                       sim_plural(count),
-                       reader->columns);
+        (void)sim_fail(&text, SIM_ERR_INVALID,
+                       "the row has %zu cell%s, expected %zu as the first line has", count,
+                       sim_plural(count), reader->columns);
         return wrong(reader, line, line.begin, text.text);
     }
     const span_t time = cells[reader->places[TIME]];
@@ -386,9 +373,7 @@ static sim_err_t read_row(reader_t *reader, span_t line, row_t *row)
     row->line = reader->line;
     row->column = (uint64_t)(time.begin - line.begin) + 1;
     if (reader->dialect->dates ? !read_date(time, &row->ps) : !read_seconds(time, &row->ps)) {
-        return wrong(reader,
-                     line,
-                     time.begin,
+        return wrong(reader, line, time.begin,
                      reader->dialect->dates ? "expected a time such as 2023-11-16 18:17:03.97996"
                                             : "expected a time in seconds, such as 12 or 12.5");
     }
@@ -420,11 +405,7 @@ static sim_err_t read_rows(reader_t *reader)
     }
     if (reader->count == 0) {
         return sim_fail_in(
-            reader->message,
-            SIM_ERR_INVALID,
-            reader->name,
-            reader->line,
-            1,
+            reader->message, SIM_ERR_INVALID, reader->name, reader->line, 1,
             "the trace has no request, expected a row for each below the first line");
     }
     return SIM_OK;
@@ -449,11 +430,7 @@ static sim_err_t fill(reader_t *reader, uint64_t most, app__mooncake_trace_t *tr
     reader->count = reader->count < most ? reader->count : (size_t)most;
     const row_t *const last = &reader->rows[reader->count - 1];
     if (last->ps - reader->rows[0].ps > (sim_wide_t)SPAN_MAX_S * SIM_PS_PER_S) {
-        return sim_fail_in(reader->message,
-                           SIM_ERR_RANGE,
-                           reader->name,
-                           last->line,
-                           last->column,
+        return sim_fail_in(reader->message, SIM_ERR_RANGE, reader->name, last->line, last->column,
                            "the time is more than 104 days after the first one, expected less");
     }
     trace->prompts = sim_alloc_array(reader->count, sizeof(*trace->prompts));
@@ -475,9 +452,7 @@ static sim_err_t fill(reader_t *reader, uint64_t most, app__mooncake_trace_t *tr
 
 // Says why a text is no trace: it is empty, a column of a known header is missing, or it is none of
 // the formats. Returns the error.
-static sim_err_t fail_unknown(const char *name,
-                              const char *text,
-                              size_t size_bytes,
+static sim_err_t fail_unknown(const char *name, const char *text, size_t size_bytes,
                               sim_message_t *message)
 {
     static const char expected[] = "expected JSON lines with input_length and output_length, or "
@@ -488,12 +463,7 @@ static sim_err_t fail_unknown(const char *name,
     uint64_t number = 0;
     while (is_blank(line)) {
         if (!take_line(&at, text + size_bytes, &line)) {
-            return sim_fail_in(message,
-                               SIM_ERR_INVALID,
-                               name,
-                               1,
-                               1,
-                               "the trace is empty, %s",
+            return sim_fail_in(message, SIM_ERR_INVALID, name, 1, 1, "the trace is empty, %s",
                                expected);
         }
         number++;
@@ -509,33 +479,18 @@ static sim_err_t fail_unknown(const char *name,
         while (places[missing] < count) {
             missing++;
         }
-        return sim_fail_in(message,
-                           SIM_ERR_INVALID,
-                           name,
-                           number,
-                           1,
+        return sim_fail_in(message, SIM_ERR_INVALID, name, number, 1,
                            "the first line has no column %s, expected %s, %s and %s among its "
                            "columns",
-                           dialects[f].columns[missing],
-                           dialects[f].columns[TIME],
-                           dialects[f].columns[PROMPT],
-                           dialects[f].columns[OUTPUT]);
+                           dialects[f].columns[missing], dialects[f].columns[TIME],
+                           dialects[f].columns[PROMPT], dialects[f].columns[OUTPUT]);
     }
-    return sim_fail_in(message,
-                       SIM_ERR_INVALID,
-                       name,
-                       number,
-                       1,
-                       "no trace of requests, %s",
+    return sim_fail_in(message, SIM_ERR_INVALID, name, number, 1, "no trace of requests, %s",
                        expected);
 }
 
-sim_err_t app__trace_read(const char *name,
-                          const char *text,
-                          size_t size_bytes,
-                          uint64_t most,
-                          app__mooncake_trace_t *trace,
-                          sim_message_t *message)
+sim_err_t app__trace_read(const char *name, const char *text, size_t size_bytes, uint64_t most,
+                          app__mooncake_trace_t *trace, sim_message_t *message)
 {
     const app__trace_format_t format = app__trace_detect(text, size_bytes);
     *trace = (app__mooncake_trace_t){0};

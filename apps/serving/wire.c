@@ -203,10 +203,8 @@ static nic_mr_t *region_of(const app__serving_wire_t *wire, const app__serving_e
                : wire->regions[end->node->index * APP__SERVING_GPUS_MAX + end->place];
 }
 
-void app__serving_wire_post(const app__serving_end_t *from,
-                            const app__serving_end_t *to,
-                            const app__serving_transfer_t *transfer,
-                            app__serving_flow_fn fn,
+void app__serving_wire_post(const app__serving_end_t *from, const app__serving_end_t *to,
+                            const app__serving_transfer_t *transfer, app__serving_flow_fn fn,
                             void *ctx)
 {
     const app__serving_wire_t *const wire = from->node->serving->wire;
@@ -294,8 +292,7 @@ void app__serving_wire_renew(const app__serving_node_t *node, uint32_t peer)
     const app__serving_node_t *const other = &node->serving->nodes[peer];
     for (uint32_t i = 0; wire != NULL && i < node->nics; i++) {
         for (uint32_t j = 0; j < other->nics; j++) {
-            renew(&wire->doors[node->first_nic + i],
-                  other->first_nic + j,
+            renew(&wire->doors[node->first_nic + i], other->first_nic + j,
                   node->lives[node->index] + node->lives[peer]);
         }
     }
@@ -340,20 +337,15 @@ static const app__range_ops_t range_ops = {
 static nic_mr_t *expose(const door_t *door, uint64_t address, uint64_t bytes)
 {
     nic_mr_t *region = NULL;
-    const sim_err_t error =
-        nic_mr_register(door->endpoint->pd,
-                        address,
-                        bytes,
-                        NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ,
-                        &region);
+    const sim_err_t error = nic_mr_register(
+        door->endpoint->pd, address, bytes,
+        NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ, &region);
     SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
     return region;
 }
 
-static void open_door(app__serving_t *serving,
-                      const app_context_t *context,
-                      const app__serving_node_t *node,
-                      uint32_t nic)
+static void open_door(app__serving_t *serving, const app_context_t *context,
+                      const app__serving_node_t *node, uint32_t nic)
 {
     app__serving_wire_t *const wire = serving->wire;
     const uint32_t index = node->first_nic + nic;
@@ -367,9 +359,7 @@ static void open_door(app__serving_t *serving,
         .lines = sim_alloc_array(wire->count, sizeof(line_t)),
     };
     door->cq = nic_cq_create(door->endpoint->nic, 1u << 20, sent, door);
-    door->position = app__reserve_qps(door->endpoint,
-                                      &range_ops,
-                                      door,
+    door->position = app__reserve_qps(door->endpoint, &range_ops, door,
                                       (uint64_t)wire->count * wire->generations);
     if (node->place.host_count > 1) {
         door->noticed = nic_cq_create(door->endpoint->nic, 1u << 20, noticed, door);
@@ -385,8 +375,7 @@ static void open_door(app__serving_t *serving,
         }
     }
     if (serving->storage_count > 0) {
-        door->host = expose(door,
-                            app__serving_address(node, APP__SERVING_HOST),
+        door->host = expose(door, app__serving_address(node, APP__SERVING_HOST),
                             serving->stage_bytes * serving->host_scale);
     }
 }

@@ -75,8 +75,7 @@ static uint32_t requester_number(const app__session_channel_t *channel)
 
 static uint32_t responder_number(const app__session_channel_t *channel)
 {
-    return qp_number(channel->session,
-                     channel->destination,
+    return qp_number(channel->session, channel->destination,
                      2 * (uint64_t)channel->destination_slot + 1);
 }
 
@@ -234,8 +233,7 @@ static void post_piece(app__session_channel_t *channel, app__session_transfer_t 
         .wr_id = (uint64_t)(uintptr_t)channel,
         .opcode = opcodes[transfer->verb],
         .send_flags = NIC_SEND_SIGNALED,
-        .sge = {app__address_of_qp(own),
-                bytes,
+        .sge = {app__address_of_qp(own), bytes,
                 app__buffer_key(session->sides[channel->source].endpoint, own)},
         .rdma = {app__address_of_qp(peer),
                  app__buffer_key(session->sides[channel->destination].endpoint, peer)},
@@ -285,9 +283,7 @@ static void end_head(app__session_channel_t *channel)
         app__session_end(transfer, APP_SESSION_FAILED, status, node->now_ps);
     } else {
         const bool whole = transfer->completed == transfer->pieces;
-        app__session_end(transfer,
-                         whole ? APP_SESSION_DONE : APP_SESSION_CANCELLED,
-                         NIC_WC_SUCCESS,
+        app__session_end(transfer, whole ? APP_SESSION_DONE : APP_SESSION_CANCELLED, NIC_WC_SUCCESS,
                          node->now_ps);
     }
     sim_work_end(node, 1);
@@ -358,16 +354,14 @@ static void post_receive(const app__endpoint_t *endpoint, app__passive_t *passiv
     const uint32_t number = nic_qp_num(passive->qp);
     const nic_recv_wr_t wr = {
         .wr_id = (uint64_t)(uintptr_t)passive,
-        .sge = {app__address_of_qp(number),
-                APP__SESSION_PIECE_BYTES,
+        .sge = {app__address_of_qp(number), APP__SESSION_PIECE_BYTES,
                 app__buffer_key(endpoint, number)},
     };
     const sim_err_t error = nic_post_recv(passive->qp, &wr);
     SIM_CHECKF(error == SIM_OK, "QP %u: %s", number, sim_err_text(error));
 }
 
-static app__session_channel_t *channel_at(const app_session_t *session,
-                                          uint32_t interface,
+static app__session_channel_t *channel_at(const app_session_t *session, uint32_t interface,
                                           uint64_t offset)
 {
     const app__session_slots_t *const slots = &session->sides[interface].slots[1];
@@ -379,9 +373,7 @@ static sim_time_t passive_from_ps(const void *owner, uint32_t interface, uint64_
     return channel_at(owner, interface, offset) != NULL ? 0 : SIM_TIME_NEVER;
 }
 
-static void accept_channel(void *owner,
-                           app__endpoint_t *endpoint,
-                           uint64_t offset,
+static void accept_channel(void *owner, app__endpoint_t *endpoint, uint64_t offset,
                            app__passive_t *passive)
 {
     app__session_channel_t *const channel = channel_at(owner, endpoint->interface, offset);
@@ -409,9 +401,7 @@ static bool channel_finished(void *owner, const app__passive_t *passive)
     return true;
 }
 
-static void message_received(void *owner,
-                             app__endpoint_t *endpoint,
-                             app__passive_t *passive,
+static void message_received(void *owner, app__endpoint_t *endpoint, app__passive_t *passive,
                              const nic_wc_t *wc)
 {
     (void)owner;
@@ -433,11 +423,8 @@ void app__session_join(app_session_t *session, uint32_t interface)
 {
     app__session_side_t *const side = &session->sides[interface];
     side->endpoint = app__endpoint_of(session->runtime, interface);
-    side->position = app__reserve_qps_at(side->endpoint,
-                                         &app__session_range_ops,
-                                         session,
-                                         FIRST_POSITION,
-                                         2 * (uint64_t)SLOTS);
+    side->position = app__reserve_qps_at(side->endpoint, &app__session_range_ops, session,
+                                         FIRST_POSITION, 2 * (uint64_t)SLOTS);
     app__register_buffers(side->endpoint);
 }
 

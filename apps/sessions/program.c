@@ -8,9 +8,7 @@
 #define RESTING_MAX 256u               // programs that keep their queue pairs
 #define RESTS_PS (100 * SIM_PS_PER_US) // at least, from the end to the retirement
 
-uint64_t app_session_add_program(app_session_t *session,
-                                 app_t *program,
-                                 sim_time_t start_ps,
+uint64_t app_session_add_program(app_session_t *session, app_t *program, sim_time_t start_ps,
                                  bool ranks)
 {
     SIM_CHECK(program->ops->program != NULL && start_ps >= session->released_ps);
@@ -31,10 +29,8 @@ uint64_t app_session_add_program(app_session_t *session,
 }
 
 // Returns whether a rank ended before the time up to which everything has happened.
-static bool has_ended(const app_session_t *session,
-                      const app__session_program_t *program,
-                      uint32_t rank,
-                      app_rank_end_t *end)
+static bool has_ended(const app_session_t *session, const app__session_program_t *program,
+                      uint32_t rank, app_rank_end_t *end)
 {
     return program->app->ops->program->rank_ended(program->app, rank, end) &&
            end->end_ps < session->released_ps;
@@ -125,9 +121,7 @@ void app__session_collect(app_session_t *session)
         *at = program->next;
         rest(session, program);
         app__session_end(app__session_transfer(session, program->number),
-                         outcome_of(program->failed),
-                         status_of(program->failed),
-                         program->end_ps);
+                         outcome_of(program->failed), status_of(program->failed), program->end_ps);
     }
 }
 

@@ -25,36 +25,28 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX,
-                                            "application",
-                                            sizeof(session_config_t),
-                                            attrs,
+static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(session_config_t), attrs,
                                             SIM_COUNT_OF(attrs)};
 
 // -- submitting
 
-sim_err_t app_session_may_begin(const app_session_t *session,
-                                sim_time_t at_ps,
+sim_err_t app_session_may_begin(const app_session_t *session, sim_time_t at_ps,
                                 sim_message_t *message)
 {
     if (at_ps < session->released_ps) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "at: %" PRIu64 " ps has passed; the time is %" PRIu64 " ps",
-                        at_ps,
+        return sim_fail(message, SIM_ERR_RANGE,
+                        "at: %" PRIu64 " ps has passed; the time is %" PRIu64 " ps", at_ps,
                         session->released_ps);
     }
     if (session->open >= OPEN_MAX) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
+        return sim_fail(message, SIM_ERR_RANGE,
                         "%" PRIu64 " transfers wait or run, which is the most; advance first",
                         session->open);
     }
     return SIM_OK;
 }
 
-static sim_err_t check_request(const app_session_t *session,
-                               const app_session_request_t *request,
+static sim_err_t check_request(const app_session_t *session, const app_session_request_t *request,
                                sim_message_t *message)
 {
     const net_t *const net = session->app.net;
@@ -145,10 +137,8 @@ app__session_transfer_t *app__session_add(app_session_t *session, sim_time_t sta
     return made;
 }
 
-sim_err_t app_session_submit(app_session_t *session,
-                             const app_session_request_t *request,
-                             uint64_t *transfer,
-                             sim_message_t *message)
+sim_err_t app_session_submit(app_session_t *session, const app_session_request_t *request,
+                             uint64_t *transfer, sim_message_t *message)
 {
     const sim_err_t error = check_request(session, request, message);
     if (error != SIM_OK) {
@@ -228,10 +218,8 @@ void app__session_put_completion(app_session_t *session, const app_session_compl
     session->ended[session->ended_count++] = *at;
 }
 
-void app__session_end(app__session_transfer_t *transfer,
-                      app_session_outcome_t outcome,
-                      nic_wc_status_t status,
-                      sim_time_t now_ps)
+void app__session_end(app__session_transfer_t *transfer, app_session_outcome_t outcome,
+                      nic_wc_status_t status, sim_time_t now_ps)
 {
     app_session_t *const session = transfer->session;
     SIM_CHECK(transfer->outcome <= APP_SESSION_RUNS && session->open > 0);
@@ -317,9 +305,7 @@ sim_time_t app_session_next_start_ps(const app_session_t *session)
 
 // -- the application
 
-static sim_err_t session_create(const app_context_t *context,
-                                const void *config_void,
-                                app_t **app,
+static sim_err_t session_create(const app_context_t *context, const void *config_void, app_t **app,
                                 sim_message_t *message)
 {
     const session_config_t *const config = config_void;
@@ -469,9 +455,7 @@ static const sim_report_row_t report_rows[] = {
     APP__WHOLE(report_t, failed, "", "transfers that ended with an error"),
     APP__WHOLE(report_t, cancelled, "", "transfers that the program has cancelled"),
     APP__WHOLE(report_t, completed_bytes, "bytes", "payload of all completed transfers"),
-    APP__WHOLE(report_t,
-               programs,
-               "",
+    APP__WHOLE(report_t, programs, "",
                "collectives, workloads and trainings that it has submitted"),
 };
 static const sim_report_table_t session_report = {

@@ -137,10 +137,8 @@ static inline app__session_transfer_t *app__session_transfer(const app_session_t
 app__session_transfer_t *app__session_add(app_session_t *session, sim_time_t start_ps);
 void app__session_put_completion(app_session_t *session, const app_session_completion_t *at);
 // Notes how a transfer ended.
-void app__session_end(app__session_transfer_t *transfer,
-                      app_session_outcome_t outcome,
-                      nic_wc_status_t status,
-                      sim_time_t now_ps);
+void app__session_end(app__session_transfer_t *transfer, app_session_outcome_t outcome,
+                      nic_wc_status_t status, sim_time_t now_ps);
 
 // -- program.c
 
@@ -161,8 +159,7 @@ void app__channels_free(app_session_t *session);
 uint16_t app__session_port(const app_session_t *session, const app__session_transfer_t *transfer);
 uint8_t app__session_priority(const app_session_t *session,
                               const app__session_transfer_t *transfer);
-uint32_t app__session_mtu_bytes(const app_session_t *session,
-                                uint32_t source,
+uint32_t app__session_mtu_bytes(const app_session_t *session, uint32_t source,
                                 uint32_t destination);
 
 #endif // APPS_SESSIONS_SESSION_INTERNAL_H

@@ -48,10 +48,7 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX,
-                                            "application",
-                                            sizeof(workload_config_t),
-                                            attrs,
+static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(workload_config_t), attrs,
                                             SIM_COUNT_OF(attrs)};
 
 // Returns the ranks to make of a file that does not say how many it has: `ranks`, or one for each
@@ -69,17 +66,13 @@ static uint32_t ranks_to_make(const app_context_t *context, const workload_confi
     return count < APP__RANKS_MAX ? (uint32_t)count : APP__RANKS_MAX;
 }
 
-static sim_err_t read_schedule(const app_context_t *context,
-                               const workload_config_t *config,
-                               app__schedule_t **schedule,
-                               sim_message_t *message)
+static sim_err_t read_schedule(const app_context_t *context, const workload_config_t *config,
+                               app__schedule_t **schedule, sim_message_t *message)
 {
     char *text = NULL;
     size_t size_bytes = 0;
     if (config->file[0] == '\0') {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "file",
+        return sim_fail_about(message, SIM_ERR_INVALID, "file",
                               ": the file is missing, expected the name of a workload's file "
                               "(GOAL, AICB, Chakra)");
     }
@@ -101,9 +94,7 @@ static sim_err_t read_schedule(const app_context_t *context,
             app__format_of(&file) != &app__format_aicb) {
             app__schedule_destroy(*schedule);
             error =
-                sim_fail_about(message,
-                               SIM_ERR_INVALID,
-                               "iterations",
+                sim_fail_about(message, SIM_ERR_INVALID, "iterations",
                                ": %" PRIu64 ", but only workload texts of AICB have passes that "
                                "can be repeated, expected 1",
                                config->iterations);
@@ -116,16 +107,13 @@ static sim_err_t read_schedule(const app_context_t *context,
 // -- htsim's connection matrices
 
 // Refuses attributes that a matrix of connections gives no meaning: all but `file`.
-static sim_err_t check_matrix(const app_context_t *context,
-                              const workload_config_t *config,
+static sim_err_t check_matrix(const app_context_t *context, const workload_config_t *config,
                               sim_message_t *message)
 {
     workload_config_t defaults;
     sim_err_t error = SIM_OK;
     if (context->program) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "file",
+        return sim_fail_about(message, SIM_ERR_INVALID, "file",
                               ": %.200s lists connections, which are no program of ranks; expected "
                               "a schedule, as a session submits it",
                               config->file);
@@ -136,14 +124,10 @@ static sim_err_t check_matrix(const app_context_t *context,
         char *const given = sim_attr_get(&attrs[i], config);
         char *const left = sim_attr_get(&attrs[i], &defaults);
         if (strcmp(name, "file") != 0 && strcmp(given, left) != 0) {
-            error = sim_fail_about(message,
-                                   SIM_ERR_INVALID,
-                                   name,
+            error = sim_fail_about(message, SIM_ERR_INVALID, name,
                                    ": %.60s, but %.200s lists connections, which are flows from "
                                    "host to host; expected '%.60s' with such a file",
-                                   given,
-                                   config->file,
-                                   left);
+                                   given, config->file, left);
         }
         sim_free(given);
         sim_free(left);
@@ -181,9 +165,7 @@ static void tell_warnings(const app_context_t *context, const app__schedule_t *s
     }
 }
 
-static sim_err_t workload_create(const app_context_t *context,
-                                 const void *config_void,
-                                 app_t **app,
+static sim_err_t workload_create(const app_context_t *context, const void *config_void, app_t **app,
                                  sim_message_t *message)
 {
     const workload_config_t *const config = config_void;

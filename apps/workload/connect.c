@@ -218,8 +218,7 @@ static void send_local(app__link_t *link, uint32_t word)
 
 // -- links
 
-static app__link_t *find_link(const app__workload_t *workload,
-                              uint32_t source,
+static app__link_t *find_link(const app__workload_t *workload, uint32_t source,
                               uint32_t destination)
 {
     const app__port_t *const port = &workload->ports[source];
@@ -237,10 +236,7 @@ static app__link_t *find_link(const app__workload_t *workload,
     return &workload->links[low];
 }
 
-bool app__link_path(const app__workload_t *workload,
-                    uint32_t rank,
-                    uint32_t peer,
-                    uint32_t nic,
+bool app__link_path(const app__workload_t *workload, uint32_t rank, uint32_t peer, uint32_t nic,
                     net_path_t *path)
 {
     const app__rank_t *const from = &workload->ranks[rank];
@@ -254,14 +250,9 @@ bool app__link_path(const app__workload_t *workload,
     const uint32_t link = (uint32_t)(find_link(workload, source, destination) - workload->links);
     const uint32_t interface = workload->ports[source].endpoint->interface;
     const uint32_t other = workload->ports[destination].endpoint->interface;
-    const uint16_t port = nic_derived_source_port(interface,
-                                                  number_of(workload, link, false),
-                                                  other,
-                                                  number_of(workload, link, true));
-    return net_path_of(net,
-                       interface,
-                       other,
-                       net_flow_hash_with(net, interface, other, port, 0),
+    const uint16_t port = nic_derived_source_port(interface, number_of(workload, link, false),
+                                                  other, number_of(workload, link, true));
+    return net_path_of(net, interface, other, net_flow_hash_with(net, interface, other, port, 0),
                        path);
 }
 
@@ -308,9 +299,7 @@ static sim_time_t passive_from_ps(const void *owner, uint32_t interface, uint64_
     return offset < port->out_count || port->rank->workload->retired ? SIM_TIME_NEVER : 0;
 }
 
-static void accept_link(void *owner,
-                        app__endpoint_t *endpoint,
-                        uint64_t offset,
+static void accept_link(void *owner, app__endpoint_t *endpoint, uint64_t offset,
                         app__passive_t *passive)
 {
     const app__port_t *const port = owner;
@@ -346,9 +335,7 @@ static void acknowledged(sim_node_t *node, sim_timer_t *timer)
     sim_free(later);
 }
 
-static void message_received(void *owner,
-                             app__endpoint_t *endpoint,
-                             app__passive_t *passive,
+static void message_received(void *owner, app__endpoint_t *endpoint, app__passive_t *passive,
                              const nic_wc_t *wc)
 {
     const app__port_t *const port = owner;
@@ -361,8 +348,7 @@ static void message_received(void *owner,
         app__port_arrived(to, source_number(link), wc->imm_data);
         return;
     }
-    const sim_time_t ack_ps = app__ack_ps(workload->app.net,
-                                          to->endpoint->interface,
+    const sim_time_t ack_ps = app__ack_ps(workload->app.net, to->endpoint->interface,
                                           workload->ports[link->source].endpoint->interface);
     later_t *const later = sim_alloc(sizeof(*later));
     *later = (later_t){.port = to, .source = source_number(link), .word = wc->imm_data};
@@ -459,8 +445,7 @@ static void index_incoming(app__workload_t *workload)
     }
 }
 
-static sim_err_t check_link(const app__workload_t *workload,
-                            const app__link_t *link,
+static sim_err_t check_link(const app__workload_t *workload, const app__link_t *link,
                             sim_message_t *message)
 {
     const app__port_t *const source = &workload->ports[link->source];

@@ -108,8 +108,7 @@ void app__domains_destroy(app__domains_t *domains)
     }
 }
 
-const net_node_t *app__domain_of(const app__domains_t *domains,
-                                 const net_node_t *host,
+const net_node_t *app__domain_of(const app__domains_t *domains, const net_node_t *host,
                                  uint32_t *port)
 {
     size_t low = 0;

@@ -340,11 +340,9 @@ static inline app__item_t app__fifo_take(app__fifo_t *fifo)
 // -- runner.c
 
 // Makes an application that runs a schedule, which it owns from now on, also after an error.
-SIM_MUST_CHECK sim_err_t app__workload_create(const app_context_t *context,
-                                              const app_ops_t *ops,
+SIM_MUST_CHECK sim_err_t app__workload_create(const app_context_t *context, const app_ops_t *ops,
                                               const app__workload_options_t *options,
-                                              app__schedule_t *schedule,
-                                              app__workload_t **created,
+                                              app__schedule_t *schedule, app__workload_t **created,
                                               sim_message_t *message);
 void app__workload_destroy(app_t *app);
 void app__workload_progress(const app_t *app, uint64_t *done, uint64_t *planned);
@@ -357,8 +355,7 @@ app__domains_t *app__domains_create(const net_t *net); // after net_build
 void app__domains_destroy(app__domains_t *domains);    // NULL is allowed
 // Returns the NVSwitch of a host that is a GPU, and the port to it; NULL and APP__NO_PORT: it is no
 // GPU.
-const net_node_t *app__domain_of(const app__domains_t *domains,
-                                 const net_node_t *host,
+const net_node_t *app__domain_of(const app__domains_t *domains, const net_node_t *host,
                                  uint32_t *port);
 // Returns the NIC of a host that is faster than its others; APP__NO_PORT: all have one rate.
 uint32_t app__fastest_nic(const net_node_t *host);
@@ -371,13 +368,11 @@ uint32_t app__port_to(const app__rank_t *rank, const app__rank_t *peer, uint32_t
 // Gives every rank its place, makes their ports and links. SIM_ERR_RANGE: there are too few places.
 SIM_MUST_CHECK sim_err_t app__ranks_place(const app_context_t *context,
                                           const app__workload_options_t *options,
-                                          app__workload_t *workload,
-                                          sim_message_t *message);
+                                          app__workload_t *workload, sim_message_t *message);
 
 // Counts the places that ranks of collectives can have on the hosts. SIM_ERR_UNKNOWN: no hosts.
 SIM_MUST_CHECK sim_err_t app__ranks_count(const app_context_t *context,
-                                          const app__workload_options_t *options,
-                                          uint32_t *places,
+                                          const app__workload_options_t *options, uint32_t *places,
                                           sim_message_t *message);
 
 void app__workload_places(const app_t *app, app_place_fn fn, void *ctx);
@@ -424,10 +419,7 @@ bool app__links_quiet(const app__workload_t *workload);
 void app__links_retire(app__workload_t *workload);
 // Finds the path of messages from one rank to another on NICs of a number while all links are up.
 // Returns false if they do not go through the network.
-bool app__link_path(const app__workload_t *workload,
-                    uint32_t rank,
-                    uint32_t peer,
-                    uint32_t nic,
+bool app__link_path(const app__workload_t *workload, uint32_t rank, uint32_t peer, uint32_t nic,
                     net_path_t *path);
 // Sends an operation's message, or asks whether it may be sent (APP__WORD_READY_TO_SEND).
 void app__links_send(app__rank_t *rank, uint32_t op, uint32_t kind);
@@ -453,8 +445,7 @@ void app__port_fini(app__port_t *port);
 // Makes what the schedule's collectives need: workload->collectives, also after an error. The
 // message begins with the name of an attribute.
 SIM_MUST_CHECK sim_err_t app__collectives_create(const app_context_t *context,
-                                                 app__workload_t *workload,
-                                                 sim_message_t *message);
+                                                 app__workload_t *workload, sim_message_t *message);
 void app__collectives_destroy(struct app__collectives *collectives); // NULL is allowed
 // Returns whether all messages of collectives are acknowledged, and nothing is on its way.
 bool app__collectives_quiet(const app__workload_t *workload);
@@ -467,8 +458,7 @@ void app__coll_begin(app__rank_t *rank, uint32_t op); // the rank calls a collec
 // -- collective/describe.c
 
 // Writes how the collectives of a schedule are done: a line for each set of calls that are alike.
-void app__workload_describe(const app_t *app,
-                            void (*write)(const char *text, void *ctx),
+void app__workload_describe(const app_t *app, void (*write)(const char *text, void *ctx),
                             void *ctx);
 
 // -- collective/loads.c
@@ -478,10 +468,8 @@ void app__workload_loads(const app_t *app, app_load_fn fn, void *ctx);
 // -- collective/matrix.c
 
 // Reads the sizes of an all-to-all: ranks x ranks numbers. The caller frees *matrix with sim_free.
-SIM_MUST_CHECK sim_err_t app__coll_read_matrix(const app_context_t *context,
-                                               const char *name,
-                                               uint32_t ranks,
-                                               uint64_t **matrix,
+SIM_MUST_CHECK sim_err_t app__coll_read_matrix(const app_context_t *context, const char *name,
+                                               uint32_t ranks, uint64_t **matrix,
                                                sim_message_t *message);
 
 // -- carry.c

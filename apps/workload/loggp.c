@@ -263,10 +263,7 @@ static void run_send(engine_t *engine, const event_t *event, const app__op_t *op
 }
 
 // Ends a send that waited for its receive. Its processor and its NIC waited, too.
-static void end_rendezvous(engine_t *engine,
-                           uint32_t source,
-                           uint32_t op,
-                           sim_time_t cpu_ps,
+static void end_rendezvous(engine_t *engine, uint32_t source, uint32_t op, sim_time_t cpu_ps,
                            sim_time_t nic_ps)
 {
     rank_state_t *const rank = &engine->ranks[source];
@@ -288,9 +285,7 @@ static void run_receive(engine_t *engine, const event_t *event, const app__op_t 
     note_start(engine, event->rank, event->op, now_ps);
     size_t at = 0;
     while (at < rank->unexpected_count &&
-           !app__op_allows(rank->ops,
-                           op,
-                           rank->unexpected[at].source,
+           !app__op_allows(rank->ops, op, rank->unexpected[at].source,
                            engine->schedule->ranks[rank->unexpected[at].source]
                                .ops[rank->unexpected[at].op]
                                .tag)) {
@@ -303,8 +298,7 @@ static void run_receive(engine_t *engine, const event_t *event, const app__op_t 
     }
     const unexpected_t message = rank->unexpected[at];
     rank->unexpected_count--;
-    memmove(&rank->unexpected[at],
-            &rank->unexpected[at + 1],
+    memmove(&rank->unexpected[at], &rank->unexpected[at + 1],
             (rank->unexpected_count - at) * sizeof(*rank->unexpected));
     sim_time_t nic_ps = now_ps;
     sim_time_t cpu_ps = now_ps;
@@ -334,8 +328,7 @@ static uint32_t take_posted(rank_state_t *rank, size_t at)
 {
     const uint32_t op = rank->posted[at];
     rank->posted_count--;
-    memmove(&rank->posted[at],
-            &rank->posted[at + 1],
+    memmove(&rank->posted[at], &rank->posted[at + 1],
             (rank->posted_count - at) * sizeof(*rank->posted));
     return op;
 }
@@ -463,8 +456,7 @@ static void fini_rank(rank_state_t *rank)
     sim_free(rank->unexpected);
 }
 
-void app__loggp_run(const app__schedule_t *schedule,
-                    const app__loggp_t *loggp,
+void app__loggp_run(const app__schedule_t *schedule, const app__loggp_t *loggp,
                     app__loggp_result_t *result)
 {
     engine_t engine = {.schedule = schedule, .loggp = loggp};

@@ -97,14 +97,12 @@ static inline sim_time_t app__byte_gaps_ps(const app__loggp_t *loggp, uint64_t b
 
 // Returns the time of the longest path through a schedule: that of a run in which no operation
 // waits for a processor or a NIC. call_ps has the time of each collective, from its last caller on.
-sim_time_t app__schedule_path_ps(const app__schedule_t *schedule,
-                                 const app__loggp_t *loggp,
+sim_time_t app__schedule_path_ps(const app__schedule_t *schedule, const app__loggp_t *loggp,
                                  const sim_time_t *call_ps);
 
 // Runs the sends, receives and computations of a schedule from time 0. The caller ends the result
 // with app__loggp_fini. Operations of collectives never finish.
-void app__loggp_run(const app__schedule_t *schedule,
-                    const app__loggp_t *loggp,
+void app__loggp_run(const app__schedule_t *schedule, const app__loggp_t *loggp,
                     app__loggp_result_t *result);
 void app__loggp_fini(app__loggp_result_t *result);
 

@@ -51,11 +51,8 @@ static uint32_t count_hosts(const app_context_t *context, const app_hosts_t *lis
 }
 
 // Finds the places. A schedule that numbers NICs has whole hosts, unless its ranks are more.
-static sim_err_t find_places(const app_context_t *context,
-                             const app__workload_options_t *options,
-                             const app__schedule_counts_t *counts,
-                             uint32_t ranks,
-                             places_t *places,
+static sim_err_t find_places(const app_context_t *context, const app__workload_options_t *options,
+                             const app__schedule_counts_t *counts, uint32_t ranks, places_t *places,
                              sim_message_t *message)
 {
     *places = (places_t){.places = 0};
@@ -125,11 +122,8 @@ static uint32_t *order_of(const app_context_t *context, const places_t *places, 
 }
 
 // Reads the list of places, a number for each rank, into the order.
-static sim_err_t read_list(const app__workload_options_t *options,
-                           uint32_t ranks,
-                           uint32_t places,
-                           uint32_t *order,
-                           sim_message_t *message)
+static sim_err_t read_list(const app__workload_options_t *options, uint32_t ranks, uint32_t places,
+                           uint32_t *order, sim_message_t *message)
 {
     bool *const taken = sim_alloc_array((size_t)places + 1, sizeof(*taken));
     const char *at = options->places;
@@ -140,15 +134,10 @@ static sim_err_t read_list(const app__workload_options_t *options,
         at += strspn(at, ", ");
         const unsigned long place = strtoul(at, &end, 10);
         if (end == at || *at == '-' || place >= places || taken[place]) {
-            result = sim_fail_about(message,
-                                    SIM_ERR_INVALID,
-                                    "places",
+            result = sim_fail_about(message, SIM_ERR_INVALID, "places",
                                     ": '%.20s' for rank %u, expected %u different places from 0 to "
                                     "%u",
-                                    at,
-                                    count,
-                                    ranks,
-                                    places - 1);
+                                    at, count, ranks, places - 1);
         } else {
             taken[place] = true;
             order[count++] = (uint32_t)place;
@@ -157,13 +146,10 @@ static sim_err_t read_list(const app__workload_options_t *options,
     }
     sim_free(taken);
     if (result == SIM_OK && at[strspn(at, ", ")] != '\0') {
-        result = sim_fail_about(message,
-                                SIM_ERR_INVALID,
-                                "places",
+        result = sim_fail_about(message, SIM_ERR_INVALID, "places",
                                 ": '%.20s' stands behind the place of the last rank, expected %u "
                                 "places",
-                                at + strspn(at, ", "),
-                                ranks);
+                                at + strspn(at, ", "), ranks);
     }
     return result;
 }
@@ -213,10 +199,8 @@ static void make_ranks(app__workload_t *workload, const places_t *places, const 
     }
 }
 
-sim_err_t app__ranks_place(const app_context_t *context,
-                           const app__workload_options_t *options,
-                           app__workload_t *workload,
-                           sim_message_t *message)
+sim_err_t app__ranks_place(const app_context_t *context, const app__workload_options_t *options,
+                           app__workload_t *workload, sim_message_t *message)
 {
     places_t places;
     const uint32_t ranks = workload->schedule->rank_count;
@@ -227,16 +211,10 @@ sim_err_t app__ranks_place(const app_context_t *context,
     }
     if (ranks > places.places) {
         error =
-            sim_fail_about(message,
-                           SIM_ERR_RANGE,
-                           "hosts",
+            sim_fail_about(message, SIM_ERR_RANGE, "hosts",
                            ": %s has %u ranks, but there are %u NICs of hosts; expected at least "
                            "%u NICs, or a schedule of at most %u ranks",
-                           options->title,
-                           ranks,
-                           places.places,
-                           ranks,
-                           places.places);
+                           options->title, ranks, places.places, ranks, places.places);
     } else {
         workload->place_count = places.places;
         uint32_t *const order = order_of(context, &places, options->map);
@@ -255,10 +233,8 @@ sim_err_t app__ranks_place(const app_context_t *context,
     return error;
 }
 
-sim_err_t app__ranks_count(const app_context_t *context,
-                           const app__workload_options_t *options,
-                           uint32_t *count,
-                           sim_message_t *message)
+sim_err_t app__ranks_count(const app_context_t *context, const app__workload_options_t *options,
+                           uint32_t *count, sim_message_t *message)
 {
     places_t places;
     const app__schedule_counts_t counts = {.colls = 1};

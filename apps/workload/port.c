@@ -87,10 +87,9 @@ void app__port_send(app__port_t *port, app__link_t *link, uint32_t word)
     if (port->sends.capacity == 0) {
         sim_timer_init(&port->send_timer, send_fired);
     }
-    app__fifo_put(&port->sends,
-                  (app__item_t){{app__word_bytes(port->rank, word)},
-                                word,
-                                (uint32_t)(link - port->rank->workload->links)});
+    app__fifo_put(&port->sends, (app__item_t){{app__word_bytes(port->rank, word)},
+                                              word,
+                                              (uint32_t)(link - port->rank->workload->links)});
     send_next(port);
 }
 

@@ -191,10 +191,8 @@ static uint32_t missing_rank(const app__workload_t *workload, uint32_t call)
 }
 
 // Says which collective a rank waits in, and for whom.
-static void tell_collective(const app__rank_t *rank,
-                            uint32_t at,
-                            void (*write)(const char *text, void *ctx),
-                            void *ctx)
+static void tell_collective(const app__rank_t *rank, uint32_t at,
+                            void (*write)(const char *text, void *ctx), void *ctx)
 {
     const app__workload_t *const workload = rank->workload;
     const uint32_t number = app__peer_of(rank->ops, &rank->ops->ops[at]);
@@ -203,26 +201,18 @@ static void tell_collective(const app__rank_t *rank,
     char *const whom = missing < workload->schedule->rank_count
                            ? sim_format("rank %u, which has not called it", missing)
                            : sim_strdup("its messages");
-    char *const text =
-        sim_format("warning: traffic[%u].%s: rank %u did not finish: its operation %u, %s of "
-                   "%" PRIu64 " bytes%s%s, waits for %s, and %u operations are left\n",
-                   workload->app.index,
-                   workload->app.ops->name,
-                   rank->number,
-                   at,
-                   app__coll_kind_name((app__coll_kind_t)call->kind),
-                   call->bytes,
-                   call->name == NULL ? "" : ", ",
-                   call->name == NULL ? "" : call->name,
-                   whom,
-                   rank->left);
+    char *const text = sim_format(
+        "warning: traffic[%u].%s: rank %u did not finish: its operation %u, %s of "
+        "%" PRIu64 " bytes%s%s, waits for %s, and %u operations are left\n",
+        workload->app.index, workload->app.ops->name, rank->number, at,
+        app__coll_kind_name((app__coll_kind_t)call->kind), call->bytes,
+        call->name == NULL ? "" : ", ", call->name == NULL ? "" : call->name, whom, rank->left);
     write(text, ctx);
     sim_free(text);
     sim_free(whom);
 }
 
-static void tell_blocked(const app__rank_t *rank,
-                         void (*write)(const char *text, void *ctx),
+static void tell_blocked(const app__rank_t *rank, void (*write)(const char *text, void *ctx),
                          void *ctx)
 {
     const uint32_t at = blocked_op(rank);
@@ -239,21 +229,12 @@ static void tell_blocked(const app__rank_t *rank,
         receives ? sim_format("warning: traffic[%u].%s: rank %u did not finish: its "
                               "operation %u waits for %" PRIu64 " bytes from %s with the tag %s, "
                               "and %u operations are left\n",
-                              rank->workload->app.index,
-                              rank->workload->app.ops->name,
-                              rank->number,
-                              at,
-                              op->size,
-                              from,
-                              tag,
-                              rank->left)
+                              rank->workload->app.index, rank->workload->app.ops->name,
+                              rank->number, at, op->size, from, tag, rank->left)
                  : sim_format("warning: traffic[%u].%s: rank %u did not finish: %u "
                               "operations are left, the first is number %u\n",
-                              rank->workload->app.index,
-                              rank->workload->app.ops->name,
-                              rank->number,
-                              rank->left,
-                              at);
+                              rank->workload->app.index, rank->workload->app.ops->name,
+                              rank->number, rank->left, at);
     write(text, ctx);
     sim_free(text);
     sim_free(tag);
@@ -278,10 +259,7 @@ void app__workload_warn(const app_t *app, void (*write)(const char *text, void *
     }
     if (more > 0) {
         char *const text = sim_format("warning: traffic[%u].%s: %u more rank%s did not finish\n",
-                                      app->index,
-                                      app->ops->name,
-                                      more,
-                                      sim_plural(more));
+                                      app->index, app->ops->name, more, sim_plural(more));
         write(text, ctx);
         sim_free(text);
     }
@@ -528,17 +506,11 @@ static const sim_report_row_t report_rows[] = {
      .table = &finish_report,
      .get = get_finish,
      .shown = true},
-    APP__REAL(report_t,
-              busy,
-              "",
+    APP__REAL(report_t, busy, "",
               "share of finish_us.max in which a processor worked, mean of all"),
-    APP__WHOLE(report_t,
-               unexpected_peak,
-               "",
+    APP__WHOLE(report_t, unexpected_peak, "",
                "most messages of a rank that waited for a receive at one time"),
-    APP__WHOLE(report_t,
-               depth,
-               "",
+    APP__WHOLE(report_t, depth, "",
                "messages and computations on the longest chain through all ranks"),
     {.name = "collectives",
      .kind = SIM_REPORT_LIST,

@@ -21,10 +21,8 @@ static void message_arrived(app__rank_t *rank, uint32_t source, uint32_t word)
     }
 }
 
-static app__workload_t *make(const app_context_t *context,
-                             const app_ops_t *ops,
-                             const app__workload_options_t *options,
-                             app__schedule_t *schedule)
+static app__workload_t *make(const app_context_t *context, const app_ops_t *ops,
+                             const app__workload_options_t *options, app__schedule_t *schedule)
 {
     app__workload_t *const workload = sim_alloc(sizeof(*workload));
     *workload = (app__workload_t){
@@ -102,41 +100,29 @@ static void tell_unmatched(const app_context_t *context, const app__workload_t *
                    "end: sends without a receive: %" PRIu64 "; receives without a send: %" PRIu64
                    "; operations that wait for each other or for a rank that never "
                    "calls: %" PRIu64,
-                   context->index,
-                   workload->app.ops->name,
-                   counts->unmatched_sends,
-                   counts->unmatched_recvs,
-                   counts->stuck);
+                   context->index, workload->app.ops->name, counts->unmatched_sends,
+                   counts->unmatched_recvs, counts->stuck);
     context->note(text, context->ctx);
     sim_free(text);
     told_t told = {context, workload->app.ops->name};
     const app__schedule_t *const typical = workload->schedule->typical;
-    app__schedule_tell(typical != NULL ? typical : workload->schedule,
-                       TOLD_MAX,
-                       tell_operation,
+    app__schedule_tell(typical != NULL ? typical : workload->schedule, TOLD_MAX, tell_operation,
                        &told);
 }
 
 // Refuses what cannot run.
 static sim_err_t check_schedule(const app__workload_options_t *options,
-                                const app__schedule_t *schedule,
-                                sim_message_t *message)
+                                const app__schedule_t *schedule, sim_message_t *message)
 {
     if (schedule->absent_rank != NULL) {
         return sim_fail(message, SIM_ERR_INVALID, "%s", schedule->absent_rank);
     }
     if (schedule->refusal != NULL) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "file",
-                              ": %s cannot run: %s",
-                              options->title,
+        return sim_fail_about(message, SIM_ERR_RANGE, "file", ": %s cannot run: %s", options->title,
                               schedule->refusal);
     }
     if (options->network == APP__NETWORK_IDEAL && schedule->counts.colls > 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "network-model",
+        return sim_fail_about(message, SIM_ERR_INVALID, "network-model",
                               ": ideal runs messages and computations, but %s has collectives; "
                               "expected packets",
                               options->title);
@@ -168,8 +154,7 @@ static void watch(const app_context_t *context, app__workload_t *workload)
 
 // Fails if the transport of some rank's NIC does not have the SENDs of plain collectives.
 static sim_err_t check_transports(const app__workload_t *workload,
-                                  const app__workload_options_t *options,
-                                  sim_message_t *message)
+                                  const app__workload_options_t *options, sim_message_t *message)
 {
     if (options->collective.protocol != APP__PROTOCOL_PLAIN) {
         return SIM_OK;
@@ -178,26 +163,20 @@ static sim_err_t check_transports(const app__workload_t *workload,
         const app__endpoint_t *const endpoint = workload->ports[p].endpoint;
         const char *const name = nic_transport_refuses(nic_get_config(endpoint->nic), NIC_WR_SEND);
         if (name != NULL) {
-            return sim_fail_about(message,
-                                  SIM_ERR_INVALID,
-                                  "protocol",
+            return sim_fail_about(message, SIM_ERR_INVALID, "protocol",
                                   ": plain collectives SEND, and nic.transport %s of %s has WRITE "
                                   "alone, expected auto, simple, ll or ll128, or "
                                   "nic.%s.operations: all",
-                                  name,
-                                  app__host_name(workload->app.net, endpoint->interface),
+                                  name, app__host_name(workload->app.net, endpoint->interface),
                                   name);
         }
     }
     return SIM_OK;
 }
 
-sim_err_t app__workload_create(const app_context_t *context,
-                               const app_ops_t *ops,
-                               const app__workload_options_t *options,
-                               app__schedule_t *schedule,
-                               app__workload_t **created,
-                               sim_message_t *message)
+sim_err_t app__workload_create(const app_context_t *context, const app_ops_t *ops,
+                               const app__workload_options_t *options, app__schedule_t *schedule,
+                               app__workload_t **created, sim_message_t *message)
 {
     app__workload_t *const workload = make(context, ops, options, schedule);
     sim_err_t error = check_schedule(options, schedule, message);

@@ -131,12 +131,8 @@ void app__schedule_refuse(app__schedule_t *schedule, char *text)
 const char *app__dimension_name(app__dimension_t dimension)
 {
     static const char *const names[APP__DIM_COUNT] = {
-        [APP__DIM_NONE] = "none",
-        [APP__DIM_TP] = "tp",
-        [APP__DIM_PP] = "pp",
-        [APP__DIM_DP] = "dp",
-        [APP__DIM_EP] = "ep",
-        [APP__DIM_CP] = "cp",
+        [APP__DIM_NONE] = "none",   [APP__DIM_TP] = "tp", [APP__DIM_PP] = "pp",
+        [APP__DIM_DP] = "dp",       [APP__DIM_EP] = "ep", [APP__DIM_CP] = "cp",
         [APP__DIM_DP_EP] = "dp-ep",
     };
     SIM_CHECK(dimension < APP__DIM_COUNT);
@@ -146,21 +142,16 @@ const char *app__dimension_name(app__dimension_t dimension)
 const char *app__coll_kind_name(app__coll_kind_t kind)
 {
     static const char *const names[APP__COLL_COUNT] = {
-        [APP__COLL_ALL_REDUCE] = "all-reduce",
-        [APP__COLL_REDUCE_SCATTER] = "reduce-scatter",
-        [APP__COLL_ALL_GATHER] = "all-gather",
-        [APP__COLL_BROADCAST] = "broadcast",
-        [APP__COLL_REDUCE] = "reduce",
-        [APP__COLL_ALL_TO_ALL] = "all-to-all",
+        [APP__COLL_ALL_REDUCE] = "all-reduce", [APP__COLL_REDUCE_SCATTER] = "reduce-scatter",
+        [APP__COLL_ALL_GATHER] = "all-gather", [APP__COLL_BROADCAST] = "broadcast",
+        [APP__COLL_REDUCE] = "reduce",         [APP__COLL_ALL_TO_ALL] = "all-to-all",
         [APP__COLL_BARRIER] = "barrier",
     };
     SIM_CHECK(kind < APP__COLL_COUNT);
     return names[kind];
 }
 
-void app__schedule_order(app__schedule_t *schedule,
-                         uint32_t rank,
-                         const app__dependency_t *list,
+void app__schedule_order(app__schedule_t *schedule, uint32_t rank, const app__dependency_t *list,
                          size_t count)
 {
     app__rank_ops_t *const ops = &schedule->ranks[rank];
@@ -285,10 +276,7 @@ static bool has_wildcard(const half_t *half)
 
 // Finds a receive with a wildcard for a message that is left over. The receives of its rank stand
 // anywhere among the halves of the rank.
-static bool pair_with_wildcard(graph_t *graph,
-                               const half_t *halves,
-                               size_t begin,
-                               size_t end,
+static bool pair_with_wildcard(graph_t *graph, const half_t *halves, size_t begin, size_t end,
                                const half_t *send)
 {
     for (size_t i = begin; i < end; i++) {
@@ -306,11 +294,8 @@ static bool pair_with_wildcard(graph_t *graph,
 
 // Pairs the messages to one rank with its receives: by exact source and tag first; what is left
 // over meets receives with wildcards.
-static void match_rank(graph_t *graph,
-                       app__schedule_counts_t *counts,
-                       const half_t *halves,
-                       size_t begin,
-                       size_t end)
+static void match_rank(graph_t *graph, app__schedule_counts_t *counts, const half_t *halves,
+                       size_t begin, size_t end)
 {
     uint64_t wildcards = 0;
     for (size_t i = begin; i < end;) {
@@ -340,9 +325,7 @@ static void match_rank(graph_t *graph,
     counts->unmatched_recvs += wildcards;
 }
 
-static void match_halves(graph_t *graph,
-                         app__schedule_counts_t *counts,
-                         half_t *halves,
+static void match_halves(graph_t *graph, app__schedule_counts_t *counts, half_t *halves,
                          size_t count)
 {
     qsort(halves, count, sizeof(*halves), compare);
@@ -574,18 +557,11 @@ static void finish_alike(app__schedule_t *schedule)
     app__schedule_finish(schedule->typical);
     schedule->counts = schedule->typical->counts;
     app__schedule_counts_t *const counts = &schedule->counts;
-    uint64_t *const sums[] = {&counts->sends,
-                              &counts->recvs,
-                              &counts->calcs,
-                              &counts->colls,
-                              &counts->bytes,
-                              &counts->calc_ns,
-                              &counts->requires,
-                              &counts->irequires,
-                              &counts->unmatched_sends,
-                              &counts->unmatched_recvs,
-                              &counts->size_mismatches,
-                              &counts->stuck};
+    uint64_t *const sums[] = {
+        &counts->sends,           &counts->recvs,           &counts->calcs,
+        &counts->colls,           &counts->bytes,           &counts->calc_ns,
+        &counts->requires,        &counts->irequires,       &counts->unmatched_sends,
+        &counts->unmatched_recvs, &counts->size_mismatches, &counts->stuck};
     for (size_t i = 0; i < SIM_COUNT_OF(sums); i++) {
         *sums[i] *= schedule->alike;
     }
@@ -612,8 +588,7 @@ void app__schedule_finish(app__schedule_t *schedule)
     graph_fini(&graph);
 }
 
-sim_time_t app__schedule_path_ps(const app__schedule_t *schedule,
-                                 const app__loggp_t *loggp,
+sim_time_t app__schedule_path_ps(const app__schedule_t *schedule, const app__loggp_t *loggp,
                                  const sim_time_t *call_ps)
 {
     graph_t graph;
@@ -644,12 +619,9 @@ static char *half_text(const app__op_t *op)
     const bool sends = op->type == APP__OP_SEND;
     char *const peer = number_or_any(op->peer, " rank");
     char *const tag = number_or_any(op->tag, " tag");
-    char *const text = sim_format("the %s of %" PRIu64 " bytes %s%s with%s",
-                                  sends ? "send" : "receive",
-                                  op->size,
-                                  sends ? "to" : "from",
-                                  peer,
-                                  tag);
+    char *const text =
+        sim_format("the %s of %" PRIu64 " bytes %s%s with%s", sends ? "send" : "receive", op->size,
+                   sends ? "to" : "from", peer, tag);
     sim_free(tag);
     sim_free(peer);
     return text;
@@ -672,10 +644,7 @@ static char *trouble_of(const graph_t *graph, uint32_t rank, uint32_t at, bool f
         : op->type == APP__OP_CALC
             ? sim_strdup("a computation")
             : sim_strdup(app__coll_kind_name((app__coll_kind_t)schedule->calls[op->peer].kind));
-    char *const text = sim_format("rank %u, operation %u: %s %s",
-                                  rank,
-                                  at,
-                                  what,
+    char *const text = sim_format("rank %u, operation %u: %s %s", rank, at, what,
                                   !alone  ? "waits for what never comes"
                                   : sends ? "has no receive"
                                           : "has no send");
@@ -683,10 +652,8 @@ static char *trouble_of(const graph_t *graph, uint32_t rank, uint32_t at, bool f
     return text;
 }
 
-void app__schedule_tell(const app__schedule_t *schedule,
-                        uint32_t most,
-                        void (*tell)(const char *text, void *ctx),
-                        void *ctx)
+void app__schedule_tell(const app__schedule_t *schedule, uint32_t most,
+                        void (*tell)(const char *text, void *ctx), void *ctx)
 {
     graph_t graph;
     app__schedule_counts_t counts = schedule->counts;

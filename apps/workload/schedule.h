@@ -187,25 +187,19 @@ const char *app__coll_kind_name(app__coll_kind_t kind);
 // the schedule from now on.
 void app__schedule_share(app__schedule_t *schedule, uint32_t rank, uint32_t owner, uint32_t *peers);
 // Sets the order of a rank's operations, in the order of the list. Called once for each rank.
-void app__schedule_order(app__schedule_t *schedule,
-                         uint32_t rank,
-                         const app__dependency_t *list,
+void app__schedule_order(app__schedule_t *schedule, uint32_t rank, const app__dependency_t *list,
                          size_t count);
 // Fills the counts, after all ranks have their operations and orders.
 void app__schedule_finish(app__schedule_t *schedule);
 
 // Calls tell for the first `most` operations without a counterpart, or that wait for what never
 // comes: of those that wait, the first of each rank.
-void app__schedule_tell(const app__schedule_t *schedule,
-                        uint32_t most,
-                        void (*tell)(const char *text, void *ctx),
-                        void *ctx);
+void app__schedule_tell(const app__schedule_t *schedule, uint32_t most,
+                        void (*tell)(const char *text, void *ctx), void *ctx);
 
 // Returns whether a rank's receive takes a message of this source and tag.
-static inline bool app__op_allows(const app__rank_ops_t *ops,
-                                  const app__op_t *receive,
-                                  uint32_t source,
-                                  uint32_t tag)
+static inline bool app__op_allows(const app__rank_ops_t *ops, const app__op_t *receive,
+                                  uint32_t source, uint32_t tag)
 {
     const uint32_t peer = app__peer_of(ops, receive);
     return (peer == APP__ANY || peer == source) &&

@@ -77,8 +77,7 @@ static share_t share_of(const app__schedule_t *schedule, const app__call_t *call
     }
 }
 
-static app__call_cost_t cost_of(const app__schedule_t *schedule,
-                                const app__call_t *call,
+static app__call_cost_t cost_of(const app__schedule_t *schedule, const app__call_t *call,
                                 const app__loggp_t *loggp)
 {
     const uint32_t n = schedule->groups[call->group].count;
@@ -119,9 +118,7 @@ static bool all_send(const app__schedule_t *schedule, uint32_t call)
 // -- bounds
 
 // Returns whether the message of a send or a receive may stay in its node, where it takes no NIC.
-static bool may_be_near(const app__schedule_t *schedule,
-                        const app__loggp_t *loggp,
-                        uint32_t rank,
+static bool may_be_near(const app__schedule_t *schedule, const app__loggp_t *loggp, uint32_t rank,
                         const app__op_t *op)
 {
     const uint32_t peer = app__peer_of(&schedule->ranks[rank], op);
@@ -131,8 +128,7 @@ static bool may_be_near(const app__schedule_t *schedule,
 }
 
 // Adds up the work of the processors and the NICs of each rank.
-static void bound_resources(const app__schedule_t *schedule,
-                            const app__loggp_t *loggp,
+static void bound_resources(const app__schedule_t *schedule, const app__loggp_t *loggp,
                             const app__call_cost_t *costs, // NULL: NICs send no collectives
                             app__workload_summary_t *summary)
 {
@@ -167,10 +163,8 @@ static void bound_resources(const app__schedule_t *schedule,
 
 // Fills the longest path with the least times of collectives; and the estimate with likely ones,
 // if there are some.
-static void find_paths(const app__schedule_t *schedule,
-                       const app__loggp_t *loggp,
-                       const app__call_cost_t *costs,
-                       app__workload_summary_t *summary)
+static void find_paths(const app__schedule_t *schedule, const app__loggp_t *loggp,
+                       const app__call_cost_t *costs, app__workload_summary_t *summary)
 {
     sim_time_t *const call_ps = sim_alloc_array(schedule->call_count + 1, sizeof(*call_ps));
     for (size_t i = 0; i < schedule->call_count; i++) {
@@ -187,8 +181,7 @@ static void find_paths(const app__schedule_t *schedule,
     sim_free(call_ps);
 }
 
-static void run_ideal(const app__schedule_t *schedule,
-                      const app__loggp_t *loggp,
+static void run_ideal(const app__schedule_t *schedule, const app__loggp_t *loggp,
                       app__workload_summary_t *summary)
 {
     app__loggp_result_t result;
@@ -222,10 +215,8 @@ static app__call_cost_t *typical_costs(const app__schedule_t *schedule,
     return least;
 }
 
-void app__workload_summarise(const app__schedule_t *schedule,
-                             const app__loggp_t *loggp,
-                             const app__call_cost_t *costs,
-                             app__workload_summary_t *summary)
+void app__workload_summarise(const app__schedule_t *schedule, const app__loggp_t *loggp,
+                             const app__call_cost_t *costs, app__workload_summary_t *summary)
 {
     app__call_cost_t *const own = sim_alloc_array(schedule->call_count + 1, sizeof(*own));
     for (size_t i = 0; i < schedule->call_count && costs == NULL; i++) {
@@ -247,9 +238,7 @@ void app__workload_summarise(const app__schedule_t *schedule,
     bound_resources(body, &known, costs == NULL ? used : NULL, summary);
     find_paths(body, &known, used, summary);
     sim_free(least);
-    const sim_time_t bounds_ps[] = {summary->path_ps,
-                                    summary->cpu_ps,
-                                    summary->nic_send_ps,
+    const sim_time_t bounds_ps[] = {summary->path_ps, summary->cpu_ps, summary->nic_send_ps,
                                     summary->nic_receive_ps};
     raise_to(&summary->bound_ps, bounds_ps, SIM_COUNT_OF(bounds_ps));
     if (summary->estimated) {

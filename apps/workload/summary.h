@@ -40,9 +40,7 @@ typedef struct app__workload_summary {
 } app__workload_summary_t;
 
 // costs: of each call; NULL: those of rings and direct exchanges.
-void app__workload_summarise(const app__schedule_t *schedule,
-                             const app__loggp_t *loggp,
-                             const app__call_cost_t *costs,
-                             app__workload_summary_t *summary);
+void app__workload_summarise(const app__schedule_t *schedule, const app__loggp_t *loggp,
+                             const app__call_cost_t *costs, app__workload_summary_t *summary);
 
 #endif // APPS_WORKLOAD_SUMMARY_H

@@ -71,8 +71,7 @@ class FatTreeRouting : public ns3::Ipv4RoutingProtocol
     {
     }
 
-    ns3::Ptr<ns3::Ipv4Route> RouteOutput(ns3::Ptr<ns3::Packet>,
-                                         const ns3::Ipv4Header &,
+    ns3::Ptr<ns3::Ipv4Route> RouteOutput(ns3::Ptr<ns3::Packet>, const ns3::Ipv4Header &,
                                          ns3::Ptr<ns3::NetDevice>,
                                          ns3::Socket::SocketErrno &error) override
     {
@@ -80,13 +79,9 @@ class FatTreeRouting : public ns3::Ipv4RoutingProtocol
         return m_routes[1];
     }
 
-    bool RouteInput(ns3::Ptr<const ns3::Packet> packet,
-                    const ns3::Ipv4Header &header,
-                    ns3::Ptr<const ns3::NetDevice>,
-                    UnicastForwardCallback forward,
-                    MulticastForwardCallback,
-                    LocalDeliverCallback deliver,
-                    ErrorCallback) override
+    bool RouteInput(ns3::Ptr<const ns3::Packet> packet, const ns3::Ipv4Header &header,
+                    ns3::Ptr<const ns3::NetDevice>, UnicastForwardCallback forward,
+                    MulticastForwardCallback, LocalDeliverCallback deliver, ErrorCallback) override
     {
         ++g_packetHops;
         uint32_t destination = header.GetDestination().Get() - kFirstAddress;
@@ -375,9 +370,7 @@ double SecondsSince(std::chrono::steady_clock::time_point start)
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-uint64_t InstallTraffic(const FatTree &tree,
-                        const std::vector<uint32_t> &peers,
-                        uint64_t bytes,
+uint64_t InstallTraffic(const FatTree &tree, const std::vector<uint32_t> &peers, uint64_t bytes,
                         uint32_t ackEvery)
 {
     uint64_t packets = (bytes + kPayloadBytes - 1) / kPayloadBytes;
@@ -430,24 +423,18 @@ int main(int argc, char **argv)
     ns3::Simulator::Run();
     double seconds = SecondsSince(start);
 
-    std::printf("{\"simulator\": \"ns-3.37\", \"k\": %u, \"hosts\": %u, \"bytes_per_host\": %llu, "
-                "\"packets\": %llu, \"delivered\": %llu, \"acks\": %llu, \"sim_time_ns\": %lld, "
-                "\"setup_s\": %.3f, \"wall_s\": %.3f, \"events\": %llu, \"packet_hops\": %llu, "
-                "\"packet_hops_per_s\": %.0f, \"events_per_packet_hop\": %.3f}\n",
-                g_k,
-                Hosts(),
-                static_cast<unsigned long long>(bytes),
-                static_cast<unsigned long long>(packets),
-                static_cast<unsigned long long>(g_delivered),
-                static_cast<unsigned long long>(g_acked),
-                static_cast<long long>(g_lastAck.GetNanoSeconds()),
-                setupSeconds,
-                seconds,
-                static_cast<unsigned long long>(ns3::Simulator::GetEventCount()),
-                static_cast<unsigned long long>(g_packetHops),
-                static_cast<double>(g_packetHops) / seconds,
-                static_cast<double>(ns3::Simulator::GetEventCount()) /
-                    static_cast<double>(g_packetHops));
+    std::printf(
+        "{\"simulator\": \"ns-3.37\", \"k\": %u, \"hosts\": %u, \"bytes_per_host\": %llu, "
+        "\"packets\": %llu, \"delivered\": %llu, \"acks\": %llu, \"sim_time_ns\": %lld, "
+        "\"setup_s\": %.3f, \"wall_s\": %.3f, \"events\": %llu, \"packet_hops\": %llu, "
+        "\"packet_hops_per_s\": %.0f, \"events_per_packet_hop\": %.3f}\n",
+        g_k, Hosts(), static_cast<unsigned long long>(bytes),
+        static_cast<unsigned long long>(packets), static_cast<unsigned long long>(g_delivered),
+        static_cast<unsigned long long>(g_acked),
+        static_cast<long long>(g_lastAck.GetNanoSeconds()), setupSeconds, seconds,
+        static_cast<unsigned long long>(ns3::Simulator::GetEventCount()),
+        static_cast<unsigned long long>(g_packetHops), static_cast<double>(g_packetHops) / seconds,
+        static_cast<double>(ns3::Simulator::GetEventCount()) / static_cast<double>(g_packetHops));
     ns3::Simulator::Destroy();
     return g_delivered == packets ? 0 : 1;
 }

@@ -79,8 +79,7 @@ typedef struct cli_calibration {
 } cli_calibration_t;
 
 // Reads a plan. Call cli_calibration_fini afterwards, also on error.
-SIM_MUST_CHECK sim_err_t cli_calibration_load(const char *file_name,
-                                              cli_calibration_t *calibration,
+SIM_MUST_CHECK sim_err_t cli_calibration_load(const char *file_name, cli_calibration_t *calibration,
                                               world_error_t *error);
 void cli_calibration_fini(cli_calibration_t *calibration);
 
@@ -95,7 +94,6 @@ char *cli_constant_text(const cli_constant_t *constant, double value);
 void cli_calibration_print(const cli_calibration_t *calibration, FILE *out);
 // Writes the file of constants.
 SIM_MUST_CHECK sim_err_t cli_calibration_write(const cli_calibration_t *calibration,
-                                               const char *path,
-                                               world_error_t *error);
+                                               const char *path, world_error_t *error);
 
 #endif // CLI_CALIBRATE_CALIBRATE_H

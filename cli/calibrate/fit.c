@@ -27,9 +27,7 @@ typedef struct matrix {
 
 char *cli_constant_text(const cli_constant_t *constant, double value)
 {
-    return sim_format("%.*f%s",
-                      (int)constant->decimals,
-                      value,
+    return sim_format("%.*f%s", (int)constant->decimals, value,
                       constant->unit != NULL ? constant->unit : "");
 }
 
@@ -66,10 +64,8 @@ static void free_settings(settings_t *settings)
 }
 
 // Lists the settings of a run. The constants come last, so that no setting of a point undoes them.
-static void fill_settings(const cli_calibration_t *calibration,
-                          const cli_point_t *point,
-                          const double *logs,
-                          settings_t *settings)
+static void fill_settings(const cli_calibration_t *calibration, const cli_point_t *point,
+                          const double *logs, settings_t *settings)
 {
     for (size_t i = 0; i < calibration->setting_count; i++) {
         add_setting(settings, sim_strdup(calibration->settings[i]));
@@ -89,11 +85,8 @@ static void fill_settings(const cli_calibration_t *calibration,
     }
 }
 
-static sim_err_t run_point(cli_calibration_t *calibration,
-                           const cli_point_t *point,
-                           const double *logs,
-                           double *number,
-                           world_error_t *error)
+static sim_err_t run_point(cli_calibration_t *calibration, const cli_point_t *point,
+                           const double *logs, double *number, world_error_t *error)
 {
     const char *const file = point->scenario != NULL ? point->scenario : calibration->scenario;
     settings_t settings = {.count = 0};
@@ -109,13 +102,9 @@ static sim_err_t run_point(cli_calibration_t *calibration,
     if (result == SIM_OK) {
         calibration->runs++;
         if (!results_number(run, point->column, number)) {
-            result = world_fail(error,
-                                SIM_ERR_UNKNOWN,
-                                NULL,
+            result = world_fail(error, SIM_ERR_UNKNOWN, NULL,
                                 "%s: no number '%s' in the summary of %s (docs/formats/outputs.md)",
-                                point->name,
-                                point->column,
-                                file);
+                                point->name, point->column, file);
         }
         results_run_destroy(run);
     }
@@ -127,12 +116,8 @@ static sim_err_t run_point(cli_calibration_t *calibration,
 }
 
 // Computes the residuals of the points that the fit uses, and the simulated values of all points.
-static sim_err_t run_all(cli_calibration_t *calibration,
-                         const double *logs,
-                         bool held,
-                         double *values,
-                         double *residuals,
-                         world_error_t *error)
+static sim_err_t run_all(cli_calibration_t *calibration, const double *logs, bool held,
+                         double *values, double *residuals, world_error_t *error)
 {
     size_t row = 0;
     sim_err_t result = SIM_OK;
@@ -411,11 +396,8 @@ static sim_err_t go_down(fit_t *fit, world_error_t *error)
     while (result == SIM_OK && !calibration->settled && calibration->steps < STEPS_MAX) {
         calibration->steps++;
         if (calibration->progress != NULL) {
-            fprintf(calibration->progress,
-                    "step %u: chi^2 %.4g after %llu runs\n",
-                    calibration->steps,
-                    fit->chi2,
-                    (unsigned long long)calibration->runs);
+            fprintf(calibration->progress, "step %u: chi^2 %.4g after %llu runs\n",
+                    calibration->steps, fit->chi2, (unsigned long long)calibration->runs);
         }
         double moved = 0;
         result = derive(fit, error);

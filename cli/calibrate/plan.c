@@ -10,16 +10,13 @@
 #define SHARE_DEFAULT 0.02
 
 static const char *const plan_keys[] = {"scenario", "set", "constants", "points"};
-static const char *const constant_keys[] =
-    {"path", "unit", "decimals", "from", "to", "start", "value", "origin", "note"};
-static const char *const point_keys[] =
-    {"name", "scenario", "set", "column", "value", "error", "held"};
+static const char *const constant_keys[] = {"path",  "unit",  "decimals", "from", "to",
+                                            "start", "value", "origin",   "note"};
+static const char *const point_keys[] = {"name",  "scenario", "set", "column",
+                                         "value", "error",    "held"};
 
-static sim_err_t check_map(const world_tree_t *tree,
-                           const char *what,
-                           const char *const *keys,
-                           size_t count,
-                           world_error_t *error)
+static sim_err_t check_map(const world_tree_t *tree, const char *what, const char *const *keys,
+                           size_t count, world_error_t *error)
 {
     return tree->kind != WORLD_TREE_MAP
                ? world_tree_fail(tree, what, "a mapping", error)
@@ -33,20 +30,14 @@ static const world_tree_t *value_of(const world_tree_t *map, const char *key)
     return entry == NULL || entry->value->is_null ? NULL : entry->value;
 }
 
-static sim_err_t missing(const world_tree_t *map,
-                         const char *what,
-                         const char *key,
+static sim_err_t missing(const world_tree_t *map, const char *what, const char *key,
                          world_error_t *error)
 {
     return world_fail(error, SIM_ERR_INVALID, &map->place, "%s has no '%s'", what, key);
 }
 
-static sim_err_t take_text(const world_tree_t *map,
-                           const char *what,
-                           const char *key,
-                           bool must,
-                           char **text,
-                           world_error_t *error)
+static sim_err_t take_text(const world_tree_t *map, const char *what, const char *key, bool must,
+                           char **text, world_error_t *error)
 {
     const world_tree_t *const value = value_of(map, key);
     if (value == NULL) {
@@ -60,13 +51,8 @@ static sim_err_t take_text(const world_tree_t *map,
 }
 
 // Reads a number above 0; with `share`, a percentage as a share.
-static sim_err_t take_number(const world_tree_t *map,
-                             const char *what,
-                             const char *key,
-                             double unless,
-                             bool share,
-                             double *number,
-                             world_error_t *error)
+static sim_err_t take_number(const world_tree_t *map, const char *what, const char *key,
+                             double unless, bool share, double *number, world_error_t *error)
 {
     const world_tree_t *const value = value_of(map, key);
     *number = unless;
@@ -83,23 +69,16 @@ static sim_err_t take_number(const world_tree_t *map,
         end++;
     }
     if (end == NULL || *end != '\0' || !(*number > 0) || !(*number < 1e300)) {
-        return world_fail(error,
-                          SIM_ERR_RANGE,
-                          &value->place,
-                          "%s is '%s', expected a number above 0%s",
-                          key,
-                          value->kind == WORLD_TREE_SCALAR ? value->text
-                                                           : world_tree_kind_text(value),
-                          share ? ", such as 0.05 or 5%" : "");
+        return world_fail(
+            error, SIM_ERR_RANGE, &value->place, "%s is '%s', expected a number above 0%s", key,
+            value->kind == WORLD_TREE_SCALAR ? value->text : world_tree_kind_text(value),
+            share ? ", such as 0.05 or 5%" : "");
     }
     return SIM_OK;
 }
 
-static sim_err_t take_settings(const world_tree_t *map,
-                               char ***settings,
-                               size_t *count,
-                               size_t *capacity,
-                               world_error_t *error)
+static sim_err_t take_settings(const world_tree_t *map, char ***settings, size_t *count,
+                               size_t *capacity, world_error_t *error)
 {
     if (map == NULL) {
         return SIM_OK;
@@ -168,17 +147,13 @@ static sim_err_t take_range(cli_constant_t *constant, const world_tree_t *map, w
         constant->decimals = 3;
     }
     if (result == SIM_OK && (constant->start < constant->from || constant->start > constant->to)) {
-        return world_fail(error,
-                          SIM_ERR_RANGE,
-                          &map->place,
-                          "%s: 'start' is not between 'from' and 'to'",
-                          what);
+        return world_fail(error, SIM_ERR_RANGE, &map->place,
+                          "%s: 'start' is not between 'from' and 'to'", what);
     }
     return result;
 }
 
-static sim_err_t take_constant(cli_calibration_t *calibration,
-                               const world_tree_entry_t *entry,
+static sim_err_t take_constant(cli_calibration_t *calibration, const world_tree_entry_t *entry,
                                world_error_t *error)
 {
     SIM_GROW(calibration->constants, calibration->constant_count, &calibration->constant_capacity);
@@ -210,30 +185,21 @@ static sim_err_t take_constant(cli_calibration_t *calibration,
     constant->fitted = true;
     constant->origin = sim_strdup("fitted");
     if (calibration->fitted_count++ == CLI_CALIBRATE_FITTED_MAX) {
-        return world_fail(error,
-                          SIM_ERR_RANGE,
-                          &map->place,
-                          "more constants to fit than %u",
+        return world_fail(error, SIM_ERR_RANGE, &map->place, "more constants to fit than %u",
                           CLI_CALIBRATE_FITTED_MAX);
     }
     return take_range(constant, map, error);
 }
 
 // Returns a file name of the plan, made relative to the plan's own folder.
-static sim_err_t take_file(const cli_calibration_t *calibration,
-                           const world_tree_t *map,
-                           const char *what,
-                           bool must,
-                           char **path,
-                           world_error_t *error)
+static sim_err_t take_file(const cli_calibration_t *calibration, const world_tree_t *map,
+                           const char *what, bool must, char **path, world_error_t *error)
 {
     char *name = NULL;
     const sim_err_t result = take_text(map, what, "scenario", must, &name, error);
     const char *const slash = strrchr(calibration->file_name, '/');
     if (result == SIM_OK && name != NULL && name[0] != '/' && slash != NULL) {
-        *path = sim_format("%.*s/%s",
-                           (int)(slash - calibration->file_name),
-                           calibration->file_name,
+        *path = sim_format("%.*s/%s", (int)(slash - calibration->file_name), calibration->file_name,
                            name);
         sim_free(name);
     } else {
@@ -242,15 +208,11 @@ static sim_err_t take_file(const cli_calibration_t *calibration,
     return result;
 }
 
-static sim_err_t take_point(cli_calibration_t *calibration,
-                            const world_tree_t *map,
+static sim_err_t take_point(cli_calibration_t *calibration, const world_tree_t *map,
                             world_error_t *error)
 {
     if (calibration->point_count == CLI_CALIBRATE_POINTS_MAX) {
-        return world_fail(error,
-                          SIM_ERR_RANGE,
-                          &map->place,
-                          "more points than %u",
+        return world_fail(error, SIM_ERR_RANGE, &map->place, "more points than %u",
                           CLI_CALIBRATE_POINTS_MAX);
     }
     SIM_GROW(calibration->points, calibration->point_count, &calibration->point_capacity);
@@ -264,11 +226,8 @@ static sim_err_t take_point(cli_calibration_t *calibration,
         result = take_file(calibration, map, "a point", false, &point->scenario, error);
     }
     if (result == SIM_OK) {
-        result = take_settings(value_of(map, "set"),
-                               &point->settings,
-                               &point->setting_count,
-                               &point->setting_capacity,
-                               error);
+        result = take_settings(value_of(map, "set"), &point->settings, &point->setting_count,
+                               &point->setting_capacity, error);
     }
     if (result == SIM_OK) {
         result = take_text(map, "a point", "column", true, &point->column, error);
@@ -293,8 +252,7 @@ static sim_err_t take_point(cli_calibration_t *calibration,
     return result;
 }
 
-static sim_err_t take_lists(cli_calibration_t *calibration,
-                            const world_tree_t *root,
+static sim_err_t take_lists(cli_calibration_t *calibration, const world_tree_t *root,
                             world_error_t *error)
 {
     const world_tree_t *const constants = value_of(root, "constants");
@@ -316,18 +274,14 @@ static sim_err_t take_lists(cli_calibration_t *calibration,
         result = take_point(calibration, points->entries[i].value, error);
     }
     if (result == SIM_OK && calibration->used_count < calibration->fitted_count) {
-        result = world_fail(error,
-                            SIM_ERR_INVALID,
-                            &points->place,
+        result = world_fail(error, SIM_ERR_INVALID, &points->place,
                             "%zu points for %zu constants, expected as many at least",
-                            calibration->used_count,
-                            calibration->fitted_count);
+                            calibration->used_count, calibration->fitted_count);
     }
     return result;
 }
 
-sim_err_t cli_calibration_load(const char *file_name,
-                               cli_calibration_t *calibration,
+sim_err_t cli_calibration_load(const char *file_name, cli_calibration_t *calibration,
                                world_error_t *error)
 {
     *calibration = (cli_calibration_t){.file_name = file_name, .document = world_document_create()};
@@ -341,11 +295,8 @@ sim_err_t cli_calibration_load(const char *file_name,
             take_file(calibration, root, "the calibration", true, &calibration->scenario, error);
     }
     if (result == SIM_OK) {
-        result = take_settings(value_of(root, "set"),
-                               &calibration->settings,
-                               &calibration->setting_count,
-                               &calibration->setting_capacity,
-                               error);
+        result = take_settings(value_of(root, "set"), &calibration->settings,
+                               &calibration->setting_count, &calibration->setting_capacity, error);
     }
     return result == SIM_OK ? take_lists(calibration, root, error) : result;
 }

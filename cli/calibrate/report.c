@@ -29,13 +29,10 @@ static void print_constants(const cli_calibration_t *calibration, FILE *out)
         } else if (constant->unknown) {
             fprintf(out, "fitted: %s", doubt_of(constant));
         } else {
-            fprintf(out,
-                    "fitted, +- %.3g%s (%.1f %%)%s%s",
-                    constant->error,
+            fprintf(out, "fitted, +- %.3g%s (%.1f %%)%s%s", constant->error,
                     constant->unit != NULL ? constant->unit : "",
                     fabs(constant->found) > 0 ? 100 * constant->error / constant->found : 0,
-                    constant->at_limit ? ": " : "",
-                    doubt_of(constant));
+                    constant->at_limit ? ": " : "", doubt_of(constant));
         }
         fputc('\n', out);
         sim_free(value);
@@ -60,9 +57,7 @@ static void print_related(const cli_calibration_t *calibration, FILE *out)
                 fprintf(out,
                         "  %s and %s: correlation %.2f, the points tell their %s better than "
                         "each\n",
-                        calibration->constants[i].name,
-                        calibration->constants[j].name,
-                        related,
+                        calibration->constants[i].name, calibration->constants[j].name, related,
                         related < 0 ? "sum" : "difference");
             }
             b++;
@@ -84,24 +79,13 @@ static void print_points(const cli_calibration_t *calibration, FILE *out)
     double squares = 0;
     double held_worst = 0;
     size_t held = 0;
-    fprintf(out,
-            "points%36s %10s %10s %8s %8s  %s\n",
-            "",
-            "given",
-            "here",
-            "%",
-            "before",
+    fprintf(out, "points%36s %10s %10s %8s %8s  %s\n", "", "given", "here", "%", "before",
             "without it");
     for (size_t i = 0; i < calibration->point_count; i++) {
         const cli_point_t *const point = &calibration->points[i];
         const double off = percent(point->result, point->value);
-        fprintf(out,
-                "  %-40s %10.5g %10.5g %8.1f %8.1f  ",
-                point->name,
-                point->value,
-                point->result,
-                off,
-                percent(point->before, point->value));
+        fprintf(out, "  %-40s %10.5g %10.5g %8.1f %8.1f  ", point->name, point->value,
+                point->result, off, percent(point->before, point->value));
         if (point->held) {
             fprintf(out, "held out\n");
             held_worst = fmax(held_worst, fabs(off));
@@ -116,8 +100,7 @@ static void print_points(const cli_calibration_t *calibration, FILE *out)
             squares += off * off;
         }
     }
-    fprintf(out,
-            "fit: %.1f %% root mean square, worst %.1f %%",
+    fprintf(out, "fit: %.1f %% root mean square, worst %.1f %%",
             calibration->used_count == 0 ? 0 : sqrt(squares / (double)calibration->used_count),
             worst);
     if (held != 0) {
@@ -126,10 +109,7 @@ static void print_points(const cli_calibration_t *calibration, FILE *out)
     if (calibration->spread > 0) {
         fprintf(out, "; residuals are %.2f of the given errors", calibration->spread);
     }
-    fprintf(out,
-            "\n%u step%s, %llu runs%s\n",
-            calibration->steps,
-            sim_plural(calibration->steps),
+    fprintf(out, "\n%u step%s, %llu runs%s\n", calibration->steps, sim_plural(calibration->steps),
             (unsigned long long)calibration->runs,
             calibration->settled ? "" : "; it had not settled");
 }
@@ -147,8 +127,7 @@ static void put_text(results_file_t *file, const char *text)
     results_file_put(file, "\"");
     for (const char *at = text; *at != '\0'; at++) {
         const char one[3] = {*at == '"' || *at == '\\' ? '\\' : *at,
-                             *at == '"' || *at == '\\' ? *at : '\0',
-                             '\0'};
+                             *at == '"' || *at == '\\' ? *at : '\0', '\0'};
         results_file_put(file, *at == '\n' ? " " : one);
     }
     results_file_put(file, "\"");
@@ -178,10 +157,9 @@ static void put_constant(results_file_t *file, const cli_constant_t *constant)
     }
     const char *const doubt = constant->fitted ? doubt_of(constant) : "";
     if (constant->note != NULL || doubt[0] != '\0') {
-        char *const note = sim_format("%s%s%s",
-                                      constant->note != NULL ? constant->note : "",
-                                      constant->note != NULL && doubt[0] != '\0' ? "; " : "",
-                                      doubt);
+        char *const note =
+            sim_format("%s%s%s", constant->note != NULL ? constant->note : "",
+                       constant->note != NULL && doubt[0] != '\0' ? "; " : "", doubt);
         results_file_put(file, "  note: ");
         put_text(file, note);
         results_file_put(file, "\n");
@@ -189,8 +167,7 @@ static void put_constant(results_file_t *file, const cli_constant_t *constant)
     }
 }
 
-sim_err_t cli_calibration_write(const cli_calibration_t *calibration,
-                                const char *path,
+sim_err_t cli_calibration_write(const cli_calibration_t *calibration, const char *path,
                                 world_error_t *error)
 {
     results_file_t *file = NULL;

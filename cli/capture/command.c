@@ -38,18 +38,14 @@ static bool is_pcap(const char *path)
     return ends_with(path, ".pcap") || ends_with(path, ".pcap.gz");
 }
 
-static sim_err_t output_open(const char *path,
-                             const char *comment,
-                             output_t *output,
+static sim_err_t output_open(const char *path, const char *comment, output_t *output,
                              world_error_t *error)
 {
     world_shown_t shown;
     sim_message_t message;
     *output = (output_t){.path = sim_strdup(path)};
     if (!is_ng(path) && !is_pcap(path)) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          NULL,
+        return world_fail(error, SIM_ERR_INVALID, NULL,
                           "rocesim capture: -o %s, expected a name that ends in .pcap, .pcapng, "
                           ".pcap.gz or .pcapng.gz",
                           world_show(&shown, path));
@@ -63,8 +59,7 @@ static sim_err_t output_open(const char *path,
 }
 
 // Adds an interface like that of an input; a nameless one gets the input's name.
-static uint32_t output_interface(output_t *output,
-                                 const pcap_out_read_interface_t *from,
+static uint32_t output_interface(output_t *output, const pcap_out_read_interface_t *from,
                                  const char *input)
 {
     if (output->ng == NULL) {
@@ -91,15 +86,11 @@ static uint32_t output_interface(output_t *output,
     return number;
 }
 
-static void output_frame(const output_t *output,
-                         uint32_t interface,
+static void output_frame(const output_t *output, uint32_t interface,
                          const pcap_out_read_frame_t *frame)
 {
     if (output->pcap != NULL) {
-        pcap_out_file_append(output->pcap,
-                             frame->time_ps,
-                             frame->bytes,
-                             frame->captured_bytes,
+        pcap_out_file_append(output->pcap, frame->time_ps, frame->bytes, frame->captured_bytes,
                              frame->original_bytes);
         return;
     }
@@ -144,9 +135,7 @@ static sim_err_t open_input(const char *path, pcap_out_reader_t **reader, world_
     return result == SIM_OK ? SIM_OK : world_fail(error, result, NULL, "%s", message.text);
 }
 
-static sim_err_t next_frame(pcap_out_reader_t *reader,
-                            pcap_out_read_frame_t *frame,
-                            bool *end,
+static sim_err_t next_frame(pcap_out_reader_t *reader, pcap_out_read_frame_t *frame, bool *end,
                             world_error_t *error)
 {
     sim_message_t message;
@@ -183,10 +172,8 @@ static void add_interfaces(merge_t *merge, input_t *input)
     while (input->number_count < pcap_out_reader_interface_count(input->reader)) {
         const uint32_t number = input->number_count;
         SIM_GROW(input->numbers, input->number_count, &input->number_capacity);
-        input->numbers[input->number_count++] =
-            output_interface(&merge->output,
-                             pcap_out_reader_interface(input->reader, number),
-                             input->path);
+        input->numbers[input->number_count++] = output_interface(
+            &merge->output, pcap_out_reader_interface(input->reader, number), input->path);
     }
 }
 
@@ -291,9 +278,7 @@ typedef struct split {
 static sim_err_t open_part(split_t *split, const char *name, world_error_t *error)
 {
     if (split->part_count >= FILES_MAX) {
-        return world_fail(error,
-                          SIM_ERR_RANGE,
-                          NULL,
+        return world_fail(error, SIM_ERR_RANGE, NULL,
                           "rocesim capture split: the file has more than %u ports, expected fewer: "
                           "capture some of the ports",
                           FILES_MAX);
@@ -367,9 +352,7 @@ static sim_err_t split_file(split_t *split, world_error_t *error)
 
 // -- the command
 
-static sim_err_t take_time(const char *option,
-                           const char *text,
-                           sim_time_t *time_ps,
+static sim_err_t take_time(const char *option, const char *text, sim_time_t *time_ps,
                            world_error_t *error)
 {
     sim_message_t message = {.text = ""};
@@ -381,11 +364,7 @@ static sim_err_t take_time(const char *option,
 
 static sim_err_t fail_usage(world_error_t *error, const char *action, const char *expected)
 {
-    return world_fail(error,
-                      SIM_ERR_INVALID,
-                      NULL,
-                      "rocesim capture %s: expected %s",
-                      action,
+    return world_fail(error, SIM_ERR_INVALID, NULL, "rocesim capture %s: expected %s", action,
                       expected);
 }
 
@@ -453,10 +432,10 @@ int cli_command_capture(const cli_args_t *args)
     for (size_t i = 0; i < SIM_COUNT_OF(actions); i++) {
         if (strcmp(args->operands[0], actions[i].name) == 0) {
             const sim_err_t result = actions[i].fn(args, &error);
-            return result == SIM_OK ? CLI_EXIT_DONE
-                                    : cli_report_failure(&error,
-                                                         result == SIM_ERR_IO ? CLI_EXIT_FAILED
-                                                                              : CLI_EXIT_BAD_INPUT);
+            return result == SIM_OK
+                       ? CLI_EXIT_DONE
+                       : cli_report_failure(&error, result == SIM_ERR_IO ? CLI_EXIT_FAILED
+                                                                         : CLI_EXIT_BAD_INPUT);
         }
     }
     fprintf(stderr,

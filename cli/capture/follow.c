@@ -51,15 +51,10 @@ static void fini(follow_t *follow)
 static sim_err_t choose(follow_t *follow, world_error_t *error)
 {
     if (follow->time > follow->journey_count) {
-        return world_fail(error,
-                          SIM_ERR_RANGE,
-                          NULL,
-                          "%s: the packet was sent %zu time%s, expected TIME 1%s%zu",
-                          follow->path,
-                          follow->journey_count,
-                          sim_plural(follow->journey_count),
-                          follow->journey_count > 1 ? " to " : ", not more than ",
-                          follow->journey_count);
+        return world_fail(
+            error, SIM_ERR_RANGE, NULL, "%s: the packet was sent %zu time%s, expected TIME 1%s%zu",
+            follow->path, follow->journey_count, sim_plural(follow->journey_count),
+            follow->journey_count > 1 ? " to " : ", not more than ", follow->journey_count);
     }
     follow->journeys[0] = follow->journeys[follow->time - 1];
     follow->journey_count = 1;
@@ -72,9 +67,7 @@ sim_err_t cli_capture_follow(const char *path, const char *packet, bool json, wo
     follow_t follow = {.path = path};
     sim_err_t result = SIM_OK;
     if (!read_packet(packet, &follow)) {
-        result = world_fail(error,
-                            SIM_ERR_INVALID,
-                            NULL,
+        result = world_fail(error, SIM_ERR_INVALID, NULL,
                             "rocesim capture follow --packet \"%s\": expected a packet such as "
                             "\"host3 QP 2 PSN 17\", with \"TIME 2\" behind it for the second time "
                             "that it was sent",
@@ -84,15 +77,10 @@ sim_err_t cli_capture_follow(const char *path, const char *packet, bool json, wo
         result = cli__follow_journeys(&follow, error);
     }
     if (result == SIM_OK && follow.journey_count == 0) {
-        result = world_fail(error,
-                            SIM_ERR_INVALID,
-                            NULL,
+        result = world_fail(error, SIM_ERR_INVALID, NULL,
                             "%s: no frame that %s sends to queue pair %" PRIu64 " with PSN %" PRIu64
                             ", expected a file of captures.fabric with that packet",
-                            path,
-                            world_show(&shown, follow.host),
-                            follow.qp,
-                            follow.psn);
+                            path, world_show(&shown, follow.host), follow.qp, follow.psn);
     }
     if (result == SIM_OK && follow.time > 0) {
         result = choose(&follow, error);

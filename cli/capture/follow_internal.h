@@ -73,13 +73,10 @@ typedef struct follow {
 } follow_t;
 
 // Calls fn with ctx for each frame of a capture.
-typedef void (*cli__follow_frame_fn)(void *ctx,
-                                     const pcap_out_read_frame_t *frame,
+typedef void (*cli__follow_frame_fn)(void *ctx, const pcap_out_read_frame_t *frame,
                                      const pcap_out_read_interface_t *interface);
-SIM_MUST_CHECK sim_err_t cli__follow_each_frame(const char *path,
-                                                cli__follow_frame_fn fn,
-                                                void *ctx,
-                                                world_error_t *error);
+SIM_MUST_CHECK sim_err_t cli__follow_each_frame(const char *path, cli__follow_frame_fn fn,
+                                                void *ctx, world_error_t *error);
 
 // Reads the file and joins the frames of the packet to journeys, one for each time that it was
 // sent. There is none if the file does not hold the packet.

@@ -36,10 +36,7 @@ typedef struct amount {
 // Writes a time in us to the picosecond.
 static const char *us(amount_t *amount, uint64_t ps)
 {
-    snprintf(amount->text,
-             sizeof(amount->text),
-             "%" PRIu64 ".%06" PRIu64 " us",
-             ps / SIM_PS_PER_US,
+    snprintf(amount->text, sizeof(amount->text), "%" PRIu64 ".%06" PRIu64 " us", ps / SIM_PS_PER_US,
              ps % SIM_PS_PER_US);
     return amount->text;
 }
@@ -56,19 +53,14 @@ static char *reason_of(const follow_t *follow, const hop_t *hop)
         const uint64_t serial_ps = cli__follow_frame_ps(from->bytes, from->rate_bps);
         const uint64_t sent_ps = serial_ps < took_ps ? serial_ps : took_ps;
         return sim_format("on the link %s: some %s to send %u byte%s, the rest to travel",
-                          from->port,
-                          us(&a, sent_ps),
-                          from->bytes,
-                          sim_plural(from->bytes));
+                          from->port, us(&a, sent_ps), from->bytes, sim_plural(from->bytes));
     }
     const uint64_t rest_ps = took_ps - hop->behind_ps - hop->paused_ps;
     if (took_ps == 0) {
         return sim_format("leaves at once by %s", to->port);
     }
     if (hop->paused_ps == 0 && rest_ps == 0) {
-        return sim_format("waits for %s behind %" PRIu64 " frame%s",
-                          to->port,
-                          hop->frames,
+        return sim_format("waits for %s behind %" PRIu64 " frame%s", to->port, hop->frames,
                           sim_plural(hop->frames));
     }
     if (hop->behind_ps == 0 && rest_ps == 0) {
@@ -76,12 +68,8 @@ static char *reason_of(const follow_t *follow, const hop_t *hop)
     }
     return sim_format("waits for %s: %s behind %" PRIu64 " frame%s, %s paused by the peer, %s for "
                       "its turn",
-                      to->port,
-                      us(&a, hop->behind_ps),
-                      hop->frames,
-                      sim_plural(hop->frames),
-                      us(&b, hop->paused_ps),
-                      us(&c, rest_ps));
+                      to->port, us(&a, hop->behind_ps), hop->frames, sim_plural(hop->frames),
+                      us(&b, hop->paused_ps), us(&c, rest_ps));
 }
 
 static void print_journey(const follow_t *follow, const journey_t *journey)
@@ -90,22 +78,16 @@ static void print_journey(const follow_t *follow, const journey_t *journey)
     amount_t took;
     const sight_t *const start = &follow->sights[journey->start];
     const sight_t *const last = &follow->sights[journey->last];
-    printf("  at %s, %s sends it%s%s\n",
-           us(&time, start->time_ps),
-           follow->host,
-           start->comment != NULL ? "; " : "",
-           start->comment != NULL ? start->comment : "");
+    printf("  at %s, %s sends it%s%s\n", us(&time, start->time_ps), follow->host,
+           start->comment != NULL ? "; " : "", start->comment != NULL ? start->comment : "");
     for (size_t i = journey->first; i < journey->first + journey->count; i++) {
         const hop_t *const hop = &follow->hops[i];
         const sight_t *const to = &follow->sights[hop->to];
         char *const node =
             cli__follow_node_of(hop->is_link ? to->port : follow->sights[hop->from].port);
         char *const reason = reason_of(follow, hop);
-        printf("  %16s  %-10s %s%s%s\n",
-               us(&took, to->time_ps - follow->sights[hop->from].time_ps),
-               hop->is_link ? "" : node,
-               reason,
-               to->comment != NULL ? "; " : "",
+        printf("  %16s  %-10s %s%s%s\n", us(&took, to->time_ps - follow->sights[hop->from].time_ps),
+               hop->is_link ? "" : node, reason, to->comment != NULL ? "; " : "",
                to->comment != NULL ? to->comment : "");
         sim_free(reason);
         sim_free(node);
@@ -113,8 +95,7 @@ static void print_journey(const follow_t *follow, const journey_t *journey)
     char *const end = cli__follow_node_of(last->port);
     const fate_t fate = fate_of(follow, journey);
     char *const reason = fate == FATE_DROPPED ? drop_reason(last) : sim_strdup("");
-    printf("  %16s  in all, until %s %s%s%s\n",
-           us(&took, last->time_ps - start->time_ps),
+    printf("  %16s  in all, until %s %s%s%s\n", us(&took, last->time_ps - start->time_ps),
            fate == FATE_DROPPED                ? "the packet is dropped at"
            : last->way == PCAP_OUT_NG_RECEIVED ? "the last bit is received by"
                                                : "the first bit is sent by",
@@ -194,8 +175,7 @@ void cli__follow_print_json(const follow_t *follow)
         json_t *const one = json_object();
         json_t *const hops = json_array();
         json_object_set_new(one, "sent_ps", json_integer((json_int_t)start->time_ps));
-        json_object_set_new(one,
-                            "took_ps",
+        json_object_set_new(one, "took_ps",
                             json_integer((json_int_t)(last->time_ps - start->time_ps)));
         add_fate(follow, journey, one);
         json_object_set_new(one, "hops", hops);
@@ -215,13 +195,9 @@ void cli__follow_print_text(const follow_t *follow)
     SIM_CHECK(follow->journey_count > 0 && follow->sight_count > 0);
     printf("packet of %s to queue pair %" PRIu64 ", PSN %" PRIu64
            ": %s, %u byte%s, sent %zu time%s\n",
-           follow->host,
-           follow->qp,
-           follow->psn,
-           follow->kind,
+           follow->host, follow->qp, follow->psn, follow->kind,
            follow->sights[follow->journeys[0].start].bytes,
-           sim_plural(follow->sights[follow->journeys[0].start].bytes),
-           follow->journey_count,
+           sim_plural(follow->sights[follow->journeys[0].start].bytes), follow->journey_count,
            follow->journey_count == 1 ? "" : "s");
     for (size_t i = 0; i < follow->journey_count; i++) {
         print_journey(follow, &follow->journeys[i]);

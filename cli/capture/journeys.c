@@ -76,8 +76,8 @@ static uint8_t class_of(const net_frame_t *frame)
 
 static char *comment_of(const pcap_out_read_frame_t *frame)
 {
-    static const char *const words[] =
-        {"dropped: ", "trimmed: ", "marked: ", "paused for: ", "sent again: "};
+    static const char *const words[] = {
+        "dropped: ", "trimmed: ", "marked: ", "paused for: ", "sent again: "};
     for (size_t w = 0; w < SIM_COUNT_OF(words); w++) {
         for (uint32_t i = 0; i < frame->comment_count; i++) {
             if (strncmp(frame->comments[i], words[w], strlen(words[w])) == 0) {
@@ -113,8 +113,7 @@ static bool is_asked_for(const follow_t *follow, const net_frame_t *frame)
     return !frame->is_pfc && frame->destination_qp == follow->qp && frame->psn == follow->psn;
 }
 
-static void take_sight(void *ctx,
-                       const pcap_out_read_frame_t *seen,
+static void take_sight(void *ctx, const pcap_out_read_frame_t *seen,
                        const pcap_out_read_interface_t *interface)
 {
     follow_t *const follow = ctx;
@@ -149,9 +148,7 @@ static void take_sight(void *ctx,
                                                       .class = class_of(&frame)};
 }
 
-sim_err_t cli__follow_each_frame(const char *path,
-                                 cli__follow_frame_fn fn,
-                                 void *ctx,
+sim_err_t cli__follow_each_frame(const char *path, cli__follow_frame_fn fn, void *ctx,
                                  world_error_t *error)
 {
     pcap_out_reader_t *reader = NULL;

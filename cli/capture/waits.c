@@ -31,8 +31,7 @@ static uint64_t overlap(hop_t *hop, sim_time_t to_ps, sim_time_t begin_ps, sim_t
 // A stretch of time in which a port's class is stopped is known when it ends; frames are on the
 // link at times that are known when they begin. Both come in the order of time at one port, and
 // what a frame takes is not counted again as a pause.
-static void look_at_wait(follow_t *follow,
-                         const pcap_out_read_frame_t *seen,
+static void look_at_wait(follow_t *follow, const pcap_out_read_frame_t *seen,
                          const pcap_out_read_interface_t *interface)
 {
     if (seen->way != PCAP_OUT_NG_SENT) {
@@ -76,8 +75,7 @@ typedef struct stops {
     stop_t *stops; // by hop
 } stops_t;
 
-static void take_pause(stops_t *stops,
-                       const pcap_out_read_frame_t *seen,
+static void take_pause(stops_t *stops, const pcap_out_read_frame_t *seen,
                        const pcap_out_read_interface_t *interface)
 {
     follow_t *const follow = stops->follow;
@@ -111,8 +109,7 @@ static void take_pause(stops_t *stops,
 
 // Learns which host has the destination's address of a copy: the node that sends the first frame
 // from it.
-static void look_for_receiver(follow_t *follow,
-                              const pcap_out_read_frame_t *seen,
+static void look_for_receiver(follow_t *follow, const pcap_out_read_frame_t *seen,
                               const pcap_out_read_interface_t *interface)
 {
     bool wanted = false;
@@ -135,8 +132,7 @@ static void look_for_receiver(follow_t *follow,
     }
 }
 
-static void look_at(void *ctx,
-                    const pcap_out_read_frame_t *frame,
+static void look_at(void *ctx, const pcap_out_read_frame_t *frame,
                     const pcap_out_read_interface_t *interface)
 {
     stops_t *const stops = ctx;

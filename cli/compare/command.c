@@ -35,17 +35,12 @@ static void print_value(world_text_t *text, results_comparison_unit_t unit, doub
         break;
     case RESULTS_COMPARISON_REAL:
         // Five digits, but no exponent in what is a number of things.
-        snprintf(text->text,
-                 sizeof(text->text),
-                 fabs(x) < 1e5 || fabs(x) >= 1e15 ? "%.5g" : "%.0f",
+        snprintf(text->text, sizeof(text->text), fabs(x) < 1e5 || fabs(x) >= 1e15 ? "%.5g" : "%.0f",
                  x);
         break;
     case RESULTS_COMPARISON_COUNT:
     case RESULTS_COMPARISON_TEXT:
-        snprintf(text->text,
-                 sizeof(text->text),
-                 "%.*f",
-                 x < 100 && fabs(x - floor(x)) > 0 ? 1 : 0,
+        snprintf(text->text, sizeof(text->text), "%.*f", x < 100 && fabs(x - floor(x)) > 0 ? 1 : 0,
                  x);
         break;
     }
@@ -62,8 +57,7 @@ static void print_half(world_text_t *text, const results_spread_t *spread)
 }
 
 static char *number_cell(const results_comparison_table_t *table,
-                         const results_comparison_row_t *row,
-                         size_t column)
+                         const results_comparison_row_t *row, size_t column)
 {
     const results_spread_t spread = results_comparison_spread(table, row, column);
     if (spread.count == 0) {
@@ -96,8 +90,7 @@ static const char *common_text(const results_comparison_row_t *row,
     return first;
 }
 
-static char *text_cell(const results_comparison_table_t *table,
-                       const results_comparison_row_t *row,
+static char *text_cell(const results_comparison_table_t *table, const results_comparison_row_t *row,
                        size_t column)
 {
     const char *const text = common_text(row, &table->columns[column]);
@@ -106,15 +99,11 @@ static char *text_cell(const results_comparison_table_t *table,
     world_shown_t shown;
     world_show(&shown, text == NULL ? "-" : text[0] == '\0' && several ? "(differ)" : text);
     const bool cut = strlen(shown.text) > TEXT_SHOWN_MAX;
-    return sim_format("%.*s%s%s",
-                      cut ? TEXT_SHOWN_MAX - 3 : TEXT_SHOWN_MAX,
-                      shown.text,
-                      cut ? "..." : "",
-                      table->options->seeds ? "  " : "");
+    return sim_format("%.*s%s%s", cut ? TEXT_SHOWN_MAX - 3 : TEXT_SHOWN_MAX, shown.text,
+                      cut ? "..." : "", table->options->seeds ? "  " : "");
 }
 
-static char *cell(const results_comparison_table_t *table,
-                  const results_comparison_row_t *row,
+static char *cell(const results_comparison_table_t *table, const results_comparison_row_t *row,
                   size_t column)
 {
     return row->texts != NULL ? text_cell(table, row, column) : number_cell(table, row, column);
@@ -238,9 +227,7 @@ static void note_unfinished(const results_comparison_table_t *table, FILE *out)
             fprintf(out,
                     "note: FCT and slowdown of %s are those of the %.0f flows that completed, "
                     "of %.0f\n",
-                    world_show(&shown, table->columns[c].name),
-                    completed,
-                    count);
+                    world_show(&shown, table->columns[c].name), completed, count);
         }
     }
 }
@@ -268,12 +255,8 @@ static void print_warnings(const results_comparison_table_t *table, FILE *out)
 {
     for (size_t i = 0; i < table->warnings.count; i++) {
         const results_warning_kind_t *const warning = &table->warnings.items[i];
-        fprintf(out,
-                "warning: in %zu of %zu runs, first in %s: %s\n",
-                warning->runs,
-                table->run_count,
-                table->runs[warning->first].name,
-                warning->text);
+        fprintf(out, "warning: in %zu of %zu runs, first in %s: %s\n", warning->runs,
+                table->run_count, table->runs[warning->first].name, warning->text);
     }
 }
 
@@ -356,9 +339,7 @@ static void put_csv_header(const results_comparison_table_t *table, FILE *out)
 }
 
 static void put_csv_spread(const results_comparison_table_t *table,
-                           const results_comparison_row_t *row,
-                           size_t column,
-                           FILE *out)
+                           const results_comparison_row_t *row, size_t column, FILE *out)
 {
     const results_spread_t spread = results_comparison_spread(table, row, column);
     put_csv_number(out, spread.count > 0 ? spread.mean : RESULTS_COMPARISON_NONE);
@@ -399,31 +380,22 @@ static void put_csv(const results_comparison_table_t *table, FILE *out)
     }
 }
 
-sim_err_t cli_compare(const char *const *folders,
-                      size_t count,
-                      const cli_compare_options_t *options,
-                      FILE *out,
-                      world_error_t *error)
+sim_err_t cli_compare(const char *const *folders, size_t count,
+                      const cli_compare_options_t *options, FILE *out, world_error_t *error)
 {
     if (count > RESULTS_COMPARISON_RUNS_MAX) {
-        return world_fail(error,
-                          SIM_ERR_RANGE,
-                          NULL,
-                          "rocesim compare: %zu folders, expected at most %u",
-                          count,
+        return world_fail(error, SIM_ERR_RANGE, NULL,
+                          "rocesim compare: %zu folders, expected at most %u", count,
                           RESULTS_COMPARISON_RUNS_MAX);
     }
     results_comparison_table_t table = {.options = options};
     sim_err_t result = results_comparison_open(&table, folders, count, error);
     if (result == SIM_OK && !options->csv && table.column_count > CLI_COMPARE_COLUMNS_MAX) {
         result =
-            world_fail(error,
-                       SIM_ERR_RANGE,
-                       NULL,
+            world_fail(error, SIM_ERR_RANGE, NULL,
                        "rocesim compare: %zu columns, expected at most %u; --csv has a row per "
                        "run, --seeds a column for all runs that differ in their seed alone",
-                       table.column_count,
-                       CLI_COMPARE_COLUMNS_MAX);
+                       table.column_count, CLI_COMPARE_COLUMNS_MAX);
     }
     if (result == SIM_OK && options->csv) {
         put_csv(&table, out);

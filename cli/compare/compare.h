@@ -14,10 +14,8 @@ typedef results_comparison_options_t cli_compare_options_t;
 
 // Returns SIM_ERR_INVALID if a folder holds no results or no run has such traffic, SIM_ERR_RANGE if
 // the table would have more than CLI_COMPARE_COLUMNS_MAX columns.
-SIM_MUST_CHECK sim_err_t cli_compare(const char *const *folders,
-                                     size_t count,
-                                     const cli_compare_options_t *options,
-                                     FILE *out,
+SIM_MUST_CHECK sim_err_t cli_compare(const char *const *folders, size_t count,
+                                     const cli_compare_options_t *options, FILE *out,
                                      world_error_t *error);
 
 #endif // CLI_COMPARE_COMPARE_H

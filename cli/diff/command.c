@@ -47,11 +47,8 @@ static void tell(differ_t *differ, const char *path, const char *a, const char *
 {
     if (begin_line(differ)) {
         world_shown_t shown[3];
-        fprintf(differ->out,
-                "  %-40s %24s %24s\n",
-                world_show(&shown[0], path),
-                world_show(&shown[1], a),
-                world_show(&shown[2], b));
+        fprintf(differ->out, "  %-40s %24s %24s\n", world_show(&shown[0], path),
+                world_show(&shown[1], a), world_show(&shown[2], b));
     }
 }
 
@@ -65,17 +62,11 @@ static const char *text_of(const world_tree_t *tree)
                                              : tree->text;
 }
 
-static void diff_trees(differ_t *differ,
-                       const world_tree_t *a,
-                       const world_tree_t *b,
-                       const char *path,
-                       unsigned depth);
+static void diff_trees(differ_t *differ, const world_tree_t *a, const world_tree_t *b,
+                       const char *path, unsigned depth);
 
-static void diff_entries(differ_t *differ,
-                         const world_tree_t *a,
-                         const world_tree_t *b,
-                         const char *path,
-                         unsigned depth)
+static void diff_entries(differ_t *differ, const world_tree_t *a, const world_tree_t *b,
+                         const char *path, unsigned depth)
 {
     const bool list = a->kind == WORLD_TREE_LIST;
     for (size_t i = 0; i < a->count; i++) {
@@ -100,11 +91,8 @@ static void diff_entries(differ_t *differ,
     }
 }
 
-static void diff_trees(differ_t *differ,
-                       const world_tree_t *a,
-                       const world_tree_t *b,
-                       const char *path,
-                       unsigned depth)
+static void diff_trees(differ_t *differ, const world_tree_t *a, const world_tree_t *b,
+                       const char *path, unsigned depth)
 {
     if (a != NULL && b != NULL && a->kind == b->kind && a->kind != WORLD_TREE_SCALAR &&
         depth < WORLD_YAML_DEPTH_MAX) {
@@ -116,9 +104,7 @@ static void diff_trees(differ_t *differ,
     }
 }
 
-static sim_err_t diff_scenarios(differ_t *differ,
-                                const char *a,
-                                const char *b,
+static sim_err_t diff_scenarios(differ_t *differ, const char *a, const char *b,
                                 world_error_t *error)
 {
     world_document_t *const document = world_document_create();
@@ -155,10 +141,7 @@ static void put_value(char *buffer, size_t size, const json_t *value)
     }
 }
 
-static void diff_json(differ_t *differ,
-                      const json_t *a,
-                      const json_t *b,
-                      const char *path,
+static void diff_json(differ_t *differ, const json_t *a, const json_t *b, const char *path,
                       unsigned depth)
 {
     if (json_is_object(a) && json_is_object(b) && depth < DEPTH_MAX) {
@@ -224,9 +207,7 @@ static double number(const char *text)
 
 // Reads the next row of both files. Sets *rows if both have one; reports a difference if only one
 // file has ended.
-static sim_err_t next_flows(differ_t *differ,
-                            results_csv_t *const csv[2],
-                            bool *rows,
+static sim_err_t next_flows(differ_t *differ, results_csv_t *const csv[2], bool *rows,
                             world_error_t *error)
 {
     bool ends[2] = {false, false};
@@ -276,10 +257,7 @@ static void diff_flows(differ_t *differ, const char *a, const char *b)
             moved_t *const move = &moves[count++];
             *move = (moved_t){.a_ns = a_ns, .b_ns = b_ns};
             snprintf(move->id, sizeof(move->id), "%s", results_csv_text(csv[0], 0));
-            snprintf(move->name,
-                     sizeof(move->name),
-                     "%s -> %s",
-                     results_csv_text(csv[0], 1),
+            snprintf(move->name, sizeof(move->name), "%s -> %s", results_csv_text(csv[0], 1),
                      results_csv_text(csv[0], 2));
         }
     }
@@ -294,10 +272,7 @@ static void diff_flows(differ_t *differ, const char *a, const char *b)
         begin_section(differ, title);
         for (size_t i = 0; i < count && i < FLOWS_SHOWN; i++) {
             if (begin_line(differ)) {
-                fprintf(differ->out,
-                        "  %-40s %24.3f %24.3f\n",
-                        moves[i].name,
-                        moves[i].a_ns / 1e3,
+                fprintf(differ->out, "  %-40s %24.3f %24.3f\n", moves[i].name, moves[i].a_ns / 1e3,
                         moves[i].b_ns / 1e3);
             }
         }
@@ -366,11 +341,8 @@ static void diff_rows(differ_t *differ, const char *a, const char *b, const char
         for (size_t i = 0; i < 2; i++) {
             const size_t size = strcspn(texts[i] + start, "\n");
             if (begin_line(differ)) {
-                fprintf(differ->out,
-                        "  %c  %.*s\n",
-                        i == 0 ? 'A' : 'B',
-                        (int)(size < 200 ? size : 200),
-                        size > 0 ? texts[i] + start : "(ends)");
+                fprintf(differ->out, "  %c  %.*s\n", i == 0 ? 'A' : 'B',
+                        (int)(size < 200 ? size : 200), size > 0 ? texts[i] + start : "(ends)");
             }
         }
         sim_free(title);
@@ -392,11 +364,8 @@ static void diff_other_files(differ_t *differ, const char *a, const char *b)
 }
 
 // Searches for the first event that differs, if the parameters are equal and the digests are not.
-static void diff_events(const differ_t *differ,
-                        const cli_diff_side_t *a,
-                        const cli_diff_side_t *b,
-                        const json_t *a_summary,
-                        const json_t *b_summary)
+static void diff_events(const differ_t *differ, const cli_diff_side_t *a, const cli_diff_side_t *b,
+                        const json_t *a_summary, const json_t *b_summary)
 {
     const json_t *const of_a = json_object_get(a_summary, "digest");
     const json_t *const of_b = json_object_get(b_summary, "digest");
@@ -407,10 +376,7 @@ static void diff_events(const differ_t *differ,
     }
 }
 
-sim_err_t cli_diff(const cli_diff_side_t *a,
-                   const cli_diff_side_t *b,
-                   FILE *out,
-                   bool *same,
+sim_err_t cli_diff(const cli_diff_side_t *a, const cli_diff_side_t *b, FILE *out, bool *same,
                    world_error_t *error)
 {
     json_t *a_summary = NULL;

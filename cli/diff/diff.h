@@ -12,10 +12,7 @@
 // row
 // of another CSV file. A file that only one folder has, or that cannot be read, is a difference.
 // Sets *same if only wall_ values differ.
-SIM_MUST_CHECK sim_err_t cli_diff(const cli_diff_side_t *a,
-                                  const cli_diff_side_t *b,
-                                  FILE *out,
-                                  bool *same,
-                                  world_error_t *error);
+SIM_MUST_CHECK sim_err_t cli_diff(const cli_diff_side_t *a, const cli_diff_side_t *b, FILE *out,
+                                  bool *same, world_error_t *error);
 
 #endif // CLI_DIFF_DIFF_H

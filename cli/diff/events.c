@@ -88,10 +88,8 @@ static sim_err_t write_scenario(const search_t *search, size_t side, const char 
     if (out == NULL) {
         return SIM_ERR_IO;
     }
-    fprintf(out,
-            "%sobserve:\n  - {series: \"node[*].arrivals_hash\", start: %" PRIu64 "ps, ",
-            search->scenarios[side],
-            search->from_ps);
+    fprintf(out, "%sobserve:\n  - {series: \"node[*].arrivals_hash\", start: %" PRIu64 "ps, ",
+            search->scenarios[side], search->from_ps);
     if (search->every_ps != 0) {
         fprintf(out, "every: %" PRIu64 "ps}\n", search->every_ps);
     } else {
@@ -132,29 +130,18 @@ static sim_err_t run_side(const search_t *search, size_t side, world_error_t *er
     char *const folder = folder_of(search, side);
     char *const most = sim_format("outputs.series-max=%u", ROWS_MAX);
     const char *const program = own != NULL ? own : "/proc/self/exe";
-    const char *const arguments[] = {program,
-                                     "run",
-                                     file,
-                                     "-o",
-                                     folder,
-                                     "--quiet",
-                                     "--set",
-                                     most,
-                                     "--set",
-                                     "outputs.flows=false",
+    const char *const arguments[] = {program,   "run",   file, "-o",    folder,
+                                     "--quiet", "--set", most, "--set", "outputs.flows=false",
                                      NULL};
     sim_err_t result = write_scenario(search, side, file);
     // A run that stalls writes results too, so its exit status 1 is accepted.
     const int status = result == SIM_OK ? run_program(program, arguments) : -1;
     if (status != 0 && status != 1) {
-        result = world_fail(error,
-                            SIM_ERR_IO,
-                            NULL,
-                            "%s: cannot be run again by %s (status %d), expected a program that "
-                            "knows series node[*].arrivals_hash",
-                            search->sides[side]->folder,
-                            own != NULL ? own : "this program",
-                            status);
+        result =
+            world_fail(error, SIM_ERR_IO, NULL,
+                       "%s: cannot be run again by %s (status %d), expected a program that "
+                       "knows series node[*].arrivals_hash",
+                       search->sides[side]->folder, own != NULL ? own : "this program", status);
     }
     sim_free(file);
     sim_free(folder);
@@ -213,9 +200,7 @@ static size_t node_of(const search_t *search, const char *path)
     return found == NULL ? SIZE_MAX : found->node;
 }
 
-static sim_err_t next_row(const search_t *search,
-                          results_csv_t *csv,
-                          row_t *row,
+static sim_err_t next_row(const search_t *search, results_csv_t *csv, row_t *row,
                           world_error_t *error)
 {
     *row = (row_t){.end = true};
@@ -248,9 +233,7 @@ typedef struct first {
     sim_time_t last_ps;
 } first_t;
 
-static sim_err_t find_first(const search_t *search,
-                            results_csv_t *const csv[2],
-                            first_t *first,
+static sim_err_t find_first(const search_t *search, results_csv_t *const csv[2], first_t *first,
                             world_error_t *error)
 {
     for (;;) {
@@ -272,10 +255,7 @@ static sim_err_t find_first(const search_t *search,
 }
 
 // Advances from the current row to the first row of `node`, or to the end of the file.
-static sim_err_t skip_to(const search_t *search,
-                         results_csv_t *csv,
-                         size_t node,
-                         row_t *row,
+static sim_err_t skip_to(const search_t *search, results_csv_t *csv, size_t node, row_t *row,
                          world_error_t *error)
 {
     sim_err_t result = SIM_OK;
@@ -295,11 +275,8 @@ static void print_arrival(const net_node_t *node, char side, const arrival_t *ar
         return;
     }
     const bool is_port = arrival->one && arrival->port < node->port_count;
-    fprintf(out,
-            "  %c  from %s at %" PRIu64 " ps (%s)\n",
-            side,
-            is_port ? net_neighbour(node, arrival->port)->sim.name : "several",
-            arrival->time_ps,
+    fprintf(out, "  %c  from %s at %" PRIu64 " ps (%s)\n", side,
+            is_port ? net_neighbour(node, arrival->port)->sim.name : "several", arrival->time_ps,
             world_format_time(&time, arrival->time_ps));
 }
 
@@ -312,11 +289,8 @@ static bool is_before(const row_t *a, const row_t *b)
     return a->time_ps != b->time_ps ? a->time_ps < b->time_ps : a->node < b->node;
 }
 
-static sim_err_t tell_first(const search_t *search,
-                            results_csv_t *const csv[2],
-                            first_t *first,
-                            FILE *out,
-                            world_error_t *error)
+static sim_err_t tell_first(const search_t *search, results_csv_t *const csv[2], first_t *first,
+                            FILE *out, world_error_t *error)
 {
     const size_t node =
         is_before(&first->rows[0], &first->rows[1]) ? first->rows[0].node : first->rows[1].node;
@@ -454,12 +428,10 @@ static sim_err_t check_digests(search_t *search, FILE *out, bool *goes, world_er
                         "first event that differs: unknown: %s has digest %s, and %s gives %s for "
                         "its scenario: made by another program, or from other files; expected the "
                         "program that made it (--%c PROGRAM)\n",
-                        search->sides[side]->folder,
-                        text_at(told, "digest"),
+                        search->sides[side]->folder, text_at(told, "digest"),
                         search->sides[side]->program != NULL ? search->sides[side]->program
                                                              : "this program",
-                        text_at(made, "digest"),
-                        (int)('a' + side));
+                        text_at(made, "digest"), (int)('a' + side));
                 *goes = false;
             }
         }
@@ -476,9 +448,7 @@ static void remove_work(const search_t *search)
     (void)run_program("rm", arguments);
 }
 
-sim_err_t cli_diff_first_event(const cli_diff_side_t *a,
-                               const cli_diff_side_t *b,
-                               FILE *out,
+sim_err_t cli_diff_first_event(const cli_diff_side_t *a, const cli_diff_side_t *b, FILE *out,
                                world_error_t *error)
 {
     const char *const base = getenv("TMPDIR");

@@ -16,9 +16,7 @@ typedef struct cli_diff_side {
 // closely each time. Prints the first arrival that only one of them has, or has at another time.
 // Prints a note if a program does not reproduce the digest of its folder. Returns SIM_ERR_IO if a
 // program could not be run.
-SIM_MUST_CHECK sim_err_t cli_diff_first_event(const cli_diff_side_t *a,
-                                              const cli_diff_side_t *b,
-                                              FILE *out,
-                                              world_error_t *error);
+SIM_MUST_CHECK sim_err_t cli_diff_first_event(const cli_diff_side_t *a, const cli_diff_side_t *b,
+                                              FILE *out, world_error_t *error);
 
 #endif // CLI_DIFF_EVENTS_H

@@ -42,9 +42,7 @@ const char *cli__explain_kind_name(explain_kind_t kind)
     return names[kind];
 }
 
-explain_finding_t *cli__explain_add(explain_t *explain,
-                                    explain_kind_t kind,
-                                    uint32_t tier,
+explain_finding_t *cli__explain_add(explain_t *explain, explain_kind_t kind, uint32_t tier,
                                     char *place)
 {
     SIM_GROW(explain->findings, explain->finding_count, &explain->finding_capacity);
@@ -121,9 +119,7 @@ typedef struct draws {
 
 // Returns the flows that pass the port at the time at which most of them do, and stores that time;
 // the caller frees *flows.
-static uint32_t flows_together(const explain_t *explain,
-                               uint32_t uid,
-                               uint32_t **flows,
+static uint32_t flows_together(const explain_t *explain, uint32_t uid, uint32_t **flows,
                                sim_time_t *time_ps)
 {
     uint32_t *const all = sim_alloc_array(explain->flow_count + 1, sizeof(*all));
@@ -274,20 +270,17 @@ static void add_storm_remedies(const explain_t *explain, explain_finding_t *find
     const char *const control =
         json_string_value(json_object_get(explain->summary, "congestion_control"));
     if (control == NULL || strcmp(control, "none") == 0) {
-        cli__explain_remedy(finding,
-                            "nic.congestion-control=dcqcn",
+        cli__explain_remedy(finding, "nic.congestion-control=dcqcn",
                             "senders slow down before PFC has to stop them");
     } else {
         offer_earlier_marks(explain, finding);
-        cli__explain_remedy(finding,
-                            "nic.congestion-control=hpcc",
+        cli__explain_remedy(finding, "nic.congestion-control=hpcc",
                             "a control by telemetry keeps queues short");
     }
     if (finding->root_count > 0) {
         const net_switch_config_t *const config = &explain->scenario->switch_config;
         if (config->pfc_alpha.num < config->pfc_alpha.den) {
-            cli__explain_remedy(finding,
-                                "switch.pfc.alpha=1",
+            cli__explain_remedy(finding, "switch.pfc.alpha=1",
                                 "a larger share of the buffer delays pauses");
         }
         const uint64_t twice_mb = 2 * config->buffer_bytes / 1000000;
@@ -298,27 +291,21 @@ static void add_storm_remedies(const explain_t *explain, explain_finding_t *find
     }
 }
 
-static void explain_collision(const explain_t *explain,
-                              explain_finding_t *finding,
+static void explain_collision(const explain_t *explain, explain_finding_t *finding,
                               const draws_t *draws)
 {
     finding->sentence =
         sim_format("hash collision: %u flows share %s at one time, and %u of them could take "
                    "another path",
-                   draws->together,
-                   finding->place,
-                   draws->elsewhere);
+                   draws->together, finding->place, draws->elsewhere);
     cli__explain_evidence(finding,
                           sim_format("another seed of the hashes: in %.0f %% of %u draws, as many "
                                      "flows meet at one port; in the best draw, %u flows meet",
-                                     100 * draws->share_as_bad,
-                                     DRAWS,
-                                     draws->least_most));
+                                     100 * draws->share_as_bad, DRAWS, draws->least_most));
     char *const seed = sim_format("seed=%" PRIu64, explain->scenario->run.seed + 1);
     cli__explain_remedy(finding, seed, "the next seed hashes flows to other paths");
     sim_free(seed);
-    cli__explain_remedy(finding,
-                        "network.load-balancer=letflow",
+    cli__explain_remedy(finding, "network.load-balancer=letflow",
                         "switches move flowlets to paths with room");
 }
 
@@ -332,16 +319,13 @@ static void add_evidence_of_port(const explain_t *explain, explain_finding_t *fi
         explain->flow_count == 0
             ? sim_strdup("flows.csv has no flows that tell what that cost")
             : sim_format("fair shares there cost %u flow%s %s, %.0f %% of the time of all flows",
-                         port->shared_flows,
-                         sim_plural(port->shared_flows),
+                         port->shared_flows, sim_plural(port->shared_flows),
                          world_format_time(&lost, (sim_time_t)port->shared_ps),
                          explain->flows_ps > 0 ? 100 * port->shared_ps / explain->flows_ps : 0);
     cli__explain_evidence(finding,
-                          sim_format("%s was used %s, its queue reached %s; %s",
-                                     finding->place,
+                          sim_format("%s was used %s, its queue reached %s; %s", finding->place,
                                      world_format_percent(&used, port->utilisation),
-                                     world_format_bytes(&queue, port->queue_bytes_max),
-                                     cost));
+                                     world_format_bytes(&queue, port->queue_bytes_max), cost));
     sim_free(cost);
     const uint64_t full = port->drops[NET_DROP_EGRESS_FULL] + port->drops[NET_DROP_BUFFER_FULL];
     if (full > 0) {
@@ -349,9 +333,7 @@ static void add_evidence_of_port(const explain_t *explain, explain_finding_t *fi
                               sim_format("%s dropped %" PRIu64
                                          " packet%s because its queue or the buffer was full "
                                          "(tx_discards)",
-                                         finding->place,
-                                         full,
-                                         sim_plural(full)));
+                                         finding->place, full, sim_plural(full)));
     }
 }
 
@@ -370,35 +352,27 @@ static void find_port(explain_t *explain, uint32_t uid)
                          : to_host   ? EXPLAIN_INCAST
                          : from_host ? EXPLAIN_BUSY_SENDER
                                      : EXPLAIN_OVERSUBSCRIBED,
-                         from_host ? 3 : 2,
-                         sim_strdup(cli__explain_port_name(explain, uid)));
+                         from_host ? 3 : 2, sim_strdup(cli__explain_port_name(explain, uid)));
     world_text_t rate;
     finding->port = uid;
     if (collision) {
         explain_collision(explain, finding, &draws);
     } else if (to_host) {
-        finding->sentence =
-            sim_format("incast: %u hosts send to %s, up to %u flow%s at a time, over "
-                       "its one link of %s",
-                       sources_of(explain, uid),
-                       to->sim.name,
-                       port->shared_most,
-                       sim_plural(port->shared_most),
-                       world_format_rate(&rate, port->port->line->rate_bps));
+        finding->sentence = sim_format(
+            "incast: %u hosts send to %s, up to %u flow%s at a time, over "
+            "its one link of %s",
+            sources_of(explain, uid), to->sim.name, port->shared_most,
+            sim_plural(port->shared_most), world_format_rate(&rate, port->port->line->rate_bps));
     } else if (from_host) {
         finding->sentence = sim_format(
             "busy sender: the flows of %s fill its own link %s of %s, up to %u at a time",
-            port->port->node->sim.name,
-            finding->place,
-            world_format_rate(&rate, port->port->line->rate_bps),
-            port->shared_most);
+            port->port->node->sim.name, finding->place,
+            world_format_rate(&rate, port->port->line->rate_bps), port->shared_most);
     } else {
         finding->sentence =
             sim_format("oversubscribed link: %u hosts share %s, up to %u flow%s at a time, and no "
                        "other path has room",
-                       sources_of(explain, uid),
-                       finding->place,
-                       port->shared_most,
+                       sources_of(explain, uid), finding->place, port->shared_most,
                        sim_plural(port->shared_most));
     }
     finding->score_ps = port->shared_ps;
@@ -486,8 +460,7 @@ static void find_roots(explain_t *explain)
                                                             to_host ? EXPLAIN_INCAST
                                                             : burst ? EXPLAIN_BURST
                                                                     : EXPLAIN_OVERSUBSCRIBED,
-                                                            2,
-                                                            sim_strdup(root->name));
+                                                            2, sim_strdup(root->name));
         world_text_t share;
         finding->port = root->port;
         cli__explain_add_root(finding, r);
@@ -497,8 +470,7 @@ static void find_roots(explain_t *explain)
                                  to->sim.name)
             : burst ? sim_format("burst: for moments, more is sent over %s than it carries; on "
                                  "average it has room (%s used)",
-                                 root->name,
-                                 world_format_percent(&share, used))
+                                 root->name, world_format_percent(&share, used))
                     : sim_format("oversubscribed link: more is sent over %s than it carries",
                                  root->name);
         add_evidence_of_port(explain, finding, root->port);
@@ -528,18 +500,14 @@ static void tell_headroom(explain_t *explain)
     const uint64_t limit = net_switch_headroom_limit_bytes(port->node, port->index);
     world_text_t bytes;
     cli__explain_evidence(
-        finding,
-        sim_format("PFC lost %" PRIu64
-                   " packet%s of lossless classes: headroom was full, most often at "
-                   "port %s, whose headroom is %s for each class",
-                   drops,
-                   sim_plural(drops),
-                   cli__explain_port_name(explain, worst),
-                   world_format_bytes(&bytes, limit)));
+        finding, sim_format("PFC lost %" PRIu64
+                            " packet%s of lossless classes: headroom was full, most often at "
+                            "port %s, whose headroom is %s for each class",
+                            drops, sim_plural(drops), cli__explain_port_name(explain, worst),
+                            world_format_bytes(&bytes, limit)));
     const bool given = net_switch_config(port->node)->pfc_headroom_bytes != SIM_AUTO;
     char *const more = sim_format("switch.pfc.headroom=%" PRIu64 "B", 2 * limit);
-    cli__explain_remedy(finding,
-                        given ? "switch.pfc.headroom=auto" : more,
+    cli__explain_remedy(finding, given ? "switch.pfc.headroom=auto" : more,
                         given ? "headroom for all packets that arrive after a pause: none is lost"
                               : "twice the headroom holds packets that arrive after a pause");
     sim_free(more);

@@ -151,8 +151,7 @@ static char *sentence_of(const meter_t *meter, const origin_t *origin)
         return sim_format(
             "%s stops its peers while it is not stopped itself: most likely %s, which "
             "sent most, is congested (incast, a slow link or a hash collision)",
-            name,
-            meter->ports[port].name);
+            name, meter->ports[port].name);
     }
     return sim_format("%s stops its peers while none of its ports is stopped: one of these is "
                       "congested (incast, a slow link or a hash collision)",
@@ -194,16 +193,10 @@ static json_t *branch_json(const meter_t *meter, uint32_t parent, uint32_t node,
         const meter_port_t *const port = &meter->ports[i];
         if (weight_of(meter, port) > 0 && port->peer != EXPLAIN_NONE &&
             meter->parents[i] == parent && meter->ports[port->peer].node == node) {
-            json_array_append_new(list,
-                                  json_pack("{s:s, s:f, s:f, s:o}",
-                                            "port",
-                                            port->name,
-                                            "stopped_us",
-                                            port->stopped_us,
-                                            "pause_frames",
-                                            port->frames,
-                                            "stops",
-                                            branch_json(meter, i, port->node, depth + 1)));
+            json_array_append_new(list, json_pack("{s:s, s:f, s:f, s:o}", "port", port->name,
+                                                  "stopped_us", port->stopped_us, "pause_frames",
+                                                  port->frames, "stops",
+                                                  branch_json(meter, i, port->node, depth + 1)));
         }
     }
     return list;
@@ -221,17 +214,12 @@ static char *limits_of(const meter_t *meter)
         "counters cannot tell: which flows and queue pairs are behind it; bytes held; "
         "the order of pauses within a sampling interval (%.6g s)%s; and nothing of %u "
         "port%s without samples",
-        step_s,
-        meter->has_durations ? "" : "; how long a pause lasted (no duration counter)",
-        silent,
-        sim_plural(silent));
+        step_s, meter->has_durations ? "" : "; how long a pause lasted (no duration counter)",
+        silent, sim_plural(silent));
 }
 
-static void print_all(const meter_t *meter,
-                      const origin_t *origins,
-                      size_t count,
-                      const char *circle,
-                      bool json)
+static void print_all(const meter_t *meter, const origin_t *origins, size_t count,
+                      const char *circle, bool json)
 {
     char *const limits = limits_of(meter);
     json_t *const causes = json_array();
@@ -250,25 +238,16 @@ static void print_all(const meter_t *meter,
         if (json) {
             json_array_append_new(
                 causes,
-                json_pack("{s:s, s:s, s:s, s:o}",
-                          "kind",
+                json_pack("{s:s, s:s, s:s, s:o}", "kind",
                           is_host(meter, origins[i].node) ? "slow-receiver" : "congested-switch",
-                          "place",
-                          name,
-                          "sentence",
-                          sentence,
-                          "stops",
+                          "place", name, "sentence", sentence, "stops",
                           branch_json(meter, EXPLAIN_NONE, origins[i].node, 0)));
         } else {
             if (i == 0 && circle == NULL) {
                 printf("%s\n\n", sentence);
             }
-            printf("%zu. pauses began at %s: it stopped %u port%s itself\n  %s\n",
-                   i + 1,
-                   name,
-                   origins[i].ports,
-                   sim_plural(origins[i].ports),
-                   sentence);
+            printf("%zu. pauses began at %s: it stopped %u port%s itself\n  %s\n", i + 1, name,
+                   origins[i].ports, sim_plural(origins[i].ports), sentence);
             print_branch(meter, EXPLAIN_NONE, origins[i].node, 0);
         }
         sim_free(sentence);
@@ -286,9 +265,7 @@ static void print_all(const meter_t *meter,
     sim_free(limits);
 }
 
-sim_err_t cli__explain_counters(const char *counters,
-                                const char *topology,
-                                bool json,
+sim_err_t cli__explain_counters(const char *counters, const char *topology, bool json,
                                 world_error_t *error)
 {
     meter_t meter = {.nodes = NULL};

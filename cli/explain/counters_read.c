@@ -62,10 +62,7 @@ static uint32_t add_port(meter_t *meter, const char *node, const char *port)
     return (uint32_t)meter->port_count++;
 }
 
-static void add_link(meter_t *meter,
-                     const char *a_node,
-                     const char *a_port,
-                     const char *b_node,
+static void add_link(meter_t *meter, const char *a_node, const char *a_port, const char *b_node,
                      const char *b_port)
 {
     const uint32_t a = add_port(meter, a_node, a_port);
@@ -156,8 +153,7 @@ static sim_err_t read_links_csv(meter_t *meter, const char *path, world_error_t 
     for (size_t i = 0; i < 4 && result == SIM_OK; i++) {
         columns[i] = column_of(&table, names[i]);
         if (columns[i] == SIZE_MAX) {
-            result = bad(&table,
-                         error,
+            result = bad(&table, error,
                          "a column is missing, expected a_node, a_port, b_node and b_port, or a "
                          "topology.json of rocesim");
         }
@@ -282,11 +278,8 @@ static bool parse_value(const char *text, meter_value_t *value)
 
 // Finds the port of a row: by the columns of node and port, by "NODE:PORT", or by a port's name
 // that only one node has.
-static sim_err_t port_of_row(meter_t *meter,
-                             const table_t *table,
-                             const columns_t *columns,
-                             uint32_t *found,
-                             world_error_t *error)
+static sim_err_t port_of_row(meter_t *meter, const table_t *table, const columns_t *columns,
+                             uint32_t *found, world_error_t *error)
 {
     bool several = false;
     char *const text = table->cells[columns->port].text;
@@ -308,21 +301,17 @@ static sim_err_t port_of_row(meter_t *meter,
         *colon = ':';
     }
     if (several) {
-        return bad(table,
-                   error,
+        return bad(table, error,
                    "a port's name that several nodes have, expected a column 'node', or NODE:PORT");
     }
     meter->last_port = *found != EXPLAIN_NONE ? *found : 0;
     return *found != EXPLAIN_NONE
                ? SIM_OK
-               : bad(table,
-                     error,
+               : bad(table, error,
                      "a port that the file of links does not have, expected its name");
 }
 
-static sim_err_t take_sample(meter_t *meter,
-                             const table_t *table,
-                             const columns_t *columns,
+static sim_err_t take_sample(meter_t *meter, const table_t *table, const columns_t *columns,
                              world_error_t *error)
 {
     meter_sample_t sample = {.line = table->line, .values = meter->value_count};
@@ -349,8 +338,7 @@ static sim_err_t take_sample(meter_t *meter,
         SIM_GROW(meter->values, meter->value_count, &meter->value_capacity);
         if (!parse_value(i < table->count ? table->cells[i].text : "",
                          &meter->values[meter->value_count++])) {
-            return bad(table,
-                       error,
+            return bad(table, error,
                        "a counter is no number, expected numbers without sign, or N/A");
         }
     }
@@ -361,9 +349,7 @@ static sim_err_t take_sample(meter_t *meter,
 }
 
 // Finds the columns in the header.
-static sim_err_t take_header(meter_t *meter,
-                             const table_t *table,
-                             columns_t *columns,
+static sim_err_t take_header(meter_t *meter, const table_t *table, columns_t *columns,
                              world_error_t *error)
 {
     static const struct {
@@ -391,8 +377,7 @@ static sim_err_t take_header(meter_t *meter,
     }
     return columns->time != SIZE_MAX && columns->port != SIZE_MAX && counts
                ? SIM_OK
-               : bad(table,
-                     error,
+               : bad(table, error,
                      "columns are missing, expected time_s (or time_ms, time_us, time_ns), "
                      "port, and counters such as rx_prio3_pause or "
                      "PFC_3_RX_PAUSE_DURATION_US");
@@ -528,14 +513,10 @@ static sim_err_t fill_intervals(meter_t *meter, const char *path, world_error_t 
     if (meter->time_count < 2 || meter->port_count * meter->time_count > MATRIX_MAX) {
         const world_place_t place = {(char *)(uintptr_t)path, 0, 0};
         return world_fail(
-            error,
-            SIM_ERR_RANGE,
-            &place,
+            error, SIM_ERR_RANGE, &place,
             "%zu times of samples at %zu ports, expected at least 2 times and at most "
             "%u values",
-            meter->time_count,
-            meter->port_count,
-            MATRIX_MAX);
+            meter->time_count, meter->port_count, MATRIX_MAX);
     }
     meter->active = sim_alloc_array(meter->port_count * meter->time_count, sizeof(float));
     memset(meter->active, 0, meter->port_count * meter->time_count * sizeof(float));
@@ -550,13 +531,10 @@ static sim_err_t fill_intervals(meter_t *meter, const char *path, world_error_t 
             add_growth(meter, before, sample);
         } else if (!are_equal(meter, before, sample)) {
             const world_place_t place = {(char *)(uintptr_t)path, (int)sample->line, 1};
-            return world_fail(error,
-                              SIM_ERR_INVALID,
-                              &place,
+            return world_fail(error, SIM_ERR_INVALID, &place,
                               "a second sample of %s at this time, with other values than line %u, "
                               "expected one",
-                              meter->ports[sample->port].name,
-                              before->line);
+                              meter->ports[sample->port].name, before->line);
         }
     }
     return SIM_OK;

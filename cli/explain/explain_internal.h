@@ -196,17 +196,12 @@ void cli__explain_drops(explain_t *explain);
 // Returns "leaf0--host3" for a port of the link; the caller frees it.
 char *cli__explain_link_name(const explain_t *explain, uint32_t uid);
 // Adds the flows whose data or answers pass the link, if they lost time; returns that time.
-double cli__explain_flows_of_link(const explain_t *explain,
-                                  explain_finding_t *finding,
-                                  uint32_t uid,
-                                  bool retransmitted);
+double cli__explain_flows_of_link(const explain_t *explain, explain_finding_t *finding,
+                                  uint32_t uid, bool retransmitted);
 // Offers selective retransmission, where the run had none.
-void cli__explain_remedy_selective(const explain_t *explain,
-                                   explain_finding_t *finding,
+void cli__explain_remedy_selective(const explain_t *explain, explain_finding_t *finding,
                                    const char *why);
-explain_finding_t *cli__explain_add(explain_t *explain,
-                                    explain_kind_t kind,
-                                    uint32_t tier,
+explain_finding_t *cli__explain_add(explain_t *explain, explain_kind_t kind, uint32_t tier,
                                     char *place);
 void cli__explain_evidence(explain_finding_t *finding, char *text);
 void cli__explain_remedy(explain_finding_t *finding, const char *set, const char *why);
@@ -234,11 +229,9 @@ typedef struct explain_pair {
 } explain_pair_t;
 // Returns the queue pairs whose data made the finding, or which it hit, the heaviest first: by
 // packets sent again if the finding is about losses, else by bytes. The caller frees them.
-explain_pair_t *cli__explain_pairs(const explain_t *explain,
-                                   const explain_finding_t *finding,
+explain_pair_t *cli__explain_pairs(const explain_t *explain, const explain_finding_t *finding,
                                    size_t *count);
-void cli__explain_print_pairs(const explain_t *explain,
-                              const explain_finding_t *finding,
+void cli__explain_print_pairs(const explain_t *explain, const explain_finding_t *finding,
                               FILE *out);
 json_t *cli__explain_pairs_json(const explain_t *explain, const explain_finding_t *finding);
 
@@ -251,14 +244,11 @@ json_t *cli__explain_json(const explain_t *explain);
 void cli__explain_keep_remedies(explain_t *explain);
 // Runs the scenario again with each remedy of the first findings and prints, or adds to
 // json (NULL: prints), how the results change.
-SIM_MUST_CHECK sim_err_t cli__explain_what_if(const explain_t *explain,
-                                              json_t *json,
+SIM_MUST_CHECK sim_err_t cli__explain_what_if(const explain_t *explain, json_t *json,
                                               world_error_t *error);
 
 // counters.c: explains measured counters.
-SIM_MUST_CHECK sim_err_t cli__explain_counters(const char *counters,
-                                               const char *topology,
-                                               bool json,
-                                               world_error_t *error);
+SIM_MUST_CHECK sim_err_t cli__explain_counters(const char *counters, const char *topology,
+                                               bool json, world_error_t *error);
 
 #endif // CLI_EXPLAIN_EXPLAIN_INTERNAL_H

@@ -29,16 +29,11 @@ static void find_deadlock(explain_t *explain)
         sim_free(cycle);
         return;
     }
-    explain_finding_t *const finding =
-        cli__explain_add(explain,
-                         EXPLAIN_DEADLOCK,
-                         0,
-                         sim_strdup(name_of(explain, (uint32_t)cycle[0])));
+    explain_finding_t *const finding = cli__explain_add(
+        explain, EXPLAIN_DEADLOCK, 0, sim_strdup(name_of(explain, (uint32_t)cycle[0])));
     char *path = sim_strdup("");
     for (size_t i = 0; i <= count; i++) {
-        char *const longer = sim_format("%s%s%s",
-                                        path,
-                                        i > 0 ? ", " : "",
+        char *const longer = sim_format("%s%s%s", path, i > 0 ? ", " : "",
                                         name_of(explain, (uint32_t)cycle[i % count]));
         sim_free(path);
         path = longer;
@@ -61,14 +56,11 @@ static void find_deadlock(explain_t *explain)
             cli__explain_flow(finding, f);
         }
     }
-    cli__explain_remedy(finding,
-                        WATCHDOG,
+    cli__explain_remedy(finding, WATCHDOG,
                         "the PFC watchdog empties a queue that is stopped for too long");
-    cli__explain_remedy(finding,
-                        "nic.congestion-control=dcqcn",
+    cli__explain_remedy(finding, "nic.congestion-control=dcqcn",
                         "senders slow down before buffers fill up");
-    cli__explain_remedy(finding,
-                        "switch.pfc.enabled=false",
+    cli__explain_remedy(finding, "switch.pfc.enabled=false",
                         "packets are dropped and sent again instead of waiting");
     sim_free(cycle);
 }
@@ -108,8 +100,7 @@ static pausing_t pausing_of(const explain_t *explain, uint32_t root_index)
 }
 
 // Adds the flows that pass a port which the root stopped, and returns the time that they lost.
-static double add_flows_of_root(const explain_t *explain,
-                                explain_finding_t *finding,
+static double add_flows_of_root(const explain_t *explain, explain_finding_t *finding,
                                 const explain_root_t *root)
 {
     double lost_ps = 0;
@@ -129,8 +120,7 @@ static double add_flows_of_root(const explain_t *explain,
 
 // Returns whether the host stopped its switch nearly all the time since its first pause. Where
 // events.csv is cut, the port's counter alone tells.
-static bool stops_all_the_time(const explain_t *explain,
-                               const explain_root_t *root,
+static bool stops_all_the_time(const explain_t *explain, const explain_root_t *root,
                                const pausing_t *pausing)
 {
     const bool cut = explain->events_left_out > 0;
@@ -154,9 +144,7 @@ static void find_pausing_host(explain_t *explain, uint32_t root_index)
     const bool storm =
         logged_storm || (!logged_slow && stops_all_the_time(explain, root, &pausing));
     explain_finding_t *const finding =
-        cli__explain_add(explain,
-                         storm ? EXPLAIN_PAUSE_STORM : EXPLAIN_SLOW_RECEIVER,
-                         1,
+        cli__explain_add(explain, storm ? EXPLAIN_PAUSE_STORM : EXPLAIN_SLOW_RECEIVER, 1,
                          sim_strdup(root->node->sim.name));
     const explain_port_t *const port = &explain->ports[pausing.port];
     world_text_t stopped;
@@ -168,17 +156,13 @@ static void find_pausing_host(explain_t *explain, uint32_t root_index)
     finding->sentence =
         storm ? sim_format("%s sends pause frames all the time: its NIC stops %s for %s (a PFC "
                            "pause storm)",
-                           root->node->sim.name,
-                           name_of(explain, pausing.port),
+                           root->node->sim.name, name_of(explain, pausing.port),
                            world_format_time(&stopped, port->paused_ps))
               : sim_format("%s is a slow receiver: its NIC stops %s %s%" PRIu64 " time%s, for %s "
                            "in all; it took %s on average of a link of %s",
-                           root->node->sim.name,
-                           name_of(explain, pausing.port),
-                           explain->events_left_out > 0 ? "at least " : "",
-                           pausing.pauses,
-                           sim_plural(pausing.pauses),
-                           world_format_time(&stopped, port->paused_ps),
+                           root->node->sim.name, name_of(explain, pausing.port),
+                           explain->events_left_out > 0 ? "at least " : "", pausing.pauses,
+                           sim_plural(pausing.pauses), world_format_time(&stopped, port->paused_ps),
                            world_format_rate(&rate, (uint64_t)taken_bps),
                            world_format_rate(&line, port->port->line->rate_bps));
     if (logged_storm || logged_slow) {
@@ -189,16 +173,13 @@ static void find_pausing_host(explain_t *explain, uint32_t root_index)
                                          root->node->sim.name));
     }
     finding->score_ps = add_flows_of_root(explain, finding, root) + (double)root->paused_ps;
-    cli__explain_remedy(finding,
-                        WATCHDOG,
+    cli__explain_remedy(finding, WATCHDOG,
                         "the PFC watchdog gives up a queue that a receiver stops for too long");
     if (!storm) {
-        cli__explain_remedy(finding,
-                            "switch.pfc.alpha=1",
+        cli__explain_remedy(finding, "switch.pfc.alpha=1",
                             "more shared buffer stands in front of the slow receiver");
     }
-    cli__explain_remedy(finding,
-                        "switch.pfc.enabled=false",
+    cli__explain_remedy(finding, "switch.pfc.enabled=false",
                         "only packets to the slow receiver are lost, and others pass");
 }
 
@@ -226,10 +207,9 @@ static void find_logged_host(explain_t *explain, const net_node_t *node)
             flow->excess_ps <= 0) {
             continue;
         }
-        finding =
-            finding != NULL
-                ? finding
-                : cli__explain_add(explain, EXPLAIN_SLOW_RECEIVER, 1, sim_strdup(node->sim.name));
+        finding = finding != NULL ? finding
+                                  : cli__explain_add(explain, EXPLAIN_SLOW_RECEIVER, 1,
+                                                     sim_strdup(node->sim.name));
         cli__explain_flow(finding, f);
         lost_ps += flow->excess_ps;
     }
@@ -241,13 +221,11 @@ static void find_logged_host(explain_t *explain, const net_node_t *node)
     finding->score_ps = lost_ps;
     finding->sentence = sim_format("%s is a slow receiver: it never stopped its switch, since its "
                                    "senders slowed down, which cost %zu flows %s",
-                                   node->sim.name,
-                                   finding->flow_count,
+                                   node->sim.name, finding->flow_count,
                                    world_format_time(&lost, (sim_time_t)lost_ps));
     cli__explain_evidence(finding,
                           sim_format("events.csv logs the fault %s at %s",
-                                     net_fault_name(NET_FAULT_SLOW_RECEIVER),
-                                     node->sim.name));
+                                     net_fault_name(NET_FAULT_SLOW_RECEIVER), node->sim.name));
 }
 
 static void find_pausing_hosts(explain_t *explain)
@@ -294,27 +272,20 @@ static void find_down(explain_t *explain)
             continue; // told once, at the node's first port
         }
         explain_finding_t *const finding = cli__explain_add(
-            explain,
-            EXPLAIN_LINK_DOWN,
-            1,
+            explain, EXPLAIN_LINK_DOWN, 1,
             failed != NULL ? sim_strdup(failed->sim.name) : cli__explain_link_name(explain, i));
         world_text_t time;
         finding->port = i;
-        finding->sentence = sim_format("%s %s down %s, first at %s",
-                                       finding->place,
+        finding->sentence = sim_format("%s %s down %s, first at %s", finding->place,
                                        failed != NULL ? "(all of its links) went" : "went",
                                        port->downs == 1 ? "once" : "again and again",
                                        world_format_time(&time, port->down_ps));
         const uint32_t other = port->port->peer->uid;
         const uint64_t lost =
             port->drops[NET_DROP_LINK_DOWN] + explain->ports[other].drops[NET_DROP_LINK_DOWN];
-        cli__explain_evidence(finding,
-                              sim_format("%u time%s down; %" PRIu64
-                                         " packet%s dropped as link-down",
-                                         port->downs,
-                                         sim_plural(port->downs),
-                                         lost,
-                                         sim_plural(lost)));
+        cli__explain_evidence(
+            finding, sim_format("%u time%s down; %" PRIu64 " packet%s dropped as link-down",
+                                port->downs, sim_plural(port->downs), lost, sim_plural(lost)));
         if (failed != NULL) {
             for (uint32_t p = 0; p < failed->port_count; p++) {
                 finding->score_ps +=
@@ -324,8 +295,7 @@ static void find_down(explain_t *explain)
             finding->score_ps = cli__explain_flows_of_link(explain, finding, i, false);
         }
         finding->score_ps += (double)lost * SIM_PS_PER_US;
-        cli__explain_remedy(finding,
-                            "network.convergence=100us",
+        cli__explain_remedy(finding, "network.convergence=100us",
                             "routing leaves a dead link sooner");
     }
 }
@@ -402,11 +372,8 @@ static uint64_t *usual_rates(const explain_t *explain)
 
 // Writes the degraded link's sentence. usual_bps 0: events.csv logs the fault. one_way: the other
 // direction has its usual rate.
-static char *degraded_sentence(const explain_t *explain,
-                               const char *place,
-                               uint32_t uid,
-                               uint64_t usual_bps,
-                               bool one_way)
+static char *degraded_sentence(const explain_t *explain, const char *place, uint32_t uid,
+                               uint64_t usual_bps, bool one_way)
 {
     const net_port_t *const port = explain->ports[uid].port;
     world_text_t rate;
@@ -414,19 +381,14 @@ static char *degraded_sentence(const explain_t *explain,
     const char *const own = world_format_rate(&rate, port->line->rate_bps);
     if (usual_bps == 0) {
         return sim_format("the link %s is degraded: it runs below its %s (logged in events.csv)",
-                          place,
-                          own);
+                          place, own);
     }
-    return one_way ? sim_format("the link %s is degraded in one direction: %s has %s where its "
-                                "like has %s",
-                                place,
-                                name_of(explain, uid),
-                                own,
-                                world_format_rate(&usual, usual_bps))
-                   : sim_format("the link %s is degraded: it has %s where its like has %s",
-                                place,
-                                own,
-                                world_format_rate(&usual, usual_bps));
+    return one_way
+               ? sim_format("the link %s is degraded in one direction: %s has %s where its "
+                            "like has %s",
+                            place, name_of(explain, uid), own, world_format_rate(&usual, usual_bps))
+               : sim_format("the link %s is degraded: it has %s where its like has %s", place, own,
+                            world_format_rate(&usual, usual_bps));
 }
 
 // Tells of the link of the port, whose like have usual_bps (0: events.csv logs the fault).
@@ -435,9 +397,7 @@ static void add_degraded(explain_t *explain, uint32_t uid, uint64_t usual_bps, b
     const explain_port_t *const port = &explain->ports[uid];
     const uint32_t other = port->port->peer->uid;
     explain_finding_t *const finding =
-        cli__explain_add(explain,
-                         EXPLAIN_DEGRADED_LINK,
-                         1,
+        cli__explain_add(explain, EXPLAIN_DEGRADED_LINK, 1,
                          cli__explain_link_name(explain, uid < other ? uid : other));
     finding->port = !one_way && explain->ports[other].tx_bytes > port->tx_bytes ? other : uid;
     finding->sentence = degraded_sentence(explain, finding->place, uid, usual_bps, one_way);
@@ -449,8 +409,7 @@ static void add_degraded(explain_t *explain, uint32_t uid, uint64_t usual_bps, b
         cli__explain_evidence(
             finding,
             sim_format("%s was used %s of its nominal rate, with a queue of up to %s",
-                       name_of(explain, ends[i]),
-                       world_format_percent(&used, end->utilisation),
+                       name_of(explain, ends[i]), world_format_percent(&used, end->utilisation),
                        world_format_bytes(&queue, end->queue_bytes_max)));
     }
     finding->score_ps = cli__explain_flows_of_link(explain, finding, uid, false) + port->shared_ps +
@@ -463,13 +422,11 @@ static void add_degraded(explain_t *explain, uint32_t uid, uint64_t usual_bps, b
     }
     if (usual_bps > 0) {
         const bool whole = usual_bps % UINT64_C(1000000000) == 0;
-        char *const set = sim_format("links.%s.rate=%" PRIu64 "%s%s%s%s",
-                                     finding->place,
-                                     whole ? usual_bps / UINT64_C(1000000000) : usual_bps,
-                                     whole ? "Gbps" : "bps",
-                                     one_way ? " --set links." : "",
-                                     one_way ? finding->place : "",
-                                     one_way ? ".backward-rate=auto" : "");
+        char *const set =
+            sim_format("links.%s.rate=%" PRIu64 "%s%s%s%s", finding->place,
+                       whole ? usual_bps / UINT64_C(1000000000) : usual_bps, whole ? "Gbps" : "bps",
+                       one_way ? " --set links." : "", one_way ? finding->place : "",
+                       one_way ? ".backward-rate=auto" : "");
         cli__explain_remedy(finding, set, "bring the link back to the rate of its like");
         sim_free(set);
     }
@@ -495,9 +452,7 @@ static void find_degraded(explain_t *explain)
         const bool used = port->flow_count + explain->ports[other].flow_count > 0 ||
                           port->tx_bytes + explain->ports[other].tx_bytes > 0;
         if (used && (slow[0] || slow[1])) {
-            add_degraded(explain,
-                         slow[0] ? i : other,
-                         usual_bps[slow[0] ? 0 : 1],
+            add_degraded(explain, slow[0] ? i : other, usual_bps[slow[0] ? 0 : 1],
                          slow[0] != slow[1]);
         }
     }

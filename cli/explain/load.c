@@ -74,18 +74,12 @@ uint32_t cli__explain_port_find(const explain_t *explain, const char *name)
 
 // -- tables
 
-typedef sim_err_t (*row_fn)(explain_t *explain,
-                            const results_csv_t *csv,
-                            const names_t *names,
+typedef sim_err_t (*row_fn)(explain_t *explain, const results_csv_t *csv, const names_t *names,
                             world_error_t *error);
 
 // Hands the rows of FOLDER/file to fn. A file that is not there has no rows.
-static sim_err_t each_row(explain_t *explain,
-                          const char *file,
-                          const char *const *columns,
-                          size_t column_count,
-                          row_fn fn,
-                          const names_t *names,
+static sim_err_t each_row(explain_t *explain, const char *file, const char *const *columns,
+                          size_t column_count, row_fn fn, const names_t *names,
                           world_error_t *error)
 {
     char *const path = sim_format("%s/%s", explain->folder, file);
@@ -113,19 +107,13 @@ static sim_err_t each_row(explain_t *explain,
     return result;
 }
 
-static const char *const flow_columns[] = {"flow_id",
-                                           "src",
-                                           "dst",
-                                           "src_port",
-                                           "bytes",
-                                           "start_ns",
-                                           "end_ns",
-                                           "ideal_fct_ns",
-                                           "retransmitted_packets",
-                                           "delivered_bytes",
-                                           "app",
-                                           "?src_qp", // files of versions before 0.3 have none
-                                           "?dst_qp"};
+static const char *const flow_columns[] = {
+    "flow_id",         "src",          "dst",
+    "src_port",        "bytes",        "start_ns",
+    "end_ns",          "ideal_fct_ns", "retransmitted_packets",
+    "delivered_bytes", "app",
+    "?src_qp", // files of versions before 0.3 have none
+    "?dst_qp"};
 enum {
     F_ID,
     F_SRC,
@@ -162,10 +150,7 @@ static bool reads(const world_scenario_t *scenario, const char *app)
     return all;
 }
 
-static sim_err_t take_number(const results_csv_t *csv,
-                             size_t column,
-                             uint64_t one,
-                             uint64_t *value,
+static sim_err_t take_number(const results_csv_t *csv, size_t column, uint64_t one, uint64_t *value,
                              world_error_t *error)
 {
     *value = 0;
@@ -174,9 +159,7 @@ static sim_err_t take_number(const results_csv_t *csv,
                : results_csv_number(csv, column, one, value, error);
 }
 
-static sim_err_t take_flow(explain_t *explain,
-                           const results_csv_t *csv,
-                           const names_t *names,
+static sim_err_t take_flow(explain_t *explain, const results_csv_t *csv, const names_t *names,
                            world_error_t *error)
 {
     explain_flow_t flow = {.bottleneck = EXPLAIN_NONE};
@@ -244,9 +227,7 @@ static const char *const port_columns[] = {"port",
                                            "paused_prio7_ns"};
 enum { P_PORT, P_USED, P_QUEUE, P_DISCARDS, P_SENT, P_PACKETS, P_PAUSED };
 
-static sim_err_t take_port(explain_t *explain,
-                           const results_csv_t *csv,
-                           const names_t *names,
+static sim_err_t take_port(explain_t *explain, const results_csv_t *csv, const names_t *names,
                            world_error_t *error)
 {
     const uint32_t uid = find_name(names, results_csv_text(csv, P_PORT));
@@ -295,12 +276,8 @@ static uint32_t root_of(explain_t *explain, const char *name, const names_t *nam
     return (uint32_t)explain->root_count++;
 }
 
-static void begin_stop(explain_t *explain,
-                       uint32_t uid,
-                       uint8_t priority,
-                       sim_time_t time_ps,
-                       const char *root,
-                       const names_t *names)
+static void begin_stop(explain_t *explain, uint32_t uid, uint8_t priority, sim_time_t time_ps,
+                       const char *root, const names_t *names)
 {
     SIM_GROW(explain->stops, explain->stop_count, &explain->stop_capacity);
     explain->stops[explain->stop_count++] = (explain_stop_t){.port = uid,
@@ -333,9 +310,7 @@ static void count_drop(explain_port_t *port, const char *reason, uint64_t priori
     }
 }
 
-static sim_err_t take_event(explain_t *explain,
-                            const results_csv_t *csv,
-                            const names_t *names,
+static sim_err_t take_event(explain_t *explain, const results_csv_t *csv, const names_t *names,
                             world_error_t *error)
 {
     const char *const event = results_csv_text(csv, E_EVENT);
@@ -417,11 +392,8 @@ static bool keeps_paths(const net_t *net)
 }
 
 // Returns the plane that a queue pair's packets take. `spread`: they take all planes.
-static uint32_t plane_of(const explain_t *explain,
-                         const explain_flow_t *flow,
-                         uint32_t hash,
-                         uint32_t planes,
-                         bool *spread)
+static uint32_t plane_of(const explain_t *explain, const explain_flow_t *flow, uint32_t hash,
+                         uint32_t planes, bool *spread)
 {
     *spread = explain->scenario->nic_config.planes != NIC_PLANES_HASH || flow->reads;
     return *spread ? 0 : (uint32_t)(sim_mix64((uint64_t)hash << 32 | flow->source_port) % planes);
@@ -573,30 +545,15 @@ sim_err_t cli__explain_load(explain_t *explain, world_error_t *error)
     take_ports(explain);
     names_t ports = port_names(explain);
     names_t interfaces = interface_names(explain->world);
-    result = each_row(explain,
-                      "ports.csv",
-                      port_columns,
-                      SIM_COUNT_OF(port_columns),
-                      take_port,
-                      &ports,
-                      error);
+    result = each_row(explain, "ports.csv", port_columns, SIM_COUNT_OF(port_columns), take_port,
+                      &ports, error);
     if (result == SIM_OK) {
-        result = each_row(explain,
-                          "events.csv",
-                          event_columns,
-                          SIM_COUNT_OF(event_columns),
-                          take_event,
-                          &ports,
-                          error);
+        result = each_row(explain, "events.csv", event_columns, SIM_COUNT_OF(event_columns),
+                          take_event, &ports, error);
     }
     if (result == SIM_OK) {
-        result = each_row(explain,
-                          "flows.csv",
-                          flow_columns,
-                          SIM_COUNT_OF(flow_columns),
-                          take_flow,
-                          &interfaces,
-                          error);
+        result = each_row(explain, "flows.csv", flow_columns, SIM_COUNT_OF(flow_columns), take_flow,
+                          &interfaces, error);
     }
     close_stops(explain);
     for (size_t i = 0; i < explain->flow_count; i++) {

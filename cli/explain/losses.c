@@ -22,16 +22,12 @@ char *cli__explain_link_name(const explain_t *explain, uint32_t uid)
 {
     const net_port_t *const port = explain->ports[uid].port;
     const char *const number = strchr(net_port_name(port), '#');
-    return sim_format("%s--%s%s",
-                      port->node->sim.name,
-                      port->peer->node->sim.name,
+    return sim_format("%s--%s%s", port->node->sim.name, port->peer->node->sim.name,
                       number != NULL ? number : "");
 }
 
-double cli__explain_flows_of_link(const explain_t *explain,
-                                  explain_finding_t *finding,
-                                  uint32_t uid,
-                                  bool retransmitted)
+double cli__explain_flows_of_link(const explain_t *explain, explain_finding_t *finding,
+                                  uint32_t uid, bool retransmitted)
 {
     const uint32_t other = explain->ports[uid].port->peer->uid;
     double lost_ps = 0;
@@ -48,8 +44,7 @@ double cli__explain_flows_of_link(const explain_t *explain,
     return lost_ps;
 }
 
-void cli__explain_remedy_selective(const explain_t *explain,
-                                   explain_finding_t *finding,
+void cli__explain_remedy_selective(const explain_t *explain, explain_finding_t *finding,
                                    const char *why)
 {
     const char *const transport = explain->scenario->nic_config.transport;
@@ -179,8 +174,7 @@ static char *share_text(const explain_t *explain, const lossy_t *lossy)
     world_text_t frames;
     return explain->events_left_out > 0 || lossy->frames <= 0
                ? sim_strdup("")
-               : sim_format(" of %s frames (%.2g %%)",
-                            world_format_count(&frames, lossy->frames),
+               : sim_format(" of %s frames (%.2g %%)", world_format_count(&frames, lossy->frames),
                             100 * (double)lossy->losses / lossy->frames);
 }
 
@@ -196,27 +190,20 @@ static void tell_link(const lossy_all_t *all, uint32_t uid)
     finding->port = here > 0 ? uid : other;
     finding->sentence = sim_format("the link %s corrupts frames: it lost %" PRIu64
                                    "%s; all links together lost %" PRIu64 ", on %u link%s",
-                                   finding->place,
-                                   link->losses,
-                                   share,
-                                   all->total,
-                                   all->with_loss,
+                                   finding->place, link->losses, share, all->total, all->with_loss,
                                    all->with_loss == 1 ? "" : "s");
     sim_free(share);
     cli__explain_evidence(finding,
                           sim_format("%s lost %" PRIu64 ", %s lost %" PRIu64
                                      " (rx_crc_errors_phy at the other end)",
-                                     cli__explain_port_name(explain, uid),
-                                     here,
-                                     cli__explain_port_name(explain, other),
-                                     link->losses - here));
+                                     cli__explain_port_name(explain, uid), here,
+                                     cli__explain_port_name(explain, other), link->losses - here));
     finding->score_ps = cli__explain_flows_of_link(explain, finding, uid, true) +
                         (double)link->losses * SIM_PS_PER_US;
     char *const set = sim_format("links.%s.loss-rate=0", finding->place);
     cli__explain_remedy(finding, set, "replace the cable or the optics");
     sim_free(set);
-    cli__explain_remedy_selective(explain,
-                                  finding,
+    cli__explain_remedy_selective(explain, finding,
                                   "selective retransmission sends only the lost packets again");
 }
 
@@ -248,10 +235,7 @@ static void tell_fabric(const lossy_all_t *all)
     char *const share = share_text(explain, &all->rest);
     finding->sentence = sim_format("links all over the fabric lose frames: they lost %" PRIu64
                                    "%s, on %u of %u links in use, and %s stands out",
-                                   all->rest.losses,
-                                   share,
-                                   with_loss,
-                                   count,
+                                   all->rest.losses, share, with_loss, count,
                                    with_loss == all->with_loss ? "no link" : "no further link");
     sim_free(share);
     finding->score_ps = (double)all->rest.losses * SIM_PS_PER_US;
@@ -267,8 +251,7 @@ static void tell_fabric(const lossy_all_t *all)
                                      "no cable is to blame: look at optics, FEC and link margins "
                                      "in the whole fabric"));
     cli__explain_remedy(finding, "link.loss-rate=0", "links without errors");
-    cli__explain_remedy_selective(explain,
-                                  finding,
+    cli__explain_remedy_selective(explain, finding,
                                   "selective retransmission sends only the lost packets again");
 }
 
@@ -322,9 +305,7 @@ static unsigned usual_lossless(const explain_t *explain)
 
 // Returns how many packets of these classes the node dropped for want of buffer, and stores the
 // port that dropped most of them.
-static uint64_t full_drops(const explain_t *explain,
-                           const net_node_t *node,
-                           unsigned classes,
+static uint64_t full_drops(const explain_t *explain, const net_node_t *node, unsigned classes,
                            uint32_t *worst)
 {
     uint64_t sum = 0;
@@ -345,25 +326,19 @@ static uint64_t full_drops(const explain_t *explain,
 }
 
 // Tells of a switch that dropped packets of classes which others protect.
-static void tell_mismatch(explain_t *explain,
-                          const net_node_t *node,
-                          unsigned lacks,
-                          uint32_t worst,
-                          uint64_t drops)
+static void tell_mismatch(explain_t *explain, const net_node_t *node, unsigned lacks,
+                          uint32_t worst, uint64_t drops)
 {
     explain_finding_t *const finding =
         cli__explain_add(explain, EXPLAIN_PFC_MISMATCH, 1, sim_strdup(node->sim.name));
     world_text_t classes;
     finding->port = worst;
-    finding->sentence = sim_format("%s has no PFC for class %s, which most switches protect: it "
-                                   "dropped %" PRIu64 " packet%s for want of buffer",
-                                   node->sim.name,
-                                   world_format_classes(&classes, lacks),
-                                   drops,
-                                   sim_plural(drops));
-    cli__explain_evidence(finding,
-                          sim_format("most of them were dropped at %s (tx_discards)",
-                                     cli__explain_port_name(explain, worst)));
+    finding->sentence =
+        sim_format("%s has no PFC for class %s, which most switches protect: it "
+                   "dropped %" PRIu64 " packet%s for want of buffer",
+                   node->sim.name, world_format_classes(&classes, lacks), drops, sim_plural(drops));
+    cli__explain_evidence(finding, sim_format("most of them were dropped at %s (tx_discards)",
+                                              cli__explain_port_name(explain, worst)));
     finding->score_ps = (double)drops * SIM_PS_PER_US;
     for (uint32_t p = 0; p < node->port_count; p++) {
         finding->score_ps += cli__explain_flows_of_link(explain, finding, node->ports[p].uid, true);
@@ -434,11 +409,8 @@ void cli__explain_drops(explain_t *explain)
         finding->port = worst;
         finding->score_ps = (double)drops * SIM_PS_PER_US;
         finding->minor = (double)drops < FEW_DROPS * created;
-        finding->sentence = sim_format("%" PRIu64 " packet%s dropped as %s, most at %s: %s",
-                                       drops,
-                                       drops == 1 ? " was" : "s were",
-                                       name,
-                                       place,
-                                       reasons[i].means);
+        finding->sentence =
+            sim_format("%" PRIu64 " packet%s dropped as %s, most at %s: %s", drops,
+                       drops == 1 ? " was" : "s were", name, place, reasons[i].means);
     }
 }

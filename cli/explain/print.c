@@ -31,9 +31,7 @@ static int by_paused(const void *a, const void *b)
 
 // Returns the stopped ports below `parent` (EXPLAIN_NONE: the root), longest first; the caller
 // frees them.
-static branch_t *children_of(const explain_t *explain,
-                             const explain_root_t *root,
-                             uint32_t parent,
+static branch_t *children_of(const explain_t *explain, const explain_root_t *root, uint32_t parent,
                              size_t *count)
 {
     size_t capacity = 0;
@@ -52,11 +50,8 @@ static branch_t *children_of(const explain_t *explain,
     return children;
 }
 
-static void print_branch(const explain_t *explain,
-                         const explain_root_t *root,
-                         uint32_t parent,
-                         uint32_t depth,
-                         FILE *out)
+static void print_branch(const explain_t *explain, const explain_root_t *root, uint32_t parent,
+                         uint32_t depth, FILE *out)
 {
     size_t count = 0;
     branch_t *const children = children_of(explain, root, parent, &count);
@@ -64,10 +59,7 @@ static void print_branch(const explain_t *explain,
         world_text_t time;
         world_text_t bytes;
         const explain_port_t *const port = &explain->ports[children[i].uid];
-        fprintf(out,
-                "    %*s%s stopped for %s",
-                (int)(2 * depth),
-                "",
+        fprintf(out, "    %*s%s stopped for %s", (int)(2 * depth), "",
                 cli__explain_port_name(explain, children[i].uid),
                 world_format_time(&time, children[i].paused_ps));
         if (port->port->node->kind != NET_NODE_HOST) { // a NIC's queue is in its queue pairs
@@ -79,19 +71,13 @@ static void print_branch(const explain_t *explain,
         }
     }
     if (count > CHILDREN_MAX) {
-        fprintf(out,
-                "    %*sand %zu more port%s\n",
-                (int)(2 * depth),
-                "",
-                count - CHILDREN_MAX,
+        fprintf(out, "    %*sand %zu more port%s\n", (int)(2 * depth), "", count - CHILDREN_MAX,
                 sim_plural(count - CHILDREN_MAX));
     }
     sim_free(children);
 }
 
-static json_t *branch_json(const explain_t *explain,
-                           const explain_root_t *root,
-                           uint32_t parent,
+static json_t *branch_json(const explain_t *explain, const explain_root_t *root, uint32_t parent,
                            uint32_t depth)
 {
     json_t *const list = json_array();
@@ -99,16 +85,11 @@ static json_t *branch_json(const explain_t *explain,
     branch_t *const children = children_of(explain, root, parent, &count);
     for (size_t i = 0; i < count && depth <= DEPTH_MAX; i++) {
         const uint32_t uid = children[i].uid;
-        json_array_append_new(list,
-                              json_pack("{s:s, s:I, s:I, s:o}",
-                                        "port",
-                                        cli__explain_port_name(explain, uid),
-                                        "paused_ps",
-                                        (json_int_t)children[i].paused_ps,
-                                        "queue_bytes_max",
-                                        (json_int_t)explain->ports[uid].queue_bytes_max,
-                                        "stops",
-                                        branch_json(explain, root, uid, depth + 1)));
+        json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:o}", "port",
+                                              cli__explain_port_name(explain, uid), "paused_ps",
+                                              (json_int_t)children[i].paused_ps, "queue_bytes_max",
+                                              (json_int_t)explain->ports[uid].queue_bytes_max,
+                                              "stops", branch_json(explain, root, uid, depth + 1)));
     }
     sim_free(children);
     return list;
@@ -134,8 +115,7 @@ static int by_excess(const void *a, const void *b)
 
 // Returns the flows that pauses of the finding's root stopped on their way and that do not pass the
 // root; the caller frees them.
-static victim_t *victims_of(const explain_t *explain,
-                            const explain_finding_t *finding,
+static victim_t *victims_of(const explain_t *explain, const explain_finding_t *finding,
                             size_t *count)
 {
     victim_t *victims = NULL;
@@ -179,9 +159,7 @@ static void print_victims(const explain_t *explain, const explain_finding_t *fin
     size_t count = 0;
     victim_t *const victims = victims_of(explain, finding, &count);
     if (count > 0) {
-        fprintf(out,
-                "  victims: its pauses stopped %zu flow%s on other paths\n",
-                count,
+        fprintf(out, "  victims: its pauses stopped %zu flow%s on other paths\n", count,
                 sim_plural(count));
     }
     for (size_t i = 0; i < count && i < VICTIMS_MAX; i++) {
@@ -189,9 +167,7 @@ static void print_victims(const explain_t *explain, const explain_finding_t *fin
         world_text_t late;
         world_text_t had;
         world_text_t could;
-        fprintf(out,
-                "    flow %" PRIu64 " %s->%s lost %s: %s instead of %s\n",
-                flow->id,
+        fprintf(out, "    flow %" PRIu64 " %s->%s lost %s: %s instead of %s\n", flow->id,
                 world_interface_name(explain->world, flow->source),
                 world_interface_name(explain->world, flow->destination),
                 world_format_time(&late, (sim_time_t)flow->excess_ps),
@@ -208,20 +184,12 @@ static json_t *victims_json(const explain_t *explain, const explain_finding_t *f
     victim_t *const victims = victims_of(explain, finding, &count);
     for (size_t i = 0; i < count; i++) {
         const explain_flow_t *const flow = &explain->flows[victims[i].flow];
-        json_array_append_new(list,
-                              json_pack("{s:I, s:s, s:s, s:I, s:f, s:f}",
-                                        "flow_id",
-                                        (json_int_t)flow->id,
-                                        "src",
-                                        world_interface_name(explain->world, flow->source),
-                                        "dst",
-                                        world_interface_name(explain->world, flow->destination),
-                                        "lost_ps",
-                                        (json_int_t)flow->excess_ps,
-                                        "goodput_gbps",
-                                        goodput_bps(flow, 0) / 1e9,
-                                        "possible_gbps",
-                                        goodput_bps(flow, flow->excess_ps) / 1e9));
+        json_array_append_new(
+            list, json_pack("{s:I, s:s, s:s, s:I, s:f, s:f}", "flow_id", (json_int_t)flow->id,
+                            "src", world_interface_name(explain->world, flow->source), "dst",
+                            world_interface_name(explain->world, flow->destination), "lost_ps",
+                            (json_int_t)flow->excess_ps, "goodput_gbps", goodput_bps(flow, 0) / 1e9,
+                            "possible_gbps", goodput_bps(flow, flow->excess_ps) / 1e9));
     }
     sim_free(victims);
     return list;
@@ -237,13 +205,8 @@ static void print_root(const explain_t *explain, const explain_root_t *root, FIL
             "  pauses that began at %s, from %s on: %" PRIu64
             " pause%s of %u port%s (%u of hosts), "
             "%s in all\n",
-            root->name,
-            world_format_time(&first, root->first_ps),
-            root->pauses,
-            sim_plural(root->pauses),
-            root->ports,
-            sim_plural(root->ports),
-            root->hosts,
+            root->name, world_format_time(&first, root->first_ps), root->pauses,
+            sim_plural(root->pauses), root->ports, sim_plural(root->ports), root->hosts,
             world_format_time(&time, root->paused_ps));
     print_branch(explain, root, EXPLAIN_NONE, 0, out);
 }
@@ -251,13 +214,8 @@ static void print_root(const explain_t *explain, const explain_root_t *root, FIL
 static void print_finding(const explain_t *explain, size_t index, FILE *out)
 {
     const explain_finding_t *const finding = &explain->findings[index];
-    fprintf(out,
-            "%zu. %s at %s%s\n  %s\n",
-            index + 1,
-            cli__explain_kind_name(finding->kind),
-            finding->place,
-            finding->minor ? " (minor)" : "",
-            finding->sentence);
+    fprintf(out, "%zu. %s at %s%s\n  %s\n", index + 1, cli__explain_kind_name(finding->kind),
+            finding->place, finding->minor ? " (minor)" : "", finding->sentence);
     for (size_t i = 0; i < finding->evidence_count; i++) {
         fprintf(out, "  - %s\n", finding->evidence[i]);
     }
@@ -292,9 +250,7 @@ static void print_counters(const explain_t *explain, FILE *out)
     }
     for (size_t i = 0; i < count && i < PORTS_MAX; i++) {
         const bool host = explain->ports[ports[i].uid].port->node->kind == NET_NODE_HOST;
-        fprintf(out,
-                "  %-24s %s %.1f us\n",
-                cli__explain_port_name(explain, ports[i].uid),
+        fprintf(out, "  %-24s %s %.1f us\n", cli__explain_port_name(explain, ports[i].uid),
                 host ? "rx_prioN_pause_duration" : "RX_PAUSE_DURATION_US",
                 (double)ports[i].paused_ps / SIM_PS_PER_US);
     }
@@ -309,8 +265,7 @@ static void print_cut(const explain_t *explain, FILE *out)
         fprintf(out,
                 "events.csv ends at %s: it leaves out %" PRIu64
                 " event%s (outputs.events-max), so pauses and drops below are of the time before\n",
-                world_format_time(&time, explain->events_end_ps),
-                explain->events_left_out,
+                world_format_time(&time, explain->events_end_ps), explain->events_left_out,
                 sim_plural(explain->events_left_out));
     }
 }
@@ -318,11 +273,8 @@ static void print_cut(const explain_t *explain, FILE *out)
 void cli__explain_print(const explain_t *explain, FILE *out)
 {
     world_text_t time;
-    fprintf(out,
-            "%s: %s at %s\n",
-            explain->scenario->run.name,
-            explain->stalled ? "stalled" : "ended",
-            world_format_time(&time, explain->end_ps));
+    fprintf(out, "%s: %s at %s\n", explain->scenario->run.name,
+            explain->stalled ? "stalled" : "ended", world_format_time(&time, explain->end_ps));
     print_cut(explain, out);
     if (explain->finding_count == 0) {
         fputs(explain->flow_count > 0
@@ -365,16 +317,11 @@ static json_t *flows_json(const explain_t *explain, const explain_finding_t *fin
     json_t *const list = json_array();
     for (size_t i = 0; i < finding->flow_count; i++) {
         const explain_flow_t *const flow = &explain->flows[finding->flows[i]];
-        json_array_append_new(list,
-                              json_pack("{s:I, s:s, s:s, s:i}",
-                                        "flow_id",
-                                        (json_int_t)flow->id,
-                                        "src",
-                                        world_interface_name(explain->world, flow->source),
-                                        "dst",
-                                        world_interface_name(explain->world, flow->destination),
-                                        "src_port",
-                                        (int)flow->source_port));
+        json_array_append_new(
+            list, json_pack("{s:I, s:s, s:s, s:i}", "flow_id", (json_int_t)flow->id, "src",
+                            world_interface_name(explain->world, flow->source), "dst",
+                            world_interface_name(explain->world, flow->destination), "src_port",
+                            (int)flow->source_port));
     }
     return list;
 }
@@ -383,12 +330,8 @@ static json_t *remedies_json(const explain_finding_t *finding)
 {
     json_t *const list = json_array();
     for (size_t i = 0; i < finding->remedy_count; i++) {
-        json_array_append_new(list,
-                              json_pack("{s:s, s:s}",
-                                        "set",
-                                        finding->remedies[i].set,
-                                        "why",
-                                        finding->remedies[i].why));
+        json_array_append_new(list, json_pack("{s:s, s:s}", "set", finding->remedies[i].set, "why",
+                                              finding->remedies[i].why));
     }
     return list;
 }
@@ -398,46 +341,25 @@ static json_t *pauses_json(const explain_t *explain, const explain_finding_t *fi
     json_t *const list = json_array();
     for (uint32_t r = 0; r < finding->root_count; r++) {
         const explain_root_t *const root = &explain->roots[finding->roots[r]];
-        json_array_append_new(list,
-                              json_pack("{s:s, s:I, s:I, s:I, s:i, s:o}",
-                                        "root",
-                                        root->name,
-                                        "first_ps",
-                                        (json_int_t)root->first_ps,
-                                        "paused_ps",
-                                        (json_int_t)root->paused_ps,
-                                        "pauses",
-                                        (json_int_t)root->pauses,
-                                        "ports",
-                                        (int)root->ports,
-                                        "stops",
-                                        branch_json(explain, root, EXPLAIN_NONE, 0)));
+        json_array_append_new(
+            list, json_pack("{s:s, s:I, s:I, s:I, s:i, s:o}", "root", root->name, "first_ps",
+                            (json_int_t)root->first_ps, "paused_ps", (json_int_t)root->paused_ps,
+                            "pauses", (json_int_t)root->pauses, "ports", (int)root->ports, "stops",
+                            branch_json(explain, root, EXPLAIN_NONE, 0)));
     }
     return list;
 }
 
 static json_t *finding_json(const explain_t *explain, const explain_finding_t *finding)
 {
-    json_t *const json = json_pack("{s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:o}",
-                                   "kind",
-                                   cli__explain_kind_name(finding->kind),
-                                   "place",
-                                   finding->place,
-                                   "sentence",
-                                   finding->sentence,
-                                   "lost_ps",
-                                   (json_int_t)finding->score_ps,
-                                   "evidence",
-                                   evidence_json(finding),
-                                   "flows",
-                                   flows_json(explain, finding),
-                                   "victims",
-                                   victims_json(explain, finding),
-                                   "remedies",
-                                   remedies_json(finding));
+    json_t *const json =
+        json_pack("{s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:o}", "kind",
+                  cli__explain_kind_name(finding->kind), "place", finding->place, "sentence",
+                  finding->sentence, "lost_ps", (json_int_t)finding->score_ps, "evidence",
+                  evidence_json(finding), "flows", flows_json(explain, finding), "victims",
+                  victims_json(explain, finding), "remedies", remedies_json(finding));
     if (finding->port != EXPLAIN_NONE) {
-        json_object_set_new(json,
-                            "port",
+        json_object_set_new(json, "port",
                             json_string(cli__explain_port_name(explain, finding->port)));
     }
     json_object_set_new(json, "minor", json_boolean(finding->minor));
@@ -452,19 +374,9 @@ json_t *cli__explain_json(const explain_t *explain)
     for (size_t i = 0; i < explain->finding_count; i++) {
         json_array_append_new(causes, finding_json(explain, &explain->findings[i]));
     }
-    return json_pack("{s:s, s:b, s:I, s:b, s:I, s:I, s:o}",
-                     "scenario",
-                     explain->scenario->run.name,
-                     "stalled",
-                     (int)explain->stalled,
-                     "sim_time_ps",
-                     (json_int_t)explain->end_ps,
-                     "paths_known",
-                     (int)explain->paths_known,
-                     "events_left_out",
-                     (json_int_t)explain->events_left_out,
-                     "events_end_ps",
-                     (json_int_t)explain->events_end_ps,
-                     "causes",
-                     causes);
+    return json_pack("{s:s, s:b, s:I, s:b, s:I, s:I, s:o}", "scenario", explain->scenario->run.name,
+                     "stalled", (int)explain->stalled, "sim_time_ps", (json_int_t)explain->end_ps,
+                     "paths_known", (int)explain->paths_known, "events_left_out",
+                     (json_int_t)explain->events_left_out, "events_end_ps",
+                     (json_int_t)explain->events_end_ps, "causes", causes);
 }

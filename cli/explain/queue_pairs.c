@@ -12,8 +12,7 @@
 
 // Returns whether the flow's data made the finding, or was hit by it. A host that stops its switch
 // also slows flows to other hosts; those are its victims.
-static bool is_behind(const explain_t *explain,
-                      const explain_finding_t *finding,
+static bool is_behind(const explain_t *explain, const explain_finding_t *finding,
                       const explain_flow_t *flow)
 {
     if (finding->kind != EXPLAIN_PAUSE_STORM && finding->kind != EXPLAIN_SLOW_RECEIVER) {
@@ -56,8 +55,7 @@ static int by_retransmitted(const void *a, const void *b)
                                                 : by_bytes(a, b);
 }
 
-explain_pair_t *cli__explain_pairs(const explain_t *explain,
-                                   const explain_finding_t *finding,
+explain_pair_t *cli__explain_pairs(const explain_t *explain, const explain_finding_t *finding,
                                    size_t *count)
 {
     explain_pair_t *const pairs = sim_alloc_array(finding->flow_count + 1, sizeof(*pairs));
@@ -116,11 +114,8 @@ void cli__explain_print_pairs(const explain_t *explain, const explain_finding_t 
         print_end(explain, pairs[i].source, pairs[i].source_qp, out);
         fputs(" to ", out);
         print_end(explain, pairs[i].destination, pairs[i].destination_qp, out);
-        fprintf(out,
-                " (UDP port %u): %s in %u flow%s",
-                pairs[i].source_port,
-                world_format_bytes(&bytes, pairs[i].bytes),
-                pairs[i].flows,
+        fprintf(out, " (UDP port %u): %s in %u flow%s", pairs[i].source_port,
+                world_format_bytes(&bytes, pairs[i].bytes), pairs[i].flows,
                 pairs[i].flows == 1 ? "" : "s");
         if (pairs[i].retransmitted > 0) {
             fprintf(out, ", %" PRIu64 " packets sent again", pairs[i].retransmitted);
@@ -139,19 +134,12 @@ json_t *cli__explain_pairs_json(const explain_t *explain, const explain_finding_
     explain_pair_t *const pairs = cli__explain_pairs(explain, finding, &count);
     json_t *const list = json_array();
     for (size_t i = 0; i < count && i < PAIRS_JSON_MAX; i++) {
-        json_t *const one = json_pack("{s:s, s:s, s:i, s:i, s:I, s:I}",
-                                      "host",
-                                      world_interface_name(explain->world, pairs[i].source),
-                                      "peer",
+        json_t *const one = json_pack("{s:s, s:s, s:i, s:i, s:I, s:I}", "host",
+                                      world_interface_name(explain->world, pairs[i].source), "peer",
                                       world_interface_name(explain->world, pairs[i].destination),
-                                      "src_port",
-                                      (int)pairs[i].source_port,
-                                      "flows",
-                                      (int)pairs[i].flows,
-                                      "bytes",
-                                      (json_int_t)pairs[i].bytes,
-                                      "retransmitted_packets",
-                                      (json_int_t)pairs[i].retransmitted);
+                                      "src_port", (int)pairs[i].source_port, "flows",
+                                      (int)pairs[i].flows, "bytes", (json_int_t)pairs[i].bytes,
+                                      "retransmitted_packets", (json_int_t)pairs[i].retransmitted);
         if (pairs[i].source_qp != 0) {
             json_object_set_new(one, "qp", json_integer(pairs[i].source_qp));
             json_object_set_new(one, "peer_qp", json_integer(pairs[i].destination_qp));

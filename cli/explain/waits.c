@@ -53,32 +53,26 @@ static void find_retransmission(explain_t *explain, bool *claimed)
         }
     }
     explain_finding_t *const finding = cli__explain_add(
-        explain,
-        EXPLAIN_RETRANSMISSION,
-        3,
+        explain, EXPLAIN_RETRANSMISSION, 3,
         sim_strdup(worst != EXPLAIN_NONE ? cli__explain_port_name(explain, worst) : "network"));
     world_text_t time;
     finding->port = worst;
     finding->score_ps = lost_ps;
     finding->sentence =
         sim_format("%u flow%s waited for retransmission, %s in all, beyond what sharing explains",
-                   flows,
-                   sim_plural(flows),
-                   world_format_time(&time, (sim_time_t)lost_ps));
+                   flows, sim_plural(flows), world_format_time(&time, (sim_time_t)lost_ps));
     const json_t *const counters = json_object_get(explain->summary, "nic_counters");
     cli__explain_evidence(
         finding,
         sim_format("%" PRIu64 " packet%s sent again; local_ack_timeout_err %" PRId64
                    ", packet_seq_err %" PRId64 ", out_of_sequence %" PRId64,
-                   packets,
-                   sim_plural(packets),
+                   packets, sim_plural(packets),
                    (int64_t)json_integer_value(json_object_get(counters, "local_ack_timeout_err")),
                    (int64_t)json_integer_value(json_object_get(counters, "packet_seq_err")),
                    (int64_t)json_integer_value(json_object_get(counters, "out_of_sequence"))));
     if (worst != EXPLAIN_NONE) {
-        cli__explain_evidence(
-            finding,
-            sim_format("most packets, %" PRIu64 ", were dropped at %s", drops, finding->place));
+        cli__explain_evidence(finding, sim_format("most packets, %" PRIu64 ", were dropped at %s",
+                                                  drops, finding->place));
     }
     for (uint32_t f = 0; f < explain->flow_count; f++) {
         const explain_flow_t *const flow = &explain->flows[f];
@@ -87,8 +81,7 @@ static void find_retransmission(explain_t *explain, bool *claimed)
             claimed[f] = true;
         }
     }
-    cli__explain_remedy_selective(explain,
-                                  finding,
+    cli__explain_remedy_selective(explain, finding,
                                   "selective retransmission recovers without a time-out as a rule");
     const uint64_t timeout = explain->scenario->nic_config.timeout;
     if (timeout == 0 || timeout > 8) {
@@ -173,8 +166,7 @@ static void find_slow_host(explain_t *explain, const bool *claimed)
     finding->score_ps = worst_ps;
     finding->sentence = sim_format("%s is a slow host: shared links, losses and pauses do not "
                                    "explain %s of the time of its flows",
-                                   name,
-                                   world_format_time(&time, (sim_time_t)worst_ps));
+                                   name, world_format_time(&time, (sim_time_t)worst_ps));
     for (uint32_t f = 0; f < explain->flow_count; f++) {
         const explain_flow_t *const flow = &explain->flows[f];
         if (!claimed[f] && waits_for_host(explain, flow) &&

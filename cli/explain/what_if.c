@@ -41,33 +41,17 @@ static outcome_t outcome_of(const json_t *summary)
 static void print_outcome(const char *set, const outcome_t *outcome)
 {
     world_text_t time;
-    printf("  %-40s %-8s %8.0f %10.2f %10.2f %12s %8.0f\n",
-           set,
-           outcome->ended,
-           outcome->completed,
-           outcome->slowdown_p50,
-           outcome->slowdown_p99,
-           world_format_time(&time, (sim_time_t)outcome->paused_ps),
-           outcome->dropped);
+    printf("  %-40s %-8s %8.0f %10.2f %10.2f %12s %8.0f\n", set, outcome->ended, outcome->completed,
+           outcome->slowdown_p50, outcome->slowdown_p99,
+           world_format_time(&time, (sim_time_t)outcome->paused_ps), outcome->dropped);
 }
 
 static json_t *outcome_json(const char *set, const outcome_t *outcome)
 {
-    return json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:f}",
-                     "set",
-                     set,
-                     "ended",
-                     outcome->ended,
-                     "completed",
-                     outcome->completed,
-                     "slowdown_p50",
-                     outcome->slowdown_p50,
-                     "slowdown_p99",
-                     outcome->slowdown_p99,
-                     "paused_ps",
-                     outcome->paused_ps,
-                     "dropped",
-                     outcome->dropped);
+    return json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:f}", "set", set, "ended", outcome->ended,
+                     "completed", outcome->completed, "slowdown_p50", outcome->slowdown_p50,
+                     "slowdown_p99", outcome->slowdown_p99, "paused_ps", outcome->paused_ps,
+                     "dropped", outcome->dropped);
 }
 
 // Splits "PATH=VALUE --set PATH=VALUE" in place. Returns how many values there are.
@@ -87,9 +71,7 @@ static size_t split_values(char *values, const char *shown, world_override_t ove
 }
 
 // Reads DIR/scenario.yaml with other values. The caller frees the scenario, also on error.
-static sim_err_t load_with(const explain_t *explain,
-                           const char *set,
-                           world_scenario_t **scenario,
+static sim_err_t load_with(const explain_t *explain, const char *set, world_scenario_t **scenario,
                            world_error_t *error)
 {
     char *const path = sim_format("%s/scenario.yaml", explain->folder);
@@ -169,9 +151,7 @@ void cli__explain_keep_remedies(explain_t *explain)
 }
 
 // Runs DIR/scenario.yaml with other values, without writing files.
-static sim_err_t run_with(const explain_t *explain,
-                          const char *set,
-                          json_t *json,
+static sim_err_t run_with(const explain_t *explain, const char *set, json_t *json,
                           world_error_t *error)
 {
     world_scenario_t *scenario = NULL;
@@ -216,13 +196,7 @@ sim_err_t cli__explain_what_if(const explain_t *explain, json_t *json, world_err
         printf(
             "\nwhat if?  (the run again, with one value changed)\n  %-40s %-8s %8s %10s %10s %12s "
             "%8s\n",
-            "value",
-            "ended",
-            "flows",
-            "slow p50",
-            "slow p99",
-            "stopped",
-            "dropped");
+            "value", "ended", "flows", "slow p50", "slow p99", "stopped", "dropped");
         print_outcome("without changes", &now);
     }
     sim_err_t result = SIM_OK;

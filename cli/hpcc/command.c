@@ -24,8 +24,7 @@ static sim_err_t begin(world_t *world, const char *folder, void *ctx, world_erro
         fprintf(stderr, "%s\n", run->hpcc.notes[i]);
     }
     if (!run->args->json) {
-        printf("maxRtt=%" PRIu64 " maxBdp=%" PRIu64 "\n",
-               run->hpcc.rtt_ns_max,
+        printf("maxRtt=%" PRIu64 " maxBdp=%" PRIu64 "\n", run->hpcc.rtt_ns_max,
                run->hpcc.bdp_bytes_max);
         fflush(stdout);
     }
@@ -41,9 +40,7 @@ static sim_err_t end(world_t *world, void *ctx, world_error_t *error)
 
 // Removes "compat=on|off" from the overrides: it is no attribute, but selects which attributes are
 // set.
-static sim_err_t take_compat(hpcc_run_t *run,
-                             world_override_t *overrides,
-                             size_t *count,
+static sim_err_t take_compat(hpcc_run_t *run, world_override_t *overrides, size_t *count,
                              world_error_t *error)
 {
     static const char prefix[] = "compat=";
@@ -62,10 +59,7 @@ static sim_err_t take_compat(hpcc_run_t *run,
             run->hpcc.compat = false;
         } else {
             world_shown_t shown;
-            return world_fail(error,
-                              SIM_ERR_INVALID,
-                              NULL,
-                              "--set compat=%s: expected on or off",
+            return world_fail(error, SIM_ERR_INVALID, NULL, "--set compat=%s: expected on or off",
                               world_show(&shown, value));
         }
     }
@@ -120,14 +114,8 @@ static sim_err_t make_scenario(hpcc_run_t *run, world_scenario_t **scenario, wor
         world_tree_t *root = NULL;
         result = cli_hpcc_scenario(&run->hpcc, document, &root, error);
         if (result == SIM_OK) {
-            result = world_scenario_load_tree(NULL,
-                                              document,
-                                              root,
-                                              args->operands[0],
-                                              overrides,
-                                              count,
-                                              scenario,
-                                              error);
+            result = world_scenario_load_tree(NULL, document, root, args->operands[0], overrides,
+                                              count, scenario, error);
         } else {
             world_document_destroy(document);
         }

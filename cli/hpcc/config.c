@@ -57,13 +57,8 @@ static char *copy_word(const sim_word_t *word)
 static sim_err_t read_number(reader_t *reader, const char *what, uint64_t *number, sim_word_t *word)
 {
     const sim_err_t error = sim_words_need(&reader->words, word, what, reader->message);
-    return error == SIM_OK ? sim_word_count(&reader->words,
-                                            word,
-                                            what,
-                                            0,
-                                            UINT64_C(1000000000000000),
-                                            number,
-                                            reader->message)
+    return error == SIM_OK ? sim_word_count(&reader->words, word, what, 0,
+                                            UINT64_C(1000000000000000), number, reader->message)
                            : error;
 }
 
@@ -79,12 +74,7 @@ static sim_err_t read_row(reader_t *reader, const char *what, bool share, cli_hp
         error = sim_word_ratio(&reader->words, &word, what, &row.number, reader->message);
     } else if (error == SIM_OK) {
         row.number.den = 1;
-        error = sim_word_count(&reader->words,
-                               &word,
-                               what,
-                               0,
-                               4000000,
-                               &row.number.num,
+        error = sim_word_count(&reader->words, &word, what, 0, 4000000, &row.number.num,
                                reader->message);
     }
     if (error != SIM_OK) {
@@ -114,13 +104,8 @@ static sim_err_t read_table(reader_t *reader, cli_hpcc_key_t key)
     sim_word_t word;
     sim_err_t error = read_number(reader, "the number of rates in the table", &count, &word);
     if (error == SIM_OK && count > ROWS_MAX) {
-        error = sim_word_fail(&reader->words,
-                              &word,
-                              reader->message,
-                              SIM_ERR_RANGE,
-                              "a table of %" PRIu64 " rates, expected at most %u",
-                              count,
-                              ROWS_MAX);
+        error = sim_word_fail(&reader->words, &word, reader->message, SIM_ERR_RANGE,
+                              "a table of %" PRIu64 " rates, expected at most %u", count, ROWS_MAX);
     }
     config->values[key].place = place_of(reader, &word);
     for (uint64_t i = 0; i < count && error == SIM_OK; i++) {
@@ -150,10 +135,7 @@ static sim_err_t take_real(reader_t *reader, const sim_word_t *word, cli_hpcc_va
     sim_word_t rest;
     sim_word_shown_t shown;
     if (!sim_word_plain(word, &plain, &rest) || rest.size_bytes > 0 || plain.text[0] == '-') {
-        return sim_word_fail(&reader->words,
-                             word,
-                             reader->message,
-                             SIM_ERR_INVALID,
+        return sim_word_fail(&reader->words, word, reader->message, SIM_ERR_INVALID,
                              "'%s' is no value of a number, expected one such as 0.5",
                              sim_word_show(word, &shown));
     }
@@ -162,33 +144,22 @@ static sim_err_t take_real(reader_t *reader, const sim_word_t *word, cli_hpcc_va
 }
 
 // Reads a number. If only a few numbers are valid, the message lists them.
-static sim_err_t take_count(reader_t *reader,
-                            cli_hpcc_key_t key,
-                            const sim_word_t *word,
+static sim_err_t take_count(reader_t *reader, cli_hpcc_key_t key, const sim_word_t *word,
                             uint64_t *number)
 {
     char what[64];
     (void)snprintf(what, sizeof(what), "a value of %s", keys[key].name);
     const bool flag = keys[key].type == CLI_HPCC_FLAG;
     const bool few = flag || key == CLI_HPCC_CC_MODE;
-    const sim_err_t error = sim_word_count(&reader->words,
-                                           word,
-                                           what,
-                                           0,
-                                           UINT64_C(1000000000000000),
-                                           number,
-                                           few ? NULL : reader->message);
+    const sim_err_t error =
+        sim_word_count(&reader->words, word, what, 0, UINT64_C(1000000000000000), number,
+                       few ? NULL : reader->message);
     if (error == SIM_OK || !few) {
         return error;
     }
     sim_word_shown_t shown;
-    return sim_word_fail(&reader->words,
-                         word,
-                         reader->message,
-                         error,
-                         "'%s' is not %s, expected %s",
-                         sim_word_show(word, &shown),
-                         what,
+    return sim_word_fail(&reader->words, word, reader->message, error,
+                         "'%s' is not %s, expected %s", sim_word_show(word, &shown), what,
                          flag ? "0 or 1" : CLI_HPCC_CC_MODES);
 }
 
@@ -307,11 +278,8 @@ static void fill_absent(cli_hpcc_config_t *config)
     }
 }
 
-sim_err_t cli_hpcc_config_parse(const char *file_name,
-                                const char *bytes,
-                                size_t size,
-                                cli_hpcc_config_t **config,
-                                world_error_t *error)
+sim_err_t cli_hpcc_config_parse(const char *file_name, const char *bytes, size_t size,
+                                cli_hpcc_config_t **config, world_error_t *error)
 {
     cli_hpcc_config_t *const made = sim_alloc(sizeof(*made));
     sim_message_t message = {.text = ""};
@@ -328,8 +296,7 @@ sim_err_t cli_hpcc_config_parse(const char *file_name,
     return SIM_OK;
 }
 
-sim_err_t cli_hpcc_config_load(const char *file_name,
-                               cli_hpcc_config_t **config,
+sim_err_t cli_hpcc_config_load(const char *file_name, cli_hpcc_config_t **config,
                                world_error_t *error)
 {
     char *bytes = NULL;

@@ -136,14 +136,11 @@ typedef struct cli_hpcc_config {
 
 // Reads a config file. An error message begins with "FILE:LINE:COLUMN: ". Free the config with
 // cli_hpcc_config_destroy.
-SIM_MUST_CHECK sim_err_t cli_hpcc_config_load(const char *file_name,
-                                              cli_hpcc_config_t **config,
+SIM_MUST_CHECK sim_err_t cli_hpcc_config_load(const char *file_name, cli_hpcc_config_t **config,
                                               world_error_t *error);
 // Parses `size` bytes in memory as a config; file_name stands in messages only.
-SIM_MUST_CHECK sim_err_t cli_hpcc_config_parse(const char *file_name,
-                                               const char *bytes,
-                                               size_t size,
-                                               cli_hpcc_config_t **config,
+SIM_MUST_CHECK sim_err_t cli_hpcc_config_parse(const char *file_name, const char *bytes,
+                                               size_t size, cli_hpcc_config_t **config,
                                                world_error_t *error);
 void cli_hpcc_config_destroy(cli_hpcc_config_t *config);
 

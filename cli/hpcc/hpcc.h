@@ -45,16 +45,13 @@ void cli_hpcc_note(cli_hpcc_t *hpcc, const world_place_t *place, const char *for
     SIM_PRINTF(3, 4);
 
 // Reads the config and the files that it names. Call cli_hpcc_fini afterwards, also on failure.
-SIM_MUST_CHECK sim_err_t cli_hpcc_load(cli_hpcc_t *hpcc,
-                                       const char *file_name,
+SIM_MUST_CHECK sim_err_t cli_hpcc_load(cli_hpcc_t *hpcc, const char *file_name,
                                        world_error_t *error);
 void cli_hpcc_fini(cli_hpcc_t *hpcc);
 
 // Makes the scenario: a tree in which each value has the place of the config that it comes from.
-SIM_MUST_CHECK sim_err_t cli_hpcc_scenario(cli_hpcc_t *hpcc,
-                                           world_document_t *document,
-                                           world_tree_t **root,
-                                           world_error_t *error);
+SIM_MUST_CHECK sim_err_t cli_hpcc_scenario(cli_hpcc_t *hpcc, world_document_t *document,
+                                           world_tree_t **root, world_error_t *error);
 
 // Returns a node's number in the topology file: the digits at the end of its name, or its index if
 // the name has none.
@@ -66,11 +63,8 @@ uint32_t cli_hpcc_address(uint32_t number);
 // -- the config names.
 
 typedef struct cli_hpcc_outputs cli_hpcc_outputs_t;
-SIM_MUST_CHECK sim_err_t cli_hpcc_outputs_open(cli_hpcc_t *hpcc,
-                                               world_t *world,
-                                               const char *folder,
-                                               cli_hpcc_outputs_t **outputs,
-                                               world_error_t *error);
+SIM_MUST_CHECK sim_err_t cli_hpcc_outputs_open(cli_hpcc_t *hpcc, world_t *world, const char *folder,
+                                               cli_hpcc_outputs_t **outputs, world_error_t *error);
 SIM_MUST_CHECK sim_err_t cli_hpcc_outputs_close(cli_hpcc_outputs_t *outputs, world_error_t *error);
 
 #endif // CLI_HPCC_HPCC_H

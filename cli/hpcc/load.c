@@ -65,24 +65,17 @@ static void note_moved(cli_hpcc_t *hpcc, cli_hpcc_key_t key, const cli_hpcc_file
 {
     const cli_hpcc_value_t *const value = &hpcc->config->values[key];
     if (strcmp(file->path, value->text) != 0) {
-        cli_hpcc_note(hpcc,
-                      &value->place,
-                      "%s is not in the current folder: %s is read",
-                      value->text,
-                      file->path);
+        cli_hpcc_note(hpcc, &value->place, "%s is not in the current folder: %s is read",
+                      value->text, file->path);
     }
 }
 
-static sim_err_t read_input(const cli_hpcc_t *hpcc,
-                            cli_hpcc_key_t key,
-                            cli_hpcc_file_t *file,
+static sim_err_t read_input(const cli_hpcc_t *hpcc, cli_hpcc_key_t key, cli_hpcc_file_t *file,
                             world_error_t *error)
 {
     const cli_hpcc_value_t *const value = &hpcc->config->values[key];
     if (value->text == NULL) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &value->place,
+        return world_fail(error, SIM_ERR_INVALID, &value->place,
                           "no %s, expected the name of a file, here or as %s",
                           cli_hpcc_key_name(key),
                           key == CLI_HPCC_FLOW_FILE ? "--flows FILE" : "--topology FILE");
@@ -91,13 +84,10 @@ static sim_err_t read_input(const cli_hpcc_t *hpcc,
     if (file->path == NULL) {
         world_shown_t shown;
         return world_fail(
-            error,
-            SIM_ERR_IO,
-            &value->place,
+            error, SIM_ERR_IO, &value->place,
             "%s %s cannot be read, expected a file in the current folder or beside the "
             "config",
-            cli_hpcc_key_name(key),
-            world_show(&shown, value->text));
+            cli_hpcc_key_name(key), world_show(&shown, value->text));
     }
     return world_read_file(file->path, FILE_BYTES_MAX, &file->text, &file->size_bytes, error);
 }
@@ -114,14 +104,8 @@ static sim_err_t read_topology(cli_hpcc_t *hpcc, world_error_t *error)
         return result;
     }
     const cli_hpcc_file_t *const file = &hpcc->topology_file;
-    result = topo_file_parse(TOPO_FILE_HPCC,
-                             file->path,
-                             file->text,
-                             file->size_bytes,
-                             NULL,
-                             NULL,
-                             &hpcc->topology,
-                             &message);
+    result = topo_file_parse(TOPO_FILE_HPCC, file->path, file->text, file->size_bytes, NULL, NULL,
+                             &hpcc->topology, &message);
     return result == SIM_OK ? SIM_OK : world_fail(error, result, NULL, "%s", message.text);
 }
 
@@ -133,14 +117,8 @@ static sim_err_t read_flows(cli_hpcc_t *hpcc, world_error_t *error)
         return result;
     }
     const cli_hpcc_file_t *const file = &hpcc->flow_file;
-    result = app_flow_file_parse(APP_FLOW_HPCC,
-                                 file->path,
-                                 file->text,
-                                 file->size_bytes,
-                                 NULL,
-                                 NULL,
-                                 &hpcc->flows,
-                                 &message);
+    result = app_flow_file_parse(APP_FLOW_HPCC, file->path, file->text, file->size_bytes, NULL,
+                                 NULL, &hpcc->flows, &message);
     return result == SIM_OK ? SIM_OK : world_fail(error, result, NULL, "%s", message.text);
 }
 
@@ -149,19 +127,14 @@ static void note_untraced(cli_hpcc_t *hpcc, uint64_t count, const world_place_t 
 {
     const uint64_t nodes = hpcc->topology->node_count;
     if (count == 1) {
-        cli_hpcc_note(hpcc,
-                      first,
+        cli_hpcc_note(hpcc, first,
                       "node %" PRIu64 " is not traced: the topology has the nodes 0 to %" PRIu64,
-                      id,
-                      nodes - 1);
+                      id, nodes - 1);
     } else if (count > 1) {
-        cli_hpcc_note(hpcc,
-                      first,
+        cli_hpcc_note(hpcc, first,
                       "%" PRIu64 " nodes, the first of them %" PRIu64
                       ", are not traced: the topology has the nodes 0 to %" PRIu64,
-                      count,
-                      id,
-                      nodes - 1);
+                      count, id, nodes - 1);
     }
 }
 
@@ -302,19 +275,13 @@ static void note_peer_keys(cli_hpcc_t *hpcc)
     for (size_t i = 0; i < config->unknown_count; i++) {
         const int row = owner_of(config->unknown[i]);
         if (row >= 0) {
-            world_error_add(&text,
-                            "%s %s (%s: it %s)",
-                            count++ > 0 ? "," : "",
-                            config->unknown[i],
-                            peer_keys[row].owner,
-                            peer_keys[row].effect);
+            world_error_add(&text, "%s %s (%s: it %s)", count++ > 0 ? "," : "", config->unknown[i],
+                            peer_keys[row].owner, peer_keys[row].effect);
         }
     }
     if (count > 0) {
-        cli_hpcc_note(hpcc,
-                      &config->unknown_place,
-                      "keys that their simulator uses and rocesim does not:%s",
-                      text.text);
+        cli_hpcc_note(hpcc, &config->unknown_place,
+                      "keys that their simulator uses and rocesim does not:%s", text.text);
     }
 }
 
@@ -338,8 +305,7 @@ static void note_unknown(cli_hpcc_t *hpcc)
         }
     }
     if (count > 0) {
-        cli_hpcc_note(hpcc,
-                      &config->unknown_place,
+        cli_hpcc_note(hpcc, &config->unknown_place,
                       "unknown keys, ignored as HPCC's, SimAI's and ConWeave's simulators do:%s",
                       text.text);
     }
@@ -356,32 +322,27 @@ static void note_backward_keys(cli_hpcc_t *hpcc)
 {
     const cli_hpcc_config_t *const config = hpcc->config;
     if (cli_hpcc_number(config, CLI_HPCC_L2_BACK_TO_ZERO) != 0) {
-        note_key(hpcc,
-                 CLI_HPCC_L2_BACK_TO_ZERO,
+        note_key(hpcc, CLI_HPCC_L2_BACK_TO_ZERO,
                  "1 is go-back-0 as in its code; its documentation has the meaning reversed");
     }
     if (cli_hpcc_number(config, CLI_HPCC_L2_ACK_INTERVAL) > 1) {
         note_key(
-            hpcc,
-            CLI_HPCC_L2_ACK_INTERVAL,
+            hpcc, CLI_HPCC_L2_ACK_INTERVAL,
             "holds back ACKs of the first bytes of a flow only, as in its code: a shorter flow "
             "that is no multiple of L2_CHUNK_SIZE never ends");
     }
     if (cli_hpcc_number(config, CLI_HPCC_USE_DYNAMIC_PFC_THRESHOLD) == 0) {
-        note_key(hpcc,
-                 CLI_HPCC_USE_DYNAMIC_PFC_THRESHOLD,
+        note_key(hpcc, CLI_HPCC_USE_DYNAMIC_PFC_THRESHOLD,
                  "does nothing: thresholds are always dynamic in its code");
     }
     if (cli_hpcc_number(config, CLI_HPCC_ACK_HIGH_PRIO) != 0 && hpcc->compat) {
-        note_key(hpcc,
-                 CLI_HPCC_ACK_HIGH_PRIO,
+        note_key(hpcc, CLI_HPCC_ACK_HIGH_PRIO,
                  "gates the ACKs of hosts by another pause bit; switches never prefer ACKs, as in "
                  "its code");
     }
     if (cli_hpcc_number(config, CLI_HPCC_HAS_WIN) == 0 && hpcc->compat &&
         cli_hpcc_number(config, CLI_HPCC_CC_MODE) == 3) {
-        note_key(hpcc,
-                 CLI_HPCC_HAS_WIN,
+        note_key(hpcc, CLI_HPCC_HAS_WIN,
                  "0 lets HPCC divide queues by a window of 0, as in its code: flows end up at "
                  "MIN_RATE");
     }
@@ -429,9 +390,8 @@ sim_err_t cli_hpcc_load(cli_hpcc_t *hpcc, const char *file_name, world_error_t *
     note_unknown(hpcc);
     note_peer_keys(hpcc);
     note_backward_keys(hpcc);
-    hpcc->paths =
-        cli_hpcc_paths_create(hpcc->topology,
-                              cli_hpcc_number(hpcc->config, CLI_HPCC_PACKET_PAYLOAD_SIZE));
+    hpcc->paths = cli_hpcc_paths_create(
+        hpcc->topology, cli_hpcc_number(hpcc->config, CLI_HPCC_PACKET_PAYLOAD_SIZE));
     cli_hpcc_paths_max(hpcc->paths, &hpcc->rtt_ns_max, &hpcc->bdp_bytes_max);
     return SIM_OK;
 }

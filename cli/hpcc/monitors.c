@@ -60,8 +60,7 @@ static bool is_over(monitor_t *monitor, sim_time_t time_ps)
 
 static void put(const monitor_t *monitor, sim_time_t time_ps, const line_t *line)
 {
-    memcpy(sim_stream_put(monitor->stream, &monitor->node->sim, time_ps, sizeof(*line)),
-           line,
+    memcpy(sim_stream_put(monitor->stream, &monitor->node->sim, time_ps, sizeof(*line)), line,
            sizeof(*line));
 }
 
@@ -88,8 +87,7 @@ static void look_at_bandwidth(const sim_node_t *node, sim_time_t time_ps, void *
     for (uint32_t p = 0; p < monitor->node->port_count; p++) {
         const uint64_t bytes = sent_bytes(&monitor->node->ports[p]);
         if (bytes != monitor->last[p]) {
-            put(monitor,
-                time_ps,
+            put(monitor, time_ps,
                 &(line_t){.numbers = {cli_hpcc_node_number(monitor->node), p + first},
                           .bytes = bytes - monitor->last[p],
                           .value = monitor->interval_ps / PS_PER_US});
@@ -98,22 +96,15 @@ static void look_at_bandwidth(const sim_node_t *node, sim_time_t time_ps, void *
     }
 }
 
-static void write_bandwidth(sim_time_t time_ps,
-                            uint32_t node_index,
-                            const void *record,
-                            size_t record_bytes,
-                            void *ctx)
+static void write_bandwidth(sim_time_t time_ps, uint32_t node_index, const void *record,
+                            size_t record_bytes, void *ctx)
 {
     (void)node_index;
     const line_t *const line = record;
     SIM_CHECK(record_bytes == sizeof(*line));
     const double bps = (double)line->bytes * 8 * 1e6 / (double)line->value;
-    results_file_print(ctx,
-                       "%" PRIu64 ", %u, %u, %f\n",
-                       time_ps / SIM_PS_PER_NS,
-                       line->numbers[0],
-                       line->numbers[1],
-                       bps / 1e9);
+    results_file_print(ctx, "%" PRIu64 ", %u, %u, %f\n", time_ps / SIM_PS_PER_NS, line->numbers[0],
+                       line->numbers[1], bps / 1e9);
 }
 
 static void look_at_queues(const sim_node_t *node, sim_time_t time_ps, void *ctx)
@@ -127,8 +118,7 @@ static void look_at_queues(const sim_node_t *node, sim_time_t time_ps, void *ctx
         const net_port_t *const port = &monitor->node->ports[p];
         const uint64_t bytes = net_port_queue_bytes(port);
         for (uint32_t c = 0; c < NET_PRIORITIES && bytes != monitor->last[p]; c++) {
-            put(monitor,
-                time_ps,
+            put(monitor, time_ps,
                 &(line_t){.numbers = {cli_hpcc_node_number(monitor->node), p + 1, c},
                           .bytes = port->classes[c]->bytes,
                           .value = bytes});
@@ -137,23 +127,15 @@ static void look_at_queues(const sim_node_t *node, sim_time_t time_ps, void *ctx
     }
 }
 
-static void write_queue(sim_time_t time_ps,
-                        uint32_t node_index,
-                        const void *record,
-                        size_t record_bytes,
-                        void *ctx)
+static void write_queue(sim_time_t time_ps, uint32_t node_index, const void *record,
+                        size_t record_bytes, void *ctx)
 {
     (void)node_index;
     const line_t *const line = record;
     SIM_CHECK(record_bytes == sizeof(*line));
-    results_file_print(ctx,
-                       "%" PRIu64 ", %u, %u, %u, %" PRIu64 ", %" PRIu64 "\n",
-                       time_ps / SIM_PS_PER_NS,
-                       line->numbers[0],
-                       line->numbers[1],
-                       line->numbers[2],
-                       line->bytes,
-                       line->value);
+    results_file_print(ctx, "%" PRIu64 ", %u, %u, %u, %" PRIu64 ", %" PRIu64 "\n",
+                       time_ps / SIM_PS_PER_NS, line->numbers[0], line->numbers[1],
+                       line->numbers[2], line->bytes, line->value);
 }
 
 // -- queue pairs
@@ -173,8 +155,7 @@ static known_qp_t *know(monitor_t *monitor, uint32_t number)
     }
     if (low == monitor->qp_count || monitor->qps[low].number != number) {
         SIM_GROW(monitor->qps, monitor->qp_count, &monitor->qp_capacity);
-        memmove(monitor->qps + low + 1,
-                monitor->qps + low,
+        memmove(monitor->qps + low + 1, monitor->qps + low,
                 (monitor->qp_count - low) * sizeof(*monitor->qps));
         monitor->qps[low] = (known_qp_t){.number = number};
         monitor->qp_count++;
@@ -287,24 +268,15 @@ static void look_at_cnp_numbers(const sim_node_t *node, sim_time_t time_ps, void
     }
 }
 
-static void write_qp(sim_time_t time_ps,
-                     uint32_t node_index,
-                     const void *record,
-                     size_t record_bytes,
-                     void *ctx)
+static void write_qp(sim_time_t time_ps, uint32_t node_index, const void *record,
+                     size_t record_bytes, void *ctx)
 {
     (void)node_index;
     const line_t *const line = record;
     SIM_CHECK(record_bytes == sizeof(*line));
-    results_file_print(ctx,
-                       "%" PRIu64 ", %u, %u, %u, %u, %" PRIu64 ", %" PRIu64 "\n",
-                       time_ps / SIM_PS_PER_NS,
-                       line->numbers[0],
-                       line->numbers[1],
-                       line->numbers[2],
-                       line->numbers[3],
-                       line->bytes,
-                       line->value);
+    results_file_print(ctx, "%" PRIu64 ", %u, %u, %u, %u, %" PRIu64 ", %" PRIu64 "\n",
+                       time_ps / SIM_PS_PER_NS, line->numbers[0], line->numbers[1],
+                       line->numbers[2], line->numbers[3], line->bytes, line->value);
 }
 
 // -- attaching
@@ -321,45 +293,22 @@ typedef struct kind {
 } kind_t;
 
 static const kind_t kinds[] = {
-    [CLI__HPCC_BANDWIDTH] = {"time, node_id, port_id, bandwidth\n",
-                             CLI_HPCC_BW_MON_INTERVAL,
-                             CLI_HPCC_BW_MON_INTERVAL,
-                             look_at_bandwidth,
-                             write_bandwidth,
-                             true,
-                             true,
-                             false},
+    [CLI__HPCC_BANDWIDTH] = {"time, node_id, port_id, bandwidth\n", CLI_HPCC_BW_MON_INTERVAL,
+                             CLI_HPCC_BW_MON_INTERVAL, look_at_bandwidth, write_bandwidth, true,
+                             true, false},
     [CLI__HPCC_RATES] = {"time, src, dst, sport, dport, size, curr_rate\n",
-                         CLI_HPCC_QP_MON_INTERVAL,
-                         CLI_HPCC_QLEN_MON_INTERVAL,
-                         look_at_rates,
-                         write_qp,
-                         true,
-                         false,
-                         true},
+                         CLI_HPCC_QP_MON_INTERVAL, CLI_HPCC_QLEN_MON_INTERVAL, look_at_rates,
+                         write_qp, true, false, true},
     [CLI__HPCC_CNPS] = {"time, src, dst, sport, dport, size, cnp_number\n",
-                        CLI_HPCC_QP_MON_INTERVAL,
-                        CLI_HPCC_QP_MON_INTERVAL,
-                        look_at_cnp_numbers,
-                        write_qp,
-                        true,
-                        false,
-                        true},
+                        CLI_HPCC_QP_MON_INTERVAL, CLI_HPCC_QP_MON_INTERVAL, look_at_cnp_numbers,
+                        write_qp, true, false, true},
     [CLI__HPCC_QUEUES] = {"time, sw_id, port_id, q_id, q_len, port_len\n",
-                          CLI_HPCC_QLEN_MON_INTERVAL,
-                          CLI_HPCC_QLEN_MON_INTERVAL,
-                          look_at_queues,
-                          write_queue,
-                          false,
-                          true,
-                          false},
+                          CLI_HPCC_QLEN_MON_INTERVAL, CLI_HPCC_QLEN_MON_INTERVAL, look_at_queues,
+                          write_queue, false, true, false},
 };
 
-static monitor_t *add(cli__hpcc_monitors_t *all,
-                      const kind_t *kind,
-                      sim_stream_t *stream,
-                      const net_node_t *node,
-                      const nic_t *nic)
+static monitor_t *add(cli__hpcc_monitors_t *all, const kind_t *kind, sim_stream_t *stream,
+                      const net_node_t *node, const nic_t *nic)
 {
     cli_hpcc_outputs_t *const outputs = all->outputs;
     const cli_hpcc_config_t *const config = outputs->hpcc->config;
@@ -376,12 +325,9 @@ static monitor_t *add(cli__hpcc_monitors_t *all,
     };
     SIM_GROW(all->items, all->count, &all->capacity);
     all->items[all->count++] = monitor;
-    sim_sample(outputs->world->sim,
-               &net_node_at(outputs->world->net, node->sim.index)->sim,
-               cli_hpcc_number(config, CLI_HPCC_MON_START) * PS_PER_US,
-               monitor->interval_ps,
-               kind->look,
-               monitor);
+    sim_sample(outputs->world->sim, &net_node_at(outputs->world->net, node->sim.index)->sim,
+               cli_hpcc_number(config, CLI_HPCC_MON_START) * PS_PER_US, monitor->interval_ps,
+               kind->look, monitor);
     return monitor;
 }
 
@@ -407,11 +353,9 @@ void cli__hpcc_monitor(cli_hpcc_outputs_t *outputs, cli__hpcc_monitor_t which, r
     results_file_put(file, kind->header);
     sim_stream_t *const stream = sim_stream_create(world->sim, kind->write, file);
     for (size_t i = 0; kind->of_qps && i < world->nic_count; i++) {
-        monitor_t *const monitor = add(outputs->monitors,
-                                       kind,
-                                       stream,
-                                       world_host_of(world, &world->nics[i]),
-                                       world_nic_of(world, &world->nics[i]));
+        monitor_t *const monitor =
+            add(outputs->monitors, kind, stream, world_host_of(world, &world->nics[i]),
+                world_nic_of(world, &world->nics[i]));
         if (which == CLI__HPCC_CNPS) {
             listen(world->net, (uint32_t)i, monitor);
         }

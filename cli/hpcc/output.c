@@ -132,19 +132,13 @@ static void write_flows(cli_hpcc_t *hpcc, const world_t *world, results_file_t *
         if (decimal) {
             results_file_print(file, "%u %u", flow->source, flow->destination);
         } else {
-            results_file_print(file,
-                               "%08x %08x",
-                               cli_hpcc_address(flow->source),
+            results_file_print(file, "%08x %08x", cli_hpcc_address(flow->source),
                                cli_hpcc_address(flow->destination));
         }
-        results_file_print(file,
-                           " %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
-                           flow->source_port,
-                           flow->service_port,
-                           flow->bytes,
+        results_file_print(file, " %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+                           flow->source_port, flow->service_port, flow->bytes,
                            flow->start_ps / SIM_PS_PER_NS,
-                           (flow->end_ps - flow->start_ps) / SIM_PS_PER_NS,
-                           flow->standalone_ns);
+                           (flow->end_ps - flow->start_ps) / SIM_PS_PER_NS, flow->standalone_ns);
     }
     sim_free(flows.items);
 }
@@ -158,24 +152,16 @@ typedef struct pause_record {
     bool paused;
 } pause_record_t;
 
-static void write_pause(sim_time_t time_ps,
-                        uint32_t node_index,
-                        const void *record,
-                        size_t record_bytes,
-                        void *ctx)
+static void write_pause(sim_time_t time_ps, uint32_t node_index, const void *record,
+                        size_t record_bytes, void *ctx)
 {
     (void)node_index;
     cli_hpcc_outputs_t *const outputs = ctx;
     pause_record_t pause;
     SIM_CHECK(record_bytes == sizeof(pause));
     memcpy(&pause, record, sizeof(pause));
-    results_file_print(outputs->pfc,
-                       "%" PRIu64 " %u %u %u %u\n",
-                       time_ps / SIM_PS_PER_NS,
-                       pause.number,
-                       pause.host ? 0 : 1,
-                       pause.port,
-                       pause.paused ? 1 : 0);
+    results_file_print(outputs->pfc, "%" PRIu64 " %u %u %u %u\n", time_ps / SIM_PS_PER_NS,
+                       pause.number, pause.host ? 0 : 1, pause.port, pause.paused ? 1 : 0);
 }
 
 // Records a pause. A PFC frame for several classes becomes several records, because the simulator
@@ -199,9 +185,7 @@ static void on_pause(const net_trace_t *trace, void *ctx)
     }
 }
 
-void cli__hpcc_put(sim_stream_t *stream,
-                   const net_trace_t *trace,
-                   const void *record,
+void cli__hpcc_put(sim_stream_t *stream, const net_trace_t *trace, const void *record,
                    size_t record_bytes)
 {
     const sim_node_t *const node = &trace->port->node->sim;
@@ -225,11 +209,8 @@ static void attach_pauses(cli_hpcc_outputs_t *outputs)
 // Opens an output: under its fixed name in the result folder, or under the name in the config.
 // *file
 // stays NULL if the config names none.
-static sim_err_t open_output(const cli_hpcc_outputs_t *outputs,
-                             cli_hpcc_key_t key,
-                             const char *fixed,
-                             results_file_t **file,
-                             world_error_t *error)
+static sim_err_t open_output(const cli_hpcc_outputs_t *outputs, cli_hpcc_key_t key,
+                             const char *fixed, results_file_t **file, world_error_t *error)
 {
     const char *const named = cli_hpcc_text(outputs->hpcc->config, key);
     if (outputs->folder == NULL && named == NULL) {
@@ -242,9 +223,7 @@ static sim_err_t open_output(const cli_hpcc_outputs_t *outputs,
     sim_err_t result = SIM_OK;
     if (stat(path, &status) == 0 && S_ISREG(status.st_mode) && (status.st_mode & 0222) == 0) {
         const world_place_t place = {path, 0, 0};
-        result = world_fail(error,
-                            SIM_ERR_IO,
-                            &place,
+        result = world_fail(error, SIM_ERR_IO, &place,
                             "is protected against writing, expected another folder: -o DIR");
     } else {
         result = results_file_open(path, file, error);
@@ -296,10 +275,8 @@ static sim_err_t check_names(const cli_hpcc_outputs_t *outputs, world_error_t *e
         {CLI_HPCC_CNP_MON_FILE, "CNP_MON_FILE"},
         {CLI_HPCC_TRACE_OUTPUT_FILE, "TRACE_OUTPUT_FILE"},
     };
-    const char *const read[] = {hpcc->config->file_name,
-                                hpcc->topology_file.path,
-                                hpcc->flow_file.path,
-                                hpcc->trace_file.path};
+    const char *const read[] = {hpcc->config->file_name, hpcc->topology_file.path,
+                                hpcc->flow_file.path, hpcc->trace_file.path};
     const char *paths[SIM_COUNT_OF(written)];
     for (size_t i = 0; i < SIM_COUNT_OF(written); i++) {
         const bool used = written[i].key != CLI_HPCC_TRACE_OUTPUT_FILE || hpcc->traced_count > 0;
@@ -307,23 +284,16 @@ static sim_err_t check_names(const cli_hpcc_outputs_t *outputs, world_error_t *e
         const world_place_t *const place = &hpcc->config->values[written[i].key].place;
         for (size_t r = 0; r < SIM_COUNT_OF(read) && paths[i] != NULL; r++) {
             if (read[r] != NULL && same_file(paths[i], read[r])) {
-                return world_fail(error,
-                                  SIM_ERR_EXISTS,
-                                  place,
-                                  "%s is %s, which is read, expected another file",
-                                  written[i].name,
+                return world_fail(error, SIM_ERR_EXISTS, place,
+                                  "%s is %s, which is read, expected another file", written[i].name,
                                   paths[i]);
             }
         }
         for (size_t o = 0; o < i && paths[i] != NULL; o++) {
             if (paths[o] != NULL && same_file(paths[i], paths[o])) {
-                return world_fail(error,
-                                  SIM_ERR_EXISTS,
-                                  place,
-                                  "%s is %s, as %s is, expected another file",
-                                  written[i].name,
-                                  paths[i],
-                                  written[o].name);
+                return world_fail(error, SIM_ERR_EXISTS, place,
+                                  "%s is %s, as %s is, expected another file", written[i].name,
+                                  paths[i], written[o].name);
             }
         }
     }
@@ -333,14 +303,10 @@ static sim_err_t check_names(const cli_hpcc_outputs_t *outputs, world_error_t *e
 // Returns whether the config has a key of SimAI's monitors: qlen.txt is then in its format.
 static bool is_simai(const cli_hpcc_config_t *config)
 {
-    static const cli_hpcc_key_t keys[] = {CLI_HPCC_BW_MON_FILE,
-                                          CLI_HPCC_RATE_MON_FILE,
-                                          CLI_HPCC_CNP_MON_FILE,
-                                          CLI_HPCC_MON_START,
-                                          CLI_HPCC_MON_END,
-                                          CLI_HPCC_QP_MON_INTERVAL,
-                                          CLI_HPCC_BW_MON_INTERVAL,
-                                          CLI_HPCC_QLEN_MON_INTERVAL};
+    static const cli_hpcc_key_t keys[] = {CLI_HPCC_BW_MON_FILE,     CLI_HPCC_RATE_MON_FILE,
+                                          CLI_HPCC_CNP_MON_FILE,    CLI_HPCC_MON_START,
+                                          CLI_HPCC_MON_END,         CLI_HPCC_QP_MON_INTERVAL,
+                                          CLI_HPCC_BW_MON_INTERVAL, CLI_HPCC_QLEN_MON_INTERVAL};
     bool given = false;
     for (size_t i = 0; i < SIM_COUNT_OF(keys); i++) {
         given = given || config->values[keys[i]].given;
@@ -348,19 +314,14 @@ static bool is_simai(const cli_hpcc_config_t *config)
     return given;
 }
 
-static sim_err_t check_interval(const cli_hpcc_config_t *config,
-                                cli_hpcc_key_t key,
+static sim_err_t check_interval(const cli_hpcc_config_t *config, cli_hpcc_key_t key,
                                 world_error_t *error)
 {
     return cli_hpcc_number(config, key) > 0 && cli_hpcc_number(config, key) <= INTERVAL_US_MAX
                ? SIM_OK
-               : world_fail(error,
-                            SIM_ERR_RANGE,
-                            &config->values[key].place,
-                            "%s is %" PRIu64 ", expected 1 to %u us",
-                            cli_hpcc_key_name(key),
-                            cli_hpcc_number(config, key),
-                            INTERVAL_US_MAX);
+               : world_fail(error, SIM_ERR_RANGE, &config->values[key].place,
+                            "%s is %" PRIu64 ", expected 1 to %u us", cli_hpcc_key_name(key),
+                            cli_hpcc_number(config, key), INTERVAL_US_MAX);
 }
 
 static sim_err_t open_monitors(cli_hpcc_outputs_t *outputs, world_error_t *error)
@@ -382,11 +343,8 @@ static sim_err_t open_monitors(cli_hpcc_outputs_t *outputs, world_error_t *error
         if (cli_hpcc_text(config, files[i].key) != NULL) {
             result = hpcc ? SIM_OK : check_interval(config, files[i].interval, error);
             if (result == SIM_OK) {
-                result = open_output(outputs,
-                                     files[i].key,
-                                     files[i].name,
-                                     hpcc ? &outputs->qlen : &outputs->monitored[i],
-                                     error);
+                result = open_output(outputs, files[i].key, files[i].name,
+                                     hpcc ? &outputs->qlen : &outputs->monitored[i], error);
             }
         }
     }
@@ -410,20 +368,14 @@ static sim_err_t open_all(cli_hpcc_outputs_t *outputs, world_error_t *error)
         result = open_monitors(outputs, error);
     }
     if (result == SIM_OK && outputs->hpcc->traced_count > 0) {
-        result = open_output(outputs,
-                             CLI_HPCC_TRACE_OUTPUT_FILE,
-                             "packets.txt",
-                             &outputs->packets,
+        result = open_output(outputs, CLI_HPCC_TRACE_OUTPUT_FILE, "packets.txt", &outputs->packets,
                              error);
     }
     return result;
 }
 
-sim_err_t cli_hpcc_outputs_open(cli_hpcc_t *hpcc,
-                                world_t *world,
-                                const char *folder,
-                                cli_hpcc_outputs_t **outputs,
-                                world_error_t *error)
+sim_err_t cli_hpcc_outputs_open(cli_hpcc_t *hpcc, world_t *world, const char *folder,
+                                cli_hpcc_outputs_t **outputs, world_error_t *error)
 {
     cli_hpcc_outputs_t *const made = sim_alloc(sizeof(*made));
     made->hpcc = hpcc;
@@ -460,14 +412,9 @@ sim_err_t cli_hpcc_outputs_close(cli_hpcc_outputs_t *outputs, world_error_t *err
         write_flows(outputs->hpcc, outputs->world, outputs->fct);
         cli__hpcc_qlen_write(outputs);
     }
-    results_file_t *const files[] = {outputs->fct,
-                                     outputs->pfc,
-                                     outputs->qlen,
-                                     outputs->packets,
-                                     outputs->monitored[0],
-                                     outputs->monitored[1],
-                                     outputs->monitored[2],
-                                     outputs->monitored[3]};
+    results_file_t *const files[] = {
+        outputs->fct,          outputs->pfc,          outputs->qlen,         outputs->packets,
+        outputs->monitored[0], outputs->monitored[1], outputs->monitored[2], outputs->monitored[3]};
     sim_err_t result = SIM_OK;
     for (size_t i = 0; i < SIM_COUNT_OF(files); i++) {
         world_error_t other;

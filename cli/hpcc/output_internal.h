@@ -28,9 +28,7 @@ struct cli_hpcc_outputs {
 };
 
 // Appends a record with its simulated time to the stream.
-void cli__hpcc_put(sim_stream_t *stream,
-                   const net_trace_t *trace,
-                   const void *record,
+void cli__hpcc_put(sim_stream_t *stream, const net_trace_t *trace, const void *record,
                    size_t record_bytes);
 
 // -- qlen.txt (qlen.c)
@@ -46,8 +44,7 @@ typedef enum cli__hpcc_monitor {
     CLI__HPCC_QUEUES,    // qlen.txt
 } cli__hpcc_monitor_t;
 // Writes the header and lets the monitor write its lines during the run.
-void cli__hpcc_monitor(cli_hpcc_outputs_t *outputs,
-                       cli__hpcc_monitor_t which,
+void cli__hpcc_monitor(cli_hpcc_outputs_t *outputs, cli__hpcc_monitor_t which,
                        results_file_t *file);
 void cli__hpcc_monitors_free(cli__hpcc_monitors_t *all);
 

@@ -67,21 +67,16 @@ cli_hpcc_paths_t *cli_hpcc_paths_create(const topo_file_t *file, uint64_t payloa
     for (size_t i = file->link_count; i-- > 0;) {
         const topo_file_link_t *const link = &file->links[i];
         const sim_wide_t bits = (sim_wide_t)payload_bytes * 8 * NS_PER_S;
-        edge_t edge = {link->b,
-                       link->delay_ps / SIM_PS_PER_NS,
-                       (uint64_t)(bits / link->rate_bps),
-                       link->rate_bps,
-                       (uint32_t)i};
+        edge_t edge = {link->b, link->delay_ps / SIM_PS_PER_NS, (uint64_t)(bits / link->rate_bps),
+                       link->rate_bps, (uint32_t)i};
         paths->edges[next[link->a]++] = edge;
         edge.to = link->a;
         paths->edges[next[link->b]++] = edge;
     }
     sim_free(next);
     for (size_t i = 0; i < file->node_count; i++) {
-        qsort(paths->edges + paths->first[i],
-              paths->first[i + 1] - paths->first[i],
-              sizeof(*paths->edges),
-              compare_edges);
+        qsort(paths->edges + paths->first[i], paths->first[i + 1] - paths->first[i],
+              sizeof(*paths->edges), compare_edges);
     }
     return paths;
 }

@@ -51,8 +51,7 @@ static void add_samples(histogram_t *histogram, uint64_t bytes, uint32_t samples
     if (bin >= histogram->count) {
         histogram->counts =
             sim_realloc_array(histogram->counts, bin + 1, sizeof(*histogram->counts));
-        memset(histogram->counts + histogram->count,
-               0,
+        memset(histogram->counts + histogram->count, 0,
                (bin + 1 - histogram->count) * sizeof(*histogram->counts));
         histogram->count = bin + 1;
     }
@@ -119,19 +118,14 @@ void cli__hpcc_qlen_attach(cli_hpcc_outputs_t *outputs)
         monitor->ports = sim_alloc_array(node->port_count + 1, sizeof(*monitor->ports));
         SIM_GROW(all->monitors, all->count, &all->capacity);
         all->monitors[all->count++] = monitor;
-        sim_sample(outputs->world->sim,
-                   &node->sim,
-                   start_ns * SIM_PS_PER_NS,
-                   PERIOD_PS,
-                   sample,
+        sim_sample(outputs->world->sim, &node->sim, start_ns * SIM_PS_PER_NS, PERIOD_PS, sample,
                    monitor);
     }
 }
 
 static void write_dump(const cli__hpcc_qlen_t *all, size_t index, results_file_t *file)
 {
-    results_file_print(file,
-                       "time: %" PRIu64 "\n",
+    results_file_print(file, "time: %" PRIu64 "\n",
                        all->monitors[0]->dumps[index].time_ps / SIM_PS_PER_NS);
     for (size_t m = 0; m < all->count; m++) {
         const monitor_t *const monitor = all->monitors[m];

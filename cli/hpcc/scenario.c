@@ -29,11 +29,8 @@ static world_tree_t *child_map(const cli__maker_t *maker, world_tree_t *map, con
 }
 
 // Sets the value at a dotted path below `map`.
-static void put(const cli__maker_t *maker,
-                world_tree_t *map,
-                const char *path,
-                const world_place_t *place,
-                const char *text)
+static void put(const cli__maker_t *maker, world_tree_t *map, const char *path,
+                const world_place_t *place, const char *text)
 {
     char *const parts = sim_strdup(path);
     char *key = parts;
@@ -42,17 +39,13 @@ static void put(const cli__maker_t *maker,
         map = child_map(maker, map, key);
         key = dot + 1;
     }
-    world_tree_add(map,
-                   world_tree_new_scalar(maker->document, *place, key),
+    world_tree_add(map, world_tree_new_scalar(maker->document, *place, key),
                    world_tree_new_scalar(maker->document, *place, text));
     sim_free(parts);
 }
 
-void cli__maker_key(const cli__maker_t *maker,
-                    const char *path,
-                    cli_hpcc_key_t key,
-                    const char *format,
-                    ...)
+void cli__maker_key(const cli__maker_t *maker, const char *path, cli_hpcc_key_t key,
+                    const char *format, ...)
 {
     char text[512];
     va_list arguments;
@@ -102,9 +95,7 @@ sim_err_t cli__maker_need(const cli__maker_t *maker, cli_hpcc_key_t key, world_e
 {
     return maker->config->values[key].has
                ? SIM_OK
-               : world_fail(error,
-                            SIM_ERR_INVALID,
-                            &maker->config->values[key].place,
+               : world_fail(error, SIM_ERR_INVALID, &maker->config->values[key].place,
                             "no %s, expected one: the simulator has no value of its own for it",
                             cli_hpcc_key_name(key));
 }
@@ -113,10 +104,7 @@ sim_err_t cli__maker_need(const cli__maker_t *maker, cli_hpcc_key_t key, world_e
 
 static void put_topology(const cli__maker_t *maker)
 {
-    cli__maker_key(maker,
-                   "topology.file.path",
-                   CLI_HPCC_TOPOLOGY_FILE,
-                   "%s",
+    cli__maker_key(maker, "topology.file.path", CLI_HPCC_TOPOLOGY_FILE, "%s",
                    maker->hpcc->topology_file.path);
     cli__maker_key(maker, "topology.file.format", CLI_HPCC_TOPOLOGY_FILE, "hpcc");
     cli__maker_text(maker, "topology.file.loss-rate", CLI_HPCC_ERROR_RATE_PER_LINK);
@@ -160,19 +148,14 @@ static sim_err_t put_marking(const cli__maker_t *maker, world_error_t *error)
         const topo_file_node_t *const node = &maker->hpcc->topology->nodes[i];
         if (node->nvswitch) {
             world_tree_t *const nodes = child_map(maker, maker->root, "nodes");
-            put(maker,
-                child_map(maker, nodes, node->name),
-                "switch.ecn.enabled",
-                &config->values[CLI_HPCC_ENABLE_QCN].place,
-                "false");
+            put(maker, child_map(maker, nodes, node->name), "switch.ecn.enabled",
+                &config->values[CLI_HPCC_ENABLE_QCN].place, "false");
         }
     }
     uint64_t rates[SIM_PROFILES_MAX + 1];
     const size_t count = collect_rates(maker->hpcc->topology, rates, SIM_COUNT_OF(rates));
     if (count > SIM_PROFILES_MAX) {
-        return world_fail(error,
-                          SIM_ERR_RANGE,
-                          &config->values[CLI_HPCC_KMIN_MAP].place,
+        return world_fail(error, SIM_ERR_RANGE, &config->values[CLI_HPCC_KMIN_MAP].place,
                           "switches with ports of more than %u rates, expected fewer",
                           (unsigned)SIM_PROFILES_MAX);
     }
@@ -185,33 +168,21 @@ static sim_err_t put_marking(const cli__maker_t *maker, world_error_t *error)
             const cli_hpcc_key_t key = kmin == NULL   ? CLI_HPCC_KMIN_MAP
                                        : kmax == NULL ? CLI_HPCC_KMAX_MAP
                                                       : CLI_HPCC_PMAX_MAP;
-            return world_fail(error,
-                              SIM_ERR_INVALID,
-                              &config->values[key].place,
+            return world_fail(error, SIM_ERR_INVALID, &config->values[key].place,
                               "%s has no row for ports of %" PRIu64 " bit/s, expected one for each "
                               "rate of the topology",
-                              cli_hpcc_key_name(key),
-                              rates[i]);
+                              cli_hpcc_key_name(key), rates[i]);
         }
         if (kmin->number.num > kmax->number.num) {
-            return world_fail(error,
-                              SIM_ERR_RANGE,
-                              &kmin->place,
+            return world_fail(error, SIM_ERR_RANGE, &kmin->place,
                               "a KMIN_MAP of %" PRIu64 " for ports of %" PRIu64
                               " bit/s, expected at most its KMAX_MAP, which is %" PRIu64,
-                              kmin->number.num,
-                              rates[i],
-                              kmax->number.num);
+                              kmin->number.num, rates[i], kmax->number.num);
         }
         const size_t length = strlen(text);
-        snprintf(text + length,
-                 sizeof(text) - length,
+        snprintf(text + length, sizeof(text) - length,
                  "%s%" PRIu64 "bps %" PRIu64 "KB %" PRIu64 "KB %" PRIu64 "/%" PRIu64,
-                 i > 0 ? ", " : "",
-                 rates[i],
-                 kmin->number.num,
-                 kmax->number.num,
-                 pmax->number.num,
+                 i > 0 ? ", " : "", rates[i], kmin->number.num, kmax->number.num, pmax->number.num,
                  pmax->number.den);
     }
     if (count > 0) {
@@ -239,10 +210,7 @@ static void put_classes(const cli__maker_t *maker)
 
 static sim_err_t put_switch(const cli__maker_t *maker, world_error_t *error)
 {
-    cli__maker_key(maker,
-                   "switch.buffer",
-                   CLI_HPCC_BUFFER_SIZE,
-                   "%" PRIu64 "MiB",
+    cli__maker_key(maker, "switch.buffer", CLI_HPCC_BUFFER_SIZE, "%" PRIu64 "MiB",
                    cli_hpcc_number(maker->config, CLI_HPCC_BUFFER_SIZE));
     cli__maker_flag(maker, "switch.pfc.enabled", CLI_HPCC_ENABLE_PFC);
     put_classes(maker);
@@ -265,13 +233,10 @@ static sim_err_t put_link_down(const cli__maker_t *maker, world_error_t *error)
         found = (link->a == a && link->b == b) || (link->a == b && link->b == a);
     }
     if (!found) {
-        return world_fail(error,
-                          SIM_ERR_UNKNOWN,
-                          place,
+        return world_fail(error, SIM_ERR_UNKNOWN, place,
                           "LINK_DOWN: no link joins %" PRIu64 " and %" PRIu64
                           ", expected a link of the topology",
-                          a,
-                          b);
+                          a, b);
     }
     char *const name = sim_format("%s--%s", file->nodes[a].name, file->nodes[b].name);
     world_tree_t *const links = child_map(maker, maker->root, "links");
@@ -348,19 +313,12 @@ static void put_compat(const cli__maker_t *maker)
         cli__maker_fixed(maker, values[i].path, values[i].text);
     }
     put_frames(maker);
-    cli__maker_key(maker,
-                   "hpcc.draws-used",
-                   CLI_HPCC_TOPOLOGY_FILE,
-                   "%" PRIu64,
+    cli__maker_key(maker, "hpcc.draws-used", CLI_HPCC_TOPOLOGY_FILE, "%" PRIu64,
                    streams_used(maker->hpcc->topology));
     const uint64_t mode = cli_hpcc_number(maker->config, CLI_HPCC_CC_MODE);
-    cli__maker_key(maker,
-                   "nic.scan.rate-change",
-                   CLI_HPCC_CC_MODE,
+    cli__maker_key(maker, "nic.scan.rate-change", CLI_HPCC_CC_MODE,
                    mode == 3 || mode == 10 ? "last-packet" : "never");
-    cli__maker_key(maker,
-                   "nic.scan.ack-pause-class",
-                   CLI_HPCC_ACK_HIGH_PRIO,
+    cli__maker_key(maker, "nic.scan.ack-pause-class", CLI_HPCC_ACK_HIGH_PRIO,
                    cli__maker_on(maker, CLI_HPCC_ACK_HIGH_PRIO) ? "0" : "3");
 }
 
@@ -386,16 +344,12 @@ static void put_run(const cli__maker_t *maker)
     const bool never = strtod(stop, NULL) > STOP_S_MAX;
     cli__maker_key(maker, "until", CLI_HPCC_SIMULATOR_STOP_TIME, never ? "never" : "%ss", stop);
     if (never) {
-        cli_hpcc_note(maker->hpcc,
-                      &maker->config->values[CLI_HPCC_SIMULATOR_STOP_TIME].place,
-                      "a stop after %s s is never: the run ends with its traffic",
-                      stop);
+        cli_hpcc_note(maker->hpcc, &maker->config->values[CLI_HPCC_SIMULATOR_STOP_TIME].place,
+                      "a stop after %s s is never: the run ends with its traffic", stop);
     }
 }
 
-sim_err_t cli_hpcc_scenario(cli_hpcc_t *hpcc,
-                            world_document_t *document,
-                            world_tree_t **root,
+sim_err_t cli_hpcc_scenario(cli_hpcc_t *hpcc, world_document_t *document, world_tree_t **root,
                             world_error_t *error)
 {
     const char *const origin = world_document_text(document, hpcc->config->file_name);

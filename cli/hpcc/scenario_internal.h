@@ -14,11 +14,8 @@ typedef struct cli__maker {
 
 // Sets the attribute at `path` to the formatted text. _key: the value has the place of that key in
 // the config. _fixed: the value comes from the simulator's code.
-void cli__maker_key(const cli__maker_t *maker,
-                    const char *path,
-                    cli_hpcc_key_t key,
-                    const char *format,
-                    ...) SIM_PRINTF(4, 5);
+void cli__maker_key(const cli__maker_t *maker, const char *path, cli_hpcc_key_t key,
+                    const char *format, ...) SIM_PRINTF(4, 5);
 void cli__maker_fixed(const cli__maker_t *maker, const char *path, const char *text);
 
 // Sets an attribute to the unchanged value of a key.
@@ -31,8 +28,7 @@ bool cli__maker_on(const cli__maker_t *maker, cli_hpcc_key_t key);
 const char *cli__maker_bool(bool value);
 
 // Returns SIM_ERR_INVALID if the config lacks a key that it needs.
-SIM_MUST_CHECK sim_err_t cli__maker_need(const cli__maker_t *maker,
-                                         cli_hpcc_key_t key,
+SIM_MUST_CHECK sim_err_t cli__maker_need(const cli__maker_t *maker, cli_hpcc_key_t key,
                                          world_error_t *error);
 
 // "nic." (scenario_nic.c)

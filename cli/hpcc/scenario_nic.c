@@ -27,9 +27,7 @@ static void put_rows(const cli__maker_t *maker, const row_t *rows, size_t count)
     }
 }
 
-static sim_err_t need_keys(const cli__maker_t *maker,
-                           const cli_hpcc_key_t *keys,
-                           size_t count,
+static sim_err_t need_keys(const cli__maker_t *maker, const cli_hpcc_key_t *keys, size_t count,
                            world_error_t *error)
 {
     sim_err_t result = SIM_OK;
@@ -56,10 +54,7 @@ static void put_dcqcn_compat(const cli__maker_t *maker)
 {
     cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "dcqcn-hpcc");
     put_rows(maker, dcqcn_compat_rows, SIM_COUNT_OF(dcqcn_compat_rows));
-    cli__maker_key(maker,
-                   "nic.dcqcn-hpcc.scaled-window",
-                   CLI_HPCC_VAR_WIN,
-                   "%s",
+    cli__maker_key(maker, "nic.dcqcn-hpcc.scaled-window", CLI_HPCC_VAR_WIN, "%s",
                    cli__maker_bool(cli__maker_on(maker, CLI_HPCC_HAS_WIN) &&
                                    cli__maker_on(maker, CLI_HPCC_VAR_WIN)));
 }
@@ -69,9 +64,7 @@ static void put_dcqcn_compat(const cli__maker_t *maker)
 // the sending rate.
 static void put_bdp_window(const cli__maker_t *maker)
 {
-    cli__maker_key(maker,
-                   "nic.bdp-window",
-                   CLI_HPCC_HAS_WIN,
+    cli__maker_key(maker, "nic.bdp-window", CLI_HPCC_HAS_WIN,
                    !cli__maker_on(maker, CLI_HPCC_HAS_WIN)  ? "none"
                    : cli__maker_on(maker, CLI_HPCC_VAR_WIN) ? "scaled"
                                                             : "fixed");
@@ -91,9 +84,7 @@ static const row_t dcqcn_rows[] = {
 static sim_err_t put_dcqcn(const cli__maker_t *maker, world_error_t *error)
 {
     const cli_hpcc_config_t *const config = maker->config;
-    static const cli_hpcc_key_t needed[] = {CLI_HPCC_RP_TIMER,
-                                            CLI_HPCC_EWMA_GAIN,
-                                            CLI_HPCC_RATE_AI,
+    static const cli_hpcc_key_t needed[] = {CLI_HPCC_RP_TIMER, CLI_HPCC_EWMA_GAIN, CLI_HPCC_RATE_AI,
                                             CLI_HPCC_RATE_HAI};
     const sim_err_t result = need_keys(maker, needed, SIM_COUNT_OF(needed), error);
     if (result != SIM_OK) {
@@ -110,10 +101,7 @@ static sim_err_t put_dcqcn(const cli__maker_t *maker, world_error_t *error)
     cli__maker_fixed(maker, "nic.dcqcn.feedback", "ack"); // CC_MODE 1 reacts to marked ACKs
     put_rows(maker, dcqcn_rows, SIM_COUNT_OF(dcqcn_rows));
     const double gain = strtod(cli_hpcc_text(config, CLI_HPCC_EWMA_GAIN), NULL);
-    cli__maker_key(maker,
-                   "nic.dcqcn.dce-tcp-g",
-                   CLI_HPCC_EWMA_GAIN,
-                   "%d",
+    cli__maker_key(maker, "nic.dcqcn.dce-tcp-g", CLI_HPCC_EWMA_GAIN, "%d",
                    gain < 1.0 ? (int)(1024.0 * (1.0 - gain) + 0.5) : 0);
     cli__maker_fixed(maker, "nic.dcqcn.rpg-byte-reset", "0");
     cli__maker_fixed(maker, "nic.dcqcn.initial-alpha-value", "1024");
@@ -166,10 +154,7 @@ static sim_err_t put_hpcc_pint(const cli__maker_t *maker, world_error_t *error)
     cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "hpcc-pint");
     cli__maker_text(maker, "nic.hpcc-pint.probability", CLI_HPCC_PINT_PROB);
     cli__maker_text(maker, "network.pint-base", CLI_HPCC_PINT_LOG_BASE);
-    cli__maker_key(maker,
-                   "network.pint-rtt",
-                   CLI_HPCC_TOPOLOGY_FILE,
-                   "%" PRIu64 "ns",
+    cli__maker_key(maker, "network.pint-rtt", CLI_HPCC_TOPOLOGY_FILE, "%" PRIu64 "ns",
                    maker->hpcc->rtt_ns_max);
     return put_hpcc_law(maker, "nic.hpcc-pint", error);
 }
@@ -242,11 +227,7 @@ static sim_err_t put_algorithm(const cli__maker_t *maker, world_error_t *error)
         uint64_t mode;
         sim_err_t (*put)(const cli__maker_t *maker, world_error_t *error);
     } modes[] = {
-        {1, put_dcqcn},
-        {3, put_hpcc},
-        {7, put_timely},
-        {8, put_dctcp},
-        {10, put_hpcc_pint},
+        {1, put_dcqcn}, {3, put_hpcc}, {7, put_timely}, {8, put_dctcp}, {10, put_hpcc_pint},
     };
     const uint64_t mode = cli_hpcc_number(maker->config, CLI_HPCC_CC_MODE);
     for (size_t i = 0; i < SIM_COUNT_OF(modes); i++) {
@@ -254,11 +235,8 @@ static sim_err_t put_algorithm(const cli__maker_t *maker, world_error_t *error)
             return modes[i].put(maker, error);
         }
     }
-    return world_fail(error,
-                      SIM_ERR_UNKNOWN,
-                      &maker->config->values[CLI_HPCC_CC_MODE].place,
-                      "CC_MODE %" PRIu64 ", expected " CLI_HPCC_CC_MODES,
-                      mode);
+    return world_fail(error, SIM_ERR_UNKNOWN, &maker->config->values[CLI_HPCC_CC_MODE].place,
+                      "CC_MODE %" PRIu64 ", expected " CLI_HPCC_CC_MODES, mode);
 }
 
 sim_err_t cli__maker_nic(const cli__maker_t *maker, world_error_t *error)
@@ -269,18 +247,13 @@ sim_err_t cli__maker_nic(const cli__maker_t *maker, world_error_t *error)
     while (mtu < payload && mtu < 4096) {
         mtu *= 2;
     }
-    cli__maker_key(maker,
-                   "nic.mtu",
-                   CLI_HPCC_PACKET_PAYLOAD_SIZE,
-                   "%" PRIu64,
+    cli__maker_key(maker, "nic.mtu", CLI_HPCC_PACKET_PAYLOAD_SIZE, "%" PRIu64,
                    maker->hpcc->compat ? payload : mtu);
     if (payload > ROCE_MTU_STANDARD_MAX) {
-        cli_hpcc_note(maker->hpcc,
-                      &config->values[CLI_HPCC_PACKET_PAYLOAD_SIZE].place,
+        cli_hpcc_note(maker->hpcc, &config->values[CLI_HPCC_PACKET_PAYLOAD_SIZE].place,
                       "a payload of %" PRIu64 " bytes is in jumbo frames: the standard of RoCE has "
                       "path MTUs up to 4096%s",
-                      payload,
-                      maker->hpcc->compat ? "" : ", which compat=off uses");
+                      payload, maker->hpcc->compat ? "" : ", which compat=off uses");
     }
     cli__maker_flag(maker, "nic.scan.rate-bound", CLI_HPCC_RATE_BOUND);
     if (maker->hpcc->compat && cli_hpcc_number(config, CLI_HPCC_L2_ACK_INTERVAL) > 1) {
@@ -294,10 +267,7 @@ sim_err_t cli__maker_nic(const cli__maker_t *maker, world_error_t *error)
     const uint64_t mode = cli_hpcc_number(config, CLI_HPCC_CC_MODE);
     const bool own = mode == 7 || mode == 8 || (mode == 1 && !maker->hpcc->compat); // bdp-window
     if (cli__maker_on(maker, CLI_HPCC_HAS_WIN) && cli__maker_on(maker, CLI_HPCC_GLOBAL_T) && !own) {
-        cli__maker_key(maker,
-                       "nic.window",
-                       CLI_HPCC_HAS_WIN,
-                       "%" PRIu64,
+        cli__maker_key(maker, "nic.window", CLI_HPCC_HAS_WIN, "%" PRIu64,
                        maker->hpcc->bdp_bytes_max);
     }
     if (mode == 3 && maker->hpcc->compat && !cli__maker_on(maker, CLI_HPCC_HAS_WIN)) {
@@ -306,10 +276,7 @@ sim_err_t cli__maker_nic(const cli__maker_t *maker, world_error_t *error)
         cli__maker_key(maker, "nic.bdp", CLI_HPCC_GLOBAL_T, "%" PRIu64, maker->hpcc->bdp_bytes_max);
     }
     if (cli__maker_on(maker, CLI_HPCC_GLOBAL_T)) {
-        cli__maker_key(maker,
-                       "nic.base-rtt",
-                       CLI_HPCC_GLOBAL_T,
-                       "%" PRIu64 "ns",
+        cli__maker_key(maker, "nic.base-rtt", CLI_HPCC_GLOBAL_T, "%" PRIu64 "ns",
                        maker->hpcc->rtt_ns_max);
     }
     return put_algorithm(maker, error);

@@ -61,17 +61,12 @@ typedef struct record {
     uint8_t priority;
 } record_t;
 
-static void write_record(sim_time_t time_ps,
-                         uint32_t node_index,
-                         const void *bytes,
-                         size_t record_bytes,
-                         void *ctx);
+static void write_record(sim_time_t time_ps, uint32_t node_index, const void *bytes,
+                         size_t record_bytes, void *ctx);
 
 // -- listening
 
-static void put(const traced_port_t *traced,
-                const net_trace_t *trace,
-                event_t event,
+static void put(const traced_port_t *traced, const net_trace_t *trace, event_t event,
                 uint64_t queue_bytes)
 {
     const net_packet_t *const packet = trace->packet;
@@ -157,8 +152,7 @@ static void know_flow(const app_flow_result_t *flow, void *ctx)
     };
 }
 
-static const known_flow_t *find_flow(const cli__hpcc_trace_t *trace,
-                                     const record_t *record,
+static const known_flow_t *find_flow(const cli__hpcc_trace_t *trace, const record_t *record,
                                      bool answer)
 {
     const known_flow_t wanted = {
@@ -167,11 +161,8 @@ static const known_flow_t *find_flow(const cli__hpcc_trace_t *trace,
         .source_port = record->source_port,
     };
     return trace->flow_count == 0 ? NULL
-                                  : bsearch(&wanted,
-                                            trace->flows,
-                                            trace->flow_count,
-                                            sizeof(*trace->flows),
-                                            compare_known);
+                                  : bsearch(&wanted, trace->flows, trace->flow_count,
+                                            sizeof(*trace->flows), compare_known);
 }
 
 // -- writing
@@ -197,43 +188,28 @@ static void write_packet(const cli_hpcc_outputs_t *outputs, const record_t *reco
     const bool ack = (record->opcode & ROCE_OPERATION_MASK) == ROCE_ACKNOWLEDGE;
     const known_flow_t *const flow = find_flow(outputs->trace, record, ack);
     const uint32_t service_port = flow != NULL ? flow->service_port : ROCE_UDP_PORT;
-    results_file_print(file,
-                       " %08x %08x",
-                       address_of(outputs->world, record->source),
+    results_file_print(file, " %08x %08x", address_of(outputs->world, record->source),
                        address_of(outputs->world, record->destination));
     if (record->opcode == ROCE_CNP) {
         results_file_print(file, " C 0 %u 3 0 %u", record->priority, record->size_bytes);
         return;
     }
     if (!ack) {
-        results_file_print(file,
-                           " %u %u U %" PRIu64 " 0 %u %u(%u)",
-                           record->source_port,
+        results_file_print(file, " %u %u U %" PRIu64 " 0 %u %u(%u)", record->source_port,
                            service_port,
                            flow != NULL ? position_of(flow, record->psn) : record->psn,
-                           record->priority,
-                           record->size_bytes,
-                           record->payload_bytes);
+                           record->priority, record->size_bytes, record->payload_bytes);
         return;
     }
     const bool nak = (record->aeth >> 24 & 0x60) != ROCE_SYNDROME_ACK;
     const uint32_t expected = record->psn + (nak ? 0 : 1);
-    results_file_print(file,
-                       " %u %u %c 0x%02X %u %" PRIu64 " 0 %u",
-                       service_port,
-                       record->source_port,
-                       nak ? 'N' : 'A',
-                       record->becn ? 1 : 0,
-                       record->priority,
-                       flow != NULL ? position_of(flow, expected) : expected,
-                       record->size_bytes);
+    results_file_print(file, " %u %u %c 0x%02X %u %" PRIu64 " 0 %u", service_port,
+                       record->source_port, nak ? 'N' : 'A', record->becn ? 1 : 0, record->priority,
+                       flow != NULL ? position_of(flow, expected) : expected, record->size_bytes);
 }
 
-static void write_record(sim_time_t time_ps,
-                         uint32_t node_index,
-                         const void *bytes,
-                         size_t record_bytes,
-                         void *ctx)
+static void write_record(sim_time_t time_ps, uint32_t node_index, const void *bytes,
+                         size_t record_bytes, void *ctx)
 {
     static const char *const events[] = {"Recv", "Enqu", "Dequ", "Drop"};
     (void)node_index;
@@ -241,21 +217,13 @@ static void write_record(sim_time_t time_ps,
     record_t record;
     SIM_CHECK(record_bytes == sizeof(record));
     memcpy(&record, bytes, sizeof(record));
-    results_file_print(outputs->packets,
-                       "%" PRIu64 " n:%u %u:%u %" PRIu64 " %s ecn:%x",
-                       time_ps / SIM_PS_PER_NS,
-                       cli_hpcc_node_number(record.port->node),
-                       record.port->index + 1,
-                       record.queue,
-                       record.queue_bytes,
-                       events[record.event],
-                       record.ecn == NET_ECN_CE ? 3u : 0u);
+    results_file_print(outputs->packets, "%" PRIu64 " n:%u %u:%u %" PRIu64 " %s ecn:%x",
+                       time_ps / SIM_PS_PER_NS, cli_hpcc_node_number(record.port->node),
+                       record.port->index + 1, record.queue, record.queue_bytes,
+                       events[record.event], record.ecn == NET_ECN_CE ? 3u : 0u);
     if (record.kind == NET_PACKET_PFC) {
-        results_file_print(outputs->packets,
-                           " 00000000 00000000 P %u 0 %u %u",
-                           record.pause,
-                           record.priority,
-                           record.size_bytes);
+        results_file_print(outputs->packets, " 00000000 00000000 P %u 0 %u %u", record.pause,
+                           record.priority, record.size_bytes);
     } else {
         write_packet(outputs, &record);
     }
@@ -274,8 +242,7 @@ static void trace_node(cli_hpcc_outputs_t *outputs, net_node_t *node)
         SIM_GROW(trace->ports, trace->port_count, &trace->port_capacity);
         trace->ports[trace->port_count++] = traced;
         net_port_listen(&node->ports[p],
-                        NET_TRACE_RX | NET_TRACE_ENQUEUE | NET_TRACE_TX | NET_TRACE_DROP,
-                        on_event,
+                        NET_TRACE_RX | NET_TRACE_ENQUEUE | NET_TRACE_TX | NET_TRACE_DROP, on_event,
                         traced);
     }
 }

@@ -84,9 +84,7 @@ static char *text_of(const json_t *value)
 
 // Reads the records of a run: with `changed` NULL all that it left, else those that it wrote, and
 // in `changed` the keys of those that it removed.
-static sim_err_t take_run(const json_t *summary,
-                          json_t *records,
-                          json_t *changed,
+static sim_err_t take_run(const json_t *summary, json_t *records, json_t *changed,
                           world_error_t *error)
 {
     size_t a = 0;
@@ -121,9 +119,7 @@ static sim_err_t take_run(const json_t *summary,
 }
 
 // Reads the records of a result folder (see take_run), or of a file as `import` writes it.
-static sim_err_t read_records(const char *from,
-                              json_t *records,
-                              json_t *changed,
+static sim_err_t read_records(const char *from, json_t *records, json_t *changed,
                               world_error_t *error)
 {
     json_error_t why;
@@ -139,13 +135,9 @@ static sim_err_t read_records(const char *from,
     json_t *const file = json_load_file(from, JSON_REJECT_DUPLICATES, &why);
     if (!json_is_object(file)) {
         json_decref(file);
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          NULL,
-                          "%s:%d:%d: %s, expected a result folder or an object of records",
-                          from,
-                          why.line > 0 ? why.line : 1,
-                          why.column > 0 ? why.column : 1,
+        return world_fail(error, SIM_ERR_INVALID, NULL,
+                          "%s:%d:%d: %s, expected a result folder or an object of records", from,
+                          why.line > 0 ? why.line : 1, why.column > 0 ? why.column : 1,
                           why.text[0] != '\0' ? why.text : "no object");
     }
     const char *key = NULL;
@@ -221,9 +213,7 @@ static sim_err_t etcd_get(const char *url, json_t *records, world_error_t *error
 
 // -- memcached
 
-static sim_err_t memcached_put(cli_socket_t *link,
-                               const char *key,
-                               const char *value,
+static sim_err_t memcached_put(cli_socket_t *link, const char *key, const char *value,
                                world_error_t *error)
 {
     char *const request = sim_format("set %s 0 0 %zu\r\n%s\r\n", key, strlen(value), value);
@@ -254,9 +244,7 @@ static sim_err_t memcached_remove(cli_socket_t *link, const char *key, world_err
     return result;
 }
 
-static sim_err_t memcached_value(cli_socket_t *link,
-                                 const char *key,
-                                 json_t *records,
+static sim_err_t memcached_value(cli_socket_t *link, const char *key, json_t *records,
                                  world_error_t *error)
 {
     char *const request = sim_format("get %s\r\n", key);
@@ -332,9 +320,7 @@ static sim_err_t memcached_get(cli_socket_t *link, json_t *records, world_error_
 
 // -- the command
 
-static sim_err_t export_records(const cli_meta_options_t *options,
-                                json_t *records,
-                                json_t *removed,
+static sim_err_t export_records(const cli_meta_options_t *options, json_t *records, json_t *removed,
                                 world_error_t *error)
 {
     cli_socket_t link = {.fd = -1};
@@ -364,8 +350,7 @@ static sim_err_t export_records(const cli_meta_options_t *options,
     return result;
 }
 
-static sim_err_t import_records(const cli_meta_options_t *options,
-                                json_t *records,
+static sim_err_t import_records(const cli_meta_options_t *options, json_t *records,
                                 world_error_t *error)
 {
     if (options->etcd != NULL) {
@@ -395,25 +380,19 @@ sim_err_t cli_meta(const cli_meta_options_t *options, FILE *out, world_error_t *
     const bool imports = strcmp(options->action, "import") == 0;
     const bool dumps = strcmp(options->action, "dump") == 0;
     if (!exports && !imports && !dumps) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          NULL,
+        return world_fail(error, SIM_ERR_INVALID, NULL,
                           "rocesim mooncake-meta: '%s', expected export, import or dump",
                           options->action);
     }
     if ((options->from == NULL) != imports) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          NULL,
+        return world_fail(error, SIM_ERR_INVALID, NULL,
                           imports ? "rocesim mooncake-meta import: a file, expected none"
                                   : "rocesim mooncake-meta %s: no records, expected a result "
                                     "folder or a file of them",
                           options->action);
     }
     if (!dumps && (options->etcd == NULL) == (options->memcached == NULL)) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          NULL,
+        return world_fail(error, SIM_ERR_INVALID, NULL,
                           "rocesim mooncake-meta %s: expected one of --etcd URL and --memcached "
                           "HOST:PORT",
                           options->action);

@@ -36,9 +36,7 @@ static bool split_url(const char *url, const char *default_port, char host[256],
     return true;
 }
 
-sim_err_t cli_socket_open(const char *url,
-                          const char *default_port,
-                          cli_socket_t *link,
+sim_err_t cli_socket_open(const char *url, const char *default_port, cli_socket_t *link,
                           world_error_t *error)
 {
     char host[256];
@@ -86,10 +84,7 @@ sim_err_t cli_socket_send(cli_socket_t *link, const char *bytes, size_t size, wo
     while (size > 0) {
         const ssize_t sent = send(link->fd, bytes, size, MSG_NOSIGNAL);
         if (sent <= 0) {
-            return world_fail(error,
-                              SIM_ERR_IO,
-                              NULL,
-                              "the service does not listen: %s",
+            return world_fail(error, SIM_ERR_IO, NULL, "the service does not listen: %s",
                               strerror(errno));
         }
         bytes += sent;
@@ -111,11 +106,8 @@ static sim_err_t receive(cli_socket_t *link, world_error_t *error)
     }
     const ssize_t got = recv(link->fd, link->buffer + link->size, RECEIVE_BYTES, 0);
     if (got <= 0) {
-        return world_fail(error,
-                          SIM_ERR_IO,
-                          NULL,
-                          "the service stopped in the middle of an answer%s%s",
-                          got < 0 ? ": " : "",
+        return world_fail(error, SIM_ERR_IO, NULL,
+                          "the service stopped in the middle of an answer%s%s", got < 0 ? ": " : "",
                           got < 0 ? strerror(errno) : "");
     }
     link->size += (size_t)got;
@@ -246,10 +238,7 @@ static sim_err_t take_answer(cli_socket_t *link, char **answer, world_error_t *e
     return result;
 }
 
-sim_err_t cli_http_post(const char *url,
-                        const char *path,
-                        const char *body,
-                        char **answer,
+sim_err_t cli_http_post(const char *url, const char *path, const char *body, char **answer,
                         world_error_t *error)
 {
     cli_socket_t link;
@@ -261,9 +250,7 @@ sim_err_t cli_http_post(const char *url,
     char *const request =
         sim_format("POST %s HTTP/1.1\r\nHost: rocesim\r\nConnection: close\r\n"
                    "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
-                   path,
-                   strlen(body),
-                   body);
+                   path, strlen(body), body);
     result = cli_socket_send(&link, request, strlen(request), error);
     sim_free(request);
     if (result == SIM_OK) {

@@ -15,30 +15,20 @@ typedef struct cli_socket {
 
 // Connects to a host and port, such as "http://127.0.0.1:2379" or "127.0.0.1:11211". Without a port
 // in the text, default_port is used.
-SIM_MUST_CHECK sim_err_t cli_socket_open(const char *url,
-                                         const char *default_port,
-                                         cli_socket_t *link,
-                                         world_error_t *error);
+SIM_MUST_CHECK sim_err_t cli_socket_open(const char *url, const char *default_port,
+                                         cli_socket_t *link, world_error_t *error);
 void cli_socket_close(cli_socket_t *link);
-SIM_MUST_CHECK sim_err_t cli_socket_send(cli_socket_t *link,
-                                         const char *bytes,
-                                         size_t size,
+SIM_MUST_CHECK sim_err_t cli_socket_send(cli_socket_t *link, const char *bytes, size_t size,
                                          world_error_t *error);
 // Reads a line without its line end, or `size` bytes. The result is valid until the next call.
-SIM_MUST_CHECK sim_err_t cli_socket_line(cli_socket_t *link,
-                                         const char **line,
+SIM_MUST_CHECK sim_err_t cli_socket_line(cli_socket_t *link, const char **line,
                                          world_error_t *error);
-SIM_MUST_CHECK sim_err_t cli_socket_take(cli_socket_t *link,
-                                         size_t size,
-                                         const char **bytes,
+SIM_MUST_CHECK sim_err_t cli_socket_take(cli_socket_t *link, size_t size, const char **bytes,
                                          world_error_t *error);
 
 // POSTs a JSON body and sets the body of the answer, which the caller frees with sim_free. Any HTTP
 // status but 200 is an error.
-SIM_MUST_CHECK sim_err_t cli_http_post(const char *url,
-                                       const char *path,
-                                       const char *body,
-                                       char **answer,
-                                       world_error_t *error);
+SIM_MUST_CHECK sim_err_t cli_http_post(const char *url, const char *path, const char *body,
+                                       char **answer, world_error_t *error);
 
 #endif // CLI_META_HTTP_H

@@ -20,8 +20,7 @@ typedef struct cli_meta_options {
 // those that the run removed. import: prints the service's records whose keys begin with
 // "mooncake/" to `out`, as JSON. dump: prints the records of a run to `out`. A record that the
 // engine could not read is an error.
-SIM_MUST_CHECK sim_err_t cli_meta(const cli_meta_options_t *options,
-                                  FILE *out,
+SIM_MUST_CHECK sim_err_t cli_meta(const cli_meta_options_t *options, FILE *out,
                                   world_error_t *error);
 
 #endif // CLI_META_META_H

@@ -22,13 +22,8 @@ static size_t app_count(const cli_plot_t *plot, size_t run)
 }
 
 // Draws a curve with its title: "run", "app 1" or "run, app 1", as much as tells the curves apart.
-static void print_line(const cli_figure_t *figure,
-                       const cli_plot_t *plot,
-                       size_t run,
-                       size_t app,
-                       size_t number,
-                       size_t first,
-                       const char *with)
+static void print_line(const cli_figure_t *figure, const cli_plot_t *plot, size_t run, size_t app,
+                       size_t number, size_t first, const char *with)
 {
     const char *const name = plot->runs[run].name;
     char *title = NULL;
@@ -49,28 +44,19 @@ static const json_t *list_of(const cli_plot_t *plot, size_t run, size_t app, con
     return json_object_get(json_array_get(apps, app), name);
 }
 
-static sim_err_t not_numbers(const cli_plot_t *plot,
-                             size_t run,
-                             const char *list,
+static sim_err_t not_numbers(const cli_plot_t *plot, size_t run, const char *list,
                              world_error_t *error)
 {
     world_shown_t shown;
-    return world_fail(error,
-                      SIM_ERR_INVALID,
-                      NULL,
+    return world_fail(error, SIM_ERR_INVALID, NULL,
                       "%s/summary.json: apps: '%s' is not what it should be, expected a list of "
                       "objects with numbers",
-                      plot->runs[run].folder,
-                      world_show(&shown, list));
+                      plot->runs[run].folder, world_show(&shown, list));
 }
 
 // Writes the rows of a list as a data block. Sets *count to their number.
-static sim_err_t print_rows(const cli_figure_t *figure,
-                            const cli_plot_t *plot,
-                            size_t run,
-                            const json_t *list,
-                            const char *const names[2],
-                            const double ones[2],
+static sim_err_t print_rows(const cli_figure_t *figure, const cli_plot_t *plot, size_t run,
+                            const json_t *list, const char *const names[2], const double ones[2],
                             world_error_t *error)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -79,9 +65,7 @@ static sim_err_t print_rows(const cli_figure_t *figure,
         if (!json_is_number(x) || !json_is_number(y)) {
             return not_numbers(plot, run, names[1], error);
         }
-        cli_figure_row(figure,
-                       "%.9g %.9g",
-                       json_number_value(x) / ones[0],
+        cli_figure_row(figure, "%.9g %.9g", json_number_value(x) / ones[0],
                        json_number_value(y) / ones[1]);
     }
     return SIM_OK;
@@ -90,9 +74,7 @@ static sim_err_t print_rows(const cli_figure_t *figure,
 // -- bandwidth over time
 
 // Reads the times at which links of the first run went down and up.
-static sim_err_t read_marks(const cli_plot_t *plot,
-                            mark_t marks[MARKS_MAX],
-                            size_t *count,
+static sim_err_t read_marks(const cli_plot_t *plot, mark_t marks[MARKS_MAX], size_t *count,
                             world_error_t *error)
 {
     static const char *const names[] = {"time_ns", "event"};
@@ -130,11 +112,7 @@ static void print_marks(FILE *script, const mark_t *marks, size_t count, double 
                 "set arrow from %.9g, graph 0 to %.9g, graph 1 nohead dashtype 2 linecolor '%s'\n"
                 "set label '%s' at %.9g, graph 0.97 rotate by 90 right offset -0.4,0 textcolor "
                 "'%s'\n",
-                x,
-                x,
-                marks[i].up ? "#009E73" : "#D55E00",
-                marks[i].up ? "up" : "down",
-                x,
+                x, x, marks[i].up ? "#009E73" : "#D55E00", marks[i].up ? "up" : "down", x,
                 marks[i].up ? "#009E73" : "#D55E00");
     }
 }
@@ -198,10 +176,7 @@ sim_err_t cli_plot_app_rate(const cli_plot_t *plot, cli_figure_t *figure, world_
     }
     cli_figure_panel_end(figure);
     if (number < curves) {
-        (void)snprintf(figure->note,
-                       sizeof(figure->note),
-                       "the first %zu of %zu curves",
-                       number,
+        (void)snprintf(figure->note, sizeof(figure->note), "the first %zu of %zu curves", number,
                        curves);
     }
     figure->what =
@@ -244,11 +219,8 @@ static size_t find_names(const cli_plot_t *plot, const char *names[NAMES_MAX])
     return count;
 }
 
-static sim_err_t draw_distribution(const cli_figure_t *figure,
-                                   const cli_plot_t *plot,
-                                   const char *name,
-                                   size_t *number,
-                                   world_error_t *error)
+static sim_err_t draw_distribution(const cli_figure_t *figure, const cli_plot_t *plot,
+                                   const char *name, size_t *number, world_error_t *error)
 {
     static const char *const names[2] = {"ms", "percent"};
     static const double ones[2] = {1, 100};

@@ -31,12 +31,8 @@ static bool is_queue(const char *name)
 // Prints the rows of a data block: value, share of time at or below it. Points closer than a step
 // in
 // value and in share are left out.
-static void print_curve(const cli_figure_t *figure,
-                        const cli_curve_t *curve,
-                        size_t number,
-                        sim_time_t end_ps,
-                        const cli_plot_unit_t *unit,
-                        uint64_t most)
+static void print_curve(const cli_figure_t *figure, const cli_curve_t *curve, size_t number,
+                        sim_time_t end_ps, const cli_plot_unit_t *unit, uint64_t most)
 {
     share_t *const shares = sim_alloc_array(curve->count, sizeof(*shares));
     double total_ps = 0;
@@ -95,10 +91,7 @@ static void draw(const cli_plot_t *plot, const cli_curves_t *curves, cli_figure_
         shown++;
     }
     if (shown < curves->count) {
-        (void)snprintf(figure->note,
-                       sizeof(figure->note),
-                       "the highest %zu of %zu curves",
-                       shown,
+        (void)snprintf(figure->note, sizeof(figure->note), "the highest %zu of %zu curves", shown,
                        curves->count);
     }
     if (curves->cut) {
@@ -126,12 +119,8 @@ static void draw(const cli_plot_t *plot, const cli_curves_t *curves, cli_figure_
     for (size_t i = 0; i < curves->count; i++) {
         if (chosen[i]) {
             char *const title = cli_curve_title(plot, curves, &curves->curves[i]);
-            cli_figure_line(figure,
-                            number == 0,
-                            (cli_block_t){"c", number, 0},
-                            "steps linewidth 2",
-                            cli_figure_color(number),
-                            title);
+            cli_figure_line(figure, number == 0, (cli_block_t){"c", number, 0}, "steps linewidth 2",
+                            cli_figure_color(number), title);
             sim_free(title);
             number++;
         }

@@ -32,10 +32,7 @@ static sim_err_t bad_kind(const char *text, world_error_t *error)
         names[i] = kinds[i].name;
     }
     world_shown_t shown;
-    world_fail(error,
-               SIM_ERR_UNKNOWN,
-               NULL,
-               "rocesim plot: unknown kind '%s'",
+    world_fail(error, SIM_ERR_UNKNOWN, NULL, "rocesim plot: unknown kind '%s'",
                world_show(&shown, text));
     world_error_add_nearest(error, text, names, SIM_COUNT_OF(kinds));
     world_error_add_names(error, names, SIM_COUNT_OF(kinds), "rocesim plot --help");
@@ -81,20 +78,14 @@ static sim_err_t take_format(const char *path, cli_plot_format_t *format, world_
         }
     }
     world_shown_t shown;
-    return world_fail(error,
-                      SIM_ERR_INVALID,
-                      NULL,
+    return world_fail(error, SIM_ERR_INVALID, NULL,
                       "rocesim plot: -o is '%s', expected a file that ends in .svg, .png, .pdf or "
                       ".gnuplot",
                       world_show(&shown, path));
 }
 
-sim_err_t cli_plot_open(const cli_plot_run_t *run,
-                        const char *file,
-                        const char *const *names,
-                        size_t name_count,
-                        results_csv_t **csv,
-                        world_error_t *error)
+sim_err_t cli_plot_open(const cli_plot_run_t *run, const char *file, const char *const *names,
+                        size_t name_count, results_csv_t **csv, world_error_t *error)
 {
     char *const path = sim_format("%s/%s", run->folder, file);
     *csv = NULL;
@@ -138,11 +129,8 @@ static void find_origin(cli_plot_t *plot)
 static sim_err_t open_runs(const cli_args_t *args, cli_plot_t *plot, world_error_t *error)
 {
     if (args->operand_count > CLI_PLOT_RUNS_MAX) {
-        return world_fail(error,
-                          SIM_ERR_RANGE,
-                          NULL,
-                          "rocesim plot: %zu folders, expected at most %u",
-                          args->operand_count,
+        return world_fail(error, SIM_ERR_RANGE, NULL,
+                          "rocesim plot: %zu folders, expected at most %u", args->operand_count,
                           CLI_PLOT_RUNS_MAX);
     }
     char *names[CLI_PLOT_RUNS_MAX];
@@ -208,12 +196,8 @@ static char *find_missing(const cli_plot_t *plot, const cli_plot_kind_t *kind)
         }
         if (what != NULL) {
             char *const before = missing;
-            missing = sim_format("%s%s%s has %s %s",
-                                 before != NULL ? before : "",
-                                 before != NULL ? ", " : "",
-                                 run->name,
-                                 what,
-                                 kind->file);
+            missing = sim_format("%s%s%s has %s %s", before != NULL ? before : "",
+                                 before != NULL ? ", " : "", run->name, what, kind->file);
             sim_free(before);
         }
         sim_free(path);
@@ -222,13 +206,8 @@ static char *find_missing(const cli_plot_t *plot, const cli_plot_kind_t *kind)
 }
 
 // Draws one kind of figure into a file; path NULL: records it only.
-static sim_err_t make(const cli_plot_t *plot,
-                      const cli_plot_kind_t *kind,
-                      cli_plot_format_t format,
-                      const char *path,
-                      cli_figure_t *figure,
-                      world_error_t *error,
-                      int *status)
+static sim_err_t make(const cli_plot_t *plot, const cli_plot_kind_t *kind, cli_plot_format_t format,
+                      const char *path, cli_figure_t *figure, world_error_t *error, int *status)
 {
     *figure = (cli_figure_t){.script = cli_plot_temporary(), .format = format};
     figure->record = path == NULL ? cli_record_create() : NULL;
@@ -256,28 +235,15 @@ typedef struct request {
 
 static json_t *figure_json(const cli_figure_t *figure, const char *kind)
 {
-    return json_pack("{s:s, s:s, s:s, s:s?, s:O}",
-                     "kind",
-                     kind,
-                     "words",
-                     figure->what,
-                     "note",
-                     figure->note,
-                     "missing",
-                     figure->missing,
-                     "panels",
+    return json_pack("{s:s, s:s, s:s, s:s?, s:O}", "kind", kind, "words", figure->what, "note",
+                     figure->note, "missing", figure->missing, "panels",
                      cli_record_panels(figure->record));
 }
 
 static void tell(const char *path, const cli_figure_t *figure)
 {
-    printf("%s: %s%s%s%s%s%s\n",
-           path,
-           figure->what,
-           figure->note[0] != '\0' ? " (" : "",
-           figure->note,
-           figure->note[0] != '\0' ? ")" : "",
-           figure->missing != NULL ? "; " : "",
+    printf("%s: %s%s%s%s%s%s\n", path, figure->what, figure->note[0] != '\0' ? " (" : "",
+           figure->note, figure->note[0] != '\0' ? ")" : "", figure->missing != NULL ? "; " : "",
            figure->missing != NULL ? figure->missing : "");
 }
 
@@ -306,12 +272,8 @@ static int make_all(const cli_plot_t *plot, const request_t *request, world_erro
                 (void)json_array_append_new(request->figures, figure_json(&figure, kinds[k].name));
             }
         } else if (request->wanted != 0) {
-            world_fail(error,
-                       SIM_ERR_INVALID,
-                       NULL,
-                       "rocesim plot: nothing for %s: %s",
-                       kinds[k].name,
-                       figure.what);
+            world_fail(error, SIM_ERR_INVALID, NULL, "rocesim plot: nothing for %s: %s",
+                       kinds[k].name, figure.what);
             status = CLI_EXIT_BAD_INPUT;
         }
         cli_record_destroy(figure.record);
@@ -320,9 +282,7 @@ static int make_all(const cli_plot_t *plot, const request_t *request, world_erro
         sim_free(path);
     }
     if (status == CLI_EXIT_DONE && made == 0) {
-        world_fail(error,
-                   SIM_ERR_INVALID,
-                   NULL,
+        world_fail(error, SIM_ERR_INVALID, NULL,
                    "rocesim plot: nothing to draw, expected flows, series, pauses or ports in the "
                    "folder");
         status = CLI_EXIT_BAD_INPUT;
@@ -350,9 +310,7 @@ int cli_command_plot(const cli_args_t *args)
     world_error_t error;
     sim_err_t result = SIM_OK;
     if (args->json && args->folder != NULL) {
-        result = world_fail(&error,
-                            SIM_ERR_INVALID,
-                            NULL,
+        result = world_fail(&error, SIM_ERR_INVALID, NULL,
                             "rocesim plot: --json prints figures and -o writes them, expected one "
                             "of the two");
     } else if (args->json) {

@@ -138,12 +138,8 @@ static void add_point(cli_curve_t *curve, sim_time_t time_ps, uint64_t value)
     curve->most = value > curve->most ? value : curve->most;
 }
 
-static sim_err_t read_rows(results_csv_t *csv,
-                           cli_metric_fn wanted,
-                           index_t *index,
-                           cli_curves_t *curves,
-                           size_t run,
-                           sim_time_t *last_ps,
+static sim_err_t read_rows(results_csv_t *csv, cli_metric_fn wanted, index_t *index,
+                           cli_curves_t *curves, size_t run, sim_time_t *last_ps,
                            world_error_t *error)
 {
     sim_time_t time_ps = 0;
@@ -162,9 +158,7 @@ static sim_err_t read_rows(results_csv_t *csv,
         if (curve == NULL) {
             world_shown_t shown;
             return world_fail(
-                error,
-                SIM_ERR_INVALID,
-                NULL,
+                error, SIM_ERR_INVALID, NULL,
                 "series.csv: '%s' is no path of a series, expected a file of `rocesim "
                 "run`",
                 world_show(&shown, results_csv_text(csv, 1)));
@@ -228,9 +222,7 @@ static int compare_curves(const void *a, const void *b)
                             : compare_names(x->path, y->path);
 }
 
-sim_err_t cli_curves_load(const cli_plot_t *plot,
-                          cli_metric_fn wanted,
-                          cli_curves_t *curves,
+sim_err_t cli_curves_load(const cli_plot_t *plot, cli_metric_fn wanted, cli_curves_t *curves,
                           world_error_t *error)
 {
     static const char *const names[] = {"time_ns", "path", "value"};

@@ -46,10 +46,8 @@ typedef bool (*cli_metric_fn)(const char *name);
 
 // Loads the wanted series of all runs; there may be none. Call cli_curves_fini afterwards, also on
 // error.
-SIM_MUST_CHECK sim_err_t cli_curves_load(const cli_plot_t *plot,
-                                         cli_metric_fn wanted,
-                                         cli_curves_t *curves,
-                                         world_error_t *error);
+SIM_MUST_CHECK sim_err_t cli_curves_load(const cli_plot_t *plot, cli_metric_fn wanted,
+                                         cli_curves_t *curves, world_error_t *error);
 void cli_curves_fini(cli_curves_t *curves);
 
 bool cli_metric_is_queue(const char *name);
@@ -62,8 +60,7 @@ size_t cli_curves_choose(const cli_curves_t *curves, const char *metric, bool *c
 
 // Returns the time until which the last value of a curve holds: the end of the run, or the last
 // sample of a queue pair that was destroyed earlier.
-sim_time_t cli_curve_end_ps(const cli_curves_t *curves,
-                            const cli_curve_t *curve,
+sim_time_t cli_curve_end_ps(const cli_curves_t *curves, const cli_curve_t *curve,
                             sim_time_t end_ps);
 
 // Returns the entity that all curves share, or NULL if they are of several entities.

@@ -49,15 +49,10 @@ json_t *cli_record_panels(const cli_record_t *record)
 // Returns the name of a setting of gnuplot in the JSON document.
 static const char *member_of(const char *what)
 {
-    static const char *const names[][2] = {{"title", "title"},
-                                           {"xlabel", "x_label"},
-                                           {"ylabel", "y_label"},
-                                           {"cblabel", "color_label"},
-                                           {"xrange", "x_range"},
-                                           {"yrange", "y_range"},
-                                           {"cbrange", "color_range"},
-                                           {"xtics", "x_tics"},
-                                           {"ytics", "y_tics"}};
+    static const char *const names[][2] = {
+        {"title", "title"},         {"xlabel", "x_label"}, {"ylabel", "y_label"},
+        {"cblabel", "color_label"}, {"xrange", "x_range"}, {"yrange", "y_range"},
+        {"cbrange", "color_range"}, {"xtics", "x_tics"},   {"ytics", "y_tics"}};
     for (size_t i = 0; i < SIM_COUNT_OF(names); i++) {
         if (strcmp(names[i][0], what) == 0) {
             return names[i][1];
@@ -78,9 +73,7 @@ static void record(const cli_figure_t *figure, const char *what, json_t *value)
 
 // -- settings
 
-void cli_figure_label(const cli_figure_t *figure,
-                      const char *what,
-                      const char *text,
+void cli_figure_label(const cli_figure_t *figure, const char *what, const char *text,
                       const char *behind)
 {
     fprintf(figure->script, "set %s ", what);
@@ -125,8 +118,7 @@ void cli_figure_log(const cli_figure_t *figure, char axis)
 {
     fprintf(figure->script, "set logscale %c\n", axis);
     if (figure->record != NULL) {
-        (void)json_object_set_new(figure->record->settings,
-                                  axis == 'x' ? "x_log" : "y_log",
+        (void)json_object_set_new(figure->record->settings, axis == 'x' ? "x_log" : "y_log",
                                   json_true());
     }
 }
@@ -235,20 +227,15 @@ static json_t *column_of(const json_t *block, cli_using_t use)
     json_t *const list = json_array();
     for (size_t i = 0; i < json_array_size(column); i++) {
         const json_t *const value = json_array_get(column, i);
-        (void)json_array_append_new(
-            list,
-            json_is_number(value) ? json_real(json_number_value(value) + use.plus) : json_null());
+        (void)json_array_append_new(list, json_is_number(value)
+                                              ? json_real(json_number_value(value) + use.plus)
+                                              : json_null());
     }
     return list;
 }
 
-void cli_figure_curve(const cli_figure_t *figure,
-                      cli_block_t block,
-                      const char *style,
-                      const char *color,
-                      const char *title,
-                      const cli_using_t *use,
-                      size_t count)
+void cli_figure_curve(const cli_figure_t *figure, cli_block_t block, const char *style,
+                      const char *color, const char *title, const cli_using_t *use, size_t count)
 {
     char name[NAME_BYTES];
     if (figure->record == NULL) {
@@ -260,23 +247,12 @@ void cli_figure_curve(const cli_figure_t *figure,
         (void)json_array_append_new(list, column_of(columns, use[i]));
     }
     (void)json_array_append_new(figure->record->curves,
-                                json_pack("{s:s, s:s, s:s, s:o}",
-                                          "name",
-                                          title,
-                                          "style",
-                                          style,
-                                          "color",
-                                          color,
-                                          "columns",
-                                          list));
+                                json_pack("{s:s, s:s, s:s, s:o}", "name", title, "style", style,
+                                          "color", color, "columns", list));
 }
 
-void cli_figure_line(const cli_figure_t *figure,
-                     bool first,
-                     cli_block_t block,
-                     const char *with,
-                     const char *color,
-                     const char *title)
+void cli_figure_line(const cli_figure_t *figure, bool first, cli_block_t block, const char *with,
+                     const char *color, const char *title)
 {
     static const cli_using_t use[] = {{.column = 1}, {.column = 2}};
     fputs(first ? "plot " : ", ", figure->script);

@@ -30,9 +30,7 @@ void cli_record_destroy(cli_record_t *record);
 json_t *cli_record_panels(const cli_record_t *record);
 
 // Writes `set WHAT 'text'BEHIND`: what is title, xlabel, ylabel or cblabel.
-void cli_figure_label(const cli_figure_t *figure,
-                      const char *what,
-                      const char *text,
+void cli_figure_label(const cli_figure_t *figure, const char *what, const char *text,
                       const char *behind);
 void cli_figure_no_label(const cli_figure_t *figure, const char *what);
 // Sets xrange, yrange or cbrange; NAN leaves an end open.
@@ -52,20 +50,11 @@ void cli_figure_block_end(const cli_figure_t *figure);
 
 // Records a curve of the next panel, whose part of `plot` the caller writes. Styles: lines, steps,
 // linespoints, points, boxes. Columns of boxes: x, x from, x to, y from, y to, colour.
-void cli_figure_curve(const cli_figure_t *figure,
-                      cli_block_t block,
-                      const char *style,
-                      const char *color,
-                      const char *title,
-                      const cli_using_t *use,
-                      size_t count);
+void cli_figure_curve(const cli_figure_t *figure, cli_block_t block, const char *style,
+                      const char *color, const char *title, const cli_using_t *use, size_t count);
 // Writes and records a curve of the first two columns; with: gnuplot's style, "steps linewidth 2".
-void cli_figure_line(const cli_figure_t *figure,
-                     bool first,
-                     cli_block_t block,
-                     const char *with,
-                     const char *color,
-                     const char *title);
+void cli_figure_line(const cli_figure_t *figure, bool first, cli_block_t block, const char *with,
+                     const char *color, const char *title);
 // Ends the line of `plot`, and the panel.
 void cli_figure_panel_end(const cli_figure_t *figure);
 

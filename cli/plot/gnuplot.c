@@ -38,14 +38,7 @@ const char *cli_figure_color(size_t index)
 {
     // The palette of Okabe and Ito, "Color Universal Design" (2008), with the yellow last.
     static const char *const colors[] = {
-        "#0072B2",
-        "#D55E00",
-        "#009E73",
-        "#CC79A7",
-        "#56B4E9",
-        "#E69F00",
-        "#000000",
-        "#B8A800",
+        "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#B8A800",
     };
     return colors[index % SIM_COUNT_OF(colors)];
 }
@@ -88,24 +81,21 @@ void cli_figure_begin(cli_figure_t *figure, unsigned width, unsigned height)
         fprintf(script,
                 "set terminal pngcairo size %u,%u noenhanced font '" FONT "' fontscale 1.5 "
                 "linewidth 2 rounded background '#ffffff'\n",
-                width * 2,
-                height * 2);
+                width * 2, height * 2);
         break;
     case CLI_PLOT_PDF:
         // A picture has 96 pixels per inch, and gnuplot halves font sizes in PDF.
         fprintf(script,
                 "set terminal pdfcairo size %.3fin,%.3fin noenhanced font '" FONT "' fontscale "
                 "0.68 linewidth 1 rounded background '#ffffff'\n",
-                width / 96.0,
-                height / 96.0);
+                width / 96.0, height / 96.0);
         break;
     case CLI_PLOT_SVG:
     case CLI_PLOT_SCRIPT:
         fprintf(script,
                 "set terminal svg size %u,%u noenhanced font '" FONT "' linewidth 1.2 rounded "
                 "background '#ffffff'\n",
-                width,
-                height);
+                width, height);
         break;
     }
     fputs("set border 3 linecolor '#404040'\n"
@@ -114,11 +104,9 @@ void cli_figure_begin(cli_figure_t *figure, unsigned width, unsigned height)
           "set key tmargin left Left reverse horizontal samplen 2\n",
           script);
     if (figure->note[0] != '\0' || figure->missing != NULL) {
-        char *const text =
-            sim_format("%s%s%s",
-                       figure->note,
-                       figure->note[0] != '\0' && figure->missing != NULL ? "; " : "",
-                       figure->missing != NULL ? figure->missing : "");
+        char *const text = sim_format(
+            "%s%s%s", figure->note, figure->note[0] != '\0' && figure->missing != NULL ? "; " : "",
+            figure->missing != NULL ? figure->missing : "");
         fputs("set label 9999 ", script);
         cli_figure_quote(script, text);
         sim_free(text);
@@ -151,12 +139,8 @@ void cli_plot_time_label(const cli_figure_t *figure, const cli_plot_t *plot, cli
         (void)snprintf(text, sizeof(text), "time (%s)", unit.name);
     } else {
         const cli_plot_unit_t of_origin = cli_plot_time_unit((double)plot->origin_ps);
-        (void)snprintf(text,
-                       sizeof(text),
-                       "time after %.15g %s (%s)",
-                       (double)plot->origin_ps / of_origin.one,
-                       of_origin.name,
-                       unit.name);
+        (void)snprintf(text, sizeof(text), "time after %.15g %s (%s)",
+                       (double)plot->origin_ps / of_origin.one, of_origin.name, unit.name);
     }
     cli_figure_label(figure, "xlabel", text, "");
 }
@@ -220,17 +204,12 @@ static sim_err_t run_gnuplot(int in, int out, int messages, int *status, world_e
     posix_spawn_file_actions_destroy(&actions);
     sim_free(environment);
     if (failed == ENOENT) {
-        return world_fail(error,
-                          SIM_ERR_IO,
-                          NULL,
+        return world_fail(error, SIM_ERR_IO, NULL,
                           "rocesim plot: gnuplot is not installed, expected it in the PATH: "
                           "apt-get install gnuplot-nox");
     }
     if (failed != 0) {
-        return world_fail(error,
-                          SIM_ERR_IO,
-                          NULL,
-                          "rocesim plot: cannot start gnuplot: %s",
+        return world_fail(error, SIM_ERR_IO, NULL, "rocesim plot: cannot start gnuplot: %s",
                           sim_own_file_reason(failed));
     }
     pid_t ended;
@@ -320,9 +299,7 @@ static sim_err_t copy_script(FILE *script, FILE *to, const char *path, world_err
     return failed || fflush(to) != 0 ? cannot_write(path, error) : SIM_OK;
 }
 
-static sim_err_t draw(const cli_figure_t *figure,
-                      FILE *picture,
-                      const char *path,
+static sim_err_t draw(const cli_figure_t *figure, FILE *picture, const char *path,
                       world_error_t *error)
 {
     FILE *const messages = cli_plot_temporary();
@@ -336,17 +313,11 @@ static sim_err_t draw(const cli_figure_t *figure,
         char complaint[256];
         read_complaint(messages, complaint, sizeof(complaint));
         world_shown_t shown;
-        result = world_fail(error,
-                            SIM_ERR_IO,
-                            NULL,
-                            "rocesim plot: gnuplot failed on %s: %s",
-                            path,
+        result = world_fail(error, SIM_ERR_IO, NULL, "rocesim plot: gnuplot failed on %s: %s", path,
                             world_show(&shown, complaint));
     } else if (result == SIM_OK && !is_whole(picture, figure->format)) {
         const world_place_t place = {path, 0, 0};
-        result = world_fail(error,
-                            SIM_ERR_IO,
-                            &place,
+        result = world_fail(error, SIM_ERR_IO, &place,
                             "cannot write: the picture of gnuplot is not whole");
     }
     (void)fclose(messages);

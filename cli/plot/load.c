@@ -251,10 +251,7 @@ static void choose_rows(map_t *map)
 
 // -- the script
 
-static void draw_map(const cli_figure_t *figure,
-                     map_t *map,
-                     size_t run,
-                     size_t columns,
+static void draw_map(const cli_figure_t *figure, map_t *map, size_t run, size_t columns,
                      bool numbered)
 {
     FILE *const script = figure->script;
@@ -266,10 +263,7 @@ static void draw_map(const cli_figure_t *figure,
         const size_t into = map->rows[port->row].into;
         const size_t place = map->rows[into].place;
         if (place != 0) {
-            cli_figure_row(figure,
-                           "%.0f %.0f %.4g",
-                           (double)++next[into],
-                           (double)place,
+            cli_figure_row(figure, "%.0f %.0f %.4g", (double)++next[into], (double)place,
                            port->load * 100);
         }
     }
@@ -299,9 +293,7 @@ static void draw_map(const cli_figure_t *figure,
             fprintf(script,
                     ", $run%zu using 1:2:($3 %s 55 ? sprintf('%%.0f', $3) : '') with labels font "
                     "'sans-serif,10' textcolor '%s' notitle",
-                    run,
-                    dark ? ">=" : "<",
-                    dark ? "#ffffff" : "#303030");
+                    run, dark ? ">=" : "<", dark ? "#ffffff" : "#303030");
         }
     }
     cli_figure_panel_end(figure);
@@ -335,10 +327,7 @@ static void draw(const cli_plot_t *plot, map_t *maps, size_t panels, cli_figure_
         }
     }
     if (rows < all_rows) {
-        (void)snprintf(figure->note,
-                       sizeof(figure->note),
-                       "the busiest %zu of %zu rows",
-                       rows,
+        (void)snprintf(figure->note, sizeof(figure->note), "the busiest %zu of %zu rows", rows,
                        all_rows);
     }
     const unsigned wide = (unsigned)(columns * 30 + label_size * 8 + 140);
@@ -376,8 +365,7 @@ static void draw(const cli_plot_t *plot, map_t *maps, size_t panels, cli_figure_
     if (panels > 1) {
         fputs("unset multiplot\n", script);
     }
-    figure->what = sim_format("utilisation of %zu link%s and directions over the run",
-                              cells,
+    figure->what = sim_format("utilisation of %zu link%s and directions over the run", cells,
                               sim_plural(cells));
 }
 

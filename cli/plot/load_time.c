@@ -41,11 +41,8 @@ static sim_time_t since_ps(const cli_curve_t *curve, size_t i)
     return curve->times_ps[0] > period_ps ? curve->times_ps[0] - period_ps : 0;
 }
 
-static void print_row(const cli_figure_t *figure,
-                      const cli_curve_t *curve,
-                      size_t row,
-                      sim_time_t end_ps,
-                      double one)
+static void print_row(const cli_figure_t *figure, const cli_curve_t *curve, size_t row,
+                      sim_time_t end_ps, double one)
 {
     const sim_time_t column_ps = end_ps / COLUMNS + 1;
     for (size_t i = 0; i < curve->count;) {
@@ -58,12 +55,8 @@ static void print_row(const cli_figure_t *figure,
             i++;
         } while (i < curve->count && to_ps - from_ps < column_ps);
         if (to_ps > from_ps) {
-            cli_figure_row(figure,
-                           "%.7g %.7g %.0f %.4g",
-                           (double)from_ps / one,
-                           (double)to_ps / one,
-                           (double)row,
-                           sum / (double)(to_ps - from_ps) / 1e4);
+            cli_figure_row(figure, "%.7g %.7g %.0f %.4g", (double)from_ps / one,
+                           (double)to_ps / one, (double)row, sum / (double)(to_ps - from_ps) / 1e4);
         }
     }
 }
@@ -88,12 +81,8 @@ static size_t choose(const cli_curves_t *curves, size_t run, bool *chosen)
     }
 }
 
-static void draw_map(const cli_figure_t *figure,
-                     const cli_curves_t *curves,
-                     size_t run,
-                     const bool *chosen,
-                     sim_time_t end_ps,
-                     double one)
+static void draw_map(const cli_figure_t *figure, const cli_curves_t *curves, size_t run,
+                     const bool *chosen, sim_time_t end_ps, double one)
 {
     size_t row = 0;
     const cli_block_t block = {"run", run, 0};
@@ -146,10 +135,7 @@ static void draw(const cli_plot_t *plot, const cli_curves_t *curves, cli_figure_
         name_size = size > name_size ? size : name_size;
     }
     if (shown < curves->count) {
-        (void)snprintf(figure->note,
-                       sizeof(figure->note),
-                       "the busiest %zu of %zu ports",
-                       shown,
+        (void)snprintf(figure->note, sizeof(figure->note), "the busiest %zu of %zu ports", shown,
                        curves->count);
     }
     const cli_plot_unit_t unit = cli_plot_time_unit((double)end_ps);

@@ -209,11 +209,8 @@ static void print_box(const cli_figure_t *figure, double from, double to, size_t
 }
 
 // Prints the bars of a row. A pause shorter than a pixel is drawn one pixel wide.
-static void print_bars(const cli_figure_t *figure,
-                       const row_t *row,
-                       size_t number,
-                       sim_time_t end_ps,
-                       double one)
+static void print_bars(const cli_figure_t *figure, const row_t *row, size_t number,
+                       sim_time_t end_ps, double one)
 {
     const sim_time_t pixel_ps = end_ps / PIXELS;
     for (size_t i = 0; i < row->bar_count; i++) {
@@ -225,11 +222,8 @@ static void print_bars(const cli_figure_t *figure,
 }
 
 // Prints the columns of a row. Neighbouring columns of the same level become one box.
-static void print_shares(const cli_figure_t *figure,
-                         const row_t *row,
-                         size_t number,
-                         const chart_t *chart,
-                         double one)
+static void print_shares(const cli_figure_t *figure, const row_t *row, size_t number,
+                         const chart_t *chart, double one)
 {
     sim_time_t stopped_ps[COLUMNS] = {0};
     const sim_time_t exact_ps = chart->end_ps / COLUMNS + 1;
@@ -255,23 +249,16 @@ static void print_shares(const cli_figure_t *figure,
     for (size_t c = 1; c <= COLUMNS; c++) {
         if (levels[c] != levels[first]) {
             if (levels[first] > 0) {
-                print_box(figure,
-                          (double)(first * column_ps) / one,
-                          (double)(c * column_ps) / one,
-                          number,
-                          (double)levels[first] / LEVELS);
+                print_box(figure, (double)(first * column_ps) / one, (double)(c * column_ps) / one,
+                          number, (double)levels[first] / LEVELS);
             }
             first = c;
         }
     }
 }
 
-static void draw_chart(const cli_figure_t *figure,
-                       const chart_t *chart,
-                       size_t run,
-                       bool classes,
-                       bool exact,
-                       double one)
+static void draw_chart(const cli_figure_t *figure, const chart_t *chart, size_t run, bool classes,
+                       bool exact, double one)
 {
     const size_t shown = chart->count < ROWS_MAX ? chart->count : ROWS_MAX;
     const cli_block_t block = {"run", run, 0};
@@ -360,9 +347,7 @@ static void lay_out(const cli_plot_t *plot, const chart_t *charts, layout_t *lay
         (double)(PANEL_MARGIN * layout->panels + LABEL_MARGIN + layout->rows * layout->row_height);
 }
 
-static void draw_panels(const cli_figure_t *figure,
-                        const cli_plot_t *plot,
-                        const chart_t *charts,
+static void draw_panels(const cli_figure_t *figure, const cli_plot_t *plot, const chart_t *charts,
                         const layout_t *layout)
 {
     FILE *const script = figure->script;
@@ -397,9 +382,7 @@ static void draw(const cli_plot_t *plot, const chart_t *charts, cli_figure_t *fi
     layout_t layout;
     lay_out(plot, charts, &layout);
     const bool left_out = layout.rows < layout.all_rows;
-    (void)snprintf(figure->note,
-                   sizeof(figure->note),
-                   "%s",
+    (void)snprintf(figure->note, sizeof(figure->note), "%s",
                    left_out ? "the ports that were stopped longest" : "");
     cli_figure_begin(figure, WIDTH, (unsigned)layout.height);
     FILE *const script = figure->script;
@@ -408,8 +391,7 @@ static void draw(const cli_plot_t *plot, const chart_t *charts, cli_figure_t *fi
     fprintf(script,
             "set lmargin at screen %.4f\nset rmargin at screen %.4f\n"
             "unset grid\nset grid xtics\nset ytics font 'sans-serif,11' scale 0\n",
-            (double)(label_size * 7 + 20) / WIDTH,
-            layout.exact ? 0.97 : 0.85);
+            (double)(label_size * 7 + 20) / WIDTH, layout.exact ? 0.97 : 0.85);
     cli_figure_range(figure, "xrange", 0, (double)layout.end_ps / layout.unit.one);
     cli_figure_range(figure, "cbrange", 0, 1);
     cli_figure_label(figure, "cblabel", "share of time stopped", "");
@@ -422,8 +404,7 @@ static void draw(const cli_plot_t *plot, const chart_t *charts, cli_figure_t *fi
         fputs("unset multiplot\n", script);
     }
     figure->what = sim_format("PFC pauses, %zu of %zu ports and classes that were stopped",
-                              layout.rows,
-                              layout.all_rows);
+                              layout.rows, layout.all_rows);
 }
 
 sim_err_t cli_plot_pause(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)

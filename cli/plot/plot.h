@@ -74,12 +74,9 @@ sim_err_t cli_plot_app_cdf(const cli_plot_t *plot, cli_figure_t *figure, world_e
 sim_err_t cli_plot_load(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
 
 // Opens a table of a run's folder like results_csv_open. *csv is NULL if the run wrote none.
-SIM_MUST_CHECK sim_err_t cli_plot_open(const cli_plot_run_t *run,
-                                       const char *file,
-                                       const char *const *names,
-                                       size_t name_count,
-                                       results_csv_t **csv,
-                                       world_error_t *error);
+SIM_MUST_CHECK sim_err_t cli_plot_open(const cli_plot_run_t *run, const char *file,
+                                       const char *const *names, size_t name_count,
+                                       results_csv_t **csv, world_error_t *error);
 
 // -- scripts (cli/plot/gnuplot.c)
 
@@ -99,8 +96,7 @@ FILE *cli_plot_temporary(void);
 // Draws the script into the file at `path` with gnuplot. Returns SIM_ERR_IO if gnuplot is missing
 // or
 // fails, or if the file cannot be written completely.
-SIM_MUST_CHECK sim_err_t cli_figure_write(const cli_figure_t *figure,
-                                          const char *path,
+SIM_MUST_CHECK sim_err_t cli_figure_write(const cli_figure_t *figure, const char *path,
                                           world_error_t *error);
 
 // Returns a time relative to the origin of the time axis; an earlier time becomes 0.

@@ -86,25 +86,16 @@ static void find_panels(const cli_curves_t *curves, panels_t *panels)
 
 // -- data
 
-static void print_point(const cli_figure_t *figure,
-                        const cli_curve_t *curve,
-                        size_t i,
-                        double time_one,
-                        double one)
+static void print_point(const cli_figure_t *figure, const cli_curve_t *curve, size_t i,
+                        double time_one, double one)
 {
-    cli_figure_row(figure,
-                   "%.9g %.9g",
-                   (double)curve->times_ps[i] / time_one,
+    cli_figure_row(figure, "%.9g %.9g", (double)curve->times_ps[i] / time_one,
                    (double)curve->values[i] / one);
 }
 
 // Prints the first, lowest, highest and last of the rows [first, end), which share a pixel column.
-static void print_column(const cli_figure_t *figure,
-                         const cli_curve_t *curve,
-                         size_t first,
-                         size_t end,
-                         double time_one,
-                         double one)
+static void print_column(const cli_figure_t *figure, const cli_curve_t *curve, size_t first,
+                         size_t end, double time_one, double one)
 {
     size_t low = first;
     size_t high = first;
@@ -121,12 +112,8 @@ static void print_column(const cli_figure_t *figure,
 }
 
 // Prints a curve. Its last value holds until until_ps; the axis ends at end_ps.
-static void print_curve(const cli_figure_t *figure,
-                        const cli_curve_t *curve,
-                        sim_time_t until_ps,
-                        sim_time_t end_ps,
-                        double time_one,
-                        double one)
+static void print_curve(const cli_figure_t *figure, const cli_curve_t *curve, sim_time_t until_ps,
+                        sim_time_t end_ps, double time_one, double one)
 {
     const sim_time_t column_ps = end_ps / COLUMNS + 1;
     for (size_t i = 0; i < curve->count;) {
@@ -141,9 +128,7 @@ static void print_curve(const cli_figure_t *figure,
         i = end;
     }
     if (until_ps > curve->times_ps[curve->count - 1]) {
-        cli_figure_row(figure,
-                       "%.9g %.9g",
-                       (double)until_ps / time_one,
+        cli_figure_row(figure, "%.9g %.9g", (double)until_ps / time_one,
                        (double)curve->values[curve->count - 1] / one);
     }
     cli_figure_block_end(figure);
@@ -153,8 +138,7 @@ static void print_curve(const cli_figure_t *figure,
 
 // Prints the label of a panel: "queue, class 3 (KB)" for queue_bytes[3], with the entity's name if
 // there is only one.
-static void print_label(const cli_figure_t *figure,
-                        const cli_curves_t *curves,
+static void print_label(const cli_figure_t *figure, const cli_curves_t *curves,
                         const panel_t *panel)
 {
     char text[160];
@@ -173,26 +157,17 @@ static void print_label(const cli_figure_t *figure,
     const char *const entity = cli_curves_entity(curves);
     const bool one = entity != NULL && strlen(entity) < 30;
     const char *const bracket = strchr(panel->metric, '[');
-    char *const label = sim_format("%s%s%s%s%.*s%s%s%s",
-                                   text,
-                                   one ? " of " : "",
-                                   one ? entity : "",
-                                   bracket != NULL ? ", class " : "",
-                                   bracket != NULL ? 1 : 0,
-                                   bracket != NULL ? bracket + 1 : "",
-                                   panel->unit.name[0] != '\0' ? " (" : "",
-                                   panel->unit.name,
-                                   panel->unit.name[0] != '\0' ? ")" : "");
+    char *const label =
+        sim_format("%s%s%s%s%.*s%s%s%s", text, one ? " of " : "", one ? entity : "",
+                   bracket != NULL ? ", class " : "", bracket != NULL ? 1 : 0,
+                   bracket != NULL ? bracket + 1 : "", panel->unit.name[0] != '\0' ? " (" : "",
+                   panel->unit.name, panel->unit.name[0] != '\0' ? ")" : "");
     cli_figure_label(figure, "ylabel", label, "");
     sim_free(label);
 }
 
-static void draw_panel(const cli_figure_t *figure,
-                       const cli_plot_t *plot,
-                       const cli_curves_t *curves,
-                       const panel_t *panel,
-                       size_t *number,
-                       bool last,
+static void draw_panel(const cli_figure_t *figure, const cli_plot_t *plot,
+                       const cli_curves_t *curves, const panel_t *panel, size_t *number, bool last,
                        cli_plot_unit_t time_unit)
 {
     const size_t first = *number;
@@ -216,12 +191,8 @@ static void draw_panel(const cli_figure_t *figure,
             continue;
         }
         char *const title = cli_curve_title(plot, curves, &curves->curves[i]);
-        cli_figure_line(figure,
-                        n == first,
-                        (cli_block_t){"c", n, 0},
-                        "steps linewidth 1.5",
-                        cli_figure_color(n - first),
-                        title);
+        cli_figure_line(figure, n == first, (cli_block_t){"c", n, 0}, "steps linewidth 1.5",
+                        cli_figure_color(n - first), title);
         sim_free(title);
         n++;
     }
@@ -238,20 +209,13 @@ static void note_left_out(const panels_t *panels, cli_figure_t *figure)
         shown += count < CLI_PLOT_CURVES_MAX ? count : CLI_PLOT_CURVES_MAX;
     }
     if (panels->left_out > 0) {
-        (void)snprintf(figure->note,
-                       sizeof(figure->note),
-                       "%zu of %zu metrics%s",
-                       panels->count,
-                       panels->count + panels->left_out,
-                       shown < there_are ? ", " : "");
+        (void)snprintf(figure->note, sizeof(figure->note), "%zu of %zu metrics%s", panels->count,
+                       panels->count + panels->left_out, shown < there_are ? ", " : "");
     }
     const size_t used = strlen(figure->note);
     if (shown < there_are) {
-        (void)snprintf(figure->note + used,
-                       sizeof(figure->note) - used,
-                       "the highest %zu of %zu curves, at most %u a panel",
-                       shown,
-                       there_are,
+        (void)snprintf(figure->note + used, sizeof(figure->note) - used,
+                       "the highest %zu of %zu curves, at most %u a panel", shown, there_are,
                        CLI_PLOT_CURVES_MAX);
     }
 }
@@ -286,12 +250,7 @@ static void draw(const cli_plot_t *plot, const cli_curves_t *curves, cli_figure_
     }
     size_t number = 0;
     for (size_t p = 0; p < panels.count; p++) {
-        draw_panel(figure,
-                   plot,
-                   curves,
-                   &panels.panels[p],
-                   &number,
-                   p + 1 == panels.count,
+        draw_panel(figure, plot, curves, &panels.panels[p], &number, p + 1 == panels.count,
                    time_unit);
         sim_free(panels.panels[p].chosen);
     }
@@ -300,12 +259,8 @@ static void draw(const cli_plot_t *plot, const cli_curves_t *curves, cli_figure_
     }
 }
 
-static sim_err_t plot_series(const cli_plot_t *plot,
-                             cli_metric_fn wanted,
-                             const char *what,
-                             const char *example,
-                             cli_figure_t *figure,
-                             world_error_t *error)
+static sim_err_t plot_series(const cli_plot_t *plot, cli_metric_fn wanted, const char *what,
+                             const char *example, cli_figure_t *figure, world_error_t *error)
 {
     cli_curves_t curves;
     const sim_err_t result = cli_curves_load(plot, wanted, &curves, error);
@@ -314,10 +269,8 @@ static sim_err_t plot_series(const cli_plot_t *plot,
         figure->what = sim_format("%s over time, %zu series", what, curves.count);
     } else {
         cli_figure_nothing(
-            figure,
-            "no such series in series.csv of %s, expected observe: [{series: \"%s\"}]",
-            plot->runs[0].folder,
-            example);
+            figure, "no such series in series.csv of %s, expected observe: [{series: \"%s\"}]",
+            plot->runs[0].folder, example);
     }
     cli_curves_fini(&curves);
     return result;
@@ -325,21 +278,13 @@ static sim_err_t plot_series(const cli_plot_t *plot,
 
 sim_err_t cli_plot_queue(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
 {
-    return plot_series(plot,
-                       cli_metric_is_queue,
-                       "queues",
-                       "port[leaf0->host5].queue_bytes",
-                       figure,
-                       error);
+    return plot_series(plot, cli_metric_is_queue, "queues", "port[leaf0->host5].queue_bytes",
+                       figure, error);
 }
 
 sim_err_t cli_plot_rate(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
 {
-    return plot_series(plot,
-                       is_rate,
-                       "rates of queue pairs",
-                       "qp[*->host5].rate_bps",
-                       figure,
+    return plot_series(plot, is_rate, "rates of queue pairs", "qp[*->host5].rate_bps", figure,
                        error);
 }
 

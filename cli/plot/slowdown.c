@@ -92,9 +92,7 @@ static sim_err_t read_flow(const results_csv_t *csv, flow_t *flow, world_error_t
     return result;
 }
 
-static sim_err_t read_flows(results_csv_t *csv,
-                            const char *app,
-                            flows_t *flows,
+static sim_err_t read_flows(results_csv_t *csv, const char *app, flows_t *flows,
                             world_error_t *error)
 {
     for (;;) {
@@ -129,9 +127,7 @@ static bool has_flows(const cli_plot_run_t *run)
 }
 
 // Loads the flows of a run; none if the run wrote no flows.csv.
-static sim_err_t load(const cli_plot_run_t *run,
-                      const char *app,
-                      flows_t *flows,
+static sim_err_t load(const cli_plot_run_t *run, const char *app, flows_t *flows,
                       world_error_t *error)
 {
     static const char *const names[] = {"bytes", "slowdown", "app", "fct_ns"};
@@ -237,10 +233,7 @@ static void bins_by_size(const flows_t *flows, size_t run_count, bins_t *bins)
 }
 
 // Sets *first and *end to the range [*first, *end) of the flows of a bin.
-static void flows_of(const flows_t *flows,
-                     const bins_t *bins,
-                     size_t bin,
-                     size_t *first,
+static void flows_of(const flows_t *flows, const bins_t *bins, size_t bin, size_t *first,
                      size_t *end)
 {
     if (bins->by_rank) {
@@ -267,12 +260,8 @@ static cli_block_t block_of(size_t kind, size_t run)
 }
 
 // Prints the rows of a data block: the bin, then its percentiles.
-static void print_data(const cli_figure_t *figure,
-                       size_t kind,
-                       size_t run,
-                       const flows_t *flows,
-                       const bins_t *bins,
-                       double *most)
+static void print_data(const cli_figure_t *figure, size_t kind, size_t run, const flows_t *flows,
+                       const bins_t *bins, double *most)
 {
     uint64_t *const sorted = sim_alloc_array(flows->count + 1, sizeof(*sorted));
     cli_figure_block_begin(figure, block_of(kind, run));
@@ -294,11 +283,7 @@ static void print_data(const cli_figure_t *figure,
             slowdowns[p] = (double)sorted[position] / (double)SLOWDOWN_ONE;
             *most = slowdowns[p] > *most ? slowdowns[p] : *most;
         }
-        cli_figure_row(figure,
-                       "%.0f %.6g %.6g %.6g",
-                       (double)(b + 1),
-                       slowdowns[0],
-                       slowdowns[1],
+        cli_figure_row(figure, "%.0f %.6g %.6g %.6g", (double)(b + 1), slowdowns[0], slowdowns[1],
                        slowdowns[2]);
     }
     cli_figure_block_end(figure);
@@ -329,9 +314,7 @@ static uint64_t round_number(unsigned n)
     return number;
 }
 
-static void print_axes(const cli_figure_t *figure,
-                       const bins_t *bins,
-                       double most,
+static void print_axes(const cli_figure_t *figure, const bins_t *bins, double most,
                        size_t label_step)
 {
     char text[32];
@@ -363,38 +346,26 @@ static void print_axes(const cli_figure_t *figure,
 static char *title_of(const cli_plot_t *plot, size_t run, const flows_t *flows)
 {
     return flows->unfinished == 0 ? sim_strdup(plot->runs[run].name)
-                                  : sim_format("%s (%zu of %zu flows)",
-                                               plot->runs[run].name,
-                                               flows->count,
-                                               flows->count + flows->unfinished);
+                                  : sim_format("%s (%zu of %zu flows)", plot->runs[run].name,
+                                               flows->count, flows->count + flows->unfinished);
 }
 
 // Draws a percentile of a run; more: what gnuplot is told besides.
-static void draw_curve(const cli_figure_t *figure,
-                       cli_block_t block,
-                       size_t percentile,
-                       const char *more,
-                       const char *color,
-                       const char *title)
+static void draw_curve(const cli_figure_t *figure, cli_block_t block, size_t percentile,
+                       const char *more, const char *color, const char *title)
 {
     FILE *const script = figure->script;
     const cli_using_t use[] = {{1, 0}, {percentile + 2, 0}};
     fputc(' ', script);
     cli_figure_block_name(script, block);
-    fprintf(script,
-            " using 1:%zu with linespoints linewidth 2%s linecolor '%s' title ",
-            percentile + 2,
-            more,
-            color);
+    fprintf(script, " using 1:%zu with linespoints linewidth 2%s linecolor '%s' title ",
+            percentile + 2, more, color);
     cli_figure_quote(script, title);
     cli_figure_curve(figure, block, "linespoints", color, title, use, SIM_COUNT_OF(use));
 }
 
 // Draws one panel with the percentiles of one run.
-static void draw_one(const cli_figure_t *figure,
-                     const cli_plot_t *plot,
-                     size_t run,
-                     size_t k,
+static void draw_one(const cli_figure_t *figure, const cli_plot_t *plot, size_t run, size_t k,
                      const kind_t *kind)
 {
     FILE *const script = figure->script;
@@ -407,20 +378,14 @@ static void draw_one(const cli_figure_t *figure,
     fputs("plot", script);
     for (size_t p = 0; p < PERCENTILES; p++) {
         fputs(p > 0 ? "," : "", script);
-        draw_curve(figure,
-                   block_of(k, run),
-                   p,
-                   " pointtype 7 pointsize 0.5",
-                   cli_figure_color(p),
+        draw_curve(figure, block_of(k, run), p, " pointtype 7 pointsize 0.5", cli_figure_color(p),
                    percentiles[p].name);
     }
     cli_figure_panel_end(figure);
 }
 
 // Draws three panels side by side, one per percentile. The very first panel has the legend.
-static void draw_several(const cli_figure_t *figure,
-                         const cli_plot_t *plot,
-                         size_t k,
+static void draw_several(const cli_figure_t *figure, const cli_plot_t *plot, size_t k,
                          const kind_t *kind)
 {
     FILE *const script = figure->script;
@@ -446,9 +411,7 @@ static void draw_several(const cli_figure_t *figure,
             }
             char *const title = title_of(plot, r, &kind->flows[r]);
             char more[64];
-            (void)snprintf(more,
-                           sizeof(more),
-                           " dashtype %zu pointtype 7 pointsize 0.4",
+            (void)snprintf(more, sizeof(more), " dashtype %zu pointtype 7 pointsize 0.4",
                            r / CLI_PLOT_CURVES_MAX + 1);
             fputs(separator, script);
             draw_curve(figure, block_of(k, r), p, more, cli_figure_color(r), title);
@@ -483,12 +446,8 @@ static bool find_bins(const cli_plot_t *plot, const kind_t *kind, bins_t *bins)
 }
 
 // Draws the row of panels of one kind of traffic.
-static void draw_kind(const cli_plot_t *plot,
-                      size_t k,
-                      const kind_t *kind,
-                      const bins_t *bins,
-                      bool several,
-                      const cli_figure_t *figure)
+static void draw_kind(const cli_plot_t *plot, size_t k, const kind_t *kind, const bins_t *bins,
+                      bool several, const cli_figure_t *figure)
 {
     double most = 1;
     size_t run = 0;
@@ -507,29 +466,20 @@ static void draw_kind(const cli_plot_t *plot,
     }
 }
 
-static void print_layout(FILE *script,
-                         bool several,
-                         unsigned rows,
-                         unsigned legend,
+static void print_layout(FILE *script, bool several, unsigned rows, unsigned legend,
                          unsigned height)
 {
     if (several) {
         fprintf(script,
                 "set multiplot layout %u,3 margins 0.055,0.985,%.4g,%.4g spacing 0.045,%.4g\n",
-                rows,
-                95.0 / height,
-                1 - (legend + 30.0) / height,
-                rows > 1 ? 125.0 / height : 0.0);
+                rows, 95.0 / height, 1 - (legend + 30.0) / height, rows > 1 ? 125.0 / height : 0.0);
     } else if (rows > 1) {
         fprintf(script, "set multiplot layout %u,1\n", rows);
     }
 }
 
 // Draws one row of panels per kind of traffic that has enough flows.
-static void draw(const cli_plot_t *plot,
-                 const kind_t *kinds,
-                 size_t count,
-                 size_t few,
+static void draw(const cli_plot_t *plot, const kind_t *kinds, size_t count, size_t few,
                  cli_figure_t *figure)
 {
     bins_t bins[KINDS_MAX] = {{.count = 0}};
@@ -541,20 +491,14 @@ static void draw(const cli_plot_t *plot,
         same = k == 0 ? alike : same;
     }
     if (bins[0].count == bins[0].wanted && bins[0].count > 1) {
-        (void)snprintf(figure->note,
-                       sizeof(figure->note),
-                       "a point: %s%.3g %% of the flows",
-                       same ? "" : "about ",
-                       100.0 / (double)bins[0].count);
+        (void)snprintf(figure->note, sizeof(figure->note), "a point: %s%.3g %% of the flows",
+                       same ? "" : "about ", 100.0 / (double)bins[0].count);
     }
     if (few > 0) {
         const size_t used = strlen(figure->note);
-        (void)snprintf(figure->note + used,
-                       sizeof(figure->note) - used,
+        (void)snprintf(figure->note + used, sizeof(figure->note) - used,
                        "%sof %zu kind%s of traffic under %u flows",
-                       used > 0 ? "; left out: " : "left out: ",
-                       few,
-                       few == 1 ? "" : "s",
+                       used > 0 ? "; left out: " : "left out: ", few, few == 1 ? "" : "s",
                        BIN_FLOWS_MIN);
     }
     const bool several = runs > 1;
@@ -572,9 +516,7 @@ static void draw(const cli_plot_t *plot,
     if (several || rows > 1) {
         fputs("unset multiplot\n", figure->script);
     }
-    figure->what = sim_format("FCT slowdown by flow size, %zu run%s%s",
-                              runs,
-                              runs == 1 ? "" : "s",
+    figure->what = sim_format("FCT slowdown by flow size, %zu run%s%s", runs, runs == 1 ? "" : "s",
                               rows > 1 ? ", by traffic" : "");
 }
 
@@ -620,12 +562,9 @@ sim_err_t cli_plot_slowdown(const cli_plot_t *plot, cli_figure_t *figure, world_
         cli_figure_nothing(figure, "no flows.csv in %s", plot->runs[0].folder);
     } else {
         cli_figure_nothing(figure,
-                           "%zu finished flows%s%s in flows.csv of %s, expected at least %u",
-                           most,
-                           plot->app != NULL ? " of " : "",
-                           plot->app != NULL ? plot->app : "",
-                           plot->runs[0].folder,
-                           BIN_FLOWS_MIN);
+                           "%zu finished flows%s%s in flows.csv of %s, expected at least %u", most,
+                           plot->app != NULL ? " of " : "", plot->app != NULL ? plot->app : "",
+                           plot->runs[0].folder, BIN_FLOWS_MIN);
     }
     for (size_t k = 0; k < count; k++) {
         for (size_t r = 0; r < plot->run_count; r++) {

@@ -206,22 +206,16 @@ static double place_of(const table_t *table, const layout_t *layout, size_t row)
     return (double)place;
 }
 
-static void print_data(const cli_figure_t *figure,
-                       const table_t *table,
-                       const layout_t *layout,
-                       size_t first,
-                       size_t n)
+static void print_data(const cli_figure_t *figure, const table_t *table, const layout_t *layout,
+                       size_t first, size_t n)
 {
     cli_figure_block_begin(figure, (cli_block_t){"c", n, 0});
     for (size_t row = first; row * table->width < table->count; row++) {
         const char *const mean = cell(table, row, layout->y);
         const char *const half = cell(table, row, layout->y + 1);
         if (same_curve(table, layout, first, row) && mean[0] != '\0') {
-            cli_figure_row(figure,
-                           "%.9g %.15g %.15g",
-                           place_of(table, layout, row),
-                           strtod(mean, NULL),
-                           half[0] != '\0' ? strtod(half, NULL) : 0);
+            cli_figure_row(figure, "%.9g %.15g %.15g", place_of(table, layout, row),
+                           strtod(mean, NULL), half[0] != '\0' ? strtod(half, NULL) : 0);
         }
     }
     cli_figure_block_end(figure);
@@ -248,10 +242,7 @@ static void draw(const table_t *table, const layout_t *layout, cli_figure_t *fig
     const size_t curves = find_curves(table, layout, firsts);
     const size_t shown = curves < CLI_PLOT_CURVES_MAX ? curves : CLI_PLOT_CURVES_MAX;
     if (shown < curves) {
-        (void)snprintf(figure->note,
-                       sizeof(figure->note),
-                       "the first %zu of %zu curves",
-                       shown,
+        (void)snprintf(figure->note, sizeof(figure->note), "the first %zu of %zu curves", shown,
                        curves);
     }
     cli_figure_begin(figure, 640, 420);
@@ -282,27 +273,17 @@ static void draw(const table_t *table, const layout_t *layout, cli_figure_t *fig
         fprintf(script,
                 "%s $c%zu using 1:2:3 with yerrorlines linewidth 2 pointtype 7 pointsize 0.6 "
                 "linecolor '%s' title ",
-                i == 0 ? "plot" : ",",
-                i,
-                cli_figure_color(i));
+                i == 0 ? "plot" : ",", i, cli_figure_color(i));
         char *const title = title_of(table, layout, firsts[i]);
         static const cli_using_t use[] = {{1, 0}, {2, 0}, {3, 0}};
         cli_figure_quote(script, title);
-        cli_figure_curve(figure,
-                         (cli_block_t){"c", i, 0},
-                         "linespoints",
-                         cli_figure_color(i),
-                         title,
-                         use,
-                         SIM_COUNT_OF(use));
+        cli_figure_curve(figure, (cli_block_t){"c", i, 0}, "linespoints", cli_figure_color(i),
+                         title, use, SIM_COUNT_OF(use));
         sim_free(title);
     }
     cli_figure_panel_end(figure);
-    figure->what = sim_format("%s by %s, %zu curve%s",
-                              cell(table, 0, layout->y),
-                              cell(table, 0, layout->x),
-                              curves,
-                              sim_plural(curves));
+    figure->what = sim_format("%s by %s, %zu curve%s", cell(table, 0, layout->y),
+                              cell(table, 0, layout->x), curves, sim_plural(curves));
     sim_free(firsts);
 }
 
@@ -316,9 +297,8 @@ sim_err_t cli_plot_sweep(const cli_plot_t *plot, cli_figure_t *figure, world_err
     if (read && choose(plot, &table, &layout)) {
         draw(&table, &layout, figure);
     } else if (read) {
-        cli_figure_nothing(figure,
-                           "%s has no such parameter (--x) or column (--y); its header has them",
-                           path);
+        cli_figure_nothing(
+            figure, "%s has no such parameter (--x) or column (--y); its header has them", path);
     } else {
         cli_figure_nothing(figure, "%s is not the table of a sweep", path);
     }

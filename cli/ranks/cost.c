@@ -41,9 +41,7 @@ void cli_ranks_print_parts(const world_t *world, FILE *out)
     fprintf(out,
             "  parts     by %s: %" PRIu64 " of %" PRIu64 " links join ranks (%.1f %%); the busiest "
             "rank is expected to do %.2f times the mean\n",
-            world_parts_way_name(parts->way),
-            parts->cut_count,
-            parts->link_count,
+            world_parts_way_name(parts->way), parts->cut_count, parts->link_count,
             parts->link_count > 0 ? 100.0 * (double)parts->cut_count / (double)parts->link_count
                                   : 0.0,
             parts->busiest);
@@ -61,9 +59,7 @@ static void print_memory(const cli_ranks_costs_t *costs, FILE *out)
         }
     }
     world_text_t text;
-    fprintf(out,
-            "            rank %u took most memory, %s\n",
-            most,
+    fprintf(out, "            rank %u took most memory, %s\n", most,
             world_format_bytes(&text, bytes));
 }
 
@@ -85,12 +81,9 @@ void cli_ranks_report(const cli_ranks_costs_t *costs, const world_t *world, FILE
     fprintf(out,
             "  ranks     %u, %" PRIu64 " window%s in step (rank 0 began %" PRIu64
             " early), %" PRIu64 " message%s of %.1f bytes between ranks\n",
-            costs->count,
-            costs->count > 0 ? costs->ranks[0].sim.windows : 0,
+            costs->count, costs->count > 0 ? costs->ranks[0].sim.windows : 0,
             sim_plural(costs->count > 0 ? costs->ranks[0].sim.windows : 0),
-            costs->count > 0 ? costs->ranks[0].sim.early : 0,
-            messages,
-            sim_plural(messages),
+            costs->count > 0 ? costs->ranks[0].sim.early : 0, messages, sim_plural(messages),
             messages > 0 ? (double)bytes / (double)messages : 0.0);
     fprintf(out, "            waited for others");
     for (unsigned r = 0; r < costs->count; r++) {
@@ -103,11 +96,8 @@ void cli_ranks_report(const cli_ranks_costs_t *costs, const world_t *world, FILE
     fputc('\n', out);
     const double mean = costs->count > 0 ? (double)events / costs->count : 0.0;
     const double share = mean > 0 ? (double)costs->ranks[busiest].sim.events / mean : 1.0;
-    fprintf(out,
-            "            divided by %s; rank %u ran %.2f times the mean number of events%s\n",
-            world_parts_way_name(world->parts->way),
-            busiest,
-            share,
+    fprintf(out, "            divided by %s; rank %u ran %.2f times the mean number of events%s\n",
+            world_parts_way_name(world->parts->way), busiest, share,
             share > UNEVEN ? ": fewer ranks, or traffic spread over more hosts, would wait less"
                            : "");
     print_memory(costs, out);

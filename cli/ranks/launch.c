@@ -39,22 +39,16 @@ sim_err_t cli_ranks_wanted(const cli_args_t *args, unsigned *count, world_error_
     if (args->ranks[0] < '0' || args->ranks[0] > '9' || *end != '\0' || value < 1 ||
         value > SIM_RANKS_MAX) {
         world_shown_t shown;
-        return world_fail(error,
-                          SIM_ERR_RANGE,
-                          NULL,
+        return world_fail(error, SIM_ERR_RANGE, NULL,
                           "rocesim %s: --ranks is '%s', expected a whole number from 1 to %u",
-                          command,
-                          world_show(&shown, args->ranks),
-                          SIM_RANKS_MAX);
+                          command, world_show(&shown, args->ranks), SIM_RANKS_MAX);
     }
     char *const library = cli_ranks_library();
     const bool has_mpi = library != NULL;
     sim_free(library);
     *count = (unsigned)value;
     return has_mpi ? SIM_OK
-                   : world_fail(error,
-                                SIM_ERR_STATE,
-                                NULL,
+                   : world_fail(error, SIM_ERR_STATE, NULL,
                                 "rocesim %s: --ranks needs MPI, which this build has not; expected "
                                 "a build with libopenmpi-dev installed",
                                 command);
@@ -78,45 +72,18 @@ size_t cli_ranks_words(const cli_args_t *args, const char **words)
 }
 
 // The words before the number of ranks; `program` and the words of args come behind it.
-static const char **mpirun_arguments(const cli_args_t *args,
-                                     const char *number,
+static const char **mpirun_arguments(const cli_args_t *args, const char *number,
                                      const char *program)
 {
     static const char *const begin[] = {
-        "mpirun",
-        "--oversubscribe",
-        "--bind-to",
-        "none",
-        "--stdin",
-        "none",
+        "mpirun", "--oversubscribe", "--bind-to", "none", "--stdin", "none",
         // Shared memory alone; containers do not allow one process to read another's.
-        "--mca",
-        "btl",
-        "self,vader",
-        "--mca",
-        "btl_vader_single_copy_mechanism",
-        "none",
+        "--mca", "btl", "self,vader", "--mca", "btl_vader_single_copy_mechanism", "none",
         // Looking for all other ways to send takes half of the time in which ranks start.
-        "--mca",
-        "pml",
-        "ob1",
-        "--mca",
-        "osc",
-        "sm",
-        "--mca",
-        "coll",
-        "basic,libnbc,self,tuned",
+        "--mca", "pml", "ob1", "--mca", "osc", "sm", "--mca", "coll", "basic,libnbc,self,tuned",
         // A rank that waits lets others run: there may be fewer cores than ranks.
-        "--mca",
-        "mpi_yield_when_idle",
-        "1",
-        "-x",
-        STATUS_VARIABLE,
-        "-x",
-        SIGN_IN_VARIABLE,
-        "-x",
-        TERMINAL_VARIABLE,
-        "-n"};
+        "--mca", "mpi_yield_when_idle", "1", "-x", STATUS_VARIABLE, "-x", SIGN_IN_VARIABLE, "-x",
+        TERMINAL_VARIABLE, "-n"};
     const size_t begin_count = SIM_COUNT_OF(begin);
     const char **const line = sim_alloc_array(begin_count + (size_t)args->argc + 5, sizeof(*line));
     size_t count = 0;
@@ -210,11 +177,8 @@ static bool tells_death(const char *page, death_t *death)
     if (signal != NULL) {
         found.rank = (int)strtol(rank, NULL, 10);
         snprintf(found.machine, sizeof(found.machine), "%.*s", (int)strcspn(machine, " "), machine);
-        snprintf(found.how,
-                 sizeof(found.how),
-                 "was ended by signal %.*s",
-                 (int)strcspn(signal, ".\n"),
-                 signal);
+        snprintf(found.how, sizeof(found.how), "was ended by signal %.*s",
+                 (int)strcspn(signal, ".\n"), signal);
     } else if (status != NULL) {
         found.rank = (int)strtol(place, NULL, 10);
         snprintf(found.how, sizeof(found.how), "ended with status %ld", strtol(status, NULL, 10));
@@ -294,15 +258,12 @@ static int read_status(const char *file)
 }
 
 // Says how the ranks ended where they did not come to their end. status: mpirun's.
-static int report_end(const cli_args_t *args,
-                      int status,
-                      const death_t *death,
+static int report_end(const cli_args_t *args, int status, const death_t *death,
                       const cli_ranks_watch_t *watch)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) == COMMAND_NOT_FOUND) {
-        fprintf(stderr,
-                "rocesim: mpirun cannot be started, expected the package openmpi-bin to be "
-                "installed\n");
+        fprintf(stderr, "rocesim: mpirun cannot be started, expected the package openmpi-bin to be "
+                        "installed\n");
         return CLI_EXIT_BAD_INPUT;
     }
     const char *ended = "others";

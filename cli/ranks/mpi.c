@@ -119,12 +119,7 @@ static void receive_all(void *bytes, size_t size, int rank, int tag)
 {
     for (size_t at = 0; at < size; at += PIECE_BYTES) {
         const size_t piece = size - at < PIECE_BYTES ? size - at : PIECE_BYTES;
-        (void)MPI_Recv((char *)bytes + at,
-                       (int)piece,
-                       MPI_BYTE,
-                       rank,
-                       tag,
-                       MPI_COMM_WORLD,
+        (void)MPI_Recv((char *)bytes + at, (int)piece, MPI_BYTE, rank, tag, MPI_COMM_WORLD,
                        MPI_STATUS_IGNORE);
     }
 }
@@ -164,13 +159,8 @@ static void start_receive(cli_ranks_t *mpi, size_t i, sim_buffer_t *in)
 {
     const peer_t *const peer = &mpi->peers[i];
     in->count = 0;
-    (void)MPI_Irecv(sim_buffer_room(in, peer->most_in),
-                    (int)peer->most_in,
-                    MPI_BYTE,
-                    peer->rank,
-                    TAG_WINDOW,
-                    MPI_COMM_WORLD,
-                    &mpi->receives[i]);
+    (void)MPI_Irecv(sim_buffer_room(in, peer->most_in), (int)peer->most_in, MPI_BYTE, peer->rank,
+                    TAG_WINDOW, MPI_COMM_WORLD, &mpi->receives[i]);
 }
 
 static void start_send(cli_ranks_t *mpi, size_t i, sim_buffer_t *out, const sim_ranks_view_t *view)
@@ -179,23 +169,13 @@ static void start_send(cli_ranks_t *mpi, size_t i, sim_buffer_t *out, const sim_
     const head_t head = {out->count, *view};
     memcpy(out->bytes, &head, sizeof(head));
     const size_t first = least_of(out->count, peer->most_out);
-    (void)MPI_Isend(out->bytes,
-                    (int)first,
-                    MPI_BYTE,
-                    peer->rank,
-                    TAG_WINDOW,
-                    MPI_COMM_WORLD,
+    (void)MPI_Isend(out->bytes, (int)first, MPI_BYTE, peer->rank, TAG_WINDOW, MPI_COMM_WORLD,
                     &mpi->sends[2 * i]);
     mpi->sends[2 * i + 1] = MPI_REQUEST_NULL;
     SIM_CHECK(out->count - first <= PIECE_BYTES);
     if (out->count > first) {
-        (void)MPI_Isend(out->bytes + first,
-                        (int)(out->count - first),
-                        MPI_BYTE,
-                        peer->rank,
-                        TAG_REST,
-                        MPI_COMM_WORLD,
-                        &mpi->sends[2 * i + 1]);
+        (void)MPI_Isend(out->bytes + first, (int)(out->count - first), MPI_BYTE, peer->rank,
+                        TAG_REST, MPI_COMM_WORLD, &mpi->sends[2 * i + 1]);
     }
     peer->most_out = grown(peer->most_out, out->count);
 }
@@ -208,13 +188,8 @@ static void start_rest(cli_ranks_t *mpi, size_t i, sim_buffer_t *in, const head_
     in->count = first;
     mpi->receives[i] = MPI_REQUEST_NULL;
     if (head->total > first) {
-        (void)MPI_Irecv(sim_buffer_room(in, head->total - first),
-                        (int)(head->total - first),
-                        MPI_BYTE,
-                        peer->rank,
-                        TAG_REST,
-                        MPI_COMM_WORLD,
-                        &mpi->receives[i]);
+        (void)MPI_Irecv(sim_buffer_room(in, head->total - first), (int)(head->total - first),
+                        MPI_BYTE, peer->rank, TAG_REST, MPI_COMM_WORLD, &mpi->receives[i]);
     }
     in->count = head->total;
     peer->most_in = grown(peer->most_in, head->total);
@@ -236,12 +211,8 @@ static void wait_all(cli_ranks_t *mpi, size_t count, MPI_Request *requests)
 
 // Where every rank is a neighbour of all, the views that come with the buffers are those of all
 // ranks. Elsewhere the ranks agree at the same time.
-static void begin_exchange(void *ctx,
-                           const unsigned *others,
-                           size_t count,
-                           sim_buffer_t *out,
-                           sim_buffer_t *in,
-                           sim_ranks_view_t *view)
+static void begin_exchange(void *ctx, const unsigned *others, size_t count, sim_buffer_t *out,
+                           sim_buffer_t *in, sim_ranks_view_t *view)
 {
     cli_ranks_t *const mpi = ctx;
     if (mpi->peers == NULL) {
@@ -253,12 +224,7 @@ static void begin_exchange(void *ctx,
     mpi->agreed = *view;
     mpi->agreement = MPI_REQUEST_NULL;
     if (!mpi->complete) {
-        (void)MPI_Iallreduce(view,
-                             &mpi->agreed,
-                             1,
-                             mpi->view_type,
-                             mpi->agree,
-                             MPI_COMM_WORLD,
+        (void)MPI_Iallreduce(view, &mpi->agreed, 1, mpi->view_type, mpi->agree, MPI_COMM_WORLD,
                              &mpi->agreement);
     }
     for (size_t i = 0; i < count; i++) {
@@ -297,10 +263,7 @@ static void finish_exchange(void *ctx)
     *mpi->view = mpi->agreed;
 }
 
-static void collect(void *ctx,
-                    const void *bytes,
-                    size_t size,
-                    sim_ranks_take_fn take,
+static void collect(void *ctx, const void *bytes, size_t size, sim_ranks_take_fn take,
                     void *take_ctx)
 {
     const cli_ranks_t *const mpi = ctx;
@@ -381,9 +344,7 @@ char *cli_ranks_library(void)
 sim_err_t cli_ranks_join(cli_ranks_t **ranks, world_error_t *error)
 {
     *ranks = NULL;
-    return world_fail(error,
-                      SIM_ERR_STATE,
-                      NULL,
+    return world_fail(error, SIM_ERR_STATE, NULL,
                       "rocesim: %u processes run together, but this build has no MPI; expected a "
                       "build with libopenmpi-dev installed, or one process",
                       cli_ranks_processes());

@@ -30,8 +30,7 @@ void cli_ranks_leave(cli_ranks_t *ranks);
 
 // Reads the number of --ranks. SIM_ERR_RANGE: it is none from 1 to SIM_RANKS_MAX; SIM_ERR_STATE:
 // this build has no MPI.
-SIM_MUST_CHECK sim_err_t cli_ranks_wanted(const cli_args_t *args,
-                                          unsigned *count,
+SIM_MUST_CHECK sim_err_t cli_ranks_wanted(const cli_args_t *args, unsigned *count,
                                           world_error_t *error);
 // Copies the words of the command line behind the program, without those about ranks, and returns
 // their number. words has room for all.

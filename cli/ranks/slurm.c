@@ -77,10 +77,7 @@ void cli_ranks_print_slurm(const cli_args_t *args, unsigned count, const world_t
             "#SBATCH --signal=B:USR1@60\n"
             "# A minute before its time is over, the run ends with the results so far.\n"
             "cd",
-            count,
-            threads,
-            memory_mb / (double)threads + 1,
-            minutes + 1);
+            count, threads, memory_mb / (double)threads + 1, minutes + 1);
     put_word(folder, out);
     fprintf(out,
             " || exit 1\n"

@@ -8,10 +8,8 @@
 
 // Returns how long the next step may be after one of step_ps, which ended so. 0: nothing can happen
 // any more.
-static sim_time_t next_step_ps(const serve_conversation_t *conversation,
-                               sim_ended_t ended,
-                               sim_time_t step_ps,
-                               sim_time_t most_ps)
+static sim_time_t next_step_ps(const serve_conversation_t *conversation, sim_ended_t ended,
+                               sim_time_t step_ps, sim_time_t most_ps)
 {
     if (ended == SIM_ENDED_DONE) {
         // Nothing happens before the next transfer begins.
@@ -22,8 +20,7 @@ static sim_time_t next_step_ps(const serve_conversation_t *conversation,
     return step_ps < most_ps / 2 ? step_ps * 2 : most_ps;
 }
 
-static sim_time_t stop_of(const serve_conversation_t *conversation,
-                          sim_time_t until_ps,
+static sim_time_t stop_of(const serve_conversation_t *conversation, sim_time_t until_ps,
                           sim_time_t step_ps)
 {
     const sim_time_t left_ps = until_ps - conversation->now_ps;
@@ -31,8 +28,7 @@ static sim_time_t stop_of(const serve_conversation_t *conversation,
 }
 
 // Adds the times of completions that matter. Returns whether that is enough.
-static bool add_times(serve_conversation_t *conversation,
-                      const serve_ask_t *ask,
+static bool add_times(serve_conversation_t *conversation, const serve_ask_t *ask,
                       serve_found_t *found)
 {
     size_t count = 0;
@@ -48,8 +44,7 @@ static bool add_times(serve_conversation_t *conversation,
     return found->count >= ask->most;
 }
 
-void serve_look_ahead(serve_conversation_t *conversation,
-                      const serve_ask_t *ask,
+void serve_look_ahead(serve_conversation_t *conversation, const serve_ask_t *ask,
                       serve_found_t *found)
 {
     sim_time_t step_ps = SIM_PS_PER_US;
@@ -78,8 +73,7 @@ void serve_look_ahead(serve_conversation_t *conversation,
     found->clear_ps = step_ps == 0 ? SIM_TIME_NEVER : conversation->now_ps;
 }
 
-sim_ended_t serve_go_on(serve_conversation_t *conversation,
-                        sim_time_t until_ps,
+sim_ended_t serve_go_on(serve_conversation_t *conversation, sim_time_t until_ps,
                         sim_time_t slack_ps)
 {
     sim_time_t step_ps = slack_ps;
@@ -121,9 +115,7 @@ static sim_time_t farther(sim_time_t now_ps, sim_time_t until_ps)
     return until_ps + (more_ps < most_ps ? more_ps : most_ps);
 }
 
-bool serve_next(serve_conversation_t *conversation,
-                sim_time_t until_ps,
-                bool stays,
+bool serve_next(serve_conversation_t *conversation, sim_time_t until_ps, bool stays,
                 sim_ended_t *ended)
 {
     serve_found_t *const found = &conversation->found_ahead;

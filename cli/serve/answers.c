@@ -100,9 +100,7 @@ void serve_end(serve_conversation_t *conversation)
     conversation->answers++;
 }
 
-void serve_refuse(serve_conversation_t *conversation,
-                  const json_t *id,
-                  const char *code,
+void serve_refuse(serve_conversation_t *conversation, const json_t *id, const char *code,
                   const char *text)
 {
     if (conversation->refusal != NULL) {

@@ -131,8 +131,7 @@ static bool call_cancel(const call_t *call)
         serve_begin(call->conversation, call->id);
         serve_end(call->conversation);
     } else {
-        refuse(call,
-               "transfer",
+        refuse(call, "transfer",
                error == SIM_ERR_STATE ? "transfer: it has ended, or was cancelled before"
                                       : "transfer: there is no such transfer");
     }
@@ -251,8 +250,7 @@ static bool dispatch(const call_t *call)
             return calls[i].fn(call);
         }
     }
-    refuse(call,
-           "call",
+    refuse(call, "call",
            "call: expected hello, now, submit, advance, next_completion, cancel, estimate, mark, "
            "back or finish");
     return true;

@@ -130,9 +130,7 @@ static int open_listener(const char *where)
 }
 
 // Serves one client in this process, which is its own, and ends the process.
-static _Noreturn void serve_client(const cli_args_t *args,
-                                   const serve_limits_t *limits,
-                                   int client,
+static _Noreturn void serve_client(const cli_args_t *args, const serve_limits_t *limits, int client,
                                    unsigned number)
 {
     static const rlim_t core_none = 0;
@@ -191,12 +189,8 @@ static int check_scenario(const cli_args_t *args)
 {
     world_scenario_t *scenario = NULL;
     world_error_t error;
-    sim_err_t result = world_scenario_load(NULL,
-                                           args->operands[0],
-                                           args->overrides,
-                                           args->override_count,
-                                           &scenario,
-                                           &error);
+    sim_err_t result = world_scenario_load(NULL, args->operands[0], args->overrides,
+                                           args->override_count, &scenario, &error);
     if (result == SIM_OK) {
         result = world_scenario_for_session(scenario, &error);
     }

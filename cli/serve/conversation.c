@@ -63,9 +63,7 @@ static bool check_token(serve_conversation_t *conversation)
     }
     json_decref(call);
     if (differs != 0) {
-        serve_refuse(conversation,
-                     NULL,
-                     "token",
+        serve_refuse(conversation, NULL, "token",
                      "the first call was not hello with the server's token; the session ends");
         return false;
     }
@@ -122,22 +120,15 @@ static void put_results(serve_conversation_t *conversation, results_run_t *run)
 
 static sim_err_t load(const cli_args_t *args, world_scenario_t **scenario, world_error_t *error)
 {
-    sim_err_t result = world_scenario_load(NULL,
-                                           args->operands[0],
-                                           args->overrides,
-                                           args->override_count,
-                                           scenario,
-                                           error);
+    sim_err_t result = world_scenario_load(NULL, args->operands[0], args->overrides,
+                                           args->override_count, scenario, error);
     if (result == SIM_OK) {
         result = world_scenario_for_session(*scenario, error);
     }
     return result;
 }
 
-int serve_conversation(const cli_args_t *args,
-                       const serve_limits_t *limits,
-                       int in,
-                       int out,
+int serve_conversation(const cli_args_t *args, const serve_limits_t *limits, int in, int out,
                        const char *folder)
 {
     serve_conversation_t conversation = {

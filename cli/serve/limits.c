@@ -31,32 +31,22 @@ static volatile sig_atomic_t passes_to;
 
 // -- options
 
-static sim_err_t read_one(const char *option,
-                          const char *text,
-                          sim_err_t (*parse)(const char *text,
-                                             uint64_t *value,
+static sim_err_t read_one(const char *option, const char *text,
+                          sim_err_t (*parse)(const char *text, uint64_t *value,
                                              sim_message_t *message),
-                          uint64_t *value,
-                          world_error_t *error)
+                          uint64_t *value, world_error_t *error)
 {
     sim_message_t message = {.text = ""};
     if (text == NULL) {
         return SIM_OK;
     }
     if (parse(text, value, &message) != SIM_OK) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          NULL,
-                          "rocesim serve: %s: %s",
-                          option,
+        return world_fail(error, SIM_ERR_INVALID, NULL, "rocesim serve: %s: %s", option,
                           message.text);
     }
     if (*value == 0) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          NULL,
-                          "rocesim serve: %s: 0 lets no client do anything, expected more",
-                          option);
+        return world_fail(error, SIM_ERR_INVALID, NULL,
+                          "rocesim serve: %s: 0 lets no client do anything, expected more", option);
     }
     return SIM_OK;
 }
@@ -75,9 +65,7 @@ static sim_err_t read_token(const char *file_name, char **token, world_error_t *
     text[strcspn(text, "\r\n")] = '\0';
     if (text[0] == '\0') {
         sim_free(text);
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          NULL,
+        return world_fail(error, SIM_ERR_INVALID, NULL,
                           "rocesim serve: --token %s: the first line is empty, expected a token",
                           file_name);
     }
@@ -103,11 +91,8 @@ sim_err_t serve_limits_read(const cli_args_t *args, serve_limits_t *limits, worl
         result = read_one("--clients", args->clients, sim_parse_count, &limits->clients, error);
     }
     if (result == SIM_OK) {
-        result = read_one("--client-memory",
-                          args->client_memory,
-                          sim_parse_bytes,
-                          &limits->memory_bytes,
-                          error);
+        result = read_one("--client-memory", args->client_memory, sim_parse_bytes,
+                          &limits->memory_bytes, error);
     }
     if (result == SIM_OK) {
         result = read_one("--call-time", args->call_time, parse_time, &call_ps, error);

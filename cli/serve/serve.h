@@ -41,8 +41,7 @@ typedef struct serve_limits {
 
 // Reads the limits from the options. SIM_ERR_INVALID: one is wrong; error says which. Free them
 // with serve_limits_fini, also after an error.
-SIM_MUST_CHECK sim_err_t serve_limits_read(const cli_args_t *args,
-                                           serve_limits_t *limits,
+SIM_MUST_CHECK sim_err_t serve_limits_read(const cli_args_t *args, serve_limits_t *limits,
                                            world_error_t *error);
 void serve_limits_fini(serve_limits_t *limits);
 // Lets SIGTERM and SIGINT end the session that this process holds, and the one of a child that has
@@ -134,10 +133,7 @@ typedef struct serve_conversation {
 } serve_conversation_t;
 
 // Serves one client until it finishes or goes. Returns the exit status.
-int serve_conversation(const cli_args_t *args,
-                       const serve_limits_t *limits,
-                       int in,
-                       int out,
+int serve_conversation(const cli_args_t *args, const serve_limits_t *limits, int in, int out,
                        const char *folder);
 
 // -- calls.c
@@ -161,18 +157,12 @@ sim_ended_t serve_step(serve_conversation_t *conversation, sim_time_t stop_ps);
 bool serve_submit(const serve_call_t *call);
 // Submits what an object describes; sets its number and its start. Returns false after having
 // refused it.
-bool serve_submit_one(const serve_call_t *call,
-                      const json_t *object,
-                      uint64_t *number,
+bool serve_submit_one(const serve_call_t *call, const json_t *object, uint64_t *number,
                       sim_time_t *at_ps);
 // Reads a number from 0 to `most`, or takes the one that is used where the argument is missing
 // (NULL: it must not be). Returns false after having refused the call.
-bool serve_take_number(const serve_call_t *call,
-                       const json_t *object,
-                       const char *name,
-                       uint64_t most,
-                       const uint64_t *missing,
-                       uint64_t *number);
+bool serve_take_number(const serve_call_t *call, const json_t *object, const char *name,
+                       uint64_t most, const uint64_t *missing, uint64_t *number);
 
 // -- ahead.c
 
@@ -185,18 +175,14 @@ typedef struct serve_ask {
 
 // Runs on, by longer and longer steps, until enough transfers have ended or nothing can happen any
 // more. It is called on a copy of the session.
-void serve_look_ahead(serve_conversation_t *conversation,
-                      const serve_ask_t *ask,
+void serve_look_ahead(serve_conversation_t *conversation, const serve_ask_t *ask,
                       serve_found_t *found);
 // Runs up to 1 ps after the next completion, or to until_ps; with `stays` it does not move if none
 // comes. Returns false if the system gives no copy.
-bool serve_next(serve_conversation_t *conversation,
-                sim_time_t until_ps,
-                bool stays,
+bool serve_next(serve_conversation_t *conversation, sim_time_t until_ps, bool stays,
                 sim_ended_t *ended);
 // Runs on by steps of slack_ps until something has ended or nothing can happen any more.
-sim_ended_t serve_go_on(serve_conversation_t *conversation,
-                        sim_time_t until_ps,
+sim_ended_t serve_go_on(serve_conversation_t *conversation, sim_time_t until_ps,
                         sim_time_t slack_ps);
 // Forgets what was found out ahead, since the client has changed the session.
 void serve_changed(serve_conversation_t *conversation);
@@ -212,9 +198,7 @@ void serve_field_raw(serve_conversation_t *conversation, const char *name, const
 void serve_put_number(serve_conversation_t *conversation, uint64_t number);
 void serve_end(serve_conversation_t *conversation);
 // Puts a whole answer with "ok": false; id may be NULL.
-void serve_refuse(serve_conversation_t *conversation,
-                  const json_t *id,
-                  const char *code,
+void serve_refuse(serve_conversation_t *conversation, const json_t *id, const char *code,
                   const char *text);
 // Puts an answer with the time and everything that has ended since the last one.
 void serve_answer_progress(serve_conversation_t *conversation, const json_t *id, sim_ended_t ended);
@@ -231,8 +215,6 @@ void serve_back(serve_conversation_t *conversation);
 // to no end.
 bool serve_try(serve_conversation_t *conversation,
                void (*fn)(serve_conversation_t *conversation, const void *ctx, void *result),
-               const void *ctx,
-               void *result,
-               size_t size);
+               const void *ctx, void *result, size_t size);
 
 #endif // CLI_SERVE_SERVE_H

@@ -69,8 +69,7 @@ static void restore_files(const kept_files_t *files)
         const kept_file_t *const file = &files->items[i];
         SIM_CHECKF(ftruncate(file->descriptor, file->size) == 0 &&
                        lseek(file->descriptor, file->offset, SEEK_SET) == file->offset,
-                   "a file of the session's results cannot be cut: %s",
-                   strerror(errno));
+                   "a file of the session's results cannot be cut: %s", strerror(errno));
     }
 }
 
@@ -175,17 +174,14 @@ void serve_back(serve_conversation_t *conversation)
 {
     serve_lines_t *const lines = &conversation->lines;
     serve_flush(lines);
-    (void)write_all(conversation->handover,
-                    lines->input + lines->taken,
+    (void)write_all(conversation->handover, lines->input + lines->taken,
                     lines->input_count - lines->taken);
     _exit(EXIT_BACK);
 }
 
 bool serve_try(serve_conversation_t *conversation,
                void (*fn)(serve_conversation_t *conversation, const void *ctx, void *result),
-               const void *ctx,
-               void *result,
-               size_t size)
+               const void *ctx, void *result, size_t size)
 {
     int ends[2];
     serve_flush(&conversation->lines);

@@ -10,12 +10,8 @@
 
 // -- arguments
 
-bool serve_take_number(const serve_call_t *call,
-                       const json_t *object,
-                       const char *name,
-                       uint64_t most,
-                       const uint64_t *missing,
-                       uint64_t *number)
+bool serve_take_number(const serve_call_t *call, const json_t *object, const char *name,
+                       uint64_t most, const uint64_t *missing, uint64_t *number)
 {
     const json_t *const value = json_object_get(object, name);
     if (value == NULL && missing != NULL) {
@@ -46,9 +42,7 @@ static bool take_flag(const serve_call_t *call, const json_t *object, const char
     return false;
 }
 
-static bool take_interface(const serve_call_t *call,
-                           const json_t *object,
-                           const char *name,
+static bool take_interface(const serve_call_t *call, const json_t *object, const char *name,
                            uint32_t *interface)
 {
     const world_t *const world = call->conversation->world;
@@ -105,11 +99,8 @@ static bool take_verb(const serve_call_t *call, const json_t *object, app_sessio
 }
 
 // Refuses an object with a member that no name in the list is.
-static bool check_members(const serve_call_t *call,
-                          const json_t *object,
-                          const char *what,
-                          const char *const *known,
-                          size_t count)
+static bool check_members(const serve_call_t *call, const json_t *object, const char *what,
+                          const char *const *known, size_t count)
 {
     const char *name;
     json_t *value;
@@ -129,21 +120,11 @@ static bool check_members(const serve_call_t *call,
     return true;
 }
 
-static bool take_request(const serve_call_t *call,
-                         const json_t *object,
+static bool take_request(const serve_call_t *call, const json_t *object,
                          app_session_request_t *request)
 {
-    static const char *const known[] = {"call",
-                                        "id",
-                                        "src",
-                                        "dst",
-                                        "bytes",
-                                        "at",
-                                        "verb",
-                                        "priority",
-                                        "source_port",
-                                        "reuse",
-                                        "tag"};
+    static const char *const known[] = {"call", "id",       "src",         "dst",   "bytes", "at",
+                                        "verb", "priority", "source_port", "reuse", "tag"};
     static const uint64_t as_the_nic = SIM_AUTO;
     static const uint64_t no_port = 0;
     uint64_t port = 0;
@@ -177,9 +158,7 @@ static const char *program_of(const json_t *object)
 }
 
 // Makes the program that the object describes. Returns NULL after having refused it.
-static app_t *make_program(const serve_call_t *call,
-                           const json_t *object,
-                           const char *kind,
+static app_t *make_program(const serve_call_t *call, const json_t *object, const char *kind,
                            sim_time_t at_ps)
 {
     serve_conversation_t *const conversation = call->conversation;
@@ -187,24 +166,16 @@ static app_t *make_program(const serve_call_t *call,
     app_t *app = NULL;
     world_error_t error = {.text = ""};
     if (!json_is_object(attributes)) {
-        char *const text =
-            sim_format("%s: expected an object with attributes of `rocesim params traffic.%s`",
-                       kind,
-                       kind);
+        char *const text = sim_format(
+            "%s: expected an object with attributes of `rocesim params traffic.%s`", kind, kind);
         serve_call_refuse(call, "argument", text);
         sim_free(text);
         return NULL;
     }
     char *const inner = json_dumps(attributes, JSON_COMPACT);
     char *const text = sim_format("{\"%s\":%s}", kind, inner);
-    if (world_submit(conversation->world,
-                     conversation->scenario,
-                     "submit",
-                     text,
-                     strlen(text),
-                     at_ps,
-                     &app,
-                     &error) != SIM_OK) {
+    if (world_submit(conversation->world, conversation->scenario, "submit", text, strlen(text),
+                     at_ps, &app, &error) != SIM_OK) {
         serve_call_refuse(call, "transfer", error.text);
         app = NULL;
     }
@@ -213,11 +184,8 @@ static app_t *make_program(const serve_call_t *call,
     return app;
 }
 
-static bool submit_program(const serve_call_t *call,
-                           const json_t *object,
-                           const char *kind,
-                           uint64_t *number,
-                           sim_time_t *at_ps)
+static bool submit_program(const serve_call_t *call, const json_t *object, const char *kind,
+                           uint64_t *number, sim_time_t *at_ps)
 {
     const char *const known[] = {"call", "id", kind, "at", "per_rank", "tag"};
     serve_conversation_t *const conversation = call->conversation;
@@ -241,9 +209,7 @@ static bool submit_program(const serve_call_t *call,
 
 // -- submit
 
-bool serve_submit_one(const serve_call_t *call,
-                      const json_t *object,
-                      uint64_t *number,
+bool serve_submit_one(const serve_call_t *call, const json_t *object, uint64_t *number,
                       sim_time_t *at_ps)
 {
     serve_conversation_t *const conversation = call->conversation;
@@ -277,8 +243,7 @@ static bool submit_list(const serve_call_t *call, const json_t *list)
     serve_conversation_t *const conversation = call->conversation;
     const uint64_t first = conversation->tag_count;
     if (!json_is_array(list) || count > SUBMIT_MAX) {
-        serve_call_refuse(call,
-                          "argument",
+        serve_call_refuse(call, "argument",
                           "transfers: expected a list of at most 100000 transfers");
         return false;
     }

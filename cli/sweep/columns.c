@@ -67,38 +67,25 @@ static const json_t *fields_of_element(const place_t *place, const json_t *eleme
     return json_object_get(json_object_get(place->fields, "items"), "properties");
 }
 
-static sim_err_t refuse(const world_tree_t *item,
-                        size_t end,
-                        const char *name,
-                        const char *const *names,
-                        size_t count,
-                        world_error_t *error)
+static sim_err_t refuse(const world_tree_t *item, size_t end, const char *name,
+                        const char *const *names, size_t count, world_error_t *error)
 {
-    const sim_err_t result = world_fail(error,
-                                        SIM_ERR_INVALID,
-                                        &item->place,
-                                        "column '%s': summary.json has no '%.*s'",
-                                        item->text,
-                                        (int)end,
-                                        item->text);
+    const sim_err_t result =
+        world_fail(error, SIM_ERR_INVALID, &item->place, "column '%s': summary.json has no '%.*s'",
+                   item->text, (int)end, item->text);
     (void)world_error_add_nearest(error, name, names, count);
     world_error_add_names(error, names, count, "docs/formats/outputs.md");
     return result;
 }
 
 // Follows "[ELEMENT]" and moves *path behind it.
-static sim_err_t follow_element(const world_tree_t *item,
-                                place_t *place,
-                                const char **path,
+static sim_err_t follow_element(const world_tree_t *item, place_t *place, const char **path,
                                 world_error_t *error)
 {
     const size_t size = strcspn(*path, "]");
     if ((*path)[size] != ']') {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &item->place,
-                          "column '%s' has no ']', expected one behind the '['",
-                          item->text);
+        return world_fail(error, SIM_ERR_INVALID, &item->place,
+                          "column '%s' has no ']', expected one behind the '['", item->text);
     }
     char *const bracket = sim_format("%.*s]", (int)size, *path);
     const json_t *const element = results_json_at(place->value, bracket);
@@ -121,9 +108,7 @@ static sim_err_t follow_element(const world_tree_t *item,
 }
 
 // Follows a member's name and moves *path behind it.
-static sim_err_t follow_member(const world_tree_t *item,
-                               place_t *place,
-                               const char **path,
+static sim_err_t follow_member(const world_tree_t *item, place_t *place, const char **path,
                                world_error_t *error)
 {
     const size_t size = strcspn(*path, ".[");
@@ -150,9 +135,7 @@ static sim_err_t follow_member(const world_tree_t *item,
 }
 
 // Follows the name of a part of NICs, whose entry in the schema is the list of its fields.
-static sim_err_t follow_part(const world_tree_t *item,
-                             place_t *place,
-                             const char **path,
+static sim_err_t follow_part(const world_tree_t *item, place_t *place, const char **path,
                              world_error_t *error)
 {
     char *const name = sim_format("%.*s", (int)strcspn(*path, "."), *path);
@@ -164,9 +147,7 @@ static sim_err_t follow_part(const world_tree_t *item,
 }
 
 // Checks a column against the schema and the summary of a run that has just begun (NULL: none).
-static sim_err_t check(const world_tree_t *item,
-                       const json_t *schema,
-                       const json_t *summary,
+static sim_err_t check(const world_tree_t *item, const json_t *schema, const json_t *summary,
                        world_error_t *error)
 {
     static const char parts[] = "nics[*].";
@@ -188,10 +169,7 @@ static sim_err_t check(const world_tree_t *item,
         path += *path == '.';
     }
     if (result == SIM_OK && place.value != NULL && !json_is_number(place.value)) {
-        result = world_fail(error,
-                            SIM_ERR_INVALID,
-                            &item->place,
-                            "column '%s' is no number",
+        result = world_fail(error, SIM_ERR_INVALID, &item->place, "column '%s' is no number",
                             item->text);
         size_t count = 0;
         const char **const names = keys_of(place.value, &count);
@@ -205,8 +183,7 @@ static sim_err_t check(const world_tree_t *item,
     return result;
 }
 
-sim_err_t cli_sweep_check_columns(const world_tree_t *list,
-                                  const json_t *summary,
+sim_err_t cli_sweep_check_columns(const world_tree_t *list, const json_t *summary,
                                   world_error_t *error)
 {
     world_registry_t *const registry = world_registry_create();

@@ -105,15 +105,11 @@ static sim_err_t begin_folder(const cli_sweep_t *sweep, const char *text, world_
     if (world_read_file(path, PLAN_BYTES_MAX, &before, &size, &ignored) == SIM_OK) {
         if (strcmp(before, text) != 0) {
             result =
-                world_fail(error,
-                           SIM_ERR_EXISTS,
-                           &place,
+                world_fail(error, SIM_ERR_EXISTS, &place,
                            "holds another sweep (its jobs.txt differs), expected a new folder");
         }
     } else if (!is_empty(sweep->folder)) {
-        result = world_fail(error,
-                            SIM_ERR_EXISTS,
-                            &place,
+        result = world_fail(error, SIM_ERR_EXISTS, &place,
                             "holds something and no sweep, expected a new or empty folder");
     } else {
         result = write_plan(path, text, error);
@@ -171,9 +167,7 @@ static void print_slurm(const cli_sweep_t *sweep, FILE *out)
             "#SBATCH --output=/dev/null\n"
             "cd '%s' || exit 1\n"
             "sed -n \"${SLURM_ARRAY_TASK_ID}p\" <<'ROCESIM_JOBS' | bash\n",
-            sweep->run_count,
-            sweep->ranks,
-            folder);
+            sweep->run_count, sweep->ranks, folder);
     print_jobs(sweep, out);
     fprintf(out, "ROCESIM_JOBS\n");
 }
@@ -201,14 +195,8 @@ static int work(const cli_args_t *args, cli_sweep_t *sweep, unsigned jobs)
         return cli_report_failure(&error, CLI_EXIT_FAILED);
     }
     printf("%zu point%s, %zu run%s (%zu were there), %zu failed: %s/points.csv, %s/runs.csv\n",
-           sweep->point_count,
-           sim_plural(sweep->point_count),
-           sweep->run_count,
-           sim_plural(sweep->run_count),
-           done,
-           failed,
-           sweep->folder,
-           sweep->folder);
+           sweep->point_count, sim_plural(sweep->point_count), sweep->run_count,
+           sim_plural(sweep->run_count), done, failed, sweep->folder, sweep->folder);
     return failed > 0 ? CLI_EXIT_FAILED : CLI_EXIT_DONE;
 }
 
@@ -219,12 +207,8 @@ static sim_err_t take_jobs(const cli_args_t *args, unsigned *jobs, world_error_t
     if (args->jobs != NULL && (sim_parse_count(args->jobs, &number, &message) != SIM_OK ||
                                number == 0 || number > JOBS_MAX)) {
         world_shown_t shown;
-        return world_fail(error,
-                          SIM_ERR_RANGE,
-                          NULL,
-                          "rocesim sweep: -j is '%s', expected 1 to %u",
-                          world_show(&shown, args->jobs),
-                          JOBS_MAX);
+        return world_fail(error, SIM_ERR_RANGE, NULL, "rocesim sweep: -j is '%s', expected 1 to %u",
+                          world_show(&shown, args->jobs), JOBS_MAX);
     }
     *jobs = (unsigned)number;
     return SIM_OK;
@@ -242,9 +226,7 @@ int cli_command_sweep(const cli_args_t *args)
         result = cli_ranks_wanted(args, &ranks, &error);
     }
     if (result == SIM_OK && args->folder == NULL) {
-        result = world_fail(&error,
-                            SIM_ERR_INVALID,
-                            NULL,
+        result = world_fail(&error, SIM_ERR_INVALID, NULL,
                             "rocesim sweep: no -o, expected a folder for the runs");
     }
     if (result == SIM_OK) {

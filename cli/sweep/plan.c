@@ -32,16 +32,10 @@ static const world_tree_t *value_of(const world_tree_t *map, const char *key)
 static sim_err_t check_keys(const world_tree_t *root, world_error_t *error)
 {
     if (root->kind != WORLD_TREE_MAP) {
-        return world_tree_fail(root,
-                               "the sweep",
-                               "a mapping with 'scenario' and 'grid' or 'points'",
-                               error);
+        return world_tree_fail(root, "the sweep",
+                               "a mapping with 'scenario' and 'grid' or 'points'", error);
     }
-    return world_tree_check_keys(root,
-                                 "a sweep",
-                                 keys,
-                                 SIM_COUNT_OF(keys),
-                                 "docs/formats/sweep.md",
+    return world_tree_check_keys(root, "a sweep", keys, SIM_COUNT_OF(keys), "docs/formats/sweep.md",
                                  error);
 }
 
@@ -49,9 +43,7 @@ static sim_err_t take_scenario(cli_sweep_t *sweep, const world_tree_t *root, wor
 {
     const world_tree_t *const value = value_of(root, "scenario");
     if (value == NULL || value->kind != WORLD_TREE_SCALAR) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          value == NULL ? &root->place : &value->place,
+        return world_fail(error, SIM_ERR_INVALID, value == NULL ? &root->place : &value->place,
                           "no scenario, expected the name of its file: 'scenario: base.yaml'");
     }
     const char *const slash = strrchr(sweep->file_name, '/');
@@ -103,19 +95,13 @@ static cli_sweep_point_t *add_point(cli_sweep_t *sweep)
 
 static sim_err_t too_many(const world_tree_t *tree, world_error_t *error)
 {
-    return world_fail(error,
-                      SIM_ERR_RANGE,
-                      &tree->place,
-                      "more than %u runs, expected fewer",
+    return world_fail(error, SIM_ERR_RANGE, &tree->place, "more than %u runs, expected fewer",
                       RUNS_MAX);
 }
 
 // Gives a point its value of parameter i.
-static sim_err_t set_value(const cli_sweep_t *sweep,
-                           cli_sweep_point_t *point,
-                           size_t i,
-                           const world_tree_t *value,
-                           world_error_t *error)
+static sim_err_t set_value(const cli_sweep_t *sweep, cli_sweep_point_t *point, size_t i,
+                           const world_tree_t *value, world_error_t *error)
 {
     point->values[i] = world_value_text(value, sweep->parameters[i], error);
     point->places[i] = &value->place;
@@ -173,9 +159,7 @@ static sim_err_t take_points(cli_sweep_t *sweep, const world_tree_t *list, world
     for (size_t p = 0; p < list->count; p++) {
         const world_tree_t *const map = list->entries[p].value;
         if (map->kind != WORLD_TREE_MAP || map->count != first->count) {
-            return world_tree_fail(map,
-                                   "a point",
-                                   "a mapping with the same keys as the first",
+            return world_tree_fail(map, "a point", "a mapping with the same keys as the first",
                                    error);
         }
         cli_sweep_point_t *const point = add_point(sweep);
@@ -214,9 +198,7 @@ static sim_err_t take_seeds(cli_sweep_t *sweep, const world_tree_t *value, world
         if (item->kind != WORLD_TREE_SCALAR || item->is_null ||
             sim_parse_count(item->text, &number, &message) != SIM_OK ||
             (!list && (number == 0 || number > SEEDS_MAX))) {
-            return world_tree_fail(item,
-                                   "seeds",
-                                   "how many (1 to 10000) or a list of numbers",
+            return world_tree_fail(item, "seeds", "how many (1 to 10000) or a list of numbers",
                                    error);
         }
         for (uint64_t seed = 1; !list && seed <= number; seed++) {
@@ -238,10 +220,8 @@ static void add_column(cli_sweep_t *sweep, const char *path)
 // Adds the columns of a sweep that names none: fields of summary.json that their rows mark as such.
 static void add_usual_columns(cli_sweep_t *sweep)
 {
-    static const results_section_t sections[] = {RESULTS_SECTION_FLOWS,
-                                                 RESULTS_SECTION_RATES,
-                                                 RESULTS_SECTION_TIMES,
-                                                 RESULTS_SECTION_NETWORK,
+    static const results_section_t sections[] = {RESULTS_SECTION_FLOWS, RESULTS_SECTION_RATES,
+                                                 RESULTS_SECTION_TIMES, RESULTS_SECTION_NETWORK,
                                                  RESULTS_SECTION_HEAD};
     size_t count = 0;
     results_summary_field_t *const fields = results_summary_fields(&count);
@@ -268,10 +248,8 @@ static sim_err_t take_columns(cli_sweep_t *sweep, const world_tree_t *list, worl
         const world_tree_t *const item = list->entries[i].value;
         if (item->kind != WORLD_TREE_SCALAR || item->is_null ||
             strncmp(item->text, "wall_", 5) == 0) {
-            return world_tree_fail(item,
-                                   "a column",
-                                   "a path in summary.json that is no wall_ value",
-                                   error);
+            return world_tree_fail(item, "a column",
+                                   "a path in summary.json that is no wall_ value", error);
         }
         add_column(sweep, item->text);
     }
@@ -310,9 +288,7 @@ typedef struct building {
 } building_t;
 
 // Builds a point. Missing files, patterns without a match and unknown columns show only here.
-static void build(const cli_sweep_t *sweep,
-                  const world_scenario_t *scenario,
-                  bool first,
+static void build(const cli_sweep_t *sweep, const world_scenario_t *scenario, bool first,
                   building_t *building)
 {
     world_error_t error;
@@ -322,8 +298,7 @@ static void build(const cli_sweep_t *sweep,
     }
     building->columns_good =
         sweep->column_list == NULL ||
-        cli_sweep_check_columns(sweep->column_list,
-                                summary,
+        cli_sweep_check_columns(sweep->column_list, summary,
                                 building->built ? &error : &building->lack) == SIM_OK;
     building->built = true;
     building->tries++;
@@ -331,9 +306,7 @@ static void build(const cli_sweep_t *sweep,
 }
 
 // Loads a point's scenario, and builds it where that tells something new.
-static sim_err_t check_point(const cli_sweep_t *sweep,
-                             size_t point,
-                             building_t *building,
+static sim_err_t check_point(const cli_sweep_t *sweep, size_t point, building_t *building,
                              world_error_t *error)
 {
     const size_t count = sweep->setting_count + sweep->parameter_count;
@@ -387,11 +360,8 @@ static sim_err_t check_points(const cli_sweep_t *sweep, world_error_t *error)
     return result;
 }
 
-sim_err_t cli_sweep_load(const char *file_name,
-                         const char *folder,
-                         unsigned ranks,
-                         cli_sweep_t *sweep,
-                         world_error_t *error)
+sim_err_t cli_sweep_load(const char *file_name, const char *folder, unsigned ranks,
+                         cli_sweep_t *sweep, world_error_t *error)
 {
     *sweep = (cli_sweep_t){.file_name = file_name, .folder = folder, .ranks = ranks};
     sweep->document = world_document_create();
@@ -411,9 +381,7 @@ sim_err_t cli_sweep_load(const char *file_name,
     const bool seeds_alone =
         result == SIM_OK && grid == NULL && points == NULL && value_of(root, "seeds") != NULL;
     if (result == SIM_OK && (grid != NULL) == (points != NULL) && !seeds_alone) {
-        result = world_fail(error,
-                            SIM_ERR_INVALID,
-                            &root->place,
+        result = world_fail(error, SIM_ERR_INVALID, &root->place,
                             "%s, expected %s: 'grid: {nic.congestion-control: [dcqcn, hpcc]}'",
                             grid != NULL ? "both grid and points" : "neither grid nor points",
                             grid != NULL ? "one of them" : "one of them, or seeds");

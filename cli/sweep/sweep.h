@@ -58,11 +58,8 @@ typedef struct cli_sweep {
 
 // Reads a sweep, checks each point as a scenario, and checks that at least one point can be built.
 // Call cli_sweep_fini afterwards, also on error.
-SIM_MUST_CHECK sim_err_t cli_sweep_load(const char *file_name,
-                                        const char *folder,
-                                        unsigned ranks,
-                                        cli_sweep_t *sweep,
-                                        world_error_t *error);
+SIM_MUST_CHECK sim_err_t cli_sweep_load(const char *file_name, const char *folder, unsigned ranks,
+                                        cli_sweep_t *sweep, world_error_t *error);
 void cli_sweep_fini(cli_sweep_t *sweep);
 
 // Returns the arguments of a run's process, ended by NULL. Free with cli_sweep_arguments_free.
@@ -81,8 +78,7 @@ size_t cli_sweep_work(cli_sweep_t *sweep, unsigned jobs, bool quiet, bool *inter
 
 // Fails at the first column of the list (scalars) that is neither a number of summary.json nor one
 // that comparisons tell. summary: of a run that has just begun; NULL: none.
-SIM_MUST_CHECK sim_err_t cli_sweep_check_columns(const world_tree_t *list,
-                                                 const json_t *summary,
+SIM_MUST_CHECK sim_err_t cli_sweep_check_columns(const world_tree_t *list, const json_t *summary,
                                                  world_error_t *error);
 
 // Builds the scenario and returns the summary that a run of it has before its first event; NULL
@@ -90,8 +86,7 @@ SIM_MUST_CHECK sim_err_t cli_sweep_check_columns(const world_tree_t *list,
 json_t *cli_sweep_begun_summary(const world_scenario_t *scenario, world_error_t *error);
 
 // Fails if the file (root) has a point, seed or column twice, or a parameter that is the seed.
-SIM_MUST_CHECK sim_err_t cli_sweep_check_twins(const cli_sweep_t *sweep,
-                                               const world_tree_t *root,
+SIM_MUST_CHECK sim_err_t cli_sweep_check_twins(const cli_sweep_t *sweep, const world_tree_t *root,
                                                world_error_t *error);
 
 // Prints a line for each column that has no number in any run, with the names that exist.

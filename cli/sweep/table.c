@@ -122,8 +122,7 @@ static void write_points(const cli_sweep_t *sweep, results_file_t *file)
 }
 
 // Writes a table to a temporary file and renames it, so that a reader never sees a part.
-static sim_err_t write_one(const cli_sweep_t *sweep,
-                           const char *name,
+static sim_err_t write_one(const cli_sweep_t *sweep, const char *name,
                            void (*write)(const cli_sweep_t *sweep, results_file_t *file),
                            world_error_t *error)
 {
@@ -152,11 +151,8 @@ static void tell_warnings(const cli_sweep_t *sweep, FILE *out)
         results_warning_kinds_add(&kinds, r, sweep->runs[r].summary);
     }
     for (size_t i = 0; i < kinds.count; i++) {
-        (void)fprintf(out,
-                      "warning: in %zu of %zu runs, first in %s: %s\n",
-                      kinds.items[i].runs,
-                      sweep->run_count,
-                      sweep->runs[kinds.items[i].first].name,
+        (void)fprintf(out, "warning: in %zu of %zu runs, first in %s: %s\n", kinds.items[i].runs,
+                      sweep->run_count, sweep->runs[kinds.items[i].first].name,
                       kinds.items[i].text);
     }
     results_warning_kinds_fini(&kinds);

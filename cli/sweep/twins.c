@@ -13,11 +13,8 @@ static int compare_texts(const void *a, const void *b)
 
 // Fails if two of the texts are equal; takes ownership of them. Equal runs would falsify means and
 // intervals.
-static sim_err_t refuse_twins(char **texts,
-                              size_t count,
-                              const char *what,
-                              const world_tree_t *tree,
-                              world_error_t *error)
+static sim_err_t refuse_twins(char **texts, size_t count, const char *what,
+                              const world_tree_t *tree, world_error_t *error)
 {
     sim_err_t result = SIM_OK;
     if (count > 1) {
@@ -26,11 +23,8 @@ static sim_err_t refuse_twins(char **texts,
     for (size_t i = 1; i < count && result == SIM_OK; i++) {
         if (strcmp(texts[i - 1], texts[i]) == 0) {
             world_shown_t shown;
-            result = world_fail(error,
-                                SIM_ERR_INVALID,
-                                &tree->place,
-                                "%s %s is there twice, expected it once",
-                                what,
+            result = world_fail(error, SIM_ERR_INVALID, &tree->place,
+                                "%s %s is there twice, expected it once", what,
                                 world_show(&shown, texts[i]));
         }
     }
@@ -45,10 +39,7 @@ static char *point_text(const cli_sweep_t *sweep, const cli_sweep_point_t *point
 {
     char *text = sim_strdup("");
     for (size_t i = 0; i < sweep->parameter_count; i++) {
-        char *const longer = sim_format("%s%s%s=%s",
-                                        text,
-                                        i > 0 ? ", " : "",
-                                        sweep->parameters[i],
+        char *const longer = sim_format("%s%s%s=%s", text, i > 0 ? ", " : "", sweep->parameters[i],
                                         point->values[i]);
         sim_free(text);
         text = longer;
@@ -56,8 +47,7 @@ static char *point_text(const cli_sweep_t *sweep, const cli_sweep_point_t *point
     return text;
 }
 
-static sim_err_t check_points(const cli_sweep_t *sweep,
-                              const world_tree_t *tree,
+static sim_err_t check_points(const cli_sweep_t *sweep, const world_tree_t *tree,
                               world_error_t *error)
 {
     char **const texts = sim_alloc_array(sweep->point_count + 1, sizeof(*texts));
@@ -67,8 +57,7 @@ static sim_err_t check_points(const cli_sweep_t *sweep,
     return refuse_twins(texts, sweep->point_count, "the point", tree, error);
 }
 
-static sim_err_t check_seeds(const cli_sweep_t *sweep,
-                             const world_tree_t *tree,
+static sim_err_t check_seeds(const cli_sweep_t *sweep, const world_tree_t *tree,
                              world_error_t *error)
 {
     char **const texts = sim_alloc_array(sweep->seed_count + 1, sizeof(*texts));
@@ -78,8 +67,7 @@ static sim_err_t check_seeds(const cli_sweep_t *sweep,
     return refuse_twins(texts, sweep->seed_count, "seed", tree, error);
 }
 
-static sim_err_t check_columns(const cli_sweep_t *sweep,
-                               const world_tree_t *tree,
+static sim_err_t check_columns(const cli_sweep_t *sweep, const world_tree_t *tree,
                                world_error_t *error)
 {
     char **const texts = sim_alloc_array(sweep->column_count + 1, sizeof(*texts));
@@ -90,8 +78,7 @@ static sim_err_t check_columns(const cli_sweep_t *sweep,
 }
 
 // Fails if a parameter sets the seed, because `seeds` alone decides the seed of each run.
-static sim_err_t check_seed(const cli_sweep_t *sweep,
-                            const world_tree_t *root,
+static sim_err_t check_seed(const cli_sweep_t *sweep, const world_tree_t *root,
                             world_error_t *error)
 {
     bool is_set = false;
@@ -101,15 +88,12 @@ static sim_err_t check_seed(const cli_sweep_t *sweep,
     for (size_t i = 0; i < sweep->parameter_count; i++) {
         is_set = is_set || strcmp(sweep->parameters[i], "seed") == 0;
     }
-    return is_set ? world_fail(error,
-                               SIM_ERR_INVALID,
-                               &root->place,
+    return is_set ? world_fail(error, SIM_ERR_INVALID, &root->place,
                                "'seed' is among the parameters, expected it under seeds: [3, 5]")
                   : SIM_OK;
 }
 
-sim_err_t cli_sweep_check_twins(const cli_sweep_t *sweep,
-                                const world_tree_t *root,
+sim_err_t cli_sweep_check_twins(const cli_sweep_t *sweep, const world_tree_t *root,
                                 world_error_t *error)
 {
     static const char *const lists[] = {"grid", "points"};

@@ -47,18 +47,8 @@ typedef struct timeline {
     sim_time_t last_ps; // latest time of the present rank
 } timeline_t;
 
-static const char *const columns[] = {"app",
-                                      "rank",
-                                      "host",
-                                      "cpu",
-                                      "number",
-                                      "kind",
-                                      "dimension",
-                                      "name",
-                                      "bytes",
-                                      "peer",
-                                      "start_ns",
-                                      "end_ns"};
+static const char *const columns[] = {"app",       "rank", "host",  "cpu",  "number",   "kind",
+                                      "dimension", "name", "bytes", "peer", "start_ns", "end_ns"};
 enum { APP, RANK, HOST, CPU, NUMBER, KIND, DIMENSION, NAME, BYTES, PEER, START, END };
 
 // -- writing
@@ -77,10 +67,9 @@ static json_int_t tid_of(const slice_t *slice)
 static void put_thread(timeline_t *timeline, const slice_t *slice)
 {
     static const char *const kinds[KIND_COUNT] = {"", " collectives", " sends", " receives"};
-    char *const name =
-        slice->lane == 0
-            ? sim_format("cpu %u%s", slice->cpu, kinds[slice->kind])
-            : sim_format("cpu %u%s (%u)", slice->cpu, kinds[slice->kind], slice->lane + 1);
+    char *const name = slice->lane == 0 ? sim_format("cpu %u%s", slice->cpu, kinds[slice->kind])
+                                        : sim_format("cpu %u%s (%u)", slice->cpu,
+                                                     kinds[slice->kind], slice->lane + 1);
     put_name(timeline, "thread_name", tid_of(slice), name);
     sim_free(name);
 }
@@ -242,9 +231,7 @@ static sim_err_t take_row(timeline_t *timeline, const results_csv_t *csv, world_
         return result;
     }
     if (slice.end_ps < slice.start_ps || values[2] > UINT8_MAX) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          NULL,
+        return world_fail(error, SIM_ERR_INVALID, NULL,
                           "operations.csv: an operation ends before it starts, or its cpu is above "
                           "255, expected a file of `rocesim run`");
     }
@@ -310,9 +297,7 @@ static sim_err_t take_all(timeline_t *timeline, const char *folder, world_error_
     }
     if (result == SIM_OK && !any && !timeline->any) {
         world_shown_t shown;
-        result = world_fail(error,
-                            SIM_ERR_INVALID,
-                            NULL,
+        result = world_fail(error, SIM_ERR_INVALID, NULL,
                             "%s: nothing to draw, expected a run with flows.csv, events.csv, "
                             "series.csv or operations.csv",
                             world_show(&shown, folder));
@@ -320,9 +305,7 @@ static sim_err_t take_all(timeline_t *timeline, const char *folder, world_error_
     return result;
 }
 
-static sim_err_t take_time(const char *option,
-                           const char *text,
-                           sim_time_t *time_ps,
+static sim_err_t take_time(const char *option, const char *text, sim_time_t *time_ps,
                            world_error_t *error)
 {
     sim_message_t message = {.text = ""};
@@ -346,8 +329,7 @@ static int write_trace(timeline_t *timeline, const char *folder)
         fprintf(stderr,
                 "note: the trace holds %" PRIu64 " event%s and leaves out %" PRIu64
                 " (--events); --from and --to choose a range\n",
-                timeline->trace.events,
-                sim_plural(timeline->trace.events),
+                timeline->trace.events, sim_plural(timeline->trace.events),
                 timeline->trace.left_out);
     }
     bool good = fflush(timeline->trace.out) == 0 && ferror(timeline->trace.out) == 0;
@@ -385,9 +367,8 @@ int cli_command_timeline(const cli_args_t *args)
     world_error_t error;
     timeline_t timeline = {.trace = {.to_ps = SIM_TIME_NEVER, .events_max = EVENTS_DEFAULT}};
     if (args->folder == NULL) {
-        fprintf(stderr,
-                "rocesim timeline: -o is missing, expected -o FILE, or -o - for the "
-                "standard output\n");
+        fprintf(stderr, "rocesim timeline: -o is missing, expected -o FILE, or -o - for the "
+                        "standard output\n");
         return CLI_EXIT_BAD_INPUT;
     }
     if (take_time("--from", args->from, &timeline.trace.from_ps, &error) != SIM_OK ||

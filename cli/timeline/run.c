@@ -56,12 +56,8 @@ static uint64_t pid_of_name(run_trace_t *run, const char *name)
 typedef sim_err_t (*row_fn)(run_trace_t *run, const results_csv_t *csv, world_error_t *error);
 
 // Hands the rows of a file to fn; a file that is not there has none.
-static sim_err_t each_row(run_trace_t *run,
-                          const char *folder,
-                          const char *file,
-                          const char *const *columns,
-                          size_t column_count,
-                          row_fn fn,
+static sim_err_t each_row(run_trace_t *run, const char *folder, const char *file,
+                          const char *const *columns, size_t column_count, row_fn fn,
                           world_error_t *error)
 {
     char *const path = sim_format("%s/%s", folder, file);
@@ -89,16 +85,9 @@ static sim_err_t each_row(run_trace_t *run,
 
 // -- flows
 
-static const char *const flow_columns[] = {"flow_id",
-                                           "src",
-                                           "dst",
-                                           "bytes",
-                                           "start_ns",
-                                           "end_ns",
-                                           "retransmitted_packets",
-                                           "app",
-                                           "src_port",
-                                           "failed_ns"};
+static const char *const flow_columns[] = {
+    "flow_id", "src",      "dst",      "bytes", "start_ns", "end_ns", "retransmitted_packets",
+    "app",     "src_port", "failed_ns"};
 enum { F_ID, F_SRC, F_DST, F_BYTES, F_START, F_END, F_AGAIN, F_APP, F_PORT, F_FAILED };
 
 static json_t *flow_args(const results_csv_t *csv)
@@ -144,16 +133,12 @@ static sim_err_t take_flow(run_trace_t *run, const results_csv_t *csv, world_err
         const char *const nic = strchr(own, '/');
         const cli_slice_t slice = {
             .pid = pid_of_name(run, own),
-            .track = sim_format("%s%s%s",
-                                sends ? "queue pairs: sends" : "queue pairs: receives",
-                                nic != NULL ? " of " : "",
-                                nic != NULL ? nic + 1 : ""),
+            .track = sim_format("%s%s%s", sends ? "queue pairs: sends" : "queue pairs: receives",
+                                nic != NULL ? " of " : "", nic != NULL ? nic + 1 : ""),
             .start_ps = start_ps,
             .end_ps = end_ps,
-            .name = sim_format("%s %s, %s bytes",
-                               sends ? "to" : "from",
-                               sends ? destination : source,
-                               bytes),
+            .name = sim_format("%s %s, %s bytes", sends ? "to" : "from",
+                               sends ? destination : source, bytes),
             .category = sends ? "send" : "recv",
             .args = flow_args(csv),
             .arrow = arrow,
@@ -167,8 +152,8 @@ static sim_err_t take_flow(run_trace_t *run, const results_csv_t *csv, world_err
 
 // -- events
 
-static const char *const event_columns[] =
-    {"time_ns", "event", "port", "priority", "reason", "src", "dst", "frame_bytes"};
+static const char *const event_columns[] = {"time_ns", "event", "port", "priority",
+                                            "reason",  "src",   "dst",  "frame_bytes"};
 enum { E_TIME, E_EVENT, E_PORT, E_PRIORITY, E_REASON, E_SRC, E_DST, E_BYTES };
 
 // Events that begin something, with those that end it.
@@ -334,8 +319,7 @@ static sim_err_t take_value(run_trace_t *run, const results_csv_t *csv, world_er
     json_t *const event = json_object();
     json_t *const args = json_object();
     const char *const value = results_csv_text(csv, 2);
-    json_object_set_new(args,
-                        "value",
+    json_object_set_new(args, "value",
                         strchr(value, '.') != NULL ? json_real(strtod(value, NULL))
                                                    : json_integer(strtoll(value, NULL, 10)));
     json_object_set_new(event, "ph", json_string("C"));
@@ -352,21 +336,11 @@ static sim_err_t take_value(run_trace_t *run, const results_csv_t *csv, world_er
 
 static sim_err_t take_files(run_trace_t *run, const char *folder, world_error_t *error)
 {
-    sim_err_t result = each_row(run,
-                                folder,
-                                "flows.csv",
-                                flow_columns,
-                                SIM_COUNT_OF(flow_columns),
-                                take_flow,
-                                error);
+    sim_err_t result = each_row(run, folder, "flows.csv", flow_columns, SIM_COUNT_OF(flow_columns),
+                                take_flow, error);
     if (result == SIM_OK) {
-        result = each_row(run,
-                          folder,
-                          "events.csv",
-                          event_columns,
-                          SIM_COUNT_OF(event_columns),
-                          take_event,
-                          error);
+        result = each_row(run, folder, "events.csv", event_columns, SIM_COUNT_OF(event_columns),
+                          take_event, error);
     }
     for (size_t i = 0; i < run->open_count; i++) {
         cli__slices_add(&run->slices, run->trace, run->open[i]);
@@ -374,13 +348,8 @@ static sim_err_t take_files(run_trace_t *run, const char *folder, world_error_t 
     sim_free(run->open);
     cli__slices_write(&run->slices, run->trace);
     if (result == SIM_OK) {
-        result = each_row(run,
-                          folder,
-                          "series.csv",
-                          series_columns,
-                          SIM_COUNT_OF(series_columns),
-                          take_value,
-                          error);
+        result = each_row(run, folder, "series.csv", series_columns, SIM_COUNT_OF(series_columns),
+                          take_value, error);
     }
     return result;
 }

@@ -32,10 +32,7 @@ void cli__trace_put(cli_trace_t *trace, uint64_t pid, json_t *event)
     json_decref(event);
 }
 
-void cli__trace_name(cli_trace_t *trace,
-                     uint64_t pid,
-                     const char *what,
-                     json_int_t tid,
+void cli__trace_name(cli_trace_t *trace, uint64_t pid, const char *what, json_int_t tid,
                      const char *name)
 {
     json_t *const event = json_object();
@@ -137,13 +134,8 @@ static json_t *event_of(const cli_slice_t *slice, const char *phase, json_int_t 
 
 // Writes one end of an arrow near that time, inside its slice: viewers bind it to the slice that
 // encloses it.
-static void put_arrow(const cli_slice_t *slice,
-                      cli_trace_t *trace,
-                      json_int_t tid,
-                      const char *name,
-                      uint64_t arrow,
-                      bool arrives,
-                      sim_time_t at_ps)
+static void put_arrow(const cli_slice_t *slice, cli_trace_t *trace, json_int_t tid,
+                      const char *name, uint64_t arrow, bool arrives, sim_time_t at_ps)
 {
     const sim_time_t length_ps = slice->end_ps - slice->start_ps;
     const sim_time_t inside_ps = length_ps < 2 * SIM_PS_PER_NS ? length_ps / 2 : SIM_PS_PER_NS;
@@ -159,9 +151,7 @@ static void put_arrow(const cli_slice_t *slice,
     cli__trace_put(trace, slice->pid, event);
 }
 
-static void put_arrows(const cli_slice_t *slice,
-                       cli_trace_t *trace,
-                       json_int_t tid,
+static void put_arrows(const cli_slice_t *slice, cli_trace_t *trace, json_int_t tid,
                        const uint8_t *ends)
 {
     if (is_drawn(ends, slice->arrow)) {
@@ -187,8 +177,7 @@ static void put_slice(cli_slice_t *slice, cli_trace_t *trace, json_int_t tid, co
     if (slice->is_instant) {
         json_object_set_new(event, "s", json_string("t"));
     } else {
-        json_object_set_new(event,
-                            "dur",
+        json_object_set_new(event, "dur",
                             json_real(cli__trace_us(slice->end_ps - slice->start_ps)));
     }
     if (slice->unfinished) {

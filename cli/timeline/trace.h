@@ -22,10 +22,7 @@ typedef struct cli_trace {
 // Writes an event of a process and frees it. Metadata (ph: M) is written beyond the limit, too.
 void cli__trace_put(cli_trace_t *trace, uint64_t pid, json_t *event);
 // Names a process or a thread: `what` is process_name or thread_name.
-void cli__trace_name(cli_trace_t *trace,
-                     uint64_t pid,
-                     const char *what,
-                     json_int_t tid,
+void cli__trace_name(cli_trace_t *trace, uint64_t pid, const char *what, json_int_t tid,
                      const char *name);
 // Returns text as a JSON string, whatever bytes it has.
 json_t *cli__trace_text(const char *text);
@@ -71,9 +68,7 @@ void cli__slices_write(cli_slices_t *slices, cli_trace_t *trace);
 
 // Writes what the files of the run in `folder` hold besides operations.csv: flows, pauses, drops,
 // faults, caches, series. *any becomes true if there was something.
-SIM_MUST_CHECK sim_err_t cli__timeline_run(cli_trace_t *trace,
-                                           const char *folder,
-                                           bool *any,
+SIM_MUST_CHECK sim_err_t cli__timeline_run(cli_trace_t *trace, const char *folder, bool *any,
                                            world_error_t *error);
 
 #endif // CLI_TIMELINE_TRACE_H

@@ -62,14 +62,10 @@ static const sim_attr_t rows[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t table = {"loggp",
-                                       "simulation",
-                                       sizeof(check_config_t),
-                                       rows,
+static const sim_attr_table_t table = {"loggp", "simulation", sizeof(check_config_t), rows,
                                        SIM_COUNT_OF(rows)};
 
-static sim_err_t take_overrides(const cli_args_t *args,
-                                check_config_t *config,
+static sim_err_t take_overrides(const cli_args_t *args, check_config_t *config,
                                 world_error_t *error)
 {
     for (size_t i = 0; i < args->override_count; i++) {
@@ -85,11 +81,7 @@ static sim_err_t take_overrides(const cli_args_t *args,
         sim_free(path);
         if (result != SIM_OK) {
             world_shown_t shown;
-            return world_fail(error,
-                              result,
-                              NULL,
-                              "%s: %s",
-                              world_show(&shown, given->shown),
+            return world_fail(error, result, NULL, "%s: %s", world_show(&shown, given->shown),
                               message.text);
         }
     }
@@ -97,10 +89,7 @@ static sim_err_t take_overrides(const cli_args_t *args,
 }
 
 // Reads a file beside the workload, by its name.
-static sim_err_t read_beside(const char *name,
-                             char **text,
-                             size_t *size,
-                             sim_message_t *message,
+static sim_err_t read_beside(const char *name, char **text, size_t *size, sim_message_t *message,
                              void *ctx)
 {
     world_error_t error;
@@ -174,8 +163,7 @@ static void print_calls(const app__schedule_t *schedule)
             const uint64_t bytes = all_bytes[kind][dimension];
             world_text_t text;
             if (count > 0) {
-                printf("  collective  %" PRIu64 " x %s, %s: %s\n",
-                       count,
+                printf("  collective  %" PRIu64 " x %s, %s: %s\n", count,
                        app__coll_kind_name((app__coll_kind_t)kind),
                        app__dimension_name((app__dimension_t)dimension),
                        world_format_bytes(&text, bytes));
@@ -198,34 +186,24 @@ static void print_operations(const workload_t *workload)
     printf("  operations  %" PRIu64 " send%s, %" PRIu64 " receive%s, %" PRIu64
            " computation%s, %" PRIu64 " part%s of collectives; %" PRIu64 " requires, %" PRIu64
            " irequires\n",
-           counts->sends,
-           sim_plural(counts->sends),
-           counts->recvs,
-           sim_plural(counts->recvs),
-           counts->calcs,
-           sim_plural(counts->calcs),
-           counts->colls,
-           sim_plural(counts->colls),
-           counts->requires,
-           counts->irequires);
+           counts->sends, sim_plural(counts->sends), counts->recvs, sim_plural(counts->recvs),
+           counts->calcs, sim_plural(counts->calcs), counts->colls, sim_plural(counts->colls),
+           counts->requires, counts->irequires);
     printf("  messages    %s in all, from %s to %s, %" PRIu64 " size%s\n",
            world_format_bytes(&texts[0], counts->bytes),
            world_format_bytes(&texts[1], summary->message_bytes_min),
-           world_format_bytes(&texts[2], summary->message_bytes_max),
-           summary->message_sizes,
+           world_format_bytes(&texts[2], summary->message_bytes_max), summary->message_sizes,
            sim_plural(summary->message_sizes));
     print_calls(workload->schedule);
     if (summary->call_messages > 0) {
-        printf("              as rings %" PRIu64 " message%s, %s in all\n",
-               summary->call_messages,
+        printf("              as rings %" PRIu64 " message%s, %s in all\n", summary->call_messages,
                sim_plural(summary->call_messages),
                world_format_size(&texts[0], summary->call_bytes));
     }
     printf("  computed    %s over all ranks\n",
            world_format_time(&texts[0], counts->calc_ns * SIM_PS_PER_NS));
     printf("  depth       %" PRIu32 " message%s and computations on the longest chain\n",
-           counts->depth,
-           sim_plural(counts->depth));
+           counts->depth, sim_plural(counts->depth));
     print_bounds(summary);
 }
 
@@ -234,11 +212,8 @@ static void print_workload(const workload_t *workload)
     const app__schedule_counts_t *const counts = &workload->schedule->counts;
     printf("%s: %s\n", workload->name, workload->format->what);
     printf("  ranks       %" PRIu32 ", with up to %u processor%s and %u NIC%s each\n",
-           workload->schedule->rank_count,
-           counts->cpu_max + 1u,
-           sim_plural(counts->cpu_max + 1u),
-           counts->nic_max + 1u,
-           sim_plural(counts->nic_max + 1u));
+           workload->schedule->rank_count, counts->cpu_max + 1u, sim_plural(counts->cpu_max + 1u),
+           counts->nic_max + 1u, sim_plural(counts->nic_max + 1u));
     if (counts->sends + counts->recvs + counts->calcs + counts->colls > 0) {
         print_operations(workload); // the file of an algorithm has none
     }
@@ -258,8 +233,7 @@ static void warn(const workload_t *workload)
 {
     const app__schedule_counts_t *const counts = &workload->schedule->counts;
     if (workload->schedule->absent_rank != NULL) {
-        fprintf(stderr,
-                "warning: %s; `rocesim run` refuses the file\n",
+        fprintf(stderr, "warning: %s; `rocesim run` refuses the file\n",
                 workload->schedule->absent_rank);
     }
     if (workload->schedule->refusal != NULL) {
@@ -276,27 +250,19 @@ static void warn(const workload_t *workload)
                 "%" PRIu64 "; receives without a send: %" PRIu64
                 "; operations that wait for each other or for a rank that never calls: %" PRIu64
                 "\n",
-                workload->name,
-                counts->unmatched_sends,
-                counts->unmatched_recvs,
-                counts->stuck);
-        app__schedule_tell(workload->schedule,
-                           TOLD_MAX,
-                           warn_operation,
+                workload->name, counts->unmatched_sends, counts->unmatched_recvs, counts->stuck);
+        app__schedule_tell(workload->schedule, TOLD_MAX, warn_operation,
                            (void *)(uintptr_t)workload->name);
     } else if (workload->summary.unfinished > 0) {
         fprintf(stderr,
                 "warning: %s: %" PRIu64 " operation%s not finish on an ideal network: a receive "
                 "with a wildcard takes a message that another one waits for\n",
-                workload->name,
-                workload->summary.unfinished,
+                workload->name, workload->summary.unfinished,
                 workload->summary.unfinished == 1 ? " does" : "s do");
     }
     if (counts->size_mismatches > 0) {
-        fprintf(stderr,
-                "warning: %s: %" PRIu64 " receive%s another size than the message\n",
-                workload->name,
-                counts->size_mismatches,
+        fprintf(stderr, "warning: %s: %" PRIu64 " receive%s another size than the message\n",
+                workload->name, counts->size_mismatches,
                 counts->size_mismatches == 1 ? " has" : "s have");
     }
 }
@@ -312,8 +278,7 @@ static void set_facts(json_t *object, const app__schedule_t *schedule)
     json_t *const notes = json_array();
     for (size_t i = 0; i < schedule->fact_count; i++) {
         const app__fact_t *const fact = &schedule->facts[i];
-        json_object_set_new(object,
-                            fact->name,
+        json_object_set_new(object, fact->name,
                             fact->text != NULL ? json_string(fact->text)
                                                : json_integer((json_int_t)fact->number));
     }
@@ -440,10 +405,8 @@ bool cli_workload_check(const cli_args_t *args, int *status)
     } else if (nccl) {
         *status = cli_nccl_check(args->operands[0], text, size, args->json);
     } else if (peer != NULL) {
-        fprintf(stderr,
-                "%s: %s; rocesim check describes scenarios and workloads\n",
-                args->operands[0],
-                peer);
+        fprintf(stderr, "%s: %s; rocesim check describes scenarios and workloads\n",
+                args->operands[0], peer);
         *status = CLI_EXIT_BAD_INPUT;
     } else if (known) {
         *status = check_file(args, &file);
@@ -505,9 +468,8 @@ int cli_command_convert(const cli_args_t *args)
     char *text = NULL;
     size_t size = 0;
     if (args->folder == NULL) {
-        fprintf(stderr,
-                "rocesim convert: -o is missing, expected -o FILE, or -o - for the "
-                "standard output\n");
+        fprintf(stderr, "rocesim convert: -o is missing, expected -o FILE, or -o - for the "
+                        "standard output\n");
         return CLI_EXIT_BAD_INPUT;
     }
     if (world_read_file(args->operands[0], FILE_BYTES_MAX, &text, &size, &error) != SIM_OK) {

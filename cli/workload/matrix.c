@@ -58,12 +58,8 @@ typedef struct waits {
 } waits_t;
 
 // Ends a connection of this depth: a trigger whose connections have all ended starts others.
-static void activate(waits_t *waits,
-                     uint32_t trigger,
-                     uint64_t depth,
-                     size_t *queue,
-                     size_t *filled,
-                     const size_t *next)
+static void activate(waits_t *waits, uint32_t trigger, uint64_t depth, size_t *queue,
+                     size_t *filled, const size_t *next)
 {
     if (trigger == 0) {
         return;
@@ -123,8 +119,8 @@ static bool has_arrow(const char *at, const char *end)
 // Returns the words of the connections, each once, in alphabetical order. Free with sim_free.
 static char *words_of(const char *text, size_t size)
 {
-    static const char *const known[] =
-        {"id", "prio", "recv_done_trigger", "send_done_trigger", "size", "start", "trigger"};
+    static const char *const known[] = {
+        "id", "prio", "recv_done_trigger", "send_done_trigger", "size", "start", "trigger"};
     bool used[SIM_COUNT_OF(known)] = {false};
     for (const char *line = text; line < text + size;) {
         const char *const newline = memchr(line, '\n', (size_t)(text + size - line));
@@ -161,9 +157,7 @@ static void set(json_t *object, const char *name, uint64_t value)
     json_object_set_new(object, name, json_integer((json_int_t)value));
 }
 
-static void print_json(const char *name,
-                       const app_flow_file_t *file,
-                       const counts_t *counts,
+static void print_json(const char *name, const app_flow_file_t *file, const counts_t *counts,
                        const char *words)
 {
     json_t *const object = json_object();
@@ -190,30 +184,21 @@ static void print_json(const char *name,
     json_decref(object);
 }
 
-static void print_text(const char *name,
-                       const app_flow_file_t *file,
-                       const counts_t *counts,
+static void print_text(const char *name, const app_flow_file_t *file, const counts_t *counts,
                        const char *words)
 {
     world_text_t texts[3];
     printf("%s: connection matrix of htsim\n", name);
     printf("  nodes        %" PRIu64 "; %" PRIu64 " send, to at most %" PRIu64
            " connection%s each; %" PRIu64 " receive, from at most %" PRIu64 "\n",
-           file->nodes,
-           counts->sources,
-           counts->fan_out_max,
-           sim_plural(counts->fan_out_max),
-           counts->destinations,
-           counts->fan_in_max);
-    printf("  connections  %zu, of %s to %s, %s in all\n",
-           file->count,
+           file->nodes, counts->sources, counts->fan_out_max, sim_plural(counts->fan_out_max),
+           counts->destinations, counts->fan_in_max);
+    printf("  connections  %zu, of %s to %s, %s in all\n", file->count,
            world_format_bytes(&texts[0], counts->bytes_min),
            world_format_bytes(&texts[1], counts->bytes_max),
            world_format_bytes(&texts[2], counts->bytes));
     printf("  triggers     %zu; the longest chain has %" PRIu64 " connection%s\n",
-           file->trigger_count,
-           counts->depth,
-           sim_plural(counts->depth));
+           file->trigger_count, counts->depth, sim_plural(counts->depth));
     printf("  words        %s\n", words);
 }
 
@@ -234,13 +219,7 @@ int cli_matrix_check(const char *name, const char *text, size_t size_bytes, bool
     counts_t counts = {0};
     sim_message_t message = {.text = ""};
     int status = CLI_EXIT_DONE;
-    if (app_flow_file_parse(APP_FLOW_HTSIM,
-                            name,
-                            text,
-                            size_bytes,
-                            print_note,
-                            NULL,
-                            &file,
+    if (app_flow_file_parse(APP_FLOW_HTSIM, name, text, size_bytes, print_note, NULL, &file,
                             &message) != SIM_OK) {
         fprintf(stderr, "%s\n", message.text);
         status = CLI_EXIT_BAD_INPUT;
@@ -254,17 +233,13 @@ int cli_matrix_check(const char *name, const char *text, size_t size_bytes, bool
             fprintf(stderr,
                     "note: %s: %" PRIu64 " connection%s recv_done_trigger, which htsim itself "
                     "never fires; rocesim does\n",
-                    name,
-                    counts.received,
-                    counts.received == 1 ? " has" : "s have");
+                    name, counts.received, counts.received == 1 ? " has" : "s have");
         }
         if (counts.unstarted > 0) {
             fprintf(stderr,
                     "warning: %s: %" PRIu64 " connection%s never: no connection activates the "
                     "trigger\n",
-                    name,
-                    counts.unstarted,
-                    counts.unstarted == 1 ? " starts" : "s start");
+                    name, counts.unstarted, counts.unstarted == 1 ? " starts" : "s start");
         }
     }
     app_flow_file_fini(&file);

@@ -88,13 +88,8 @@ typedef struct nccl_kind {
 
 // The elements that are counted.
 static const nccl_kind_t kinds[] = {
-    {"cpu", "cpus"},
-    {"pci", "pci"},
-    {"gpu", "gpus"},
-    {"nic", "nics"},
-    {"net", "nets"},
-    {"nvlink", "nvlinks"},
-    {"channel", "channels"},
+    {"cpu", "cpus"}, {"pci", "pci"},        {"gpu", "gpus"},         {"nic", "nics"},
+    {"net", "nets"}, {"nvlink", "nvlinks"}, {"channel", "channels"},
 };
 
 typedef struct nccl {
@@ -154,8 +149,7 @@ static void print_json(const char *name, const nccl_t *nccl)
 
 static void print_nccl(const char *name, const nccl_t *nccl)
 {
-    printf("%s: the topology of a server, or its channels, as NCCL has them (version %s)\n",
-           name,
+    printf("%s: the topology of a server, or its channels, as NCCL has them (version %s)\n", name,
            nccl->version);
     for (size_t i = 0; i < SIM_COUNT_OF(kinds); i++) {
         printf("  %-9s %" PRIu64 "\n", kinds[i].name, nccl->counts[i]);
@@ -164,11 +158,8 @@ static void print_nccl(const char *name, const nccl_t *nccl)
         "  use       a run takes no such file; topology.nics-per-host and nvlink-rate say this\n");
 }
 
-static void XMLCALL begin_doctype(void *ctx,
-                                  const XML_Char *name,
-                                  const XML_Char *system,
-                                  const XML_Char *public,
-                                  int internal)
+static void XMLCALL begin_doctype(void *ctx, const XML_Char *name, const XML_Char *system,
+                                  const XML_Char *public, int internal)
 {
     (void)name;
     (void)system;
@@ -191,9 +182,7 @@ int cli_nccl_check(const char *name, const char *text, size_t size_bytes, bool j
     if (good) {
         json ? print_json(name, &nccl) : print_nccl(name, &nccl);
     } else {
-        fprintf(stderr,
-                "%s:%lu:%lu: not valid XML: %s, expected a topology of NCCL\n",
-                name,
+        fprintf(stderr, "%s:%lu:%lu: not valid XML: %s, expected a topology of NCCL\n", name,
                 (unsigned long)XML_GetCurrentLineNumber(parser),
                 (unsigned long)XML_GetCurrentColumnNumber(parser) + 1,
                 XML_ErrorString(XML_GetErrorCode(parser)));

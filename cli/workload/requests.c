@@ -144,19 +144,12 @@ static void print_lengths(const char *what, const lengths_t *lengths)
 {
     printf("  %-9s %" PRIu64 " token%s; mean %.1f, p50 %" PRIu64 ", p99 %" PRIu64 ", max %" PRIu64
            "\n",
-           what,
-           lengths->sum,
-           sim_plural(lengths->sum),
-           lengths->mean,
-           lengths->p50,
-           lengths->p99,
+           what, lengths->sum, sim_plural(lengths->sum), lengths->mean, lengths->p50, lengths->p99,
            lengths->max);
 }
 
-static void print_text(const char *name,
-                       app__trace_format_t format,
-                       const app__mooncake_trace_t *trace,
-                       const counts_t *counts)
+static void print_text(const char *name, app__trace_format_t format,
+                       const app__mooncake_trace_t *trace, const counts_t *counts)
 {
     printf("%s: %s\n", name, app__trace_what(format));
     if (trace->untimed > 0) {
@@ -165,10 +158,7 @@ static void print_text(const char *name,
         printf("  requests  %zu at one time\n", trace->count);
     } else {
         printf("  requests  %zu in %.3f s, %.3f a second; deviation of the gaps / mean: %.2f\n",
-               trace->count,
-               counts->span_s,
-               counts->rate,
-               counts->cv);
+               trace->count, counts->span_s, counts->rate, counts->cv);
     }
     print_lengths("prompts", &counts->prompt);
     print_lengths("outputs", &counts->output);
@@ -177,9 +167,7 @@ static void print_text(const char *name,
     } else {
         printf("  blocks    %" PRIu64 ", %" PRIu64 " of them distinct; %" PRIu64
                " (%.1f %%) are at the beginning of an earlier prompt, too\n",
-               counts->blocks,
-               counts->distinct_blocks,
-               counts->hits,
+               counts->blocks, counts->distinct_blocks, counts->hits,
                100.0 * (double)counts->hits / (double)counts->blocks);
     }
 }
@@ -200,10 +188,8 @@ static void set_lengths(json_t *object, const char *name, const lengths_t *lengt
     json_object_set_new(object, name, inner);
 }
 
-static void print_json(const char *name,
-                       app__trace_format_t format,
-                       const app__mooncake_trace_t *trace,
-                       const counts_t *counts)
+static void print_json(const char *name, app__trace_format_t format,
+                       const app__mooncake_trace_t *trace, const counts_t *counts)
 {
     json_t *const object = json_object();
     json_object_set_new(object, "file", json_string(name));
@@ -246,14 +232,8 @@ int cli_requests_check(const char *name, const char *text, size_t size_bytes, bo
     sim_message_t message = {.text = ""};
     sim_err_t error = app__trace_read(name, text, size_bytes, UINT64_MAX, &trace, &message);
     if (error == SIM_OK && format == APP__TRACE_MOONCAKE && trace.untimed == 0) {
-        error = app__mooncake_trace_arrivals(&trace,
-                                             name,
-                                             APP__MOONCAKE_UNIT_AUTO,
-                                             SIM_AUTO,
-                                             512,
-                                             print_note,
-                                             NULL,
-                                             &message);
+        error = app__mooncake_trace_arrivals(&trace, name, APP__MOONCAKE_UNIT_AUTO, SIM_AUTO, 512,
+                                             print_note, NULL, &message);
         if (error != SIM_OK) {
             app__mooncake_trace_fini(&trace);
         }
@@ -265,12 +245,8 @@ int cli_requests_check(const char *name, const char *text, size_t size_bytes, bo
     const counts_t counts = count(&trace);
     (json ? print_json : print_text)(name, format, &trace, &counts);
     if (trace.late > 0) {
-        fprintf(stderr,
-                "note: %s: %zu %s an earlier time than one above %s\n",
-                name,
-                trace.late,
-                trace.late == 1 ? "request has" : "requests have",
-                trace.late == 1 ? "it" : "them");
+        fprintf(stderr, "note: %s: %zu %s an earlier time than one above %s\n", name, trace.late,
+                trace.late == 1 ? "request has" : "requests have", trace.late == 1 ? "it" : "them");
     }
     app__mooncake_trace_fini(&trace);
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {

@@ -36,15 +36,11 @@ static inline uint32_t murmur3(uint32_t seed, uint32_t first, uint32_t second, u
     return hash ^ hash >> 16;
 }
 
-static inline uint32_t murmur3_of(const net_switch_t *sw,
-                                  uint32_t source,
-                                  uint32_t destination,
+static inline uint32_t murmur3_of(const net_switch_t *sw, uint32_t source, uint32_t destination,
                                   uint32_t ports)
 {
     const state_t *const state = sw->balance_state;
-    return murmur3(sw->ecmp_seed,
-                   state->words[source],
-                   state->words[destination],
+    return murmur3(sw->ecmp_seed, state->words[source], state->words[destination],
                    scrambled(ports));
 }
 
@@ -60,9 +56,7 @@ static inline uint32_t other_way(uint32_t ports)
     return ports >> 16 | ports << 16;
 }
 
-static uint32_t flow_hash(uint32_t source,
-                          uint32_t destination,
-                          uint16_t source_port,
+static uint32_t flow_hash(uint32_t source, uint32_t destination, uint16_t source_port,
                           uint16_t hashed_port)
 {
     (void)source;
@@ -75,11 +69,8 @@ static uint32_t answer_hash(const net_t *net, uint32_t flow_hash_)
     return other_way(ports_of(flow_hash_, (uint32_t)compat__hpcc_of(net)->config.ecmp_port));
 }
 
-static uint32_t path(const net_switch_t *sw,
-                     uint32_t source,
-                     uint32_t destination,
-                     uint32_t flow_hash_,
-                     uint32_t count)
+static uint32_t path(const net_switch_t *sw, uint32_t source, uint32_t destination,
+                     uint32_t flow_hash_, uint32_t count)
 {
     const state_t *const state = sw->balance_state;
     return murmur3_of(sw, source, destination, ports_of(flow_hash_, state->port)) % count;
@@ -89,15 +80,11 @@ uint32_t compat__hpcc_hash(const net_switch_t *sw, const net_packet_t *packet)
 {
     const state_t *const state = sw->balance_state;
     const uint32_t ports = ports_of(packet->flow_hash, state->port);
-    return murmur3_of(sw,
-                      packet->source,
-                      packet->destination,
+    return murmur3_of(sw, packet->source, packet->destination,
                       compat__is_answer(packet) ? other_way(ports) : ports);
 }
 
-static uint32_t choose(net_switch_t *sw,
-                       const net_packet_t *packet,
-                       const uint32_t *ports,
+static uint32_t choose(net_switch_t *sw, const net_packet_t *packet, const uint32_t *ports,
                        uint32_t count)
 {
     if (count == 1) {

@@ -88,11 +88,8 @@ static void advance_times(component_t *component, matrix_t by, uint64_t times)
     }
 }
 
-static void start_component(component_t *component,
-                            uint64_t modulus,
-                            const matrix_t *step,
-                            uint64_t run,
-                            uint64_t first)
+static void start_component(component_t *component, uint64_t modulus, const matrix_t *step,
+                            uint64_t run, uint64_t first)
 {
     SIM_CHECK(run >= 1); // RngRun
     *component = (component_t){.modulus = modulus, .state = {1, 1, 1}};

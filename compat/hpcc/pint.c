@@ -144,11 +144,8 @@ static int32_t rough_log(const compat_pint_hpcc_t *pint, compat_draws_t *draws, 
 
 // -- utilization
 
-static double next_utilization(const compat_pint_hpcc_t *pint,
-                               compat_draws_t *draws,
-                               const net_meter_t *meter,
-                               uint64_t since_ns,
-                               uint64_t queue_bytes)
+static double next_utilization(const compat_pint_hpcc_t *pint, compat_draws_t *draws,
+                               const net_meter_t *meter, uint64_t since_ns, uint64_t queue_bytes)
 {
     const double log_rate = meter->per_byte;
     double queue_term = 0.0;
@@ -200,21 +197,13 @@ static uint16_t encode(const compat_pint_hpcc_t *pint, compat_draws_t *draws, do
     return (uint16_t)((double)drawn < share * RAND_ONE ? above : below);
 }
 
-void compat__pint_frame(const compat_pint_hpcc_t *pint,
-                        compat_draws_t *draws,
-                        net_meter_t *meter,
-                        sim_time_t now_ps,
-                        net_packet_t *packet,
-                        uint64_t queue_bytes,
-                        bool asks)
+void compat__pint_frame(const compat_pint_hpcc_t *pint, compat_draws_t *draws, net_meter_t *meter,
+                        sim_time_t now_ps, net_packet_t *packet, uint64_t queue_bytes, bool asks)
 {
     if (asks) {
         const uint64_t since_ns = (now_ps - meter->before_ps) / SIM_PS_PER_NS;
-        meter->utilization = next_utilization(pint,
-                                              draws,
-                                              meter,
-                                              since_ns < pint->rtt_ns ? since_ns : pint->rtt_ns,
-                                              queue_bytes);
+        meter->utilization = next_utilization(
+            pint, draws, meter, since_ns < pint->rtt_ns ? since_ns : pint->rtt_ns, queue_bytes);
         const uint16_t digest = encode(pint, draws, meter->utilization);
         packet->digest = digest > packet->digest ? digest : packet->digest;
     }

@@ -17,12 +17,7 @@ void compat__pint_destroy(compat_pint_hpcc_t *pint); // NULL is allowed
 double compat__pint_log_rate(uint64_t rate_bps);
 
 // Updates the port's utilization when a frame starts. asks: it is a data packet with a digest.
-void compat__pint_frame(const compat_pint_hpcc_t *pint,
-                        compat_draws_t *draws,
-                        net_meter_t *meter,
-                        sim_time_t now_ps,
-                        net_packet_t *packet,
-                        uint64_t queue_bytes,
-                        bool asks);
+void compat__pint_frame(const compat_pint_hpcc_t *pint, compat_draws_t *draws, net_meter_t *meter,
+                        sim_time_t now_ps, net_packet_t *packet, uint64_t queue_bytes, bool asks);
 
 #endif // COMPAT_HPCC_PINT_H

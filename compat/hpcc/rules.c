@@ -59,12 +59,8 @@ static void pint_init(void *ctx, net_pint_t *pint, sim_ratio_t base, sim_time_t 
     rules->pint = compat__pint_init(pint, base, rtt_ps);
 }
 
-static void pint_frame(void *ctx,
-                       net_meter_t *meter,
-                       sim_time_t now_ps,
-                       net_packet_t *packet,
-                       uint64_t queue_bytes,
-                       bool asks)
+static void pint_frame(void *ctx, net_meter_t *meter, sim_time_t now_ps, net_packet_t *packet,
+                       uint64_t queue_bytes, bool asks)
 {
     compat_hpcc_t *const rules = ctx;
     compat__pint_frame(rules->pint, rules->draws, meter, now_ps, packet, queue_bytes, asks);

@@ -200,8 +200,7 @@ static void controlled(nic_qp_t *qp)
     entry->next_send_ps += entry->pace_ps;
     if (sim_timer_armed(&scan->wake) &&
         entry->next_send_ps < sim_timer_time_ps(node, &scan->wake)) {
-        sim_timer_arm(node,
-                      &scan->wake,
+        sim_timer_arm(node, &scan->wake,
                       entry->next_send_ps < node->now_ps ? node->now_ps : entry->next_send_ps);
     }
 }

@@ -163,11 +163,8 @@ static SIM_NOINLINE void serve(net_switch_t *sw, net_port_t *port)
 
 // Returns whether a packet fits into the reserve and the shared buffer without stopping anybody.
 // *taken: bytes of it that are shared.
-static inline bool fits_plainly(const net_switch_t *sw,
-                                const compat_switch_row_t *row,
-                                const net_received_t *held,
-                                uint64_t bytes,
-                                uint64_t *taken)
+static inline bool fits_plainly(const net_switch_t *sw, const compat_switch_row_t *row,
+                                const net_received_t *held, uint64_t bytes, uint64_t *taken)
 {
     const uint64_t reserved_bytes = compat__switch_state(sw)->reserved_bytes;
     const uint64_t before = above(held->stored_bytes, reserved_bytes);
@@ -369,9 +366,7 @@ static void arrive_otherwise(net_switch_t *sw, uint32_t from, net_packet_t *pack
     }
 }
 
-static SIM_NOINLINE void refuse(net_switch_t *sw,
-                                uint32_t from,
-                                net_packet_t *packet,
+static SIM_NOINLINE void refuse(net_switch_t *sw, uint32_t from, net_packet_t *packet,
                                 net_entry_t entry)
 {
     net_switch_refuse(&sw->node.ports[from], packet, entry);
@@ -379,9 +374,7 @@ static SIM_NOINLINE void refuse(net_switch_t *sw,
 
 // Handles a usual packet; `held` is the state of the class it was received in. Not inlined into
 // arrival, so that neither needs a stack frame.
-static SIM_NOINLINE void forward(net_switch_t *sw,
-                                 uint32_t from,
-                                 const net_received_t *held,
+static SIM_NOINLINE void forward(net_switch_t *sw, uint32_t from, const net_received_t *held,
                                  net_packet_t *packet)
 {
     const uint32_t class = packet->priority;

@@ -30,9 +30,7 @@ void sim__ranks_meet(sim_t *sim);
 // Returns the place of the rank that runs the node, among this one's neighbours; 0 if none does.
 uint32_t sim__ranks_place(const sim_t *sim, const sim_node_t *node);
 // Takes a message for a node of another rank, on a channel that is away.
-void sim__ranks_send(sim_node_t *from,
-                     const sim_channel_t *channel,
-                     sim_time_t arrive_ps,
+void sim__ranks_send(sim_node_t *from, const sim_channel_t *channel, sim_time_t arrive_ps,
                      void *message);
 
 // Makes all ranks use as many threads as the one that has fewest.

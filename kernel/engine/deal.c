@@ -243,8 +243,7 @@ static void make_mailboxes(const sim_t *sim, sim_worker_t *worker)
     const size_t row = bytes / SIM_SLOTS / sizeof(sim_mailbox_t);
     sim_mailbox_t *const boxes = sim->seated ? sim_alloc_sparse(bytes) : sim_alloc_lines(bytes);
     if (sim->seated) {
-        (void)madvise(boxes,
-                      bytes,
+        (void)madvise(boxes, bytes,
                       MADV_HUGEPAGE); // where this rank's nodes are: they lie together
     }
     for (uint32_t slot = 0; slot < SIM_SLOTS; slot++) {

@@ -58,12 +58,8 @@ static void give_mailbox(sim_thread_t *thread, sim_mail_t *mail, uint32_t room_b
 }
 
 // Gives the mailbox new memory and puts `message` behind those it holds.
-static inline void furnish(sim_worker_t *worker,
-                           uint32_t slot,
-                           sim_mailbox_t *box,
-                           sim_mail_t *mail,
-                           uint32_t class,
-                           const sim_channel_t *channel,
+static inline void furnish(sim_worker_t *worker, uint32_t slot, sim_mailbox_t *box,
+                           sim_mail_t *mail, uint32_t class, const sim_channel_t *channel,
                            sim_mail_t message)
 {
     box->mail = mail;
@@ -73,12 +69,8 @@ static inline void furnish(sim_worker_t *worker,
     worker->slot_used[slot] = true;
 }
 
-void sim__mailbox_grow(sim_worker_t *worker,
-                       uint32_t slot,
-                       sim_mailbox_t *box,
-                       const sim_channel_t *channel,
-                       sim_time_t within_ps,
-                       void *message)
+void sim__mailbox_grow(sim_worker_t *worker, uint32_t slot, sim_mailbox_t *box,
+                       const sim_channel_t *channel, sim_time_t within_ps, void *message)
 {
     sim_thread_t *const thread = (sim_thread_t *)(void *)worker;
     uint8_t *const usual = &worker->box_class[box - worker->boxes[slot]];
@@ -126,9 +118,7 @@ void sim__mailbox_empty(sim_thread_t *thread, sim_mailbox_t *box)
 
 // -- the slow ways to send
 
-void sim__parcel_send(sim_thread_t *thread,
-                      sim_channel_t *channel,
-                      sim_time_t arrive_ps,
+void sim__parcel_send(sim_thread_t *thread, sim_channel_t *channel, sim_time_t arrive_ps,
                       void *message)
 {
     const unsigned to = sim__ends(thread->sim, channel)->to->worker->index;
@@ -183,11 +173,8 @@ static void check_send(const sim_node_t *from, const sim_channel_t *channel, sim
 {
     const sim_channel_ends_t *const ends = sim__ends(from->sim, channel);
     SIM_CHECKF(arrive_ps >= from->now_ps + sim__delay_ps(from->sim, ends),
-               "%s to %s: arrival %" PRIu64 " is less than the delay after %" PRIu64,
-               from->name,
-               ends->to->name,
-               arrive_ps,
-               from->now_ps);
+               "%s to %s: arrival %" PRIu64 " is less than the delay after %" PRIu64, from->name,
+               ends->to->name, arrive_ps, from->now_ps);
 }
 
 #ifdef SIM_DEAR_CHECKS
@@ -197,9 +184,7 @@ void sim__check_send(const sim_node_t *from, const sim_channel_t *channel, sim_t
 }
 #endif
 
-void sim__send_by_slots(sim_node_t *from,
-                        sim_channel_t *channel,
-                        sim_time_t arrive_ps,
+void sim__send_by_slots(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps,
                         void *message)
 {
     sim_thread_t *const thread = sim__thread_of(from);
@@ -316,9 +301,7 @@ static void stage_one(sim_thread_t *thread, size_t *count, sim_mail_t mail)
     thread->stage[(*count)++] = mail;
 }
 
-bool sim__far_take(sim_thread_t *thread,
-                   const sim_node_t *node,
-                   const sim_channel_t *channel,
+bool sim__far_take(sim_thread_t *thread, const sim_node_t *node, const sim_channel_t *channel,
                    sim_far_letter_t *letter)
 {
     struct sim_far_fifo *const fifo = sim__far(thread->sim, channel);

@@ -422,20 +422,10 @@ static sim_ranks_view_t view_of(const sim_t *sim, const sim__seen_t *seen)
 {
     return (sim_ranks_view_t){
         .least = {seen->background_ps, ~seen->progress_ps, seen->sample_ps},
-        .sums = {seen->progress,
-                 seen->work,
-                 seen->upkeep,
-                 seen->records,
-                 seen->interrupted,
-                 seen->early,
-                 sim->ranks->told[0],
-                 sim->ranks->told[1]},
-        .latest = {sim->window,
-                   sim->stall.progress_seen,
-                   sim->stall.fruitless_ps,
-                   sim->stall.quiet,
-                   sim->stall.quiet_cell,
-                   sim->stall.excused_ps},
+        .sums = {seen->progress, seen->work, seen->upkeep, seen->records, seen->interrupted,
+                 seen->early, sim->ranks->told[0], sim->ranks->told[1]},
+        .latest = {sim->window, sim->stall.progress_seen, sim->stall.fruitless_ps, sim->stall.quiet,
+                   sim->stall.quiet_cell, sim->stall.excused_ps},
         .due = due_of(sim, seen->next_window),
     };
 }
@@ -553,9 +543,7 @@ static void write_oldest(sim_thread_t *thread)
     sim->codec->leave(sim->codec_ctx, oldest->from, oldest->message, away);
 }
 
-void sim__ranks_send(sim_node_t *from,
-                     const sim_channel_t *channel,
-                     sim_time_t arrive_ps,
+void sim__ranks_send(sim_node_t *from, const sim_channel_t *channel, sim_time_t arrive_ps,
                      void *message)
 {
     sim_thread_t *const thread = sim__thread_of(from);
@@ -600,8 +588,7 @@ static void gather_messages(sim_t *sim)
         }
         for (size_t i = 0; i < ranks->other_count && t > 0; i++) {
             sim_buffer_t *const from = &thread->away[i];
-            sim_buffer_put(&sim->threads[0]->away[i],
-                           from->bytes + SIM_RANKS_HEAD,
+            sim_buffer_put(&sim->threads[0]->away[i], from->bytes + SIM_RANKS_HEAD,
                            from->count - SIM_RANKS_HEAD);
             clear(from);
         }
@@ -625,9 +612,7 @@ typedef struct landing {
 static void land_oldest(sim_t *sim, landing_t *landing)
 {
     const uint64_t at = landing->landed++ % LANDING;
-    sim__mailbox_put(sim->threads[0],
-                     landing->items[at].slot,
-                     landing->items[at].node,
+    sim__mailbox_put(sim->threads[0], landing->items[at].slot, landing->items[at].node,
                      landing->items[at].mail);
 }
 
@@ -687,12 +672,8 @@ void sim__ranks_begin_exchange(sim_t *sim, const sim__seen_t *seen)
     }
     ranks->view = view_of(sim, seen);
     const uint64_t began_ns = sim__share_clock_ns();
-    ranks->ranks->ops->begin_exchange(ranks->ranks->ctx,
-                                      ranks->others,
-                                      ranks->other_count,
-                                      out,
-                                      ranks->in,
-                                      &ranks->view);
+    ranks->ranks->ops->begin_exchange(ranks->ranks->ctx, ranks->others, ranks->other_count, out,
+                                      ranks->in, &ranks->view);
     ranks->waited_ns += sim__share_clock_ns() - began_ns;
 }
 

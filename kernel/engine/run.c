@@ -572,9 +572,7 @@ static void recruit_threads(crew_t *crew, recruit_t *recruits)
     crew->count = 1;
     while (crew->count < most) {
         recruits[crew->count] = (recruit_t){crew, crew->count};
-        if (pthread_create(&crew->handles[crew->count],
-                           &small,
-                           thread_main,
+        if (pthread_create(&crew->handles[crew->count], &small, thread_main,
                            &recruits[crew->count]) != 0) {
             keep_some(crew);
             break;

@@ -6,12 +6,8 @@
 #include "kernel/engine_internal.h"
 
 const sim_mail_t sim__no_mail[SIM_MAIL_PAD] = {
-    {UINT64_MAX, NULL},
-    {UINT64_MAX, NULL},
-    {UINT64_MAX, NULL},
-    {UINT64_MAX, NULL},
-    {UINT64_MAX, NULL},
-    {UINT64_MAX, NULL},
+    {UINT64_MAX, NULL}, {UINT64_MAX, NULL}, {UINT64_MAX, NULL},
+    {UINT64_MAX, NULL}, {UINT64_MAX, NULL}, {UINT64_MAX, NULL},
 };
 
 sim_t *sim_create(const sim_options_t *options)
@@ -163,10 +159,7 @@ void sim_destroy(sim_t *sim)
     sim_free(sim);
 }
 
-static void init_node(sim_t *sim,
-                      sim_node_t *node,
-                      const sim_node_ops_t *ops,
-                      const char *name,
+static void init_node(sim_t *sim, sim_node_t *node, const sim_node_ops_t *ops, const char *name,
                       size_t number)
 {
     *node = (sim_node_t){
@@ -202,10 +195,7 @@ void sim_node_vacate(sim_node_t *node)
     node_destroy(node);
 }
 
-void sim_node_return(sim_t *sim,
-                     sim_node_t *node,
-                     const sim_node_ops_t *ops,
-                     const char *name,
+void sim_node_return(sim_t *sim, sim_node_t *node, const sim_node_ops_t *ops, const char *name,
                      size_t number)
 {
     SIM_CHECK(sim->seated && number < sim->node_count && sim->nodes[number] == NULL);
@@ -225,10 +215,7 @@ static uint32_t take_delay(sim_t *sim, sim_time_t delay_ps)
     return (uint32_t)sim->delay_count - 1;
 }
 
-sim_channel_t *sim_channel_create(sim_t *sim,
-                                  sim_node_t *from,
-                                  sim_node_t *to,
-                                  uint32_t port,
+sim_channel_t *sim_channel_create(sim_t *sim, sim_node_t *from, sim_node_t *to, uint32_t port,
                                   sim_time_t delay_ps)
 {
     SIM_CHECK(!sim->ran);
@@ -265,23 +252,14 @@ void sim_on_window(sim_t *sim, sim_window_fn fn, void *ctx)
     sim->observers[sim->observer_count++] = (sim_window_observer_t){fn, ctx};
 }
 
-void sim_sample(sim_t *sim,
-                sim_node_t *node,
-                sim_time_t first_ps,
-                sim_time_t period_ps,
-                sim_sample_fn fn,
-                void *ctx)
+void sim_sample(sim_t *sim, sim_node_t *node, sim_time_t first_ps, sim_time_t period_ps,
+                sim_sample_fn fn, void *ctx)
 {
     sim_sample_idle(sim, node, first_ps, period_ps, fn, NULL, ctx);
 }
 
-void sim_sample_idle(sim_t *sim,
-                     sim_node_t *node,
-                     sim_time_t first_ps,
-                     sim_time_t period_ps,
-                     sim_sample_fn fn,
-                     sim_sample_many_fn many,
-                     void *ctx)
+void sim_sample_idle(sim_t *sim, sim_node_t *node, sim_time_t first_ps, sim_time_t period_ps,
+                     sim_sample_fn fn, sim_sample_many_fn many, void *ctx)
 {
     SIM_CHECK(!sim->ran);
     SIM_CHECK(period_ps >= 1);

@@ -145,11 +145,8 @@ static void merge_sort(sim_mail_t *mail, size_t count, sim_mail_t *scratch)
 }
 
 // Puts messages of one instant into the order of their tie ranks (sim__tie_rank), or in reverse.
-static SIM_ALWAYS_INLINE void sort_at(const sim_node_t *node,
-                                      sim_mail_t *mail,
-                                      size_t count,
-                                      uint64_t instant,
-                                      bool reverse)
+static SIM_ALWAYS_INLINE void sort_at(const sim_node_t *node, sim_mail_t *mail, size_t count,
+                                      uint64_t instant, bool reverse)
 {
     const uint64_t flip = reverse ? ~(uint64_t)PORT_MASK : 0;
     const uint64_t time_key = mail[0].key & ~(uint64_t)PORT_MASK;
@@ -205,10 +202,7 @@ static void order_ties(sim_node_t *node, sim_mail_t *mail, size_t count)
     }
 }
 
-void sim__sort_mail(sim_thread_t *thread,
-                    sim_node_t *node,
-                    const sim_mail_t *from,
-                    size_t count,
+void sim__sort_mail(sim_thread_t *thread, sim_node_t *node, const sim_mail_t *from, size_t count,
                     sim_mail_t *to)
 {
     if (count > 0 && sort_mail(thread, from, count, to)) {

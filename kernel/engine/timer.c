@@ -31,9 +31,7 @@ static void sift_up(sim_timer_entry_t *heap, uint32_t position, sim_timer_entry_
     place(heap, position, entry);
 }
 
-static void sift_down(sim_timer_entry_t *heap,
-                      uint32_t count,
-                      uint32_t position,
+static void sift_down(sim_timer_entry_t *heap, uint32_t count, uint32_t position,
                       sim_timer_entry_t entry)
 {
     for (;;) {
@@ -104,17 +102,13 @@ static void check_notice(const sim_node_t *node, sim_time_t time_ps)
                    time_ps >= node->worker->window_end_ps + sim->window_ps,
                "background timer of %s armed for %" PRIu64 " ps at %" PRIu64
                " ps: sim_expect_background was not called",
-               node->name,
-               time_ps,
-               node->now_ps);
+               node->name, time_ps, node->now_ps);
 }
 
 void sim__timer_arm_as(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint64_t sequence)
 {
     SIM_CHECKF(time_ps >= node->now_ps && time_ps != SIM_TIME_NEVER,
-               "timer of %s armed for %" PRIu64 " ps at %" PRIu64 " ps",
-               node->name,
-               time_ps,
+               "timer of %s armed for %" PRIu64 " ps at %" PRIu64 " ps", node->name, time_ps,
                node->now_ps);
     const sim_timer_entry_t entry = {time_ps, sequence, timer};
     if (sim_timer_armed(timer)) {
@@ -163,8 +157,7 @@ static SIM_ALWAYS_INLINE bool arm_in_wheel(sim_node_t *node, sim_timer_t *timer,
 }
 
 // Returns whether a timer may be in a wheel: a foreground timer with a valid time.
-static inline bool may_be_in_wheel(const sim_node_t *node,
-                                   const sim_timer_t *timer,
+static inline bool may_be_in_wheel(const sim_node_t *node, const sim_timer_t *timer,
                                    sim_time_t time_ps)
 {
     return time_ps >= node->now_ps && time_ps != SIM_TIME_NEVER &&
@@ -183,9 +176,7 @@ static SIM_NOINLINE void arm_anywhere(sim_node_t *node, sim_timer_t *timer, sim_
         }
     }
     const bool by_hash = sim__ties_by_hash(node->sim);
-    sim__timer_arm_as(node,
-                      timer,
-                      time_ps,
+    sim__timer_arm_as(node, timer, time_ps,
                       by_hash ? node->timer_sequence++ : node->sim->order->timer_number(node));
 }
 

@@ -91,11 +91,8 @@ static inline bool sim__wheel_insert(sim_wheel_t *wheel, uint32_t bucket, uint32
 }
 
 // Fills the next free entry and returns its index; it stays free until sim__wheel_take.
-static inline uint32_t sim__wheel_fill(sim_wheel_t *wheel,
-                                       sim_timer_t *timer,
-                                       sim_time_t time_ps,
-                                       uint64_t sequence,
-                                       uint32_t bucket)
+static inline uint32_t sim__wheel_fill(sim_wheel_t *wheel, sim_timer_t *timer, sim_time_t time_ps,
+                                       uint64_t sequence, uint32_t bucket)
 {
     const uint32_t index = wheel->free;
     sim_wheel_entry_t *const entry = &wheel->entries[index];
@@ -120,9 +117,7 @@ static inline void sim__wheel_take(sim_wheel_t *wheel, uint32_t index, uint32_t 
 
 // Adds a timer due within a turn. Returns false if its bucket is too full. An entry must be free
 // and the sequence higher than all before.
-static inline bool sim__wheel_add(sim_wheel_t *wheel,
-                                  sim_timer_t *timer,
-                                  sim_time_t time_ps,
+static inline bool sim__wheel_add(sim_wheel_t *wheel, sim_timer_t *timer, sim_time_t time_ps,
                                   uint64_t sequence)
 {
     const uint32_t bucket = sim__wheel_bucket(time_ps);
@@ -142,9 +137,7 @@ static inline bool sim__wheel_add(sim_wheel_t *wheel,
 
 // Appends a timer due more than one wheel turn ahead to the `late` list. Returns false if the
 // list's last timer is due later than this one (the caller then uses the heap).
-static inline bool sim__wheel_add_late(sim_wheel_t *wheel,
-                                       sim_timer_t *timer,
-                                       sim_time_t time_ps,
+static inline bool sim__wheel_add_late(sim_wheel_t *wheel, sim_timer_t *timer, sim_time_t time_ps,
                                        uint64_t sequence)
 {
     sim_wheel_entry_t *const entries = wheel->entries;

@@ -252,8 +252,7 @@ void sim__sample_until(sim_thread_t *thread, sim_time_t bound_ps)
 #define MESSAGES_AHEAD 16u
 
 // Returns the mailbox with what thread t has sent to the unit's first node.
-static inline const sim_mailbox_t *box_from(const sim_thread_t *thread,
-                                            unsigned t,
+static inline const sim_mailbox_t *box_from(const sim_thread_t *thread, unsigned t,
                                             const sim_seat_t *seat)
 {
     return &thread->sim->threads[t]->worker.boxes[thread->worker.slot][seat->node_index];
@@ -296,8 +295,7 @@ static inline void warm(const sim_thread_t *thread, const sim_seat_t *seat)
 
 // Prefetches, three, two and one unit ahead, what other threads have sent: it lies in other cores'
 // caches.
-static inline void prefetch_others(const sim_thread_t *thread,
-                                   const sim_seat_t *const *at,
+static inline void prefetch_others(const sim_thread_t *thread, const sim_seat_t *const *at,
                                    size_t left)
 {
     const sim_t *const sim = thread->sim;

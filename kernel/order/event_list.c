@@ -130,8 +130,7 @@ static void append(sim_event_list_t *list, uint32_t bucket, const sim_list_event
 }
 
 // Inserts an event into the sorted events in [first, end), behind those of lower or equal order.
-static inline void insert(const sim_list_event_t *first,
-                          sim_list_event_t *end,
+static inline void insert(const sim_list_event_t *first, sim_list_event_t *end,
                           sim_list_event_t event)
 {
     for (; end > first && end[-1].order > event.order; end--) {
@@ -140,9 +139,7 @@ static inline void insert(const sim_list_event_t *first,
     *end = event;
 }
 
-void sim__list_add_slow(sim_event_list_t *list,
-                        sim_time_t time_ps,
-                        uint64_t number,
+void sim__list_add_slow(sim_event_list_t *list, sim_time_t time_ps, uint64_t number,
                         sim_list_what_t what)
 {
     const uint64_t bucket = time_ps >> SIM_LIST_BUCKET_BITS;

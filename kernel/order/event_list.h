@@ -80,9 +80,7 @@ sim_event_list_t *sim__list_create(void);
 void sim__list_destroy(sim_event_list_t *list); // NULL is allowed
 
 // Adds an event for which sim__list_add has no room at hand, or which goes to the heap or to `now`.
-void sim__list_add_slow(sim_event_list_t *list,
-                        sim_time_t time_ps,
-                        uint64_t number,
+void sim__list_add_slow(sim_event_list_t *list, sim_time_t time_ps, uint64_t number,
                         sim_list_what_t what);
 // Fills `now`, of which all events are taken, from the next buckets that begin before end_ps.
 // False: there are none.
@@ -111,9 +109,7 @@ static inline sim_time_t sim__list_time_ps(sim_time_t block_ps, const sim_list_e
 
 // Adds an event. time_ps must not be before the last event taken, nor before the end_ps last given
 // to sim__list_first.
-static inline void sim__list_add(sim_event_list_t *list,
-                                 sim_time_t time_ps,
-                                 uint64_t number,
+static inline void sim__list_add(sim_event_list_t *list, sim_time_t time_ps, uint64_t number,
                                  sim_list_what_t what)
 {
     const uint64_t bucket = time_ps >> SIM_LIST_BUCKET_BITS;
@@ -129,8 +125,7 @@ static inline void sim__list_add(sim_event_list_t *list,
 
 // Returns the earliest event due before end_ps and sets *time_ps; valid until an event is added.
 // NULL: there is none.
-static inline const sim_list_event_t *sim__list_first(sim_event_list_t *list,
-                                                      sim_time_t end_ps,
+static inline const sim_list_event_t *sim__list_first(sim_event_list_t *list, sim_time_t end_ps,
                                                       sim_time_t *time_ps)
 {
     if (list->taken == list->now_count && !sim__list_turn(list, end_ps)) {

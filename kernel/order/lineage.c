@@ -86,9 +86,7 @@ static inline bool are_plain(uint64_t a, uint64_t b)
 // enough.
 #define WAY_BACK_MAX 33u
 
-static SIM_NOINLINE bool before_long_ago(const sim_t *sim,
-                                         sim_remembered_t *memory,
-                                         uint64_t a,
+static SIM_NOINLINE bool before_long_ago(const sim_t *sim, sim_remembered_t *memory, uint64_t a,
                                          uint64_t b)
 {
     sim_remembered_t *way[WAY_BACK_MAX];
@@ -155,8 +153,7 @@ typedef struct sorter {
     sim_ranked_t *scratch; // as much as there is to sort
 } sorter_t;
 
-static inline bool ranked_before(const sorter_t *sorter,
-                                 const sim_ranked_t *a,
+static inline bool ranked_before(const sorter_t *sorter, const sim_ranked_t *a,
                                  const sim_ranked_t *b)
 {
     if (a->time_ps != b->time_ps) {

@@ -36,9 +36,7 @@ static void send(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps,
     sim_line_t *const line = sim__line_of(from);
     SIM_CHECK(arrive_ps > from->now_ps && line->in_event);
     list->waiting++;
-    sim__list_add(list->list,
-                  arrive_ps,
-                  sim__number_message(line, channel),
+    sim__list_add(list->list, arrive_ps, sim__number_message(line, channel),
                   (sim_list_what_t){.message = message,
                                     .node = channel->box_bytes / (uint32_t)sizeof(sim_mailbox_t),
                                     .port = channel->port,
@@ -49,9 +47,7 @@ static void add_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port, uint64
 {
     struct sim_one_list *const list = list_of(node);
     list->waiting++;
-    sim__list_add(list->list,
-                  time_ps,
-                  number,
+    sim__list_add(list->list, time_ps, number,
                   (sim_list_what_t){.message = node,
                                     .node = node->index,
                                     .port = (uint16_t)port,
@@ -66,9 +62,7 @@ static void wake(sim_node_t *node, sim_time_t time_ps, uint32_t port)
 
 static void add_timer(sim_node_t *node, sim_time_t time_ps, uint64_t number)
 {
-    sim__list_add(list_of(node)->list,
-                  time_ps,
-                  number,
+    sim__list_add(list_of(node)->list, time_ps, number,
                   (sim_list_what_t){.message = node, .node = node->index, .kind = SIM_EVENT_TIMER});
 }
 
@@ -138,9 +132,7 @@ static sim_time_t next_event_ps(const sim_t *sim)
 }
 
 // Runs node->ops->run with one event and nothing else to take.
-static void show(struct sim_one_list *list,
-                 sim_node_t *node,
-                 sim_list_what_t what,
+static void show(struct sim_one_list *list, sim_node_t *node, sim_list_what_t what,
                  sim_time_t time_ps)
 {
     node->window_start_ps = time_ps;

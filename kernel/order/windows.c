@@ -15,11 +15,7 @@ static void send(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps,
     sim_thread_t *const thread = sim__thread_of(from);
     SIM_CHECKF(thread->line.parent != NULL, "%s sends before the run", from->name);
     *(sim_stamp_t *)message = sim__number_message(&thread->line, channel);
-    sim__send_ahead(from,
-                    channel,
-                    arrive_ps,
-                    message,
-                    thread->worker.window_ps,
+    sim__send_ahead(from, channel, arrive_ps, message, thread->worker.window_ps,
                     sim__send_by_slots);
 }
 
@@ -93,9 +89,7 @@ static inline void keep_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port
 }
 
 // Numbers and inserts a wake whose port keeps no number that is still to come.
-static SIM_NOINLINE void wake_otherwise(sim_node_t *node,
-                                        sim_time_t time_ps,
-                                        uint32_t port,
+static SIM_NOINLINE void wake_otherwise(sim_node_t *node, sim_time_t time_ps, uint32_t port,
                                         uint64_t kept)
 {
     const sim_t *const sim = node->sim;
@@ -164,9 +158,7 @@ static void sort_ties(sim_node_t *node, sim_mail_t *mail, size_t count)
 // -- running a node
 
 // Notes that the current event has this number; it may become a parent.
-static inline void begin_event(sim_line_t *line,
-                               sim_parent_t *parent,
-                               sim_time_t time_ps,
+static inline void begin_event(sim_line_t *line, sim_parent_t *parent, sim_time_t time_ps,
                                uint64_t number)
 {
     line->current = number;
@@ -187,9 +179,7 @@ static inline sim_parent_t *end_event(sim_line_t *line, sim_parent_t *parent)
     return parent + 1;
 }
 
-static void run_wake(sim_node_t *node,
-                     sim_line_t *line,
-                     sim_parent_t *parent,
+static void run_wake(sim_node_t *node, sim_line_t *line, sim_parent_t *parent,
                      sim_wake_queue_t *queue)
 {
     const sim_numbered_wake_t wake = queue->wakes[queue->first++];
@@ -213,9 +203,7 @@ static void run_timer(sim_node_t *node, sim_line_t *line, sim_parent_t *parent)
     node->ops->take(node, &event);
 }
 
-static inline void run_arrival(sim_node_t *node,
-                               sim_line_t *line,
-                               sim_parent_t *parent,
+static inline void run_arrival(sim_node_t *node, sim_line_t *line, sim_parent_t *parent,
                                sim_time_t time_ps)
 {
     begin_event(line, parent, time_ps, stamp_of(node->mail));
@@ -224,10 +212,8 @@ static inline void run_arrival(sim_node_t *node,
 }
 
 // Returns the kind of the first event of those that the node has at time_ps.
-static SIM_NOINLINE sim_event_kind_t choose(const sim_node_t *node,
-                                            const sim_line_t *line,
-                                            const sim_wake_queue_t *queue,
-                                            sim_time_t time_ps)
+static SIM_NOINLINE sim_event_kind_t choose(const sim_node_t *node, const sim_line_t *line,
+                                            const sim_wake_queue_t *queue, sim_time_t time_ps)
 {
     sim_event_kind_t kind = SIM_EVENT_TIMER;
     uint64_t number = 0;

@@ -113,9 +113,7 @@ static size_t split_choices(const sim_attr_t *attr, char **buffer, const char **
     return count;
 }
 
-static void fail_choice(sim_message_t *message,
-                        sim__span_t span,
-                        const char *const *names,
+static void fail_choice(sim_message_t *message, sim__span_t span, const char *const *names,
                         size_t count)
 {
     char list[sizeof(message->text) / 2] = "";
@@ -128,19 +126,12 @@ static void fail_choice(sim_message_t *message,
     }
     const sim__shown_t shown = sim__show(span);
     const char *const nearest = sim_nearest_name(shown.text, names, count);
-    (void)sim_fail(message,
-                   SIM_ERR_UNKNOWN,
-                   "\"%s\" is not one of %s%s%s%s",
-                   shown.text,
-                   list,
-                   nearest == NULL ? "" : "; did you mean \"",
-                   nearest == NULL ? "" : nearest,
+    (void)sim_fail(message, SIM_ERR_UNKNOWN, "\"%s\" is not one of %s%s%s%s", shown.text, list,
+                   nearest == NULL ? "" : "; did you mean \"", nearest == NULL ? "" : nearest,
                    nearest == NULL ? "" : "\"?");
 }
 
-static sim_err_t parse_choice(const sim_attr_t *attr,
-                              sim__span_t span,
-                              uint32_t *choice,
+static sim_err_t parse_choice(const sim_attr_t *attr, sim__span_t span, uint32_t *choice,
                               sim_message_t *message)
 {
     char *buffer;
@@ -183,8 +174,7 @@ static sim_err_t parse_flag(sim__span_t span, bool *flag, sim_message_t *message
         *flag = false;
         return SIM_OK;
     }
-    return sim_fail(message,
-                    SIM_ERR_INVALID,
+    return sim_fail(message, SIM_ERR_INVALID,
                     "\"%s\" is not a switch: expected true, false, on or off",
                     sim__show(span).text);
 }
@@ -195,20 +185,16 @@ static sim_err_t parse_name(sim__span_t span, sim_name_t *name, sim_message_t *m
     const sim__shown_t shown = sim__show(span);
     const size_t size = strlen(shown.text);
     if (size == 0 || size > SIM_NAME_MAX || strspn(shown.text, allowed) != size) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
+        return sim_fail(message, SIM_ERR_INVALID,
                         "\"%s\" is not a name: expected at most %u of a-z, 0-9, '-', '_' and '.'",
-                        shown.text,
-                        SIM_NAME_MAX);
+                        shown.text, SIM_NAME_MAX);
     }
     memcpy(name->text, shown.text, size + 1);
     return SIM_OK;
 }
 
 // Parses a value of any type but STRING. Looks neither at the range nor at "auto".
-static sim_err_t parse_value(const sim_attr_t *attr,
-                             sim__span_t span,
-                             value_t *value,
+static sim_err_t parse_value(const sim_attr_t *attr, sim__span_t span, value_t *value,
                              sim_message_t *message)
 {
     switch (attr->type) {
@@ -319,14 +305,9 @@ static void fail_range(const sim_attr_t *attr, sim__span_t span, sim_message_t *
     const char *const words = attr->min_text == NULL   ? "at most "
                               : attr->max_text == NULL ? "at least "
                                                        : "";
-    (void)sim_fail(message,
-                   SIM_ERR_RANGE,
-                   "%s is out of range: expected %s%s%s%s",
-                   shown.text,
-                   words,
-                   attr->min_text == NULL ? "" : attr->min_text,
-                   *words == '\0' ? " .. " : "",
-                   attr->max_text == NULL ? "" : attr->max_text);
+    (void)sim_fail(message, SIM_ERR_RANGE, "%s is out of range: expected %s%s%s%s", shown.text,
+                   words, attr->min_text == NULL ? "" : attr->min_text,
+                   *words == '\0' ? " .. " : "", attr->max_text == NULL ? "" : attr->max_text);
 }
 
 // Appends ", or auto" to a message that says what was expected, if the attribute allows it.
@@ -351,12 +332,9 @@ void sim_attrs_default(const sim_attr_table_t *table, void *config)
         const size_t prefix_length = strlen(table->prefix);
         SIM_CHECKF(prefix_length == 0 || (strncmp(attr->path, table->prefix, prefix_length) == 0 &&
                                           attr->path[prefix_length] == '.'),
-                   "%s is in the table of %s",
-                   attr->path,
-                   table->prefix);
+                   "%s is in the table of %s", attr->path, table->prefix);
         SIM_CHECKF(attr->offset + field_bytes(attr) <= table->config_bytes,
-                   "%s is outside its struct",
-                   attr->path);
+                   "%s is outside its struct", attr->path);
         SIM_CHECKF(attr->default_text != NULL, "%s has no default", attr->path);
         sim_message_t message;
         const sim_err_t error = sim_attr_set(attr, config, attr->default_text, &message);
@@ -386,10 +364,7 @@ void sim_attrs_copy(const sim_attr_table_t *table, void *to, const void *from)
     }
 }
 
-bool sim_attrs_equal(const sim_attr_table_t *table,
-                     const void *a,
-                     const void *b,
-                     size_t ignored,
+bool sim_attrs_equal(const sim_attr_table_t *table, const void *a, const void *b, size_t ignored,
                      size_t ignored_bytes)
 {
     const size_t bytes = table->config_bytes;
@@ -424,9 +399,7 @@ const sim_attr_t *sim_attr_find(const sim_attr_table_t *table, const char *path)
     return NULL;
 }
 
-sim_err_t sim_attr_set(const sim_attr_t *attr,
-                       void *config,
-                       const char *text,
+sim_err_t sim_attr_set(const sim_attr_t *attr, void *config, const char *text,
                        sim_message_t *message)
 {
     if (attr->type == SIM_ATTR_STRING) {

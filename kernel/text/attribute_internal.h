@@ -46,12 +46,9 @@ extern const sim__measure_t sim__measure_count;
 // The largest number a parser returns: above it are SIM_AUTO and SIM_TIME_NEVER.
 #define SIM__NUMBER_MAX (SIM_AUTO - 1)
 
-SIM_MUST_CHECK sim_err_t sim__parse_number(const sim__measure_t *measure,
-                                           sim__span_t span,
-                                           uint64_t *number,
-                                           sim_message_t *message);
-SIM_MUST_CHECK sim_err_t sim__parse_ratio(sim__span_t span,
-                                          sim_ratio_t *ratio,
+SIM_MUST_CHECK sim_err_t sim__parse_number(const sim__measure_t *measure, sim__span_t span,
+                                           uint64_t *number, sim_message_t *message);
+SIM_MUST_CHECK sim_err_t sim__parse_ratio(sim__span_t span, sim_ratio_t *ratio,
                                           sim_message_t *message);
 
 // Writes the number without decimals, in the unit that leaves the fewest digits; free with
@@ -65,14 +62,12 @@ char *sim__format_ratio(sim_ratio_t ratio);
 
 #define SIM__LIST_MAX 8 // priorities of Ethernet (IEEE 802.1Q PCP), and a weight for each
 
-SIM_MUST_CHECK sim_err_t sim__parse_priorities(sim__span_t span,
-                                               uint8_t *priorities,
+SIM_MUST_CHECK sim_err_t sim__parse_priorities(sim__span_t span, uint8_t *priorities,
                                                sim_message_t *message);
 SIM_MUST_CHECK sim_err_t sim__parse_weights(sim__span_t span,
                                             uint32_t *weights, // SIM__LIST_MAX of them
                                             sim_message_t *message);
-SIM_MUST_CHECK sim_err_t sim__parse_profiles(sim__span_t span,
-                                             sim_profiles_t *profiles,
+SIM_MUST_CHECK sim_err_t sim__parse_profiles(sim__span_t span, sim_profiles_t *profiles,
                                              sim_message_t *message);
 char *sim__format_priorities(unsigned priorities);
 char *sim__format_weights(const uint32_t *w);

@@ -14,15 +14,11 @@ typedef struct list_words {
 static const list_words_t priority_words = {"a priority",
                                             "priorities 0 .. 7 such as [3, 4], 3 or []"};
 static const list_words_t weight_words = {
-    "a weight",
-    "8 weights such as [1, 1, 1, 4, 1, 1, 1, 1], or one for all"};
+    "a weight", "8 weights such as [1, 1, 1, 4, 1, 1, 1, 1], or one for all"};
 
 // Parses the numbers of "[a, b]" or of the single "a": at most SIM__LIST_MAX.
-static sim_err_t parse_list(sim__span_t span,
-                            const list_words_t *words,
-                            uint64_t *items,
-                            size_t *count,
-                            sim_message_t *message)
+static sim_err_t parse_list(sim__span_t span, const list_words_t *words, uint64_t *items,
+                            size_t *count, sim_message_t *message)
 {
     const sim__span_t all = span;
     const sim__shown_t shown = sim__show(all);
@@ -30,10 +26,7 @@ static sim_err_t parse_list(sim__span_t span,
     const bool closed = span.begin < span.end && span.end[-1] == ']';
     *count = 0;
     if (opened != closed) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "\"%s\" is not a list: expected %s",
-                        shown.text,
+        return sim_fail(message, SIM_ERR_INVALID, "\"%s\" is not a list: expected %s", shown.text,
                         words->expected);
     }
     if (opened) {
@@ -46,22 +39,15 @@ static sim_err_t parse_list(sim__span_t span,
         const char *const comma = opened ? memchr(at, ',', (size_t)(span.end - at)) : NULL;
         const sim__span_t item = {at, comma == NULL ? span.end : comma};
         if (*count == SIM__LIST_MAX) {
-            return sim_fail(message,
-                            SIM_ERR_RANGE,
-                            "\"%s\" has too many items: expected %s",
-                            shown.text,
-                            words->expected);
+            return sim_fail(message, SIM_ERR_RANGE, "\"%s\" has too many items: expected %s",
+                            shown.text, words->expected);
         }
         uint64_t number;
         const sim_err_t error =
             sim__parse_number(&sim__measure_count, sim__span_trim(item), &number, NULL);
         if (error != SIM_OK) {
-            return sim_fail(message,
-                            error,
-                            "\"%s\" is not %s: expected %s",
-                            sim__show(sim__span_trim(item)).text,
-                            words->noun,
-                            words->expected);
+            return sim_fail(message, error, "\"%s\" is not %s: expected %s",
+                            sim__show(sim__span_trim(item)).text, words->noun, words->expected);
         }
         items[(*count)++] = number;
         at = comma == NULL ? NULL : comma + 1;
@@ -80,17 +66,12 @@ sim_err_t sim__parse_priorities(sim__span_t span, uint8_t *priorities, sim_messa
     unsigned bits = 0;
     for (size_t i = 0; i < count; ++i) {
         if (items[i] >= SIM__LIST_MAX) {
-            return sim_fail(message,
-                            SIM_ERR_RANGE,
-                            "there is no priority %" PRIu64 ": expected %s",
-                            items[i],
-                            priority_words.expected);
+            return sim_fail(message, SIM_ERR_RANGE, "there is no priority %" PRIu64 ": expected %s",
+                            items[i], priority_words.expected);
         }
         if ((bits >> items[i] & 1U) != 0) {
-            return sim_fail(message,
-                            SIM_ERR_EXISTS,
-                            "priority %" PRIu64 " is listed twice: expected %s",
-                            items[i],
+            return sim_fail(message, SIM_ERR_EXISTS,
+                            "priority %" PRIu64 " is listed twice: expected %s", items[i],
                             priority_words.expected);
         }
         bits |= 1U << items[i];
@@ -108,20 +89,14 @@ sim_err_t sim__parse_weights(sim__span_t span, uint32_t *weights, sim_message_t 
         return error;
     }
     if (count != SIM__LIST_MAX && (count != 1 || *span.begin == '[')) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "\"%s\" is a list of %zu: expected %s",
-                        sim__show(span).text,
-                        count,
-                        weight_words.expected);
+        return sim_fail(message, SIM_ERR_INVALID, "\"%s\" is a list of %zu: expected %s",
+                        sim__show(span).text, count, weight_words.expected);
     }
     for (size_t i = 0; i < SIM__LIST_MAX; ++i) {
         const uint64_t weight = items[count == 1 ? 0 : i];
         if (weight > UINT32_MAX) {
-            return sim_fail(message,
-                            SIM_ERR_RANGE,
-                            "weight %" PRIu64 " is too large: expected at most %" PRIu32,
-                            weight,
+            return sim_fail(message, SIM_ERR_RANGE,
+                            "weight %" PRIu64 " is too large: expected at most %" PRIu32, weight,
                             UINT32_MAX);
         }
         weights[i] = (uint32_t)weight;
@@ -150,14 +125,7 @@ char *sim__format_weights(const uint32_t *w)
 {
     return sim_format("[%" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %" PRIu32
                       ", %" PRIu32 ", %" PRIu32 "]",
-                      w[0],
-                      w[1],
-                      w[2],
-                      w[3],
-                      w[4],
-                      w[5],
-                      w[6],
-                      w[7]);
+                      w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]);
 }
 
 // -- profiles
@@ -192,11 +160,8 @@ static sim_err_t parse_profile(sim__span_t row, sim_profile_t *profile, sim_mess
 {
     sim__span_t fields[PROFILE_FIELDS];
     if (split_fields(row, fields) != PROFILE_FIELDS) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "\"%s\" is not a profile: expected %s",
-                        sim__show(row).text,
-                        profiles_expected);
+        return sim_fail(message, SIM_ERR_INVALID, "\"%s\" is not a profile: expected %s",
+                        sim__show(row).text, profiles_expected);
     }
     sim_err_t error = sim__parse_number(&sim__measure_rate, fields[0], &profile->rate_bps, message);
     if (error == SIM_OK) {
@@ -213,8 +178,7 @@ static sim_err_t parse_profile(sim__span_t row, sim_profile_t *profile, sim_mess
     }
     if (profile->low_bytes > profile->high_bytes ||
         profile->probability.num > profile->probability.den) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
+        return sim_fail(message, SIM_ERR_RANGE,
                         "\"%s\": expected the first size to be at most the second, and a "
                         "probability of at most 1",
                         sim__show(row).text);
@@ -225,9 +189,7 @@ static sim_err_t parse_profile(sim__span_t row, sim_profile_t *profile, sim_mess
 static sim_err_t add_profile(sim__span_t row, sim_profiles_t *profiles, sim_message_t *message)
 {
     if (profiles->count == SIM_PROFILES_MAX) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "there are too many profiles: expected at most %u",
+        return sim_fail(message, SIM_ERR_RANGE, "there are too many profiles: expected at most %u",
                         SIM_PROFILES_MAX);
     }
     sim_profile_t profile = {0};
@@ -237,8 +199,7 @@ static sim_err_t add_profile(sim__span_t row, sim_profiles_t *profiles, sim_mess
     }
     for (uint32_t i = 0; i < profiles->count; i++) {
         if (profiles->rows[i].rate_bps == profile.rate_bps) {
-            return sim_fail(message,
-                            SIM_ERR_EXISTS,
+            return sim_fail(message, SIM_ERR_EXISTS,
                             "\"%s\" has the rate of an earlier profile: expected each rate once",
                             sim__show(row).text);
         }
@@ -252,11 +213,8 @@ sim_err_t sim__parse_profiles(sim__span_t span, sim_profiles_t *profiles, sim_me
     memset(profiles, 0, sizeof(*profiles));
     const bool opened = span.begin < span.end && *span.begin == '[';
     if (!opened || span.end - span.begin < 2 || span.end[-1] != ']') {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "\"%s\" is not a list: expected %s",
-                        sim__show(span).text,
-                        profiles_expected);
+        return sim_fail(message, SIM_ERR_INVALID, "\"%s\" is not a list: expected %s",
+                        sim__show(span).text, profiles_expected);
     }
     span = sim__span_trim((sim__span_t){span.begin + 1, span.end - 1});
     if (span.begin >= span.end) {

@@ -20,9 +20,7 @@ struct sim_cdf {
 static_assert(SIM_CDF_VALUE_MAX <= UINT64_MAX >> 16, "means fit 64 bits");
 static_assert(SIM_CDF_ONE <= UINT64_C(1) << 40, "sums fit 128 bits");
 
-sim_err_t sim_cdf_create(const sim_cdf_point_t *points,
-                         size_t count,
-                         sim_cdf_t **cdf,
+sim_err_t sim_cdf_create(const sim_cdf_point_t *points, size_t count, sim_cdf_t **cdf,
                          sim_message_t *message)
 {
     if (count == 0) {
@@ -30,24 +28,18 @@ sim_err_t sim_cdf_create(const sim_cdf_point_t *points,
     }
     for (size_t i = 0; i < count; ++i) {
         if (points[i].value > SIM_CDF_VALUE_MAX) {
-            return sim_fail(message,
-                            SIM_ERR_RANGE,
+            return sim_fail(message, SIM_ERR_RANGE,
                             "value %" PRIu64 " is too large: expected at most %" PRIu64,
-                            points[i].value,
-                            SIM_CDF_VALUE_MAX);
+                            points[i].value, SIM_CDF_VALUE_MAX);
         }
         if (i > 0 && points[i].value < points[i - 1].value) {
-            return sim_fail(message,
-                            SIM_ERR_INVALID,
+            return sim_fail(message, SIM_ERR_INVALID,
                             "value %" PRIu64 " follows %" PRIu64 ": expected no smaller one",
-                            points[i].value,
-                            points[i - 1].value);
+                            points[i].value, points[i - 1].value);
         }
         if (i > 0 && points[i].probability < points[i - 1].probability) {
-            return sim_fail(message,
-                            SIM_ERR_INVALID,
-                            "the cumulative probability falls at value %" PRIu64,
-                            points[i].value);
+            return sim_fail(message, SIM_ERR_INVALID,
+                            "the cumulative probability falls at value %" PRIu64, points[i].value);
         }
     }
     if (points[count - 1].probability != SIM_CDF_ONE) {

@@ -29,13 +29,8 @@ typedef struct reader {
 
 static sim_err_t fail_at(reader_t *reader, sim_err_t error, sim__span_t token, const char *problem)
 {
-    return sim_fail(reader->message,
-                    error,
-                    "line %zu column %zu: \"%s\" %s",
-                    reader->line,
-                    (size_t)(token.begin - reader->line_begin) + 1,
-                    sim__show(token).text,
-                    problem);
+    return sim_fail(reader->message, error, "line %zu column %zu: \"%s\" %s", reader->line,
+                    (size_t)(token.begin - reader->line_begin) + 1, sim__show(token).text, problem);
 }
 
 // Takes the next word of a line; it is empty at the line's end.
@@ -60,24 +55,18 @@ static sim_err_t read_value(reader_t *reader, sim__span_t word, uint64_t *value)
 {
     sim__decimal_t decimal;
     if (!read_decimal(word, &decimal)) {
-        return fail_at(reader,
-                       SIM_ERR_INVALID,
-                       word,
+        return fail_at(reader, SIM_ERR_INVALID, word,
                        "is not a value: expected a whole number such as 10000");
     }
     if (decimal.places != 0) {
-        return fail_at(reader,
-                       SIM_ERR_INVALID,
-                       word,
+        return fail_at(reader, SIM_ERR_INVALID, word,
                        "is not whole: expected a whole number such as 10000");
     }
     if (decimal.overflow || decimal.whole > SIM_CDF_VALUE_MAX) {
         return fail_at(reader, SIM_ERR_RANGE, word, "is too large: expected at most 2^48 - 1");
     }
     if (reader->count > 0 && decimal.whole < reader->points[reader->count - 1].value) {
-        return fail_at(reader,
-                       SIM_ERR_INVALID,
-                       word,
+        return fail_at(reader, SIM_ERR_INVALID, word,
                        "is below the value before it: expected values that do not fall (a step is "
                        "the same value twice)");
     }
@@ -89,9 +78,7 @@ static sim_err_t read_probability(reader_t *reader, sim__span_t word, uint64_t *
 {
     sim__decimal_t decimal;
     if (!read_decimal(word, &decimal)) {
-        return fail_at(reader,
-                       SIM_ERR_INVALID,
-                       word,
+        return fail_at(reader, SIM_ERR_INVALID, word,
                        "is not a cumulative probability: expected a percentage such as 12.5 or a "
                        "fraction such as 0.125");
     }
@@ -106,9 +93,7 @@ static sim_err_t read_probability(reader_t *reader, sim__span_t word, uint64_t *
     }
     *written = decimal.whole * WRITTEN_ONE + fraction;
     if (reader->count > 0 && *written < reader->points[reader->count - 1].probability) {
-        return fail_at(reader,
-                       SIM_ERR_INVALID,
-                       word,
+        return fail_at(reader, SIM_ERR_INVALID, word,
                        "is below the probability before it: expected cumulative probabilities");
     }
     return SIM_OK;
@@ -135,9 +120,7 @@ static sim_err_t read_line(reader_t *reader, sim__span_t line)
         return error;
     }
     if (probability_word.begin == probability_word.end) {
-        return fail_at(reader,
-                       SIM_ERR_INVALID,
-                       value_word,
+        return fail_at(reader, SIM_ERR_INVALID, value_word,
                        "stands alone: expected a value and its cumulative probability");
     }
     error = read_probability(reader, probability_word, &point.probability);
@@ -145,15 +128,11 @@ static sim_err_t read_line(reader_t *reader, sim__span_t line)
         return error;
     }
     if (extra_word.begin < extra_word.end) {
-        return fail_at(reader,
-                       SIM_ERR_INVALID,
-                       extra_word,
+        return fail_at(reader, SIM_ERR_INVALID, extra_word,
                        "is a third word: expected two numbers on a line");
     }
     if (reader->count == POINTS_MAX) {
-        return fail_at(reader,
-                       SIM_ERR_RANGE,
-                       value_word,
+        return fail_at(reader, SIM_ERR_RANGE, value_word,
                        "is one point too many: expected at most 1048576");
     }
     if (reader->count == reader->capacity) {
@@ -185,19 +164,16 @@ static sim_err_t read_lines(reader_t *reader)
 static sim_err_t scale_probabilities(reader_t *reader)
 {
     if (reader->count == 0) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
+        return sim_fail(reader->message, SIM_ERR_INVALID,
                         "line %zu column 1: there is no point: expected lines such as \"10000 15\"",
                         reader->line == 0 ? 1 : reader->line);
     }
     const uint64_t last = reader->points[reader->count - 1].probability;
     if (last != WRITTEN_ONE && last != WRITTEN_ONE * 100) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
+        return sim_fail(reader->message, SIM_ERR_INVALID,
                         "line %zu column %zu: the last cumulative probability is %s: expected 100 "
                         "(percent) or 1 (fractions)",
-                        reader->last_line,
-                        reader->last_column,
+                        reader->last_line, reader->last_column,
                         sim__show(reader->last_probability).text);
     }
     const uint64_t divisor = last / SIM_CDF_ONE;
@@ -208,9 +184,7 @@ static sim_err_t scale_probabilities(reader_t *reader)
     return SIM_OK;
 }
 
-sim_err_t sim_cdf_parse(const char *text,
-                        size_t size_bytes,
-                        sim_cdf_t **cdf,
+sim_err_t sim_cdf_parse(const char *text, size_t size_bytes, sim_cdf_t **cdf,
                         sim_message_t *message)
 {
     reader_t reader = {.at = text, .end = text + size_bytes, .message = message};

@@ -21,10 +21,7 @@ static unsigned smaller(unsigned a, unsigned b)
 }
 
 // Compares the i-th character of a, from 1, with all of b. rows[] are those of i - 2, i - 1 and i.
-static void next_row(const char *a,
-                     size_t i,
-                     const char *b,
-                     size_t b_length,
+static void next_row(const char *a, size_t i, const char *b, size_t b_length,
                      unsigned *const rows[3])
 {
     const unsigned *const before = rows[1];

@@ -26,25 +26,16 @@ struct sim__measure {
 };
 
 static const unit_t byte_units[] = {
-    {"TB", UINT64_C(1000000000000), true},
-    {"GB", UINT64_C(1000000000), true},
-    {"MB", UINT64_C(1000000), true},
-    {"KB", UINT64_C(1000), true},
-    {"kB", UINT64_C(1000), false},
-    {"B", 1, false},
-    {"TiB", UINT64_C(1) << 40, true},
-    {"GiB", UINT64_C(1) << 30, true},
-    {"MiB", UINT64_C(1) << 20, true},
-    {"KiB", UINT64_C(1) << 10, true},
+    {"TB", UINT64_C(1000000000000), true}, {"GB", UINT64_C(1000000000), true},
+    {"MB", UINT64_C(1000000), true},       {"KB", UINT64_C(1000), true},
+    {"kB", UINT64_C(1000), false},         {"B", 1, false},
+    {"TiB", UINT64_C(1) << 40, true},      {"GiB", UINT64_C(1) << 30, true},
+    {"MiB", UINT64_C(1) << 20, true},      {"KiB", UINT64_C(1) << 10, true},
 };
 
 static const unit_t time_units[] = {
-    {"min", 60 * SIM_PS_PER_S, true},
-    {"s", SIM_PS_PER_S, true},
-    {"ms", SIM_PS_PER_MS, true},
-    {"us", SIM_PS_PER_US, true},
-    {"ns", SIM_PS_PER_NS, true},
-    {"ps", 1, true},
+    {"min", 60 * SIM_PS_PER_S, true}, {"s", SIM_PS_PER_S, true},   {"ms", SIM_PS_PER_MS, true},
+    {"us", SIM_PS_PER_US, true},      {"ns", SIM_PS_PER_NS, true}, {"ps", 1, true},
 };
 
 static const unit_t rate_units[] = {
@@ -209,31 +200,18 @@ bool sim__take_decimal(sim__span_t *span, sim__decimal_t *decimal)
     return true;
 }
 
-static sim_err_t fail_at(sim_message_t *message,
-                         sim_err_t error,
-                         sim__span_t span,
-                         const char *problem,
-                         const char *expected)
+static sim_err_t fail_at(sim_message_t *message, sim_err_t error, sim__span_t span,
+                         const char *problem, const char *expected)
 {
-    return sim_fail(message,
-                    error,
-                    "\"%s\" %s: expected %s",
-                    sim__show(span).text,
-                    problem,
+    return sim_fail(message, error, "\"%s\" %s: expected %s", sim__show(span).text, problem,
                     expected);
 }
 
-static sim_err_t fail_noun(sim_message_t *message,
-                           sim__span_t span,
-                           const char *noun,
+static sim_err_t fail_noun(sim_message_t *message, sim__span_t span, const char *noun,
                            const char *expected)
 {
-    return sim_fail(message,
-                    SIM_ERR_INVALID,
-                    "\"%s\" is not %s: expected %s",
-                    sim__show(span).text,
-                    noun,
-                    expected);
+    return sim_fail(message, SIM_ERR_INVALID, "\"%s\" is not %s: expected %s", sim__show(span).text,
+                    noun, expected);
 }
 
 static bool is_negative(sim__span_t span)
@@ -276,9 +254,7 @@ static sim_err_t apply_scale(const sim__decimal_t *decimal, uint64_t scale, uint
     return SIM_OK;
 }
 
-sim_err_t sim__parse_number(const sim__measure_t *measure,
-                            sim__span_t span,
-                            uint64_t *number,
+sim_err_t sim__parse_number(const sim__measure_t *measure, sim__span_t span, uint64_t *number,
                             sim_message_t *message)
 {
     const sim__span_t all = span;
@@ -302,20 +278,12 @@ sim_err_t sim__parse_number(const sim__measure_t *measure,
     uint64_t result = 0;
     const sim_err_t error = apply_scale(&decimal, scale, &result);
     if (error == SIM_ERR_RANGE) {
-        return sim_fail(message,
-                        error,
-                        "\"%s\" is too large: expected at most %" PRIu64 "%s",
-                        sim__show(all).text,
-                        SIM__NUMBER_MAX,
-                        measure->base);
+        return sim_fail(message, error, "\"%s\" is too large: expected at most %" PRIu64 "%s",
+                        sim__show(all).text, SIM__NUMBER_MAX, measure->base);
     }
     if (error != SIM_OK) {
-        return sim_fail(message,
-                        error,
-                        "\"%s\" is finer than %s: expected %s",
-                        sim__show(all).text,
-                        measure->finest,
-                        measure->expected);
+        return sim_fail(message, error, "\"%s\" is finer than %s: expected %s", sim__show(all).text,
+                        measure->finest, measure->expected);
     }
     *number = result;
     return SIM_OK;

@@ -85,12 +85,8 @@ const char *sim_word_show(const sim_word_t *word, sim_word_shown_t *shown)
     return shown->text;
 }
 
-sim_err_t sim_word_fail(const sim_words_t *words,
-                        const sim_word_t *word,
-                        sim_message_t *message,
-                        sim_err_t error,
-                        const char *format,
-                        ...)
+sim_err_t sim_word_fail(const sim_words_t *words, const sim_word_t *word, sim_message_t *message,
+                        sim_err_t error, const char *format, ...)
 {
     char text[sizeof(message->text)];
     va_list arguments;
@@ -100,12 +96,8 @@ sim_err_t sim_word_fail(const sim_words_t *words,
     return sim_fail_in(message, error, words->name, word->line, word->column, "%s", text);
 }
 
-void sim_word_note(const sim_words_t *words,
-                   const sim_word_t *word,
-                   sim_word_note_fn note,
-                   void *ctx,
-                   const char *format,
-                   ...)
+void sim_word_note(const sim_words_t *words, const sim_word_t *word, sim_word_note_fn note,
+                   void *ctx, const char *format, ...)
 {
     if (note == NULL) {
         return;
@@ -120,19 +112,13 @@ void sim_word_note(const sim_words_t *words,
     note(message.text, ctx);
 }
 
-sim_err_t sim_words_need(sim_words_t *words,
-                         sim_word_t *word,
-                         const char *what,
+sim_err_t sim_words_need(sim_words_t *words, sim_word_t *word, const char *what,
                          sim_message_t *message)
 {
     if (sim_words_next(words, word)) {
         return SIM_OK;
     }
-    return sim_word_fail(words,
-                         word,
-                         message,
-                         SIM_ERR_INVALID,
-                         "the file ends here, expected %s",
+    return sim_word_fail(words, word, message, SIM_ERR_INVALID, "the file ends here, expected %s",
                          what);
 }
 
@@ -239,30 +225,16 @@ bool sim_word_plain(const sim_word_t *word, sim_plain_t *plain, sim_word_t *rest
     return true;
 }
 
-static sim_err_t not_a(const sim_words_t *words,
-                       const sim_word_t *word,
-                       const char *what,
-                       const char *expected,
-                       sim_message_t *message)
+static sim_err_t not_a(const sim_words_t *words, const sim_word_t *word, const char *what,
+                       const char *expected, sim_message_t *message)
 {
     sim_word_shown_t shown;
-    return sim_word_fail(words,
-                         word,
-                         message,
-                         SIM_ERR_INVALID,
-                         "'%s' is not %s, expected %s",
-                         sim_word_show(word, &shown),
-                         what,
-                         expected);
+    return sim_word_fail(words, word, message, SIM_ERR_INVALID, "'%s' is not %s, expected %s",
+                         sim_word_show(word, &shown), what, expected);
 }
 
-sim_err_t sim_word_count(const sim_words_t *words,
-                         const sim_word_t *word,
-                         const char *what,
-                         uint64_t min,
-                         uint64_t max,
-                         uint64_t *count,
-                         sim_message_t *message)
+sim_err_t sim_word_count(const sim_words_t *words, const sim_word_t *word, const char *what,
+                         uint64_t min, uint64_t max, uint64_t *count, sim_message_t *message)
 {
     sim_plain_t plain;
     sim_word_t rest;
@@ -275,13 +247,8 @@ sim_err_t sim_word_count(const sim_words_t *words,
     return SIM_OK;
 }
 
-sim_err_t sim_words_need_count(sim_words_t *words,
-                               const char *what,
-                               uint64_t min,
-                               uint64_t max,
-                               uint64_t *count,
-                               sim_word_t *word,
-                               sim_message_t *message)
+sim_err_t sim_words_need_count(sim_words_t *words, const char *what, uint64_t min, uint64_t max,
+                               uint64_t *count, sim_word_t *word, sim_message_t *message)
 {
     const sim_err_t error = sim_words_need(words, word, what, message);
     return error == SIM_OK ? sim_word_count(words, word, what, min, max, count, message) : error;
@@ -296,21 +263,13 @@ static bool with_unit(const sim_word_t *word, const char *bare_unit, char *text,
     if (!sim_word_plain(word, &plain, &rest) || plain.text[0] == '-') {
         return false;
     }
-    const int written = snprintf(text,
-                                 size,
-                                 "%s%.*s%s",
-                                 plain.text,
-                                 (int)rest.size_bytes,
-                                 rest.text,
-                                 rest.size_bytes == 0 ? bare_unit : "");
+    const int written = snprintf(text, size, "%s%.*s%s", plain.text, (int)rest.size_bytes,
+                                 rest.text, rest.size_bytes == 0 ? bare_unit : "");
     return written > 0 && (size_t)written < size;
 }
 
-sim_err_t sim_word_rate(const sim_words_t *words,
-                        const sim_word_t *word,
-                        const char *what,
-                        uint64_t *rate_bps,
-                        sim_message_t *message)
+sim_err_t sim_word_rate(const sim_words_t *words, const sim_word_t *word, const char *what,
+                        uint64_t *rate_bps, sim_message_t *message)
 {
     char text[160];
     if (!with_unit(word, "bps", text, sizeof(text)) ||
@@ -346,12 +305,8 @@ static void cut_decimals(char *text)
     }
 }
 
-sim_err_t sim_word_time(const sim_words_t *words,
-                        const sim_word_t *word,
-                        const char *what,
-                        const char *bare_unit,
-                        sim_time_t *time_ps,
-                        sim_message_t *message)
+sim_err_t sim_word_time(const sim_words_t *words, const sim_word_t *word, const char *what,
+                        const char *bare_unit, sim_time_t *time_ps, sim_message_t *message)
 {
     char text[160];
     bool ok = with_unit(word, bare_unit, text, sizeof(text));
@@ -362,11 +317,8 @@ sim_err_t sim_word_time(const sim_words_t *words,
     return ok ? SIM_OK : not_a(words, word, what, "a time such as 1us or 1000ns", message);
 }
 
-sim_err_t sim_word_ratio(const sim_words_t *words,
-                         const sim_word_t *word,
-                         const char *what,
-                         sim_ratio_t *ratio,
-                         sim_message_t *message)
+sim_err_t sim_word_ratio(const sim_words_t *words, const sim_word_t *word, const char *what,
+                         sim_ratio_t *ratio, sim_message_t *message)
 {
     sim_plain_t plain;
     sim_word_t rest;

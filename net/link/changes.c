@@ -71,8 +71,7 @@ static void arm_next(net_change_timer_t *change, bool routes)
 {
     const net_t *const net = change->net;
     if (change->next < net->change_count) {
-        sim_timer_arm(&change->node->sim,
-                      &change->timer,
+        sim_timer_arm(&change->node->sim, &change->timer,
                       net->changes[change->next].time_ps +
                           (routes ? net->config.convergence_ps : 0));
     }

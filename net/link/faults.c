@@ -48,9 +48,7 @@ void net_fault_at(net_t *net, const net_fault_t *fault)
 
 static void tell(const fault_timer_t *state, bool over)
 {
-    net_port_trace(state->port,
-                   NET_TRACE_FAULT,
-                   NULL,
+    net_port_trace(state->port, NET_TRACE_FAULT, NULL,
                    (uint32_t)state->fault.kind | (uint32_t)over << 8);
 }
 

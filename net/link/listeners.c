@@ -99,9 +99,7 @@ void net_port_listen_late(net_port_t *port, uint32_t points, net_trace_fn fn, vo
     listen(port, points, fn, ctx);
 }
 
-void net__port_trace(const net_port_t *port,
-                     net_trace_point_t point,
-                     const net_packet_t *packet,
+void net__port_trace(const net_port_t *port, net_trace_point_t point, const net_packet_t *packet,
                      uint32_t detail)
 {
     if (point == NET_TRACE_RX && port->node->log != NULL) {

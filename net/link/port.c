@@ -8,14 +8,10 @@
 
 #include <string.h>
 
-static const uint32_t equal_quanta[NET_PRIORITIES] = {NET_FRAME_BYTES_QUANTUM,
-                                                      NET_FRAME_BYTES_QUANTUM,
-                                                      NET_FRAME_BYTES_QUANTUM,
-                                                      NET_FRAME_BYTES_QUANTUM,
-                                                      NET_FRAME_BYTES_QUANTUM,
-                                                      NET_FRAME_BYTES_QUANTUM,
-                                                      NET_FRAME_BYTES_QUANTUM,
-                                                      NET_FRAME_BYTES_QUANTUM};
+static const uint32_t equal_quanta[NET_PRIORITIES] = {
+    NET_FRAME_BYTES_QUANTUM, NET_FRAME_BYTES_QUANTUM, NET_FRAME_BYTES_QUANTUM,
+    NET_FRAME_BYTES_QUANTUM, NET_FRAME_BYTES_QUANTUM, NET_FRAME_BYTES_QUANTUM,
+    NET_FRAME_BYTES_QUANTUM, NET_FRAME_BYTES_QUANTUM};
 
 void net__port_init(net_port_t *port, net_node_t *node, uint32_t index)
 {
@@ -251,8 +247,7 @@ net_queued_t net_queue_take_last(net_port_t *port, uint32_t priority)
 
 // -- rates and links
 
-static net_line_t *find_line(net_line_t *first,
-                             uint64_t rate_bps,
+static net_line_t *find_line(net_line_t *first, uint64_t rate_bps,
                              const uint32_t quantum_bytes[NET_PRIORITIES])
 {
     net_line_t *line = first;
@@ -264,9 +259,7 @@ static net_line_t *find_line(net_line_t *first,
     return line;
 }
 
-static net_line_t *make_line(const net_t *net,
-                             const net_link_config_t *config,
-                             uint64_t rate_bps,
+static net_line_t *make_line(const net_t *net, const net_link_config_t *config, uint64_t rate_bps,
                              const uint32_t quantum_bytes[NET_PRIORITIES])
 {
     const uint64_t ps_bits = 8 * SIM_PS_PER_S;
@@ -287,9 +280,7 @@ static net_line_t *make_line(const net_t *net,
 
 // Returns the line of a link's configuration that has this rate and these quanta; makes it on first
 // use. Threads that complete nodes may ask at the same time.
-static const net_line_t *line_for(net_t *net,
-                                  uint32_t config,
-                                  uint64_t rate_bps,
+static const net_line_t *line_for(net_t *net, uint32_t config, uint64_t rate_bps,
                                   const uint32_t quantum_bytes[NET_PRIORITIES])
 {
     net_line_t **const first = &net->lines[config];
@@ -335,11 +326,9 @@ void net_port_set_quanta(net_port_t *port, const uint32_t quantum_bytes[NET_PRIO
 {
     net_t *const net = port->node->net;
     if (port->owns_line) {
-        memcpy(own_line_of(port)->line.quantum_bytes,
-               quantum_bytes,
+        memcpy(own_line_of(port)->line.quantum_bytes, quantum_bytes,
                sizeof(port->line->quantum_bytes));
-    } else if (memcmp(port->line->quantum_bytes,
-                      quantum_bytes,
+    } else if (memcmp(port->line->quantum_bytes, quantum_bytes,
                       sizeof(port->line->quantum_bytes)) != 0) {
         port->line =
             line_for(net, net->links[port->link].config, port->line->rate_bps, quantum_bytes);

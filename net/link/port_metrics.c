@@ -210,10 +210,8 @@ static uint64_t read_field(const net_port_metric_t *metric, const net_port_t *po
     return value;
 }
 
-uint64_t net_port_metric_read(const net_port_metric_t *metric,
-                              const net_port_t *port,
-                              uint8_t classes,
-                              sim_time_t time_ps)
+uint64_t net_port_metric_read(const net_port_metric_t *metric, const net_port_t *port,
+                              uint8_t classes, sim_time_t time_ps)
 {
     if (metric->read != NULL) {
         return metric->read(port, classes, time_ps);
@@ -228,10 +226,8 @@ uint64_t net_port_metric_read(const net_port_metric_t *metric,
     return sum;
 }
 
-bool net_port_metric_read_classes(const net_port_metric_t *metric,
-                                  const net_port_t *port,
-                                  sim_time_t time_ps,
-                                  uint64_t values[NET_PRIORITIES])
+bool net_port_metric_read_classes(const net_port_metric_t *metric, const net_port_t *port,
+                                  sim_time_t time_ps, uint64_t values[NET_PRIORITIES])
 {
     SIM_CHECKF(metric->per_priority, "%s", metric->name);
     const bool often = metric->place == NET_COUNTER_SENT || metric->place == NET_COUNTER_RECEIVED;

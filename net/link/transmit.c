@@ -133,8 +133,7 @@ static SIM_NOINLINE void transmit_otherwise(net_port_t *port, net_packet_t *pack
 }
 
 // Occupies the link for `ps` with a frame that needs no further test. Returns when it arrives.
-static SIM_ALWAYS_INLINE sim_time_t occupy(net_port_t *port,
-                                           const net_packet_t *packet,
+static SIM_ALWAYS_INLINE sim_time_t occupy(net_port_t *port, const net_packet_t *packet,
                                            sim_time_t ps)
 {
     const sim_time_t end_ps = port->node->sim.now_ps + ps;

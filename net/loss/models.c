@@ -25,12 +25,9 @@
 #define MIX_SPREAD 3u
 
 static const net_loss_mix_t mixes[] = {
-    [NET_LOSS_BURSTS] = {100, 0, 0},
-    [NET_LOSS_HIGH_FREQUENCY] = {0, 100, 0},
-    [NET_LOSS_AMAZON] = {35, 12, 53},
-    [NET_LOSS_GOOGLE] = {12, 51, 37},
-    [NET_LOSS_MICROSOFT] = {13, 19, 68},
-    [NET_LOSS_GILBERT_ELLIOTT] = {0, 0, 0},
+    [NET_LOSS_BURSTS] = {100, 0, 0},     [NET_LOSS_HIGH_FREQUENCY] = {0, 100, 0},
+    [NET_LOSS_AMAZON] = {35, 12, 53},    [NET_LOSS_GOOGLE] = {12, 51, 37},
+    [NET_LOSS_MICROSOFT] = {13, 19, 68}, [NET_LOSS_GILBERT_ELLIOTT] = {0, 0, 0},
 };
 
 // -- set-up
@@ -69,9 +66,7 @@ static uint64_t mean_lost_percent(const net_link_config_t *config)
 sim_err_t net_loss_check(const net_link_config_t *config, sim_message_t *message)
 {
     if (config->loss_model == NET_LOSS_HIGH_FREQUENCY && config->loss_burst < 3) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "link.loss-burst",
+        return sim_fail_about(message, SIM_ERR_RANGE, "link.loss-burst",
                               ": %" PRIu64 ", expected at least 3 with high-frequency",
                               config->loss_burst);
     }
@@ -80,13 +75,10 @@ sim_err_t net_loss_check(const net_link_config_t *config, sim_message_t *message
     }
     // The bad state's share of time is rate / bad rate; it must leave room for the good state.
     const sim_ratio_t share =
-        scaled(config->loss_rate,
-               config->loss_bad_rate.den,
+        scaled(config->loss_rate, config->loss_bad_rate.den,
                config->loss_bad_rate.num == 0 ? 1 : config->loss_bad_rate.num);
     if (config->loss_bad_rate.num == 0 || share.num >= share.den) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "link.loss-rate",
+        return sim_fail_about(message, SIM_ERR_RANGE, "link.loss-rate",
                               ": as large as link.loss-bad-rate or larger, expected less "
                               "with gilbert-elliott");
     }
@@ -159,9 +151,7 @@ static void prepare(net_port_t *port, bool forward, const net_loss_trace_t *trac
     port->loses = true;
 }
 
-void net_link_lose(net_t *net,
-                   uint32_t link,
-                   net_loss_direction_t direction,
+void net_link_lose(net_t *net, uint32_t link, net_loss_direction_t direction,
                    net_loss_trace_t *trace)
 {
     SIM_CHECK(!net->built);
@@ -341,22 +331,18 @@ static net_packet_t *double_of(net_port_t *port, const net_packet_t *packet)
     memcpy(net_packet_aside(twin), net_packet_aside(packet), sizeof(net_packet_aside_t));
     if (packet->contents) {
         twin->contents = false;
-        memcpy(net_packet_add_contents(port->node, twin),
-               net_packet_contents(packet),
+        memcpy(net_packet_add_contents(port->node, twin), net_packet_contents(packet),
                packet->payload_bytes);
     }
     if (packet->telemetry == NET_TELEMETRY_INT) {
-        memcpy(net_packet_telemetry(twin),
-               net_packet_telemetry(packet),
+        memcpy(net_packet_telemetry(twin), net_packet_telemetry(packet),
                packet->hop_count * sizeof(uint64_t));
     }
     return twin;
 }
 
 // Draws for a packet: from the stream, or with network.draws: packet from the packet's own numbers.
-static bool chance(const struct net_loss *loss,
-                   sim_random_t *stream,
-                   const net_packet_t *packet,
+static bool chance(const struct net_loss *loss, sim_random_t *stream, const net_packet_t *packet,
                    sim_ratio_t ratio)
 {
     if (loss->port->by_packet) {

@@ -111,9 +111,7 @@ static bool take_row(const char *at, const char *end, net_loss_trace_t *trace, b
     return true;
 }
 
-sim_err_t net_loss_trace_parse(const char *text,
-                               size_t size_bytes,
-                               net_loss_trace_t **trace,
+sim_err_t net_loss_trace_parse(const char *text, size_t size_bytes, net_loss_trace_t **trace,
                                sim_message_t *message)
 {
     net_loss_trace_t *const made = sim_alloc(sizeof(*made));
@@ -131,9 +129,7 @@ sim_err_t net_loss_trace_parse(const char *text,
         if (!fits || memchr(row, '\0', length) != NULL ||
             !take_row(row, row + length, made, &pairs)) {
             net_loss_trace_destroy(made);
-            return sim_fail_about(message,
-                                  SIM_ERR_INVALID,
-                                  "line",
+            return sim_fail_about(message, SIM_ERR_INVALID, "line",
                                   " %" PRIu64 ": expected 'n' (from 1) or 'packet,times' (from 0), "
                                   "ascending, all rows alike",
                                   line);

@@ -65,11 +65,8 @@ net_node_t *net_leaf_at(const net_t *net, uint32_t leaf)
     return net->leaves[leaf];
 }
 
-void net_routes_set(net_routes_t *routes,
-                    const net_node_t *node,
-                    uint32_t leaf,
-                    const uint32_t *ports,
-                    uint32_t count)
+void net_routes_set(net_routes_t *routes, const net_node_t *node, uint32_t leaf,
+                    const uint32_t *ports, uint32_t count)
 {
     net_routes_t *const own = &routes[node->forwarder];
     net__routes_put(own, leaf, net__routes_intern(own, ports, count));

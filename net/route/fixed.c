@@ -8,17 +8,13 @@
 
 #include <string.h>
 
-void net_route_fix(net_t *net,
-                   const net_node_t *node,
-                   const net_node_t *host,
-                   const uint32_t *ports,
-                   uint32_t count)
+void net_route_fix(net_t *net, const net_node_t *node, const net_node_t *host,
+                   const uint32_t *ports, uint32_t count)
 {
     SIM_CHECK(!net->built);
     SIM_CHECKF(node->kind != NET_NODE_HOST, "%s: hosts do not forward", node->sim.name);
     SIM_CHECKF(host->kind == NET_NODE_HOST && host->port_count == 1,
-               "%s: routes lead to a host with one link",
-               host->sim.name);
+               "%s: routes lead to a host with one link", host->sim.name);
     SIM_CHECK(count > 0 && count <= node->port_count);
     SIM_GROW(net->fixed, net->fixed_count, &net->fixed_capacity);
     net_fixed_route_t *const route = &net->fixed[net->fixed_count++];
@@ -82,9 +78,7 @@ void net__fixed_apply(const net_t *net, const bool *link_up, net_routes_t *route
 // -- whether fixed routes lead to their host
 
 // Returns the node behind the i-th port of a node's entry for a leaf.
-static const net_node_t *next_node(const net_t *net,
-                                   const net_node_t *node,
-                                   uint32_t leaf,
+static const net_node_t *next_node(const net_t *net, const net_node_t *node, uint32_t leaf,
                                    size_t i)
 {
     const net_routes_t *const routes = &net->routes[0][node->forwarder];
@@ -120,9 +114,7 @@ static void mark_good(const net_t *net, const net_node_t *host, uint32_t leaf, b
 #define WAY_NODES_MAX 6
 
 // Returns a next node that is not marked good; NULL: there is none.
-static const net_node_t *bad_choice(const net_t *net,
-                                    const net_node_t *node,
-                                    uint32_t leaf,
+static const net_node_t *bad_choice(const net_t *net, const net_node_t *node, uint32_t leaf,
                                     const bool *good)
 {
     const uint32_t count = hop_count(net, node, leaf);
@@ -136,11 +128,8 @@ static const net_node_t *bad_choice(const net_t *net,
 }
 
 // Fails with the path of choices that are not good from a node, until one repeats or ends.
-static sim_err_t fail_at(const net_t *net,
-                         const net_node_t *from,
-                         const net_node_t *host,
-                         const bool *good,
-                         sim_message_t *message)
+static sim_err_t fail_at(const net_t *net, const net_node_t *from, const net_node_t *host,
+                         const bool *good, sim_message_t *message)
 {
     const uint32_t leaf = attachment_of(net, host)->leaf;
     bool *const seen = sim_alloc_array(net->node_count, sizeof(*seen));
@@ -157,17 +146,12 @@ static sim_err_t fail_at(const net_t *net,
         node = bad_choice(net, node, leaf, good);
     }
     sim_free(seen);
-    const sim_err_t error =
-        sim_fail_about(message,
-                       SIM_ERR_INVALID,
-                       "routes",
-                       " towards %s %s: by %s%s%s, expected next hops that lead "
-                       "to it",
-                       host->sim.name,
-                       node != NULL ? "go in a circle" : "end before it",
-                       way,
-                       count > WAY_NODES_MAX ? "..., " : "",
-                       node != NULL ? node->sim.name : "and no further");
+    const sim_err_t error = sim_fail_about(
+        message, SIM_ERR_INVALID, "routes",
+        " towards %s %s: by %s%s%s, expected next hops that lead "
+        "to it",
+        host->sim.name, node != NULL ? "go in a circle" : "end before it", way,
+        count > WAY_NODES_MAX ? "..., " : "", node != NULL ? node->sim.name : "and no further");
     sim_free(way);
     return error;
 }

@@ -166,10 +166,7 @@ static uint32_t group_leaves(const search_t *search, uint32_t n, uint64_t *group
 }
 
 // Fills in the entries of node n for the leaves of the batch. Returns false if it reaches none.
-static bool find_hops(const search_t *search,
-                      uint32_t n,
-                      uint32_t *ports,
-                      net_routes_t *routes,
+static bool find_hops(const search_t *search, uint32_t n, uint32_t *ports, net_routes_t *routes,
                       net_hop_t *hops)
 {
     const graph_t *const graph = search->graph;
@@ -227,10 +224,7 @@ static void fill_own(const net_t *net, const net_node_t *node, uint32_t first, n
     }
 }
 
-static void search_batch(search_t *search,
-                         const net_t *net,
-                         uint32_t first,
-                         const pages_t *pages,
+static void search_batch(search_t *search, const net_t *net, uint32_t first, const pages_t *pages,
                          net_routes_t *routes)
 {
     const graph_t *const graph = search->graph;

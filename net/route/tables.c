@@ -3,9 +3,7 @@
 // times. net/route/search.c finds them.
 #include "net/network_internal.h"
 
-uint32_t net_routes_ports(const net_node_t *node,
-                          const net_routes_t *routes,
-                          uint32_t interface,
+uint32_t net_routes_ports(const net_node_t *node, const net_routes_t *routes, uint32_t interface,
                           const uint32_t **ports)
 {
     const net_t *const net = node->net;
@@ -23,9 +21,7 @@ uint32_t net_routes_ports(const net_node_t *node,
     return hop.count;
 }
 
-uint32_t net_ports_towards(const net_t *net,
-                           const net_node_t *node,
-                           uint32_t leaf,
+uint32_t net_ports_towards(const net_t *net, const net_node_t *node, uint32_t leaf,
                            const uint32_t **ports)
 {
     SIM_CHECK(node->forward != NULL && leaf < net->leaf_count);
@@ -100,9 +96,7 @@ static sim_time_t spread_ps(uint64_t count, uint32_t link_bytes, uint64_t rate_b
 // Frame i leaves hop h when it has arrived there and frame i - 1 has left. With equal frames the
 // slowest hop sets the pace, so the full frames need only their spread. A shorter last frame can
 // catch up with them, so it is followed exactly, hop by hop.
-sim_time_t net_path_time_ps(const net_path_t *path,
-                            uint64_t full_count,
-                            uint32_t full_frame_bytes,
+sim_time_t net_path_time_ps(const net_path_t *path, uint64_t full_count, uint32_t full_frame_bytes,
                             uint32_t last_frame_bytes)
 {
     sim_time_t first_ps = 0; // arrival of the first full frame at the hop's end

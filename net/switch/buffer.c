@@ -78,9 +78,7 @@ static sim_time_t response_ps(uint64_t rate_bps)
     return quanta * (NET_PFC_QUANTUM_BITS * SIM_PS_PER_S) / rate_bps;
 }
 
-uint64_t net_switch_headroom_bytes(uint64_t rate_bps,
-                                   sim_time_t delay_ps,
-                                   sim_time_t response,
+uint64_t net_switch_headroom_bytes(uint64_t rate_bps, sim_time_t delay_ps, sim_time_t response,
                                    uint32_t frame_bytes_max)
 {
     const sim_wide_t bits = (sim_wide_t)rate_bps * (2 * delay_ps + response);
@@ -97,9 +95,7 @@ static uint64_t headroom_of(const net_switch_t *sw, const net_port_t *port)
     const sim_time_t response = sw->config.pfc_response_ps == SIM_AUTO
                                     ? response_ps(port->line->rate_bps)
                                     : sw->config.pfc_response_ps;
-    return net_switch_headroom_bytes(port->line->rate_bps,
-                                     port->line->delay_ps,
-                                     response,
+    return net_switch_headroom_bytes(port->line->rate_bps, port->line->delay_ps, response,
                                      port->node->net->frame_bytes_max);
 }
 
@@ -146,9 +142,7 @@ static void built(net_switch_t *sw)
     sw->calm_above_bytes = threshold < half ? threshold : half;
 }
 
-static bool admit(net_switch_t *sw,
-                  const net_port_t *egress,
-                  const net_packet_t *packet,
+static bool admit(net_switch_t *sw, const net_port_t *egress, const net_packet_t *packet,
                   net_drop_reason_t *reason)
 {
     return net__admit(sw, egress, packet, reason);

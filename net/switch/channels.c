@@ -36,9 +36,7 @@ static uint32_t queue_class(const net_switch_t *sw, const net_packet_t *packet)
     return packet->priority < channels(sw) ? packet->priority + 1u : NET_PRIORITIES;
 }
 
-static bool admit(net_switch_t *sw,
-                  const net_port_t *egress,
-                  const net_packet_t *packet,
+static bool admit(net_switch_t *sw, const net_port_t *egress, const net_packet_t *packet,
                   net_drop_reason_t *reason)
 {
     net_packet_t arrived = *packet;

@@ -51,29 +51,19 @@ static inline void note_late(net_switch_t *sw, bool late)
 }
 
 // Sends a packet of RoCE, which has waited, on a port that is usual but for its log.
-static SIM_ALWAYS_INLINE void send_logged(net_switch_t *sw,
-                                          net_port_t *egress,
-                                          net_class_t *queue,
+static SIM_ALWAYS_INLINE void send_logged(net_switch_t *sw, net_port_t *egress, net_class_t *queue,
                                           const net_queued_t *queued)
 {
     sim_node_t *const node = &sw->node.sim;
     const sim_time_t now_ps = node->now_ps;
-    net_log_sent(sw->node.log,
-                 egress,
-                 now_ps,
-                 queued->packet,
-                 queued->frame_bytes,
-                 net_log_takes(queued->marks),
-                 NET_LOG_LATE);
+    net_log_sent(sw->node.log, egress, now_ps, queued->packet, queued->frame_bytes,
+                 net_log_takes(queued->marks), NET_LOG_LATE);
     net__port_send(egress, node, now_ps, queue, queued->packet, queued->frame_bytes);
 }
 
 // Sends a packet at once that has just arrived. entry: where the log noted its arrival.
-static SIM_ALWAYS_INLINE void pass_logged(net_switch_t *sw,
-                                          net_port_t *egress,
-                                          net_class_t *queue,
-                                          net_packet_t *packet,
-                                          net_log_entry_t *entry)
+static SIM_ALWAYS_INLINE void pass_logged(net_switch_t *sw, net_port_t *egress, net_class_t *queue,
+                                          net_packet_t *packet, net_log_entry_t *entry)
 {
     net_log_t *const log = sw->node.log;
     sim_node_t *const node = &sw->node.sim;
@@ -107,12 +97,9 @@ static void send_late(net_switch_t *sw, net_port_t *egress, net_packet_t *packet
 }
 
 // Sends the first packet of a class on a port that is not usual.
-static SIM_ALWAYS_INLINE void send_otherwise(net_switch_t *sw,
-                                             net_port_t *egress,
-                                             sim_time_t now_ps,
-                                             net_class_t *queue,
-                                             const net_queued_t *queued,
-                                             const bool logged)
+static SIM_ALWAYS_INLINE void send_otherwise(net_switch_t *sw, net_port_t *egress,
+                                             sim_time_t now_ps, net_class_t *queue,
+                                             const net_queued_t *queued, const bool logged)
 {
     if (logged && egress->special == NET_SPECIAL_LOGGED) {
         // The packet's own line is not read: it has likely left the cache.
@@ -120,13 +107,8 @@ static SIM_ALWAYS_INLINE void send_otherwise(net_switch_t *sw,
     } else if (egress->special == NET_SPECIAL_NOT) {
         net__port_send(egress, &sw->node.sim, now_ps, queue, queued->packet, queued->frame_bytes);
     } else if (egress->special == NET_SPECIAL_BARE) { // without a look at the packet
-        net__port_send_bytes(egress,
-                             &sw->node.sim,
-                             now_ps,
-                             queue,
-                             queued->packet,
-                             queued->frame_bytes,
-                             queued->frame_bytes);
+        net__port_send_bytes(egress, &sw->node.sim, now_ps, queue, queued->packet,
+                             queued->frame_bytes, queued->frame_bytes);
     } else {
         send_late(sw, egress, queued->packet, logged);
     }
@@ -135,11 +117,8 @@ static SIM_ALWAYS_INLINE void send_otherwise(net_switch_t *sw,
 // Starts the next frame of a port from a class that is not stopped. Returns whether another such
 // class waits. `usual` is net__port_is_usual; it and `logged`, here and below, which is whether the
 // node has a log, are known where these functions are compiled.
-static SIM_ALWAYS_INLINE bool serve_as(net_switch_t *sw,
-                                       net_port_t *egress,
-                                       sim_time_t now_ps,
-                                       const bool usual,
-                                       const bool logged)
+static SIM_ALWAYS_INLINE bool serve_as(net_switch_t *sw, net_port_t *egress, sim_time_t now_ps,
+                                       const bool usual, const bool logged)
 {
     const uint8_t stopped = usual ? 0 : egress->paused;
     const uint8_t candidates = egress->waiting & (uint8_t)~stopped;
@@ -164,10 +143,8 @@ static SIM_ALWAYS_INLINE bool serve_as(net_switch_t *sw,
 }
 
 // Does the same on a port that is not usual. A PFC frame goes first.
-static SIM_ALWAYS_INLINE bool serve_otherwise_as(net_switch_t *sw,
-                                                 net_port_t *egress,
-                                                 sim_time_t now_ps,
-                                                 const bool logged)
+static SIM_ALWAYS_INLINE bool serve_otherwise_as(net_switch_t *sw, net_port_t *egress,
+                                                 sim_time_t now_ps, const bool logged)
 {
     if (SIM_UNLIKELY(egress->controlled)) {
         const bool goes_on = (egress->waiting & (uint8_t)~egress->paused) != 0;
@@ -185,9 +162,7 @@ static SIM_NOINLINE bool serve_otherwise(net_switch_t *sw, net_port_t *egress, s
 }
 
 // Starts the port's next frame now, if it may send one. Returns whether it has another to send.
-static SIM_ALWAYS_INLINE bool serve(net_switch_t *sw,
-                                    net_port_t *egress,
-                                    sim_time_t now_ps,
+static SIM_ALWAYS_INLINE bool serve(net_switch_t *sw, net_port_t *egress, sim_time_t now_ps,
                                     const bool logged)
 {
     if (SIM_LIKELY(net__port_is_usual(egress))) {
@@ -226,8 +201,7 @@ static SIM_NOINLINE void catch_up_logged(net_switch_t *sw, net_port_t *port, sim
 // Replays the departures of all ports before end_ps and returns when the next one is due. now_ps
 // becomes the time of the latest departure if that is later. Each round replays one departure per
 // port, so that the next packet of each is prefetched meanwhile.
-static SIM_ALWAYS_INLINE sim_time_t catch_up_all_as(net_switch_t *sw,
-                                                    sim_time_t end_ps,
+static SIM_ALWAYS_INLINE sim_time_t catch_up_all_as(net_switch_t *sw, sim_time_t end_ps,
                                                     const bool logged)
 {
     sim_node_t *const node = &sw->node.sim;
@@ -277,11 +251,8 @@ static SIM_NOINLINE void wake_all(net_switch_t *sw)
 }
 
 // Takes room for a packet of a class that is lossy, or marked as it joins, or both.
-static SIM_ALWAYS_INLINE bool admit_odd(net_switch_t *sw,
-                                        const net_port_t *ingress,
-                                        net_port_t *egress,
-                                        net_packet_t *packet,
-                                        uint32_t priority,
+static SIM_ALWAYS_INLINE bool admit_odd(net_switch_t *sw, const net_port_t *ingress,
+                                        net_port_t *egress, net_packet_t *packet, uint32_t priority,
                                         bool trims)
 {
     net_drop_reason_t reason;
@@ -298,13 +269,9 @@ static SIM_ALWAYS_INLINE bool admit_odd(net_switch_t *sw,
 
 // Queues a packet that must wait for its port. Outstanding departures are not replayed first.
 // Returns false, without any effect, if there is no room.
-static SIM_ALWAYS_INLINE bool enqueue(net_switch_t *sw,
-                                      const net_port_t *ingress,
-                                      net_port_t *egress,
-                                      net_class_t *queue,
-                                      net_packet_t *packet,
-                                      uint32_t priority,
-                                      bool trims)
+static SIM_ALWAYS_INLINE bool enqueue(net_switch_t *sw, const net_port_t *ingress,
+                                      net_port_t *egress, net_class_t *queue, net_packet_t *packet,
+                                      uint32_t priority, bool trims)
 {
     const uint8_t bit = (uint8_t)(1u << priority);
     packet->ingress_port = ingress->index;
@@ -345,8 +312,7 @@ static void enqueue_crowded(net_switch_t *sw, net_port_t *egress, net_packet_t *
 
 // Trims, queues or drops a packet when its queue or the buffer is full. The use of the buffer is
 // known exactly only when all ports have caught up, so they do if the packet might not fit there.
-static SIM_NOINLINE void enqueue_trimming(net_switch_t *sw,
-                                          net_port_t *egress,
+static SIM_NOINLINE void enqueue_trimming(net_switch_t *sw, net_port_t *egress,
                                           net_packet_t *packet)
 {
     const sim_time_t now_ps = sw->node.sim.now_ps;
@@ -380,9 +346,7 @@ static void pause_arrives(net_switch_t *sw, net_port_t *ingress, net_packet_t *p
 
 // Takes a packet that does not enter the switch. Returns false if it was a pause frame, which may
 // have added a wake.
-static SIM_NOINLINE bool turn_away(net_switch_t *sw,
-                                   net_port_t *ingress,
-                                   net_packet_t *packet,
+static SIM_NOINLINE bool turn_away(net_switch_t *sw, net_port_t *ingress, net_packet_t *packet,
                                    net_entry_t entry)
 {
     if (entry == NET_IS_PAUSE) {
@@ -396,15 +360,9 @@ static SIM_NOINLINE bool turn_away(net_switch_t *sw,
 
 // Handles a packet that arrives now. Sets *end_key to 0 if a timer or a wake may have been added:
 // the caller must then determine the next event anew.
-static SIM_ALWAYS_INLINE void arrive(net_switch_t *sw,
-                                     uint32_t port_index,
-                                     net_packet_t *packet,
-                                     bool others_now,
-                                     bool routed,
-                                     bool trust_dscp,
-                                     bool trims,
-                                     const bool logged,
-                                     uint64_t *end_key)
+static SIM_ALWAYS_INLINE void arrive(net_switch_t *sw, uint32_t port_index, net_packet_t *packet,
+                                     bool others_now, bool routed, bool trust_dscp, bool trims,
+                                     const bool logged, uint64_t *end_key)
 {
     net_port_t *const ingress = &sw->node.ports[port_index];
     const sim_time_t now_ps = sw->node.sim.now_ps;
@@ -446,10 +404,7 @@ static SIM_ALWAYS_INLINE void arrive(net_switch_t *sw,
 // Handles arrivals up to the next wake or timer, or up to one that may change it. `routed`,
 // `trust_dscp` and `trims` are arguments so that they are tested once for all packets; likewise
 // `logged`.
-static SIM_ALWAYS_INLINE void take_all(net_switch_t *sw,
-                                       bool routed,
-                                       bool trust_dscp,
-                                       bool trims,
+static SIM_ALWAYS_INLINE void take_all(net_switch_t *sw, bool routed, bool trust_dscp, bool trims,
                                        const bool logged)
 {
     sim_node_t *const node = &sw->node.sim;

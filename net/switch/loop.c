@@ -59,10 +59,8 @@ static SIM_ALWAYS_INLINE void serve_any(net_switch_t *sw, net_port_t *egress, co
     }
 }
 
-static SIM_ALWAYS_INLINE void enqueue_any(net_switch_t *sw,
-                                          net_port_t *egress,
-                                          net_packet_t *packet,
-                                          const bool own)
+static SIM_ALWAYS_INLINE void enqueue_any(net_switch_t *sw, net_port_t *egress,
+                                          net_packet_t *packet, const bool own)
 {
     net_drop_reason_t reason = NET_DROP_HEADROOM_FULL;
     bool admitted = own ? net__admit(sw, egress, packet, &reason)
@@ -130,9 +128,7 @@ static void count_parked(net_switch_t *sw, const net_packet_t *packet)
     sw->parked_bytes[packet->priority] += packet->frame_bytes;
 }
 
-static bool park(net_switch_t *sw,
-                 net_port_t *egress,
-                 net_packet_t *packet,
+static bool park(net_switch_t *sw, net_port_t *egress, net_packet_t *packet,
                  net_drop_reason_t *reason)
 {
     if (!sw->buffer->admit(sw, egress, packet, reason)) {
@@ -208,9 +204,7 @@ void net__switch_pause_arrived(net_switch_t *sw, net_port_t *port, net_packet_t 
     }
 }
 
-static SIM_ALWAYS_INLINE void arrival(net_switch_t *sw,
-                                      uint32_t port_index,
-                                      net_packet_t *packet,
+static SIM_ALWAYS_INLINE void arrival(net_switch_t *sw, uint32_t port_index, net_packet_t *packet,
                                       const bool own)
 {
     net_port_t *const ingress = &sw->node.ports[port_index];
@@ -220,12 +214,8 @@ static SIM_ALWAYS_INLINE void arrival(net_switch_t *sw,
         return;
     }
     uint32_t out;
-    const net_entry_t entry = net_switch_classify(sw,
-                                                  packet,
-                                                  own ? net__route : net_switch_route,
-                                                  sw->routed,
-                                                  sw->trust_dscp,
-                                                  &out);
+    const net_entry_t entry = net_switch_classify(sw, packet, own ? net__route : net_switch_route,
+                                                  sw->routed, sw->trust_dscp, &out);
     if (SIM_UNLIKELY(entry != NET_ENTERS)) {
         if (entry == NET_IS_PAUSE) {
             net__switch_pause_arrived(sw, ingress, packet);

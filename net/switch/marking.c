@@ -11,21 +11,15 @@ SIM_NOINLINE uint64_t net__mark_draw(net_red_t *red, const net_packet_t *packet)
     return sim_random_u64(&own);
 }
 
-SIM_NOINLINE void net__mark_known(net_port_t *egress,
-                                  net_packet_t *packet,
-                                  uint8_t marks,
+SIM_NOINLINE void net__mark_known(net_port_t *egress, net_packet_t *packet, uint8_t marks,
                                   uint32_t priority)
 {
     net_switch_mark_known(egress, packet, marks, priority);
 }
 
 // Decides on a switch's first packet that may be marked. Not inlined: the others need no frame.
-static SIM_NOINLINE void mark_first(net_switch_t *sw,
-                                    net_port_t *egress,
-                                    net_packet_t *packet,
-                                    uint8_t marks,
-                                    uint32_t priority,
-                                    uint64_t queued)
+static SIM_NOINLINE void mark_first(net_switch_t *sw, net_port_t *egress, net_packet_t *packet,
+                                    uint8_t marks, uint32_t priority, uint64_t queued)
 {
     sw->red = net__switch_red_make(sw);
     if (queued > sw->red[egress->index].kmin_bytes) {
@@ -33,12 +27,8 @@ static SIM_NOINLINE void mark_first(net_switch_t *sw,
     }
 }
 
-void net__mark_late(net_switch_t *sw,
-                    net_port_t *egress,
-                    const net_class_t *queue,
-                    net_packet_t *packet,
-                    uint8_t marks,
-                    uint32_t priority)
+void net__mark_late(net_switch_t *sw, net_port_t *egress, const net_class_t *queue,
+                    net_packet_t *packet, uint8_t marks, uint32_t priority)
 {
     // The packets that leave next may be marked, and their lines are likely evicted by now.
     const uint32_t later = queue->head + 3 * (uint32_t)sizeof(net_queued_t);

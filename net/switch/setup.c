@@ -14,11 +14,8 @@ static const net_switch_t *const_switch_of(const net_node_t *node)
 
 // -- as a forwarding node
 
-static const net_port_t *route_when_up(const net_node_t *node,
-                                       const net_routes_t *routes,
-                                       uint32_t source,
-                                       uint32_t interface,
-                                       uint32_t flow_hash)
+static const net_port_t *route_when_up(const net_node_t *node, const net_routes_t *routes,
+                                       uint32_t source, uint32_t interface, uint32_t flow_hash)
 {
     const net_switch_t *const sw = const_switch_of(node);
     const net_attachment_t attachment = sw->attachments[interface];
@@ -186,41 +183,30 @@ static void built(net_node_t *node)
 sim_err_t net_switch_config_check(const net_switch_config_t *config, sim_message_t *message)
 {
     if (config->ecn_kmin_bytes > config->ecn_kmax_bytes) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "switch.ecn.kmin",
+        return sim_fail_about(message, SIM_ERR_RANGE, "switch.ecn.kmin",
                               ": %" PRIu64 " bytes, expected at most switch.ecn.kmax, "
                               "which is %" PRIu64,
-                              config->ecn_kmin_bytes,
-                              config->ecn_kmax_bytes);
+                              config->ecn_kmin_bytes, config->ecn_kmax_bytes);
     }
     for (uint32_t i = 0; i < config->ecn_profiles.count; i++) {
         const sim_profile_t *const row = &config->ecn_profiles.rows[i];
         if (row->low_bytes > row->high_bytes) {
-            return sim_fail_about(message,
-                                  SIM_ERR_RANGE,
-                                  "switch.ecn.profiles",
+            return sim_fail_about(message, SIM_ERR_RANGE, "switch.ecn.profiles",
                                   ": kmin is %" PRIu64
                                   " bytes, expected at most kmax, which is %" PRIu64,
-                                  row->low_bytes,
-                                  row->high_bytes);
+                                  row->low_bytes, row->high_bytes);
         }
     }
     const bool trims = strcmp(config->mmu.text, net__buffer_trimming.name) == 0;
     if (trims && config->pfc_enabled && (config->pfc_priorities & config->trim_priorities) != 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "switch.trim.priorities",
+        return sim_fail_about(message, SIM_ERR_INVALID, "switch.trim.priorities",
                               ": a class of it is lossless, expected none of "
                               "switch.pfc.priorities: a packet is either trimmed or paused");
     }
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
         if (config->weights[p] == 0) {
-            return sim_fail_about(message,
-                                  SIM_ERR_RANGE,
-                                  "switch.weights",
-                                  ": class %u has weight 0, expected 1 to 255",
-                                  p);
+            return sim_fail_about(message, SIM_ERR_RANGE, "switch.weights",
+                                  ": class %u has weight 0, expected 1 to 255", p);
         }
     }
     return SIM_OK;
@@ -238,11 +224,8 @@ sim_err_t net__switch_check_names(const net_node_t *node, sim_message_t *message
         {"switch.marking", NET_MARKING, sw->config.marking.text},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(names); i++) {
-        const sim_err_t error = net_registered_check(node->net,
-                                                     names[i].attribute,
-                                                     names[i].kind,
-                                                     names[i].name,
-                                                     message);
+        const sim_err_t error = net_registered_check(node->net, names[i].attribute, names[i].kind,
+                                                     names[i].name, message);
         if (error != SIM_OK) {
             return error;
         }
@@ -294,9 +277,7 @@ sim_err_t net_switch_check(const net_node_t *node, sim_message_t *message)
     const uint8_t headers =
         (uint8_t)(1u << network->trim_dscp / 8 | 1u << network->trim_last_hop_dscp / 8);
     if (sw->buffer == &net__buffer_trimming && (sw->config.trim_priorities & headers) != 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "switch.trim.priorities",
+        return sim_fail_about(message, SIM_ERR_INVALID, "switch.trim.priorities",
                               ": a class of it is that of network.trim-dscp or "
                               "trim-last-hop-dscp (DSCP / 8), expected other classes");
     }
@@ -306,14 +287,10 @@ sim_err_t net_switch_check(const net_node_t *node, sim_message_t *message)
         sw->buffer->dedicated(sw, &headroom, &reserved);
     }
     if (headroom + reserved >= sw->config.buffer_bytes) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
+        return sim_fail(message, SIM_ERR_RANGE,
                         "%s: its buffer of %" PRIu64 " bytes cannot hold the headroom (%" PRIu64
                         ") and the reserved bytes (%" PRIu64 ") of its %u ports",
-                        node->sim.name,
-                        sw->config.buffer_bytes,
-                        headroom,
-                        reserved,
+                        node->sim.name, sw->config.buffer_bytes, headroom, reserved,
                         node->port_count);
     }
     return SIM_OK;

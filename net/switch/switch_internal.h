@@ -108,11 +108,8 @@ uint64_t net__mark_draw(net_red_t *red, const net_packet_t *packet);
 void net__mark_known(net_port_t *egress, net_packet_t *packet, uint8_t marks, uint32_t priority);
 
 // Marks by RED for a queue of `queued` bytes, which is more than the port's kmin.
-static SIM_ALWAYS_INLINE void net__mark_by(net_switch_t *sw,
-                                           net_port_t *egress,
-                                           net_packet_t *packet,
-                                           uint8_t marks,
-                                           uint32_t priority,
+static SIM_ALWAYS_INLINE void net__mark_by(net_switch_t *sw, net_port_t *egress,
+                                           net_packet_t *packet, uint8_t marks, uint32_t priority,
                                            uint64_t queued)
 {
     net_red_t *const red = net_switch_red(sw, egress);
@@ -127,18 +124,11 @@ static SIM_ALWAYS_INLINE void net__mark_by(net_switch_t *sw,
 
 // Mark by the bytes that a packet leaves behind (papers on DCQCN mark at dequeue). net__mark_late
 // is the part that runs only above the lowest kmin of the switch.
-void net__mark_late(net_switch_t *sw,
-                    net_port_t *egress,
-                    const net_class_t *queue,
-                    net_packet_t *packet,
-                    uint8_t marks,
-                    uint32_t priority);
-static SIM_ALWAYS_INLINE void net__mark(net_switch_t *sw,
-                                        net_port_t *egress,
-                                        const net_class_t *queue,
-                                        net_packet_t *packet,
-                                        uint8_t marks,
-                                        uint32_t priority)
+void net__mark_late(net_switch_t *sw, net_port_t *egress, const net_class_t *queue,
+                    net_packet_t *packet, uint8_t marks, uint32_t priority);
+static SIM_ALWAYS_INLINE void net__mark(net_switch_t *sw, net_port_t *egress,
+                                        const net_class_t *queue, net_packet_t *packet,
+                                        uint8_t marks, uint32_t priority)
 {
     if (SIM_UNLIKELY(queue->bytes > sw->mark_above_bytes)) {
         net__mark_late(sw, egress, queue, packet, marks, priority);
@@ -214,9 +204,7 @@ static inline void net__release_stored(net_switch_t *sw, net_received_t *held, u
 }
 
 // Frees the room of a lossless packet whose transmission starts.
-static inline void net__release_lossless(net_switch_t *sw,
-                                         uint32_t port,
-                                         uint32_t priority,
+static inline void net__release_lossless(net_switch_t *sw, uint32_t port, uint32_t priority,
                                          uint64_t bytes)
 {
     net_received_t *const held = sw->node.ports[port].received[priority];
@@ -229,10 +217,8 @@ static inline void net__release_lossless(net_switch_t *sw,
 
 // Takes shared buffer for a lossy packet, limited by its egress queue. Returns false with *reason
 // if there is no room.
-static inline bool net__admit_lossy(net_switch_t *sw,
-                                    const net_port_t *egress,
-                                    const net_packet_t *packet,
-                                    net_drop_reason_t *reason)
+static inline bool net__admit_lossy(net_switch_t *sw, const net_port_t *egress,
+                                    const net_packet_t *packet, net_drop_reason_t *reason)
 {
     const uint64_t free_bytes = net_switch_shared_free(sw);
     if (packet->frame_bytes > free_bytes) {
@@ -248,10 +234,8 @@ static inline bool net__admit_lossy(net_switch_t *sw,
     return true;
 }
 
-static inline bool net__admit(net_switch_t *sw,
-                              const net_port_t *egress,
-                              const net_packet_t *packet,
-                              net_drop_reason_t *reason)
+static inline bool net__admit(net_switch_t *sw, const net_port_t *egress,
+                              const net_packet_t *packet, net_drop_reason_t *reason)
 {
     if (sw->lossless & (1u << packet->priority)) {
         *reason = NET_DROP_HEADROOM_FULL;
@@ -282,10 +266,8 @@ static inline bool net__is_limited(const net_switch_t *sw, uint32_t priority)
 
 // Takes shared buffer for a packet of a limited class. Returns false with *reason if its queue or
 // the buffer is full.
-static inline bool net__admit_limited(net_switch_t *sw,
-                                      const net_port_t *egress,
-                                      const net_packet_t *packet,
-                                      net_drop_reason_t *reason)
+static inline bool net__admit_limited(net_switch_t *sw, const net_port_t *egress,
+                                      const net_packet_t *packet, net_drop_reason_t *reason)
 {
     const net_trimming_t *const trimming = sw->buffer_state;
     const net_trim_port_t *const at = &trimming->ports[egress->index];

@@ -45,9 +45,7 @@ static void fini(net_switch_t *sw)
     sim_free(trimming->ports);
 }
 
-static bool admit(net_switch_t *sw,
-                  const net_port_t *egress,
-                  const net_packet_t *packet,
+static bool admit(net_switch_t *sw, const net_port_t *egress, const net_packet_t *packet,
                   net_drop_reason_t *reason)
 {
     return net__is_limited(sw, packet->priority) ? net__admit_limited(sw, egress, packet, reason)
@@ -107,9 +105,7 @@ static bool trim_queued(net_switch_t *sw, net_port_t *egress, uint32_t priority)
     return true;
 }
 
-static bool no_room(net_switch_t *sw,
-                    net_port_t *egress,
-                    net_packet_t *packet,
+static bool no_room(net_switch_t *sw, net_port_t *egress, net_packet_t *packet,
                     net_drop_reason_t *reason)
 {
     const bool either = sw->config.trim_victim == NET_TRIM_EITHER;

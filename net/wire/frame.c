@@ -292,15 +292,12 @@ static uint8_t *build_telemetry(const net_frame_t *frame, uint8_t *at)
 size_t net_frame_build(const net_frame_t *frame, uint8_t *bytes, size_t capacity_bytes)
 {
     const uint32_t size_bytes = net_frame_size_bytes(frame);
-    SIM_CHECKF(size_bytes <= capacity_bytes,
-               "frame of %" PRIu32 " bytes into %zu",
-               size_bytes,
+    SIM_CHECKF(size_bytes <= capacity_bytes, "frame of %" PRIu32 " bytes into %zu", size_bytes,
                capacity_bytes);
     if (frame->is_pfc) {
         return build_pfc(frame, bytes);
     }
-    SIM_CHECKF(frame->payload_bytes <= ROCE_MTU_STANDARD_MAX,
-               "payload of %" PRIu32 " bytes",
+    SIM_CHECKF(frame->payload_bytes <= ROCE_MTU_STANDARD_MAX, "payload of %" PRIu32 " bytes",
                frame->payload_bytes);
     SIM_CHECK(frame->telemetry == NET_TELEMETRY_NONE ||
               (!frame->is_uet && !frame->is_mrc && net_frame_may_have_telemetry(frame->opcode)));

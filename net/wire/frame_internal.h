@@ -53,15 +53,13 @@ typedef struct net__frame_reader {
 } net__frame_reader_t;
 
 // Fails with a message unless `needed` more bytes are left; `what` names the header.
-SIM_MUST_CHECK sim_err_t net__frame_require(const net__frame_reader_t *reader,
-                                            const char *what,
+SIM_MUST_CHECK sim_err_t net__frame_require(const net__frame_reader_t *reader, const char *what,
                                             size_t needed);
 // Returns the index of the first byte that is not zero, or size_bytes.
 size_t net__frame_first_nonzero(const uint8_t *bytes, size_t size_bytes);
 // Fails with a message unless all bytes up to `to` are zero.
 SIM_MUST_CHECK sim_err_t net__frame_require_zeros(const net__frame_reader_t *reader,
-                                                  const char *what,
-                                                  size_t to);
+                                                  const char *what, size_t to);
 // Parses BTH, extension headers, payload and pad. Stores the ICRC without checking it.
 SIM_MUST_CHECK sim_err_t net__frame_parse_roce(net__frame_reader_t *reader);
 

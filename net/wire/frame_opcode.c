@@ -116,8 +116,7 @@ uint32_t net__frame_raw_bytes(uint8_t opcode, uint32_t payload_bytes, bool tagge
     const uint32_t extensions = net_frame_extensions(opcode);
     SIM_CHECKF((extensions & NET_EXT_KNOWN) != 0, "opcode 0x%02x", opcode);
     SIM_CHECKF(payload_bytes == 0 || (extensions & NET_EXT_PAYLOAD) != 0,
-               "%s with %" PRIu32 " bytes of payload",
-               net_frame_opcode_name(opcode),
+               "%s with %" PRIu32 " bytes of payload", net_frame_opcode_name(opcode),
                payload_bytes);
     SIM_CHECKF(payload_bytes <= ROCE_MTU_BYTES_MAX, "payload of %" PRIu32 " bytes", payload_bytes);
 

@@ -24,10 +24,8 @@ static sim_err_t parse_tag(net__frame_reader_t *reader)
     }
     const uint16_t tci = sim_get_be16(tag + NET_VLAN_AT_TCI);
     if ((tci & NET_VLAN_DEI) != 0) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "802.1Q tag 0x%04x: drop eligible frames are not supported",
-                        tci);
+        return sim_fail(reader->message, SIM_ERR_INVALID,
+                        "802.1Q tag 0x%04x: drop eligible frames are not supported", tci);
     }
     reader->frame->tagged = true;
     reader->frame->pcp = (uint8_t)(tci >> NET_VLAN_PCP_SHIFT);
@@ -44,10 +42,8 @@ static sim_err_t parse_ethernet(net__frame_reader_t *reader, uint16_t *type)
 {
     const uint8_t *const bytes = reader->bytes;
     if (reader->end < NET_FRAME_BYTES_MIN) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "frame of %zu bytes, Ethernet's least is %d",
-                        reader->end,
+        return sim_fail(reader->message, SIM_ERR_INVALID,
+                        "frame of %zu bytes, Ethernet's least is %d", reader->end,
                         NET_FRAME_BYTES_MIN);
     }
     memcpy(reader->frame->destination_mac, bytes + NET_ETHERNET_AT_DESTINATION, NET_MAC_BYTES);
@@ -73,30 +69,22 @@ static sim_err_t parse_pfc(net__frame_reader_t *reader)
     }
     const uint16_t opcode = sim_get_be16(pfc + NET_PFC_AT_OPCODE);
     if (opcode != NET_PFC_OPCODE) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "MAC control opcode 0x%04x, only PFC (0x%04x) is known",
-                        opcode,
+        return sim_fail(reader->message, SIM_ERR_INVALID,
+                        "MAC control opcode 0x%04x, only PFC (0x%04x) is known", opcode,
                         NET_PFC_OPCODE);
     }
     if (memcmp(frame->destination_mac, net__frame_pfc_destination, NET_MAC_BYTES) != 0) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
+        return sim_fail(reader->message, SIM_ERR_INVALID,
                         "PFC frame not sent to 01-80-C2-00-00-01");
     }
     if (reader->end != NET_FRAME_BYTES_MIN) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "PFC frame of %zu bytes, must be %d",
-                        reader->end,
-                        NET_FRAME_BYTES_MIN);
+        return sim_fail(reader->message, SIM_ERR_INVALID, "PFC frame of %zu bytes, must be %d",
+                        reader->end, NET_FRAME_BYTES_MIN);
     }
     const uint16_t classes = sim_get_be16(pfc + NET_PFC_AT_CLASSES);
     if (classes > UINT8_MAX) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "PFC class-enable vector 0x%04x: the upper byte is reserved",
-                        classes);
+        return sim_fail(reader->message, SIM_ERR_INVALID,
+                        "PFC class-enable vector 0x%04x: the upper byte is reserved", classes);
     }
     frame->is_pfc = true;
     frame->pfc_classes = (uint8_t)classes;
@@ -113,11 +101,8 @@ static sim_err_t end_at_packet(net__frame_reader_t *reader, size_t packet_end)
 {
     const size_t frame_end = reader->end;
     if (packet_end > frame_end) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "IP packet ends at byte %zu of a frame of %zu",
-                        packet_end,
-                        frame_end);
+        return sim_fail(reader->message, SIM_ERR_INVALID,
+                        "IP packet ends at byte %zu of a frame of %zu", packet_end, frame_end);
     }
     net__frame_reader_t padding = *reader;
     padding.offset = packet_end;
@@ -170,23 +155,18 @@ static sim_err_t parse_telemetry(net__frame_reader_t *reader, size_t frame_end)
         (parse_digest(frame, at, bytes) || parse_hops(frame, at, bytes))) {
         return SIM_OK;
     }
-    return sim_fail(reader->message,
-                    SIM_ERR_INVALID,
-                    "%zu bytes follow the IP packet and are no telemetry",
-                    bytes);
+    return sim_fail(reader->message, SIM_ERR_INVALID,
+                    "%zu bytes follow the IP packet and are no telemetry", bytes);
 }
 
 static sim_err_t check_ip_common(const net__frame_reader_t *reader, uint8_t protocol)
 {
     if (protocol != NET_IP_PROTOCOL_UDP) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "IP protocol %u, expected UDP (17)",
+        return sim_fail(reader->message, SIM_ERR_INVALID, "IP protocol %u, expected UDP (17)",
                         protocol);
     }
     if (reader->frame->ttl == 0) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
+        return sim_fail(reader->message, SIM_ERR_INVALID,
                         "IP time to live (hop limit) 0 on a link");
     }
     return SIM_OK;
@@ -202,28 +182,21 @@ static uint16_t ipv4_checksum(const uint8_t *ip)
 static sim_err_t check_ipv4(const net__frame_reader_t *reader, const uint8_t *ip)
 {
     if (ip[NET_IPV4_AT_VERSION] != NET_IPV4_VERSION_5_WORDS) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
+        return sim_fail(reader->message, SIM_ERR_INVALID,
                         "IPv4 version and header length 0x%02x, must be 0x%02x (no options)",
-                        ip[NET_IPV4_AT_VERSION],
-                        NET_IPV4_VERSION_5_WORDS);
+                        ip[NET_IPV4_AT_VERSION], NET_IPV4_VERSION_5_WORDS);
     }
     const uint16_t checksum = sim_get_be16(ip + NET_IPV4_AT_CHECKSUM);
     const uint16_t expected = ipv4_checksum(ip);
     if (checksum != expected) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "IPv4 header checksum 0x%04x, must be 0x%04x",
-                        checksum,
-                        expected);
+        return sim_fail(reader->message, SIM_ERR_INVALID,
+                        "IPv4 header checksum 0x%04x, must be 0x%04x", checksum, expected);
     }
     const uint16_t fragment = sim_get_be16(ip + NET_IPV4_AT_FRAGMENT);
     if (fragment != NET_IPV4_DONT_FRAGMENT) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
+        return sim_fail(reader->message, SIM_ERR_INVALID,
                         "IPv4 flags and fragment offset 0x%04x, must be 0x%04x (don't fragment)",
-                        fragment,
-                        NET_IPV4_DONT_FRAGMENT);
+                        fragment, NET_IPV4_DONT_FRAGMENT);
     }
     return SIM_OK;
 }
@@ -249,10 +222,8 @@ static sim_err_t parse_ipv4(net__frame_reader_t *reader)
 
     const size_t total_bytes = sim_get_be16(ip + NET_IPV4_AT_LENGTH);
     if (total_bytes < NET_IPV4_BYTES) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "IPv4 total length %zu is below its header's",
-                        total_bytes);
+        return sim_fail(reader->message, SIM_ERR_INVALID,
+                        "IPv4 total length %zu is below its header's", total_bytes);
     }
     error = end_at_packet(reader, reader->offset + total_bytes);
     reader->offset += NET_IPV4_BYTES;
@@ -269,10 +240,8 @@ static sim_err_t parse_ipv6(net__frame_reader_t *reader)
     net_frame_t *const frame = reader->frame;
     const uint32_t word = sim_get_be32(ip + NET_IPV6_AT_VERSION);
     if (word >> 28 != NET_IPV6_VERSION) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "IP version %" PRIu32 " under the EtherType of IPv6",
-                        word >> 28);
+        return sim_fail(reader->message, SIM_ERR_INVALID,
+                        "IP version %" PRIu32 " under the EtherType of IPv6", word >> 28);
     }
     frame->ipv6 = true;
     frame->dscp = (uint8_t)(word >> 22 & 0x3f);
@@ -287,8 +256,7 @@ static sim_err_t parse_ipv6(net__frame_reader_t *reader)
     return error != SIM_OK ? error : check_ip_common(reader, ip[NET_IPV6_AT_NEXT_HEADER]);
 }
 
-static sim_err_t check_udp_checksum(const net__frame_reader_t *reader,
-                                    const uint8_t *udp,
+static sim_err_t check_udp_checksum(const net__frame_reader_t *reader, const uint8_t *udp,
                                     uint16_t udp_bytes)
 {
     const uint16_t checksum = sim_get_be16(udp + NET_UDP_AT_CHECKSUM);
@@ -296,10 +264,8 @@ static sim_err_t check_udp_checksum(const net__frame_reader_t *reader,
         if (checksum == 0) {
             return SIM_OK;
         }
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "UDP checksum 0x%04x, RoCEv2 over IPv4 sends 0",
-                        checksum);
+        return sim_fail(reader->message, SIM_ERR_INVALID,
+                        "UDP checksum 0x%04x, RoCEv2 over IPv4 sends 0", checksum);
     }
     if (checksum == 0) {
         return sim_fail(reader->message, SIM_ERR_INVALID, "UDP checksum is missing over IPv6");
@@ -319,20 +285,15 @@ static sim_err_t parse_udp(net__frame_reader_t *reader)
     const uint8_t *const udp = reader->bytes + reader->offset;
     const uint16_t port = sim_get_be16(udp + NET_UDP_AT_DESTINATION_PORT);
     if (port != ROCE_UDP_PORT && port != UET_UDP_PORT) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "UDP destination port %u, RoCEv2 is %d and Ultra Ethernet %d",
-                        port,
-                        ROCE_UDP_PORT,
-                        UET_UDP_PORT);
+        return sim_fail(reader->message, SIM_ERR_INVALID,
+                        "UDP destination port %u, RoCEv2 is %d and Ultra Ethernet %d", port,
+                        ROCE_UDP_PORT, UET_UDP_PORT);
     }
     reader->frame->is_uet = port == UET_UDP_PORT;
     const uint16_t udp_bytes = sim_get_be16(udp + NET_UDP_AT_LENGTH);
     if (udp_bytes != reader->end - reader->offset) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "UDP length %u in an IP packet that has %zu bytes for it",
-                        udp_bytes,
+        return sim_fail(reader->message, SIM_ERR_INVALID,
+                        "UDP length %u in an IP packet that has %zu bytes for it", udp_bytes,
                         reader->end - reader->offset);
     }
     reader->frame->udp_source_port = sim_get_be16(udp + NET_UDP_AT_SOURCE_PORT);
@@ -349,17 +310,12 @@ static sim_err_t parse_uet(net__frame_reader_t *reader)
     const size_t left = reader->end - reader->offset;
     const size_t bytes = net_uet_parse(at, left, &frame->uet, &why);
     if (bytes == 0) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "frame byte %zu: Ultra Ethernet: %s",
-                        reader->offset,
-                        why);
+        return sim_fail(reader->message, SIM_ERR_INVALID, "frame byte %zu: Ultra Ethernet: %s",
+                        reader->offset, why);
     }
     if (left - bytes > ROCE_MTU_STANDARD_MAX) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "payload of %zu bytes, expected at most %d",
-                        left - bytes,
+        return sim_fail(reader->message, SIM_ERR_INVALID,
+                        "payload of %zu bytes, expected at most %d", left - bytes,
                         ROCE_MTU_STANDARD_MAX);
     }
     frame->payload = at + bytes;
@@ -377,10 +333,8 @@ static sim_err_t parse_roce(net__frame_reader_t *reader, uint16_t type)
     } else if (type == NET_ETHERTYPE_IPV6) {
         error = parse_ipv6(reader);
     } else {
-        error = sim_fail(reader->message,
-                         SIM_ERR_INVALID,
-                         "EtherType 0x%04x is not IPv4, IPv6 or MAC control",
-                         type);
+        error = sim_fail(reader->message, SIM_ERR_INVALID,
+                         "EtherType 0x%04x is not IPv4, IPv6 or MAC control", type);
     }
     if (error == SIM_OK) {
         error = parse_udp(reader);
@@ -394,9 +348,7 @@ static sim_err_t parse_roce(net__frame_reader_t *reader, uint16_t type)
     return error;
 }
 
-sim_err_t net_frame_parse(const uint8_t *bytes,
-                          size_t size_bytes,
-                          net_frame_t *frame,
+sim_err_t net_frame_parse(const uint8_t *bytes, size_t size_bytes, net_frame_t *frame,
                           sim_message_t *message)
 {
     memset(frame, 0, sizeof(*frame));

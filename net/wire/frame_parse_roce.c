@@ -12,24 +12,18 @@ static sim_err_t check_bth(const net__frame_reader_t *reader, const uint8_t *bth
     const bool mrc = net_mrc_known(opcode);
     const uint8_t reserved = mrc ? MRC_BTH_RESERVED : ROCE_BTH_ACK_REQUEST_RESERVED;
     if ((net_frame_extensions(opcode) & NET_EXT_KNOWN) == 0 && !mrc) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "BTH opcode 0x%02x is not one of RoCEv2 or MRC",
-                        opcode);
+        return sim_fail(reader->message, SIM_ERR_INVALID,
+                        "BTH opcode 0x%02x is not one of RoCEv2 or MRC", opcode);
     }
     if ((bth[ROCE_BTH_AT_FLAGS] & ROCE_BTH_VERSION_MASK) != 0) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "BTH transport version %u, must be 0",
+        return sim_fail(reader->message, SIM_ERR_INVALID, "BTH transport version %u, must be 0",
                         bth[ROCE_BTH_AT_FLAGS] & ROCE_BTH_VERSION_MASK);
     }
     if ((bth[ROCE_BTH_AT_CONGESTION] & ROCE_BTH_CONGESTION_RESERVED) != 0 ||
         (bth[ROCE_BTH_AT_ACK_REQUEST] & reserved) != 0) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
+        return sim_fail(reader->message, SIM_ERR_INVALID,
                         "BTH reserved bits are not zero (bytes 0x%02x, 0x%02x)",
-                        bth[ROCE_BTH_AT_CONGESTION],
-                        bth[ROCE_BTH_AT_ACK_REQUEST]);
+                        bth[ROCE_BTH_AT_CONGESTION], bth[ROCE_BTH_AT_ACK_REQUEST]);
     }
     return SIM_OK;
 }
@@ -128,9 +122,7 @@ static sim_err_t parse_extensions(net__frame_reader_t *reader)
         return reserved;
     }
     if ((extensions & NET_EXT_DETH) != 0 && at[ROCE_DETH_AT_RESERVED] != 0) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "DETH reserved byte 0x%02x, must be zero",
+        return sim_fail(reader->message, SIM_ERR_INVALID, "DETH reserved byte 0x%02x, must be zero",
                         at[ROCE_DETH_AT_RESERVED]);
     }
     SIM_CHECK(read_extensions(reader->frame, at) == at + size_bytes);
@@ -168,26 +160,17 @@ static sim_err_t parse_payload(net__frame_reader_t *reader, bool may_have)
     const char *const name = net_frame_opcode_name(frame->opcode);
     const size_t left = reader->end - reader->offset;
     if (!may_have && left != 0) {
-        return sim_fail_about(reader->message,
-                              SIM_ERR_INVALID,
-                              name,
-                              " carries %zu bytes, must be none",
-                              left);
+        return sim_fail_about(reader->message, SIM_ERR_INVALID, name,
+                              " carries %zu bytes, must be none", left);
     }
     if (left % 4 != 0 || frame->pad_bytes > left) {
-        return sim_fail_about(reader->message,
-                              SIM_ERR_INVALID,
-                              name,
-                              ": pad count %u with %zu bytes of payload and pad",
-                              frame->pad_bytes,
+        return sim_fail_about(reader->message, SIM_ERR_INVALID, name,
+                              ": pad count %u with %zu bytes of payload and pad", frame->pad_bytes,
                               left);
     }
     if (left > ROCE_MTU_STANDARD_MAX) {
-        return sim_fail_about(reader->message,
-                              SIM_ERR_INVALID,
-                              name,
-                              " carries %zu bytes, the largest path MTU is %d",
-                              left,
+        return sim_fail_about(reader->message, SIM_ERR_INVALID, name,
+                              " carries %zu bytes, the largest path MTU is %d", left,
                               ROCE_MTU_STANDARD_MAX);
     }
     frame->payload = reader->bytes + reader->offset;
@@ -204,15 +187,10 @@ static sim_err_t parse_mrc(net__frame_reader_t *reader, uint8_t bits)
     frame->is_mrc = true;
     frame->mrc.again = (bits & MRC_BTH_AGAIN) != 0;
     frame->mrc.stamped = (bits & MRC_BTH_STAMPED) != 0;
-    const char *const why = net_mrc_parse(frame->opcode,
-                                          reader->bytes + reader->offset,
-                                          reader->end - reader->offset,
-                                          &frame->mrc);
+    const char *const why = net_mrc_parse(frame->opcode, reader->bytes + reader->offset,
+                                          reader->end - reader->offset, &frame->mrc);
     if (why != NULL) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "frame byte %zu: MRC: %s",
-                        reader->offset,
+        return sim_fail(reader->message, SIM_ERR_INVALID, "frame byte %zu: MRC: %s", reader->offset,
                         why);
     }
     reader->offset += net_mrc_bytes(frame->opcode, &frame->mrc);
@@ -227,11 +205,8 @@ static sim_err_t parse_mrc(net__frame_reader_t *reader, uint8_t bits)
     frame->payload_bytes = (uint32_t)(left + ROCE_ICRC_BYTES);
     reader->offset = reader->end;
     if (!net_mrc_has_payload(frame->opcode) || frame->payload_bytes > ROCE_MTU_STANDARD_MAX) {
-        return sim_fail_about(reader->message,
-                              SIM_ERR_INVALID,
-                              net_frame_opcode_name(frame->opcode),
-                              " carries %zu bytes",
-                              left);
+        return sim_fail_about(reader->message, SIM_ERR_INVALID,
+                              net_frame_opcode_name(frame->opcode), " carries %zu bytes", left);
     }
     return SIM_OK;
 }

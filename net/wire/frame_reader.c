@@ -8,13 +8,9 @@ sim_err_t net__frame_require(const net__frame_reader_t *reader, const char *what
     if (needed <= left) {
         return SIM_OK;
     }
-    return sim_fail(reader->message,
-                    SIM_ERR_INVALID,
-                    "frame byte %zu: %s needs %zu bytes, %zu are left",
-                    reader->offset,
-                    what,
-                    needed,
-                    left);
+    return sim_fail(reader->message, SIM_ERR_INVALID,
+                    "frame byte %zu: %s needs %zu bytes, %zu are left", reader->offset, what,
+                    needed, left);
 }
 
 size_t net__frame_first_nonzero(const uint8_t *bytes, size_t size_bytes)
@@ -33,10 +29,6 @@ sim_err_t net__frame_require_zeros(const net__frame_reader_t *reader, const char
     if (at == size_bytes) {
         return SIM_OK;
     }
-    return sim_fail(reader->message,
-                    SIM_ERR_INVALID,
-                    "frame byte %zu: %s is 0x%02x, must be zero",
-                    reader->offset + at,
-                    what,
-                    reader->bytes[reader->offset + at]);
+    return sim_fail(reader->message, SIM_ERR_INVALID, "frame byte %zu: %s is 0x%02x, must be zero",
+                    reader->offset + at, what, reader->bytes[reader->offset + at]);
 }

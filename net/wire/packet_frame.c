@@ -10,19 +10,14 @@
 #include "net/wire/frame_internal.h"
 #include "net/wire/layout.h"
 
-uint32_t net_flow_hash(const net_t *net,
-                       uint32_t source,
-                       uint32_t destination,
+uint32_t net_flow_hash(const net_t *net, uint32_t source, uint32_t destination,
                        uint16_t source_port)
 {
     return net_flow_hash_with(net, source, destination, source_port, 0);
 }
 
-uint32_t net_flow_hash_with(const net_t *net,
-                            uint32_t source,
-                            uint32_t destination,
-                            uint16_t source_port,
-                            uint16_t hashed_port)
+uint32_t net_flow_hash_with(const net_t *net, uint32_t source, uint32_t destination,
+                            uint16_t source_port, uint16_t hashed_port)
 {
     if (net->balance->flow_hash != NULL) {
         return net->balance->flow_hash(source, destination, source_port, hashed_port);
@@ -107,16 +102,12 @@ static void put_extensions(const net_packet_t *packet, net_frame_t *frame)
 
 // Fills in the bytes that a selective transport adds: in a NAK's ACK its map; else the target
 // address if the opcode has no RETH, then round and index of a retransmission.
-static void put_extra(const net_t *net,
-                      const net_packet_t *packet,
-                      uint32_t frame_bytes,
+static void put_extra(const net_t *net, const net_packet_t *packet, uint32_t frame_bytes,
                       net_frame_t *frame)
 {
     const net_packet_aside_t *const aside = net_packet_aside(packet);
-    const uint32_t raw_bytes = net__frame_raw_bytes(packet->opcode,
-                                                    packet->payload_bytes,
-                                                    net->config.tagged,
-                                                    net->config.ipv6);
+    const uint32_t raw_bytes = net__frame_raw_bytes(packet->opcode, packet->payload_bytes,
+                                                    net->config.tagged, net->config.ipv6);
     const uint32_t least_bytes = raw_bytes < NET_FRAME_BYTES_MIN ? NET_FRAME_BYTES_MIN : raw_bytes;
     const uint32_t telemetry_bytes = net_packet_telemetry_bytes(net, packet);
     if (!packet->addressed || frame_bytes <= least_bytes + telemetry_bytes) {
@@ -153,8 +144,7 @@ static void put_telemetry(const net_t *net, const net_packet_t *packet, net_fram
         frame->hop_count = packet->hop_count;
         frame->reserved_hops = (uint8_t)net->config.int_reserved_hops;
         frame->path_id = packet->path_id;
-        memcpy(frame->hops,
-               net_packet_telemetry(packet),
+        memcpy(frame->hops, net_packet_telemetry(packet),
                packet->hop_count * sizeof(frame->hops[0]));
     } else if (packet->telemetry == NET_TELEMETRY_PINT) {
         frame->digest = packet->digest;

@@ -20,22 +20,9 @@ static inline bool asks_for(const net_packet_t *packet, net_telemetry_t kind)
 #define GBPS UINT64_C(1000000000)
 
 const uint64_t net__int_rates_bps[NET_INT_RATE_CODES] = {
-    0,
-    1 * GBPS,
-    2 * GBPS + GBPS / 2,
-    5 * GBPS,
-    10 * GBPS,
-    20 * GBPS,
-    25 * GBPS,
-    40 * GBPS,
-    50 * GBPS,
-    56 * GBPS,
-    100 * GBPS,
-    200 * GBPS,
-    400 * GBPS,
-    800 * GBPS,
-    1600 * GBPS,
-    3200 * GBPS,
+    0,          1 * GBPS,   2 * GBPS + GBPS / 2, 5 * GBPS,    10 * GBPS,  20 * GBPS,
+    25 * GBPS,  40 * GBPS,  50 * GBPS,           56 * GBPS,   100 * GBPS, 200 * GBPS,
+    400 * GBPS, 800 * GBPS, 1600 * GBPS,         3200 * GBPS,
 };
 
 uint8_t net_int_rate_code(uint64_t rate_bps)
@@ -76,18 +63,15 @@ static inline bool wants_record(const net_packet_t *packet)
 }
 
 // Writes a record into the packet. Returns whether the frame must grow for it.
-static inline bool push_record(const net_port_t *port,
-                               const net_meter_t *meter,
+static inline bool push_record(const net_port_t *port, const net_meter_t *meter,
                                net_packet_t *packet)
 {
     const uint32_t hop = packet->hop_count++;
     packet->path_id ^= meter->switch_id;
     const sim_time_t phase_ps = SIM_UNLIKELY(port->by_packet) ? port->rare->int_phase_ps : 0;
-    net_packet_telemetry(packet)[hop] = net_int_record(meter->rate_code,
-                                                       port->node->sim.now_ps - phase_ps,
-                                                       meter->tx_bytes,
-                                                       queue_bytes_of(port),
-                                                       meter->multiplier);
+    net_packet_telemetry(packet)[hop] =
+        net_int_record(meter->rate_code, port->node->sim.now_ps - phase_ps, meter->tx_bytes,
+                       queue_bytes_of(port), meter->multiplier);
     return hop >= meter->reserved_hops;
 }
 
@@ -137,9 +121,7 @@ uint16_t net_pint_encode(const net_pint_t *pint, double utilization, sim_random_
 }
 
 // Updates the estimate U when a frame starts, by the time since the previous frame.
-static void update_utilization(net_meter_t *meter,
-                               sim_time_t now_ps,
-                               uint32_t bytes,
+static void update_utilization(net_meter_t *meter, sim_time_t now_ps, uint32_t bytes,
                                uint64_t queue_bytes)
 {
     const double rtt_ps = meter->pint->rtt_ps;
@@ -166,15 +148,12 @@ static void take_into_pint(net_port_t *port, net_packet_t *packet)
         ops->frame(ops->ctx, meter, now_ps, packet, queue_bytes, asks);
         return;
     }
-    update_utilization(meter,
-                       now_ps,
-                       packet->frame_bytes + port->line->overhead_bytes,
+    update_utilization(meter, now_ps, packet->frame_bytes + port->line->overhead_bytes,
                        queue_bytes);
     // The digest is the largest of the hops: a smaller value cannot raise it.
     if (asks && meter->utilization > meter->pint->values[packet->digest]) {
         sim_random_t own = net_draws_of(&meter->random, packet);
-        packet->digest = net_pint_encode(meter->pint,
-                                         meter->utilization,
+        packet->digest = net_pint_encode(meter->pint, meter->utilization,
                                          port->by_packet ? &own : &meter->random);
     }
 }
@@ -298,14 +277,11 @@ static sim_err_t check_rates(const net_t *net, const around_t *around, sim_messa
                              net_kind_of(net, link.b) == NET_NODE_SWITCH;
         if (written && net_int_rate_code(rate_bps) == 0 && !is_nvlink(net, i, around)) {
             return sim_fail(
-                message,
-                SIM_ERR_RANGE,
+                message, SIM_ERR_RANGE,
                 "link of %s and %s: INT has no code for a rate of %" PRIu64
                 " bit/s, expected 1, 2.5, 5, 10, 20, 25, 40, 50, 56, 100, 200, 400, 800, "
                 "1600 or 3200 Gbps where a NIC's congestion control reads INT",
-                net_node_name(net, link.a),
-                net_node_name(net, link.b),
-                rate_bps);
+                net_node_name(net, link.a), net_node_name(net, link.b), rate_bps);
         }
     }
     return SIM_OK;
@@ -328,9 +304,7 @@ sim_err_t net__telemetry_build(net_t *net, sim_message_t *message)
         net_pint_init(net->pint, net->config.pint_base, net->config.pint_rtt_ps);
         if (net->pint_ops.init != NULL) {
             net->pint->ops = &net->pint_ops;
-            net->pint_ops.init(net->pint_ops.ctx,
-                               net->pint,
-                               net->config.pint_base,
+            net->pint_ops.init(net->pint_ops.ctx, net->pint, net->config.pint_base,
                                net->config.pint_rtt_ps);
         }
     }

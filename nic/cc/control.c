@@ -132,10 +132,8 @@ void nic__cc_sync(nic_qp_t *qp)
 {
     const nic_cc_t *const cc = nic__cc_const(qp);
     SIM_CHECKF(cc->rate_bps > 0 && cc->rate_bps <= cc->line_bps,
-               "%s set a rate of %" PRIu64 " bit/s on a line of %" PRIu64 " bit/s",
-               cc->ops->name,
-               cc->rate_bps,
-               cc->line_bps);
+               "%s set a rate of %" PRIu64 " bit/s on a line of %" PRIu64 " bit/s", cc->ops->name,
+               cc->rate_bps, cc->line_bps);
     const uint64_t window_before_bytes = qp->window_bytes;
     const bool paced = cc->rate_bps < nic__line_bps(qp->nic);
     qp->flags = (uint16_t)(paced ? qp->flags | NIC_QP_PACED : qp->flags & ~NIC_QP_PACED);
@@ -218,11 +216,8 @@ static SIM_NOINLINE sim_time_t host_ps_of(const nic_qp_t *qp, const net_packet_t
     return nic__host_delay_ps(qp->nic) + (told ? net_packet_aside(packet)->reth.address : 0);
 }
 
-static inline void tell_ack(nic_qp_t *qp,
-                            const net_packet_t *packet,
-                            uint64_t end_psn,
-                            uint64_t acked_bytes,
-                            bool nak)
+static inline void tell_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t end_psn,
+                            uint64_t acked_bytes, bool nak)
 {
     nic_cc_t *const cc = nic__cc(qp);
     if (!cc->hears_acks || (nic__repaths(qp) && !nic__repath_ack(qp, packet))) {
@@ -275,9 +270,7 @@ void nic__cc_late_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t end_psn
     tell_ack(qp, packet, end_psn, 0, false);
 }
 
-void nic__add_telemetry(nic_t *nic,
-                        net_packet_t *packet,
-                        net_telemetry_t kind,
+void nic__add_telemetry(nic_t *nic, net_packet_t *packet, net_telemetry_t kind,
                         const net_packet_t *from)
 {
     packet->telemetry = (unsigned)kind & 3u;
@@ -286,8 +279,7 @@ void nic__add_telemetry(nic_t *nic,
         packet->digest = from->digest;
         packet->hop_count = from->hop_count;
         if (kind == NET_TELEMETRY_INT) {
-            memcpy(net_packet_telemetry(packet),
-                   net_packet_telemetry(from),
+            memcpy(net_packet_telemetry(packet), net_packet_telemetry(from),
                    from->hop_count * sizeof(uint64_t));
         }
     }

@@ -14,9 +14,7 @@ void nic__cc_stop(nic_qp_t *qp);
 // Tells the algorithm of an ACK or sequence NAK that acknowledged so many new bytes. tell_ack is
 // for an algorithm that hears of ACKs, or for a NAK.
 void nic__cc_tell_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t acked_bytes, bool nak);
-static inline void nic__cc_ack(nic_qp_t *qp,
-                               const net_packet_t *packet,
-                               uint64_t acked_bytes,
+static inline void nic__cc_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t acked_bytes,
                                bool nak)
 {
     if (nak || nic__cc(qp)->hears_acks) {
@@ -27,9 +25,7 @@ static inline void nic__cc_ack(nic_qp_t *qp,
 void nic__cc_late_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t end_psn);
 
 // Makes the packet collect telemetry, or bring back what the packet `from` has collected.
-void nic__add_telemetry(nic_t *nic,
-                        net_packet_t *packet,
-                        net_telemetry_t kind,
+void nic__add_telemetry(nic_t *nic, net_packet_t *packet, net_telemetry_t kind,
                         const net_packet_t *from);
 // Returns how long the NIC had the packet that it serves now; 0: an ideal NIC, or nobody asks.
 sim_time_t nic__host_delay_ps(const nic_t *nic);

@@ -337,9 +337,7 @@ static void dcqcn_ack(nic_cc_t *cc, const nic_cc_ack_t *ack)
 static const char *const metric_names[] = {
     "alpha",       // millionths
     "target_rate", // bit/s
-    "time_stage",
-    "byte_stage",
-    NULL,
+    "time_stage",  "byte_stage", NULL,
 };
 
 static uint64_t dcqcn_metric(const nic_cc_t *cc, uint32_t index)
@@ -367,20 +365,11 @@ static uint64_t dcqcn_metric(const nic_cc_t *cc, uint32_t index)
 #define MEMO(member_, kind_) SIM_MEMO_FIELD(nic_dcqcn_t, member_, kind_)
 // A limited queue pair recovers with the time, so a span repeats only if all of this is equal.
 static const sim_memo_field_t memo_fields[] = {
-    NIC_CC_MEMO_FIELDS,
-    MEMO(timer, IGNORE),
-    MEMO(limited, STATE),
-    MEMO(running, STATE),
-    MEMO(cnp_seen, STATE),
-    MEMO(time_stage, STATE),
-    MEMO(byte_stage, STATE),
-    MEMO(target_bps, STATE),
-    MEMO(bytes_left, STATE),
-    MEMO(alpha, STATE),
-    MEMO(alpha_ps, SINCE),
-    MEMO(limited_ps, SINCE),
-    MEMO(cut_ps, SINCE),
-    MEMO(increase_ps, SINCE),
+    NIC_CC_MEMO_FIELDS,      MEMO(timer, IGNORE),      MEMO(limited, STATE),
+    MEMO(running, STATE),    MEMO(cnp_seen, STATE),    MEMO(time_stage, STATE),
+    MEMO(byte_stage, STATE), MEMO(target_bps, STATE),  MEMO(bytes_left, STATE),
+    MEMO(alpha, STATE),      MEMO(alpha_ps, SINCE),    MEMO(limited_ps, SINCE),
+    MEMO(cut_ps, SINCE),     MEMO(increase_ps, SINCE),
 };
 static const sim_memo_type_t memo = SIM_MEMO_TYPE("dcqcn", sizeof(nic_dcqcn_t), memo_fields);
 

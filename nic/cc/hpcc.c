@@ -30,11 +30,8 @@ static const nic_hpcc_config_t *config_of(const nic_hpcc_t *hpcc)
 
 // Computes a hop's share u from its two records, and the time between them. Returns false if the
 // records are of the same nanosecond, or of a port whose rate has no code.
-static SIM_ALWAYS_INLINE bool hop_share(const nic_hpcc_t *hpcc,
-                                        uint64_t record,
-                                        uint64_t before,
-                                        double *share,
-                                        uint64_t *elapsed_ns)
+static SIM_ALWAYS_INLINE bool hop_share(const nic_hpcc_t *hpcc, uint64_t record, uint64_t before,
+                                        double *share, uint64_t *elapsed_ns)
 {
     const nic_cc_t *const cc = &hpcc->cc;
     const uint32_t unit = cc->int_multiplier;

@@ -85,8 +85,7 @@ static double bounded(const nic_hpcc_law_t *law, double value)
     return value > law->most ? law->most : value;
 }
 
-nic_hpcc_reference_t nic__hpcc_law_next(const nic_hpcc_law_t *law,
-                                        const nic_hpcc_reference_t *from,
+nic_hpcc_reference_t nic__hpcc_law_next(const nic_hpcc_law_t *law, const nic_hpcc_reference_t *from,
                                         double utilization)
 {
     const double excess = utilization / law->eta;

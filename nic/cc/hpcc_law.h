@@ -90,8 +90,7 @@ nic_hpcc_step_t nic__hpcc_law_ack(nic_hpcc_law_t *law, const nic_cc_ack_t *ack);
 void nic__hpcc_law_updated(nic_hpcc_law_t *law, const nic_cc_ack_t *ack);
 
 // Returns X and its stage for a utilization, computed from a reference.
-nic_hpcc_reference_t nic__hpcc_law_next(const nic_hpcc_law_t *law,
-                                        const nic_hpcc_reference_t *from,
+nic_hpcc_reference_t nic__hpcc_law_next(const nic_hpcc_law_t *law, const nic_hpcc_reference_t *from,
                                         double utilization);
 // Makes the queue pair follow X.
 void nic__hpcc_law_apply(nic_hpcc_law_t *law, nic_cc_t *cc, double value);

@@ -182,9 +182,7 @@ static sim_time_t sample_ps(const nic_timely_t *timely, const nic_cc_ack_t *ack)
     return ack->rtt_ps > own_ps ? ack->rtt_ps - own_ps : 1;
 }
 
-static void per_segment(nic_timely_t *timely,
-                        const nic_cc_ack_t *ack,
-                        sim_time_t rtt_ps,
+static void per_segment(nic_timely_t *timely, const nic_cc_ack_t *ack, sim_time_t rtt_ps,
                         sim_time_t sent_ps)
 {
     const uint64_t packets = segment_packets(timely);
@@ -197,9 +195,7 @@ static void per_segment(nic_timely_t *timely,
     complete(timely, rtt_ps, sent_ps);
 }
 
-static void per_rtt(nic_timely_t *timely,
-                    const nic_cc_ack_t *ack,
-                    sim_time_t rtt_ps,
+static void per_rtt(nic_timely_t *timely, const nic_cc_ack_t *ack, sim_time_t rtt_ps,
                     sim_time_t sent_ps)
 {
     if (ack->acked_psn > timely->due_psn) {

@@ -562,10 +562,7 @@ void nic_config_copy(nic_config_t *to, const nic_config_t *from)
 
 bool nic_config_equal(const nic_config_t *a, const nic_config_t *b)
 {
-    return sim_attrs_equal(&nic_config_attrs,
-                           a,
-                           b,
-                           offsetof(nic_config_t, parts),
+    return sim_attrs_equal(&nic_config_attrs, a, b, offsetof(nic_config_t, parts),
                            sizeof(a->parts)) &&
            nic__parts_equal(a, b);
 }
@@ -602,9 +599,7 @@ sim_err_t nic_config_check(const nic_config_t *config, sim_message_t *message)
     const uint64_t most = any_mtu ? ROCE_MTU_BYTES_MAX : ROCE_MTU_STANDARD_MAX;
     if (config->mtu_bytes < 256 || config->mtu_bytes > most ||
         ((config->mtu_bytes & (config->mtu_bytes - 1)) != 0 && !any_mtu)) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "nic.mtu",
+        return sim_fail_about(message, SIM_ERR_RANGE, "nic.mtu",
                               ": %" PRIu64 " bytes, expected 256, 512, 1024, 2048 or 4096 (any up "
                               "to 9216 with nic.frames bare)",
                               config->mtu_bytes);
@@ -612,9 +607,7 @@ sim_err_t nic_config_check(const nic_config_t *config, sim_message_t *message)
     if (config->ooo == NIC_OOO_PLACE &&
         (config->retransmission == NIC_GO_BACK_0 || strcmp(config->transport, "go-back-n") != 0)) {
         return sim_fail_about(
-            message,
-            SIM_ERR_INVALID,
-            "nic.ooo",
+            message, SIM_ERR_INVALID, "nic.ooo",
             ": place is for nic.transport go-back-n with nic.retransmission "
             "go-back-n; expected these (other transports keep packets anyway), or "
             "off");
@@ -628,13 +621,10 @@ sim_err_t nic_config_check(const nic_config_t *config, sim_message_t *message)
     if (transport != NULL && transport->own_control &&
         strcmp(config->congestion_control, "none") != 0 &&
         strcmp(config->congestion_control, DEFAULT_CONTROL) != 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "nic.congestion-control",
+        return sim_fail_about(message, SIM_ERR_INVALID, "nic.congestion-control",
                               ": %s, expected none: nic.transport %s has a congestion control of "
                               "its own (nic.uec.control, nic.mrc.control)",
-                              config->congestion_control,
-                              transport->name);
+                              config->congestion_control, transport->name);
     }
     if (transport != NULL && transport->check_config != NULL) {
         const sim_err_t wrong =

@@ -35,9 +35,7 @@ sim_err_t nic__iommu_check(const nic_host_config_t *config, sim_message_t *messa
     while (rest != NULL && strcmp(config->iommu_deny, "none") != 0) {
         nic_page_range_t range;
         if (!nic__denied_range(&rest, 12, &range)) {
-            return sim_fail_about(message,
-                                  SIM_ERR_INVALID,
-                                  "nic.host.iommu.deny",
+            return sim_fail_about(message, SIM_ERR_INVALID, "nic.host.iommu.deny",
                                   ": %s, expected none or a list of ADDRESS+BYTES such as "
                                   "0x100000+64KiB",
                                   config->iommu_deny);
@@ -45,11 +43,8 @@ sim_err_t nic__iommu_check(const nic_host_config_t *config, sim_message_t *messa
     }
     const uint64_t page_bytes = config->iommu_page_bytes;
     if (page_bytes != 1u << 12 && page_bytes != 1u << 21 && page_bytes != 1u << 30) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "nic.host.iommu.page",
-                              ": %" PRIu64 " bytes, expected 4KiB, 2MiB or 1GiB",
-                              page_bytes);
+        return sim_fail_about(message, SIM_ERR_RANGE, "nic.host.iommu.page",
+                              ": %" PRIu64 " bytes, expected 4KiB, 2MiB or 1GiB", page_bytes);
     }
     return SIM_OK;
 }

@@ -121,9 +121,7 @@ void nic__parts_destroy(nic_config_t *config)
     config->parts = NULL;
 }
 
-bool nic_config_part_at(const nic_config_t *config,
-                        size_t index,
-                        const sim_attr_table_t **table,
+bool nic_config_part_at(const nic_config_t *config, size_t index, const sim_attr_table_t **table,
                         void **part)
 {
     size_t with_table = 0;
@@ -156,9 +154,7 @@ static const sim_attr_table_t *library_table(nic_extra_kind_t kind, const void *
                                          : NULL;
 }
 
-const void *nic_config_find(const nic_config_t *config,
-                            nic_extra_kind_t kind,
-                            const char *name,
+const void *nic_config_find(const nic_config_t *config, nic_extra_kind_t kind, const char *name,
                             const void **part)
 {
     *part = NULL;
@@ -179,12 +175,8 @@ const void *nic_config_find(const nic_config_t *config,
 }
 
 // Returns the chosen table. A table that the program passed itself takes precedence over a name.
-static const void *chosen(const nic_config_t *config,
-                          nic_extra_kind_t kind,
-                          const char *name,
-                          const void *custom,
-                          const void *custom_config,
-                          const void **part)
+static const void *chosen(const nic_config_t *config, nic_extra_kind_t kind, const char *name,
+                          const void *custom, const void *custom_config, const void **part)
 {
     if (custom != NULL) {
         *part = custom_config;
@@ -200,32 +192,20 @@ const nic_cc_ops_t *nic__config_cc(const nic_config_t *config, const void **part
         *part = NULL;
         return transport->cc != NULL ? transport->cc : nic_cc_all[0]; // none
     }
-    return chosen(config,
-                  NIC_EXTRA_CC,
-                  config->congestion_control,
-                  config->custom_cc,
-                  config->custom_cc_config,
-                  part);
+    return chosen(config, NIC_EXTRA_CC, config->congestion_control, config->custom_cc,
+                  config->custom_cc_config, part);
 }
 
 const nic_scheduler_ops_t *nic__config_scheduler(const nic_config_t *config, const void **part)
 {
-    return chosen(config,
-                  NIC_EXTRA_SCHEDULER,
-                  config->scheduler,
-                  config->custom_scheduler,
-                  config->custom_scheduler_config,
-                  part);
+    return chosen(config, NIC_EXTRA_SCHEDULER, config->scheduler, config->custom_scheduler,
+                  config->custom_scheduler_config, part);
 }
 
 const nic_device_ops_t *nic__config_device(const nic_config_t *config, const void **part)
 {
-    return chosen(config,
-                  NIC_EXTRA_DEVICE,
-                  config->model.text,
-                  config->custom_device,
-                  config->custom_device_config,
-                  part);
+    return chosen(config, NIC_EXTRA_DEVICE, config->model.text, config->custom_device,
+                  config->custom_device_config, part);
 }
 
 const nic_frames_ops_t *nic__config_frames(const nic_config_t *config, const void **part)
@@ -242,12 +222,8 @@ const nic_path_rtt_ops_t *nic__config_path_rtt(const nic_config_t *config)
 const nic_transport_ops_t *nic__config_transport(const nic_config_t *config)
 {
     const void *part;
-    return chosen(config,
-                  NIC_EXTRA_TRANSPORT,
-                  config->transport,
-                  config->custom_transport,
-                  config->custom_transport_config,
-                  &part);
+    return chosen(config, NIC_EXTRA_TRANSPORT, config->transport, config->custom_transport,
+                  config->custom_transport_config, &part);
 }
 
 const char *nic_config_control(const nic_config_t *config)
@@ -262,9 +238,7 @@ const char *nic_config_control(const nic_config_t *config)
 // -- rules
 
 // Returns all names of a kind, with one more name before them. Free with sim_free.
-static const char **names_of(const nic_config_t *config,
-                             nic_extra_kind_t kind,
-                             const char *first,
+static const char **names_of(const nic_config_t *config, nic_extra_kind_t kind, const char *first,
                              size_t *count)
 {
     const void *const *const library = nic_extra_library(kind);
@@ -286,12 +260,8 @@ static const char **names_of(const nic_config_t *config,
 }
 
 // Fails unless `name` is one of the kind's names, or `first` (which may be NULL).
-static sim_err_t check_name(const nic_config_t *config,
-                            nic_extra_kind_t kind,
-                            const char *first,
-                            const char *name,
-                            const char *attribute,
-                            sim_message_t *message)
+static sim_err_t check_name(const nic_config_t *config, nic_extra_kind_t kind, const char *first,
+                            const char *name, const char *attribute, sim_message_t *message)
 {
     size_t count;
     const char **const names = names_of(config, kind, first, &count);
@@ -305,21 +275,12 @@ static sim_err_t check_name(const nic_config_t *config,
     const char *const nearest = sim_nearest_name(name, names, count);
     sim_err_t result = SIM_OK;
     if (!known && nearest != NULL) {
-        result = sim_fail_about(message,
-                                SIM_ERR_UNKNOWN,
-                                attribute,
-                                ": no %s \"%s\", did you mean \"%s\"?",
-                                kinds[kind].text,
-                                name,
-                                nearest);
+        result =
+            sim_fail_about(message, SIM_ERR_UNKNOWN, attribute,
+                           ": no %s \"%s\", did you mean \"%s\"?", kinds[kind].text, name, nearest);
     } else if (!known) {
-        result = sim_fail_about(message,
-                                SIM_ERR_UNKNOWN,
-                                attribute,
-                                ": no %s \"%s\", expected one of %s",
-                                kinds[kind].text,
-                                name,
-                                text);
+        result = sim_fail_about(message, SIM_ERR_UNKNOWN, attribute,
+                                ": no %s \"%s\", expected one of %s", kinds[kind].text, name, text);
     }
     sim_free((void *)names);
     return result;
@@ -343,20 +304,12 @@ sim_err_t nic__check_parts(const nic_config_t *config, sim_message_t *message)
     };
     sim_err_t result = SIM_OK;
     for (size_t i = 0; i < SIM_COUNT_OF(chosen_ones) && result == SIM_OK; i++) {
-        result = check_name(config,
-                            chosen_ones[i].kind,
-                            chosen_ones[i].first,
-                            chosen_ones[i].name,
-                            kinds[chosen_ones[i].kind].attribute,
-                            message);
+        result = check_name(config, chosen_ones[i].kind, chosen_ones[i].first, chosen_ones[i].name,
+                            kinds[chosen_ones[i].kind].attribute, message);
     }
     if (result == SIM_OK) {
-        result = check_name(config,
-                            NIC_EXTRA_POLICY,
-                            NULL,
-                            config->cache.other_policy,
-                            "nic.cache.other.policy",
-                            message);
+        result = check_name(config, NIC_EXTRA_POLICY, NULL, config->cache.other_policy,
+                            "nic.cache.other.policy", message);
     }
     if (result != SIM_OK) {
         return result;
@@ -364,11 +317,8 @@ sim_err_t nic__check_parts(const nic_config_t *config, sim_message_t *message)
     const void *part;
     const nic_scheduler_ops_t *const scheduler = nic__config_scheduler(config, &part);
     if (scheduler->loop != NULL && nic__config_device(config, &part) != &nic_device_ideal) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "nic.scheduler",
-                              ": %s goes with nic.model ideal, expected ring",
-                              scheduler->name);
+        return sim_fail_about(message, SIM_ERR_INVALID, "nic.scheduler",
+                              ": %s goes with nic.model ideal, expected ring", scheduler->name);
     }
     return SIM_OK;
 }

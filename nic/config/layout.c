@@ -25,14 +25,10 @@ typedef struct reader {
 
 static sim_err_t refuse(const reader_t *reader)
 {
-    return sim_fail_about(reader->message,
-                          SIM_ERR_INVALID,
-                          reader->attribute,
+    return sim_fail_about(reader->message, SIM_ERR_INVALID, reader->attribute,
                           ": \"%s\", expected even, or a list with a place for each, cpu:N of %u "
                           "sockets%s%s",
-                          reader->text,
-                          reader->sockets,
-                          reader->switches ? " or switch:N" : "",
+                          reader->text, reader->sockets, reader->switches ? " or switch:N" : "",
                           reader->lanes ? ", perhaps with its lanes: switch:0/x8" : "");
 }
 
@@ -107,9 +103,7 @@ static uint16_t spread(uint32_t i, uint32_t count, uint32_t places)
 
 // Distributes devices over the PCIe switches, if there are any. width: devices per switch (0:
 // evenly).
-static void spread_spots(nic_spot_t *spots,
-                         uint32_t count,
-                         const nic_layout_t *layout,
+static void spread_spots(nic_spot_t *spots, uint32_t count, const nic_layout_t *layout,
                          uint32_t width)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -130,9 +124,7 @@ static bool is_even(const char *text)
     return strcmp(text, EVEN) == 0;
 }
 
-static reader_t reader_of(const nic_host_config_t *config,
-                          const char *attribute,
-                          const char *text,
+static reader_t reader_of(const nic_host_config_t *config, const char *attribute, const char *text,
                           sim_message_t *message)
 {
     return (reader_t){.attribute = attribute,
@@ -152,10 +144,8 @@ static uint32_t switches_named(const nic_spot_t *spots, uint32_t count, uint32_t
     return so_far;
 }
 
-static sim_err_t read_lists(const nic_host_config_t *config,
-                            nic_layout_t *layout,
-                            uint32_t *switches_placed,
-                            sim_message_t *message)
+static sim_err_t read_lists(const nic_host_config_t *config, nic_layout_t *layout,
+                            uint32_t *switches_placed, sim_message_t *message)
 {
     sim_err_t result = SIM_OK;
     if (!is_even(config->nic_places)) {
@@ -176,43 +166,30 @@ static sim_err_t read_lists(const nic_host_config_t *config,
     return result;
 }
 
-static sim_err_t check_counts(const nic_host_config_t *config,
-                              uint32_t nics,
-                              const nic_layout_t *layout,
-                              uint32_t switches_placed,
+static sim_err_t check_counts(const nic_host_config_t *config, uint32_t nics,
+                              const nic_layout_t *layout, uint32_t switches_placed,
                               sim_message_t *message)
 {
     if (layout->nic_spots != NULL && config->nics_per_switch != 0) {
         return sim_fail_about(
-            message,
-            SIM_ERR_INVALID,
-            "nic.host.nics-per-switch",
+            message, SIM_ERR_INVALID, "nic.host.nics-per-switch",
             ": nic.host.nic-places says which NIC is behind which switch, expected 0");
     }
     if (layout->nic_spots != NULL && nics != NIC_LAYOUT_ANY_NICS && layout->nics != nics) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "nic.host.nic-places",
-                              ": %u places, expected one for each of its %u links",
-                              layout->nics,
+        return sim_fail_about(message, SIM_ERR_RANGE, "nic.host.nic-places",
+                              ": %u places, expected one for each of its %u links", layout->nics,
                               nics);
     }
     if (layout->gpu_spots != NULL && layout->gpus != config->gpus) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "nic.host.gpu-places",
+        return sim_fail_about(message, SIM_ERR_RANGE, "nic.host.gpu-places",
                               ": %u places, expected one for each of nic.host.gpus, %" PRIu64,
-                              layout->gpus,
-                              config->gpus);
+                              layout->gpus, config->gpus);
     }
     if (layout->switch_spots != NULL && layout->switches != switches_placed &&
         (layout->nic_spots != NULL || nics != NIC_LAYOUT_ANY_NICS)) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "nic.host.switch-places",
+        return sim_fail_about(message, SIM_ERR_RANGE, "nic.host.switch-places",
                               ": %u places, expected one for each of %u PCIe switches",
-                              switches_placed,
-                              layout->switches);
+                              switches_placed, layout->switches);
     }
     return SIM_OK;
 }
@@ -252,9 +229,7 @@ static void fill_up(const nic_host_config_t *config, uint32_t nics, nic_layout_t
     take_sockets(layout->gpu_spots, layout->gpus, layout);
 }
 
-sim_err_t nic__layout_create(const nic_host_config_t *config,
-                             uint32_t nics,
-                             nic_layout_t *layout,
+sim_err_t nic__layout_create(const nic_host_config_t *config, uint32_t nics, nic_layout_t *layout,
                              sim_message_t *message)
 {
     uint32_t switches_placed = 0;
@@ -286,10 +261,8 @@ void nic__layout_destroy(nic_layout_t *layout)
     *layout = (nic_layout_t){0};
 }
 
-sim_err_t nic__location_of(const nic_host_config_t *config,
-                           const char *text,
-                           nic_location_t *location,
-                           sim_message_t *message)
+sim_err_t nic__location_of(const nic_host_config_t *config, const char *text,
+                           nic_location_t *location, sim_message_t *message)
 {
     const bool gpu = strncmp(text, "cuda:", 5) == 0;
     const char *const digits = text + (gpu ? 5 : strncmp(text, "cpu:", 4) == 0 ? 4 : 0);
@@ -300,14 +273,10 @@ sim_err_t nic__location_of(const nic_host_config_t *config,
         index = index * 10 + (uint64_t)(*at - '0');
     }
     if (!valid || index >= (gpu ? config->gpus : config->sockets)) {
-        return sim_fail_about(message,
-                              SIM_ERR_UNKNOWN,
-                              "location",
+        return sim_fail_about(message, SIM_ERR_UNKNOWN, "location",
                               " \"%s\": expected cpu:N of %" PRIu64 " sockets or cuda:N of %" PRIu64
                               " GPUs",
-                              text,
-                              config->sockets,
-                              config->gpus);
+                              text, config->sockets, config->gpus);
     }
     *location = (nic_location_t){gpu, (uint32_t)index};
     return SIM_OK;

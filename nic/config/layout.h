@@ -33,16 +33,12 @@ typedef struct nic_layout {
 // is
 // nothing to destroy.
 #define NIC_LAYOUT_ANY_NICS UINT32_MAX
-SIM_MUST_CHECK sim_err_t nic__layout_create(const nic_host_config_t *config,
-                                            uint32_t nics,
-                                            nic_layout_t *layout,
-                                            sim_message_t *message);
+SIM_MUST_CHECK sim_err_t nic__layout_create(const nic_host_config_t *config, uint32_t nics,
+                                            nic_layout_t *layout, sim_message_t *message);
 void nic__layout_destroy(nic_layout_t *layout);
 // Reads the place in memory that a text names. The message says what was expected.
-sim_err_t nic__location_of(const nic_host_config_t *config,
-                           const char *text,
-                           nic_location_t *location,
-                           sim_message_t *message);
+sim_err_t nic__location_of(const nic_host_config_t *config, const char *text,
+                           nic_location_t *location, sim_message_t *message);
 
 SIM_C_END
 

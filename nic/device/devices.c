@@ -250,10 +250,7 @@ bool nic_device_traced(const nic_t *nic, uint32_t points)
     return nic__traced(nic, points);
 }
 
-void nic_device_trace(const nic_t *nic,
-                      const nic_qp_t *qp,
-                      nic_trace_point_t point,
-                      uint64_t value,
+void nic_device_trace(const nic_t *nic, const nic_qp_t *qp, nic_trace_point_t point, uint64_t value,
                       uint64_t before)
 {
     nic__trace(nic, qp, point, value, before);

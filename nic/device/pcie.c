@@ -88,17 +88,13 @@ sim_time_t nic_pcie_read(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes, ni
     return nic_pcie_read_at(pcie, now_ps, 0, bytes, use);
 }
 
-sim_time_t nic_pcie_prefetched(nic_pcie_t *pcie,
-                               sim_time_t now_ps,
-                               uint64_t address,
+sim_time_t nic_pcie_prefetched(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t address,
                                uint64_t bytes)
 {
     const uint64_t up_bytes = nic_pcie_request_bytes(&pcie->config, bytes);
     const uint64_t down_bytes = nic_pcie_completion_bytes_at(&pcie->config, address, bytes);
-    nic__pcie_count(pcie,
-                    NIC_PCIE_PAYLOAD_READ,
-                    nic__pcie_chunks(bytes, pcie->config.read_max_bytes),
-                    up_bytes + down_bytes);
+    nic__pcie_count(pcie, NIC_PCIE_PAYLOAD_READ,
+                    nic__pcie_chunks(bytes, pcie->config.read_max_bytes), up_bytes + down_bytes);
     const sim_time_t asked_ps = nic__pcie_book(&pcie->up, now_ps, up_bytes, pcie->byte_time);
     const sim_time_t data_ps = nic__pcie_book(&pcie->down, now_ps, down_bytes, pcie->byte_time);
     return asked_ps > data_ps ? asked_ps : data_ps;

@@ -122,12 +122,8 @@ static uint64_t filled_lines(const nic_memory_t *memory, uint64_t number)
     return lines;
 }
 
-void nic_memory_set_fill(nic_memory_t *memory,
-                         uint64_t address,
-                         uint64_t length_bytes,
-                         uint64_t stride_bytes,
-                         nic_memory_fill_fn fn,
-                         const void *ctx)
+void nic_memory_set_fill(nic_memory_t *memory, uint64_t address, uint64_t length_bytes,
+                         uint64_t stride_bytes, nic_memory_fill_fn fn, const void *ctx)
 {
     SIM_CHECK(stride_bytes >= 8 && (stride_bytes & (stride_bytes - 1)) == 0);
     SIM_CHECK(length_bytes > 0 && (address | length_bytes) % PAGE_BYTES == 0);
@@ -246,14 +242,10 @@ size_t nic_memory_bytes(const nic_memory_t *memory)
 static void check_range(uint64_t address, uint64_t length_bytes)
 {
     SIM_CHECKF(length_bytes == 0 || address + (length_bytes - 1) >= address,
-               "%" PRIu64 " bytes at 0x%" PRIx64,
-               length_bytes,
-               address);
+               "%" PRIu64 " bytes at 0x%" PRIx64, length_bytes, address);
 }
 
-void nic_memory_write(nic_memory_t *memory,
-                      uint64_t address,
-                      const void *bytes,
+void nic_memory_write(nic_memory_t *memory, uint64_t address, const void *bytes,
                       size_t length_bytes)
 {
     check_range(address, length_bytes);
@@ -357,9 +349,7 @@ void nic_memory_clear(nic_memory_t *memory, uint64_t address, uint64_t length_by
 // Returns whether a page that was cleared in part holds only its fill. Bytes beside the cleared
 // part
 // may share a line with the fill and differ from it.
-static bool has_nothing_else(const nic_memory_t *memory,
-                             uint64_t number,
-                             const nic_page_t *page,
+static bool has_nothing_else(const nic_memory_t *memory, uint64_t number, const nic_page_t *page,
                              uint64_t cleared_bytes)
 {
     const uint64_t filled = filled_lines(memory, number);

@@ -19,9 +19,7 @@ void nic__carry_request(nic_qp_t *qp, uint32_t index, uint32_t offset, net_packe
 void nic__keep(nic_t *nic, const net_packet_t *packet, const nic_place_t *place, uint64_t offset);
 // Takes the contents out of a request's packet. If the request was accepted, they go where its
 // message goes.
-void nic__take_contents(const nic_qp_t *qp,
-                        net_packet_t *packet,
-                        nic_rx_kind_t kind,
+void nic__take_contents(const nic_qp_t *qp, net_packet_t *packet, nic_rx_kind_t kind,
                         bool accepted);
 // Returns true if the payload of a packet has to be looked at.
 static inline bool nic__keeps(const nic_t *nic, const net_packet_t *packet)

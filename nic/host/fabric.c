@@ -137,17 +137,13 @@ static uint32_t gpu_server(const nic_host_t *host, uint32_t index, bool up)
 
 // -- locations
 
-sim_err_t nic_location_parse(const net_node_t *host,
-                             const char *text,
-                             nic_location_t *location,
+sim_err_t nic_location_parse(const net_node_t *host, const char *text, nic_location_t *location,
                              sim_message_t *message)
 {
     return nic__location_of(&nic__host_of(host)->config->host, text, location, message);
 }
 
-void nic_memory_place(net_node_t *host,
-                      uint64_t address,
-                      uint64_t length_bytes,
+void nic_memory_place(net_node_t *host, uint64_t address, uint64_t length_bytes,
                       nic_location_t location)
 {
     nic_fabric_t *const fabric = fabric_of(nic__host_of(host));
@@ -234,20 +230,13 @@ static void set_server(nic_fabric_t *fabric, uint32_t index, uint64_t rate_bps)
     }
 }
 
-static void set_pair(nic_fabric_t *fabric,
-                     const char *what,
-                     uint32_t index,
-                     uint32_t server,
+static void set_pair(nic_fabric_t *fabric, const char *what, uint32_t index, uint32_t server,
                      uint64_t rate_bps)
 {
     for (uint32_t down = 0; down < 2; down++) {
         set_server(fabric, server + down, rate_bps);
-        snprintf(fabric->servers[server + down].name,
-                 sizeof(fabric->servers->name),
-                 "%s:%u %s",
-                 what,
-                 index,
-                 down == 0 ? "up" : "down");
+        snprintf(fabric->servers[server + down].name, sizeof(fabric->servers->name), "%s:%u %s",
+                 what, index, down == 0 ? "up" : "down");
     }
 }
 
@@ -276,10 +265,7 @@ static void set_servers(nic_fabric_t *fabric)
         for (uint32_t to = 0; to < sockets(host); to++) {
             const uint32_t link = socket_link_server(host, s, to);
             set_server(fabric, link, config->socket_link_bps);
-            snprintf(fabric->servers[link].name,
-                     sizeof(fabric->servers->name),
-                     "cpu:%u->%u",
-                     s,
+            snprintf(fabric->servers[link].name, sizeof(fabric->servers->name), "cpu:%u->%u", s,
                      to);
         }
     }
@@ -308,26 +294,18 @@ static sim_err_t check_planes(const net_node_t *node, sim_message_t *message)
     } rules[] = {
         {"nic.model",
          config->custom_device != NULL ? config->custom_device->name : config->model.text,
-         config->custom_device == NULL,
-         "ideal or detailed",
-         "it may feed one port only"},
+         config->custom_device == NULL, "ideal or detailed", "it may feed one port only"},
         {"nic.scheduler",
          config->custom_scheduler != NULL ? config->custom_scheduler->name : config->scheduler,
-         config->custom_scheduler == NULL && strcmp(config->scheduler, "ring") == 0,
-         "ring",
+         config->custom_scheduler == NULL && strcmp(config->scheduler, "ring") == 0, "ring",
          "the scheduler asks for one port"},
     };
     for (size_t i = 0; node->planes > 1 && i < SIM_COUNT_OF(rules); i++) {
         if (!rules[i].fits) {
-            return sim_fail_about(message,
-                                  SIM_ERR_RANGE,
-                                  rules[i].attribute,
+            return sim_fail_about(message, SIM_ERR_RANGE, rules[i].attribute,
                                   ": \"%s\" on a NIC with ports in %u planes, expected %s, or "
                                   "nic.planes: off: %s",
-                                  rules[i].value,
-                                  node->planes,
-                                  rules[i].expected,
-                                  rules[i].reason);
+                                  rules[i].value, node->planes, rules[i].expected, rules[i].reason);
         }
     }
     return SIM_OK;
@@ -356,16 +334,14 @@ static nic_fabric_t *fabric_create(nic_host_t *host)
     host->fabric = fabric;
     fabric->host = host;
     const uint32_t nics = host->node.port_count;
-    SIM_CHECKF(nic__layout_create(config, nics, &fabric->layout, &message) == SIM_OK,
-               "%s",
+    SIM_CHECKF(nic__layout_create(config, nics, &fabric->layout, &message) == SIM_OK, "%s",
                message.text);
     fabric->server_count = gpu_server(host, (uint32_t)config->gpus, true);
     fabric->servers = sim_alloc_array(fabric->server_count, sizeof(*fabric->servers));
     fabric->limits = config->socket_link_ps != 0;
     set_servers(fabric);
     SIM_CHECKF(nic__location_of(config, config->location, &fabric->elsewhere, &message) == SIM_OK,
-               "%s",
-               message.text);
+               "%s", message.text);
     fabric->nics = sim_alloc_array(nics, sizeof(*fabric->nics));
     for (uint32_t i = 0; i < nics; i++) {
         bound_t *const bound = &fabric->nics[i];
@@ -380,11 +356,8 @@ static nic_fabric_t *fabric_create(nic_host_t *host)
 void nic__fabric_build(nic_host_t *host, void (*read_over)(nic_t *nic))
 {
     const nic_host_config_t *const config = &host->config->host;
-    const uint64_t rates[] = {config->memory_bps,
-                              config->socket_link_bps,
-                              config->uplink_bps,
-                              config->nic_bps,
-                              config->gpu_bps};
+    const uint64_t rates[] = {config->memory_bps, config->socket_link_bps, config->uplink_bps,
+                              config->nic_bps, config->gpu_bps};
     bool may_limit = config->socket_link_ps != 0 || strcmp(config->nic_places, "even") != 0;
     for (size_t i = 0; i < SIM_COUNT_OF(rates); i++) {
         may_limit = may_limit || rates[i] != SIM_AUTO;
@@ -431,10 +404,7 @@ static sim_time_t book(server_t *server, sim_time_t now_ps, uint64_t bytes)
 }
 
 // Collects the servers between a NIC and its socket: the NIC's link and the uplink of its switch.
-static uint32_t to_socket(const nic_host_t *host,
-                          uint32_t nic,
-                          bool up,
-                          bool uplink,
+static uint32_t to_socket(const nic_host_t *host, uint32_t nic, bool up, bool uplink,
                           uint32_t way[SERVERS_OF_A_WAY])
 {
     const nic_spot_t *const own = spot_of_nic(host, nic);
@@ -447,11 +417,8 @@ static uint32_t to_socket(const nic_host_t *host,
 }
 
 // Collects the servers between a NIC and memory, for data towards memory or from it.
-static uint32_t find_way(const nic_host_t *host,
-                         uint32_t nic,
-                         nic_location_t location,
-                         bool to_memory,
-                         uint32_t way[SERVERS_OF_A_WAY])
+static uint32_t find_way(const nic_host_t *host, uint32_t nic, nic_location_t location,
+                         bool to_memory, uint32_t way[SERVERS_OF_A_WAY])
 {
     const nic_spot_t *const own = spot_of_nic(host, nic);
     const nic_spot_t *const gpu = location.gpu ? spot_of_gpu(host, location.index) : NULL;
@@ -475,12 +442,8 @@ static uint32_t find_way(const nic_host_t *host,
 
 // Occupies all servers of a way from now_ps on; says when the last is through, and whose time of a
 // byte that was.
-static sim_time_t occupy(nic_fabric_t *fabric,
-                         const uint32_t *way,
-                         uint32_t count,
-                         sim_time_t now_ps,
-                         uint64_t bytes,
-                         uint64_t *byte_time)
+static sim_time_t occupy(nic_fabric_t *fabric, const uint32_t *way, uint32_t count,
+                         sim_time_t now_ps, uint64_t bytes, uint64_t *byte_time)
 {
     sim_time_t end_ps = now_ps;
     *byte_time = 0;
@@ -495,10 +458,7 @@ static sim_time_t occupy(nic_fabric_t *fabric,
     return end_ps;
 }
 
-static sim_time_t transfer(nic_t *nic,
-                           nic_location_t location,
-                           sim_time_t now_ps,
-                           uint64_t bytes,
+static sim_time_t transfer(nic_t *nic, nic_location_t location, sim_time_t now_ps, uint64_t bytes,
                            bool to_memory)
 {
     nic_host_t *const host = nic->host;

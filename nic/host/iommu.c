@@ -248,10 +248,7 @@ static sim_time_t walk(nic_iommu_t *iommu, nic_t *nic, uint64_t key, sim_time_t 
     return at_ps;
 }
 
-sim_time_t nic_iommu_translate(nic_t *nic,
-                               uint32_t domain,
-                               uint64_t address,
-                               uint64_t bytes,
+sim_time_t nic_iommu_translate(nic_t *nic, uint32_t domain, uint64_t address, uint64_t bytes,
                                sim_time_t now_ps)
 {
     nic_iommu_t *const iommu = iommu_of(nic->host);
@@ -311,10 +308,7 @@ uint32_t nic_iommu_domain(const nic_t *nic, uint32_t key)
 
 sim_time_t nic__iommu_place_ps(nic_t *nic, const nic_sge_t *piece, sim_time_t now_ps)
 {
-    return nic_iommu_translate(nic,
-                               nic_iommu_domain(nic, piece->lkey),
-                               piece->addr,
-                               piece->length,
+    return nic_iommu_translate(nic, nic_iommu_domain(nic, piece->lkey), piece->addr, piece->length,
                                now_ps);
 }
 

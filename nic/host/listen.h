@@ -9,10 +9,7 @@
 // Tells all listeners of the point.
 void nic__trace_tell(const nic_trace_t *trace);
 // Tells them a value, and what it was before; qp may be NULL.
-void nic__trace_value(const nic_t *nic,
-                      const nic_qp_t *qp,
-                      nic_trace_point_t point,
-                      uint64_t value,
+void nic__trace_value(const nic_t *nic, const nic_qp_t *qp, nic_trace_point_t point, uint64_t value,
                       uint64_t before);
 // Tells them of a new rate or window, if it is new.
 void nic__trace_control(nic_qp_t *qp, uint64_t window_before_bytes);
@@ -24,11 +21,8 @@ static inline bool nic__traced(const nic_t *nic, uint32_t points)
 {
     return SIM_UNLIKELY((nic->trace_points & points) != 0);
 }
-static inline void nic__trace(const nic_t *nic,
-                              const nic_qp_t *qp,
-                              nic_trace_point_t point,
-                              uint64_t value,
-                              uint64_t before)
+static inline void nic__trace(const nic_t *nic, const nic_qp_t *qp, nic_trace_point_t point,
+                              uint64_t value, uint64_t before)
 {
     if (nic__traced(nic, point)) {
         nic__trace_value(nic, qp, point, value, before);

@@ -11,8 +11,7 @@
 void nic__frames_create(nic_t *nic);
 
 // Returns the bytes of a request behind the NIC's header: extension headers, payload and pad.
-static inline uint32_t nic__body_bytes(const nic_t *nic,
-                                       uint32_t extension_bytes,
+static inline uint32_t nic__body_bytes(const nic_t *nic, uint32_t extension_bytes,
                                        uint32_t payload_bytes)
 {
     return SIM_UNLIKELY(nic->body_bytes != NULL) ? nic->body_bytes(extension_bytes, payload_bytes)
@@ -28,11 +27,8 @@ static inline uint32_t nic__frame_bytes(const nic_t *nic, uint32_t body_bytes)
 
 // Returns a new packet of a QP. The caller sets opcode, PSN, payload and extension headers, which
 // take `body_bytes` together (pad included).
-static inline net_packet_t *nic__new_packet(nic_t *nic,
-                                            const nic_qp_t *qp,
-                                            uint8_t priority,
-                                            uint8_t ecn,
-                                            uint32_t body_bytes)
+static inline net_packet_t *nic__new_packet(nic_t *nic, const nic_qp_t *qp, uint8_t priority,
+                                            uint8_t ecn, uint32_t body_bytes)
 {
     const uint32_t frame_bytes = nic__frame_bytes(nic, body_bytes);
     net_packet_t *const packet = net_packet_new(&nic->host->node, frame_bytes);

@@ -77,11 +77,8 @@ void nic__keep(nic_t *nic, const net_packet_t *packet, const nic_place_t *place,
 }
 
 // Bytes of a place; NULL: only whether there are any.
-static bool gather(const nic_memory_t *memory,
-                   const nic_place_t *place,
-                   uint64_t offset,
-                   uint8_t *to,
-                   uint64_t bytes)
+static bool gather(const nic_memory_t *memory, const nic_place_t *place, uint64_t offset,
+                   uint8_t *to, uint64_t bytes)
 {
     bool any = false;
     for (uint64_t done = 0; done < bytes;) {

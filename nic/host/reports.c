@@ -7,9 +7,7 @@
 
 #include <string.h>
 
-void nic_add_report(nic_t *nic,
-                    const char *name,
-                    const sim_report_table_t *table,
+void nic_add_report(nic_t *nic, const char *name, const sim_report_table_t *table,
                     const void *object)
 {
     SIM_CHECK(table != NULL && object != NULL);
@@ -28,8 +26,7 @@ const nic_report_t *nic_reports(const nic_t *nic, size_t *count)
 
 const nic_report_info_t nic_report_infos[] = {
     {"cache", "NICs with a tiered cache (nic.cache.policy)", &nic_cache_report},
-    {"iommu",
-     "NICs whose host has an IOMMU that translates (nic.host.iommu.use)",
+    {"iommu", "NICs whose host has an IOMMU that translates (nic.host.iommu.use)",
      &nic_iommu_report},
     {NULL, NULL, NULL},
 };

@@ -71,9 +71,7 @@ void nic__steps_create(nic_host_t *host);
 void nic__steps_destroy(nic_host_t *host);
 // Leaves the remaining steps to a later window.
 void nic__steps_rest(nic_host_t *host);
-bool nic__step_among(nic_host_t *host,
-                     nic_lane_index_t index,
-                     nic_step_t *step,
+bool nic__step_among(nic_host_t *host, nic_lane_index_t index, nic_step_t *step,
                      sim_time_t time_ps);
 // Cancels a step, which must be in that lane.
 void nic__step_remove(nic_host_t *host, nic_lane_index_t index, nic_step_t *step);
@@ -90,9 +88,7 @@ static inline void nic__lane_begins(nic_steps_t *steps, nic_lane_t *lane, nic_st
 }
 
 // Books a step at a time, which is not before now. Returns false if a timer must do it instead.
-static inline bool nic__step_at(nic_host_t *host,
-                                nic_lane_index_t index,
-                                nic_step_t *step,
+static inline bool nic__step_at(nic_host_t *host, nic_lane_index_t index, nic_step_t *step,
                                 sim_time_t time_ps)
 {
     nic_steps_t *const steps = host->lanes;
@@ -194,10 +190,8 @@ static inline void nic__step(nic_host_t *host, nic_steps_t *steps)
 // Returns the turn that is due at that time if nothing comes before it until until_ps, else EVENT.
 // If
 // something else is due at the same time, the turn may be another one.
-static SIM_ALWAYS_INLINE nic_turn_t nic__turn_at(const nic_host_t *host,
-                                                 nic_turn_t turn,
-                                                 sim_time_t due_ps,
-                                                 sim_time_t until_ps)
+static SIM_ALWAYS_INLINE nic_turn_t nic__turn_at(const nic_host_t *host, nic_turn_t turn,
+                                                 sim_time_t due_ps, sim_time_t until_ps)
 {
     const sim_node_t *const node = &host->node.sim;
     if (due_ps >= until_ps) {
@@ -210,8 +204,7 @@ static SIM_ALWAYS_INLINE nic_turn_t nic__turn_at(const nic_host_t *host,
 }
 
 // Returns the host's next turn. EVENT also means that the host has nothing more to do now.
-static SIM_ALWAYS_INLINE nic_turn_t nic__turn(const nic_host_t *host,
-                                              const nic_steps_t *steps,
+static SIM_ALWAYS_INLINE nic_turn_t nic__turn(const nic_host_t *host, const nic_steps_t *steps,
                                               sim_time_t until_ps)
 {
     return steps->wake_ps <= steps->next_ps

@@ -75,10 +75,7 @@ void nic__trace_tell(const nic_trace_t *trace)
     }
 }
 
-void nic__trace_value(const nic_t *nic,
-                      const nic_qp_t *qp,
-                      nic_trace_point_t point,
-                      uint64_t value,
+void nic__trace_value(const nic_t *nic, const nic_qp_t *qp, nic_trace_point_t point, uint64_t value,
                       uint64_t before)
 {
     const nic_trace_t trace = {

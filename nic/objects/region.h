@@ -23,11 +23,8 @@ struct nic_mr {
 
 // Returns true if `key` gives the rights in `access` to all bytes of [address, address +
 // length_bytes). Keys are not looked at where there are no bytes (9.7.4.1.5, 10.6.7).
-static inline bool nic__access_ok(const nic_pd_t *pd,
-                                  uint32_t key,
-                                  uint64_t address,
-                                  uint64_t length_bytes,
-                                  uint32_t access)
+static inline bool nic__access_ok(const nic_pd_t *pd, uint32_t key, uint64_t address,
+                                  uint64_t length_bytes, uint32_t access)
 {
     if (length_bytes == 0) {
         return true;
@@ -53,10 +50,8 @@ static inline nic_mr_t *nic__region(const nic_t *nic, uint32_t key)
 
 // Returns true if the keys of all places give the rights in `access`.
 bool nic__list_ok(const nic_pd_t *pd, const nic_sge_t *list, uint32_t count, uint32_t access);
-static inline bool nic__place_ok(const nic_pd_t *pd,
-                                 const nic_place_t *place,
-                                 uint64_t length_bytes,
-                                 uint32_t access)
+static inline bool nic__place_ok(const nic_pd_t *pd, const nic_place_t *place,
+                                 uint64_t length_bytes, uint32_t access)
 {
     return SIM_LIKELY(place->list == NULL)
                ? nic__access_ok(pd, place->key, place->address, length_bytes, access)

@@ -12,11 +12,8 @@ static void thaw(nic_reps_t *reps, const nic_reps_config_t *config, sim_time_t n
     }
 }
 
-uint16_t nic__reps_next_entropy(nic_reps_t *reps,
-                                const nic_reps_config_t *config,
-                                sim_random_t *random,
-                                uint32_t entropies,
-                                sim_time_t now_ps)
+uint16_t nic__reps_next_entropy(nic_reps_t *reps, const nic_reps_config_t *config,
+                                sim_random_t *random, uint32_t entropies, sim_time_t now_ps)
 {
     thaw(reps, config, now_ps);
     const uint32_t places = (uint32_t)config->cache;
@@ -32,10 +29,7 @@ uint16_t nic__reps_next_entropy(nic_reps_t *reps,
     return (uint16_t)sim_random_below(random, entropies);
 }
 
-void nic__reps_ack(nic_reps_t *reps,
-                   const nic_reps_config_t *config,
-                   uint16_t entropy,
-                   bool marked,
+void nic__reps_ack(nic_reps_t *reps, const nic_reps_config_t *config, uint16_t entropy, bool marked,
                    sim_time_t now_ps)
 {
     const uint8_t places = (uint8_t)config->cache;

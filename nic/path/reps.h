@@ -24,18 +24,12 @@ typedef struct nic_reps {
 } nic_reps_t;
 
 // Returns the entropy of the next packet, below `entropies` (1 to 65536).
-uint16_t nic__reps_next_entropy(nic_reps_t *reps,
-                                const nic_reps_config_t *config,
-                                sim_random_t *random,
-                                uint32_t entropies,
-                                sim_time_t now_ps);
+uint16_t nic__reps_next_entropy(nic_reps_t *reps, const nic_reps_config_t *config,
+                                sim_random_t *random, uint32_t entropies, sim_time_t now_ps);
 
 // Notes that a packet with this entropy arrived, and whether it was marked, which only frees a
 // frozen ring whose time is over.
-void nic__reps_ack(nic_reps_t *reps,
-                   const nic_reps_config_t *config,
-                   uint16_t entropy,
-                   bool marked,
+void nic__reps_ack(nic_reps_t *reps, const nic_reps_config_t *config, uint16_t entropy, bool marked,
                    sim_time_t now_ps);
 
 // Notes a time-out: the ring freezes. While the sender explores after a frozen ring, it does not.

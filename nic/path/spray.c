@@ -15,10 +15,8 @@ void nic__spray_connect(nic_qp_t *qp)
 {
     nic_spray_t *const spray = spray_of(qp);
     *spray = (nic_spray_t){0};
-    sim_random_init(&spray->random,
-                    sim_options(nic__node(qp->nic)->sim)->seed,
-                    (uint64_t)qp->nic->interface << 24 | qp->number,
-                    "reps");
+    sim_random_init(&spray->random, sim_options(nic__node(qp->nic)->sim)->seed,
+                    (uint64_t)qp->nic->interface << 24 | qp->number, "reps");
     nic__cc(qp)->acks_every_packet = true;
 }
 
@@ -36,10 +34,7 @@ void nic__spray_packet(nic_qp_t *qp, net_packet_t *packet, bool request)
     const nic_reps_config_t *const config = &qp->nic->host->config->reps;
     nic_spray_t *const spray = spray_of(qp);
     const uint32_t entropies = config->entropies < PORTS ? (uint32_t)config->entropies : PORTS;
-    const uint16_t entropy = nic__reps_next_entropy(&spray->reps,
-                                                    config,
-                                                    &spray->random,
-                                                    entropies,
+    const uint16_t entropy = nic__reps_next_entropy(&spray->reps, config, &spray->random, entropies,
                                                     nic__node(qp->nic)->now_ps);
     set_port(qp, packet, (uint16_t)(ROCE_SOURCE_PORT_MIN + entropy));
     packet->sprayed = request;
@@ -49,10 +44,8 @@ void nic__spray_arrived(nic_qp_t *qp, const net_packet_t *packet)
 {
     nic_spray_t *const spray = spray_of(qp);
     if (packet->opcode == ROCE_ACKNOWLEDGE) {
-        nic__reps_ack(&spray->reps,
-                      &qp->nic->host->config->reps,
-                      (uint16_t)(packet->udp_source_port - ROCE_SOURCE_PORT_MIN),
-                      packet->becn,
+        nic__reps_ack(&spray->reps, &qp->nic->host->config->reps,
+                      (uint16_t)(packet->udp_source_port - ROCE_SOURCE_PORT_MIN), packet->becn,
                       nic__node(qp->nic)->now_ps);
         return;
     }

@@ -47,9 +47,7 @@ static bool is_out(const nic_qp_t *qp, uint32_t plane)
         return true;
     }
     return qp->path.destination < net_interface_count(net) &&
-           !net_leads_to(net,
-                         port,
-                         net_interface_in_plane(net, qp->path.destination, plane),
+           !net_leads_to(net, port, net_interface_in_plane(net, qp->path.destination, plane),
                          nic__node(nic)->now_ps);
 }
 

@@ -151,9 +151,7 @@ static uint32_t due_bytes(const nic_qp_t *qp, const nic_wqe_t *wqe, uint32_t off
     return nic__is_atomic(wqe->opcode) ? 0 : nic__min(wqe->length - offset, qp->mtu_bytes);
 }
 
-bool nic__response_fits(const nic_qp_t *qp,
-                        const nic_wqe_t *wqe,
-                        uint32_t offset,
+bool nic__response_fits(const nic_qp_t *qp, const nic_wqe_t *wqe, uint32_t offset,
                         const net_packet_t *packet)
 {
     return packet->payload_bytes == due_bytes(qp, wqe, offset) &&
@@ -162,12 +160,8 @@ bool nic__response_fits(const nic_qp_t *qp,
 
 // Acknowledges the oldest PSN, whose response of `bytes` bytes lies in memory. last: it is the last
 // response of its work request.
-static SIM_ALWAYS_INLINE void finish_response(nic_t *nic,
-                                              nic_qp_t *qp,
-                                              const nic_wqe_t *wqe,
-                                              uint32_t bytes,
-                                              bool last,
-                                              uint64_t original)
+static SIM_ALWAYS_INLINE void finish_response(nic_t *nic, nic_qp_t *qp, const nic_wqe_t *wqe,
+                                              uint32_t bytes, bool last, uint64_t original)
 {
     if (SIM_UNLIKELY(nic__is_atomic(wqe->opcode))) {
         keep_original(nic, qp, wqe, original);

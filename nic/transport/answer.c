@@ -39,11 +39,8 @@ static void add_feedback(nic_t *nic, net_packet_t *answer, const net_packet_t *c
 }
 
 // Always inline, because it runs twice for each packet and its ACK.
-static SIM_ALWAYS_INLINE net_packet_t *build_answer(nic_qp_t *qp,
-                                                    uint32_t psn,
-                                                    uint32_t aeth,
-                                                    sim_time_t sent_ps,
-                                                    const net_packet_t *cause,
+static SIM_ALWAYS_INLINE net_packet_t *build_answer(nic_qp_t *qp, uint32_t psn, uint32_t aeth,
+                                                    sim_time_t sent_ps, const net_packet_t *cause,
                                                     uint32_t extra_bytes)
 {
     nic_t *const nic = qp->nic;
@@ -86,11 +83,8 @@ net_packet_t *nic__build_answer(nic_qp_t *qp, const nic_answer_t *answer, uint32
     return build_answer(qp, answer->psn, answer->aeth, answer->sent_ps, answer->cause, extra_bytes);
 }
 
-static SIM_ALWAYS_INLINE void send_any(nic_qp_t *qp,
-                                       uint32_t psn,
-                                       uint32_t aeth,
-                                       sim_time_t sent_ps,
-                                       const net_packet_t *cause)
+static SIM_ALWAYS_INLINE void send_any(nic_qp_t *qp, uint32_t psn, uint32_t aeth,
+                                       sim_time_t sent_ps, const net_packet_t *cause)
 {
     nic_t *const nic = qp->nic;
     if (is_ack(aeth) && nic__ack_still_queued(qp) && cause == NULL) {
@@ -113,20 +107,14 @@ static SIM_ALWAYS_INLINE void send_any(nic_qp_t *qp,
     }
 }
 
-static SIM_NOINLINE void send_answer(nic_qp_t *qp,
-                                     uint32_t psn,
-                                     uint32_t aeth,
-                                     sim_time_t sent_ps,
+static SIM_NOINLINE void send_answer(nic_qp_t *qp, uint32_t psn, uint32_t aeth, sim_time_t sent_ps,
                                      const net_packet_t *cause)
 {
     send_any(qp, psn, aeth, sent_ps, cause);
 }
 
 // Answers now, or after the READs before it. Then it carries no feedback, which would be old.
-static inline void answer(nic_qp_t *qp,
-                          uint32_t psn,
-                          uint32_t aeth,
-                          sim_time_t sent_ps,
+static inline void answer(nic_qp_t *qp, uint32_t psn, uint32_t aeth, sim_time_t sent_ps,
                           const net_packet_t *cause)
 {
     if (SIM_UNLIKELY(qp->read_count != 0)) {
@@ -202,8 +190,7 @@ void nic__reject(nic_t *nic, nic_qp_t *qp, nic_verdict_t verdict, sim_time_t sen
         };
         nic->counters.resp_local_length_error += size;
         qp->rq_done++;
-        nic__refuse_for_good(qp,
-                             size ? ROCE_NAK_INVALID_REQUEST : ROCE_NAK_REMOTE_OPERATION,
+        nic__refuse_for_good(qp, size ? ROCE_NAK_INVALID_REQUEST : ROCE_NAK_REMOTE_OPERATION,
                              sent_ps);
         nic__write_cqe(qp, qp->recv_cq, &wc);
         break;

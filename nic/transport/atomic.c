@@ -23,12 +23,9 @@ static nic_verdict_t check_atomic(const nic_qp_t *qp, const net_packet_t *packet
         (aside->atomic.address & 7) != 0) {
         return NIC_VERDICT_INVALID;
     }
-    const bool allowed =
-        (qp->access & NIC_ACCESS_REMOTE_ATOMIC) != 0 && nic__access_ok(qp->pd,
-                                                                       aside->atomic.rkey,
-                                                                       aside->atomic.address,
-                                                                       8,
-                                                                       NIC_ACCESS_REMOTE_ATOMIC);
+    const bool allowed = (qp->access & NIC_ACCESS_REMOTE_ATOMIC) != 0 &&
+                         nic__access_ok(qp->pd, aside->atomic.rkey, aside->atomic.address, 8,
+                                        NIC_ACCESS_REMOTE_ATOMIC);
     if (SIM_UNLIKELY(qp->nic->refuses) && allowed &&
         nic_iommu_refuses(qp->nic, aside->atomic.address, 8)) {
         return NIC_VERDICT_MEMORY;
@@ -89,9 +86,7 @@ void nic__receive_atomic(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     nic__add_read(qp, &read);
 }
 
-bool nic__atomic_again(const nic_qp_t *qp,
-                       const net_packet_t *packet,
-                       uint64_t psn,
+bool nic__atomic_again(const nic_qp_t *qp, const net_packet_t *packet, uint64_t psn,
                        nic_read_t *read)
 {
     for (uint32_t i = 0; qp->atomics != NULL && i < qp->reads_accepted_max; i++) {

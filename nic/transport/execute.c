@@ -44,11 +44,9 @@ static nic_verdict_t begin_write(nic_qp_t *qp, const net_packet_t *packet)
     if (aside->reth.length > NIC_MESSAGE_BYTES_MAX) {
         return NIC_VERDICT_INVALID;
     }
-    if ((qp->access & NIC_ACCESS_REMOTE_WRITE) == 0 || !nic__access_ok(qp->pd,
-                                                                       aside->reth.rkey,
-                                                                       aside->reth.address,
-                                                                       aside->reth.length,
-                                                                       NIC_ACCESS_REMOTE_WRITE)) {
+    if ((qp->access & NIC_ACCESS_REMOTE_WRITE) == 0 ||
+        !nic__access_ok(qp->pd, aside->reth.rkey, aside->reth.address, aside->reth.length,
+                        NIC_ACCESS_REMOTE_WRITE)) {
         return NIC_VERDICT_ACCESS;
     }
     if (SIM_UNLIKELY(qp->nic->refuses) &&
@@ -63,8 +61,7 @@ static nic_verdict_t begin_write(nic_qp_t *qp, const net_packet_t *packet)
 
 // Checks the payload's size: packets are full except the last of a message, and together they have
 // the announced length.
-static inline nic_verdict_t check_payload(const nic_qp_t *qp,
-                                          const net_packet_t *packet,
+static inline nic_verdict_t check_payload(const nic_qp_t *qp, const net_packet_t *packet,
                                           uint32_t operation)
 {
     const uint32_t bytes = packet->payload_bytes;
@@ -82,8 +79,7 @@ static inline nic_verdict_t check_payload(const nic_qp_t *qp,
                                                                    : NIC_VERDICT_LOCAL_SIZE;
 }
 
-static SIM_ALWAYS_INLINE nic_verdict_t check_request(nic_qp_t *qp,
-                                                     const net_packet_t *packet,
+static SIM_ALWAYS_INLINE nic_verdict_t check_request(nic_qp_t *qp, const net_packet_t *packet,
                                                      uint32_t operation)
 {
     const nic_rx_kind_t kind = (operation & IS_SEND) != 0 ? NIC_RX_SEND : NIC_RX_WRITE;
@@ -134,11 +130,8 @@ static void complete_receive(nic_qp_t *qp, uint32_t operation, uint32_t immediat
 // form of execute() inlines what it calls, so that it is one leaf function.
 enum { PLACED = 1, SILENT = 2 };
 
-static SIM_ALWAYS_INLINE void receive_message(nic_t *nic,
-                                              nic_qp_t *qp,
-                                              net_packet_t *packet,
-                                              uint32_t operation,
-                                              uint32_t how)
+static SIM_ALWAYS_INLINE void receive_message(nic_t *nic, nic_qp_t *qp, net_packet_t *packet,
+                                              uint32_t operation, uint32_t how)
 {
     // Values that are needed after the packet is freed.
     const bool ack_request = packet->ack_request && (how & SILENT) == 0;
@@ -149,9 +142,7 @@ static SIM_ALWAYS_INLINE void receive_message(nic_t *nic,
     const nic_verdict_t verdict = check_request(qp, packet, operation);
     if ((how & PLACED) == 0 && nic__keeps(nic, packet)) {
         const bool send = (operation & IS_SEND) != 0;
-        nic__take_contents(qp,
-                           packet,
-                           send ? NIC_RX_SEND : NIC_RX_WRITE,
+        nic__take_contents(qp, packet, send ? NIC_RX_SEND : NIC_RX_WRITE,
                            verdict == NIC_VERDICT_OK);
     }
     // The packet is freed here, unless the ACK needs something from it.

@@ -58,9 +58,7 @@ static nic_wc_opcode_t completed_opcode(uint8_t opcode)
     return NIC_WC_RDMA_READ;
 }
 
-static SIM_ALWAYS_INLINE void complete(nic_qp_t *qp,
-                                       const nic_wqe_t *wqe,
-                                       nic_wc_status_t status,
+static SIM_ALWAYS_INLINE void complete(nic_qp_t *qp, const nic_wqe_t *wqe, nic_wc_status_t status,
                                        uint64_t original)
 {
     NIC_DEVICE(qp->nic, done, qp);

@@ -61,10 +61,7 @@ static const sim_attr_t attrs[] = {
              .help = "number of packets in flight up to which rto-low applies"),
 };
 // clang-format on
-static const sim_attr_table_t attr_table = {PREFIX,
-                                            "node",
-                                            sizeof(irn_config_t),
-                                            attrs,
+static const sim_attr_table_t attr_table = {PREFIX, "node", sizeof(irn_config_t), attrs,
                                             SIM_COUNT_OF(attrs)};
 
 typedef struct irn {
@@ -243,12 +240,8 @@ static void acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
             irn->looked_psn = qp->una_psn;
         }
         if (news.psn > irn->looked_psn) {
-            nic__resend_add(&irn->held.resend,
-                            qp,
-                            irn->looked_psn,
-                            (uint32_t)(news.psn - irn->looked_psn),
-                            1,
-                            0);
+            nic__resend_add(&irn->held.resend, qp, irn->looked_psn,
+                            (uint32_t)(news.psn - irn->looked_psn), 1, 0);
             irn->looked_psn = news.psn;
         }
         nic__resend_trim(&irn->held.resend, qp);

@@ -195,17 +195,13 @@ static void address_datagram(nic_t *nic, nic_qp_t *qp, const nic_wqe_t *wqe)
     const uint32_t destination = (uint32_t)(wqe->remote_address >> 32);
     if (destination != qp->path.destination) {
         qp->path.destination = destination;
-        qp->path.flow_hash = net_flow_hash(nic->host->node.net,
-                                           nic->interface,
-                                           destination,
+        qp->path.flow_hash = net_flow_hash(nic->host->node.net, nic->interface, destination,
                                            qp->path.udp_source_port);
     }
     qp->path.destination_qp = (uint32_t)wqe->remote_address & ROCE_QPN_MASK;
 }
 
-static inline uint32_t extension_bytes(const nic_qp_t *qp,
-                                       const nic_wqe_t *wqe,
-                                       bool first,
+static inline uint32_t extension_bytes(const nic_qp_t *qp, const nic_wqe_t *wqe, bool first,
                                        bool last)
 {
     return (qp->transport == ROCE_UD ? (uint32_t)ROCE_DETH_BYTES : 0) +
@@ -262,9 +258,7 @@ typedef struct piece {
     bool last;
 } piece_t;
 
-static inline piece_t piece_of(const nic_qp_t *qp,
-                               const nic_wqe_t *wqe,
-                               uint32_t index,
+static inline piece_t piece_of(const nic_qp_t *qp, const nic_wqe_t *wqe, uint32_t index,
                                uint32_t offset)
 {
     const uint32_t left_bytes = wqe->length - offset;
@@ -273,19 +267,13 @@ static inline piece_t piece_of(const nic_qp_t *qp,
 }
 
 // Builds a packet of a SEND or WRITE, without what its ACK needs.
-static SIM_ALWAYS_INLINE net_packet_t *build_data(nic_t *nic,
-                                                  nic_qp_t *qp,
-                                                  const piece_t *piece,
-                                                  bool first,
-                                                  bool last)
+static SIM_ALWAYS_INLINE net_packet_t *build_data(nic_t *nic, nic_qp_t *qp, const piece_t *piece,
+                                                  bool first, bool last)
 {
     const nic_wqe_t *const wqe = piece->wqe;
     const uint32_t payload_bytes = piece->bytes;
     const uint32_t extensions = first || last ? extension_bytes(qp, wqe, first, last) : 0;
-    net_packet_t *const packet = nic__new_packet(nic,
-                                                 qp,
-                                                 qp->priority,
-                                                 qp->path.ecn,
+    net_packet_t *const packet = nic__new_packet(nic, qp, qp->priority, qp->path.ecn,
                                                  nic__body_bytes(nic, extensions, payload_bytes));
     packet->opcode = opcode_of(qp, wqe, first, last);
     packet->payload_bytes = (uint16_t)payload_bytes;
@@ -350,9 +338,7 @@ net_packet_t *nic__cursor_packet(nic_t *nic, nic_qp_t *qp)
 
 // -- retransmission
 
-void nic__address_packet(const nic_qp_t *qp,
-                         net_packet_t *packet,
-                         const nic_wqe_t *wqe,
+void nic__address_packet(const nic_qp_t *qp, net_packet_t *packet, const nic_wqe_t *wqe,
                          uint32_t offset)
 {
     if (!nic__is_write(wqe)) {

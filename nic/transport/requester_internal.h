@@ -27,9 +27,7 @@ net_packet_t *nic__cursor_packet(nic_t *nic, nic_qp_t *qp); // NULL: the WQE fai
 // with.
 uint32_t nic__find_wqe(const nic_qp_t *qp, uint64_t psn, uint64_t *first_psn);
 // Gives a packet of a WRITE, `offset` bytes into it, a RETH of its own if it has none.
-void nic__address_packet(const nic_qp_t *qp,
-                         net_packet_t *packet,
-                         const nic_wqe_t *wqe,
+void nic__address_packet(const nic_qp_t *qp, net_packet_t *packet, const nic_wqe_t *wqe,
                          uint32_t offset);
 
 // The progress that one packet from the peer has acknowledged.
@@ -46,9 +44,7 @@ nic_progress_t nic__advance(nic_t *nic, nic_qp_t *qp, uint64_t end_psn);
 void nic__accept_response(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, bool placed);
 // Returns true if a packet can be the response at this offset of a READ or atomic. The last
 // response of a part of a READ says LAST, wherever it ends.
-bool nic__response_fits(const nic_qp_t *qp,
-                        const nic_wqe_t *wqe,
-                        uint32_t offset,
+bool nic__response_fits(const nic_qp_t *qp, const nic_wqe_t *wqe, uint32_t offset,
                         const net_packet_t *packet);
 // Accepts the response of the oldest PSN, which fits and was placed before; original: an atomic's
 // value.
@@ -79,11 +75,8 @@ static inline void nic__note_progress(nic_t *nic, nic_qp_t *qp)
 // unknown.
 static inline void nic__trace_ack(nic_t *nic, const nic_qp_t *qp, sim_time_t sent_ps)
 {
-    nic__trace(nic,
-               qp,
-               NIC_TRACE_ACK,
-               sent_ps == SIM_TIME_NEVER ? 0 : nic__node(nic)->now_ps - sent_ps,
-               0);
+    nic__trace(nic, qp, NIC_TRACE_ACK,
+               sent_ps == SIM_TIME_NEVER ? 0 : nic__node(nic)->now_ps - sent_ps, 0);
 }
 
 // Moves the position to send from up to what is acknowledged, if it is behind.

@@ -80,9 +80,7 @@ static inline uint64_t nic__read_end_psn(const nic_qp_t *qp, const nic_read_t *r
 }
 // Fills in the answer to a repeated READ request of an executed PSN. Returns false if it is not
 // allowed, or repeats nothing.
-bool nic__read_again(const nic_qp_t *qp,
-                     const net_packet_t *packet,
-                     uint64_t psn,
+bool nic__read_again(const nic_qp_t *qp, const net_packet_t *packet, uint64_t psn,
                      nic_read_t *read);
 // Builds the next packet that answers a READ or an atomic. *last: nothing of it is left.
 net_packet_t *nic__build_part(nic_qp_t *qp, nic_read_t *read, bool *last);
@@ -97,9 +95,7 @@ void nic__receive_atomic(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 // Answers an executed atomic again. Returns false also if its result is not remembered any more.
 bool nic__repeat_atomic(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn);
 // Fills in the answer to a repeated atomic. Returns false if its result is not remembered any more.
-bool nic__atomic_again(const nic_qp_t *qp,
-                       const net_packet_t *packet,
-                       uint64_t psn,
+bool nic__atomic_again(const nic_qp_t *qp, const net_packet_t *packet, uint64_t psn,
                        nic_read_t *read);
 
 #endif // NIC_TRANSPORT_RESPONDER_INTERNAL_H

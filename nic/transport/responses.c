@@ -76,11 +76,9 @@ static inline nic_verdict_t check_read(const nic_qp_t *qp, const net_packet_t *p
         aside->reth.length > NIC_MESSAGE_BYTES_MAX) {
         return NIC_VERDICT_INVALID;
     }
-    if ((qp->access & NIC_ACCESS_REMOTE_READ) == 0 || !nic__access_ok(qp->pd,
-                                                                      aside->reth.rkey,
-                                                                      aside->reth.address,
-                                                                      aside->reth.length,
-                                                                      NIC_ACCESS_REMOTE_READ)) {
+    if ((qp->access & NIC_ACCESS_REMOTE_READ) == 0 ||
+        !nic__access_ok(qp->pd, aside->reth.rkey, aside->reth.address, aside->reth.length,
+                        NIC_ACCESS_REMOTE_READ)) {
         return NIC_VERDICT_ACCESS;
     }
     return SIM_UNLIKELY(qp->nic->refuses) &&
@@ -131,10 +129,7 @@ bool nic__read_again(const nic_qp_t *qp, const net_packet_t *packet, uint64_t ps
     const uint32_t length = aside->reth.length;
     if ((qp->access & NIC_ACCESS_REMOTE_READ) == 0 || length > NIC_MESSAGE_BYTES_MAX ||
         psn + nic__packet_count(qp, length) > qp->expected_psn ||
-        !nic__access_ok(qp->pd,
-                        aside->reth.rkey,
-                        aside->reth.address,
-                        length,
+        !nic__access_ok(qp->pd, aside->reth.rkey, aside->reth.address, length,
                         NIC_ACCESS_REMOTE_READ)) {
         return false;
     }
@@ -207,10 +202,7 @@ static SIM_ALWAYS_INLINE net_packet_t *build_part(nic_qp_t *qp, nic_read_t *read
     *last = read->left_bytes <= qp->mtu_bytes;
     const uint32_t payload_bytes = *last ? read->left_bytes : qp->mtu_bytes;
     const uint32_t aeth_bytes = first || *last ? ROCE_AETH_BYTES : 0;
-    net_packet_t *const packet = nic__new_packet(nic,
-                                                 qp,
-                                                 qp->priority,
-                                                 qp->path.ecn,
+    net_packet_t *const packet = nic__new_packet(nic, qp, qp->priority, qp->path.ecn,
                                                  aeth_bytes + ((payload_bytes + 3) & ~3u));
     packet->opcode = first ? (*last ? ROCE_READ_RESPONSE_ONLY : ROCE_READ_RESPONSE_FIRST)
                            : (*last ? ROCE_READ_RESPONSE_LAST : ROCE_READ_RESPONSE_MIDDLE);

@@ -89,11 +89,8 @@ static SIM_ALWAYS_INLINE void packet_left(nic_qp_t *qp, bool response)
 
 // Builds the packet that the queue pair sends next and hands it to the port. NULL: none, because a
 // work request failed. *response: it is data of a READ or atomic. The packet is no longer ours.
-static SIM_ALWAYS_INLINE const net_packet_t *start(nic_t *nic,
-                                                   nic_qp_t *qp,
-                                                   bool *response,
-                                                   uint32_t *frame_bytes,
-                                                   uint32_t *payload_bytes,
+static SIM_ALWAYS_INLINE const net_packet_t *start(nic_t *nic, nic_qp_t *qp, bool *response,
+                                                   uint32_t *frame_bytes, uint32_t *payload_bytes,
                                                    const bool ring)
 {
     *response = (qp->flags & NIC_QP_READS) != 0 &&

@@ -25,14 +25,8 @@
 #include "nic/transport/responder_internal.h"
 
 const nic_transport_ops_t *const nic_transport_all[] = {
-    &nic_transport_gbn,
-    &nic_transport_irn,
-    &nic_transport_adamap,
-    &nic_transport_sdr,
-    &nic_transport_uec_rud,
-    &nic_transport_uec_rod,
-    &nic_transport_mrc,
-    NULL,
+    &nic_transport_gbn,     &nic_transport_irn,     &nic_transport_adamap, &nic_transport_sdr,
+    &nic_transport_uec_rud, &nic_transport_uec_rod, &nic_transport_mrc,    NULL,
 };
 
 // -- state
@@ -260,8 +254,7 @@ bool nic_transport_each_counter(const nic_t *nic, nic_transport_counter_fn fn, v
     for (const struct nic_transport_share *share = nic->shares; share != NULL;
          share = share->next) {
         for (const nic_counter_info_t *info = counts(nic, share) ? share->ops->counters : NULL;
-             info != NULL && info->name != NULL;
-             info++) {
+             info != NULL && info->name != NULL; info++) {
             uint64_t value = 0;
             memcpy(&value, (const char *)share->state + info->offset, sizeof(value));
             fn(share->ops, info, value, ctx);
@@ -532,10 +525,7 @@ bool nic_transport_place(nic_qp_t *qp, net_packet_t *packet)
     }
     const net_packet_aside_t *const aside = net_packet_aside(packet);
     if ((qp->access & NIC_ACCESS_REMOTE_WRITE) == 0 || packet->payload_bytes > aside->reth.length ||
-        !nic__access_ok(qp->pd,
-                        aside->reth.rkey,
-                        aside->reth.address,
-                        packet->payload_bytes,
+        !nic__access_ok(qp->pd, aside->reth.rkey, aside->reth.address, packet->payload_bytes,
                         NIC_ACCESS_REMOTE_WRITE)) {
         return false;
     }
@@ -577,11 +567,8 @@ void nic_transport_acknowledge(nic_qp_t *qp, const net_packet_t *cause)
     nic__acknowledge(qp, sent_ps_of(cause), feedback_of(cause));
 }
 
-net_packet_t *nic_transport_answer(nic_qp_t *qp,
-                                   uint64_t psn,
-                                   uint32_t syndrome,
-                                   uint32_t extra_bytes,
-                                   const net_packet_t *cause)
+net_packet_t *nic_transport_answer(nic_qp_t *qp, uint64_t psn, uint32_t syndrome,
+                                   uint32_t extra_bytes, const net_packet_t *cause)
 {
     const uint32_t aeth = syndrome << 24 | (qp->msn & ROCE_PSN_MASK);
     const nic_answer_t answer = {

@@ -65,10 +65,7 @@ static bool begin_message(nic_qp_t *qp, const net_packet_t *packet, uint32_t ope
     qp->rx_left_bytes = aside->reth.length;
     qp->rx_address = aside->reth.address;
     return (qp->access & NIC_ACCESS_REMOTE_WRITE) != 0 &&
-           nic__access_ok(qp->pd,
-                          aside->reth.rkey,
-                          aside->reth.address,
-                          aside->reth.length,
+           nic__access_ok(qp->pd, aside->reth.rkey, aside->reth.address, aside->reth.length,
                           NIC_ACCESS_REMOTE_WRITE) &&
            !(SIM_UNLIKELY(qp->nic->refuses) &&
              nic_iommu_refuses(qp->nic, aside->reth.address, aside->reth.length));

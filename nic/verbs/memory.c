@@ -37,10 +37,7 @@ static uint32_t free_index(nic_t *nic)
     return nic->mr_count++;
 }
 
-sim_err_t nic_mr_register(nic_pd_t *pd,
-                          uint64_t address,
-                          uint64_t length_bytes,
-                          uint32_t access,
+sim_err_t nic_mr_register(nic_pd_t *pd, uint64_t address, uint64_t length_bytes, uint32_t access,
                           nic_mr_t **mr)
 {
     const uint32_t needs_local_write = NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_ATOMIC;

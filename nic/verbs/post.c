@@ -41,8 +41,7 @@ static inline bool in_error(const nic_qp_t *qp)
     return (qp->state == NIC_QPS_ERR || qp->state == NIC_QPS_SQE) && (qp->flags & NIC_QP_DEAD) == 0;
 }
 
-static SIM_ALWAYS_INLINE sim_err_t check_send(const nic_qp_t *qp,
-                                              const nic_send_wr_t *wr,
+static SIM_ALWAYS_INLINE sim_err_t check_send(const nic_qp_t *qp, const nic_send_wr_t *wr,
                                               uint64_t *length_bytes)
 {
     if ((qp->flags & NIC_QP_CLOSED) != 0 && !in_error(qp)) {

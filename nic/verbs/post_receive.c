@@ -63,9 +63,7 @@ sim_err_t nic_post_recv(nic_qp_t *qp, const nic_recv_wr_t *wr)
     return nic_post_recv_list(qp, wr, 1, NULL);
 }
 
-sim_err_t nic_post_recv_list(nic_qp_t *qp,
-                             const nic_recv_wr_t *wr,
-                             uint32_t count,
+sim_err_t nic_post_recv_list(nic_qp_t *qp, const nic_recv_wr_t *wr, uint32_t count,
                              uint32_t *posted)
 {
     sim_err_t error = SIM_OK;
@@ -119,9 +117,7 @@ static void grow_shared(nic_srq_t *srq)
     srq->capacity = capacity;
 }
 
-sim_err_t nic_post_srq_recv(nic_srq_t *srq,
-                            const nic_recv_wr_t *wr,
-                            uint32_t count,
+sim_err_t nic_post_srq_recv(nic_srq_t *srq, const nic_recv_wr_t *wr, uint32_t count,
                             uint32_t *posted)
 {
     sim_err_t error = SIM_OK;

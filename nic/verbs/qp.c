@@ -28,8 +28,7 @@ static const nic_transport_ops_t *transport_of(const nic_t *nic, const nic_qp_in
             attr->transport != NULL ? attr->transport : nic->transport;
         // Ranks know from the NICs' configurations what packets carry.
         SIM_CHECKF(ops == nic->transport || sim_ranks(nic__node(nic)->sim) == NULL,
-                   "a QP with transport %s at a NIC with %s, in ranks",
-                   ops->name,
+                   "a QP with transport %s at a NIC with %s, in ranks", ops->name,
                    nic->transport->name);
         return ops == &nic_transport_gbn && nic->host->config->ooo == NIC_OOO_PLACE
                    ? &nic__transport_gbn_place

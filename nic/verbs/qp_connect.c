@@ -34,22 +34,14 @@ void nic_qp_attr_default(const nic_t *nic, nic_qp_attr_t *attr)
     };
 }
 
-static sim_err_t check_range(sim_message_t *message,
-                             const char *name,
-                             uint64_t value,
-                             uint64_t min,
+static sim_err_t check_range(sim_message_t *message, const char *name, uint64_t value, uint64_t min,
                              uint64_t max)
 {
     if (value >= min && value <= max) {
         return SIM_OK;
     }
-    return sim_fail(message,
-                    SIM_ERR_RANGE,
-                    "%s: %" PRIu64 " is not in %" PRIu64 "..%" PRIu64,
-                    name,
-                    value,
-                    min,
-                    max);
+    return sim_fail(message, SIM_ERR_RANGE, "%s: %" PRIu64 " is not in %" PRIu64 "..%" PRIu64, name,
+                    value, min, max);
 }
 
 static uint32_t planes_of(const nic_t *nic)
@@ -75,33 +67,24 @@ static sim_err_t check_peer(const nic_qp_t *qp, const nic_qp_attr_t *attr, sim_m
         return SIM_OK;
     }
     if (attr->dest_interface >= interfaces) {
-        return sim_fail(message,
-                        SIM_ERR_UNKNOWN,
-                        "dest_interface: no interface %u, there are %zu",
-                        attr->dest_interface,
-                        interfaces);
+        return sim_fail(message, SIM_ERR_UNKNOWN, "dest_interface: no interface %u, there are %zu",
+                        attr->dest_interface, interfaces);
     }
     if (attr->dest_interface == nic->interface) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "dest_interface: %u is the queue pair's own",
+        return sim_fail(message, SIM_ERR_INVALID, "dest_interface: %u is the queue pair's own",
                         attr->dest_interface);
     }
     const nic_t *const peer = peer_nic(nic, attr->dest_interface);
     const uint32_t planes = planes_of(nic);
     if (peer != NULL && planes_of(peer) != planes) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
+        return sim_fail(message, SIM_ERR_INVALID,
                         "dest_interface: %u is of a NIC in %u planes, expected %u as its own NIC",
-                        attr->dest_interface,
-                        planes_of(peer),
-                        planes);
+                        attr->dest_interface, planes_of(peer), planes);
     }
     const nic_repath_rule_t own = nic->host->config->repath;
     const nic_repath_rule_t other = peer == NULL ? NIC_REPATH_OFF : peer->host->config->repath;
     if ((own == NIC_REPATH_REPS) != (other == NIC_REPATH_REPS)) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
+        return sim_fail(message, SIM_ERR_INVALID,
                         "dest_interface: %u is of a NIC %s, expected the same rule at both ends",
                         attr->dest_interface,
                         other == NIC_REPATH_REPS ? "with nic.repath: reps"
@@ -148,9 +131,7 @@ static sim_err_t check_attr(const nic_qp_t *qp, const nic_qp_attr_t *attr, sim_m
     return check_peer(qp, attr, message);
 }
 
-uint16_t nic_derived_source_port(uint32_t interface,
-                                 uint32_t qp_num,
-                                 uint32_t dest_interface,
+uint16_t nic_derived_source_port(uint32_t interface, uint32_t qp_num, uint32_t dest_interface,
                                  uint32_t dest_qp_num)
 {
     const uint64_t ends = (uint64_t)interface << 32 | dest_interface;
@@ -172,11 +153,10 @@ static void set_path(nic_qp_t *qp, const nic_qp_attr_t *attr)
 {
     const nic_t *const nic = qp->nic;
     const nic_config_t *const config = nic->host->config;
-    const uint16_t port = attr->udp_source_port != 0 ? attr->udp_source_port
-                                                     : nic_derived_source_port(nic->interface,
-                                                                               qp->number,
-                                                                               attr->dest_interface,
-                                                                               attr->dest_qp_num);
+    const uint16_t port = attr->udp_source_port != 0
+                              ? attr->udp_source_port
+                              : nic_derived_source_port(nic->interface, qp->number,
+                                                        attr->dest_interface, attr->dest_qp_num);
     qp->path = (nic_path_t){
         .destination = attr->dest_interface,
         .destination_qp = attr->dest_qp_num,
@@ -187,14 +167,9 @@ static void set_path(nic_qp_t *qp, const nic_qp_attr_t *attr)
     if (qp->type == NIC_QPT_UD) {
         qp->path.destination = NET_INTERFACES_MAX; // set by each work request
     } else {
-        qp->path.flow_hash = net_flow_hash_with(nic->host->node.net,
-                                                nic->interface,
-                                                attr->dest_interface,
-                                                port,
-                                                attr->hashed_port);
-        qp->path.route = net_source_route(nic->host->node.net,
-                                          nic->interface,
-                                          attr->dest_interface,
+        qp->path.flow_hash = net_flow_hash_with(nic->host->node.net, nic->interface,
+                                                attr->dest_interface, port, attr->hashed_port);
+        qp->path.route = net_source_route(nic->host->node.net, nic->interface, attr->dest_interface,
                                           qp->path.flow_hash);
         qp->answer_route = nic->odd_answers ? route_of_answers(qp) : 0;
         if (nic->planes != NULL) {

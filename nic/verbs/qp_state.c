@@ -80,9 +80,7 @@ bool nic_qp_drained(const nic_qp_t *qp)
     return qp->state == NIC_QPS_SQD && qp->sq_done == qp->sq_send && qp->una_psn == qp->max_psn;
 }
 
-sim_err_t nic_qp_modify(nic_qp_t *qp,
-                        nic_qp_state_t state,
-                        const nic_qp_attr_t *attr,
+sim_err_t nic_qp_modify(nic_qp_t *qp, nic_qp_state_t state, const nic_qp_attr_t *attr,
                         sim_message_t *message)
 {
     const nic_qp_state_t from = nic_qp_state(qp);

@@ -15,8 +15,7 @@
 // -- rows
 
 results_comparison_row_t *results_comparison_row(results_comparison_table_t *table,
-                                                 results_comparison_unit_t unit,
-                                                 const char *key,
+                                                 results_comparison_unit_t unit, const char *key,
                                                  const char *label)
 {
     for (size_t i = 0; i < table->row_count; i++) {
@@ -69,33 +68,21 @@ typedef struct taker {
     size_t field_count;
 } taker_t;
 
-static void put(const taker_t *taker,
-                results_comparison_unit_t unit,
-                const char *key,
-                const char *label,
-                double value)
+static void put(const taker_t *taker, results_comparison_unit_t unit, const char *key,
+                const char *label, double value)
 {
-    results_comparison_put(results_comparison_row(taker->table, unit, key, label),
-                           taker->run,
+    results_comparison_put(results_comparison_row(taker->table, unit, key, label), taker->run,
                            value);
 }
 
-static void put_json(const taker_t *taker,
-                     results_comparison_unit_t unit,
-                     const char *key,
-                     const char *label,
-                     const json_t *value)
+static void put_json(const taker_t *taker, results_comparison_unit_t unit, const char *key,
+                     const char *label, const json_t *value)
 {
-    put(taker,
-        unit,
-        key,
-        label,
+    put(taker, unit, key, label,
         json_is_number(value) ? json_number_value(value) : RESULTS_COMPARISON_NONE);
 }
 
-static void put_path(const taker_t *taker,
-                     results_comparison_unit_t unit,
-                     const char *path,
+static void put_path(const taker_t *taker, results_comparison_unit_t unit, const char *path,
                      const char *label)
 {
     put_json(taker, unit, path, label, results_json_at(taker->summary, path));
@@ -117,11 +104,8 @@ static void put_text_path(const taker_t *taker, const char *path, const char *la
 
 // Puts a number of flows.by_size as a row for each size and one for all; `what` begins their
 // labels, NULL: only the CSV has them.
-static void put_by_size(const taker_t *taker,
-                        const json_t *flows,
-                        results_comparison_unit_t unit,
-                        const char *path,
-                        const char *what)
+static void put_by_size(const taker_t *taker, const json_t *flows, results_comparison_unit_t unit,
+                        const char *path, const char *what)
 {
     const json_t *const sizes = json_object_get(flows, "by_size");
     for (size_t i = 0; i < json_array_size(sizes); i++) {
@@ -207,10 +191,7 @@ static void take_network(const taker_t *taker)
         sim_free(key);
         sim_free(label);
         char *const queue = sim_format("hottest_ports[%zu].queue_bytes_max", rank);
-        put_json(taker,
-                 RESULTS_COMPARISON_BYTES,
-                 queue,
-                 "  longest queue",
+        put_json(taker, RESULTS_COMPARISON_BYTES, queue, "  longest queue",
                  json_object_get(port, "queue_bytes_max"));
         sim_free(queue);
     }
@@ -239,20 +220,14 @@ typedef struct numbers {
     const char *label;   // "0, poisson"
     const json_t *units; // by path; NULL: none
     const char *skip;    // an object at the top that is not the part's own; NULL: none
-    void (*take)(const struct numbers *numbers,
-                 const char *path,
-                 const char *name,
-                 const json_t *value,
-                 bool listed,
-                 void *ctx);
+    void (*take)(const struct numbers *numbers, const char *path, const char *name,
+                 const json_t *value, bool listed, void *ctx);
     void *ctx;
 } numbers_t;
 
 // Calls numbers->take for every number inside an object, by its path ("latency_us.p50",
 // "fct_ns[3]").
-static void each_number(const numbers_t *numbers,
-                        const json_t *object,
-                        const char *path,
+static void each_number(const numbers_t *numbers, const json_t *object, const char *path,
                         bool listed)
 {
     const bool too_deep = strlen(path) > PATH_SIZE_MAX;
@@ -296,25 +271,15 @@ static const char *unit_of(const json_t *units, const char *path, const json_t *
     return unit;
 }
 
-static void take_app_number(const numbers_t *numbers,
-                            const char *path,
-                            const char *name,
-                            const json_t *value,
-                            bool listed,
-                            void *ctx)
+static void take_app_number(const numbers_t *numbers, const char *path, const char *name,
+                            const json_t *value, bool listed, void *ctx)
 {
     const taker_t *const taker = ctx;
     char *const key = sim_format("%s.%s", numbers->key, path);
     const char *const unit = unit_of(numbers->units, path, value);
-    char *const label = sim_format("%s: %s%s%s",
-                                   numbers->label,
-                                   path,
-                                   unit != NULL ? ", " : "",
+    char *const label = sim_format("%s: %s%s%s", numbers->label, path, unit != NULL ? ", " : "",
                                    unit != NULL ? unit : "");
-    put_json(taker,
-             RESULTS_COMPARISON_REAL,
-             key,
-             listed || is_fine_print(name) ? NULL : label,
+    put_json(taker, RESULTS_COMPARISON_REAL, key, listed || is_fine_print(name) ? NULL : label,
              value);
     sim_free(key);
     sim_free(label);
@@ -332,12 +297,8 @@ static void take_apps(const taker_t *taker)
         }
         char *const key = sim_format("apps[%zu]", i);
         char *const label = sim_format("%zu, %s", i, kind);
-        const numbers_t numbers = {key,
-                                   label,
-                                   json_object_get(app, "units"),
-                                   "flows",
-                                   take_app_number,
-                                   (void *)(uintptr_t)taker};
+        const numbers_t numbers = {key,     label,           json_object_get(app, "units"),
+                                   "flows", take_app_number, (void *)(uintptr_t)taker};
         each_number(&numbers, app, "", false);
         sim_free(key);
         sim_free(label);
@@ -359,12 +320,8 @@ typedef struct part_sums {
     size_t capacity;
 } part_sums_t;
 
-static void add_part_number(const numbers_t *numbers,
-                            const char *path,
-                            const char *name,
-                            const json_t *value,
-                            bool listed,
-                            void *ctx)
+static void add_part_number(const numbers_t *numbers, const char *path, const char *name,
+                            const json_t *value, bool listed, void *ctx)
 {
     part_sums_t *const sums = ctx;
     if (listed || strchr(path, '.') == NULL) { // the NIC's own counters are taken by themselves
@@ -402,10 +359,7 @@ static void take_nic_parts(const taker_t *taker)
         const part_sum_t *const sum = &sums.sums[i];
         char *const key = sim_format("nics[*].%s", sum->path);
         char *const label = sim_format("NICs: %s", sum->path);
-        put(taker,
-            RESULTS_COMPARISON_REAL,
-            key,
-            sum->fine_print ? NULL : label,
+        put(taker, RESULTS_COMPARISON_REAL, key, sum->fine_print ? NULL : label,
             sum->whole ? sum->value : sum->value / (double)sum->count);
         sim_free(key);
         sim_free(label);
@@ -434,28 +388,20 @@ static void put_hit_share(const taker_t *taker, const json_t *nics, const nic_co
     char *const key = sim_format("nics.%.*s_hit_share", (int)size, info->name);
     const double hits = sum_of(nics, info->name);
     const double all = hits + sum_of(nics, misses);
-    put(taker,
-        RESULTS_COMPARISON_SHARE,
-        key,
-        info->total.label,
+    put(taker, RESULTS_COMPARISON_SHARE, key, info->total.label,
         all > 0 ? hits / all : RESULTS_COMPARISON_NONE);
     sim_free(misses);
     sim_free(key);
 }
 
 // Puts a counter of detailed NICs, summed over all of them: as a sum, or per operation.
-static void put_nic_counter(const taker_t *taker,
-                            const json_t *nics,
-                            const nic_counter_info_t *info,
-                            double operations)
+static void put_nic_counter(const taker_t *taker, const json_t *nics,
+                            const nic_counter_info_t *info, double operations)
 {
     const bool sum = strcmp(info->total.group, "sum") == 0;
     char *const key = sim_format("nics.%s%s", info->name, sum ? "" : "_per_operation");
     const double value = sum_of(nics, info->name);
-    put(taker,
-        sum ? RESULTS_COMPARISON_COUNT : RESULTS_COMPARISON_REAL,
-        key,
-        info->total.label,
+    put(taker, sum ? RESULTS_COMPARISON_COUNT : RESULTS_COMPARISON_REAL, key, info->total.label,
         sum ? value : value / operations);
     sim_free(key);
 }
@@ -507,13 +453,9 @@ static sim_err_t find_flows(const taker_t *taker, const json_t **flows, world_er
     }
     world_shown_t shown;
     return world_fail(
-        error,
-        SIM_ERR_INVALID,
-        NULL,
+        error, SIM_ERR_INVALID, NULL,
         "rocesim compare: --app %s matches %zu of the %zu traffic entries of %s, expected %s",
-        world_show(&shown, wanted),
-        matches,
-        json_array_size(apps),
+        world_show(&shown, wanted), matches, json_array_size(apps),
         taker->table->runs[taker->run].folder,
         matches > 1    ? "a number: 0, 1..."
         : matches == 0 ? "a kind (poisson, incast...) or a number"
@@ -541,10 +483,8 @@ static sim_err_t take_all(const taker_t *taker, world_error_t *error)
     return SIM_OK;
 }
 
-sim_err_t results_comparison_take(results_comparison_table_t *table,
-                                  size_t run,
-                                  const json_t *summary,
-                                  world_error_t *error)
+sim_err_t results_comparison_take(results_comparison_table_t *table, size_t run,
+                                  const json_t *summary, world_error_t *error)
 {
     size_t count = 0;
     results_summary_field_t *const fields = results_summary_fields(&count);
@@ -581,9 +521,7 @@ bool results_comparison_has_nic_key(const char *key)
         const bool hits = ends_with(name, HITS);
         const bool sum = info->total.label != NULL && strcmp(info->total.group, "sum") == 0;
         const size_t size = strlen(name) - (hits ? strlen(HITS) : 0);
-        char *const own = sim_format("nics.%.*s%s",
-                                     (int)size,
-                                     name,
+        char *const own = sim_format("nics.%.*s%s", (int)size, name,
                                      hits  ? "_hit_share"
                                      : sum ? ""
                                            : "_per_operation");

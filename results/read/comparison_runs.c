@@ -15,8 +15,8 @@
 // Returns whether a parameter cannot change results: how a run is called, what it writes.
 static bool says_nothing(const char *path)
 {
-    static const char *const keys[] =
-        {"name", "description", "observe", "captures", "outputs", "threads", "parameters"};
+    static const char *const keys[] = {"name",    "description", "observe",   "captures",
+                                       "outputs", "threads",     "parameters"};
     const size_t size = strcspn(path, ".[");
     for (size_t i = 0; i < SIM_COUNT_OF(keys); i++) {
         if (strlen(keys[i]) == size && memcmp(keys[i], path, size) == 0) {
@@ -111,9 +111,7 @@ static void take_tree(walk_t *walk, const world_tree_t *tree, const char *path)
         const world_tree_entry_t *const entry = &tree->entries[i];
         char *const inner = tree->kind == WORLD_TREE_LIST
                                 ? sim_format("%s[%zu]", path, i)
-                                : sim_format("%s%s%s",
-                                             path,
-                                             path[0] != '\0' ? "." : "",
+                                : sim_format("%s%s%s", path, path[0] != '\0' ? "." : "",
                                              entry->key->text != NULL ? entry->key->text : "");
         take_tree(walk, entry->value, inner);
         sim_free(inner);
@@ -334,13 +332,10 @@ static sim_err_t make_columns(results_comparison_table_t *table, world_error_t *
         for (size_t j = 0; j < column->count; j++) {
             const results_comparison_run_t *const other = &table->runs[column->runs[j]];
             if (other->seed == run->seed && other->tie_seed == run->tie_seed) {
-                return world_fail(error,
-                                  SIM_ERR_INVALID,
-                                  NULL,
+                return world_fail(error, SIM_ERR_INVALID, NULL,
                                   "rocesim compare: %s and %s are the same run with the same seed, "
                                   "expected each once",
-                                  other->folder,
-                                  run->folder);
+                                  other->folder, run->folder);
             }
         }
         SIM_GROW(column->runs, column->count, &column->capacity);
@@ -374,10 +369,8 @@ static sim_err_t take_summary(results_comparison_table_t *table, size_t run, wor
     return result;
 }
 
-sim_err_t results_comparison_open(results_comparison_table_t *table,
-                                  const char *const *folders,
-                                  size_t count,
-                                  world_error_t *error)
+sim_err_t results_comparison_open(results_comparison_table_t *table, const char *const *folders,
+                                  size_t count, world_error_t *error)
 {
     table->runs = sim_alloc_array(count, sizeof(*table->runs));
     table->run_count = count;

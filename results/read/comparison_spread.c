@@ -46,8 +46,7 @@ bool results_spread_is_not_zero(const results_spread_t *spread)
 }
 
 results_spread_t results_comparison_spread(const results_comparison_table_t *table,
-                                           const results_comparison_row_t *row,
-                                           size_t column)
+                                           const results_comparison_row_t *row, size_t column)
 {
     const results_comparison_column_t *const runs = &table->columns[column];
     double *const values = sim_alloc_array(runs->count + 1, sizeof(*values));
@@ -65,8 +64,7 @@ results_spread_t results_comparison_spread(const results_comparison_table_t *tab
 
 // Returns the value of the column's run with the same seeds; NAN if there is none.
 static double value_of_seed(const results_comparison_table_t *table,
-                            const results_comparison_row_t *row,
-                            size_t column,
+                            const results_comparison_row_t *row, size_t column,
                             const results_comparison_run_t *like)
 {
     const results_comparison_column_t *const runs = &table->columns[column];
@@ -80,8 +78,7 @@ static double value_of_seed(const results_comparison_table_t *table,
 }
 
 results_spread_t results_comparison_difference(const results_comparison_table_t *table,
-                                               const results_comparison_row_t *row,
-                                               size_t column,
+                                               const results_comparison_row_t *row, size_t column,
                                                size_t base)
 {
     const results_comparison_column_t *const runs = &table->columns[column];

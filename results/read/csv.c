@@ -143,9 +143,7 @@ static sim_err_t read_header(results_csv_t *csv, world_error_t *error)
             csv->places[i] = SIZE_MAX;
         } else if (!found[i]) {
             const world_place_t place = {csv->path, 1, 1};
-            return world_fail(error,
-                              SIM_ERR_INVALID,
-                              &place,
+            return world_fail(error, SIM_ERR_INVALID, &place,
                               "no column '%s' in the first row, expected a file of `rocesim run`",
                               csv->names[i]);
         }
@@ -153,30 +151,22 @@ static sim_err_t read_header(results_csv_t *csv, world_error_t *error)
     return SIM_OK;
 }
 
-sim_err_t results_csv_open(const char *path,
-                           const char *const *names,
-                           size_t name_count,
-                           results_csv_t **csv,
-                           world_error_t *error)
+sim_err_t results_csv_open(const char *path, const char *const *names, size_t name_count,
+                           results_csv_t **csv, world_error_t *error)
 {
     SIM_CHECK(name_count <= RESULTS_CSV_COLUMNS_MAX);
     // A pipe or a device is no file that a run has written, and may never end.
     struct stat status;
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
         const world_place_t place = {path, 0, 0};
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &place,
+        return world_fail(error, SIM_ERR_INVALID, &place,
                           "is no regular file, expected one of `rocesim run -o`");
     }
     FILE *const stream = fopen(path, "re");
     if (stream == NULL) {
         const world_place_t place = {path, 0, 0};
-        return world_fail(error,
-                          SIM_ERR_IO,
-                          &place,
-                          "cannot open: %s, expected a file of `rocesim run -o`",
-                          strerror(errno));
+        return world_fail(error, SIM_ERR_IO, &place,
+                          "cannot open: %s, expected a file of `rocesim run -o`", strerror(errno));
     }
     results_csv_t *const made = sim_alloc(sizeof(*made));
     made->stream = stream;
@@ -257,10 +247,7 @@ static bool parse_number(const char *text, uint64_t one, uint64_t *value)
     return p > text && p[-1] != '.';
 }
 
-sim_err_t results_csv_number(const results_csv_t *csv,
-                             size_t index,
-                             uint64_t one,
-                             uint64_t *value,
+sim_err_t results_csv_number(const results_csv_t *csv, size_t index, uint64_t one, uint64_t *value,
                              world_error_t *error)
 {
     const char *const text = results_csv_text(csv, index);
@@ -269,17 +256,11 @@ sim_err_t results_csv_number(const results_csv_t *csv,
     }
     world_shown_t shown;
     const world_place_t place = {csv->path, csv->line, 1};
-    return world_fail(error,
-                      SIM_ERR_INVALID,
-                      &place,
-                      "%s is '%s', expected a number",
-                      csv->names[index],
-                      world_show(&shown, text));
+    return world_fail(error, SIM_ERR_INVALID, &place, "%s is '%s', expected a number",
+                      csv->names[index], world_show(&shown, text));
 }
 
-sim_err_t results_csv_time(const results_csv_t *csv,
-                           size_t index,
-                           sim_time_t *before_ps,
+sim_err_t results_csv_time(const results_csv_t *csv, size_t index, sim_time_t *before_ps,
                            world_error_t *error)
 {
     sim_time_t time_ps = 0;
@@ -289,12 +270,9 @@ sim_err_t results_csv_time(const results_csv_t *csv,
     }
     if (time_ps < *before_ps || time_ps >= UINT64_C(1) << 62) {
         const world_place_t place = {csv->path, csv->line, 1};
-        return world_fail(error,
-                          SIM_ERR_RANGE,
-                          &place,
+        return world_fail(error, SIM_ERR_RANGE, &place,
                           "%s is %s, expected rows in order of time, below 2^62 ps",
-                          csv->names[index],
-                          results_csv_text(csv, index));
+                          csv->names[index], results_csv_text(csv, index));
     }
     *before_ps = time_ps;
     return SIM_OK;

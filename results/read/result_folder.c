@@ -33,9 +33,7 @@ static bool is_folder(const char *folder, world_error_t *error)
         return true;
     }
     const world_place_t place = {folder, 0, 0};
-    return world_fail(error,
-                      SIM_ERR_IO,
-                      &place,
+    return world_fail(error, SIM_ERR_IO, &place,
                       "there is no such folder, expected one of `rocesim run -o` or "
                       "`rocesim sweep -o`") == SIM_OK;
 }
@@ -49,9 +47,7 @@ sim_err_t results_result_summary(const char *folder, json_t **summary, world_err
     }
     if (results_result_is_sweep(folder)) {
         const world_place_t place = {folder, 0, 0};
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &place,
+        return world_fail(error, SIM_ERR_INVALID, &place,
                           "this folder holds a sweep, expected one of its runs, in %s/runs",
                           folder);
     }
@@ -59,9 +55,7 @@ sim_err_t results_result_summary(const char *folder, json_t **summary, world_err
     if (access(path, F_OK) != 0) {
         const world_place_t place = {folder, 0, 0};
         sim_free(path);
-        return world_fail(error,
-                          SIM_ERR_IO,
-                          &place,
+        return world_fail(error, SIM_ERR_IO, &place,
                           "summary.json is not there, expected the folder of a finished "
                           "`rocesim run -o`");
     }
@@ -76,9 +70,7 @@ sim_err_t results_result_summary(const char *folder, json_t **summary, world_err
             const world_place_t file = {path, 0, 0};
             json_decref(*summary);
             *summary = NULL;
-            result = world_fail(error,
-                                SIM_ERR_INVALID,
-                                &file,
+            result = world_fail(error, SIM_ERR_INVALID, &file,
                                 "not the summary of a run, expected a folder of `rocesim run -o`");
         }
         sim_free(text);
@@ -169,20 +161,15 @@ static sim_err_t add_sweep(run_list_t *list, const char *sweep, world_error_t *e
     results_csv_close(csv);
     if (result == SIM_OK && list->count == before) {
         const world_place_t place = {path, 0, 0};
-        result = world_fail(error,
-                            SIM_ERR_INVALID,
-                            &place,
+        result = world_fail(error, SIM_ERR_INVALID, &place,
                             "no run of this sweep has results, expected one or more");
     }
     sim_free(path);
     return result;
 }
 
-sim_err_t results_result_runs(const char *const *folders,
-                              size_t count,
-                              char ***runs,
-                              size_t *run_count,
-                              world_error_t *error)
+sim_err_t results_result_runs(const char *const *folders, size_t count, char ***runs,
+                              size_t *run_count, world_error_t *error)
 {
     run_list_t list = {0};
     sim_err_t result = SIM_OK;

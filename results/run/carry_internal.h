@@ -17,10 +17,8 @@ void results__carry(world_t *world, results_span_t *span, results_observers_t *o
 bool results__ranks_agree(const sim_ranks_t *ranks, bool succeeded, unsigned *worst);
 
 // inputs.c: fails at rank 0 if a rank has another program or other inputs. All ranks call it.
-SIM_MUST_CHECK sim_err_t results__same_inputs(const sim_ranks_t *ranks,
-                                              const world_t *world,
-                                              bool writes,
-                                              world_error_t *error);
+SIM_MUST_CHECK sim_err_t results__same_inputs(const sim_ranks_t *ranks, const world_t *world,
+                                              bool writes, world_error_t *error);
 
 // span.c, observe.c, observe_series.c, reordering.c: append what this rank has; take what another
 // one left
@@ -31,8 +29,7 @@ void results__observers_take(results_observers_t *observers, sim_reader_t *bytes
 void results__series_leave(const results_series_writer_t *writer, sim_buffer_t *bytes);
 void results__series_take(results_series_writer_t *writer, sim_reader_t *bytes);
 
-void results__reordering_leave(const results_reordering_t *reordering,
-                               const net_t *net,
+void results__reordering_leave(const results_reordering_t *reordering, const net_t *net,
                                sim_buffer_t *bytes);
 void results__reordering_take(results_reordering_t *reordering, sim_reader_t *bytes);
 

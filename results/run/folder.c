@@ -125,25 +125,20 @@ sim_err_t results_folder_check(const char *folder, const char *scenario_file, wo
     return result;
 }
 
-sim_err_t results__folder_check_content(const char *folder,
-                                        const char *scenario_file,
+sim_err_t results__folder_check_content(const char *folder, const char *scenario_file,
                                         world_error_t *error)
 {
     const world_place_t place = {folder, 0, 0};
     world_shown_t shown;
     DIR *const opened = opendir(folder);
     if (opened == NULL) {
-        return errno == ENOTDIR ? world_fail(error,
-                                             SIM_ERR_EXISTS,
-                                             &place,
+        return errno == ENOTDIR ? world_fail(error, SIM_ERR_EXISTS, &place,
                                              "is not a folder, expected a new or empty one for -o")
                                 : SIM_OK;
     }
     sim_err_t result = SIM_OK;
     if (holds(folder, scenario_file)) {
-        result = world_fail(error,
-                            SIM_ERR_EXISTS,
-                            &place,
+        result = world_fail(error, SIM_ERR_EXISTS, &place,
                             "holds the scenario itself, %s, expected another folder for -o",
                             scenario_file);
     }
@@ -154,9 +149,7 @@ sim_err_t results__folder_check_content(const char *folder,
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
             !(unfinished && results__folder_is_result(entry->d_name))) {
             result =
-                world_fail(error,
-                           SIM_ERR_EXISTS,
-                           &place,
+                world_fail(error, SIM_ERR_EXISTS, &place,
                            "holds '%s' and no results of a run, expected a new or empty folder "
                            "for -o",
                            world_show(&shown, entry->d_name));
@@ -186,10 +179,7 @@ sim_err_t results__folder_check_writable(const char *folder, world_error_t *erro
         return SIM_OK;
     }
     const world_place_t place = {folder, 0, 0};
-    return world_fail(error,
-                      SIM_ERR_IO,
-                      &place,
-                      "cannot write into the folder: %s",
+    return world_fail(error, SIM_ERR_IO, &place, "cannot write into the folder: %s",
                       strerror(errno));
 }
 
@@ -253,9 +243,7 @@ static const world_tree_t *value_of(const world_tree_t *map, const char *key)
 
 // Removes the files of a capture whose name has {port} or {node}: those of the ports in the earlier
 // run's file `ethers`, each a line "MAC NAME". No other file that looks alike is removed.
-static sim_err_t remove_files_of_ports(const char *folder,
-                                       const char *captures,
-                                       const char *file,
+static sim_err_t remove_files_of_ports(const char *folder, const char *captures, const char *file,
                                        world_error_t *error)
 {
     char *const path = sim_format("%s/ethers", folder);

@@ -8,8 +8,7 @@
 // A file or folder that runs leave in theirs.
 bool results__folder_is_result(const char *name);
 // Does what results_folder_check does, also where the folder has a lock.
-sim_err_t results__folder_check_content(const char *folder,
-                                        const char *scenario_file,
+sim_err_t results__folder_check_content(const char *folder, const char *scenario_file,
                                         world_error_t *error);
 sim_err_t results__folder_make(const char *path, world_error_t *error);
 sim_err_t results__folder_make_all(const char *folder, world_error_t *error);

@@ -71,11 +71,8 @@ static void unpack(void *record, size_t record_bytes, void *ctx)
     row->port = results__port_unpacked(hops->world->net, row->port);
 }
 
-static void write_hop(sim_time_t time_ps,
-                      uint32_t node_index,
-                      const void *record,
-                      size_t record_bytes,
-                      void *ctx)
+static void write_hop(sim_time_t time_ps, uint32_t node_index, const void *record,
+                      size_t record_bytes, void *ctx)
 {
     (void)time_ps;
     (void)node_index;
@@ -89,9 +86,7 @@ static void write_hop(sim_time_t time_ps,
     results_table_put_row(&results_hop_table, hops->file, record);
 }
 
-sim_err_t results_hops_create(const world_t *world,
-                              const char *folder,
-                              results_hops_t **hops,
+sim_err_t results_hops_create(const world_t *world, const char *folder, results_hops_t **hops,
                               world_error_t *error)
 {
     *hops = NULL;
@@ -124,11 +119,9 @@ sim_err_t results_hops_close(results_hops_t *hops, results_t *results, world_err
     }
     const sim_err_t result = results_file_close(hops->file, error);
     if (results != NULL && hops->left_out > 0) {
-        results_note(results,
-                     sim_format("hops.csv holds the first %" PRIu64 " of %" PRIu64
-                                " frames on links (outputs.hops-max)",
-                                hops->rows,
-                                hops->rows + hops->left_out));
+        results_note(results, sim_format("hops.csv holds the first %" PRIu64 " of %" PRIu64
+                                         " frames on links (outputs.hops-max)",
+                                         hops->rows, hops->rows + hops->left_out));
     }
     sim_free(hops);
     return result;

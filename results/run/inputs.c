@@ -88,9 +88,7 @@ static void take(unsigned rank, const void *bytes, size_t size, void *ctx)
     }
 }
 
-sim_err_t results__same_inputs(const sim_ranks_t *ranks,
-                               const world_t *world,
-                               bool writes,
+sim_err_t results__same_inputs(const sim_ranks_t *ranks, const world_t *world, bool writes,
                                world_error_t *error)
 {
     judge_t judge = {.rank = 0};
@@ -98,11 +96,8 @@ sim_err_t results__same_inputs(const sim_ranks_t *ranks,
     ranks->ops->collect(ranks->ctx, &judge.own, sizeof(judge.own), take, &judge);
     return judge.rank == 0
                ? SIM_OK
-               : world_fail(error,
-                            SIM_ERR_INVALID,
-                            NULL,
+               : world_fail(error, SIM_ERR_INVALID, NULL,
                             "rank %u has another %s than rank 0, expected the same build of "
                             "rocesim, scenario, input files and command line everywhere",
-                            judge.rank,
-                            judge.what);
+                            judge.rank, judge.what);
 }

@@ -119,9 +119,7 @@ static int open_file(const char *path, const char *parent)
     return descriptor;
 }
 
-sim_err_t results_lock_take(const char *folder,
-                            const char *file,
-                            results_lock_t **lock,
+sim_err_t results_lock_take(const char *folder, const char *file, results_lock_t **lock,
                             world_error_t *error)
 {
     char *const path = sim_format("%s/%s", folder, file);
@@ -133,10 +131,7 @@ sim_err_t results_lock_take(const char *folder,
         const int descriptor = open_file(path, parent);
         if (descriptor < 0) {
             const world_place_t place = {path, 0, 0};
-            result = world_fail(error,
-                                SIM_ERR_IO,
-                                &place,
-                                "cannot make the file of the lock: %s",
+            result = world_fail(error, SIM_ERR_IO, &place, "cannot make the file of the lock: %s",
                                 strerror(errno));
             failed = true;
         } else if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {

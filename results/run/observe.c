@@ -53,10 +53,8 @@ typedef struct event_record {
 static void on_word(const net_trace_t *trace, void *ctx)
 {
     results_observers_t *const observers = ctx;
-    event_record_t *const record = sim_stream_put(observers->event_stream,
-                                                  &trace->port->node->sim,
-                                                  trace->time_ps,
-                                                  sizeof(*record));
+    event_record_t *const record = sim_stream_put(observers->event_stream, &trace->port->node->sim,
+                                                  trace->time_ps, sizeof(*record));
     *record = (event_record_t){.is_word = true};
     results_pause_word_of(observers->pauses, trace, &record->word);
 }
@@ -64,10 +62,8 @@ static void on_word(const net_trace_t *trace, void *ctx)
 static void on_event(const net_trace_t *trace, void *ctx)
 {
     results_observers_t *const observers = ctx;
-    event_record_t *const record = sim_stream_put(observers->event_stream,
-                                                  &trace->port->node->sim,
-                                                  trace->time_ps,
-                                                  sizeof(*record));
+    event_record_t *const record = sim_stream_put(observers->event_stream, &trace->port->node->sim,
+                                                  trace->time_ps, sizeof(*record));
     record->is_word = false;
     results_event_row_t *const row = &record->row;
     *row = (results_event_row_t){
@@ -89,8 +85,8 @@ static void on_event(const net_trace_t *trace, void *ctx)
 }
 
 // What a cache can do, in the order in which records on their way to rank 0 number it.
-static const char *const cache_names[] =
-    {"to_l1", "to_l2", "to_l3", "write_back", "l2_hit", "expand"};
+static const char *const cache_names[] = {"to_l1",      "to_l2",  "to_l3",
+                                          "write_back", "l2_hit", "expand"};
 
 // Puts numbers into the place of pointers.
 static void pack(void *record, size_t record_bytes, void *ctx)
@@ -157,10 +153,8 @@ static void on_cache(const nic_trace_t *trace, void *ctx)
     if (name == NULL) {
         return; // a hit of L1
     }
-    event_record_t *const record = sim_stream_put(observers->event_stream,
-                                                  &nic_node(trace->nic)->sim,
-                                                  trace->time_ps,
-                                                  sizeof(*record));
+    event_record_t *const record = sim_stream_put(
+        observers->event_stream, &nic_node(trace->nic)->sim, trace->time_ps, sizeof(*record));
     *record = (event_record_t){
         .row = {.world = observers->world,
                 .time_ps = trace->time_ps,
@@ -170,11 +164,8 @@ static void on_cache(const nic_trace_t *trace, void *ctx)
     };
 }
 
-static void write_event(sim_time_t time_ps,
-                        uint32_t node_index,
-                        const void *record,
-                        size_t record_bytes,
-                        void *ctx)
+static void write_event(sim_time_t time_ps, uint32_t node_index, const void *record,
+                        size_t record_bytes, void *ctx)
 {
     (void)node_index;
     SIM_CHECK(record_bytes == sizeof(event_record_t));
@@ -186,10 +177,7 @@ static void write_event(sim_time_t time_ps,
     }
     const bool paused = event->row.cache == NULL && event->row.point == NET_TRACE_PAUSED;
     if (paused || (event->row.cache == NULL && event->row.point == NET_TRACE_RESUMED)) {
-        results_pause_bins_take(observers->pause_bins,
-                                time_ps,
-                                event->row.port,
-                                event->row.detail,
+        results_pause_bins_take(observers->pause_bins, time_ps, event->row.port, event->row.detail,
                                 paused);
     }
     if (observers->event_rows >= observers->world->scenario->outputs.events_max) {
@@ -204,8 +192,7 @@ static void write_event(sim_time_t time_ps,
     results_table_put_row(&results_event_table, observers->events, &row);
 }
 
-static sim_err_t attach_events(results_observers_t *observers,
-                               const char *folder,
+static sim_err_t attach_events(results_observers_t *observers, const char *folder,
                                world_error_t *error)
 {
     if (folder != NULL) {
@@ -226,9 +213,7 @@ static sim_err_t attach_events(results_observers_t *observers,
     for (size_t i = 0; i < net_node_count(net); i++) {
         const net_node_t *const node = sim_is_here(net_sim(net), i) ? net_node_at(net, i) : NULL;
         for (uint32_t p = 0; node != NULL && p < node->port_count; p++) {
-            net_port_listen(net_port_at(node, p),
-                            NET_TRACE_XOFF | NET_TRACE_XON,
-                            on_word,
+            net_port_listen(net_port_at(node, p), NET_TRACE_XOFF | NET_TRACE_XON, on_word,
                             observers);
             if (folder == NULL) {
                 continue;
@@ -236,16 +221,13 @@ static sim_err_t attach_events(results_observers_t *observers,
             net_port_listen(net_port_at(node, p),
                             NET_TRACE_DROP | NET_TRACE_PAUSED | NET_TRACE_RESUMED | NET_TRACE_LINK |
                                 NET_TRACE_FAULT | NET_TRACE_WATCHDOG,
-                            on_event,
-                            observers);
+                            on_event, observers);
         }
     }
     const bool caches = folder != NULL && observers->world->scenario->outputs.cache_events;
     for (size_t i = 0; caches && i < observers->world->nic_count; i++) {
         nic_listen(world_nic_of(observers->world, &observers->world->nics[i]),
-                   NIC_TRACE_CACHE | NIC_TRACE_TIER,
-                   on_cache,
-                   observers);
+                   NIC_TRACE_CACHE | NIC_TRACE_TIER, on_cache, observers);
     }
     return SIM_OK;
 }
@@ -269,12 +251,9 @@ static size_t count_ports(const net_t *net)
 }
 
 // Opens a file in pcapng format, whose section tells of the scenario.
-static sim_err_t open_fabric(const world_t *world,
-                             const world_capture_config_t *capture,
-                             const pcap_out_config_t *config,
-                             size_t port_count,
-                             pcap_out_fabric_t **fabric,
-                             sim_message_t *message)
+static sim_err_t open_fabric(const world_t *world, const world_capture_config_t *capture,
+                             const pcap_out_config_t *config, size_t port_count,
+                             pcap_out_fabric_t **fabric, sim_message_t *message)
 {
     static const pcap_out_subject_t subjects[] = {
         [WORLD_CAPTURE_ALWAYS] = PCAP_OUT_ALWAYS,
@@ -305,10 +284,8 @@ static sim_err_t open_fabric(const world_t *world,
     return result;
 }
 
-static sim_err_t open_capture(results_observers_t *observers,
-                              size_t entry,
-                              const world_capture_file_t *file,
-                              const char *folder,
+static sim_err_t open_capture(results_observers_t *observers, size_t entry,
+                              const world_capture_file_t *file, const char *folder,
                               world_error_t *error)
 {
     const world_t *const world = observers->world;
@@ -327,11 +304,7 @@ static sim_err_t open_capture(results_observers_t *observers,
     sim_message_t message;
     const sim_err_t result =
         capture->config.fabric[0] != '\0'
-            ? open_fabric(world,
-                          &capture->config,
-                          &config,
-                          file->port_count,
-                          &opened.fabric,
+            ? open_fabric(world, &capture->config, &config, file->port_count, &opened.fabric,
                           &message)
             : pcap_out_capture_open(world->sim, &config, &opened.file, &message);
     sim_free(path);
@@ -350,8 +323,7 @@ static sim_err_t open_capture(results_observers_t *observers,
     return SIM_OK;
 }
 
-static sim_err_t attach_captures(results_observers_t *observers,
-                                 const char *folder,
+static sim_err_t attach_captures(results_observers_t *observers, const char *folder,
                                  world_error_t *error)
 {
     const world_scenario_t *const scenario = observers->world->scenario;
@@ -398,13 +370,8 @@ static uint64_t frames_seen(const world_t *world, const world_capture_t *capture
     size_t count = 0;
     world_error_t error;
     const world_capture_config_t *const config = &capture->config;
-    const sim_err_t result = world_find_ports(world,
-                                              &capture->ports,
-                                              config->ports,
-                                              &capture->place,
-                                              &ports,
-                                              &count,
-                                              &error);
+    const sim_err_t result = world_find_ports(world, &capture->ports, config->ports,
+                                              &capture->place, &ports, &count, &error);
     SIM_CHECKF(result == SIM_OK, "%s", error.text);
     const pcap_out_direction_t direction = direction_of(config);
     const net_port_metric_t *const sent = net_port_metric_find("tx_packets");
@@ -430,14 +397,10 @@ static void explain_empty(const results_observers_t *observers, size_t i, result
     } else if (tagged) {
         text = sim_format("no frame in captures/%s: its filter takes none of %" PRIu64
                           "; data are tagged here, 'vlan and (%s)' looks behind the tag",
-                          config->file,
-                          seen,
-                          config->filter);
+                          config->file, seen, config->filter);
     } else {
         text = sim_format("no frame in captures/%s: its filter, %s, takes none of %" PRIu64,
-                          config->file,
-                          config->filter,
-                          seen);
+                          config->file, config->filter, seen);
     }
     results_note(results, text);
 }
@@ -461,22 +424,17 @@ static capture_counts_t end_capture(const capture_file_t *capture)
                               .skipped = pcap_out_fabric_skipped(capture->fabric)};
 }
 
-static sim_err_t close_capture(const capture_file_t *capture,
-                               const results_t *results,
+static sim_err_t close_capture(const capture_file_t *capture, const results_t *results,
                                sim_message_t *message)
 {
     if (capture->fabric == NULL) {
         return pcap_out_capture_close(capture->file, message);
     }
-    return pcap_out_fabric_close(capture->fabric,
-                                 results != NULL ? results->sim_time_ps : 0,
-                                 results != NULL ? results->digest : 0,
-                                 message);
+    return pcap_out_fabric_close(capture->fabric, results != NULL ? results->sim_time_ps : 0,
+                                 results != NULL ? results->digest : 0, message);
 }
 
-static void close_captures(results_observers_t *observers,
-                           results_t *results,
-                           sim_err_t *result,
+static void close_captures(results_observers_t *observers, results_t *results, sim_err_t *result,
                            world_error_t *error)
 {
     uint64_t frames = 0; // of the files of one entry, which follow each other
@@ -503,9 +461,7 @@ static void close_captures(results_observers_t *observers,
     }
 }
 
-static void keep_first(sim_err_t *result,
-                       sim_err_t other,
-                       world_error_t *error,
+static void keep_first(sim_err_t *result, sim_err_t other, world_error_t *error,
                        const world_error_t *e)
 {
     if (other != SIM_OK && *result == SIM_OK) {
@@ -522,9 +478,7 @@ static sim_err_t destroy(results_observers_t *observers, results_t *results, wor
         keep_first(&result, results_file_close(observers->events, &other), error, &other);
     }
     if (observers->series != NULL) {
-        keep_first(&result,
-                   results_series_writer_close(observers->series, results, &other),
-                   error,
+        keep_first(&result, results_series_writer_close(observers->series, results, &other), error,
                    &other);
     }
     keep_first(&result, results_hops_close(observers->hops, results, &other), error, &other);
@@ -532,8 +486,7 @@ static sim_err_t destroy(results_observers_t *observers, results_t *results, wor
         results_pause_bins_end(observers->pause_bins, results->sim_time_ps);
         keep_first(&result,
                    results_pause_bins_write(observers->pause_bins, observers->folder, &other),
-                   error,
-                   &other);
+                   error, &other);
     }
     results_pause_bins_destroy(observers->pause_bins);
     sim_free(observers->folder);
@@ -554,10 +507,8 @@ static sim_err_t destroy(results_observers_t *observers, results_t *results, wor
     return result;
 }
 
-sim_err_t results_observers_create(const world_t *world,
-                                   const char *folder,
-                                   results_observers_t **observers,
-                                   world_error_t *error)
+sim_err_t results_observers_create(const world_t *world, const char *folder,
+                                   results_observers_t **observers, world_error_t *error)
 {
     results_observers_t *const made = sim_alloc(sizeof(*made));
     made->world = world;
@@ -589,8 +540,7 @@ sim_err_t results_observers_create(const world_t *world,
     return SIM_OK;
 }
 
-sim_err_t results_observers_close(results_observers_t *observers,
-                                  results_t *results,
+sim_err_t results_observers_close(results_observers_t *observers, results_t *results,
                                   world_error_t *error)
 {
     results->event_rows = observers->event_rows;

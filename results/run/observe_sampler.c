@@ -14,9 +14,7 @@
 
 // -- values
 
-static void put_sample(results__sampler_t *sampler,
-                       sim_time_t time_ps,
-                       uint64_t value,
+static void put_sample(results__sampler_t *sampler, sim_time_t time_ps, uint64_t value,
                        const nic_qp_t *qp)
 {
     if (SIM_UNLIKELY(sampler->writer->full)) {
@@ -52,10 +50,8 @@ static uint64_t read_value(const results__sampler_t *sampler, sim_time_t time_ps
     uint64_t value = 0;
     switch (series->kind) {
     case WORLD_SERIES_PORT:
-        return net_port_metric_read(&net_port_metrics[series->metric],
-                                    sampler->port,
-                                    series->classes,
-                                    time_ps);
+        return net_port_metric_read(&net_port_metrics[series->metric], sampler->port,
+                                    series->classes, time_ps);
     case WORLD_SERIES_NIC:
         if (series->cache_metric != NULL) {
             return nic_cache_metric_read(world_nic_of(sampler->writer->world, sampler->nic),
@@ -352,24 +348,18 @@ static void listen(results__sampler_t *sampler, net_node_t *node)
     switch (series->kind) {
     case WORLD_SERIES_PORT:
         net_port_listen(net_port_at(node, sampler->port->index),
-                        net_port_metrics[series->metric].points,
-                        on_port,
-                        sampler);
+                        net_port_metrics[series->metric].points, on_port, sampler);
         break;
     case WORLD_SERIES_SWITCH:
         for (uint32_t p = 0; p < node->port_count; p++) {
-            net_port_listen(net_port_at(node, p),
-                            world_switch_metrics[series->metric].points,
-                            on_port,
-                            sampler);
+            net_port_listen(net_port_at(node, p), world_switch_metrics[series->metric].points,
+                            on_port, sampler);
         }
         break;
     case WORLD_SERIES_NODE:
         for (uint32_t p = 0; p < node->port_count; p++) {
-            net_port_listen(net_port_at(node, p),
-                            world_node_metrics[series->metric].points,
-                            on_port,
-                            sampler);
+            net_port_listen(net_port_at(node, p), world_node_metrics[series->metric].points,
+                            on_port, sampler);
         }
         break;
     case WORLD_SERIES_NIC:
@@ -377,21 +367,17 @@ static void listen(results__sampler_t *sampler, net_node_t *node)
         net_port_listen(
             net_interface_port(sampler->writer->world->net,
                                nic_interface(world_nic_of(sampler->writer->world, sampler->nic))),
-            NET_TRACE_TX,
-            on_port,
-            sampler);
+            NET_TRACE_TX, on_port, sampler);
         nic_listen(world_nic_of(sampler->writer->world, sampler->nic),
                    NIC_TRACE_RECEIVE | NIC_TRACE_TIMEOUT | NIC_TRACE_LIFE |
                        (series->cache_metric != NULL ? NIC_TRACE_CACHE | NIC_TRACE_TIER : 0u),
-                   on_nic,
-                   sampler);
+                   on_nic, sampler);
         break;
     case WORLD_SERIES_QP:
         nic_listen(world_nic_of(sampler->writer->world, sampler->nic),
                    NIC_TRACE_LIFE | NIC_TRACE_STATE | points_of(series) |
                        (is_told(series) || of_all(series) ? 0 : FIRST_SENT),
-                   on_qp,
-                   sampler);
+                   on_qp, sampler);
         break;
     }
 }
@@ -404,10 +390,8 @@ static bool reads_marks(const world_series_t *series)
            (net_port_metrics[series->metric].points & NET_TRACE_MARK) != 0;
 }
 
-void results__sampler_add(results_series_writer_t *writer,
-                          const world_series_t *series,
-                          net_node_t *node,
-                          results__sampler_t sampler)
+void results__sampler_add(results_series_writer_t *writer, const world_series_t *series,
+                          net_node_t *node, results__sampler_t sampler)
 {
     results__sampler_t *const made = sim_alloc(sizeof(*made));
     *made = sampler;
@@ -422,14 +406,10 @@ void results__sampler_add(results_series_writer_t *writer,
     writer->samplers[writer->sampler_count++] = made;
     const sim_time_t start_ps = series->config.start_ps;
     const bool told = series->kind == WORLD_SERIES_QP && is_told(series);
-    sim_sample_idle(writer->world->sim,
-                    &node->sim,
-                    start_ps,
+    sim_sample_idle(writer->world->sim, &node->sim, start_ps,
                     // On change only the first: the next would be at the end of time.
                     made->on_change ? SIM_TIME_NEVER - start_ps : series->config.every_ps,
-                    take_sample,
-                    count_samples,
-                    made);
+                    take_sample, count_samples, made);
     if (made->on_change || told) {
         listen(made, node);
     }

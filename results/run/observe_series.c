@@ -26,11 +26,8 @@ static void write_row(results_series_writer_t *writer, const results__series_rec
     if (series->kind == WORLD_SERIES_QP) {
         const world_t *const world = writer->world;
         const bool named = series->peers != NULL && record->peer < world->nic_count;
-        path = sim_format("%s%s%s:%" PRIu32 "].%s",
-                          sampler->path,
-                          named ? "->" : "",
-                          named ? world->nics[record->peer].name : "",
-                          record->qp_num,
+        path = sim_format("%s%s%s:%" PRIu32 "].%s", sampler->path, named ? "->" : "",
+                          named ? world->nics[record->peer].name : "", record->qp_num,
                           series->cc_metric != NULL ? series->cc_metric
                                                     : nic_qp_metrics[series->metric].name);
         row.path = path;
@@ -59,11 +56,8 @@ static void flush(results_series_writer_t *writer)
     writer->pending_count = 0;
 }
 
-static void take_record(sim_time_t time_ps,
-                        uint32_t node_index,
-                        const void *record,
-                        size_t record_bytes,
-                        void *ctx)
+static void take_record(sim_time_t time_ps, uint32_t node_index, const void *record,
+                        size_t record_bytes, void *ctx)
 {
     (void)node_index;
     SIM_CHECK(record_bytes == sizeof(results__series_record_t));
@@ -141,24 +135,16 @@ static void attach_ports(results_series_writer_t *writer, const world_series_t *
     net_port_t **ports = NULL;
     size_t count = 0;
     world_error_t error;
-    const sim_err_t result = world_find_ports(writer->world,
-                                              &series->ports,
-                                              series->config.series,
-                                              &series->place,
-                                              &ports,
-                                              &count,
-                                              &error);
+    const sim_err_t result = world_find_ports(writer->world, &series->ports, series->config.series,
+                                              &series->place, &ports, &count, &error);
     SIM_CHECKF(result == SIM_OK, "%s", error.text);
     const char *const metric = net_port_metrics[series->metric].name;
     for (size_t i = 0; i < count; i++) {
         const char *const name = net_port_name(ports[i]);
-        char *const path =
-            series->one_class
-                ? sim_format("port[%s].%s[%d]", name, metric, __builtin_ctz(series->classes))
-                : sim_format("port[%s].%s", name, metric);
-        results__sampler_add(writer,
-                             series,
-                             ports[i]->node,
+        char *const path = series->one_class ? sim_format("port[%s].%s[%d]", name, metric,
+                                                          __builtin_ctz(series->classes))
+                                             : sim_format("port[%s].%s", name, metric);
+        results__sampler_add(writer, series, ports[i]->node,
                              (results__sampler_t){.port = ports[i], .path = path});
     }
     sim_free(ports);
@@ -183,9 +169,7 @@ static void attach_nics(results_series_writer_t *writer, const world_series_t *s
         const world_nic_t *const nic = &world->nics[i];
         if (world_pattern_match(series->nodes, nic->name) ||
             world_pattern_match(series->nodes, net_node_name(world->net, nic->host))) {
-            results__sampler_add(writer,
-                                 series,
-                                 nic_node(world_nic_of(world, nic)),
+            results__sampler_add(writer, series, nic_node(world_nic_of(world, nic)),
                                  (results__sampler_t){.nic = nic, .path = nic_path(series, nic)});
         }
     }
@@ -200,19 +184,15 @@ static void attach_nodes(results_series_writer_t *writer, const world_series_t *
         net_node_t *const node = net_node_at(net, i);
         if ((any || node->kind == NET_NODE_SWITCH) &&
             world_pattern_match(series->nodes, node->sim.name)) {
-            char *const path = sim_format("%s[%s].%s",
-                                          any ? "node" : "switch",
-                                          node->sim.name,
+            char *const path = sim_format("%s[%s].%s", any ? "node" : "switch", node->sim.name,
                                           metrics[series->metric].name);
             results__sampler_add(writer, series, node, (results__sampler_t){.path = path});
         }
     }
 }
 
-sim_err_t results_series_writer_create(const world_t *world,
-                                       const char *folder,
-                                       results_series_writer_t **writer,
-                                       world_error_t *error)
+sim_err_t results_series_writer_create(const world_t *world, const char *folder,
+                                       results_series_writer_t **writer, world_error_t *error)
 {
     const world_scenario_t *const scenario = world->scenario;
     *writer = NULL;
@@ -253,8 +233,7 @@ sim_err_t results_series_writer_create(const world_t *world,
 
 // -- series without a row
 
-static const char *why_empty(const results_series_writer_t *writer,
-                             const world_series_t *series,
+static const char *why_empty(const results_series_writer_t *writer, const world_series_t *series,
                              sim_time_t end_ps)
 {
     bool met = false;
@@ -287,16 +266,13 @@ static void explain_empty(const results_series_writer_t *writer, results_t *resu
     for (size_t i = 0; i < scenario->series_count; i++) {
         if (!writer->any[i]) {
             const world_series_t *const series = &scenario->series[i];
-            results_note(results,
-                         sim_format("no row of %s: %s",
-                                    series->config.series,
-                                    why_empty(writer, series, results->sim_time_ps)));
+            results_note(results, sim_format("no row of %s: %s", series->config.series,
+                                             why_empty(writer, series, results->sim_time_ps)));
         }
     }
 }
 
-sim_err_t results_series_writer_close(results_series_writer_t *writer,
-                                      results_t *results,
+sim_err_t results_series_writer_close(results_series_writer_t *writer, results_t *results,
                                       world_error_t *error)
 {
     flush(writer);

@@ -80,11 +80,8 @@ static void close_pause(results_pause_bins_t *bins, stopped_t *stopped, sim_time
     }
 }
 
-void results_pause_bins_take(results_pause_bins_t *bins,
-                             sim_time_t time_ps,
-                             const net_port_t *port,
-                             uint32_t priority,
-                             bool paused)
+void results_pause_bins_take(results_pause_bins_t *bins, sim_time_t time_ps, const net_port_t *port,
+                             uint32_t priority, bool paused)
 {
     const size_t at = bins->first_port[port->node->sim.index] + port->index;
     stopped_t **const slot = &bins->classes[at * NET_PRIORITIES + priority % NET_PRIORITIES];
@@ -110,11 +107,8 @@ void results_pause_bins_end(results_pause_bins_t *bins, sim_time_t end_ps)
     }
 }
 
-static void write_class(const results_pause_bins_t *bins,
-                        results_file_t *file,
-                        const stopped_t *stopped,
-                        const net_port_t *port,
-                        uint32_t priority)
+static void write_class(const results_pause_bins_t *bins, results_file_t *file,
+                        const stopped_t *stopped, const net_port_t *port, uint32_t priority)
 {
     for (size_t b = 0; b < RESULTS_PAUSE_BINS; b++) {
         SIM_CHECK(stopped->bins_ps[b] <= bins->width_ps);
@@ -132,8 +126,7 @@ static void write_class(const results_pause_bins_t *bins,
     }
 }
 
-sim_err_t results_pause_bins_write(const results_pause_bins_t *bins,
-                                   const char *folder,
+sim_err_t results_pause_bins_write(const results_pause_bins_t *bins, const char *folder,
                                    world_error_t *error)
 {
     results_file_t *file = NULL;

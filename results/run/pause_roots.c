@@ -141,8 +141,7 @@ static const net_port_t *queue_again(found_t *found, const net_port_t *port, uin
     return found->queue;
 }
 
-void results_pause_word_of(results_pause_roots_t *roots,
-                           const net_trace_t *trace,
+void results_pause_word_of(results_pause_roots_t *roots, const net_trace_t *trace,
                            results_pause_word_t *word)
 {
     const net_port_t *const port = trace->port;
@@ -190,8 +189,7 @@ static told_t *told_by(results_pause_roots_t *roots, const net_port_t *port, uin
     return &(*told)[priority];
 }
 
-static void begin(results_pause_roots_t *roots,
-                  sim_time_t time_ps,
+static void begin(results_pause_roots_t *roots, sim_time_t time_ps,
                   const results_pause_word_t *word)
 {
     told_t *const told = told_by(roots, word->port, word->priority);
@@ -242,8 +240,7 @@ static void take_back(results_pause_roots_t *roots, const told_t *told, sim_time
     }
 }
 
-void results_pause_roots_take(results_pause_roots_t *roots,
-                              sim_time_t time_ps,
+void results_pause_roots_take(results_pause_roots_t *roots, sim_time_t time_ps,
                               const results_pause_word_t *word)
 {
     if (word->stop) {
@@ -254,8 +251,7 @@ void results_pause_roots_take(results_pause_roots_t *roots,
 }
 
 const results_pause_root_t *results_pause_root_of(const results_pause_roots_t *roots,
-                                                  const net_port_t *stopped,
-                                                  uint32_t priority)
+                                                  const net_port_t *stopped, uint32_t priority)
 {
     const told_t *const told = roots->told[net_port_peer(stopped)->uid];
     return told != NULL && told[priority].root != NO_ROOT ? &roots->roots[told[priority].root].seen

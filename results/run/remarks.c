@@ -45,14 +45,12 @@ static void remark_ports(const world_t *world, results_t *results)
     world_text_t rate;
     char *const others =
         count == 1 ? sim_strdup("") : sim_format(" (as are %" PRIu64 " more)", count - 1);
-    world_warn(&results->warnings,
-               "degraded-full",
+    world_warn(&results->warnings, "degraded-full",
                "%s is used %s of its own %s, which is all that its fault leaves of it: %s%s",
                net_port_name(fullest),
                world_format_percent(&used, results_span_utilisation(results->span, fullest)),
                world_format_rate(&rate, fullest->line->rate_bps),
-               world_format_rate(&left, fullest->rare->degraded_bps),
-               others);
+               world_format_rate(&left, fullest->rare->degraded_bps), others);
     sim_free(others);
 }
 
@@ -82,16 +80,12 @@ static void remark_caches(const world_t *world, results_t *results)
         const bool l1 = cache_number(nic, "cache.to_l1") > 0;
         const bool l2 = cache_number(nic, "cache.to_l2") > 0;
         if (!l1) {
-            world_warn(&results->warnings,
-                       "cache-promotes-nothing",
+            world_warn(&results->warnings, "cache-promotes-nothing",
                        "the tiered cache of %s moved nothing to L1%s in %" PRIu64
                        " accesses: no context had the %" PRIu64
                        " uses within the window of nic.cache.promote.l1%s; expected lower "
                        "thresholds, a longer window, or more accesses",
-                       world->nics[i].name,
-                       l2 ? "" : " and L2",
-                       accesses,
-                       config->promote_l1,
+                       world->nics[i].name, l2 ? "" : " and L2", accesses, config->promote_l1,
                        l2 ? "" : " (promote.l2 likewise)");
             return;
         }
@@ -109,13 +103,11 @@ static void remark_captures(const world_t *world, results_t *results)
         if (config->times == WORLD_CAPTURE_PS && results->sim_time_ps > UINT64_MAX / 1000000000u) {
             world_text_t end;
             world_warn(
-                &results->warnings,
-                "capture-ps",
+                &results->warnings, "capture-ps",
                 "Wireshark and tshark show wrong times in %s from 18.446 ms on: it is in ps "
                 "(captures.times) and reaches to %s; rocesim capture reads it rightly; leave "
                 "captures.times at ns for Wireshark",
-                config->fabric,
-                world_format_time(&end, results->sim_time_ps));
+                config->fabric, world_format_time(&end, results->sim_time_ps));
         }
     }
 }

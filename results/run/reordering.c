@@ -147,8 +147,7 @@ static void open_gap(connection_t *connection, uint64_t from, uint64_t end)
     }
     if (connection->gap_count == GAPS_MAX) {
         connection->gap_count--;
-        memmove(connection->gaps,
-                connection->gaps + 1,
+        memmove(connection->gaps, connection->gaps + 1,
                 connection->gap_count * sizeof(*connection->gaps));
     }
     connection->gaps[connection->gap_count++] =
@@ -227,9 +226,7 @@ results_reordering_t *results_reordering_create(const net_t *net)
     for (size_t n = 0; n < made->count; n++) {
         const bool listens = net_kind_of(net, n) == NET_NODE_HOST && sim_is_here(net_sim(net), n);
         for (uint32_t p = 0; listens && p < net_ports_of(net, n); p++) {
-            net_port_listen(net_port_at(net_node_at(net, n), p),
-                            NET_TRACE_RX,
-                            arrived,
+            net_port_listen(net_port_at(net_node_at(net, n), p), NET_TRACE_RX, arrived,
                             &made->places[n]);
         }
     }
@@ -275,10 +272,8 @@ results_reordered_t results_reordering_total(const results_reordering_t *reorder
 }
 
 results_reordered_t results_reordering_of(const results_reordering_t *reordering,
-                                          const net_node_t *node,
-                                          uint32_t source,
-                                          uint32_t destination,
-                                          uint16_t udp_source_port)
+                                          const net_node_t *node, uint32_t source,
+                                          uint32_t destination, uint16_t udp_source_port)
 {
     results_reordered_t sums = {0};
     if (reordering == NULL) {
@@ -300,8 +295,7 @@ results_reordered_t results_reordering_of(const results_reordering_t *reordering
 
 // -- in ranks
 
-void results__reordering_leave(const results_reordering_t *reordering,
-                               const net_t *net,
+void results__reordering_leave(const results_reordering_t *reordering, const net_t *net,
                                sim_buffer_t *bytes)
 {
     for (uint32_t i = 0; i < reordering->count; i++) {

@@ -220,15 +220,9 @@ static sim_err_t write_manifest(const results_run_t *run, world_error_t *error)
 // Writes what can be written even when one file fails.
 static void write_files(results_run_t *run)
 {
-    static sim_err_t (*const steps[])(const results_run_t *run,
-                                      world_error_t *error) = {write_flows,
-                                                               write_operations,
-                                                               write_apps,
-                                                               write_ports,
-                                                               write_topology,
-                                                               write_schema,
-                                                               write_summary,
-                                                               write_manifest};
+    static sim_err_t (*const steps[])(const results_run_t *run, world_error_t *error) = {
+        write_flows,    write_operations, write_apps,    write_ports,
+        write_topology, write_schema,     write_summary, write_manifest};
     world_error_t error;
     for (size_t i = 0; i < SIM_COUNT_OF(steps) && run->stage != NULL; i++) {
         if (steps[i](run, &error) != SIM_OK) {
@@ -321,12 +315,10 @@ static void simulate(results_run_t *run)
     add_app_warnings(run);
     const uint64_t left_out = results_operations_left_out(run->world);
     if (left_out > 0) {
-        world_warn(&run->results.warnings,
-                   "operations",
+        world_warn(&run->results.warnings, "operations",
                    "operations.csv leaves out %" PRIu64
                    " operation%s, the last of each rank (outputs.operations-max)",
-                   left_out,
-                   sim_plural(left_out));
+                   left_out, sim_plural(left_out));
     }
     results__remark(run->world, &run->results);
     run->results.wall_s = wall_s() - start_s;
@@ -390,10 +382,8 @@ static sim_err_t build(results_run_t *run, world_error_t *error)
     return result;
 }
 
-sim_err_t results_execute(world_scenario_t *scenario,
-                          const results_options_t *options,
-                          results_run_t **run,
-                          world_error_t *error)
+sim_err_t results_execute(world_scenario_t *scenario, const results_options_t *options,
+                          results_run_t **run, world_error_t *error)
 {
     results_run_t *const made = sim_alloc(sizeof(*made));
     made->options = options;

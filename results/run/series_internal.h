@@ -80,9 +80,7 @@ results__track_t *results__track_of_number(results__sampler_t *sampler, uint32_t
 
 // Observes one entity of a node, as the series says; sampler gives which. Its path is then the
 // writer's.
-void results__sampler_add(results_series_writer_t *writer,
-                          const world_series_t *series,
-                          net_node_t *node,
-                          results__sampler_t sampler);
+void results__sampler_add(results_series_writer_t *writer, const world_series_t *series,
+                          net_node_t *node, results__sampler_t sampler);
 
 #endif // RESULTS_RUN_SERIES_INTERNAL_H

@@ -121,12 +121,8 @@ results_span_t *results_span_create(const world_t *world)
         span->nodes[i] = (span_node_t){.span = span, .first_port = ports};
         ports += net_ports_of(world->net, i);
         if (span->to_ps != SIM_TIME_NEVER && sim_is_here(world->sim, i)) {
-            sim_sample(world->sim,
-                       &net_node_at(world->net, i)->sim,
-                       span->to_ps,
-                       SIM_TIME_NEVER - span->to_ps,
-                       sample,
-                       &span->nodes[i]);
+            sim_sample(world->sim, &net_node_at(world->net, i)->sim, span->to_ps,
+                       SIM_TIME_NEVER - span->to_ps, sample, &span->nodes[i]);
         }
     }
     for (size_t i = 0; i < world->nic_count; i++) {
@@ -153,8 +149,7 @@ void results__span_leave(const results_span_t *span, sim_buffer_t *bytes)
         if (of->read && sim_is_here(span->world->sim, i)) {
             sim_buffer_put_u32(bytes, i);
             sim_buffer_put_u64(bytes, span->payload_bytes[i]);
-            sim_buffer_put(bytes,
-                           &span->busy_ps[of->first_port],
+            sim_buffer_put(bytes, &span->busy_ps[of->first_port],
                            net_ports_of(span->world->net, i) * sizeof(*span->busy_ps));
         }
     }
@@ -168,8 +163,7 @@ void results__span_take(results_span_t *span, sim_reader_t *bytes)
         span_node_t *const of = &span->nodes[i];
         of->read = true;
         span->payload_bytes[i] = sim_reader_u64(bytes);
-        sim_reader_get(bytes,
-                       &span->busy_ps[of->first_port],
+        sim_reader_get(bytes, &span->busy_ps[of->first_port],
                        net_ports_of(span->world->net, i) * sizeof(*span->busy_ps));
     }
 }

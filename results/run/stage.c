@@ -22,9 +22,7 @@ static sim_err_t fail(const char *path, const char *what, world_error_t *error)
 }
 
 // Each entry of a folder but "." and ".."; a folder that is not there has none.
-typedef sim_err_t (*entry_fn)(const char *folder,
-                              const char *name,
-                              void *ctx,
+typedef sim_err_t (*entry_fn)(const char *folder, const char *name, void *ctx,
                               world_error_t *error);
 
 static sim_err_t each_entry(const char *folder, entry_fn fn, void *ctx, world_error_t *error)
@@ -101,9 +99,7 @@ static sim_err_t link_entry(const char *folder, const char *name, void *ctx, wor
     } else if (S_ISREG(status.st_mode) && (status.st_mode & 0222) == 0 &&
                results__folder_is_result(name)) {
         const world_place_t place = {path, 0, 0};
-        result = world_fail(error,
-                            SIM_ERR_IO,
-                            &place,
+        result = world_fail(error, SIM_ERR_IO, &place,
                             "is protected against writing, expected another folder: -o DIR");
     }
     sim_free(path);
@@ -130,9 +126,7 @@ static sim_err_t make_captures(const char *folder, const char *stage, world_erro
     return result;
 }
 
-sim_err_t results_stage_open(const char *folder,
-                             bool with_captures,
-                             char **stage,
+sim_err_t results_stage_open(const char *folder, bool with_captures, char **stage,
                              world_error_t *error)
 {
     char *const made = sim_format("%s/" RESULTS_STAGE_NAME, folder);
@@ -160,9 +154,7 @@ sim_err_t results_stage_open(const char *folder,
 
 // -- taking their place
 
-static sim_err_t move_file(const char *stage,
-                           const char *folder,
-                           const char *name,
+static sim_err_t move_file(const char *stage, const char *folder, const char *name,
                            world_error_t *error)
 {
     char *const from = sim_format("%s/%s", stage, name);

@@ -239,11 +239,8 @@ static void take_rnic(results_t *results, const nic_t *nic)
 
 // Adds what a switch's ports of equal cost sent, in times that their links would need for it.
 // *imbalance: the sum over switches of their bytes times their imbalance.
-static void take_choices(results_t *results,
-                         const net_node_t *node,
-                         const bool *choices,
-                         double *bytes,
-                         double *imbalance)
+static void take_choices(results_t *results, const net_node_t *node, const bool *choices,
+                         double *bytes, double *imbalance)
 {
     double sum_s = 0;
     double most_s = 0;
@@ -294,16 +291,13 @@ static void take_nics(results_t *results, const world_t *world)
         if (!world_nic_exists(world, &world->nics[i])) {
             continue; // nothing to tell
         }
-        add_counters(&results->nics,
-                     nic_get_counters(world_nic_of(world, &world->nics[i])),
+        add_counters(&results->nics, nic_get_counters(world_nic_of(world, &world->nics[i])),
                      nic_counter_infos);
         take_rnic(results, world_nic_of(world, &world->nics[i]));
         if (results->conservation_ok && !nic_conserved(world_nic_of(world, &world->nics[i]))) {
             results->conservation_ok = false;
-            (void)sim_fail(&results->conservation_message,
-                           SIM_ERR_INVALID,
-                           "WQEs, CQEs or PCIe bytes of %s do not add up",
-                           world->nics[i].name);
+            (void)sim_fail(&results->conservation_message, SIM_ERR_INVALID,
+                           "WQEs, CQEs or PCIe bytes of %s do not add up", world->nics[i].name);
         }
     }
 }

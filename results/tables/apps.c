@@ -74,9 +74,7 @@ static void count_item(walker_t *walker)
     }
 }
 
-static const char *text_of(sim_report_kind_t kind,
-                           const sim_report_value_t *value,
-                           char *text,
+static const char *text_of(sim_report_kind_t kind, const sim_report_value_t *value, char *text,
                            size_t size)
 {
     text[0] = '\0';
@@ -108,10 +106,8 @@ static const char *unit_of(const walker_t *walker, const sim_report_row_t *row)
     return row->unit[0] != '\0' ? row->unit : walker->levels[walker->depth].unit;
 }
 
-static void put_value(const sim_report_row_t *row,
-                      sim_report_kind_t kind,
-                      const sim_report_value_t *value,
-                      void *ctx)
+static void put_value(const sim_report_row_t *row, sim_report_kind_t kind,
+                      const sim_report_value_t *value, void *ctx)
 {
     walker_t *const walker = ctx;
     char text[32];
@@ -182,8 +178,8 @@ sim_err_t results_write_apps(const world_t *world, const char *folder, world_err
             .row = {.app = i, .kind = app->ops->name, .list = ""},
             .levels = {{.path = top, .unit = ""}},
         };
-        const sim_report_visitor_t visitor =
-            {put_value, begin_object, end, begin_list, end, &walker};
+        const sim_report_visitor_t visitor = {put_value,  begin_object, end,
+                                              begin_list, end,          &walker};
         if (app->ops->report != NULL) {
             sim_report_visit(app->ops->report, app, &visitor);
         }

@@ -83,8 +83,7 @@ static void event_reason(results_file_t *file, const void *row)
     }
 }
 
-static void put_event_interface(results_file_t *file,
-                                const results_event_row_t *event,
+static void put_event_interface(results_file_t *file, const results_event_row_t *event,
                                 uint32_t interface)
 {
     if (event->has_packet && interface < event->world->nic_count) {

@@ -10,11 +10,8 @@ static const struct {
     const char *name;
     uint64_t bytes_max;
 } bin_limits[RESULTS_SIZE_BINS] = {
-    {"0-10KB", 10000},
-    {"10-100KB", 100000},
-    {"100KB-1MB", 1000000},
-    {"1-10MB", 10000000},
-    {">10MB", UINT64_MAX},
+    {"0-10KB", 10000},    {"10-100KB", 100000},  {"100KB-1MB", 1000000},
+    {"1-10MB", 10000000}, {">10MB", UINT64_MAX},
 };
 
 static const struct {
@@ -57,8 +54,7 @@ void results_flow_bins_fini(results_flow_bins_t *flows)
     }
 }
 
-void results_flow_bins_add_progress(results_flow_bins_t *flows,
-                                    const app_flow_result_t *flow,
+void results_flow_bins_add_progress(results_flow_bins_t *flows, const app_flow_result_t *flow,
                                     sim_time_t end_ps)
 {
     if (flow->status != NIC_WC_SUCCESS) {
@@ -125,8 +121,7 @@ static json_t *distribution(sim_sample_set_t *set, double unit)
     json_object_set_new(object, "mean", any ? json_real(mean) : json_null());
     for (size_t i = 0; i < SIM_COUNT_OF(percentiles); i++) {
         const uint64_t value = sim_sample_set_percentile(set, percentiles[i].percent, 100);
-        json_object_set_new(object,
-                            percentiles[i].name,
+        json_object_set_new(object, percentiles[i].name,
                             any ? json_real((double)value / unit) : json_null());
     }
     return object;

@@ -43,9 +43,7 @@ static void flow_slowdown(results_file_t *file, const void *row)
 {
     if (finished(FLOW(row))) {
         const uint64_t slowdown = results_flow_slowdown(FLOW(row));
-        results_file_print(file,
-                           "%" PRIu64 ".%06u",
-                           slowdown / RESULTS_SLOWDOWN_ONE,
+        results_file_print(file, "%" PRIu64 ".%06u", slowdown / RESULTS_SLOWDOWN_ONE,
                            (unsigned)(slowdown % RESULTS_SLOWDOWN_ONE));
     }
 }
@@ -85,10 +83,8 @@ static void flow_delivered(results_file_t *file, const void *row)
 static results_reordered_t reordered(const results_flow_row_t *flow)
 {
     const world_nic_t *const nic = &flow->world->nics[flow->flow->destination];
-    return results_reordering_of(flow->reordering,
-                                 world_host_of(flow->world, nic),
-                                 flow->flow->source,
-                                 flow->flow->destination,
+    return results_reordering_of(flow->reordering, world_host_of(flow->world, nic),
+                                 flow->flow->source, flow->flow->destination,
                                  flow->flow->udp_source_port);
 }
 

@@ -27,8 +27,8 @@ static bool is_plain(unsigned char byte)
 // Appends the escape of a byte that may not stand in a JSON string as it is.
 static void append_escape(results_json_text_t *json, unsigned char byte)
 {
-    static const char letters[][2] =
-        {{'"', '"'}, {'\\', '\\'}, {'\b', 'b'}, {'\f', 'f'}, {'\n', 'n'}, {'\r', 'r'}, {'\t', 't'}};
+    static const char letters[][2] = {{'"', '"'},  {'\\', '\\'}, {'\b', 'b'}, {'\f', 'f'},
+                                      {'\n', 'n'}, {'\r', 'r'},  {'\t', 't'}};
     char escape[ESCAPE_BYTES];
     for (size_t i = 0; i < SIM_COUNT_OF(letters); i++) {
         if (letters[i][0] == (char)byte) {
@@ -90,9 +90,7 @@ void results_json_text_end(results_json_text_t *json, char bracket)
     json->follows = true;
 }
 
-void results_json_text_add_part(results_json_text_t *json,
-                                const char *key,
-                                const char *value,
+void results_json_text_add_part(results_json_text_t *json, const char *key, const char *value,
                                 size_t size)
 {
     append_key(json, key);

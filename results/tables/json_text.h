@@ -30,9 +30,7 @@ typedef struct results_json_text {
 void results_json_text_begin(results_json_text_t *json, const char *key, char bracket);
 void results_json_text_end(results_json_text_t *json, char bracket);
 // Adds a string: the first `size` bytes of `value`, or all of it.
-void results_json_text_add_part(results_json_text_t *json,
-                                const char *key,
-                                const char *value,
+void results_json_text_add_part(results_json_text_t *json, const char *key, const char *value,
                                 size_t size);
 void results_json_text_add(results_json_text_t *json, const char *key, const char *value);
 // Adds `value` as it stands: a number, a truth value, or text that is JSON already.

@@ -56,8 +56,7 @@ static void add_files(const char *folder, const char *prefix, json_t *list)
             json_object_set_new(file, "name", json_string(name));
             // The summary's depends on the digits of its wall_ values.
             const bool varies = strcmp(name, "summary.json") == 0;
-            json_object_set_new(file,
-                                varies ? "wall_bytes" : "bytes",
+            json_object_set_new(file, varies ? "wall_bytes" : "bytes",
                                 results_json_whole((uint64_t)status.st_size));
             json_object_set_new(file, "help", json_string(help_of(name)));
             json_array_append_new(list, file);
@@ -89,9 +88,7 @@ static char *text_of(json_t *json)
     return text;
 }
 
-char *results_manifest_text(const world_t *world,
-                            const results_t *results,
-                            const char *folder,
+char *results_manifest_text(const world_t *world, const results_t *results, const char *folder,
                             const results_clock_t *clock)
 {
     const world_run_config_t *const run = &world->scenario->run;

@@ -174,10 +174,8 @@ static void print_nics(FILE *out)
         results_markdown_row(info->name, info->unit, info->help, out);
     }
     for (const nic_report_info_t *info = nic_report_infos; info->name != NULL; info++) {
-        fprintf(out,
-                "\n### nics[i].%s\n\n%s\n\n| field | unit | meaning |\n|---|---|---|\n",
-                info->name,
-                info->help);
+        fprintf(out, "\n### nics[i].%s\n\n%s\n\n| field | unit | meaning |\n|---|---|---|\n",
+                info->name, info->help);
         results_part_markdown(info->table, "", out);
     }
 }

@@ -71,10 +71,8 @@ static json_t *json_of(sim_report_kind_t kind, const sim_report_value_t *value)
     return NULL;
 }
 
-static void write_value(const sim_report_row_t *row,
-                        sim_report_kind_t kind,
-                        const sim_report_value_t *value,
-                        void *ctx)
+static void write_value(const sim_report_row_t *row, sim_report_kind_t kind,
+                        const sim_report_value_t *value, void *ctx)
 {
     json_t *const json = json_of(kind, value);
     SIM_CHECKF(json != NULL, "%s is no UTF-8", row->name);
@@ -113,15 +111,13 @@ static void write_end(const sim_report_row_t *row, void *ctx)
     sim_free(writer->levels[writer->depth--].path);
 }
 
-void results_part_json(const sim_report_table_t *table,
-                       const void *object,
-                       json_t *into,
+void results_part_json(const sim_report_table_t *table, const void *object, json_t *into,
                        json_t *units)
 {
     char top[] = "";
     writer_t writer = {.levels = {{into, top}}, .units = units};
-    const sim_report_visitor_t visitor =
-        {write_value, write_object, write_end, write_list, write_end, &writer};
+    const sim_report_visitor_t visitor = {write_value, write_object, write_end,
+                                          write_list,  write_end,    &writer};
     sim_report_visit(table, object, &visitor);
 }
 
@@ -145,11 +141,8 @@ void results_markdown_row(const char *name, const char *unit, const char *help, 
 }
 
 // Tables inside of tables are few: the depth of the reports bounds it.
-static void print_rows(const sim_report_table_t *table,
-                       const char *prefix,
-                       const char *unit,
-                       FILE *out,
-                       unsigned depth)
+static void print_rows(const sim_report_table_t *table, const char *prefix, const char *unit,
+                       FILE *out, unsigned depth)
 {
     SIM_CHECK(depth < DEPTH_MAX);
     for (size_t i = 0; i < table->count; i++) {

@@ -78,10 +78,8 @@ static void add_value(leaf_t *leaf, const sim_report_value_t *value)
     }
 }
 
-static void gather_value(const sim_report_row_t *row,
-                         sim_report_kind_t kind,
-                         const sim_report_value_t *value,
-                         void *ctx)
+static void gather_value(const sim_report_row_t *row, sim_report_kind_t kind,
+                         const sim_report_value_t *value, void *ctx)
 {
     gatherer_t *const gatherer = ctx;
     const bool list = gatherer->levels[gatherer->depth].list;
@@ -149,8 +147,8 @@ static void gather(gatherer_t *gatherer, const sim_report_part_t *part, char *pa
     gatherer->levels[0].unit = "";
     gatherer->levels[0].shown = true;
     gatherer->levels[0].list = false;
-    const sim_report_visitor_t visitor =
-        {gather_value, gather_object, gather_end, gather_list, gather_end, gatherer};
+    const sim_report_visitor_t visitor = {gather_value, gather_object, gather_end,
+                                          gather_list,  gather_end,    gatherer};
     sim_report_visit(part->table, part->object, &visitor);
 }
 
@@ -259,9 +257,7 @@ static void print_leaves(gatherer_t *gatherer, printer_t *printer)
     sim_free(gatherer->leaves);
 }
 
-void results_part_print(const sim_report_table_t *table,
-                        const void *object,
-                        FILE *out,
+void results_part_print(const sim_report_table_t *table, const void *object, FILE *out,
                         size_t width)
 {
     gatherer_t gatherer = {0};
@@ -271,9 +267,7 @@ void results_part_print(const sim_report_table_t *table,
     print_leaves(&gatherer, &printer);
 }
 
-void results_part_print_sum(const char *name,
-                            const sim_report_part_t *parts,
-                            size_t count,
+void results_part_print_sum(const char *name, const sim_report_part_t *parts, size_t count,
                             FILE *out)
 {
     gatherer_t gatherer = {.adds = count > 1};

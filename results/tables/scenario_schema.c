@@ -88,8 +88,7 @@ static json_t *attribute(const sim_attr_t *attr)
         put_limit(object, "maximum", attr->max_text);
     }
     const bool limits = attr->min_text != NULL || attr->max_text != NULL;
-    char *const help = limits ? sim_format("%s (%s to %s)",
-                                           attr->help,
+    char *const help = limits ? sim_format("%s (%s to %s)", attr->help,
                                            attr->min_text != NULL ? attr->min_text : "any",
                                            attr->max_text != NULL ? attr->max_text : "any")
                               : sim_strdup(attr->help);
@@ -316,8 +315,7 @@ static void put_own_nodes(json_t *map, const world_registry_t *registry)
 json_t *results_scenario_schema_json(const world_registry_t *registry)
 {
     json_t *const schema = of_table(&world_run_config_attrs);
-    json_object_set_new(schema,
-                        "$schema",
+    json_object_set_new(schema, "$schema",
                         json_string("https://json-schema.org/draft/2020-12/schema"));
     json_object_set_new(schema, "title", json_string("scenario of rocesim " ROCESIM_VERSION));
     json_object_set_new(schema, "type", json_string("object"));
@@ -338,16 +336,14 @@ json_t *results_scenario_schema_json(const world_registry_t *registry)
         put_own_nodes(kinds, registry);
         put(schema, "node", kinds);
     }
-    put(schema,
-        "nodes",
+    put(schema, "nodes",
         by_pattern(node, "what hosts and switches of some names have of their own"));
     put(schema, "links", by_pattern(link_section(true), "what links between some nodes have"));
     put(schema, "traffic", traffic_section(registry));
     put(schema, "faults", list_of(of_table(&world_fault_config_attrs)));
     put(schema, "observe", list_of(of_table(&world_observe_config_attrs)));
     put(schema, "captures", list_of(of_table(&world_capture_config_attrs)));
-    put(schema,
-        "parameters",
+    put(schema, "parameters",
         by_pattern(anything(NULL, "a path, or a list of them"), "short names for --set"));
     put(schema, "constants", anything(NULL, "a file of constants, or a list of them"));
     return schema;

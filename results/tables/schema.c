@@ -86,11 +86,8 @@ json_t *results_words_json(const char *words)
 }
 
 // Adds the names of the parts that an attribute chooses from, if it names a part.
-static void put_names(results_json_text_t *object,
-                      const char *key,
-                      const world_registry_t *registry,
-                      const char *path,
-                      const char *default_text)
+static void put_names(results_json_text_t *object, const char *key,
+                      const world_registry_t *registry, const char *path, const char *default_text)
 {
     const char **names = NULL;
     const size_t count = world_choices(registry, path, default_text, &names);
@@ -104,8 +101,7 @@ static void put_names(results_json_text_t *object,
     sim_free((void *)names);
 }
 
-json_t *results_names_json(const world_registry_t *registry,
-                           const char *path,
+json_t *results_names_json(const world_registry_t *registry, const char *path,
                            const char *default_text)
 {
     results_json_text_t json = {0};
@@ -113,10 +109,8 @@ json_t *results_names_json(const world_registry_t *registry,
     return json.text != NULL ? tree_of(&json) : NULL;
 }
 
-static void put_attr(results_json_text_t *list,
-                     const world_registry_t *registry,
-                     const sim_attr_table_t *table,
-                     const sim_attr_t *attr)
+static void put_attr(results_json_text_t *list, const world_registry_t *registry,
+                     const sim_attr_table_t *table, const sim_attr_t *attr)
 {
     results_json_text_begin(list, NULL, '{');
     put(list, "path", attr->path);
@@ -139,8 +133,7 @@ static void put_attr(results_json_text_t *list,
     results_json_text_end(list, '}');
 }
 
-static void put_parameters(results_json_text_t *json,
-                           const char *key,
+static void put_parameters(results_json_text_t *json, const char *key,
                            const world_registry_t *registry)
 {
     const sim_attr_table_t **tables = NULL;
@@ -189,11 +182,8 @@ static void put_table(results_json_text_t *json, const results_table_t *table)
 // -- summary.json, as a JSON Schema
 
 // Begins an object that describes a value; the caller adds to it and ends it.
-static void begin_described(results_json_text_t *json,
-                            const char *key,
-                            const char *type,
-                            const char *unit,
-                            const char *help)
+static void begin_described(results_json_text_t *json, const char *key, const char *type,
+                            const char *unit, const char *help)
 {
     results_json_text_begin(json, key, '{');
     put(json, "type", type);
@@ -202,21 +192,15 @@ static void begin_described(results_json_text_t *json,
 }
 
 // Begins the description of a value that has one of two types.
-static void begin_either(results_json_text_t *json,
-                         const char *key,
-                         const char *types,
-                         const char *unit,
-                         const char *help)
+static void begin_either(results_json_text_t *json, const char *key, const char *types,
+                         const char *unit, const char *help)
 {
     begin_described(json, key, NULL, unit, help);
     put_words(json, "type", types);
 }
 
-static void begin_kind(results_json_text_t *json,
-                       const char *key,
-                       sim_report_kind_t kind,
-                       const char *unit,
-                       const char *help)
+static void begin_kind(results_json_text_t *json, const char *key, sim_report_kind_t kind,
+                       const char *unit, const char *help)
 {
     switch (kind) {
     case SIM_REPORT_U64:
@@ -243,9 +227,7 @@ static void begin_kind(results_json_text_t *json,
     begin_described(json, key, NULL, unit, help);
 }
 
-static void put_report(results_json_text_t *json,
-                       const char *key,
-                       const sim_report_table_t *table,
+static void put_report(results_json_text_t *json, const char *key, const sim_report_table_t *table,
                        unsigned depth)
 {
     SIM_CHECK(depth < DEPTH_MAX);
@@ -280,8 +262,7 @@ static bool same_group(const char *a, const char *b)
 }
 
 // Adds a field by its last name. Its label and words are there for programs that show it.
-static void put_field(results_json_text_t *json,
-                      const char *key,
+static void put_field(results_json_text_t *json, const char *key,
                       const results_summary_field_t *field)
 {
     begin_described(json, key, NULL, field->unit, field->help);
@@ -291,10 +272,8 @@ static void put_field(results_json_text_t *json,
 }
 
 // Adds the group of a field with all its fields, unless a field before it was of that group.
-static void put_group(results_json_text_t *json,
-                      const results_summary_field_t *fields,
-                      size_t count,
-                      size_t first)
+static void put_group(results_json_text_t *json, const results_summary_field_t *fields,
+                      size_t count, size_t first)
 {
     const char *const path = fields[first].path;
     for (size_t i = 0; i < first; i++) {
@@ -335,10 +314,7 @@ static void put_fields(results_json_text_t *json)
 
 static void put_summary(results_json_text_t *json, const world_registry_t *registry)
 {
-    begin_described(json,
-                    "summary",
-                    "object",
-                    "",
+    begin_described(json, "summary", "object", "",
                     "the object in summary.json, the totals of a run");
     results_json_text_begin(json, "properties", '{');
     put_fields(json);
@@ -366,12 +342,8 @@ static void put_summary(results_json_text_t *json, const world_registry_t *regis
 
 // -- metrics of series
 
-typedef void (*metric_fn)(const char *of,
-                          const char *name,
-                          const char *unit,
-                          const char *help,
-                          bool per_class,
-                          void *ctx);
+typedef void (*metric_fn)(const char *of, const char *name, const char *unit, const char *help,
+                          bool per_class, void *ctx);
 
 static void each_metric(metric_fn fn, void *ctx)
 {
@@ -392,12 +364,8 @@ static void each_metric(metric_fn fn, void *ctx)
     }
 }
 
-static void add_metric(const char *of,
-                       const char *name,
-                       const char *unit,
-                       const char *help,
-                       bool per_class,
-                       void *ctx)
+static void add_metric(const char *of, const char *name, const char *unit, const char *help,
+                       bool per_class, void *ctx)
 {
     results_json_text_t *const json = ctx;
     results_json_text_begin(json, NULL, '{');
@@ -417,12 +385,8 @@ typedef struct wanted_unit {
     const char *unit;
 } wanted_unit_t;
 
-static void take_unit(const char *of,
-                      const char *name,
-                      const char *unit,
-                      const char *help,
-                      bool per_class,
-                      void *ctx)
+static void take_unit(const char *of, const char *name, const char *unit, const char *help,
+                      bool per_class, void *ctx)
 {
     wanted_unit_t *const wanted = ctx;
     (void)of;

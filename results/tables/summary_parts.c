@@ -76,8 +76,7 @@ json_t *results_make_fast_forward(const results_view_t *view)
         json_object_set_new(object, numbers[i].name, results_json_whole(numbers[i].value));
     }
     for (size_t i = 0; i < skips->refused_count; i++) {
-        json_object_set_new(refused,
-                            skips->refused[i].reason,
+        json_object_set_new(refused, skips->refused[i].reason,
                             results_json_whole(skips->refused[i].count));
     }
     json_object_set_new(object, "refused", refused);
@@ -229,8 +228,7 @@ json_t *results_make_drops(const results_view_t *view)
 {
     json_t *const object = json_object();
     for (unsigned r = 0; r < NET_DROP_REASON_COUNT; r++) {
-        json_object_set_new(object,
-                            net_drop_reason_name((net_drop_reason_t)r),
+        json_object_set_new(object, net_drop_reason_name((net_drop_reason_t)r),
                             results_json_whole(view->results->drops[r]));
     }
     return object;
@@ -265,9 +263,7 @@ json_t *results_make_classes(const results_view_t *view)
 }
 
 // Adds to a port's object those of its counters that the hottest ports are told by.
-static void put_hot_counters(json_t *object,
-                             const char *group,
-                             const net_port_t *port,
+static void put_hot_counters(json_t *object, const char *group, const net_port_t *port,
                              sim_time_t time_ps)
 {
     for (const net_port_metric_t *m = net_port_metrics; m->name != NULL; m++) {
@@ -289,8 +285,7 @@ json_t *results_make_hottest(const results_view_t *view)
             results_port_utilisation(port, results->traffic_from_ps, results->sim_time_ps);
         json_t *const object = json_object();
         json_object_set_new(object, "port", json_string(net_port_name(port)));
-        json_object_set_new(object,
-                            "queue_bytes_max",
+        json_object_set_new(object, "queue_bytes_max",
                             results_json_whole(net_port_queue_bytes_max(port)));
         put_hot_counters(object, groups[0], port, results->sim_time_ps);
         json_object_set_new(object, "utilisation", json_real(used));
@@ -349,8 +344,7 @@ json_t *results_make_conservation(const results_view_t *view)
     json_object_set_new(object, "ok", json_boolean(view->results->conservation_ok));
     results_part_json(&tally_table, &view->results->packets, object, NULL);
     if (!view->results->conservation_ok) {
-        json_object_set_new(object,
-                            "message",
+        json_object_set_new(object, "message",
                             json_string(view->results->conservation_message.text));
     }
     return object;
@@ -425,10 +419,8 @@ json_t *results_make_events_per_operation(const results_view_t *view)
 }
 
 // Puts a counter of a transport into the transport's object, made at its first counter.
-static void take_transport_counter(const nic_transport_ops_t *ops,
-                                   const nic_counter_info_t *info,
-                                   uint64_t value,
-                                   void *ctx)
+static void take_transport_counter(const nic_transport_ops_t *ops, const nic_counter_info_t *info,
+                                   uint64_t value, void *ctx)
 {
     json_t *counters = json_object_get(ctx, ops->name);
     if (counters == NULL) {
@@ -460,10 +452,8 @@ json_t *results_make_trimmed(const results_view_t *view)
 }
 
 // Adds a counter to the sums, if its transport is one of Ultra Ethernet.
-static void add_transport_counter(const nic_transport_ops_t *ops,
-                                  const nic_counter_info_t *info,
-                                  uint64_t value,
-                                  void *ctx)
+static void add_transport_counter(const nic_transport_ops_t *ops, const nic_counter_info_t *info,
+                                  uint64_t value, void *ctx)
 {
     if (ops->own_control) {
         const json_t *const before = json_object_get(ctx, info->name);
@@ -478,8 +468,7 @@ json_t *results_make_transport(const results_view_t *view)
     for (size_t i = 0; i < view->world->nic_count; i++) {
         if (world_nic_exists(view->world, &view->world->nics[i])) {
             (void)nic_transport_each_counter(world_nic_of(view->world, &view->world->nics[i]),
-                                             add_transport_counter,
-                                             sums);
+                                             add_transport_counter, sums);
         }
     }
     if (json_object_size(sums) == 0) {
@@ -503,10 +492,8 @@ json_t *results_make_nics(const results_view_t *view)
         const bool detailed =
             nic_get_rnic_counters(world_nic_of(view->world, &view->world->nics[i]), &counters);
         json_t *const transports = json_object();
-        const bool counts =
-            nic_transport_each_counter(world_nic_of(view->world, &view->world->nics[i]),
-                                       take_transport_counter,
-                                       transports);
+        const bool counts = nic_transport_each_counter(
+            world_nic_of(view->world, &view->world->nics[i]), take_transport_counter, transports);
         if (!detailed && report_count == 0 && !counts) {
             json_decref(transports);
             continue;

@@ -61,10 +61,8 @@ static void print_rates(const world_t *world, const results_t *results, FILE *ou
     }
     world_text_t from;
     world_text_t until;
-    fprintf(out,
-            "  rates     %.5g Gbps of payload from %s to %s",
-            results_span_goodput_gbps(results->span),
-            world_format_time(&from, from_ps),
+    fprintf(out, "  rates     %.5g Gbps of payload from %s to %s",
+            results_span_goodput_gbps(results->span), world_format_time(&from, from_ps),
             world_format_time(&until, until_ps));
     if (until_ps < results->sim_time_ps) {
         fprintf(out, ", while transfers start; %.5g to the end", results_run_goodput_gbps(results));
@@ -86,19 +84,11 @@ static void print_head(const world_t *world, const results_t *results, FILE *out
         hosts += net_kind_of(world->net, i) == NET_NODE_HOST;
     }
     const size_t switches = net_node_count(world->net) - hosts;
-    fprintf(out,
-            "\n  ended     %s at %s\n",
-            ended_sentence(results->ended),
+    fprintf(out, "\n  ended     %s at %s\n", ended_sentence(results->ended),
             world_format_time(&time, results->sim_time_ps));
-    fprintf(out,
-            "  network   %zu host%s, %zu switch%s, %zu link%s; congestion control %s\n",
-            hosts,
-            hosts == 1 ? "" : "s",
-            switches,
-            switches == 1 ? "" : "es",
-            net_link_count(world->net),
-            net_link_count(world->net) == 1 ? "" : "s",
-            nic_config_control(&scenario->nic_config));
+    fprintf(out, "  network   %zu host%s, %zu switch%s, %zu link%s; congestion control %s\n", hosts,
+            hosts == 1 ? "" : "s", switches, switches == 1 ? "" : "es", net_link_count(world->net),
+            net_link_count(world->net) == 1 ? "" : "s", nic_config_control(&scenario->nic_config));
 }
 
 static void print_bin(const char *name, results_size_bin_t *bin, FILE *out)
@@ -109,24 +99,13 @@ static void print_bin(const char *name, results_size_bin_t *bin, FILE *out)
         return;
     }
     if (bin->completed == 0) {
-        fprintf(out,
-                "            %-10s %9" PRIu64 " %9u %11s %11s %9s %9s %9s\n",
-                name,
-                bin->count,
-                0u,
-                "-",
-                "-",
-                "-",
-                "-",
-                "-");
+        fprintf(out, "            %-10s %9" PRIu64 " %9u %11s %11s %9s %9s %9s\n", name, bin->count,
+                0u, "-", "-", "-", "-", "-");
         return;
     }
     fprintf(
-        out,
-        "            %-10s %9" PRIu64 " %9" PRIu64 " %11s %11s %9.2f %9.2f %9.2f\n",
-        name,
-        bin->count,
-        bin->completed,
+        out, "            %-10s %9" PRIu64 " %9" PRIu64 " %11s %11s %9.2f %9.2f %9.2f\n", name,
+        bin->count, bin->completed,
         world_format_time(&p50, sim_sample_set_percentile(&bin->fct_ps, 50, 100)),
         world_format_time(&p99, sim_sample_set_percentile(&bin->fct_ps, 99, 100)),
         (double)sim_sample_set_percentile(&bin->slowdown, 50, 100) / (double)RESULTS_SLOWDOWN_ONE,
@@ -166,26 +145,21 @@ static void print_flows(const world_t *world, results_t *results, FILE *out)
     if (results->flow_count == 0) {
         return;
     }
-    fprintf(out,
-            "  flows     %" PRIu64 " of %" PRIu64 " completed",
-            results->flow_completed,
+    fprintf(out, "  flows     %" PRIu64 " of %" PRIu64 " completed", results->flow_completed,
             results->flow_count);
     if (results->flow_failed > 0) {
         fprintf(out, ", %" PRIu64 " FAILED", results->flow_failed);
     }
     if (results->flow_not_begun > 0) {
-        fprintf(out,
-                "; %" PRIu64 " start%s at or after the end of the run",
-                results->flow_not_begun,
-                results->flow_not_begun == 1 ? "s" : "");
+        fprintf(out, "; %" PRIu64 " start%s at or after the end of the run",
+                results->flow_not_begun, results->flow_not_begun == 1 ? "s" : "");
     }
     fputc('\n', out);
     if (results->flow_completed < results->flow_count && results->flows.rates_bps.count > 0) {
         world_text_t bytes;
         world_text_t median;
         const double fairness = results_flow_bins_fairness(&results->flows);
-        fprintf(out,
-                "            %s delivered; %s in the median over flows",
+        fprintf(out, "            %s delivered; %s in the median over flows",
                 world_format_bytes(&bytes, results->flows.delivered_bytes),
                 world_format_rate(&median,
                                   sim_sample_set_percentile(&results->flows.rates_bps, 50, 100)));
@@ -194,16 +168,8 @@ static void print_flows(const world_t *world, results_t *results, FILE *out)
         }
         fputc('\n', out);
     }
-    fprintf(out,
-            "            %-10s %9s %9s %11s %11s %9s %9s %9s\n",
-            "size",
-            "flows",
-            "completed",
-            "FCT p50",
-            "FCT p99",
-            "slow p50",
-            "slow p99",
-            "slow max");
+    fprintf(out, "            %-10s %9s %9s %11s %11s %9s %9s %9s\n", "size", "flows", "completed",
+            "FCT p50", "FCT p99", "slow p50", "slow p99", "slow max");
     print_sizes(world, results, out);
 }
 
@@ -213,17 +179,12 @@ static void print_drops(const results_t *results, FILE *out)
     const char *separator = ": ";
     for (unsigned r = 0; r < NET_DROP_REASON_COUNT; r++) {
         if (results->drops[r] > 0) {
-            fprintf(out,
-                    "%s%" PRIu64 " %s",
-                    separator,
-                    results->drops[r],
+            fprintf(out, "%s%" PRIu64 " %s", separator, results->drops[r],
                     net_drop_reason_name((net_drop_reason_t)r));
             separator = ", ";
         }
     }
-    fprintf(out,
-            "; %" PRIu64 " packet%s retransmitted\n",
-            results->nics.retransmitted_packets,
+    fprintf(out, "; %" PRIu64 " packet%s retransmitted\n", results->nics.retransmitted_packets,
             sim_plural(results->nics.retransmitted_packets));
 }
 
@@ -238,8 +199,7 @@ static void print_timeouts(const world_t *world, const results_t *results, FILE 
         fprintf(out,
                 "  timeouts  %" PRIu64 ": a sender waited for an answer, by the timers of "
                 "nic.transport %s\n",
-                count,
-                config->transport);
+                count, config->transport);
         return;
     }
     if (count == 0 || exponent == 0) {
@@ -249,10 +209,7 @@ static void print_timeouts(const world_t *world, const results_t *results, FILE 
     fprintf(out,
             "  timeouts  %" PRIu64 ": a sender waited %s for an answer, by nic.timeout %" PRIu64
             " (4.096 us x 2^%" PRIu64 ")\n",
-            count,
-            world_format_time(&time, UINT64_C(4096000) << exponent),
-            exponent,
-            exponent);
+            count, world_format_time(&time, UINT64_C(4096000) << exponent), exponent, exponent);
 }
 
 // Prints the ports at which pauses began, and how many others each of them stopped.
@@ -267,14 +224,9 @@ static void print_pause_roots(const results_t *results, FILE *out)
         fprintf(out,
                 "            %s %s at %s: %" PRIu32 " port%s stopped (%" PRIu32
                 " of hosts) up to %" PRIu32 " link%s away, %s\n",
-                i == 0 ? "began at" : "and at",
-                results_pause_root_name(root),
-                world_format_time(&first, root->first_ps),
-                root->ports,
-                root->ports == 1 ? "" : "s",
-                root->hosts,
-                root->links_away,
-                root->links_away == 1 ? "" : "s",
+                i == 0 ? "began at" : "and at", results_pause_root_name(root),
+                world_format_time(&first, root->first_ps), root->ports, root->ports == 1 ? "" : "s",
+                root->hosts, root->links_away, root->links_away == 1 ? "" : "s",
                 world_format_time(&paused, root->paused_ps));
     }
     if (count > ROOTS_SHOWN_MAX) {
@@ -283,11 +235,8 @@ static void print_pause_roots(const results_t *results, FILE *out)
 }
 
 // Prints the totals that have their words in this line: "  ECN       3 packets marked".
-static void print_totals(const results_t *results,
-                         const results_summary_field_t *fields,
-                         size_t count,
-                         const char *line,
-                         FILE *out)
+static void print_totals(const results_t *results, const results_summary_field_t *fields,
+                         size_t count, const char *line, FILE *out)
 {
     const char *separator = "";
     fprintf(out, "  %-9s ", line);
@@ -353,10 +302,8 @@ static void print_hottest(const results_t *results, FILE *out)
         for (unsigned p = 0; p < NET_PRIORITIES; p++) {
             paused_ps += net_port_paused_ps(port, p, results->sim_time_ps);
         }
-        fprintf(out,
-                "  %-9s %-24s queue up to %9s, %7s used, %s stopped\n",
-                i == 0 ? "hottest" : "",
-                net_port_name(port),
+        fprintf(out, "  %-9s %-24s queue up to %9s, %7s used, %s stopped\n",
+                i == 0 ? "hottest" : "", net_port_name(port),
                 world_format_bytes(&queue, net_port_queue_bytes_max(port)),
                 world_format_percent(&used, results_span_utilisation(results->span, port)),
                 world_format_time(&stopped, paused_ps));
@@ -391,29 +338,22 @@ static void print_rnics(const results_t *results, FILE *out)
         out,
         "  NICs      %zu detailed: %s operations of %.3g events, %.3g PCIe reads and %.3g writes "
         "each\n",
-        results->rnic_count,
-        world_format_count(&text[0], operations),
-        (double)results->events / operations,
-        (double)sums->pcie_reads / operations,
+        results->rnic_count, world_format_count(&text[0], operations),
+        (double)results->events / operations, (double)sums->pcie_reads / operations,
         (double)sums->pcie_writes / operations);
-    fprintf(out,
-            "            cache hits: contexts %s, translations %s, WQEs %s, CQs %s, keys %s\n",
+    fprintf(out, "            cache hits: contexts %s, translations %s, WQEs %s, CQs %s, keys %s\n",
             hit_share(&text[0], sums->context_hits, sums->context_misses),
             hit_share(&text[1], sums->translation_hits, sums->translation_misses),
             hit_share(&text[2], sums->wqe_hits, sums->wqe_misses),
             hit_share(&text[3], sums->cq_hits, sums->cq_misses),
             hit_share(&text[4], sums->key_hits, sums->key_misses));
-    fprintf(out,
-            "            receive buffer up to %s, %" PRIu64 " pause%s sent for it\n",
-            world_format_bytes(&text[5], sums->buffer_bytes_max),
-            sums->pauses_sent,
+    fprintf(out, "            receive buffer up to %s, %" PRIu64 " pause%s sent for it\n",
+            world_format_bytes(&text[5], sums->buffer_bytes_max), sums->pauses_sent,
             sim_plural(sums->pauses_sent));
 }
 
 // Finds the parts of that name of all NICs from `first` on and returns how many they are.
-static size_t find_parts(const world_t *world,
-                         size_t first,
-                         const char *name,
+static size_t find_parts(const world_t *world, size_t first, const char *name,
                          sim_report_part_t *parts)
 {
     size_t found = 0;
@@ -475,14 +415,10 @@ static void print_rows(const app_t *app, size_t number, uint64_t failed, FILE *o
     uint64_t planned = 0;
     app->ops->progress(app, &done, &planned);
     failed = failed < done ? failed : done; // progress counts them as done
-    const int width = fprintf(out,
-                              "  traffic   %zu, %s: %" PRIu64 " of %" PRIu64 " transfer%s done",
-                              number,
-                              app->ops->name,
-                              done - failed,
-                              planned,
-                              sim_plural(planned)) +
-                      (failed > 0 ? fprintf(out, ", %" PRIu64 " FAILED", failed) : 0);
+    const int width =
+        fprintf(out, "  traffic   %zu, %s: %" PRIu64 " of %" PRIu64 " transfer%s done", number,
+                app->ops->name, done - failed, planned, sim_plural(planned)) +
+        (failed > 0 ? fprintf(out, ", %" PRIu64 " FAILED", failed) : 0);
     if (app->ops->report != NULL) {
         results_part_print(app->ops->report, app, out, width > 0 ? (size_t)width : 0);
     }
@@ -522,24 +458,20 @@ void results_report(const world_t *world, results_t *results, const char *folder
         fprintf(out,
                 "  events    the first %" PRIu64 " are in events.csv, %" PRIu64
                 " more are not (outputs.events-max)\n",
-                results->event_rows,
-                results->event_rows_left_out);
+                results->event_rows, results->event_rows_left_out);
     }
     if (results->series_rows_left_out > 0) {
         fprintf(out,
                 "  series    the first %" PRIu64 " rows are in series.csv, %" PRIu64
                 " more are not (outputs.series-max)\n",
-                results->series_rows,
-                results->series_rows_left_out);
+                results->series_rows, results->series_rows_left_out);
     }
     if (results->captures_cut > 0) {
         fprintf(out,
                 "  captures  %" PRIu64 " of %zu stop%s early: %" PRIu64
                 " frames are not there (captures.bytes-max)\n",
-                results->captures_cut,
-                world->scenario->capture_count,
-                results->captures_cut == 1 ? "s" : "",
-                results->capture_frames_left_out);
+                results->captures_cut, world->scenario->capture_count,
+                results->captures_cut == 1 ? "s" : "", results->capture_frames_left_out);
     }
     for (size_t i = 0; i < results->note_count; i++) {
         fprintf(out, "  empty     %s\n", results->notes[i]);
@@ -547,13 +479,10 @@ void results_report(const world_t *world, results_t *results, const char *folder
     world_text_t hops;
     world_text_t speed;
     fprintf(out, "  digest    %016" PRIx64 "\n", results->digest);
-    fprintf(out,
-            "  ran       %.2f s: %s packet-hops, %s/s\n",
-            results->wall_s,
+    fprintf(out, "  ran       %.2f s: %s packet-hops, %s/s\n", results->wall_s,
             world_format_count(&hops, (double)results->packet_hops),
-            world_format_count(&speed,
-                               results->wall_s > 0 ? (double)results->packet_hops / results->wall_s
-                                                   : 0));
+            world_format_count(
+                &speed, results->wall_s > 0 ? (double)results->packet_hops / results->wall_s : 0));
     if (folder != NULL) {
         fprintf(out, "  files     %s/\n", folder);
     }

@@ -63,9 +63,7 @@ static void put_node(results_file_t *file, const net_t *net, size_t node, net_po
     results_file_put(file, "\n  }");
 }
 
-static void put_link(results_file_t *file,
-                     const net_t *net,
-                     size_t index,
+static void put_link(results_file_t *file, const net_t *net, size_t index,
                      net_port_labels_t *labels)
 {
     const net_link_ends_t link = net_link_ends(net, index);

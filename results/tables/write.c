@@ -4,15 +4,10 @@
 
 #include <string.h>
 
-const results_table_t *const results_tables[] = {&results_flow_table,
-                                                 &results_app_table,
-                                                 &results_port_table,
-                                                 &results_event_table,
-                                                 &results_pause_table,
-                                                 &results_series_table,
-                                                 &results_hop_table,
-                                                 &results_operation_table,
-                                                 NULL};
+const results_table_t *const results_tables[] = {
+    &results_flow_table,  &results_app_table,       &results_port_table,
+    &results_event_table, &results_pause_table,     &results_series_table,
+    &results_hop_table,   &results_operation_table, NULL};
 
 // -- columns
 
@@ -119,11 +114,8 @@ static uint64_t field_of(const void *object, const results_column_t *column, uns
     }
 }
 
-static void put_column(results_file_t *file,
-                       const results_table_t *table,
-                       const results_column_t *column,
-                       const void *row,
-                       unsigned priority)
+static void put_column(results_file_t *file, const results_table_t *table,
+                       const results_column_t *column, const void *row, unsigned priority)
 {
     const void *const object = table->object != NULL ? table->object(row) : row;
     const void *const at = (const char *)object + column->offset;
@@ -189,11 +181,8 @@ static void put_count(results_file_t *file, bool is_time, uint64_t value)
 
 // Writes the counters of a column, the first of which is counters->items[next], each behind a
 // comma. Returns the next item.
-static size_t put_counters(results_file_t *file,
-                           const results_column_t *column,
-                           const results_port_row_t *row,
-                           size_t next,
-                           bool idle)
+static size_t put_counters(results_file_t *file, const results_column_t *column,
+                           const results_port_row_t *row, size_t next, bool idle)
 {
     const results_counter_columns_t *const counters = row->counters;
     for (; next < counters->count && counters->items[next].column == column; next++) {
@@ -201,8 +190,7 @@ static size_t put_counters(results_file_t *file,
         const bool is_time = counter->unit[0] == 'p' && counter->unit[1] == 's';
         uint64_t values[NET_PRIORITIES];
         if (!column->per_class) {
-            put_count(file,
-                      is_time,
+            put_count(file, is_time,
                       idle ? 0 : net_port_metric_read(counter, row->port, UINT8_MAX, row->end_ps));
         } else if (idle || !net_port_metric_read_classes(counter, row->port, row->end_ps, values)) {
             results_file_put(file, ZEROS_BY_CLASS);
@@ -240,10 +228,8 @@ void results_table_put_row(const results_table_t *table, results_file_t *file, c
     results_file_put_char(file, '\n');
 }
 
-sim_err_t results_table_open(const results_table_t *table,
-                             const char *folder,
-                             results_file_t **file,
-                             world_error_t *error)
+sim_err_t results_table_open(const results_table_t *table, const char *folder,
+                             results_file_t **file, world_error_t *error)
 {
     char *const path = sim_format("%s/%s", folder, table->file_name);
     const sim_err_t result = results_file_open(path, file, error);
@@ -267,9 +253,7 @@ static void write_flow(const app_flow_result_t *flow, void *ctx)
     results_table_put_row(&results_flow_table, writer->file, &row);
 }
 
-sim_err_t results_write_flows(const world_t *world,
-                              const results_t *results,
-                              const char *folder,
+sim_err_t results_write_flows(const world_t *world, const results_t *results, const char *folder,
                               world_error_t *error)
 {
     flow_writer_t writer = {world, results, NULL};
@@ -286,9 +270,7 @@ sim_err_t results_write_flows(const world_t *world,
     return results_file_close(writer.file, error);
 }
 
-sim_err_t results_write_ports(const world_t *world,
-                              const results_t *results,
-                              const char *folder,
+sim_err_t results_write_ports(const world_t *world, const results_t *results, const char *folder,
                               world_error_t *error)
 {
     results_file_t *file = NULL;
@@ -304,12 +286,9 @@ sim_err_t results_write_ports(const world_t *world,
         const net_node_t *const node = net_node_view(world->net, i, &gone);
         for (uint32_t p = 0; p < node->port_count; p++) {
             net_port_t idle;
-            const results_port_row_t row = {world,
-                                            net_port_look(node, p, &idle),
-                                            results->sim_time_ps,
-                                            results->span,
-                                            &counters,
-                                            net_port_label(labels, i, p)};
+            const results_port_row_t row = {
+                world,     net_port_look(node, p, &idle), results->sim_time_ps, results->span,
+                &counters, net_port_label(labels, i, p)};
             results_table_put_row(&results_port_table, file, &row);
         }
     }

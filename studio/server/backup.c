@@ -125,8 +125,7 @@ static sim_err_t copy_folder(const copy_t *copy, const char *name, unsigned dept
         result = sim_fail(copy->message, SIM_ERR_IO, "%s: the folders are nested too deeply", path);
     }
     for (const struct dirent *entry = folder == NULL ? NULL : readdir(folder);
-         entry != NULL && result == SIM_OK;
-         entry = readdir(folder)) {
+         entry != NULL && result == SIM_OK; entry = readdir(folder)) {
         struct stat status;
         char *const inner = sim_format("%s/%s", name, entry->d_name);
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
@@ -276,11 +275,8 @@ static sim_err_t restore_file(const copy_t *copy, const char *hash, char *name)
     // Accepts only names below the folder that backup itself writes.
     if (name[0] == '/' || strstr(name, "..") != NULL ||
         (strcmp(name, "studio.sqlite") != 0 && strncmp(name, "runs/", 5) != 0)) {
-        return sim_fail(copy->message,
-                        SIM_ERR_INVALID,
-                        "%s: the list names %s, which is no file of a backup",
-                        copy->from,
-                        name);
+        return sim_fail(copy->message, SIM_ERR_INVALID,
+                        "%s: the list names %s, which is no file of a backup", copy->from, name);
     }
     for (char *slash = strchr(name, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
@@ -312,10 +308,8 @@ static sim_err_t restore_all(const copy_t *copy, FILE *list)
     while (result == SIM_OK && fgets(line, sizeof(line), list) != NULL) {
         line[strcspn(line, "\n")] = '\0';
         if (strlen(line) < 67 || line[64] != ' ') {
-            return sim_fail(copy->message,
-                            SIM_ERR_INVALID,
-                            "%s is no backup: its list of files is missing or damaged",
-                            copy->from);
+            return sim_fail(copy->message, SIM_ERR_INVALID,
+                            "%s is no backup: its list of files is missing or damaged", copy->from);
         }
         line[64] = '\0';
         result = restore_file(copy, line, line + 66);
@@ -336,10 +330,8 @@ static sim_err_t restore(const char *data, const char *folder, sim_message_t *me
     if (list == NULL) {
         result = fail(&copy, name);
     } else if (access(data, F_OK) == 0 && rmdir(data) != 0) {
-        result = sim_fail(message,
-                          SIM_ERR_EXISTS,
-                          "%s is not empty; name a new folder with --data DIR",
-                          data);
+        result = sim_fail(message, SIM_ERR_EXISTS,
+                          "%s is not empty; name a new folder with --data DIR", data);
     } else if (!studio_folder_remove(part)) {
         result = fail(&copy, part);
     } else {

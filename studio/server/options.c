@@ -120,9 +120,7 @@ static bool read_number(const option_t *option, const char *text, uint64_t *numb
            *number <= option->most;
 }
 
-static sim_err_t set(studio_options_t *to,
-                     const option_t *option,
-                     const char *text,
+static sim_err_t set(studio_options_t *to, const option_t *option, const char *text,
                      sim_message_t *message)
 {
     char *const place = (char *)to + option->offset;
@@ -134,24 +132,17 @@ static sim_err_t set(studio_options_t *to,
     } else {
         uint64_t number;
         if (!read_number(option, text, &number)) {
-            return sim_fail(message,
-                            SIM_ERR_RANGE,
-                            "%s %s: expected a number from %" PRIu64 " to %" PRIu64,
-                            option->name,
-                            text,
-                            option->least,
-                            option->most);
+            return sim_fail(message, SIM_ERR_RANGE,
+                            "%s %s: expected a number from %" PRIu64 " to %" PRIu64, option->name,
+                            text, option->least, option->most);
         }
         memcpy(place, &number, sizeof(number));
     }
     return SIM_OK;
 }
 
-static sim_err_t take_option(studio_arguments_t *arguments,
-                             const char *const *argv,
-                             int argc,
-                             int *at,
-                             sim_message_t *message)
+static sim_err_t take_option(studio_arguments_t *arguments, const char *const *argv, int argc,
+                             int *at, sim_message_t *message)
 {
     const char *const text = argv[*at];
     const size_t length = strcspn(text, "=");
@@ -163,21 +154,16 @@ static sim_err_t take_option(studio_arguments_t *arguments,
         const char *value = text[length] == '=' ? text + length + 1 : NULL;
         if (option->kind != FLAG && value == NULL) {
             if (*at + 1 == argc) {
-                return sim_fail(message,
-                                SIM_ERR_INVALID,
-                                "%s needs a value: expected %s VALUE or %s=VALUE",
-                                option->name,
-                                option->name,
-                                option->name);
+                return sim_fail(message, SIM_ERR_INVALID,
+                                "%s needs a value: expected %s VALUE or %s=VALUE", option->name,
+                                option->name, option->name);
             }
             value = argv[++*at];
         }
         return set(&arguments->options, option, value, message);
     }
-    return sim_fail(message,
-                    SIM_ERR_UNKNOWN,
-                    "unknown option %s; rocesim studio --help lists all options",
-                    text);
+    return sim_fail(message, SIM_ERR_UNKNOWN,
+                    "unknown option %s; rocesim studio --help lists all options", text);
 }
 
 // -- where things are
@@ -254,13 +240,8 @@ static sim_err_t check_named(const studio_options_t *o, sim_message_t *message)
         const int reason = errno;
         sim_free(path);
         if (!there) {
-            return sim_fail(message,
-                            SIM_ERR_INVALID,
-                            "%s %s: %s, expected %s",
-                            named[i].option,
-                            named[i].path,
-                            strerror(reason),
-                            named[i].expected);
+            return sim_fail(message, SIM_ERR_INVALID, "%s %s: %s, expected %s", named[i].option,
+                            named[i].path, strerror(reason), named[i].expected);
         }
     }
     return SIM_OK;
@@ -270,19 +251,16 @@ static sim_err_t check(const studio_arguments_t *arguments, sim_message_t *messa
 {
     const studio_options_t *const o = &arguments->options;
     if ((o->tls_cert == NULL) != (o->tls_key == NULL)) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
+        return sim_fail(message, SIM_ERR_INVALID,
                         "--tls-cert and --tls-key must be given together");
     }
     if ((o->first_user == NULL) != (o->password == NULL)) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
+        return sim_fail(message, SIM_ERR_INVALID,
                         "--first-user and --password-file must be given together");
     }
     const bool copies = arguments->command == STUDIO_BACKUP || arguments->command == STUDIO_RESTORE;
     if (copies && arguments->folder == NULL) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
+        return sim_fail(message, SIM_ERR_INVALID,
                         "backup and restore need one argument, the FOLDER of the copy");
     }
     return SIM_OK;
@@ -295,15 +273,11 @@ static sim_err_t take_word(studio_arguments_t *arguments, const char *word, sim_
         arguments->folder = word;
         return SIM_OK;
     }
-    return sim_fail(message,
-                    SIM_ERR_INVALID,
-                    "unexpected argument %s; rocesim studio --help shows the usage",
-                    word);
+    return sim_fail(message, SIM_ERR_INVALID,
+                    "unexpected argument %s; rocesim studio --help shows the usage", word);
 }
 
-sim_err_t studio_arguments_parse(int argc,
-                                 const char *const *argv,
-                                 studio_arguments_t *arguments,
+sim_err_t studio_arguments_parse(int argc, const char *const *argv, studio_arguments_t *arguments,
                                  sim_message_t *message)
 {
     memset(arguments, 0, sizeof(*arguments));

@@ -26,8 +26,7 @@ typedef struct studio_arguments {
     size_t memory_count;
 } studio_arguments_t;
 
-SIM_MUST_CHECK sim_err_t studio_arguments_parse(int argc,
-                                                const char *const *argv,
+SIM_MUST_CHECK sim_err_t studio_arguments_parse(int argc, const char *const *argv,
                                                 studio_arguments_t *arguments,
                                                 sim_message_t *message);
 void studio_arguments_fini(studio_arguments_t *arguments);

@@ -38,14 +38,8 @@
 #define LOCK_PAUSE_MS 50L
 
 static const studio_route_t *const tables[] = {
-    studio_account_routes,
-    studio_user_routes,
-    studio_server_routes,
-    studio_document_routes,
-    studio_library_routes,
-    studio_run_routes,
-    studio_run_file_routes,
-    studio_data_routes,
+    studio_account_routes, studio_user_routes, studio_server_routes,   studio_document_routes,
+    studio_library_routes, studio_run_routes,  studio_run_file_routes, studio_data_routes,
 };
 
 studio_route_t *studio_routes_join(void)
@@ -110,8 +104,7 @@ static int lock_folder(const char *data, sim_message_t *message)
         (void)sim_fail(message, SIM_ERR_IO, "%s: %s", path, strerror(errno));
     } else if (!take_lock(fd)) {
         (void)sim_fail(
-            message,
-            SIM_ERR_STATE,
+            message, SIM_ERR_STATE,
             "%s: another studio uses this folder; stop it, or choose another folder with --data",
             data);
         (void)close(fd);
@@ -143,10 +136,8 @@ static sim_err_t make_first_user(studio_t *studio, sim_message_t *message)
     if (refused != NULL) {
         result = sim_fail(message, SIM_ERR_INVALID, "--first-user: %s", refused);
     } else if (studio_user_create(studio, name, STUDIO_ROLE_ADMINISTRATOR, password) == 0) {
-        result = sim_fail(message,
-                          SIM_ERR_IO,
-                          "--first-user: the user %s could not be stored in the database",
-                          name);
+        result = sim_fail(message, SIM_ERR_IO,
+                          "--first-user: the user %s could not be stored in the database", name);
     } else {
         studio_audit(studio, NULL, "", "user.create", "%s, administrator (--first-user)", name);
     }
@@ -165,15 +156,13 @@ static sim_err_t greet(studio_t *studio, const studio_server_t *server, sim_mess
     }
     if (!studio_user_any(studio)) {
         if (!studio_link_create(studio, 0, &secret)) {
-            return sim_fail(message,
-                            SIM_ERR_IO,
+            return sim_fail(message, SIM_ERR_IO,
                             "studio.sqlite in the data folder cannot be written");
         }
         printf("Nobody can log in yet. This link creates the administrator; it works once, within "
                "7 days:\n"
                "    %s/#once=%s\n",
-               studio_server_url(server),
-               secret.text);
+               studio_server_url(server), secret.text);
     }
     printf("rocesim studio: %s\n", studio_server_url(server));
     return fflush(stdout) == 0 ? SIM_OK : SIM_ERR_IO;
@@ -295,8 +284,7 @@ static int serve(const studio_arguments_t *arguments)
     sim_err_t result = SIM_OK;
     if (!studio_confine_possible() && !studio.options.unconfined) {
         result =
-            sim_fail(&message,
-                     SIM_ERR_INVALID,
+            sim_fail(&message, SIM_ERR_INVALID,
                      "this kernel has no Landlock (Linux 5.19 or later), which keeps scenarios "
                      "away from the server's files; use --unconfined only if you trust everybody "
                      "who may order runs");

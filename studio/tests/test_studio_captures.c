@@ -74,8 +74,7 @@ static void ends(const uint8_t *bytes, size_t size, json_int_t packets, const ch
     ck_assert_int_eq(json_integer_value(json_object_get(capture, "packets")), packets);
     ck_assert_msg(needle == NULL ? message == NULL
                                  : message != NULL && strstr(message, needle) != NULL,
-                  "%s",
-                  message != NULL ? message : "(nothing)");
+                  "%s", message != NULL ? message : "(nothing)");
     json_decref(captures);
 }
 
@@ -182,9 +181,7 @@ END_TEST
 // Takes the place of the C library's: libpcap asks here, also for addresses in figures, which are
 // no question to anybody else.
 static unsigned looked_up;
-int getaddrinfo(const char *node,
-                const char *service,
-                const struct addrinfo *hints,
+int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
                 struct addrinfo **result)
 {
     typedef int (*ask_fn)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
@@ -239,9 +236,7 @@ START_TEST(filters_look_no_name_up)
             studio_packet_filter_compile(cases[i].text, NULL, &message);
         ck_assert_msg((filter != NULL) == (cases[i].needle == NULL) &&
                           (filter != NULL || strstr(message.text, cases[i].needle) != NULL),
-                      "%s: %s",
-                      cases[i].text,
-                      message.text);
+                      "%s: %s", cases[i].text, message.text);
         studio_packet_filter_destroy(filter);
     }
     ck_assert_uint_eq(looked_up, 0);
@@ -255,5 +250,4 @@ END_TEST
 
 CHECK_MAIN(CHECK_TEST(lies_end_in_a_message),
            CHECK_TEST(compressed_ones_are_cut_where_they_are_damaged),
-           CHECK_TEST(a_gzip_bomb_ends_at_its_limit),
-           CHECK_TEST(filters_look_no_name_up))
+           CHECK_TEST(a_gzip_bomb_ends_at_its_limit), CHECK_TEST(filters_look_no_name_up))

@@ -32,10 +32,7 @@ static studio_slot_t value_of(const char *text, studio_type_t type, studio_expre
                                     {.number = (double)NAN},
                                     {.text = host},
                                     {.number = 3}};
-    const studio_slot_t *const columns[] = {&values[0],
-                                            &values[1],
-                                            &values[2],
-                                            &values[3],
+    const studio_slot_t *const columns[] = {&values[0], &values[1], &values[2], &values[3],
                                             &values[4]};
     studio_slot_t out;
     studio_expression_evaluate(parsed, columns, 1, &out);
@@ -90,10 +87,7 @@ START_TEST(numbers_are_computed)
     for (size_t i = 0; i < SIM_COUNT_OF(cases); i++) {
         const double value = number_of(cases[i].text);
         ck_assert_msg(fabs(value - cases[i].value) < 1e-9 * fmax(1, fabs(value)),
-                      "%s = %.17g, expected %.17g",
-                      cases[i].text,
-                      value,
-                      cases[i].value);
+                      "%s = %.17g, expected %.17g", cases[i].text, value, cases[i].value);
     }
     ck_assert(isnan(number_of("n + 1")));
     ck_assert(isnan(number_of("1 / 0")));
@@ -164,10 +158,7 @@ START_TEST(errors_say_where)
             studio_expression_parse(cases[i].text, variables, SIM_COUNT_OF(variables), &error));
         ck_assert_msg(error.column == cases[i].column &&
                           strstr(error.message.text, cases[i].needle) != NULL,
-                      "%s: %zu: %s",
-                      cases[i].text,
-                      error.column,
-                      error.message.text);
+                      "%s: %zu: %s", cases[i].text, error.column, error.message.text);
     }
 }
 END_TEST
@@ -175,8 +166,8 @@ END_TEST
 // Neither the stack nor the time gives way.
 START_TEST(bombs_end_in_a_message)
 {
-    static const char *const pieces[] =
-        {"(", "-", "not ", "abs(", "1+", "1 in (", "if(", "2^", "a."};
+    static const char *const pieces[] = {"(",      "-",   "not ", "abs(", "1+",
+                                         "1 in (", "if(", "2^",   "a."};
     for (size_t i = 0; i < SIM_COUNT_OF(pieces); i++) {
         for (size_t size = 500; size <= 100000; size *= 10) {
             char *const text = sim_alloc(size + 16);
@@ -218,11 +209,7 @@ static studio_sources_t import_values(void)
     stream = fopen(path, "w");
     fputs("cc,seed,x,y\n", stream);
     for (int i = 1; i <= 100; i++) {
-        fprintf(stream,
-                "%s,%d,%d,%d\n",
-                i % 2 == 0 ? "a" : "b",
-                (i + 1) / 2,
-                i,
+        fprintf(stream, "%s,%d,%d,%d\n", i % 2 == 0 ? "a" : "b", (i + 1) / 2, i,
                 i % 2 == 0 ? 3 * i + 7 : 2 * i);
     }
     fputs("a,,1000,\n", stream);
@@ -230,8 +217,7 @@ static studio_sources_t import_values(void)
     (void)snprintf(index, sizeof(index), "%s/index", folder);
     studio_progress_t progress = {.part = ""};
     sim_message_t message = {.text = ""};
-    ck_assert_msg(studio_import(folder, NULL, index, &progress, &message) == SIM_OK,
-                  "%s",
+    ck_assert_msg(studio_import(folder, NULL, index, &progress, &message) == SIM_OK, "%s",
                   message.text);
     studio_sources_t sources = {.sources = NULL};
     studio_sources_add(&sources, 5, "five", folder, index);
@@ -250,10 +236,7 @@ static void shows(const studio_sources_t *sources, const char *steps, const char
     ck_assert_msg(code == SIM_OK, "%s: step %d: %s", steps, step, error.message.text);
     studio_out_t out = {.bytes = NULL};
     studio_frame_csv(&analysis->results[analysis->count - 1].frame, &out);
-    ck_assert_msg(strcmp(out.bytes, expected) == 0,
-                  "%s\ngot\n%sexpected\n%s",
-                  steps,
-                  out.bytes,
+    ck_assert_msg(strcmp(out.bytes, expected) == 0, "%s\ngot\n%sexpected\n%s", steps, out.bytes,
                   expected);
     studio_out_fini(&out);
     studio_analysis_fini(analysis);
@@ -279,8 +262,7 @@ START_TEST(steps_do_what_they_say)
           "true}]}",
           "cc,seed,x,y,run,run_name,z\na,2,4,19,5,five,40\na,1,2,13,5,five,20\nb,2,3,6,5,five,30\n"
           "b,1,1,2,5,five,10\n");
-    shows(&sources,
-          "{\"do\":\"percentiles\",\"column\":\"x\",\"points\":[50,99.9]}",
+    shows(&sources, "{\"do\":\"percentiles\",\"column\":\"x\",\"points\":[50,99.9]}",
           "percent,x\n50,51\n99.9,1000\n");
     shows(&sources,
           "{\"do\":\"pivot\",\"rows\":[\"run\"],\"columns\":\"cc\",\"function\":\"max\",\"column\":"
@@ -290,14 +272,12 @@ START_TEST(steps_do_what_they_say)
           "{\"do\":\"filter\",\"where\":\"x <= "
           "100\"},{\"do\":\"histogram\",\"column\":\"x\",\"bins\":2}",
           "from,to,count,share\n1,50.5,50,0.5\n50.5,100,50,0.5\n");
-    shows(&sources,
-          "{\"do\":\"filter\",\"where\":\"x <= 4\"},{\"do\":\"cdf\",\"column\":\"x\"}",
+    shows(&sources, "{\"do\":\"filter\",\"where\":\"x <= 4\"},{\"do\":\"cdf\",\"column\":\"x\"}",
           "x,share\n1,0.25\n2,0.5\n3,0.75\n4,1\n");
     shows(&sources,
           "{\"do\":\"fit\",\"x\":\"x\",\"y\":\"y\",\"by\":[\"cc\"]},{\"do\":\"limit\",\"rows\":2}",
           "cc,slope,offset,r2,count,words\nb,2,0,1,50,y = 2 x + 0\na,3,7,1,50,y = 3 x + 7\n");
-    shows(&sources,
-          "{\"do\":\"outliers\",\"column\":\"x\",\"method\":\"iqr\"}",
+    shows(&sources, "{\"do\":\"outliers\",\"column\":\"x\",\"method\":\"iqr\"}",
           "cc,seed,x,y,run,run_name\na,,1000,,5,five\n");
     // Pairs of the same seed: 3 (2 s) + 7 - 2 (2 s - 1) = 2 s + 9, of s = 1 to 50 in the mean 60.
     shows(&sources,
@@ -316,8 +296,6 @@ START_TEST(steps_do_what_they_say)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(numbers_are_computed),
-           CHECK_TEST(conditions_hold_or_not),
-           CHECK_TEST(errors_say_where),
-           CHECK_TEST(bombs_end_in_a_message),
+CHECK_MAIN(CHECK_TEST(numbers_are_computed), CHECK_TEST(conditions_hold_or_not),
+           CHECK_TEST(errors_say_where), CHECK_TEST(bombs_end_in_a_message),
            CHECK_TEST(steps_do_what_they_say))

@@ -59,18 +59,9 @@ static void make_flows(void)
         fprintf(stream,
                 "%" PRIu64 ",host%u,host%u,%u,%" PRIu64 ",%" PRIu64 ".%03u,%" PRIu64
                 ".%03u,%" PRIu64 ".120,%" PRIu64 ",1.%06u,0,poisson,3,%" PRIu64 ",,success\n",
-                i,
-                (unsigned)(draw >> 20 & 255),
-                (unsigned)(draw >> 30 & 255),
-                49152 + (unsigned)(draw >> 40 & 16383),
-                bytes,
-                i * 100,
-                (unsigned)(draw % 1000),
-                i * 100 + fct,
-                (unsigned)(draw % 1000),
-                fct,
-                bytes / 12,
-                (unsigned)(draw % 1000000),
+                i, (unsigned)(draw >> 20 & 255), (unsigned)(draw >> 30 & 255),
+                49152 + (unsigned)(draw >> 40 & 16383), bytes, i * 100, (unsigned)(draw % 1000),
+                i * 100 + fct, (unsigned)(draw % 1000), fct, bytes / 12, (unsigned)(draw % 1000000),
                 bytes);
     }
     fclose(stream);
@@ -85,10 +76,7 @@ static void make_series(void)
             fprintf(stream,
                     "%" PRIu64 ",port[leaf%" PRIu64 "->host%" PRIu64 "].queue_bytes[3],%" PRIu64
                     "\n",
-                    i * 1000,
-                    path / 16,
-                    path,
-                    sim_mix64(i * PATHS + path) % 1000000);
+                    i * 1000, path / 16, path, sim_mix64(i * PATHS + path) % 1000000);
         }
     }
     fclose(stream);
@@ -134,8 +122,7 @@ static double draw_curves(size_t curves)
     studio_pixel_t pixels[1000];
     for (size_t i = 0; i < curves; i++) {
         ck_assert_uint_eq(
-            studio_points_draw(&points->series[i], 0, INT64_C(99999000000), 1000, pixels),
-            1000);
+            studio_points_draw(&points->series[i], 0, INT64_C(99999000000), 1000, pixels), 1000);
     }
     studio_points_close(points);
     return cpu_seconds() - began_s;
@@ -206,8 +193,7 @@ static void measure(void)
             "\"path\",\"op\":\"contains\",\"value\":\"host7\"}]}"),
         0.3);
     within("sql: count, mean by src over all flows",
-           run_sql("select src, count(*), avg(fct_ns) from flows group by src"),
-           10);
+           run_sql("select src, count(*), avg(fct_ns) from flows group by src"), 10);
     within("analysis: p99 of goodput by src over all flows",
            analyse("[{\"do\":\"choose\",\"table\":\"flows\"},{\"do\":\"derive\",\"name\":\"g\","
                    "\"expression\":\"in(bytes / fct_ns, \\\"Gbps\\\")\"},{\"do\":\"group\",\"by\":["
@@ -233,8 +219,7 @@ START_TEST(a_large_run_opens_and_filters_at_once)
     const sim_err_t code = studio_import(result_folder, NULL, index_folder, &progress, &message);
     const double seconds = cpu_seconds() - began_s;
     ck_assert_msg(code == SIM_OK, "%s", message.text);
-    printf("import: %.1f s, %.2f M rows/s, %.0f MB/s\n",
-           seconds,
+    printf("import: %.1f s, %.2f M rows/s, %.0f MB/s\n", seconds,
            (FLOWS + (double)PATHS * SAMPLES) / seconds / 1e6,
            (double)atomic_load(&progress.bytes_done) / seconds / 1e6);
     studio_sources_add(&sources, 1, "large", result_folder, index_folder);

@@ -47,12 +47,7 @@ static void make_folder(void)
     stream = make("flows.csv");
     fputs("flow_id,src,dst,bytes,start_ns,end_ns,fct_ns\n", stream);
     for (int i = 0; i < FLOWS; i++) {
-        fprintf(stream,
-                "%d,host%d,\"odd, \"\"name\"\"\",%d,%d.%03d,",
-                i,
-                i % 7,
-                i % 1000,
-                i,
+        fprintf(stream, "%d,host%d,\"odd, \"\"name\"\"\",%d,%d.%03d,", i, i % 7, i % 1000, i,
                 i % 1000);
         if (i % 10 == 3) {
             fputs(",\n", stream); // neither end nor time
@@ -120,10 +115,8 @@ static char *ask(const char *body, const char *format)
 static void answers(const char *body, const char *format, const char *expected)
 {
     char *const text = ask(body, format);
-    ck_assert_msg(strncmp(text, expected, strlen(expected)) == 0,
-                  "got      %.300s\nexpected %s",
-                  text,
-                  expected);
+    ck_assert_msg(strncmp(text, expected, strlen(expected)) == 0, "got      %.300s\nexpected %s",
+                  text, expected);
     sim_free(text);
 }
 
@@ -141,17 +134,14 @@ static json_int_t matched(const char *body)
 START_TEST(rows_come_out_as_they_went_in)
 {
     set_up();
-    answers("{\"table\":\"flows\",\"limit\":2,\"offset\":2}",
-            "csv",
+    answers("{\"table\":\"flows\",\"limit\":2,\"offset\":2}", "csv",
             "flow_id,src,dst,bytes,start_ns,end_ns,fct_ns\n"
             "2,host2,\"odd, \"\"name\"\"\",2,2.002,52,2.5\n"
             "3,host3,\"odd, \"\"name\"\"\",3,3.003,,\n");
     answers(
         "{\"table\":\"flows\",\"limit\":1,\"offset\":3,\"columns\":[\"dst\",\"end_ns\",\"run\"]}",
-        "ndjson",
-        "{\"dst\":\"odd, \\\"name\\\"\",\"end_ns\":null,\"run\":12}\n");
-    answers("{\"table\":\"events\",\"columns\":[\"time_ns\",\"event\",\"reason\"]}",
-            "csv",
+        "ndjson", "{\"dst\":\"odd, \\\"name\\\"\",\"end_ns\":null,\"run\":12}\n");
+    answers("{\"table\":\"events\",\"columns\":[\"time_ns\",\"event\",\"reason\"]}", "csv",
             "time_ns,event,reason\n5,drop,buffer\n7.25,paused,leaf0->host1\n9,resumed,\n");
     tear_down();
 }
@@ -192,18 +182,15 @@ START_TEST(orders_put_missing_last)
     set_up();
     answers("{\"table\":\"flows\",\"columns\":[\"flow_id\",\"fct_ns\"],\"limit\":2,\"order\":[{"
             "\"column\":\"fct_ns\",\"descending\":true}]}",
-            "csv",
-            "flow_id,fct_ns\n99,99.5\n199,99.5\n");
+            "csv", "flow_id,fct_ns\n99,99.5\n199,99.5\n");
     answers(
         "{\"table\":\"flows\",\"columns\":[\"flow_id\"],\"limit\":1,\"offset\":39999,\"order\":[{"
         "\"column\":\"fct_ns\"}]}",
-        "csv",
-        "flow_id\n39993\n");
+        "csv", "flow_id\n39993\n");
     answers(
         "{\"table\":\"flows\",\"columns\":[\"flow_id\",\"src\"],\"limit\":2,\"order\":[{\"column\":"
         "\"src\",\"descending\":true},{\"column\":\"flow_id\",\"descending\":true}]}",
-        "csv",
-        "flow_id,src\n39997,host6\n39990,host6\n");
+        "csv", "flow_id,src\n39997,host6\n39990,host6\n");
     tear_down();
 }
 END_TEST
@@ -275,10 +262,8 @@ START_TEST(words_are_found)
         }
         json_t *const json = json_loads(out.bytes, 0, NULL);
         ck_assert_ptr_nonnull(json);
-        ck_assert_msg(json_array_size(json_object_get(json, "hits")) == cases[i].hits,
-                      "%s: %s",
-                      cases[i].words,
-                      out.bytes);
+        ck_assert_msg(json_array_size(json_object_get(json, "hits")) == cases[i].hits, "%s: %s",
+                      cases[i].words, out.bytes);
         json_decref(json);
         studio_out_fini(&out);
     }
@@ -308,18 +293,14 @@ START_TEST(sql_reads)
     studio_out_t out = {.bytes = NULL};
     ck_assert_int_eq(run_sql("select src, count(*) n, sum(bytes) from flows where flow_id >= 39990 "
                              "group by src order by n desc, src limit 2",
-                             STUDIO_CSV,
-                             &out,
-                             why),
+                             STUDIO_CSV, &out, why),
                      SIM_OK);
     ck_assert_str_eq(out.bytes, "src,n,sum(bytes)\nhost0,2,1989\nhost1,2,1991\n");
     studio_out_fini(&out);
     ck_assert_int_eq(
         run_sql("select e.event, f.flow_id from events e join (select * from flows where "
                 "flow_id < 3) f on f.flow_id = e.priority - 1",
-                STUDIO_CSV,
-                &out,
-                why),
+                STUDIO_CSV, &out, why),
         SIM_OK);
     ck_assert_str_eq(out.bytes, "event,flow_id\ndrop,2\npaused,2\nresumed,2\n");
     studio_out_fini(&out);
@@ -431,12 +412,7 @@ START_TEST(a_cut_index_is_imported_again)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(rows_come_out_as_they_went_in),
-           CHECK_TEST(filters_choose_what_they_say),
-           CHECK_TEST(orders_put_missing_last),
-           CHECK_TEST(pixels_hold_least_and_greatest),
-           CHECK_TEST(words_are_found),
-           CHECK_TEST(sql_reads),
-           CHECK_TEST(sql_does_nothing_else),
-           CHECK_TEST(damaged_folders_end_in_a_message),
-           CHECK_TEST(a_cut_index_is_imported_again))
+CHECK_MAIN(CHECK_TEST(rows_come_out_as_they_went_in), CHECK_TEST(filters_choose_what_they_say),
+           CHECK_TEST(orders_put_missing_last), CHECK_TEST(pixels_hold_least_and_greatest),
+           CHECK_TEST(words_are_found), CHECK_TEST(sql_reads), CHECK_TEST(sql_does_nothing_else),
+           CHECK_TEST(damaged_folders_end_in_a_message), CHECK_TEST(a_cut_index_is_imported_again))

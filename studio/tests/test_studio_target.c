@@ -98,24 +98,18 @@ START_TEST(order_is_expanded)
     sim_message_t message;
     json_t *const order = json_loads("{\"set\": [\"a=1\"], \"grid\": {\"b\": [1, 2.5], \"c\": "
                                      "[\"x\", true]}, \"seeds\": [7, 8]}",
-                                     0,
-                                     NULL);
-    json_t *const runs = studio_order_expand(json_object_get(order, "set"),
-                                             json_object_get(order, "grid"),
-                                             json_object_get(order, "seeds"),
-                                             8,
-                                             &message);
+                                     0, NULL);
+    json_t *const runs =
+        studio_order_expand(json_object_get(order, "set"), json_object_get(order, "grid"),
+                            json_object_get(order, "seeds"), 8, &message);
     ck_assert_ptr_nonnull(runs);
     ck_assert_uint_eq(json_array_size(runs), 8);
     char *const text = json_dumps(json_array_get(runs, 5), JSON_COMPACT);
     ck_assert_str_eq(text, "[\"a=1\",\"b=2.5\",\"c=x\",\"seed=8\"]");
     free(text);
     json_decref(runs);
-    ck_assert_ptr_null(studio_order_expand(NULL,
-                                           json_object_get(order, "grid"),
-                                           json_object_get(order, "seeds"),
-                                           7,
-                                           &message));
+    ck_assert_ptr_null(studio_order_expand(NULL, json_object_get(order, "grid"),
+                                           json_object_get(order, "seeds"), 7, &message));
     json_decref(order);
 }
 END_TEST
@@ -138,25 +132,18 @@ START_TEST(order_has_each_run_once)
     for (size_t i = 0; i < SIM_COUNT_OF(cases); i++) {
         sim_message_t message = {.text = ""};
         json_t *const order = json_loads(cases[i].order, 0, NULL);
-        json_t *const runs = studio_order_expand(json_object_get(order, "set"),
-                                                 json_object_get(order, "grid"),
-                                                 json_object_get(order, "seeds"),
-                                                 8,
-                                                 &message);
+        json_t *const runs =
+            studio_order_expand(json_object_get(order, "set"), json_object_get(order, "grid"),
+                                json_object_get(order, "seeds"), 8, &message);
         ck_assert_msg((runs != NULL) == (cases[i].says == NULL), "%zu: %s", i, message.text);
         ck_assert_msg(cases[i].says == NULL || strstr(message.text, cases[i].says) != NULL,
-                      "%zu: %s",
-                      i,
-                      message.text);
+                      "%zu: %s", i, message.text);
         json_decref(runs);
         json_decref(order);
     }
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(target_is_taken_apart),
-           CHECK_TEST(target_with_two_readings_is_refused),
-           CHECK_TEST(range_lies_inside),
-           CHECK_TEST(host_is_ours),
-           CHECK_TEST(order_is_expanded),
+CHECK_MAIN(CHECK_TEST(target_is_taken_apart), CHECK_TEST(target_with_two_readings_is_refused),
+           CHECK_TEST(range_lies_inside), CHECK_TEST(host_is_ours), CHECK_TEST(order_is_expanded),
            CHECK_TEST(order_has_each_run_once))

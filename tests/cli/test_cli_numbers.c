@@ -57,9 +57,7 @@ START_TEST(a_frame_under_way_counts_as_far_as_it_is_out)
     ck_assert_double_eq_tol(results_port_utilisation(&port, 0, 9000 * SIM_PS_PER_NS), 0.5, 1e-12);
     // The share is that of the time since 4.5 us after the start of the run.
     ck_assert_double_eq_tol(
-        results_port_utilisation(&port, 4500 * SIM_PS_PER_NS, 9000 * SIM_PS_PER_NS),
-        1.0,
-        1e-12);
+        results_port_utilisation(&port, 4500 * SIM_PS_PER_NS, 9000 * SIM_PS_PER_NS), 1.0, 1e-12);
     ck_assert_double_eq(results_port_utilisation(&port, SIM_PS_PER_US, SIM_PS_PER_US), 0.0);
     // The run ends within the preamble of the very first frame.
     port.classes[3]->tx_bytes = 1000;
@@ -174,8 +172,7 @@ END_TEST
 
 CHECK_MAIN(CHECK_TEST(a_frame_under_way_counts_as_far_as_it_is_out),
            CHECK_TEST(quantities_take_the_unit_that_fits),
-           CHECK_TEST(slowdown_is_exact_and_rounded_down),
-           CHECK_TEST(progress_is_the_larger_share),
+           CHECK_TEST(slowdown_is_exact_and_rounded_down), CHECK_TEST(progress_is_the_larger_share),
            CHECK_TEST(files_hold_what_was_put),
            CHECK_TEST(files_keep_pieces_of_any_length_in_order),
            CHECK_TEST(write_errors_are_reported_at_close))

@@ -54,28 +54,15 @@ START_TEST(patterns_match_as_the_header_says)
     sim_message_t message;
     ck_assert_int_eq(world_pattern_check(cases[_i].pattern, &message), SIM_OK);
     ck_assert_msg(world_pattern_match(cases[_i].pattern, cases[_i].name) == cases[_i].matches,
-                  "%s against %s",
-                  cases[_i].pattern,
-                  cases[_i].name);
+                  "%s against %s", cases[_i].pattern, cases[_i].name);
 }
 END_TEST
 
 START_TEST(broken_patterns_are_refused)
 {
-    static const char *const broken[] = {"",
-                                         "host[",
-                                         "host]",
-                                         "host[]",
-                                         "host[a]",
-                                         "host[3-1]",
-                                         "host[01]",
-                                         "host[1,]",
-                                         "host[,1]",
-                                         "host[1-]",
-                                         "host[1",
-                                         "host[1-2-3]",
-                                         "host[*2]",
-                                         "[[1]]"};
+    static const char *const broken[] = {
+        "",         "host[",    "host]",    "host[]", "host[a]",     "host[3-1]", "host[01]",
+        "host[1,]", "host[,1]", "host[1-]", "host[1", "host[1-2-3]", "host[*2]",  "[[1]]"};
     for (size_t i = 0; i < SIM_COUNT_OF(broken); i++) {
         sim_message_t message = {.text = ""};
         ck_assert_msg(world_pattern_check(broken[i], &message) == SIM_ERR_INVALID, "%s", broken[i]);
@@ -127,9 +114,7 @@ START_TEST(ports_match_by_both_ends)
         ck_assert_int_eq(world_pair_parse(ports[i].pattern, "->", "a port", &pair, &message),
                          SIM_OK);
         ck_assert_msg(world_port_match(&pair, ports[i].node, ports[i].port) == ports[i].matches,
-                      "%s against %s",
-                      ports[i].pattern,
-                      ports[i].port);
+                      "%s against %s", ports[i].pattern, ports[i].port);
         world_pair_fini(&pair);
     }
 }
@@ -195,8 +180,7 @@ START_TEST(a_link_is_meant_by_its_nics)
         sim_message_t message;
         ck_assert_int_eq(world_pair_parse(links[i].pattern, "--", "a link", &pair, &message),
                          SIM_OK);
-        ck_assert_msg(world_link_match(&pair, &leaf, &host, 1) == links[i].matches,
-                      "%s",
+        ck_assert_msg(world_link_match(&pair, &leaf, &host, 1) == links[i].matches, "%s",
                       links[i].pattern);
         ck_assert_msg(world_left_match(&pair, &host) == links[i].begins, "%s", links[i].pattern);
         world_pair_fini(&pair);
@@ -224,9 +208,6 @@ END_TEST
 
 CHECK_MAIN(CHECK_LOOP(patterns_match_as_the_header_says, 0, (int)SIM_COUNT_OF(cases)),
            CHECK_TEST(broken_patterns_are_refused),
-           CHECK_TEST(matching_never_takes_exponential_time),
-           CHECK_TEST(ports_match_by_both_ends),
-           CHECK_TEST(links_match_either_way),
-           CHECK_TEST(a_number_means_one_of_several_links),
-           CHECK_TEST(a_link_is_meant_by_its_nics),
-           CHECK_TEST(lists_split_between_patterns_only))
+           CHECK_TEST(matching_never_takes_exponential_time), CHECK_TEST(ports_match_by_both_ends),
+           CHECK_TEST(links_match_either_way), CHECK_TEST(a_number_means_one_of_several_links),
+           CHECK_TEST(a_link_is_meant_by_its_nics), CHECK_TEST(lists_split_between_patterns_only))

@@ -191,9 +191,7 @@ START_TEST(wrong_overrides_name_themselves)
         ck_assert_msg(with_set(BASE, wrong[i].set, &error) == NULL, "%s", wrong[i].set);
         ck_assert_msg(strncmp(error.text, wrong[i].set, strlen(wrong[i].set)) == 0 &&
                           strstr(error.text, wrong[i].part) != NULL,
-                      "%s: %s",
-                      wrong[i].set,
-                      error.text);
+                      "%s: %s", wrong[i].set, error.text);
     }
 }
 END_TEST
@@ -222,9 +220,6 @@ START_TEST(limits_hold)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(values_reach_their_attributes),
-           CHECK_TEST(patterns_stand_without_quotes),
-           CHECK_TEST(resolved_scenario_is_a_fixed_point),
-           CHECK_TEST(overrides_set_any_attribute),
-           CHECK_TEST(wrong_overrides_name_themselves),
-           CHECK_TEST(limits_hold))
+CHECK_MAIN(CHECK_TEST(values_reach_their_attributes), CHECK_TEST(patterns_stand_without_quotes),
+           CHECK_TEST(resolved_scenario_is_a_fixed_point), CHECK_TEST(overrides_set_any_attribute),
+           CHECK_TEST(wrong_overrides_name_themselves), CHECK_TEST(limits_hold))

@@ -217,11 +217,8 @@ START_TEST(rates_follow_the_rules)
     ck_assert_uint_gt(rises, 2);
     ck_assert_uint_eq(cc->window_bytes,
                       _i == 1 ? 52000 * (cc->rate_bps / 1000) / (LINE_BPS / 1000) : 52000);
-    printf("option %d: %u marks, %lu increases, lowest rate %.3f Gbps\n",
-           _i,
-           rig->mark_count,
-           (unsigned long)rises,
-           (double)lowest_bps / 1e9);
+    printf("option %d: %u marks, %lu increases, lowest rate %.3f Gbps\n", _i, rig->mark_count,
+           (unsigned long)rises, (double)lowest_bps / 1e9);
 
     compat_cc_dcqcn_hpcc.stop(cc);
     ck_assert_uint_eq(rig->node.timer_count, 0);

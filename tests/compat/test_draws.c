@@ -58,10 +58,8 @@ END_TEST
 
 START_TEST(streams_go_on)
 {
-    static const double numbers[] = {0x1.d7711ecf0be91p-2,
-                                     0x1.d0299bb921ce9p-5,
-                                     0x1.826648c9f31b3p-4,
-                                     0x1.6ec8ea66033e8p-1,
+    static const double numbers[] = {0x1.d7711ecf0be91p-2, 0x1.d0299bb921ce9p-5,
+                                     0x1.826648c9f31b3p-4, 0x1.6ec8ea66033e8p-1,
                                      0x1.2e779a95c12dap-1};
     compat_draws_stream_t *const stream = compat_draws_stream_create(1, 50);
     for (size_t i = 0; i < SIM_COUNT_OF(numbers); i++) {
@@ -86,7 +84,5 @@ START_TEST(rand_is_that_of_glibc)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(streams_begin_where_they_should),
-           CHECK_TEST(streams_can_be_left_out),
-           CHECK_TEST(streams_go_on),
-           CHECK_TEST(rand_is_that_of_glibc))
+CHECK_MAIN(CHECK_TEST(streams_begin_where_they_should), CHECK_TEST(streams_can_be_left_out),
+           CHECK_TEST(streams_go_on), CHECK_TEST(rand_is_that_of_glibc))

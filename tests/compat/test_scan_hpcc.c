@@ -266,10 +266,8 @@ START_TEST(duplicates_are_answered_or_not)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(frames_and_pace_are_as_given),
-           CHECK_TEST(queue_pairs_take_turns),
-           CHECK_TEST(a_packet_may_start_below_the_window),
-           CHECK_TEST(one_timer_wakes_all),
+CHECK_MAIN(CHECK_TEST(frames_and_pace_are_as_given), CHECK_TEST(queue_pairs_take_turns),
+           CHECK_TEST(a_packet_may_start_below_the_window), CHECK_TEST(one_timer_wakes_all),
            CHECK_TEST(a_new_rate_moves_the_end_or_not),
            CHECK_TEST(a_pause_of_one_class_holds_back_acks),
            CHECK_TEST(duplicates_are_answered_or_not))

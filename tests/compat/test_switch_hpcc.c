@@ -147,11 +147,10 @@ START_TEST(pauses_and_resumes_at_the_packets_of_the_rules)
     net_node_t *const sw = fixture_star(&fixture, &config, 1, &link);
     fixture_pause(fixture.hosts[1], 1, 1u << FIXTURE_CLASS, 65535);
     fixture_pause(fixture.hosts[1], release_ps, 1u << FIXTURE_CLASS, 0);
-    fixture_flow(fixture.hosts[0],
-                 &(fixture_flow_t){.to = 1,
-                                   .frame_bytes = FRAME_BYTES,
-                                   .priority = FIXTURE_CLASS,
-                                   .start_ps = START_PS});
+    fixture_flow(fixture.hosts[0], &(fixture_flow_t){.to = 1,
+                                                     .frame_bytes = FRAME_BYTES,
+                                                     .priority = FIXTURE_CLASS,
+                                                     .start_ps = START_PS});
     fixture_build(&fixture);
     moments_t moments = {0};
     net_port_listen(&sw->ports[0], NET_TRACE_XOFF | NET_TRACE_XON, note_moment, &moments);
@@ -178,10 +177,8 @@ START_TEST(pauses_and_resumes_at_the_packets_of_the_rules)
     ck_assert_uint_eq(moments.go_ps, release_ps + PAUSE_PS + DELAY_PS + (left - 1) * FRAME_PS);
     ck_assert_uint_eq(sw->ports[0].rare->drops[NET_DROP_HEADROOM_FULL], 0);
     printf("buffer %lu: paused by packet %lu, released by departure %lu of %lu\n",
-           (unsigned long)buffers[_i],
-           (unsigned long)((stop_ps - START_PS - DELAY_PS) / FRAME_PS),
-           (unsigned long)left,
-           (unsigned long)arrived);
+           (unsigned long)buffers[_i], (unsigned long)((stop_ps - START_PS - DELAY_PS) / FRAME_PS),
+           (unsigned long)left, (unsigned long)arrived);
     fixture_destroy(&fixture);
 }
 END_TEST
@@ -196,12 +193,11 @@ START_TEST(drops_what_fits_neither_headroom_nor_threshold)
     net_node_t *const sw = fixture_star(&fixture, &config, 1, &link);
     fixture_pause(fixture.hosts[1], 1, 1u << FIXTURE_CLASS, 65535);
     fixture.hosts[0]->response_ps = SIM_PS_PER_S; // it does not hear
-    fixture_flow(fixture.hosts[0],
-                 &(fixture_flow_t){.to = 1,
-                                   .count = 60,
-                                   .frame_bytes = FRAME_BYTES,
-                                   .priority = FIXTURE_CLASS,
-                                   .start_ps = START_PS});
+    fixture_flow(fixture.hosts[0], &(fixture_flow_t){.to = 1,
+                                                     .count = 60,
+                                                     .frame_bytes = FRAME_BYTES,
+                                                     .priority = FIXTURE_CLASS,
+                                                     .start_ps = START_PS});
     fixture_build(&fixture);
     fixture_run(&fixture);
     walk_t walk = walk_of(&config);
@@ -346,12 +342,11 @@ static void add_senders(fixture_t *fixture, const admission_t *row)
                                        .start_ps = 40 * SIM_PS_PER_US + h * SIM_PS_PER_NS});
     }
     if (row->others > 0) {
-        fixture_flow(fixture->hosts[row->senders],
-                     &(fixture_flow_t){.to = row->senders + 1,
-                                       .count = row->others,
-                                       .frame_bytes = FRAME_BYTES,
-                                       .priority = 0,
-                                       .start_ps = START_PS});
+        fixture_flow(fixture->hosts[row->senders], &(fixture_flow_t){.to = row->senders + 1,
+                                                                     .count = row->others,
+                                                                     .frame_bytes = FRAME_BYTES,
+                                                                     .priority = 0,
+                                                                     .start_ps = START_PS});
     }
 }
 
@@ -387,12 +382,8 @@ START_TEST(admits_by_ingress_egress_and_buffer)
         }
     }
     for (uint32_t r = 0; r < NET_DROP_REASON_COUNT; r++) {
-        ck_assert_msg(drops[r] == walk.drops[r],
-                      "%s: %lu drops of reason %u, expected %lu",
-                      row->name,
-                      (unsigned long)drops[r],
-                      r,
-                      (unsigned long)walk.drops[r]);
+        ck_assert_msg(drops[r] == walk.drops[r], "%s: %lu drops of reason %u, expected %lu",
+                      row->name, (unsigned long)drops[r], r, (unsigned long)walk.drops[r]);
     }
     const uint64_t at_ingress = drops[NET_DROP_HEADROOM_FULL] + drops[NET_DROP_BUFFER_FULL];
     ck_assert_msg((at_ingress > 0) == (row->ingress || row->buffer), "%s: ingress", row->name);
@@ -413,12 +404,11 @@ START_TEST(every_packet_is_charged)
     fixture_create(&fixture, &options);
     const net_link_config_t link = fixture_link_config(RATE_BPS, DELAY_PS);
     net_node_t *const sw = fixture_star(&fixture, &config, 1, &link);
-    fixture_flow(fixture.hosts[0],
-                 &(fixture_flow_t){.to = 1,
-                                   .count = 20,
-                                   .frame_bytes = FRAME_BYTES,
-                                   .priority = FIXTURE_CLASS,
-                                   .start_ps = START_PS});
+    fixture_flow(fixture.hosts[0], &(fixture_flow_t){.to = 1,
+                                                     .count = 20,
+                                                     .frame_bytes = FRAME_BYTES,
+                                                     .priority = FIXTURE_CLASS,
+                                                     .start_ps = START_PS});
     fixture_build(&fixture);
     moments_t moments = {0};
     net_port_listen(&sw->ports[1], NET_TRACE_ENQUEUE, note_moment, &moments);
@@ -449,12 +439,11 @@ START_TEST(classes_take_turns_packet_by_packet)
     fixture_pause(receiver, 100 * SIM_PS_PER_US, 1u << 3 | 1u << 5, 0);
     const uint32_t bytes[] = {1000, 200};
     for (uint32_t h = 0; h < 2; h++) {
-        fixture_flow(fixture.hosts[h],
-                     &(fixture_flow_t){.to = 2,
-                                       .count = 15,
-                                       .frame_bytes = bytes[h],
-                                       .priority = (uint8_t)(3 + 2 * h),
-                                       .start_ps = START_PS});
+        fixture_flow(fixture.hosts[h], &(fixture_flow_t){.to = 2,
+                                                         .count = 15,
+                                                         .frame_bytes = bytes[h],
+                                                         .priority = (uint8_t)(3 + 2 * h),
+                                                         .start_ps = START_PS});
     }
     fixture_build(&fixture);
     fixture_run(&fixture);
@@ -500,6 +489,5 @@ CHECK_MAIN(CHECK_LOOP(pauses_and_resumes_at_the_packets_of_the_rules, 0, 3),
            CHECK_TEST(drops_what_fits_neither_headroom_nor_threshold),
            CHECK_LOOP(alpha_above_one_stays_within_the_buffer, 0, 3),
            CHECK_LOOP(admits_by_ingress_egress_and_buffer, 0, 12),
-           CHECK_TEST(every_packet_is_charged),
-           CHECK_TEST(classes_take_turns_packet_by_packet),
+           CHECK_TEST(every_packet_is_charged), CHECK_TEST(classes_take_turns_packet_by_packet),
            CHECK_TEST(thresholds_follow_rates))

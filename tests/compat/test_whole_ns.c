@@ -18,24 +18,21 @@ START_TEST(times_are_cut)
         uint64_t gbps;
         uint64_t ns;
     } times[] = {
-        {1048, 100, 83}, // 83.84
-        {60, 100, 4},    // 4.8
-        {43, 100, 3},    // 3.44
-        {1090, 100, 87}, // 87.2
-        {1048, 25, 335}, // 335.36
-        {1048, 400, 20}, // 20.96
-        {1250, 100, 99}, // 100: but 1e-7 as a double is less
-        {2500, 100, 199},
-        {125, 1, 999}, // 1 us likewise
+        {1048, 100, 83},                 // 83.84
+        {60, 100, 4},                    // 4.8
+        {43, 100, 3},                    // 3.44
+        {1090, 100, 87},                 // 87.2
+        {1048, 25, 335},                 // 335.36
+        {1048, 400, 20},                 // 20.96
+        {1250, 100, 99},                 // 100: but 1e-7 as a double is less
+        {2500, 100, 199}, {125, 1, 999}, // 1 us likewise
         {1500, 1, 11999},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(times); i++) {
         const sim_time_t time_ps =
             compat_hpcc_time_ps(times[i].bytes, times[i].gbps * FIXTURE_GBPS);
-        ck_assert_msg(time_ps == times[i].ns * SIM_PS_PER_NS,
-                      "%lu bytes at %lu Gbps: %lu ps",
-                      (unsigned long)times[i].bytes,
-                      (unsigned long)times[i].gbps,
+        ck_assert_msg(time_ps == times[i].ns * SIM_PS_PER_NS, "%lu bytes at %lu Gbps: %lu ps",
+                      (unsigned long)times[i].bytes, (unsigned long)times[i].gbps,
                       (unsigned long)time_ps);
     }
     ck_assert_uint_eq(compat_hpcc_time_ps(250000000, FIXTURE_GBPS), 2 * SIM_PS_PER_S);
@@ -96,8 +93,7 @@ START_TEST(frames_follow_each_other_without_gaps)
     fixture_host_t *const b = fixture.hosts[1];
     b->keep = true;
     fixture_flow(
-        a,
-        &(fixture_flow_t){.to = 1, .count = 5, .frame_bytes = 1048, .start_ps = SIM_PS_PER_NS});
+        a, &(fixture_flow_t){.to = 1, .count = 5, .frame_bytes = 1048, .start_ps = SIM_PS_PER_NS});
     fixture_build(&fixture);
     ck_assert_uint_eq(net_port_frame_time_ps(&a->node.ports[0], 1048), 83 * SIM_PS_PER_NS);
     fixture_run(&fixture);
@@ -119,11 +115,10 @@ START_TEST(pauses_last)
     fixture_pause(b, SIM_PS_PER_US, 1u << FIXTURE_CLASS, 65535);
     fixture_pause(b, 2 * SIM_PS_PER_MS, 1u << FIXTURE_CLASS, 0);
     b->keep = true;
-    fixture_flow(a,
-                 &(fixture_flow_t){.to = 1,
-                                   .count = 1,
-                                   .priority = FIXTURE_CLASS,
-                                   .start_ps = 10 * SIM_PS_PER_US});
+    fixture_flow(a, &(fixture_flow_t){.to = 1,
+                                      .count = 1,
+                                      .priority = FIXTURE_CLASS,
+                                      .start_ps = 10 * SIM_PS_PER_US});
     fixture_build(&fixture);
     fixture_run(&fixture);
     ck_assert_uint_eq(b->arrival_count, 1);
@@ -135,11 +130,8 @@ END_TEST
 
 // Returns the path of a flow by the compat balancer. For count UINT32_MAX it is the hash itself,
 // except for one value.
-static uint32_t path_of_flow(const net_switch_t *sw,
-                             uint32_t source,
-                             uint32_t destination,
-                             uint32_t flow_hash,
-                             uint32_t count)
+static uint32_t path_of_flow(const net_switch_t *sw, uint32_t source, uint32_t destination,
+                             uint32_t flow_hash, uint32_t count)
 {
     return compat__hpcc_balance.path(sw, source, destination, flow_hash, count);
 }
@@ -225,9 +217,6 @@ START_TEST(the_last_made_path_is_first)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(times_are_cut),
-           CHECK_TEST(ports_agree),
-           CHECK_TEST(frames_follow_each_other_without_gaps),
-           CHECK_TEST(pauses_last),
-           CHECK_TEST(the_hash_is_murmur3),
-           CHECK_TEST(the_last_made_path_is_first))
+CHECK_MAIN(CHECK_TEST(times_are_cut), CHECK_TEST(ports_agree),
+           CHECK_TEST(frames_follow_each_other_without_gaps), CHECK_TEST(pauses_last),
+           CHECK_TEST(the_hash_is_murmur3), CHECK_TEST(the_last_made_path_is_first))

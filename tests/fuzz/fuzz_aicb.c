@@ -39,9 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             continue;
         }
         const app__schedule_counts_t *const counts = &schedule->counts;
-        SIM_CHECKF(counts->stuck == 0 && counts->unmatched_sends == 0,
-                   "%.*s",
-                   (int)size,
+        SIM_CHECKF(counts->stuck == 0 && counts->unmatched_sends == 0, "%.*s", (int)size,
                    (const char *)data);
         SIM_CHECK(counts->unmatched_recvs == 0 && schedule->note_count > 0);
         app__schedule_destroy(schedule);

@@ -16,14 +16,10 @@ static const struct {
     const char *file;
     sim_err_t (*draw)(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
 } kinds[] = {
-    {"flows.csv", cli_plot_slowdown},
-    {"series.csv", cli_plot_queue},
-    {"series.csv", cli_plot_queue_cdf},
-    {"series.csv", cli_plot_rate},
-    {"series.csv", cli_plot_series},
-    {"series.csv", cli_plot_load_time},
-    {"events.csv", cli_plot_pause},
-    {"ports.csv", cli_plot_load},
+    {"flows.csv", cli_plot_slowdown},   {"series.csv", cli_plot_queue},
+    {"series.csv", cli_plot_queue_cdf}, {"series.csv", cli_plot_rate},
+    {"series.csv", cli_plot_series},    {"series.csv", cli_plot_load_time},
+    {"events.csv", cli_plot_pause},     {"ports.csv", cli_plot_load},
 };
 
 static void draw(size_t kind, const char *folder)

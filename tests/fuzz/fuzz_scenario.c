@@ -31,8 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     world_error_t error;
     char *const once = resolve(size > 0 ? (const char *)data : "", size, &error);
     if (once == NULL) {
-        SIM_CHECKF(strncmp(error.text, FILE_NAME ":", strlen(FILE_NAME) + 1) == 0,
-                   "%s",
+        SIM_CHECKF(strncmp(error.text, FILE_NAME ":", strlen(FILE_NAME) + 1) == 0, "%s",
                    error.text);
         SIM_CHECKF(strchr(error.text, '\n') == NULL, "%s", error.text);
         return 0;

@@ -18,8 +18,8 @@ static const char scenario_text[] = "until: 20us\n"
 // Returns whether a line is left out.
 static bool is_left_out(const char *line, size_t size)
 {
-    static const char *const words[] =
-        {"mark", "back", "estimate", "finish", "repeat", "training", "channels", "per-node"};
+    static const char *const words[] = {"mark",   "back",     "estimate", "finish",
+                                        "repeat", "training", "channels", "per-node"};
     char *const text = sim_alloc_array(size + 1, 1);
     memcpy(text, line, size);
     bool found = strstr(text, "next_completion") != NULL && strstr(text, "slack_ps") == NULL;
@@ -40,15 +40,12 @@ static bool carry_out(serve_conversation_t *conversation, const char *line, size
     lines->output_count = 0;
     lines->broken = false;
     const bool goes_on = serve_call(conversation, line, size);
-    SIM_CHECKF(conversation->answers == before + 1,
-               "%" PRIu64 " answers",
+    SIM_CHECKF(conversation->answers == before + 1, "%" PRIu64 " answers",
                conversation->answers - before);
     if (!lines->broken) { // a long answer has been written, which fails
         SIM_CHECK(lines->output_count > 0 && lines->output[lines->output_count - 1] == '\n');
         json_t *const answer = json_loadb(lines->output, lines->output_count, 0, NULL);
-        SIM_CHECKF(json_is_boolean(json_object_get(answer, "ok")),
-                   "%.*s",
-                   (int)lines->output_count,
+        SIM_CHECKF(json_is_boolean(json_object_get(answer, "ok")), "%.*s", (int)lines->output_count,
                    lines->output);
         json_decref(answer);
     }
@@ -78,12 +75,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .handover = -1,
     };
     world_error_t error;
-    sim_err_t result = world_scenario_parse(NULL,
-                                            "star.yaml",
-                                            scenario_text,
-                                            strlen(scenario_text),
-                                            &conversation.scenario,
-                                            &error);
+    sim_err_t result = world_scenario_parse(NULL, "star.yaml", scenario_text, strlen(scenario_text),
+                                            &conversation.scenario, &error);
     SIM_CHECKF(result == SIM_OK, "%s", error.text);
     result = world_scenario_for_session(conversation.scenario, &error);
     SIM_CHECKF(result == SIM_OK, "%s", error.text);

@@ -28,11 +28,8 @@ static void assert_rows(parse_fn parse, const row_t *rows, size_t count)
         uint64_t number = 0;
         sim_message_t message = {.text = ""};
         ck_assert_msg(parse(rows[i].text, &number, &message) == SIM_OK, "%s", message.text);
-        ck_assert_msg(number == rows[i].number,
-                      "\"%s\" is %" PRIu64 ", got %" PRIu64,
-                      rows[i].text,
-                      rows[i].number,
-                      number);
+        ck_assert_msg(number == rows[i].number, "\"%s\" is %" PRIu64 ", got %" PRIu64, rows[i].text,
+                      rows[i].number, number);
     }
 }
 
@@ -109,14 +106,12 @@ START_TEST(sizes_are_refused)
         {"-64KB", SIM_ERR_RANGE, "\"-64KB\" is negative" EXPECTED_BYTES},
         {"0.5", SIM_ERR_INVALID, "\"0.5\" is finer than one byte" EXPECTED_BYTES},
         {"1.0001KB", SIM_ERR_INVALID, "\"1.0001KB\" is finer than one byte" EXPECTED_BYTES},
-        {"0.00000000000000000001TB",
-         SIM_ERR_INVALID,
+        {"0.00000000000000000001TB", SIM_ERR_INVALID,
          "\"0.00000000000000000001TB\" is finer than one byte" EXPECTED_BYTES},
         {"18446744073709551614", SIM_ERR_RANGE, "\"18446744073709551614" TOO_LARGE " bytes"},
         {"18446744073709551616", SIM_ERR_RANGE, "\"18446744073709551616" TOO_LARGE " bytes"},
         {"99999999TB", SIM_ERR_RANGE, "\"99999999TB" TOO_LARGE " bytes"},
-        {"340282366920938463463374607431768211456KB",
-         SIM_ERR_RANGE,
+        {"340282366920938463463374607431768211456KB", SIM_ERR_RANGE,
          "\"340282366920938463463374607431768211456KB" TOO_LARGE " bytes"},
         {"a\nb\x7f", SIM_ERR_INVALID, "\"a\\x0ab\\x7f\" is not a size" EXPECTED_BYTES},
     };
@@ -241,13 +236,8 @@ START_TEST(decimals_scale_without_rounding)
         for (int u = 0; u < (int)SIM_COUNT_OF(units); ++u) {
             power *= 1000;
             char text[64];
-            snprintf(text,
-                     sizeof(text),
-                     "%" PRIu64 ".%0*" PRIu64 "%s",
-                     time_ps / power,
-                     3 * (u + 1),
-                     time_ps % power,
-                     units[u]);
+            snprintf(text, sizeof(text), "%" PRIu64 ".%0*" PRIu64 "%s", time_ps / power,
+                     3 * (u + 1), time_ps % power, units[u]);
             uint64_t parsed = 0;
             ck_assert_msg(sim_parse_time(text, &parsed, NULL) == SIM_OK, "%s", text);
             ck_assert_msg(parsed == time_ps, "%s", text);
@@ -306,8 +296,7 @@ START_TEST(ratios_are_exact)
     for (size_t i = 0; i < SIM_COUNT_OF(rows); ++i) {
         sim_ratio_t ratio = {77, 77};
         sim_message_t message = {.text = ""};
-        ck_assert_msg(sim_parse_ratio(rows[i].text, &ratio, &message) == SIM_OK,
-                      "%s",
+        ck_assert_msg(sim_parse_ratio(rows[i].text, &ratio, &message) == SIM_OK, "%s",
                       message.text);
         ck_assert_uint_eq(ratio.num, rows[i].ratio.num);
         ck_assert_uint_eq(ratio.den, rows[i].ratio.den);
@@ -338,17 +327,13 @@ START_TEST(ratios_are_refused)
         {"-1/8", SIM_ERR_RANGE, "\"-1/8\" is negative" EXPECTED_RATIO},
         {"1/0", SIM_ERR_INVALID, "\"1/0\" divides by zero" EXPECTED_RATIO},
         {"0/0", SIM_ERR_INVALID, "\"0/0\" divides by zero" EXPECTED_RATIO},
-        {"1/18446744073709551616",
-         SIM_ERR_RANGE,
+        {"1/18446744073709551616", SIM_ERR_RANGE,
          "\"1/18446744073709551616\" has too many digits" EXPECTED_RATIO},
-        {"18446744073709551616",
-         SIM_ERR_RANGE,
+        {"18446744073709551616", SIM_ERR_RANGE,
          "\"18446744073709551616\" has too many digits" EXPECTED_RATIO},
-        {"0.00000000000000000001",
-         SIM_ERR_RANGE,
+        {"0.00000000000000000001", SIM_ERR_RANGE,
          "\"0.00000000000000000001\" has too many digits" EXPECTED_RATIO},
-        {"18446744073709551615.5",
-         SIM_ERR_RANGE,
+        {"18446744073709551615.5", SIM_ERR_RANGE,
          "\"18446744073709551615.5\" has too many digits" EXPECTED_RATIO},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(rows); ++i) {
@@ -418,10 +403,7 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t table = {"port",
-                                       "node",
-                                       sizeof(config_t),
-                                       attrs,
+static const sim_attr_table_t table = {"port", "node", sizeof(config_t), attrs,
                                        SIM_COUNT_OF(attrs)};
 
 START_TEST(defaults_fill_the_struct)
@@ -577,9 +559,7 @@ END_TEST
 START_TEST(any_number_reads_back)
 {
     sim_attr_t attr = {.path = "x.y", .default_text = "0", .offset = 0};
-    static const sim_attr_type_t types[] = {SIM_ATTR_COUNT,
-                                            SIM_ATTR_BYTES,
-                                            SIM_ATTR_TIME,
+    static const sim_attr_type_t types[] = {SIM_ATTR_COUNT, SIM_ATTR_BYTES, SIM_ATTR_TIME,
                                             SIM_ATTR_RATE};
     sim_random_t random;
     sim_random_init(&random, 2, 0, "round trips");
@@ -645,22 +625,16 @@ static const struct {
     {KMIN, SIM_ERR_RANGE, "4000000001", "4000000001 is out of range: expected 0 .. 4GB"},
     {KMIN, SIM_ERR_INVALID, "10 apples", "\"10 apples\" is not a size" EXPECTED_BYTES},
     {KMIN, SIM_ERR_INVALID, "never", "\"never\" is not a size" EXPECTED_BYTES},
-    {DELAY,
-     SIM_ERR_RANGE,
-     "100.000000001ms",
+    {DELAY, SIM_ERR_RANGE, "100.000000001ms",
      "100.000000001ms is out of range: expected at most 100ms"},
     {DELAY, SIM_ERR_RANGE, "never", "never is out of range: expected at most 100ms"},
     {DELAY, SIM_ERR_INVALID, "10", "\"10\" has no unit" EXPECTED_TIME},
     {RATE, SIM_ERR_INVALID, "fast", "\"fast\" is not a rate" EXPECTED_RATE},
     {PMAX, SIM_ERR_RANGE, "0.00099999", "0.00099999 is out of range: expected 1/1000 .. 1"},
     {PMAX, SIM_ERR_RANGE, "100.1%", "100.1% is out of range: expected 1/1000 .. 1"},
-    {SCHEDULER,
-     SIM_ERR_UNKNOWN,
-     "dwr",
+    {SCHEDULER, SIM_ERR_UNKNOWN, "dwr",
      "\"dwr\" is not one of strict, dwrr, fifo; did you mean \"dwrr\"?"},
-    {SCHEDULER,
-     SIM_ERR_UNKNOWN,
-     "Strict",
+    {SCHEDULER, SIM_ERR_UNKNOWN, "Strict",
      "\"Strict\" is not one of strict, dwrr, fifo; did you mean \"strict\"?"},
     {SCHEDULER, SIM_ERR_UNKNOWN, "random", "\"random\" is not one of strict, dwrr, fifo"},
     {SCHEDULER, SIM_ERR_UNKNOWN, "strict|dwrr", "\"strict|dwrr\" is not one of strict, dwrr, fifo"},
@@ -678,28 +652,18 @@ static const struct {
     {LOSSLESS, SIM_ERR_RANGE, "[-3]", "\"-3\" is not a priority" EXPECTED_PRIORITIES},
     {LOSSLESS, SIM_ERR_RANGE, "[8]", "there is no priority 8" EXPECTED_PRIORITIES},
     {LOSSLESS, SIM_ERR_EXISTS, "[3, 3]", "priority 3 is listed twice" EXPECTED_PRIORITIES},
-    {LOSSLESS,
-     SIM_ERR_RANGE,
-     "[0, 1, 2, 3, 4, 5, 6, 7, 7]",
+    {LOSSLESS, SIM_ERR_RANGE, "[0, 1, 2, 3, 4, 5, 6, 7, 7]",
      "\"[0, 1, 2, 3, 4, 5, 6, 7, 7]\" has too many items" EXPECTED_PRIORITIES},
     {WEIGHTS, SIM_ERR_INVALID, "[5]", "\"[5]\" is a list of 1" EXPECTED_WEIGHTS},
     {WEIGHTS, SIM_ERR_INVALID, "[]", "\"[]\" is a list of 0" EXPECTED_WEIGHTS},
-    {WEIGHTS,
-     SIM_ERR_INVALID,
-     "[1, 2, 3, 4, 5, 6, 7]",
+    {WEIGHTS, SIM_ERR_INVALID, "[1, 2, 3, 4, 5, 6, 7]",
      "\"[1, 2, 3, 4, 5, 6, 7]\" is a list of 7" EXPECTED_WEIGHTS},
-    {WEIGHTS,
-     SIM_ERR_RANGE,
-     "[1, 1, 1, 1, 1, 1, 1, 0]",
+    {WEIGHTS, SIM_ERR_RANGE, "[1, 1, 1, 1, 1, 1, 1, 0]",
      "[1, 1, 1, 1, 1, 1, 1, 0] is out of range: expected 1 .. 1000"},
-    {WEIGHTS,
-     SIM_ERR_RANGE,
-     "4294967296",
+    {WEIGHTS, SIM_ERR_RANGE, "4294967296",
      "weight 4294967296 is too large: expected at most 4294967295"},
     {HEADROOM, SIM_ERR_RANGE, "2GB", "2GB is out of range: expected at most 1GB, or auto"},
-    {HEADROOM,
-     SIM_ERR_INVALID,
-     "automatic",
+    {HEADROOM, SIM_ERR_INVALID, "automatic",
      "\"automatic\" is not a size" EXPECTED_BYTES ", or auto"},
 };
 
@@ -760,23 +724,14 @@ START_TEST(field_outside_its_struct_is_a_bug)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(sizes_are_exact),
-           CHECK_TEST(sizes_are_refused),
-           CHECK_TEST(times_are_exact),
-           CHECK_TEST(times_are_refused),
-           CHECK_TEST(rates_are_exact),
-           CHECK_TEST(rates_are_refused),
-           CHECK_TEST(counts_are_whole),
-           CHECK_TEST(decimals_scale_without_rounding),
-           CHECK_TEST(long_text_is_cut_in_messages),
-           CHECK_TEST(ratios_are_exact),
-           CHECK_TEST(ratios_are_refused),
-           CHECK_TEST(defaults_fill_the_struct),
-           CHECK_TEST(paths_are_found_whole),
-           CHECK_TEST(copies_are_deep),
-           CHECK_TEST(values_read_back),
-           CHECK_TEST(any_number_reads_back),
-           CHECK_TEST(any_ratio_reads_back),
+CHECK_MAIN(CHECK_TEST(sizes_are_exact), CHECK_TEST(sizes_are_refused), CHECK_TEST(times_are_exact),
+           CHECK_TEST(times_are_refused), CHECK_TEST(rates_are_exact),
+           CHECK_TEST(rates_are_refused), CHECK_TEST(counts_are_whole),
+           CHECK_TEST(decimals_scale_without_rounding), CHECK_TEST(long_text_is_cut_in_messages),
+           CHECK_TEST(ratios_are_exact), CHECK_TEST(ratios_are_refused),
+           CHECK_TEST(defaults_fill_the_struct), CHECK_TEST(paths_are_found_whole),
+           CHECK_TEST(copies_are_deep), CHECK_TEST(values_read_back),
+           CHECK_TEST(any_number_reads_back), CHECK_TEST(any_ratio_reads_back),
            CHECK_TEST(refusals_say_why_and_change_nothing),
            CHECK_SIGNAL(default_out_of_range_is_a_bug, SIGABRT),
            CHECK_SIGNAL(range_without_a_unit_is_a_bug, SIGABRT),

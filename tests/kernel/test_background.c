@@ -45,9 +45,7 @@ static void note(side_t *side)
 static void post(side_t *side, uint64_t left)
 {
     if (left > 0) {
-        sim_send(&side->node,
-                 side->channel,
-                 side->node.now_ps + side->pair->delay_ps,
+        sim_send(&side->node, side->channel, side->node.now_ps + side->pair->delay_ps,
                  (void *)(uintptr_t)left);
     }
 }
@@ -90,10 +88,7 @@ static void destroy(sim_node_t *node)
 
 static const sim_node_ops_t ops = {.kind = "side", .run = run, .destroy = destroy};
 
-static void hear(sim_time_t time_ps,
-                 uint32_t node_index,
-                 const void *record,
-                 size_t record_bytes,
+static void hear(sim_time_t time_ps, uint32_t node_index, const void *record, size_t record_bytes,
                  void *ctx)
 {
     (void)node_index;
@@ -111,11 +106,8 @@ typedef struct shape {
 // Shapes of the pair: in two units, in two units on two threads, in one unit, over the far path,
 // and over the far path on two threads.
 static const shape_t shapes[] = {
-    {SIM_PS_PER_US, 1},
-    {SIM_PS_PER_US, 2},
-    {SIM_PS_PER_NS, 1},
-    {10 * SIM_PS_PER_MS, 1},
-    {10 * SIM_PS_PER_MS, 2},
+    {SIM_PS_PER_US, 1},      {SIM_PS_PER_US, 2},      {SIM_PS_PER_NS, 1},
+    {10 * SIM_PS_PER_MS, 1}, {10 * SIM_PS_PER_MS, 2},
 };
 
 static void make(pair_t *pair, shape_t shape, uint64_t messages, sim_time_t until_ps)
@@ -135,11 +127,8 @@ static void make(pair_t *pair, shape_t shape, uint64_t messages, sim_time_t unti
         pair->sides[i] = side;
     }
     for (int i = 0; i < 2; i++) {
-        pair->sides[i]->channel = sim_channel_create(pair->sim,
-                                                     &pair->sides[i]->node,
-                                                     &pair->sides[1 - i]->node,
-                                                     0,
-                                                     shape.delay_ps);
+        pair->sides[i]->channel = sim_channel_create(pair->sim, &pair->sides[i]->node,
+                                                     &pair->sides[1 - i]->node, 0, shape.delay_ps);
     }
     if (messages > 0) {
         sim_timer_arm(&pair->sides[0]->node, &pair->sides[0]->start, 0);

@@ -77,13 +77,8 @@ static void hold(party_t *party)
 START_TEST(all_meet_each_time)
 {
     static const unsigned shapes[][3] = {
-        {1, 1000, 0},
-        {2, 20000, 0},
-        {2, 500, 5},
-        {4, 2000, 0},
-        {4, 300, 7},
-        {16, 200, 0},
-        {16, 60, 3},
+        {1, 1000, 0}, {2, 20000, 0}, {2, 500, 5}, {4, 2000, 0},
+        {4, 300, 7},  {16, 200, 0},  {16, 60, 3},
     };
     party_t party = {
         .thread_count = shapes[_i][0],
@@ -146,6 +141,5 @@ START_TEST(two_on_one_processor_part)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(all_meet_each_time, 0, 7),
-           CHECK_TEST(a_long_wait_is_slept),
+CHECK_MAIN(CHECK_LOOP(all_meet_each_time, 0, 7), CHECK_TEST(a_long_wait_is_slept),
            CHECK_TEST(two_on_one_processor_part))

@@ -259,12 +259,9 @@ START_TEST(mixer_is_splitmix64)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(errors_have_texts_of_their_own),
-           CHECK_TEST(fail_writes_and_returns),
+CHECK_MAIN(CHECK_TEST(errors_have_texts_of_their_own), CHECK_TEST(fail_writes_and_returns),
            CHECK_TEST(failed_check_shows_and_aborts),
            CHECK_TEST(sizes_that_overflow_end_the_program),
-           CHECK_TEST(exhausted_memory_ends_the_program),
-           CHECK_TEST(memory_is_zeroed_and_aligned),
-           CHECK_TEST(growing_doubles_and_keeps),
-           CHECK_TEST(text_is_copied_and_formatted),
+           CHECK_TEST(exhausted_memory_ends_the_program), CHECK_TEST(memory_is_zeroed_and_aligned),
+           CHECK_TEST(growing_doubles_and_keeps), CHECK_TEST(text_is_copied_and_formatted),
            CHECK_TEST(mixer_is_splitmix64))

@@ -84,9 +84,7 @@ static uint64_t targets_up_to(const sim_cdf_point_t *points, size_t count, uint6
 
 // Checks a quantile by its definition: the smallest whole number, at least 1, whose probability
 // reaches the target.
-static void assert_quantile(const sim_cdf_t *cdf,
-                            const sim_cdf_point_t *points,
-                            size_t count,
+static void assert_quantile(const sim_cdf_t *cdf, const sim_cdf_point_t *points, size_t count,
                             uint64_t target)
 {
     const uint64_t value = quantile(cdf, target);
@@ -339,22 +337,10 @@ START_TEST(reduced_table_is_near_the_published)
         uint64_t value;
         double percent;
     } rows[] = {
-        {32, 9.73239},
-        {40, 12.0503},
-        {70, 18.7988},
-        {128, 35.1573},
-        {205, 46.1319},
-        {375, 68.055},
-        {433, 73.2736},
-        {1024, 86.32},
-        {1536, 89.3641},
-        {4884, 94.4424},
-        {7936, 96.3362},
-        {15622, 98.37},
-        {40018, 99.1436},
-        {81920, 99.4805},
-        {147300, 99.7421},
-        {1185908, 99.9788},
+        {32, 9.73239},    {40, 12.0503},    {70, 18.7988},     {128, 35.1573},
+        {205, 46.1319},   {375, 68.055},    {433, 73.2736},    {1024, 86.32},
+        {1536, 89.3641},  {4884, 94.4424},  {7936, 96.3362},   {15622, 98.37},
+        {40018, 99.1436}, {81920, 99.4805}, {147300, 99.7421}, {1185908, 99.9788},
     };
     const sim_cdf_t *const cdf = sim_cdf_builtin("googlerpc");
     for (size_t i = 0; i < SIM_COUNT_OF(rows); ++i) {
@@ -545,70 +531,51 @@ START_TEST(wrong_text_is_refused_with_its_place)
         const char *text;
         const char *message;
     } rows[] = {
-        {SIM_ERR_INVALID,
-         "",
+        {SIM_ERR_INVALID, "",
          "line 1 column 1: there is no point: expected lines such as \"10000 15\""},
-        {SIM_ERR_INVALID,
-         "# nothing\n\n",
+        {SIM_ERR_INVALID, "# nothing\n\n",
          "line 2 column 1: there is no point: expected lines such as \"10000 15\""},
-        {SIM_ERR_INVALID,
-         "0 0\nsize 15\n",
+        {SIM_ERR_INVALID, "0 0\nsize 15\n",
          "line 2 column 1: \"size\" is not a value: expected a whole number such as 10000"},
-        {SIM_ERR_INVALID,
-         "0 0\n  -5 15\n",
+        {SIM_ERR_INVALID, "0 0\n  -5 15\n",
          "line 2 column 3: \"-5\" is not a value: expected a whole number such as 10000"},
-        {SIM_ERR_INVALID,
-         "0 0\n10KB 15\n",
+        {SIM_ERR_INVALID, "0 0\n10KB 15\n",
          "line 2 column 1: \"10KB\" is not a value: expected a whole number such as 10000"},
-        {SIM_ERR_INVALID,
-         "0 0\n10.5 15\n",
+        {SIM_ERR_INVALID, "0 0\n10.5 15\n",
          "line 2 column 1: \"10.5\" is not whole: expected a whole number such as 10000"},
-        {SIM_ERR_RANGE,
-         "0 0\n281474976710656 100\n",
+        {SIM_ERR_RANGE, "0 0\n281474976710656 100\n",
          "line 2 column 1: \"281474976710656\" is too large: expected at most 2^48 - 1"},
-        {SIM_ERR_RANGE,
-         "99999999999999999999999999 100\n",
+        {SIM_ERR_RANGE, "99999999999999999999999999 100\n",
          "line 1 column 1: \"99999999999999999999999999\" is too large: expected at most 2^48 - 1"},
-        {SIM_ERR_INVALID,
-         "0 0\n4096 15\n4095 100\n",
+        {SIM_ERR_INVALID, "0 0\n4096 15\n4095 100\n",
          "line 3 column 1: \"4095\" is below the value before it: expected values that do not fall "
          "(a step is the same value twice)"},
-        {SIM_ERR_INVALID,
-         "0 0\n10000   fifteen\n",
+        {SIM_ERR_INVALID, "0 0\n10000   fifteen\n",
          "line 2 column 9: \"fifteen\" is not a cumulative probability: expected a percentage such "
          "as 12.5 or a fraction such as 0.125"},
-        {SIM_ERR_INVALID,
-         "0 0\n10000 15%\n",
+        {SIM_ERR_INVALID, "0 0\n10000 15%\n",
          "line 2 column 7: \"15%\" is not a cumulative probability: expected a percentage such as "
          "12.5 or a fraction such as 0.125"},
-        {SIM_ERR_INVALID,
-         "0 0\n10000 1e2\n",
+        {SIM_ERR_INVALID, "0 0\n10000 1e2\n",
          "line 2 column 7: \"1e2\" is not a cumulative probability: expected a percentage such as "
          "12.5 or a fraction such as 0.125"},
-        {SIM_ERR_RANGE,
-         "0 0\n10000 100.0001\n",
+        {SIM_ERR_RANGE, "0 0\n10000 100.0001\n",
          "line 2 column 7: \"100.0001\" is more than 100 %"},
         {SIM_ERR_RANGE, "0 101\n", "line 1 column 3: \"101\" is more than 100 %"},
-        {SIM_ERR_INVALID,
-         "0 0\n1 15\n2 14.99\n3 100\n",
+        {SIM_ERR_INVALID, "0 0\n1 15\n2 14.99\n3 100\n",
          "line 3 column 3: \"14.99\" is below the probability before it: expected cumulative "
          "probabilities"},
-        {SIM_ERR_INVALID,
-         "0 0\n\n  77 # 100\n",
+        {SIM_ERR_INVALID, "0 0\n\n  77 # 100\n",
          "line 3 column 3: \"77\" stands alone: expected a value and its cumulative probability"},
-        {SIM_ERR_INVALID,
-         "0 0\n10000 15 20\n",
+        {SIM_ERR_INVALID, "0 0\n10000 15 20\n",
          "line 2 column 10: \"20\" is a third word: expected two numbers on a line"},
-        {SIM_ERR_INVALID,
-         "0 0\n10000 15\n\n# end\n",
+        {SIM_ERR_INVALID, "0 0\n10000 15\n\n# end\n",
          "line 2 column 7: the last cumulative probability is 15: expected 100 (percent) or 1 "
          "(fractions)"},
-        {SIM_ERR_INVALID,
-         "0 0\n1 0.99999",
+        {SIM_ERR_INVALID, "0 0\n1 0.99999",
          "line 2 column 3: the last cumulative probability is 0.99999: expected 100 (percent) or 1 "
          "(fractions)"},
-        {SIM_ERR_INVALID,
-         "\x01\x02\n",
+        {SIM_ERR_INVALID, "\x01\x02\n",
          "line 1 column 1: \"\\x01\\x02\" is not a value: expected a whole number such as 10000"},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(rows); ++i) {
@@ -642,22 +609,14 @@ START_TEST(no_byte_is_read_past_the_end)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(draws_are_quantiles),
-           CHECK_TEST(draws_are_at_least_one),
-           CHECK_TEST(one_point_is_a_constant),
-           CHECK_TEST(means_are_those_of_the_draws),
-           CHECK_TEST(largest_mean_fits),
-           CHECK_TEST(mean_of_one_value_per_target),
-           CHECK_TEST(vertical_steps_are_exact),
-           CHECK_TEST(draws_have_the_mean),
-           CHECK_TEST(published_means),
-           CHECK_TEST(published_points),
-           CHECK_TEST(reduced_table_is_near_the_published),
-           CHECK_TEST(solar_has_four_sizes),
-           CHECK_TEST(builtins_have_names),
-           CHECK_SIGNAL(destroying_a_builtin_is_a_bug, SIGABRT),
-           CHECK_TEST(wrong_points_are_refused),
-           CHECK_TEST(text_gives_the_same_distribution),
+CHECK_MAIN(CHECK_TEST(draws_are_quantiles), CHECK_TEST(draws_are_at_least_one),
+           CHECK_TEST(one_point_is_a_constant), CHECK_TEST(means_are_those_of_the_draws),
+           CHECK_TEST(largest_mean_fits), CHECK_TEST(mean_of_one_value_per_target),
+           CHECK_TEST(vertical_steps_are_exact), CHECK_TEST(draws_have_the_mean),
+           CHECK_TEST(published_means), CHECK_TEST(published_points),
+           CHECK_TEST(reduced_table_is_near_the_published), CHECK_TEST(solar_has_four_sizes),
+           CHECK_TEST(builtins_have_names), CHECK_SIGNAL(destroying_a_builtin_is_a_bug, SIGABRT),
+           CHECK_TEST(wrong_points_are_refused), CHECK_TEST(text_gives_the_same_distribution),
            CHECK_TEST(probabilities_are_read_exactly),
            CHECK_TEST(wrong_text_is_refused_with_its_place),
            CHECK_TEST(no_byte_is_read_past_the_end))

@@ -33,9 +33,7 @@ static void add(sim_event_list_t *list, reference_t *reference, sim_time_t time_
     const uint32_t serial = reference->serial++;
     SIM_CHECK(reference->count < SIM_COUNT_OF(reference->items));
     reference->items[reference->count++] = (pending_t){time_ps, number, serial};
-    sim__list_add(list,
-                  time_ps,
-                  number,
+    sim__list_add(list, time_ps, number,
                   (sim_list_what_t){.message = list, .node = serial, .port = 7, .kind = 1});
 }
 

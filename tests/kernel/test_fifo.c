@@ -35,10 +35,7 @@ typedef struct actor {
     uint32_t chain;     // turns left
 } actor_t;
 
-static void hear(sim_time_t time_ps,
-                 uint32_t node_index,
-                 const void *record,
-                 size_t record_bytes,
+static void hear(sim_time_t time_ps, uint32_t node_index, const void *record, size_t record_bytes,
                  void *ctx)
 {
     (void)time_ps;
@@ -46,10 +43,7 @@ static void hear(sim_time_t time_ps,
     (void)record_bytes;
     logbook_t *const log = ctx;
     const size_t length = strlen(log->text);
-    (void)snprintf(log->text + length,
-                   sizeof(log->text) - length,
-                   "%s%s",
-                   length > 0 ? " " : "",
+    (void)snprintf(log->text + length, sizeof(log->text) - length, "%s%s", length > 0 ? " " : "",
                    (const char *)record);
 }
 
@@ -267,10 +261,7 @@ START_TEST(turns_at_one_instant)
         actors[n]->chain = n % 3 == 0 ? 3 : 2;
         actors[n]->timers[0].fn = chain_fired;
         if (n > 0) {
-            (void)sim_channel_create(sim,
-                                     &actors[n - 1]->node,
-                                     &actors[n]->node,
-                                     0,
+            (void)sim_channel_create(sim, &actors[n - 1]->node, &actors[n]->node, 0,
                                      1000 * UNIT_PS_OF(_i));
         }
     }
@@ -281,11 +272,8 @@ START_TEST(turns_at_one_instant)
         for (uint32_t n = 0; n < CROWD; n++) {
             if (turn < (n * 7 % CROWD % 3 == 0 ? 3 : 2)) {
                 const size_t length = strlen(expected);
-                (void)snprintf(expected + length,
-                               sizeof(expected) - length,
-                               "%s%u",
-                               length > 0 ? " " : "",
-                               n * 7 % CROWD);
+                (void)snprintf(expected + length, sizeof(expected) - length, "%s%u",
+                               length > 0 ? " " : "", n * 7 % CROWD);
             }
         }
     }

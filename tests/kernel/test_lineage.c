@@ -137,12 +137,8 @@ static void check(uint32_t first, unsigned threads, bool replace_always)
     ck_assert_uint_eq(all.turn_count, count);
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t expected = (first + i) % 2 + (i / 2 == count / 2 - 2 ? EARLY : 0);
-        ck_assert_msg(all.turns[i] == expected,
-                      "clock %u was first: turn %u is %u, not %u",
-                      first,
-                      i,
-                      all.turns[i],
-                      expected);
+        ck_assert_msg(all.turns[i] == expected, "clock %u was first: turn %u is %u, not %u", first,
+                      i, all.turns[i], expected);
     }
     sim_destroy(sim);
 }

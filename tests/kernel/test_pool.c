@@ -71,14 +71,8 @@ START_TEST(objects_do_not_overlap)
         size_t cold_bytes;
         size_t narrow_bytes; // before the pool is widened
     } cases[] = {
-        {64, 0, 0},
-        {64, 24, 24},
-        {40, 100, 100},
-        {65, 0, 0},
-        {128, 0, 0},
-        {1000, 0, 0},
-        {8192, 0, 0},
-        {64, 192, 40},
+        {64, 0, 0},  {64, 24, 24}, {40, 100, 100}, {65, 0, 0},
+        {128, 0, 0}, {1000, 0, 0}, {8192, 0, 0},   {64, 192, 40},
     };
     const size_t hot_bytes = cases[_i].hot_bytes;
     const size_t cold_bytes = cases[_i].cold_bytes;
@@ -227,11 +221,8 @@ START_TEST(objects_travel_between_threads)
         sim_node_register(sim, &travellers[i]->node, &traveller_ops, i < PAIRS ? "from" : "to");
     }
     for (int i = 0; i < PAIRS; i++) {
-        travellers[i]->channel = sim_channel_create(sim,
-                                                    &travellers[i]->node,
-                                                    &travellers[PAIRS + i]->node,
-                                                    0,
-                                                    SIM_PS_PER_US);
+        travellers[i]->channel = sim_channel_create(sim, &travellers[i]->node,
+                                                    &travellers[PAIRS + i]->node, 0, SIM_PS_PER_US);
         sim_timer_init(&travellers[i]->timer, traveller_due);
         sim_timer_arm(&travellers[i]->node, &travellers[i]->timer, 1 + (sim_time_t)i);
     }
@@ -290,8 +281,7 @@ START_TEST(cold_parts_need_one_line)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(objects_do_not_overlap, 0, 8),
-           CHECK_TEST(last_in_is_first_out),
+CHECK_MAIN(CHECK_LOOP(objects_do_not_overlap, 0, 8), CHECK_TEST(last_in_is_first_out),
            CHECK_LOOP(objects_travel_between_threads, 1, 5),
            CHECK_TEST(free_objects_are_poisoned_hot_and_cold),
            CHECK_SIGNAL(pools_in_use_are_not_widened, SIGABRT),

@@ -86,26 +86,22 @@ START_TEST(streams_are_the_documented_hash)
         {0,
          0,
          "",
-         {UINT64_C(0x4966e5cd5a8131fe),
-          UINT64_C(0xcd5dba4aaa4be538),
+         {UINT64_C(0x4966e5cd5a8131fe), UINT64_C(0xcd5dba4aaa4be538),
           UINT64_C(0x3f3a92c36cab5c92)}},
         {1,
          2,
          "arrivals",
-         {UINT64_C(0x7acfe0e90097d017),
-          UINT64_C(0xd897ed3d2abebe93),
+         {UINT64_C(0x7acfe0e90097d017), UINT64_C(0xd897ed3d2abebe93),
           UINT64_C(0x0b1df340246bbfc3)}},
         {UINT64_MAX,
          UINT64_MAX,
          "ecn",
-         {UINT64_C(0xf3f14c1a063aac74),
-          UINT64_C(0xa848c9f74f1e1660),
+         {UINT64_C(0xf3f14c1a063aac74), UINT64_C(0xa848c9f74f1e1660),
           UINT64_C(0xe5b4016aaf9e4b00)}},
         {1,
          1000000,
          "flow sizes",
-         {UINT64_C(0x38b2f1add521e773),
-          UINT64_C(0x67a771d87ee85276),
+         {UINT64_C(0x38b2f1add521e773), UINT64_C(0x67a771d87ee85276),
           UINT64_C(0xd0ba34edf995e5a3)}},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(rows); ++i) {
@@ -301,16 +297,13 @@ static void assert_exponential(uint64_t number, uint64_t mean)
     // Half a unit of rounding is allowed; the contract is 2^-40, and the arithmetic is far more
     // exact.
     if (off > 0.5L + exact * 0x1p-55L) {
-        ck_abort_msg("-%llu ln((%llu + 1) / 2^64) is %.6Lf, got %llu",
-                     (unsigned long long)mean,
-                     (unsigned long long)number,
-                     exact,
-                     (unsigned long long)got);
+        ck_abort_msg("-%llu ln((%llu + 1) / 2^64) is %.6Lf, got %llu", (unsigned long long)mean,
+                     (unsigned long long)number, exact, (unsigned long long)got);
     }
 }
 
-static const uint64_t means[] =
-    {1, 2, 1000, 999983, 123456789012345, UINT64_C(1) << 55, UINT64_C(1) << 56};
+static const uint64_t means[] = {
+    1, 2, 1000, 999983, 123456789012345, UINT64_C(1) << 55, UINT64_C(1) << 56};
 
 START_TEST(logarithm_is_right_around_every_power_of_two)
 {
@@ -416,9 +409,7 @@ static size_t code_of(const uint32_t *order, uint32_t count)
 
 // Draws of one kind of permutation: how often each came, for those that came. Returns how many did.
 static size_t count_orders(void (*draw)(sim_random_t *random, uint32_t *order, uint32_t count),
-                           uint32_t count,
-                           int draws,
-                           uint64_t *counts)
+                           uint32_t count, int draws, uint64_t *counts)
 {
     static uint64_t by_code[3125]; // 5^5
     memset(by_code, 0, sizeof(by_code));
@@ -504,23 +495,16 @@ START_TEST(derangement_of_one_is_a_bug)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(a_chosen_number_comes_next),
-           CHECK_TEST(streams_are_the_documented_hash),
+CHECK_MAIN(CHECK_TEST(a_chosen_number_comes_next), CHECK_TEST(streams_are_the_documented_hash),
            CHECK_TEST(neighbouring_streams_have_nothing_in_common),
-           CHECK_TEST(every_bit_is_balanced),
-           CHECK_TEST(below_is_uniform),
-           CHECK_TEST(below_has_no_bias_near_the_top),
-           CHECK_SIGNAL(below_zero_is_a_bug, SIGABRT),
-           CHECK_TEST(chance_has_its_probability),
-           CHECK_TEST(chance_is_sure_where_it_must_be),
+           CHECK_TEST(every_bit_is_balanced), CHECK_TEST(below_is_uniform),
+           CHECK_TEST(below_has_no_bias_near_the_top), CHECK_SIGNAL(below_zero_is_a_bug, SIGABRT),
+           CHECK_TEST(chance_has_its_probability), CHECK_TEST(chance_is_sure_where_it_must_be),
            CHECK_TEST(logarithm_is_right_around_every_power_of_two),
-           CHECK_TEST(logarithm_is_right_anywhere),
-           CHECK_TEST(exponential_has_its_ends),
+           CHECK_TEST(logarithm_is_right_anywhere), CHECK_TEST(exponential_has_its_ends),
            CHECK_TEST(exponential_has_its_moments),
            CHECK_SIGNAL(exponential_of_mean_zero_is_a_bug, SIGABRT),
            CHECK_SIGNAL(exponential_of_too_large_a_mean_is_a_bug, SIGABRT),
-           CHECK_TEST(permutations_are_uniform),
-           CHECK_TEST(derangements_are_uniform),
-           CHECK_TEST(derangements_move_everyone),
-           CHECK_TEST(nobody_to_shuffle),
+           CHECK_TEST(permutations_are_uniform), CHECK_TEST(derangements_are_uniform),
+           CHECK_TEST(derangements_move_everyone), CHECK_TEST(nobody_to_shuffle),
            CHECK_SIGNAL(derangement_of_one_is_a_bug, SIGABRT))

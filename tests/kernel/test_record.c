@@ -90,11 +90,8 @@ static void destroy(sim_node_t *node)
     sim_free(node);
 }
 
-static void read_record(sim_time_t time_ps,
-                        uint32_t node_index,
-                        const void *record,
-                        size_t record_bytes,
-                        void *ctx)
+static void read_record(sim_time_t time_ps, uint32_t node_index, const void *record,
+                        size_t record_bytes, void *ctx)
 {
     reader_t *const reader = ctx;
     header_t header;
@@ -261,11 +258,8 @@ typedef struct flow {
     bool counts; // asked to count samples, it does
 } flow_t;
 
-static void read_flow(sim_time_t time_ps,
-                      uint32_t node_index,
-                      const void *record,
-                      size_t record_bytes,
-                      void *ctx)
+static void read_flow(sim_time_t time_ps, uint32_t node_index, const void *record,
+                      size_t record_bytes, void *ctx)
 {
     (void)time_ps;
     (void)node_index;

@@ -44,32 +44,15 @@ static const sim_report_row_t outer_rows[] = {
     {"count", SIM_REPORT_U64, "", "of them", .offset = offsetof(outer_t, count)},
     {"mean", SIM_REPORT_REAL, "us", "of them", .offset = offsetof(outer_t, mean)},
     {"name", SIM_REPORT_STRING, "", "its", .offset = offsetof(outer_t, name)},
-    {"inner",
-     SIM_REPORT_OBJECT,
-     "",
-     "a",
-     .offset = offsetof(outer_t, inner),
+    {"inner", SIM_REPORT_OBJECT, "", "a", .offset = offsetof(outer_t, inner),
      .table = &inner_table},
     {"part", SIM_REPORT_PART, "", "any", .offset = offsetof(outer_t, part)},
     {"twice", SIM_REPORT_U64, "", "the count", .get = get_double_count},
-    {"times",
-     SIM_REPORT_LIST,
-     "ns",
-     "all",
-     .offset = offsetof(outer_t, times),
+    {"times", SIM_REPORT_LIST, "ns", "all", .offset = offsetof(outer_t, times),
      .of = SIM_REPORT_U64},
-    {"inners",
-     SIM_REPORT_LIST,
-     "",
-     "all",
-     .offset = offsetof(outer_t, inners),
-     .of = SIM_REPORT_OBJECT,
-     .table = &inner_table},
-    {"latency_us",
-     SIM_REPORT_OBJECT,
-     "us",
-     "of",
-     .offset = offsetof(outer_t, latency),
+    {"inners", SIM_REPORT_LIST, "", "all", .offset = offsetof(outer_t, inners),
+     .of = SIM_REPORT_OBJECT, .table = &inner_table},
+    {"latency_us", SIM_REPORT_OBJECT, "us", "of", .offset = offsetof(outer_t, latency),
      .table = &sim_report_percentiles},
 };
 static const sim_report_table_t outer_table = {.rows = outer_rows,
@@ -86,10 +69,8 @@ static void add(transcript_t *transcript, const char *text)
     strcat(transcript->text, text); // NOLINT(clang-analyzer-security.insecureAPI.strcpy)
 }
 
-static void on_value(const sim_report_row_t *row,
-                     sim_report_kind_t kind,
-                     const sim_report_value_t *value,
-                     void *ctx)
+static void on_value(const sim_report_row_t *row, sim_report_kind_t kind,
+                     const sim_report_value_t *value, void *ctx)
 {
     char *text = NULL;
     switch (kind) {
@@ -156,8 +137,8 @@ START_TEST(walk_in_order)
 {
     const outer_t outer = example();
     transcript_t transcript = {""};
-    const sim_report_visitor_t visitor =
-        {on_value, on_object, on_object_end, on_list, on_list_end, &transcript};
+    const sim_report_visitor_t visitor = {on_value, on_object,   on_object_end,
+                                          on_list,  on_list_end, &transcript};
     sim_report_visit(&outer_table, &outer, &visitor);
     ck_assert_str_eq(transcript.text,
                      "count=3 mean=0.5 name=- inner{ rounds=9 ok=yes } twice=6 "
@@ -239,11 +220,7 @@ static void fini(void *report)
 START_TEST(worked_out_first)
 {
     static const sim_report_row_t rows[] = {
-        {"squares",
-         SIM_REPORT_LIST,
-         "",
-         "of numbers",
-         .offset = offsetof(worked_out_t, list),
+        {"squares", SIM_REPORT_LIST, "", "of numbers", .offset = offsetof(worked_out_t, list),
          .of = SIM_REPORT_U64},
     };
     static const sim_report_table_t table = {.rows = rows,
@@ -278,8 +255,5 @@ START_TEST(percentiles)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(walk_in_order),
-           CHECK_TEST(rows_without_a_value_are_left_out),
-           CHECK_TEST(paths),
-           CHECK_TEST(worked_out_first),
-           CHECK_TEST(percentiles))
+CHECK_MAIN(CHECK_TEST(walk_in_order), CHECK_TEST(rows_without_a_value_are_left_out),
+           CHECK_TEST(paths), CHECK_TEST(worked_out_first), CHECK_TEST(percentiles))

@@ -64,8 +64,7 @@ static void arrived(side_t *side, uint64_t left)
         sim_timer_cancel(&side->node, &side->late);
     } else {
         // The timer is armed for a moment that is nearer to the end each time.
-        sim_timer_arm(&side->node,
-                      &side->late,
+        sim_timer_arm(&side->node, &side->late,
                       side->node.now_ps + (left - 1) * 3 * SIM_PS_PER_US / 2 + side->late_ps);
     }
     post(side, left - 1);
@@ -122,10 +121,8 @@ typedef struct shape {
     bool takes; // event by event: in windows, if `fifo`
 } shape_t;
 static const shape_t shapes[] = {
-    {2, SIM_PS_PER_US, false, false},
-    {3, SIM_PS_PER_US, false, false},
-    {3, SIM_PS_PER_NS, false, false},
-    {2, SIM_PS_PER_US, true, false},
+    {2, SIM_PS_PER_US, false, false}, {3, SIM_PS_PER_US, false, false},
+    {3, SIM_PS_PER_NS, false, false}, {2, SIM_PS_PER_US, true, false},
     {3, SIM_PS_PER_US, true, true},
 };
 #define SHAPES ((int)SIM_COUNT_OF(shapes))

@@ -12,13 +12,8 @@
 #define US UINT64_C(1000)
 
 // Runs windows of these times until `windows` are over; returns the time that went by.
-static uint64_t pass(sim__share_t *share,
-                     uint64_t *now_ns,
-                     uint32_t windows,
-                     uint64_t shared_ns,
-                     uint64_t alone_ns,
-                     uint64_t shares_ns,
-                     uint64_t *tried_ns)
+static uint64_t pass(sim__share_t *share, uint64_t *now_ns, uint32_t windows, uint64_t shared_ns,
+                     uint64_t alone_ns, uint64_t shares_ns, uint64_t *tried_ns)
 {
     const uint64_t began_ns = *now_ns;
     for (uint32_t i = 0; i < windows; i++) {
@@ -129,10 +124,7 @@ START_TEST(the_narrowest_are_left_alone)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(full_windows_are_shared),
-           CHECK_TEST(narrow_windows_are_compared),
-           CHECK_TEST(empty_windows_are_not),
-           CHECK_TEST(a_small_gain_is_taken),
-           CHECK_TEST(a_bad_meeting_ends_a_try),
-           CHECK_TEST(they_come_back),
+CHECK_MAIN(CHECK_TEST(full_windows_are_shared), CHECK_TEST(narrow_windows_are_compared),
+           CHECK_TEST(empty_windows_are_not), CHECK_TEST(a_small_gain_is_taken),
+           CHECK_TEST(a_bad_meeting_ends_a_try), CHECK_TEST(they_come_back),
            CHECK_TEST(the_narrowest_are_left_alone))

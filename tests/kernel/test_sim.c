@@ -161,12 +161,11 @@ static void toy_arm(toy_t *toy, uint32_t t, sim_time_t after_ps)
         return;
     }
     toy_cancel(toy, t);
-    list_add(world,
-             (pending_t){.time_ps = time_ps,
-                         .node = toy,
-                         .class = 2,
-                         .order = toy->node.timer_sequence++,
-                         .port = t});
+    list_add(world, (pending_t){.time_ps = time_ps,
+                                .node = toy,
+                                .class = 2,
+                                .order = toy->node.timer_sequence++,
+                                .port = t});
 }
 
 static bool toy_passed(const toy_t *toy, uint32_t p)
@@ -323,12 +322,8 @@ static void connect(world_t *world, uint32_t a, uint32_t b, sim_time_t delay_ps)
     }
 }
 
-static void world_build(world_t *world,
-                        int style,
-                        uint64_t seed,
-                        unsigned threads,
-                        sim_time_t until_ps,
-                        way_t way)
+static void world_build(world_t *world, int style, uint64_t seed, unsigned threads,
+                        sim_time_t until_ps, way_t way)
 {
     const bool fifo = way != BY_HASH;
     *world = (world_t){.seed = seed, .budget = 120, .fifo = fifo};
@@ -430,10 +425,7 @@ static void reference_run(world_t *world, sim_time_t until_ps)
 }
 
 // Takes in the events of a world whose ties go by insertion, in the order the engine says.
-static void take_event(sim_time_t time_ps,
-                       uint32_t node_index,
-                       const void *record,
-                       size_t bytes,
+static void take_event(sim_time_t time_ps, uint32_t node_index, const void *record, size_t bytes,
                        void *ctx)
 {
     (void)time_ps;
@@ -465,10 +457,7 @@ static void compare_ties(int style, uint64_t seed, unsigned threads, sim_time_t 
     uint64_t events = 0;
     for (uint32_t i = 0; i < ours.count; i++) {
         ck_assert_msg(ours.toys[i]->history == theirs.toys[i]->history,
-                      "style %d seed %" PRIu64 " threads %u: toy%u differs",
-                      style,
-                      seed,
-                      threads,
+                      "style %d seed %" PRIu64 " threads %u: toy%u differs", style, seed, threads,
                       i);
         ck_assert_uint_eq(ours.toys[i]->received, theirs.toys[i]->received);
         ck_assert_uint_eq(ours.toys[i]->last_ps, theirs.toys[i]->last_ps);
@@ -477,13 +466,9 @@ static void compare_ties(int style, uint64_t seed, unsigned threads, sim_time_t 
     ck_assert_uint_gt(events, 0);
     ck_assert_msg(!fifo || ours.order == theirs.order,
                   "style %d seed %" PRIu64 " threads %u: the order of events across nodes differs",
-                  style,
-                  seed,
-                  threads);
+                  style, seed, threads);
     ck_assert_msg(!fifo || ours.turns == theirs.turns,
-                  "style %d seed %" PRIu64 " threads %u: the order of turns differs",
-                  style,
-                  seed,
+                  "style %d seed %" PRIu64 " threads %u: the order of turns differs", style, seed,
                   threads);
     ck_assert_int_eq(ended, theirs.list_count > 0 ? SIM_ENDED_UNTIL : SIM_ENDED_DONE);
     world_free(&ours);
@@ -551,11 +536,7 @@ static void replace_never(sim_time_t window_end_ps, void *ctx)
     sim->fifo->replace_at = UINT64_MAX;
 }
 
-static told_t told_of(int style,
-                      uint64_t seed,
-                      uint64_t budget,
-                      unsigned threads,
-                      way_t way,
+static told_t told_of(int style, uint64_t seed, uint64_t budget, unsigned threads, way_t way,
                       bool never)
 {
     world_t world;
@@ -596,10 +577,7 @@ START_TEST(long_fifo_runs_equal_one_list)
             const way_t way = i == 3 ? RENUMBERED : WINDOWS;
             const told_t told = told_of(_i, seed, 3000, 1 + (i + (unsigned)seed) % 3, way, i > 1);
             ck_assert_msg(told.order == listed.order && told.turns == listed.turns,
-                          "style %d seed %" PRIu64 ": run %u differs",
-                          _i,
-                          seed,
-                          i);
+                          "style %d seed %" PRIu64 ": run %u differs", _i, seed, i);
             ck_assert_uint_eq(told.digest, listed.digest);
             replaced += told.replaced && i < 2;
         }
@@ -638,10 +616,7 @@ typedef struct heard {
     uint64_t hash;
 } heard_t;
 
-static void hear(sim_time_t time_ps,
-                 uint32_t node_index,
-                 const void *record,
-                 size_t bytes,
+static void hear(sim_time_t time_ps, uint32_t node_index, const void *record, size_t bytes,
                  void *ctx)
 {
     heard_t *const heard = ctx;
@@ -706,12 +681,8 @@ START_TEST(samples_are_on_time)
         watch_t watches[NODES_MAX];
         for (uint32_t i = 0; i < world.count; i++) {
             watches[i] = (watch_t){i * 100, period_ps + i, 0};
-            sim_sample(world.sim,
-                       &world.toys[i]->node,
-                       watches[i].expected_ps,
-                       watches[i].period_ps,
-                       look,
-                       &watches[i]);
+            sim_sample(world.sim, &world.toys[i]->node, watches[i].expected_ps,
+                       watches[i].period_ps, look, &watches[i]);
         }
         world_start(&world);
         (void)sim_run(world.sim);
@@ -780,9 +751,6 @@ CHECK_MAIN(CHECK_LOOP(engine_equals_reference, 0, STYLES),
            CHECK_LOOP(limit_equals_reference, 0, STYLES),
            CHECK_LOOP(fifo_ties_equal_reference, 0, STYLES),
            CHECK_LOOP_FEW(long_fifo_runs_equal_one_list, 0, STYLES, 2),
-           CHECK_TEST(digest_depends_on_seed_only),
-           CHECK_TEST(streams_come_in_order),
-           CHECK_LOOP_FEW(samples_are_on_time, 0, STYLES, 3),
-           CHECK_TEST(nothing_to_do_is_done),
-           CHECK_TEST(unfinished_work_is_a_stall),
-           CHECK_TEST(interruption_ends_between_windows))
+           CHECK_TEST(digest_depends_on_seed_only), CHECK_TEST(streams_come_in_order),
+           CHECK_LOOP_FEW(samples_are_on_time, 0, STYLES, 3), CHECK_TEST(nothing_to_do_is_done),
+           CHECK_TEST(unfinished_work_is_a_stall), CHECK_TEST(interruption_ends_between_windows))

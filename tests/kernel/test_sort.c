@@ -70,11 +70,8 @@ static void check(sim_thread_t *thread, size_t count, uint32_t instants, uint32_
     sort_slowly(sent, count);
     for (size_t i = 0; i < count; i++) {
         ck_assert_msg(sorted[i].key == sent[i].key && sorted[i].message == sent[i].message,
-                      "%zu messages, %u instants, %u ports: another one is number %zu",
-                      count,
-                      instants,
-                      ports,
-                      i);
+                      "%zu messages, %u instants, %u ports: another one is number %zu", count,
+                      instants, ports, i);
     }
 }
 

@@ -15,9 +15,7 @@
 
 // Returns the smallest value such that at least numerator/denominator of all values are not above
 // it.
-static uint64_t brute_percentile(const uint64_t *values,
-                                 size_t count,
-                                 uint64_t numerator,
+static uint64_t brute_percentile(const uint64_t *values, size_t count, uint64_t numerator,
                                  uint64_t denominator)
 {
     uint64_t best = UINT64_MAX;
@@ -199,10 +197,7 @@ START_TEST(percentile_above_one_is_a_bug)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(percentiles_are_nearest_rank),
-           CHECK_TEST(values_may_come_between_questions),
-           CHECK_TEST(empty_set_gives_zero),
-           CHECK_TEST(mean_is_exact_and_knows_no_order),
-           CHECK_TEST(many_values_of_a_permutation),
-           CHECK_TEST(many_values_are_as_exact_as_few),
+CHECK_MAIN(CHECK_TEST(percentiles_are_nearest_rank), CHECK_TEST(values_may_come_between_questions),
+           CHECK_TEST(empty_set_gives_zero), CHECK_TEST(mean_is_exact_and_knows_no_order),
+           CHECK_TEST(many_values_of_a_permutation), CHECK_TEST(many_values_are_as_exact_as_few),
            CHECK_SIGNAL(percentile_above_one_is_a_bug, SIGABRT))

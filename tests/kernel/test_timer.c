@@ -247,8 +247,6 @@ START_TEST(never_is_a_bug)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(timers_equal_a_list, 0, 15),
-           CHECK_TEST(ties_fire_in_order_of_arming),
-           CHECK_TEST(cancelling_is_idempotent),
-           CHECK_SIGNAL(the_past_is_a_bug, SIGABRT),
+CHECK_MAIN(CHECK_LOOP(timers_equal_a_list, 0, 15), CHECK_TEST(ties_fire_in_order_of_arming),
+           CHECK_TEST(cancelling_is_idempotent), CHECK_SIGNAL(the_past_is_a_bug, SIGABRT),
            CHECK_SIGNAL(never_is_a_bug, SIGABRT))

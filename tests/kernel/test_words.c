@@ -227,12 +227,9 @@ START_TEST(notes_name_the_place)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(words_have_places),
-           CHECK_TEST(a_byte_order_mark_is_passed_over),
-           CHECK_TEST(lines_are_kept_apart),
-           CHECK_TEST(words_are_counted_and_needed),
+CHECK_MAIN(CHECK_TEST(words_have_places), CHECK_TEST(a_byte_order_mark_is_passed_over),
+           CHECK_TEST(lines_are_kept_apart), CHECK_TEST(words_are_counted_and_needed),
            CHECK_TEST(text_ends_where_it_ends),
            CHECK_LOOP(numbers_become_plain, 0, (int)SIM_COUNT_OF(numbers)),
-           CHECK_TEST(values_are_exact),
-           CHECK_TEST(refusals_name_the_place),
+           CHECK_TEST(values_are_exact), CHECK_TEST(refusals_name_the_place),
            CHECK_TEST(notes_name_the_place))

@@ -38,10 +38,7 @@ static net_switch_config_t config_of(const char *balance)
 }
 
 // Uplink s of the senders' leaf has the rate up_bps; all other links are 100 times as fast.
-static void make(bed_t *bed,
-                 const net_switch_config_t *config,
-                 uint32_t senders,
-                 uint32_t spines,
+static void make(bed_t *bed, const net_switch_config_t *config, uint32_t senders, uint32_t spines,
                  const uint64_t *up_bps)
 {
     char name[16];
@@ -51,20 +48,14 @@ static void make(bed_t *bed,
     bed->to = fixture_switch(&bed->fixture, "to", config);
     for (uint32_t h = 0; h <= senders; h++) {
         (void)snprintf(name, sizeof(name), "h%u", h);
-        fixture_link(&bed->fixture,
-                     &fixture_host(&bed->fixture, name)->node,
-                     h < senders ? bed->from : bed->to,
-                     100 * RATE_BPS,
-                     DELAY_PS);
+        fixture_link(&bed->fixture, &fixture_host(&bed->fixture, name)->node,
+                     h < senders ? bed->from : bed->to, 100 * RATE_BPS, DELAY_PS);
     }
     for (uint32_t s = 0; s < spines; s++) {
         (void)snprintf(name, sizeof(name), "s%u", s);
         bed->spines[s] = fixture_switch(&bed->fixture, name, config);
-        fixture_link(&bed->fixture,
-                     bed->from,
-                     bed->spines[s],
-                     up_bps != NULL ? up_bps[s] : RATE_BPS,
-                     DELAY_PS);
+        fixture_link(&bed->fixture, bed->from, bed->spines[s],
+                     up_bps != NULL ? up_bps[s] : RATE_BPS, DELAY_PS);
         fixture_link(&bed->fixture, bed->spines[s], bed->to, 100 * RATE_BPS, DELAY_PS);
     }
 }
@@ -155,9 +146,7 @@ static void measure_wait(const net_trace_t *trace, void *ctx)
 
 // Returns the mean wait for an uplink in mean service times. 128 sources send Poisson streams of
 // frames; their sizes are quantiles of an exponential distribution. *second: E[S^2] / E[S]^2.
-static double wait_of(const net_switch_config_t *config,
-                      uint32_t spines,
-                      double load,
+static double wait_of(const net_switch_config_t *config, uint32_t spines, double load,
                       double *second)
 {
     enum { SOURCES = 128 };
@@ -218,11 +207,8 @@ START_TEST(drill_waits_as_two_choices)
     const double drill = wait_of(&config, SPINES_MAX, load, &second);
     const net_switch_config_t exact = config_of("adaptive");
     const double least = wait_of(&exact, SPINES_MAX, load, &second);
-    printf("two choices: wait %.3f, mean field %.3f; DRILL(2,1) %.3f; all ports %.3f\n",
-           two,
-           expected,
-           drill,
-           least);
+    printf("two choices: wait %.3f, mean field %.3f; DRILL(2,1) %.3f; all ports %.3f\n", two,
+           expected, drill, least);
     ck_assert_double_le(fabs(two - expected), 0.08 * expected);
     ck_assert_double_lt(drill, 0.75 * two);
     ck_assert_double_lt(least, 0.2 * drill);
@@ -513,11 +499,10 @@ static uint32_t conga_idle_paths(net_conga_rules_t rules, uint16_t payload_bytes
     config.balance.conga_rules = rules;
     bed_t bed;
     make(&bed, &config, 1, 8, NULL);
-    fixture_flow(bed.fixture.hosts[0],
-                 &(fixture_flow_t){.to = 1,
-                                   .count = 100,
-                                   .period_ps = SIM_PS_PER_MS,
-                                   .payload_bytes = payload_bytes});
+    fixture_flow(bed.fixture.hosts[0], &(fixture_flow_t){.to = 1,
+                                                         .count = 100,
+                                                         .period_ps = SIM_PS_PER_MS,
+                                                         .payload_bytes = payload_bytes});
     return run_for_paths(&bed);
 }
 
@@ -536,12 +521,11 @@ static double conga_share_by_feedback(net_conga_rules_t rules, uint16_t back, ui
     fixture_flow(
         bed.fixture.hosts[1],
         &(fixture_flow_t){.to = 0, .count = FRAMES, .mean_ps = 1074 * 80, .payload_bytes = 900});
-    fixture_flow(bed.fixture.hosts[0],
-                 &(fixture_flow_t){.to = 1,
-                                   .count = FRAMES,
-                                   .mean_ps = 1074 * 80,
-                                   .frame_bytes = 64,
-                                   .payload_bytes = back});
+    fixture_flow(bed.fixture.hosts[0], &(fixture_flow_t){.to = 1,
+                                                         .count = FRAMES,
+                                                         .mean_ps = 1074 * 80,
+                                                         .frame_bytes = 64,
+                                                         .payload_bytes = back});
     fixture_build(&bed.fixture);
     fixture_run(&bed.fixture);
     *known = net_switch_balance_gauges(bed.to).known_paths;
@@ -583,17 +567,15 @@ static double conga_share_by_memory(void)
     const uint64_t rates[] = {2 * RATE_BPS, RATE_BPS};
     bed_t bed;
     make(&bed, &config, 1, 2, rates);
-    fixture_flow(bed.fixture.hosts[0],
-                 &(fixture_flow_t){.to = 1,
-                                   .count = FRAMES,
-                                   .period_ps = 10 * SIM_PS_PER_US,
-                                   .frame_bytes = 9000,
-                                   .payload_bytes = 8900});
-    fixture_flow(bed.fixture.hosts[1],
-                 &(fixture_flow_t){.to = 0,
-                                   .count = 4 * FRAMES,
-                                   .period_ps = 5 * SIM_PS_PER_US / 2,
-                                   .payload_bytes = 900});
+    fixture_flow(bed.fixture.hosts[0], &(fixture_flow_t){.to = 1,
+                                                         .count = FRAMES,
+                                                         .period_ps = 10 * SIM_PS_PER_US,
+                                                         .frame_bytes = 9000,
+                                                         .payload_bytes = 8900});
+    fixture_flow(bed.fixture.hosts[1], &(fixture_flow_t){.to = 0,
+                                                         .count = 4 * FRAMES,
+                                                         .period_ps = 5 * SIM_PS_PER_US / 2,
+                                                         .payload_bytes = 900});
     fixture_build(&bed.fixture);
     fixture_run(&bed.fixture);
     const double share = (double)sent(&bed, 0) / FRAMES;
@@ -622,8 +604,7 @@ START_TEST(conga_has_the_rules_of_the_simulator)
     ck_assert_double_ge(remembered, 0.9);
     const double cut = conga_share_under_overload(NET_CONGA_PAPER);
     const double uncut = conga_share_under_overload(NET_CONGA_SIMULATOR);
-    printf("CONGA, overloaded uplinks of 2 : 1: share %.3f, by the paper's rules %.3f\n",
-           uncut,
+    printf("CONGA, overloaded uplinks of 2 : 1: share %.3f, by the paper's rules %.3f\n", uncut,
            cut);
     fflush(stdout);
     ck_assert_double_le(fabs(uncut - 2.0 / 3), 0.03);
@@ -642,10 +623,8 @@ typedef struct order {
 } order_t;
 
 // Eight hosts send a frame each `gap` frame times over two uplinks, which have a part of the rate.
-static order_t conweave_over(const net_switch_config_t *config,
-                             const uint64_t parts[2],
-                             uint64_t gap,
-                             bool lossy)
+static order_t conweave_over(const net_switch_config_t *config, const uint64_t parts[2],
+                             uint64_t gap, bool lossy)
 {
     enum { HOSTS = 8, FRAMES = 1000 };
     const uint64_t rates[] = {RATE_BPS / parts[0], RATE_BPS / parts[1]};
@@ -653,12 +632,11 @@ static order_t conweave_over(const net_switch_config_t *config,
     make(&bed, config, HOSTS, 2, rates);
     bed.fixture.hosts[HOSTS]->keep = true;
     for (uint32_t h = 0; h < HOSTS; h++) {
-        fixture_flow(bed.fixture.hosts[h],
-                     &(fixture_flow_t){.to = HOSTS,
-                                       .count = FRAMES,
-                                       .payload_bytes = 900,
-                                       .priority = FIXTURE_CLASS,
-                                       .period_ps = 1024 * 80 * gap});
+        fixture_flow(bed.fixture.hosts[h], &(fixture_flow_t){.to = HOSTS,
+                                                             .count = FRAMES,
+                                                             .payload_bytes = 900,
+                                                             .priority = FIXTURE_CLASS,
+                                                             .period_ps = 1024 * 80 * gap});
     }
     if (lossy) { // what is on the slow path is lost, TAILs too
         net_link_change_at(bed.fixture.net, HOSTS + 2, 30 * SIM_PS_PER_US, false);
@@ -729,8 +707,7 @@ START_TEST(conweave_clears_with_the_tail)
     const order_t order = conweave_over(&config, parts, 24, false);
     printf("ConWeave: %" PRIu64 " moves with a leaf that waits, %" PRIu64
            " with one that hardly does\n",
-           patient,
-           order.reroutes);
+           patient, order.reroutes);
     ck_assert_uint_gt(order.behind, 0);
     ck_assert_uint_le(order.reroutes, patient);
 }
@@ -746,8 +723,7 @@ START_TEST(conweave_holds_beside_the_buffer)
     config.balance.conweave_held = NET_CONWEAVE_FREE;
     const order_t beside = conweave_order(&config, false);
     printf("ConWeave: held packets cause %" PRIu64 " pauses in the buffer, %" PRIu64 " beside it\n",
-           counted.pauses,
-           beside.pauses);
+           counted.pauses, beside.pauses);
     ck_assert_uint_eq(beside.behind, 0);
     ck_assert_uint_gt(counted.pauses, 4 * beside.pauses);
 }
@@ -769,27 +745,19 @@ END_TEST
 // flows are many. All frames after that arrive.
 START_TEST(dead_uplink_is_avoided)
 {
-    static const char *const names[] = {"ecmp",
-                                        "wecmp",
-                                        "random",
-                                        "round-robin",
-                                        "adaptive",
-                                        "drill",
-                                        "letflow",
-                                        "conga",
-                                        "conweave"};
+    static const char *const names[] = {"ecmp",  "wecmp",   "random", "round-robin", "adaptive",
+                                        "drill", "letflow", "conga",  "conweave"};
     ck_assert_uint_lt((size_t)_i, SIM_COUNT_OF(names));
     net_switch_config_t config = config_of(names[_i]);
     config.balance.letflow_gap_ps = 0;
     bed_t bed;
     make(&bed, &config, 1, 4, NULL);
-    fixture_flow(bed.fixture.hosts[0],
-                 &(fixture_flow_t){.to = 1,
-                                   .count = 2000,
-                                   .period_ps = 100000,
-                                   .start_ps = 100 * SIM_PS_PER_US,
-                                   .payload_bytes = 900,
-                                   .vary_source_port = true});
+    fixture_flow(bed.fixture.hosts[0], &(fixture_flow_t){.to = 1,
+                                                         .count = 2000,
+                                                         .period_ps = 100000,
+                                                         .start_ps = 100 * SIM_PS_PER_US,
+                                                         .payload_bytes = 900,
+                                                         .vary_source_port = true});
     // Links in the order of make: two hosts, then two links a spine.
     net_link_change_at(bed.fixture.net, 2, 50 * SIM_PS_PER_US, false);
     net_link_change_at(bed.fixture.net, 3, 50 * SIM_PS_PER_US, false);
@@ -804,24 +772,15 @@ START_TEST(dead_uplink_is_avoided)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(random_spray_is_uniform),
-           CHECK_TEST(round_robin_is_even),
-           CHECK_MANY(spray_waits_as_mg1),
-           CHECK_MANY(drill_waits_as_two_choices),
+CHECK_MAIN(CHECK_TEST(random_spray_is_uniform), CHECK_TEST(round_robin_is_even),
+           CHECK_MANY(spray_waits_as_mg1), CHECK_MANY(drill_waits_as_two_choices),
            CHECK_LOOP(adaptive_joins_the_shortest_queue, 0, 2),
-           CHECK_TEST(adaptive_avoids_slow_links),
-           CHECK_TEST(adaptive_flows_stay_without_a_gap),
-           CHECK_TEST(letflow_moves_after_a_gap),
-           CHECK_TEST(weights_follow_capacity),
-           CHECK_TEST(weights_see_links_further_on),
-           CHECK_TEST(hash_has_the_fields_asked_for),
-           CHECK_TEST(symmetric_hash_ignores_direction),
-           CHECK_TEST(conga_fills_unequal_uplinks),
+           CHECK_TEST(adaptive_avoids_slow_links), CHECK_TEST(adaptive_flows_stay_without_a_gap),
+           CHECK_TEST(letflow_moves_after_a_gap), CHECK_TEST(weights_follow_capacity),
+           CHECK_TEST(weights_see_links_further_on), CHECK_TEST(hash_has_the_fields_asked_for),
+           CHECK_TEST(symmetric_hash_ignores_direction), CHECK_TEST(conga_fills_unequal_uplinks),
            CHECK_TEST(conga_hears_of_links_further_on),
-           CHECK_TEST(conga_has_the_rules_of_the_simulator),
-           CHECK_TEST(conweave_keeps_order),
+           CHECK_TEST(conga_has_the_rules_of_the_simulator), CHECK_TEST(conweave_keeps_order),
            CHECK_TEST(conweave_expects_the_tail_by_this_epoch),
-           CHECK_TEST(conweave_clears_with_the_tail),
-           CHECK_TEST(conweave_holds_beside_the_buffer),
-           CHECK_TEST(conweave_gives_up_on_a_lost_tail),
-           CHECK_LOOP(dead_uplink_is_avoided, 0, 9))
+           CHECK_TEST(conweave_clears_with_the_tail), CHECK_TEST(conweave_holds_beside_the_buffer),
+           CHECK_TEST(conweave_gives_up_on_a_lost_tail), CHECK_LOOP(dead_uplink_is_avoided, 0, 9))

@@ -53,10 +53,7 @@ static void build(fixture_t *fixture, unsigned threads)
     }
     for (unsigned i = 0; i < 4; i++) {
         // One spine is far away: its messages arrive beyond the mail slots.
-        fixture_link(fixture,
-                     leaves[i / 2],
-                     spines[i % 2],
-                     RATE_BPS,
+        fixture_link(fixture, leaves[i / 2], spines[i % 2], RATE_BPS,
                      (i % 2 == 0 ? 1 : 40) * SIM_PS_PER_US);
     }
     for (unsigned h = 0; h < 8; h++) {

@@ -56,12 +56,8 @@ static uint64_t rounds_of_a_run(void)
 
 // Fills the queue of class 2 behind a pause and drains it, over and over: every length occurs
 // equally often. Returns the port.
-static void run_sawtooth(fixture_t *fixture,
-                         const net_switch_config_t *config,
-                         uint64_t seed,
-                         uint64_t rate_bps,
-                         uint8_t ecn,
-                         tally_t *tally)
+static void run_sawtooth(fixture_t *fixture, const net_switch_config_t *config, uint64_t seed,
+                         uint64_t rate_bps, uint8_t ecn, tally_t *tally)
 {
     enum { PER_ROUND = 600 };
     const uint64_t rounds = rounds_of_a_run();
@@ -86,10 +82,8 @@ static void run_sawtooth(fixture_t *fixture,
     fixture_build(fixture);
     tally->class = 2;
     tally->bin_bytes = BYTES;
-    net_port_listen(fixture_port(sw, &fixture->hosts[1]->node),
-                    NET_TRACE_TX | NET_TRACE_MARK,
-                    note_tx,
-                    tally);
+    net_port_listen(fixture_port(sw, &fixture->hosts[1]->node), NET_TRACE_TX | NET_TRACE_MARK,
+                    note_tx, tally);
     fixture_run(fixture);
     ck_assert_uint_eq(fixture->hosts[1]->received, rounds * PER_ROUND);
 }
@@ -116,11 +110,8 @@ START_TEST(marks_follow_red)
         uint64_t kmax;
         sim_ratio_t pmax;
     } cases[] = {
-        {10000, 50000, {1, 5}},
-        {0, 60000, {1, 1}},
-        {5000, 40000, {1, 100}},
-        {20000, 21000, {1, 2}},
-        {3000, 30000, {0, 1}},
+        {10000, 50000, {1, 5}}, {0, 60000, {1, 1}},    {5000, 40000, {1, 100}},
+        {20000, 21000, {1, 2}}, {3000, 30000, {0, 1}},
     };
     const net_switch_config_t config =
         marking_config(cases[_i].kmin, cases[_i].kmax, cases[_i].pmax);
@@ -132,30 +123,21 @@ START_TEST(marks_follow_red)
     double variance_total = 0;
     for (uint32_t b = 0; b < BINS; b++) {
         // Frames are 1000 bytes: what is left is a multiple of that.
-        const double p = probability(b * 1000.0,
-                                     (double)cases[_i].kmin,
-                                     (double)cases[_i].kmax,
+        const double p = probability(b * 1000.0, (double)cases[_i].kmin, (double)cases[_i].kmax,
                                      (double)cases[_i].pmax.num / (double)cases[_i].pmax.den);
         const double n = (double)tally.seen[b];
         ck_assert_double_ge(n, (double)rounds_of_a_run());
         // Three marks more are allowed where marks are rare, and so not normally distributed.
         const double bound = p * (1 - p) > 0 ? 5 * sqrt(n * p * (1 - p)) + 3 : 1e-6;
         ck_assert_msg(fabs((double)tally.marked[b] - n * p) <= bound,
-                      "queue %u: %.0f of %.0f marked, expected %.1f +- %.1f",
-                      b * 1000,
-                      (double)tally.marked[b],
-                      n,
-                      n * p,
-                      bound);
+                      "queue %u: %.0f of %.0f marked, expected %.1f +- %.1f", b * 1000,
+                      (double)tally.marked[b], n, n * p, bound);
         total += (double)tally.marked[b];
         expected_total += n * p;
         variance_total += n * p * (1 - p);
     }
     printf("RED %lu..%lu: %.0f marks up to 64 KB, expected %.1f, standard deviation %.1f\n",
-           (unsigned long)cases[_i].kmin,
-           (unsigned long)cases[_i].kmax,
-           total,
-           expected_total,
+           (unsigned long)cases[_i].kmin, (unsigned long)cases[_i].kmax, total, expected_total,
            sqrt(variance_total));
     ck_assert_double_le(fabs(total - expected_total), 4 * sqrt(variance_total) + 1e-6);
     const net_port_t *const port =
@@ -266,11 +248,10 @@ START_TEST(classes_are_marked_apart)
                      &(fixture_flow_t){.to = 4, .priority = 1, .ecn = NET_ECN_ECT0});
     }
     // This flow has a twentieth of the rate, where DWRR would give it up to half: it never queues.
-    fixture_flow(fixture.hosts[3],
-                 &(fixture_flow_t){.to = 4,
-                                   .priority = 2,
-                                   .ecn = NET_ECN_ECT0,
-                                   .period_ps = 20 * 1024 * 80});
+    fixture_flow(fixture.hosts[3], &(fixture_flow_t){.to = 4,
+                                                     .priority = 2,
+                                                     .ecn = NET_ECN_ECT0,
+                                                     .period_ps = 20 * 1024 * 80});
     fixture_build(&fixture);
     fixture_run(&fixture);
     uint64_t marked[3] = {0};
@@ -348,13 +329,12 @@ START_TEST(a_packet_is_marked_once)
     fixture_link(&fixture, &sender->node, a, 400 * FIXTURE_GBPS, DELAY_PS);
     fixture_link(&fixture, a, b, 100 * FIXTURE_GBPS, DELAY_PS);
     fixture_link(&fixture, b, &receiver->node, 25 * FIXTURE_GBPS, DELAY_PS);
-    fixture_flow(sender,
-                 &(fixture_flow_t){.to = receiver->number,
-                                   .count = 100,
-                                   .frame_bytes = BYTES,
-                                   .priority = 2,
-                                   .ecn = NET_ECN_ECT0,
-                                   .start_ps = 1});
+    fixture_flow(sender, &(fixture_flow_t){.to = receiver->number,
+                                           .count = 100,
+                                           .frame_bytes = BYTES,
+                                           .priority = 2,
+                                           .ecn = NET_ECN_ECT0,
+                                           .start_ps = 1});
     fixture_build(&fixture);
     fixture_run(&fixture);
     const net_port_t *const first = fixture_port(a, b);
@@ -370,10 +350,8 @@ START_TEST(a_packet_is_marked_once)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(a_packet_is_marked_once),
-           CHECK_LOOP(marks_follow_red, 0, 5),
-           CHECK_LOOP(step_is_exact_and_scales, 0, 4),
-           CHECK_LOOP(profiles_are_by_rate, 0, 4),
+CHECK_MAIN(CHECK_TEST(a_packet_is_marked_once), CHECK_LOOP(marks_follow_red, 0, 5),
+           CHECK_LOOP(step_is_exact_and_scales, 0, 4), CHECK_LOOP(profiles_are_by_rate, 0, 4),
            CHECK_LOOP(only_capable_packets_of_marked_classes, 0, 5),
            CHECK_TEST(classes_are_marked_apart),
            CHECK_LOOP(marks_at_enqueue_follow_what_lies_ahead, 0, 2),

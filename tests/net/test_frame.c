@@ -14,8 +14,8 @@
 #include "tests/check_main.h"
 #include "tests/frame_reference.h"
 
-static const uint32_t payload_sizes[] =
-    {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 255, 256, 257, 1023, 4093, 4094, 4095, 4096};
+static const uint32_t payload_sizes[] = {0, 1,   2,   3,   4,    5,    6,    7,    8,
+                                         9, 255, 256, 257, 1023, 4093, 4094, 4095, 4096};
 
 static void fill_payload(uint8_t *payload, size_t size)
 {
@@ -86,14 +86,9 @@ START_TEST(opcode_table_is_ibas)
         uint32_t bit;
         uint32_t bytes;
     } letters[] = {
-        {'R', NET_EXT_RETH, 16},
-        {'A', NET_EXT_AETH, 4},
-        {'D', NET_EXT_DETH, 8},
-        {'I', NET_EXT_IMMDT, 4},
-        {'E', NET_EXT_IETH, 4},
-        {'T', NET_EXT_ATOMIC, 28},
-        {'K', NET_EXT_ATOMIC_ACK, 8},
-        {'C', NET_EXT_CNP, 16},
+        {'R', NET_EXT_RETH, 16},      {'A', NET_EXT_AETH, 4}, {'D', NET_EXT_DETH, 8},
+        {'I', NET_EXT_IMMDT, 4},      {'E', NET_EXT_IETH, 4}, {'T', NET_EXT_ATOMIC, 28},
+        {'K', NET_EXT_ATOMIC_ACK, 8}, {'C', NET_EXT_CNP, 16},
     };
     int known = 0;
     for (unsigned opcode = 0; opcode < 256; opcode++) {
@@ -267,8 +262,7 @@ static void check_round_trip(const frame_row_t *row, const net_frame_t *frame)
     const size_t size = net_frame_build(frame, bytes, sizeof(bytes));
     ck_assert_uint_eq(size, at < 60 ? 60 : at);
     ck_assert_uint_eq(
-        size,
-        net_frame_bytes(row->opcode, frame->payload_bytes, frame->tagged, frame->ipv6));
+        size, net_frame_bytes(row->opcode, frame->payload_bytes, frame->tagged, frame->ipv6));
     ck_assert_mem_eq(bytes, expected, size);
 
     net_frame_t parsed;
@@ -411,14 +405,11 @@ START_TEST(builder_refuses_tagged_pfc)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(reference_crc_is_crc32),
-           CHECK_TEST(opcode_table_is_ibas),
-           CHECK_TEST(cnp_is_right_byte_by_byte),
-           CHECK_TEST(pfc_is_right_byte_by_byte),
+CHECK_MAIN(CHECK_TEST(reference_crc_is_crc32), CHECK_TEST(opcode_table_is_ibas),
+           CHECK_TEST(cnp_is_right_byte_by_byte), CHECK_TEST(pfc_is_right_byte_by_byte),
            CHECK_TEST(pfc_quanta_are_in_class_order),
            CHECK_LOOP(every_frame_is_right_and_survives_a_round_trip, 0, FRAME_ROW_COUNT),
-           CHECK_TEST(absent_payload_is_zeros),
-           CHECK_TEST(ipv6_udp_checksum_is_never_zero),
+           CHECK_TEST(absent_payload_is_zeros), CHECK_TEST(ipv6_udp_checksum_is_never_zero),
            CHECK_SIGNAL(builder_refuses_large_psn, SIGABRT),
            CHECK_SIGNAL(builder_refuses_unknown_opcode, SIGABRT),
            CHECK_SIGNAL(builder_refuses_payload_on_acknowledge, SIGABRT),

@@ -87,10 +87,7 @@ START_TEST(every_flipped_bit_is_noticed)
             if (net_frame_parse(bytes, size, &parsed, NULL) == SIM_OK &&
                 net_frame_icrc_ok(bytes, size, &parsed)) {
                 ck_assert_msg(may_change(bytes, bit / 8, (unsigned)bit % 8),
-                              "kind %u: bit %zu of byte %zu",
-                              kind,
-                              bit % 8,
-                              bit / 8);
+                              "kind %u: bit %zu of byte %zu", kind, bit % 8, bit / 8);
             }
             bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
         }
@@ -116,12 +113,8 @@ START_TEST(icrc_covers_what_it_must_and_no_more)
             net_frame_t parsed;
             const bool accepted = net_frame_parse(bytes, size, &parsed, NULL) == SIM_OK &&
                                   net_frame_icrc_ok(bytes, size, &parsed);
-            ck_assert_msg(accepted == expected,
-                          "kind %u: bit %zu of byte %zu %s",
-                          kind,
-                          bit % 8,
-                          bit / 8,
-                          accepted ? "is not covered" : "must be masked");
+            ck_assert_msg(accepted == expected, "kind %u: bit %zu of byte %zu %s", kind, bit % 8,
+                          bit / 8, accepted ? "is not covered" : "must be masked");
         }
     }
 }
@@ -302,5 +295,4 @@ CHECK_MAIN(CHECK_LOOP(every_truncation_and_every_trailer_is_refused, 0, FRAME_RO
            CHECK_TEST(wrong_icrc_is_well_formed),
            CHECK_LOOP(refusal_names_the_reason, 0, (int)SIM_COUNT_OF(refusals)),
            CHECK_TEST(lengths_that_agree_but_do_not_fit_are_refused),
-           CHECK_TEST(short_frames_are_padded_and_the_padding_checked),
-           CHECK_TEST(pfc_refusals))
+           CHECK_TEST(short_frames_are_padded_and_the_padding_checked), CHECK_TEST(pfc_refusals))

@@ -24,11 +24,8 @@ typedef struct line {
     fixture_host_t *b;
 } line_t;
 
-static void line_run(line_t *line,
-                     const net_link_config_t *link,
-                     net_loss_trace_t *trace,
-                     uint64_t frames,
-                     uint64_t seed)
+static void line_run(line_t *line, const net_link_config_t *link, net_loss_trace_t *trace,
+                     uint64_t frames, uint64_t seed)
 {
     const fixture_options_t options = {.seed = seed, .net = fixture_net_config()};
     fixture_create(&line->fixture, &options);
@@ -94,16 +91,11 @@ START_TEST(events_have_their_rate_and_size)
     const double start = rate / test->lost;
     const double events = FRAMES * start / (1 + start * (test->length - 1));
     ck_assert_msg(fabs((double)counters.events - events) < 5 * sqrt(events) + 1,
-                  "%.0f events, expected %.1f",
-                  (double)counters.events,
-                  events);
+                  "%.0f events, expected %.1f", (double)counters.events, events);
     const double lost = (double)counters.events * test->lost;
     const double deviation = sqrt((double)counters.events) * test->deviation;
     ck_assert_msg(fabs((double)counters.lost - lost) < 5 * deviation + test->burst,
-                  "%.0f lost, expected %.1f +- %.1f",
-                  (double)counters.lost,
-                  lost,
-                  5 * deviation);
+                  "%.0f lost, expected %.1f +- %.1f", (double)counters.lost, lost, 5 * deviation);
     fixture_destroy(&line.fixture);
 }
 END_TEST
@@ -233,19 +225,11 @@ static sim_err_t parse(const char *text, net_loss_trace_t **trace)
 
 START_TEST(lists_are_read_or_refused)
 {
-    static const char *const good[] =
-        {"", "1\n", "3\n5\n900", "# x\n\n1\n2 # y\r\n", "0,1\n7,3\n", "9\n2\n9\n"};
-    static const char *const bad[] = {"0\n",
-                                      "5\n2\n1\n",
-                                      "5\n2\n6\n",
-                                      "1\n1\n",
-                                      "x\n",
-                                      "1,2\n5\n",
-                                      "4\n7,1\n",
-                                      "1,0\n",
-                                      "1 2\n",
-                                      "-3\n",
-                                      "1,\n"};
+    static const char *const good[] = {"",           "1\n",      "3\n5\n900", "# x\n\n1\n2 # y\r\n",
+                                       "0,1\n7,3\n", "9\n2\n9\n"};
+    static const char *const bad[] = {"0\n",   "5\n2\n1\n", "5\n2\n6\n", "1\n1\n",
+                                      "x\n",   "1,2\n5\n",  "4\n7,1\n",  "1,0\n",
+                                      "1 2\n", "-3\n",      "1,\n"};
     for (size_t i = 0; i < SIM_COUNT_OF(good); i++) {
         net_loss_trace_t *trace = NULL;
         ck_assert_msg(parse(good[i], &trace) == SIM_OK, "%s", good[i]);
@@ -281,10 +265,7 @@ START_TEST(list_loses_what_it_names)
 END_TEST
 
 CHECK_MAIN(CHECK_LOOP_FEW(events_have_their_rate_and_size, 0, SIM_COUNT_OF(cases), 1),
-           CHECK_MANY(gilbert_elliott_has_two_states),
-           CHECK_TEST(directions_and_acks_are_apart),
-           CHECK_TEST(streams_are_independent),
-           CHECK_TEST(impossible_rates_are_refused),
+           CHECK_MANY(gilbert_elliott_has_two_states), CHECK_TEST(directions_and_acks_are_apart),
+           CHECK_TEST(streams_are_independent), CHECK_TEST(impossible_rates_are_refused),
            CHECK_TEST(nothing_is_lost_by_reordering_or_doubling),
-           CHECK_TEST(lists_are_read_or_refused),
-           CHECK_TEST(list_loses_what_it_names))
+           CHECK_TEST(lists_are_read_or_refused), CHECK_TEST(list_loses_what_it_names))

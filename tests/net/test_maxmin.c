@@ -147,11 +147,7 @@ static void add_flow(world_t *world, net_node_t *from, const net_node_t *to)
     for (int i = 0; i < 4; i++) {
         ck_assert_int_eq(nic_post_send(qp, &wr), SIM_OK);
     }
-    sim_sample(world->sim,
-               &from->sim,
-               world->from_ps,
-               world->to_ps - world->from_ps,
-               read_sent,
+    sim_sample(world->sim, &from->sim, world->from_ps, world->to_ps - world->from_ps, read_sent,
                flow);
 }
 
@@ -194,11 +190,8 @@ static void assert_share(const world_t *world, uint32_t flow, double expected_bp
     const double measured_bps = goodput_bps(world, flow);
     ck_assert_msg(measured_bps > expected_bps * (1.0 - tolerance) &&
                       measured_bps < expected_bps * (1.0 + tolerance),
-                  "flow %u of %u got %.3f Gbps, expected %.3f",
-                  flow,
-                  world->flow_count,
-                  measured_bps / 1e9,
-                  expected_bps / 1e9);
+                  "flow %u of %u got %.3f Gbps, expected %.3f", flow, world->flow_count,
+                  measured_bps / 1e9, expected_bps / 1e9);
 }
 
 static double total_bps(const world_t *world)
@@ -465,11 +458,7 @@ START_TEST(dcqcn_spares_the_victim)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(equal_senders_get_equal_shares, 0, 15),
-           CHECK_LOOP(ties_favour_nobody, 0, 3),
-           CHECK_TEST(parking_lot_with_one_bottleneck),
-           CHECK_TEST(two_levels_are_shared_max_min),
-           CHECK_TEST(pfc_shares_by_port),
-           CHECK_TEST(pfc_blocks_a_victim_at_the_head_of_line),
-           CHECK_LOOP(dcqcn_shares_one_bottleneck, 0, 3),
-           CHECK_TEST(dcqcn_spares_the_victim))
+CHECK_MAIN(CHECK_LOOP(equal_senders_get_equal_shares, 0, 15), CHECK_LOOP(ties_favour_nobody, 0, 3),
+           CHECK_TEST(parking_lot_with_one_bottleneck), CHECK_TEST(two_levels_are_shared_max_min),
+           CHECK_TEST(pfc_shares_by_port), CHECK_TEST(pfc_blocks_a_victim_at_the_head_of_line),
+           CHECK_LOOP(dcqcn_shares_one_bottleneck, 0, 3), CHECK_TEST(dcqcn_spares_the_victim))

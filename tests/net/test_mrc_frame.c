@@ -166,8 +166,6 @@ START_TEST(frames_are_parsed_as_they_were_built)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(a_write_has_these_bytes),
-           CHECK_TEST(a_sack_has_these_bytes),
-           CHECK_TEST(a_nack_has_these_bytes),
-           CHECK_TEST(what_is_parsed_is_built_again),
+CHECK_MAIN(CHECK_TEST(a_write_has_these_bytes), CHECK_TEST(a_sack_has_these_bytes),
+           CHECK_TEST(a_nack_has_these_bytes), CHECK_TEST(what_is_parsed_is_built_again),
            CHECK_LOOP(frames_are_parsed_as_they_were_built, 0, 4))

@@ -53,20 +53,16 @@ static void chain_create(chain_t *chain)
 }
 
 // Simulates a burst. Returns the time from its first bit's departure to its last frame's arrival.
-static sim_time_t simulate_burst(const chain_t *shape,
-                                 uint64_t full_count,
-                                 uint32_t full_bytes,
-                                 uint32_t last_bytes,
-                                 sim_time_t *promised_ps)
+static sim_time_t simulate_burst(const chain_t *shape, uint64_t full_count, uint32_t full_bytes,
+                                 uint32_t last_bytes, sim_time_t *promised_ps)
 {
     chain_t chain = *shape;
     chain_create(&chain);
-    fixture_flow(chain.fixture.hosts[0],
-                 &(fixture_flow_t){.to = 1,
-                                   .count = full_count,
-                                   .frame_bytes = full_bytes,
-                                   .last_bytes = last_bytes,
-                                   .start_ps = 12345});
+    fixture_flow(chain.fixture.hosts[0], &(fixture_flow_t){.to = 1,
+                                                           .count = full_count,
+                                                           .frame_bytes = full_bytes,
+                                                           .last_bytes = last_bytes,
+                                                           .start_ps = 12345});
     fixture_build(&chain.fixture);
     net_path_t path;
     ck_assert(net_path_of(chain.fixture.net, 0, 1, 0, &path));
@@ -242,10 +238,8 @@ START_TEST(names_addresses_and_paths)
     ck_assert_uint_ge(net_port_interface(&s->ports[0]), NET_INTERFACES_MAX);
 
     static const bool reach[5][5] = {
-        {false, true, true, false, false},
-        {true, false, true, false, false},
-        {true, true, false, false, false},
-        {false, false, false, false, true},
+        {false, true, true, false, false},  {true, false, true, false, false},
+        {true, true, false, false, false},  {false, false, false, false, true},
         {false, false, false, true, false},
     };
     for (uint32_t i = 0; i < 5; i++) {
@@ -307,14 +301,13 @@ static void tap_path(const net_config_t *config, wire_t *wire, uint32_t uids[6])
     }
     const uint32_t bytes =
         net_frame_bytes(ROCE_UC | ROCE_SEND_ONLY, 0, config->tagged, config->ipv6);
-    fixture_flow(fixture.hosts[0],
-                 &(fixture_flow_t){.to = 1,
-                                   .count = 1,
-                                   .frame_bytes = bytes,
-                                   .priority = 5,
-                                   .ttl = 9,
-                                   .ecn = NET_ECN_ECT0,
-                                   .source_port = 0xc321});
+    fixture_flow(fixture.hosts[0], &(fixture_flow_t){.to = 1,
+                                                     .count = 1,
+                                                     .frame_bytes = bytes,
+                                                     .priority = 5,
+                                                     .ttl = 9,
+                                                     .ecn = NET_ECN_ECT0,
+                                                     .source_port = 0xc321});
     fixture_build(&fixture);
     for (int i = 0; i < 3; i++) {
         net_port_t *const port = fixture_port(nodes[i], nodes[i + 1]);
@@ -446,13 +439,8 @@ START_TEST(books_balance_in_the_middle)
 END_TEST
 
 CHECK_MAIN(CHECK_LOOP(one_frame_over_hops, 1, HOPS_MAX + 1),
-           CHECK_TEST(directions_have_their_own_rates),
-           CHECK_TEST(burst_over_equal_hops),
-           CHECK_TEST(path_time_equals_simulation),
-           CHECK_TEST(path_time_with_remainders),
-           CHECK_TEST(hosts_need_links),
-           CHECK_TEST(names_addresses_and_paths),
-           CHECK_TEST(routed_hops_rewrite),
-           CHECK_TEST(switched_hops_leave_frames_alone),
-           CHECK_TEST(pause_frames_are_mac_control),
-           CHECK_TEST(books_balance_in_the_middle))
+           CHECK_TEST(directions_have_their_own_rates), CHECK_TEST(burst_over_equal_hops),
+           CHECK_TEST(path_time_equals_simulation), CHECK_TEST(path_time_with_remainders),
+           CHECK_TEST(hosts_need_links), CHECK_TEST(names_addresses_and_paths),
+           CHECK_TEST(routed_hops_rewrite), CHECK_TEST(switched_hops_leave_frames_alone),
+           CHECK_TEST(pause_frames_are_mac_control), CHECK_TEST(books_balance_in_the_middle))

@@ -67,9 +67,7 @@ static void note_most(const net_trace_t *trace, void *ctx)
 // Returns the headroom used when host 0 sends to host 1, which has stopped the class for good,
 // while the largest frames go the other way. Threshold and reserve are 0: all bytes held are
 // headroom.
-static uint64_t headroom_used(uint64_t gbps,
-                              sim_time_t delay_ps,
-                              uint32_t frame_bytes,
+static uint64_t headroom_used(uint64_t gbps, sim_time_t delay_ps, uint32_t frame_bytes,
                               sim_time_t offset_ps)
 {
     const uint64_t rate_bps = gbps * FIXTURE_GBPS;
@@ -94,11 +92,10 @@ static uint64_t headroom_used(uint64_t gbps,
     }
     fixture_flow(fixture.hosts[2],
                  &(fixture_flow_t){.to = 0, .frame_bytes = NET_FRAME_BYTES_QUANTUM});
-    fixture_flow(sender,
-                 &(fixture_flow_t){.to = 1,
-                                   .frame_bytes = frame_bytes,
-                                   .priority = FIXTURE_CLASS,
-                                   .start_ps = blocked_ps + offset_ps});
+    fixture_flow(sender, &(fixture_flow_t){.to = 1,
+                                           .frame_bytes = frame_bytes,
+                                           .priority = FIXTURE_CLASS,
+                                           .start_ps = blocked_ps + offset_ps});
     fixture_build(&fixture);
     ck_assert(sw->ports[0].lossless_guaranteed);
     most_t most = {.sw = sw};
@@ -113,15 +110,8 @@ static const struct {
     uint64_t gbps;
     sim_time_t delay_ps;
 } cables[] = {
-    {10, 5000},
-    {25, 1000000},
-    {40, 1000000},
-    {100, 5000},
-    {100, 1000000},
-    {100, 50000000},
-    {200, 2000000},
-    {400, 1000000},
-    {800, 1000000},
+    {10, 5000},      {25, 1000000},  {40, 1000000},  {100, 5000},    {100, 1000000},
+    {100, 50000000}, {200, 2000000}, {400, 1000000}, {800, 1000000},
 };
 
 START_TEST(headroom_is_enough_and_not_too_much)
@@ -129,11 +119,9 @@ START_TEST(headroom_is_enough_and_not_too_much)
     static const uint32_t sizes[] = {60, 314, 570, 1082, 2106, 4154, 4400};
     const uint64_t gbps = cables[_i].gbps;
     const uint64_t rate_bps = gbps * FIXTURE_GBPS;
-    const uint64_t computed =
-        net_switch_headroom_bytes(rate_bps,
-                                  cables[_i].delay_ps,
-                                  fixture_bytes_ps(response_quanta(gbps) * 64, rate_bps),
-                                  NET_FRAME_BYTES_QUANTUM);
+    const uint64_t computed = net_switch_headroom_bytes(
+        rate_bps, cables[_i].delay_ps, fixture_bytes_ps(response_quanta(gbps) * 64, rate_bps),
+        NET_FRAME_BYTES_QUANTUM);
     for (size_t s = 0; s < SIM_COUNT_OF(sizes); s++) {
         uint64_t worst = 0;
         // Offsets cover every phase between the two directions.
@@ -144,11 +132,8 @@ START_TEST(headroom_is_enough_and_not_too_much)
             worst = used > worst ? used : worst;
         }
         printf("headroom at %3lu Gbps, %5.2f us, frames of %4u: used %8lu of %8lu, %.1f %%\n",
-               (unsigned long)gbps,
-               (double)cables[_i].delay_ps / 1e6,
-               sizes[s],
-               (unsigned long)worst,
-               (unsigned long)computed,
+               (unsigned long)gbps, (double)cables[_i].delay_ps / 1e6, sizes[s],
+               (unsigned long)worst, (unsigned long)computed,
                100.0 * (double)worst / (double)computed);
         ck_assert_uint_le(worst, computed);
         // The use reaches the bound, except for the standard's largest frame and the phase: one
@@ -177,11 +162,10 @@ static uint64_t run_incast(uint32_t mtu, uint64_t headroom_bytes, uint64_t *paus
     net_node_t *const sw = fixture_star(&fixture, &config, SENDERS, &link);
     for (uint32_t i = 0; i < SENDERS; i++) {
         fixture.hosts[i]->response_ps = fixture_bytes_ps(394 * 64, RATE_BPS);
-        fixture_flow(fixture.hosts[i],
-                     &(fixture_flow_t){.to = SENDERS,
-                                       .count = 2500000 / frame_bytes,
-                                       .frame_bytes = frame_bytes,
-                                       .priority = FIXTURE_CLASS});
+        fixture_flow(fixture.hosts[i], &(fixture_flow_t){.to = SENDERS,
+                                                         .count = 2500000 / frame_bytes,
+                                                         .frame_bytes = frame_bytes,
+                                                         .priority = FIXTURE_CLASS});
     }
     fixture_build(&fixture);
     sim_message_t message = {.text = ""};
@@ -212,10 +196,9 @@ END_TEST
 START_TEST(too_little_headroom_drops)
 {
     uint64_t pauses = 0;
-    const uint64_t needed = net_switch_headroom_bytes(RATE_BPS,
-                                                      50 * SIM_PS_PER_US,
-                                                      fixture_bytes_ps(394 * 64, RATE_BPS),
-                                                      NET_FRAME_BYTES_QUANTUM);
+    const uint64_t needed =
+        net_switch_headroom_bytes(RATE_BPS, 50 * SIM_PS_PER_US,
+                                  fixture_bytes_ps(394 * 64, RATE_BPS), NET_FRAME_BYTES_QUANTUM);
     ck_assert_uint_gt(run_incast(1024, needed * 9 / 10, &pauses), 0);
     ck_assert_uint_gt(run_incast(1024, needed / 2, &pauses), 1000);
 }
@@ -263,12 +246,9 @@ START_TEST(guarantee_is_given_where_it_holds)
         bool changes;
         bool guaranteed;
     } cases[] = {
-        {SIM_AUTO, 65535, {0, 1}, false, true},
-        {SIM_AUTO, 200, {0, 1}, false, true},
-        {SIM_AUTO, 100, {0, 1}, false, false},
-        {2000000, 65535, {0, 1}, false, false},
-        {SIM_AUTO, 65535, {1, 1000}, false, false},
-        {SIM_AUTO, 65535, {0, 1}, true, false},
+        {SIM_AUTO, 65535, {0, 1}, false, true},     {SIM_AUTO, 200, {0, 1}, false, true},
+        {SIM_AUTO, 100, {0, 1}, false, false},      {2000000, 65535, {0, 1}, false, false},
+        {SIM_AUTO, 65535, {1, 1000}, false, false}, {SIM_AUTO, 65535, {0, 1}, true, false},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(cases); i++) {
         net_switch_config_t config = fixture_switch_config();
@@ -337,11 +317,10 @@ START_TEST(xoff_and_xon_at_their_thresholds)
     fixture_host_t *const b = fixture_host(&fixture, "b");
     fixture_link(&fixture, &a->node, sw, RATE_BPS, DELAY_PS);
     fixture_link(&fixture, &b->node, sw, 40 * FIXTURE_GBPS, DELAY_PS);
-    fixture_flow(a,
-                 &(fixture_flow_t){.to = 1,
-                                   .count = COUNT,
-                                   .frame_bytes = BYTES,
-                                   .priority = FIXTURE_CLASS});
+    fixture_flow(a, &(fixture_flow_t){.to = 1,
+                                      .count = COUNT,
+                                      .frame_bytes = BYTES,
+                                      .priority = FIXTURE_CLASS});
     fixture_build(&fixture);
     thresholds_t t = {.sw = sw, .xoff_least = UINT64_MAX, .xon_least = UINT64_MAX};
     net_port_listen(&sw->ports[0], NET_TRACE_XOFF | NET_TRACE_XON, note_threshold, &t);
@@ -509,11 +488,8 @@ START_TEST(congestion_spreads_upstream)
     for (int i = 0; i < 4; i++) {
         char name[32];
         (void)snprintf(name, sizeof(name), "h%d", i);
-        fixture_link(&fixture,
-                     &fixture_host(&fixture, name)->node,
-                     i < 2 ? s0 : s1,
-                     i == 3 ? 10 * FIXTURE_GBPS : RATE_BPS,
-                     DELAY_PS);
+        fixture_link(&fixture, &fixture_host(&fixture, name)->node, i < 2 ? s0 : s1,
+                     i == 3 ? 10 * FIXTURE_GBPS : RATE_BPS, DELAY_PS);
     }
     fixture_link(&fixture, s0, s1, RATE_BPS, DELAY_PS);
     const fixture_flow_t slow = {.to = 3, .count = 3000, .priority = FIXTURE_CLASS};
@@ -533,9 +509,9 @@ START_TEST(congestion_spreads_upstream)
     ck_assert_uint_eq(sum_drops(s0) + sum_drops(s1), 0);
     // The victim alone would need 246 us.
     ck_assert_uint_gt(fixture.hosts[2]->last_ps, 1000 * SIM_PS_PER_US);
-    ck_assert_uint_eq(fixture.hosts[3]->last_ps,
-                      1 + 2 * (1012 * 80 + DELAY_PS) + UINT64_C(3000) * 1024 * 800 - 12 * 800 +
-                          DELAY_PS);
+    ck_assert_uint_eq(fixture.hosts[3]->last_ps, 1 + 2 * (1012 * 80 + DELAY_PS) +
+                                                     UINT64_C(3000) * 1024 * 800 - 12 * 800 +
+                                                     DELAY_PS);
     fixture_destroy(&fixture);
 }
 END_TEST
@@ -571,17 +547,15 @@ static uint64_t run_fabric(unsigned threads, uint64_t seed)
         }
     }
     for (uint32_t h = 1; h < LEAVES * HOSTS; h++) {
-        fixture_flow(fixture.hosts[h],
-                     &(fixture_flow_t){.to = 0,
-                                       .count = 500,
-                                       .priority = FIXTURE_CLASS,
-                                       .ecn = NET_ECN_ECT0,
-                                       .source_port = (uint16_t)(0xc000 + h)});
-        fixture_flow(fixture.hosts[h],
-                     &(fixture_flow_t){.to = (h + 5) % (LEAVES * HOSTS),
-                                       .count = 500,
-                                       .mean_ps = 200000,
-                                       .vary_source_port = true});
+        fixture_flow(fixture.hosts[h], &(fixture_flow_t){.to = 0,
+                                                         .count = 500,
+                                                         .priority = FIXTURE_CLASS,
+                                                         .ecn = NET_ECN_ECT0,
+                                                         .source_port = (uint16_t)(0xc000 + h)});
+        fixture_flow(fixture.hosts[h], &(fixture_flow_t){.to = (h + 5) % (LEAVES * HOSTS),
+                                                         .count = 500,
+                                                         .mean_ps = 200000,
+                                                         .vary_source_port = true});
     }
     fixture_build(&fixture);
     fixture_run(&fixture);
@@ -610,13 +584,11 @@ END_TEST
 
 CHECK_MAIN(CHECK_LOOP_FEW(headroom_is_enough_and_not_too_much, 0, SIM_COUNT_OF(cables), 2),
            CHECK_LOOP_FEW(incast_over_long_cables_drops_nothing, 0, 5, 2),
-           CHECK_TEST(too_little_headroom_drops),
-           CHECK_TEST(no_headroom_still_pauses),
+           CHECK_TEST(too_little_headroom_drops), CHECK_TEST(no_headroom_still_pauses),
            CHECK_TEST(no_buffer_at_all_is_no_deadlock),
            CHECK_TEST(guarantee_is_given_where_it_holds),
            CHECK_TEST(xoff_and_xon_at_their_thresholds),
            CHECK_LOOP(dynamic_xoff_at_fixed_point, 0, 5),
            CHECK_TEST(switch_obeys_at_the_next_frame),
-           CHECK_LOOP(refresh_keeps_a_peer_stopped, 0, 3),
-           CHECK_TEST(congestion_spreads_upstream),
+           CHECK_LOOP(refresh_keeps_a_peer_stopped, 0, 3), CHECK_TEST(congestion_spreads_upstream),
            CHECK_TEST(threads_do_not_change_the_digest))

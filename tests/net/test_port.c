@@ -85,12 +85,11 @@ START_TEST(remainder_ends_with_the_busy_period)
     pair_t pair;
     pair_create(&pair, 1, &link);
     for (uint64_t i = 0; i < 10; i++) {
-        fixture_flow(pair.a,
-                     &(fixture_flow_t){.to = 1,
-                                       .count = 3,
-                                       .frame_bytes = 100 + (uint32_t)i,
-                                       .last_bytes = 60,
-                                       .start_ps = 1 + i * 10 * SIM_PS_PER_US});
+        fixture_flow(pair.a, &(fixture_flow_t){.to = 1,
+                                               .count = 3,
+                                               .frame_bytes = 100 + (uint32_t)i,
+                                               .last_bytes = 60,
+                                               .start_ps = 1 + i * 10 * SIM_PS_PER_US});
     }
     pair_build(&pair);
     fixture_run(&pair.fixture);
@@ -143,8 +142,8 @@ static void serve_backlogged(net_port_t *port, uint8_t classes, uint64_t count, 
 }
 
 #define QUANTUM NET_FRAME_BYTES_QUANTUM
-static const uint32_t equal_quanta[NET_PRIORITIES] =
-    {QUANTUM, QUANTUM, QUANTUM, QUANTUM, QUANTUM, QUANTUM, QUANTUM, QUANTUM};
+static const uint32_t equal_quanta[NET_PRIORITIES] = {QUANTUM, QUANTUM, QUANTUM, QUANTUM,
+                                                      QUANTUM, QUANTUM, QUANTUM, QUANTUM};
 
 // Makes a port without a network, to test its scheduler alone.
 static net_port_t *port_of_quanta(const uint32_t *quanta)
@@ -334,12 +333,11 @@ static void run_pause(uint64_t rate_bps, uint16_t quanta, sim_time_t again_ps, u
     pair_create(&pair, 1, &link);
     fixture_flow(pair.a,
                  &(fixture_flow_t){.to = 1, .count = 200, .frame_bytes = bytes, .priority = 3});
-    fixture_flow(pair.a,
-                 &(fixture_flow_t){.to = 1,
-                                   .count = 1,
-                                   .frame_bytes = 60,
-                                   .priority = 5,
-                                   .start_ps = 2 * SIM_PS_PER_S});
+    fixture_flow(pair.a, &(fixture_flow_t){.to = 1,
+                                           .count = 1,
+                                           .frame_bytes = 60,
+                                           .priority = 5,
+                                           .start_ps = 2 * SIM_PS_PER_S});
     fixture_pause(pair.b, pause_ps, 1u << 3, quanta);
     if (again_ps > 0) {
         fixture_pause(pair.b, pause_ps + again_ps, 1u << 3, again);
@@ -542,11 +540,7 @@ static void check_binomial(uint64_t hits, double count, double probability)
     const double mean = count * probability;
     const double deviation = sqrt(count * probability * (1 - probability));
     ck_assert_msg(fabs((double)hits - mean) <= 5 * deviation + 1e-9,
-                  "%.0f of %.0f, expected %.1f +- %.1f",
-                  (double)hits,
-                  count,
-                  mean,
-                  5 * deviation);
+                  "%.0f of %.0f, expected %.1f +- %.1f", (double)hits, count, mean, 5 * deviation);
 }
 
 START_TEST(loss_rate_is_kept)
@@ -784,22 +778,16 @@ START_TEST(metrics_read_the_counters)
         uint8_t classes;
         uint64_t value;
     } cases[] = {
-        {"tx_bytes", false, 0xff, 125000},
-        {"tx_bytes", false, 1u << 3, 100000},
-        {"tx_packets", false, 1u << 4, 50},
-        {"rx_packets", true, 0xff, 150},
-        {"rx_bytes", true, 1u << 4, 25000},
-        {"queue_bytes", false, 0xff, 0},
-        {"discards", false, 0xff, 0},
-        {"paused", false, 0xff, 0},
+        {"tx_bytes", false, 0xff, 125000},  {"tx_bytes", false, 1u << 3, 100000},
+        {"tx_packets", false, 1u << 4, 50}, {"rx_packets", true, 0xff, 150},
+        {"rx_bytes", true, 1u << 4, 25000}, {"queue_bytes", false, 0xff, 0},
+        {"discards", false, 0xff, 0},       {"paused", false, 0xff, 0},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(cases); i++) {
         const net_port_metric_t *const metric = net_port_metric_find(cases[i].name);
         ck_assert_ptr_nonnull(metric);
-        ck_assert_uint_eq(net_port_metric_read(metric,
-                                               cases[i].at_b ? pair.b_port : pair.a_port,
-                                               cases[i].classes,
-                                               sim_end_time_ps(pair.fixture.sim)),
+        ck_assert_uint_eq(net_port_metric_read(metric, cases[i].at_b ? pair.b_port : pair.a_port,
+                                               cases[i].classes, sim_end_time_ps(pair.fixture.sim)),
                           cases[i].value);
     }
     ck_assert_ptr_null(net_port_metric_find("colour"));
@@ -809,24 +797,14 @@ END_TEST
 
 CHECK_MAIN(CHECK_LOOP(frames_back_to_back_do_not_drift, 0, SIM_COUNT_OF(rates_gbps)),
            CHECK_TEST(remainder_ends_with_the_busy_period),
-           CHECK_TEST(frame_time_has_preamble_fcs_and_gap),
-           CHECK_TEST(dwrr_shares_follow_weights),
-           CHECK_TEST(queues_keep_their_order),
-           CHECK_TEST(strict_classes_go_first),
-           CHECK_TEST(idle_class_saves_nothing),
-           CHECK_LOOP(pause_lasts_its_quanta, 0, 4),
-           CHECK_TEST(refresh_extends_a_pause),
-           CHECK_TEST(newest_pause_counts),
-           CHECK_TEST(resume_releases_at_once),
-           CHECK_TEST(classes_pause_apart),
+           CHECK_TEST(frame_time_has_preamble_fcs_and_gap), CHECK_TEST(dwrr_shares_follow_weights),
+           CHECK_TEST(queues_keep_their_order), CHECK_TEST(strict_classes_go_first),
+           CHECK_TEST(idle_class_saves_nothing), CHECK_LOOP(pause_lasts_its_quanta, 0, 4),
+           CHECK_TEST(refresh_extends_a_pause), CHECK_TEST(newest_pause_counts),
+           CHECK_TEST(resume_releases_at_once), CHECK_TEST(classes_pause_apart),
            CHECK_TEST(waiting_pause_takes_the_newest_word),
-           CHECK_LOOP(only_a_known_pause_is_released, 0, 4),
-           CHECK_TEST(loss_rate_is_kept),
-           CHECK_TEST(bit_errors_hit_long_frames_more),
-           CHECK_TEST(drop_next_drops_exactly_one),
-           CHECK_TEST(memory_of_packets_is_counted),
-           CHECK_TEST(link_down_loses_what_is_on_it),
-           CHECK_TEST(link_down_forgets_pause),
-           CHECK_TEST(listeners_hear_what_they_asked_for),
-           CHECK_TEST(listeners_are_called_in_their_order),
-           CHECK_TEST(metrics_read_the_counters))
+           CHECK_LOOP(only_a_known_pause_is_released, 0, 4), CHECK_TEST(loss_rate_is_kept),
+           CHECK_TEST(bit_errors_hit_long_frames_more), CHECK_TEST(drop_next_drops_exactly_one),
+           CHECK_TEST(memory_of_packets_is_counted), CHECK_TEST(link_down_loses_what_is_on_it),
+           CHECK_TEST(link_down_forgets_pause), CHECK_TEST(listeners_hear_what_they_asked_for),
+           CHECK_TEST(listeners_are_called_in_their_order), CHECK_TEST(metrics_read_the_counters))

@@ -32,17 +32,12 @@ static void add_hosts(tree_t *tree, net_node_t *leaf, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         char name[32];
         (void)snprintf(name, sizeof(name), "h%zu", tree->fixture.host_count);
-        fixture_link(&tree->fixture,
-                     &fixture_host(&tree->fixture, name)->node,
-                     leaf,
-                     RATE_BPS,
+        fixture_link(&tree->fixture, &fixture_host(&tree->fixture, name)->node, leaf, RATE_BPS,
                      DELAY_PS);
     }
 }
 
-static net_node_t *add_switch(tree_t *tree,
-                              const net_switch_config_t *config,
-                              char kind,
+static net_node_t *add_switch(tree_t *tree, const net_switch_config_t *config, char kind,
                               uint32_t number)
 {
     char name[32];
@@ -50,11 +45,8 @@ static net_node_t *add_switch(tree_t *tree,
     return fixture_switch(&tree->fixture, name, config);
 }
 
-static void leaf_spine(tree_t *tree,
-                       const net_switch_config_t *config,
-                       uint32_t leaves,
-                       uint32_t spines,
-                       uint32_t hosts)
+static void leaf_spine(tree_t *tree, const net_switch_config_t *config, uint32_t leaves,
+                       uint32_t spines, uint32_t hosts)
 {
     tree->leaf_count = leaves;
     tree->spine_count = spines;
@@ -428,12 +420,11 @@ static void run_cut(tree_t *tree, bool near, watch_t *watch)
     options.net.convergence_ps = CONVERGENCE_PS;
     fixture_create(&tree->fixture, &options);
     leaf_spine(tree, NULL, 2, 4, 1);
-    fixture_flow(tree->fixture.hosts[0],
-                 &(fixture_flow_t){.to = 1,
-                                   .frame_bytes = 100,
-                                   .period_ps = PERIOD_PS,
-                                   .stop_ps = 8000 * SIM_PS_PER_US,
-                                   .vary_source_port = true});
+    fixture_flow(tree->fixture.hosts[0], &(fixture_flow_t){.to = 1,
+                                                           .frame_bytes = 100,
+                                                           .period_ps = PERIOD_PS,
+                                                           .stop_ps = 8000 * SIM_PS_PER_US,
+                                                           .vary_source_port = true});
     // Each leaf's links are one to its host, then those to spines 0..3.
     const uint32_t link = near ? 2 : 7;
     net_link_change_at(tree->fixture.net, link, DOWN_PS, false);
@@ -504,11 +495,10 @@ START_TEST(only_link_down_and_up)
     fixture_create(&tree.fixture, &options);
     leaf_spine(&tree, NULL, 2, 1, 1);
     tree.fixture.hosts[1]->keep = true;
-    fixture_flow(tree.fixture.hosts[0],
-                 &(fixture_flow_t){.to = 1,
-                                   .frame_bytes = 100,
-                                   .period_ps = PERIOD_PS,
-                                   .stop_ps = 8000 * SIM_PS_PER_US});
+    fixture_flow(tree.fixture.hosts[0], &(fixture_flow_t){.to = 1,
+                                                          .frame_bytes = 100,
+                                                          .period_ps = PERIOD_PS,
+                                                          .stop_ps = 8000 * SIM_PS_PER_US});
     net_link_change_at(tree.fixture.net, 1, DOWN_PS, false);
     net_link_change_at(tree.fixture.net, 1, UP_PS, true);
     fixture_build(&tree.fixture);
@@ -552,12 +542,9 @@ END_TEST
 CHECK_MAIN(CHECK_LOOP(fat_tree_pairs_take_shortest_paths, 4, 5),
            CHECK_LOOP(fat_tree_pairs_take_shortest_paths, 6, 7),
            CHECK_LOOP(random_graphs_take_shortest_paths, 0, 10),
-           CHECK_LOOP(sets_of_ports_are_complete, 0, 3),
-           CHECK_TEST(hosts_do_not_forward),
+           CHECK_LOOP(sets_of_ports_are_complete, 0, 3), CHECK_TEST(hosts_do_not_forward),
            CHECK_LOOP(tiers_choose_independently, 0, 4),
-           CHECK_LOOP(leaf_spreads_flows_evenly, 0, 7),
-           CHECK_TEST(one_flow_keeps_its_path),
+           CHECK_LOOP(leaf_spreads_flows_evenly, 0, 7), CHECK_TEST(one_flow_keeps_its_path),
            CHECK_TEST(dead_uplink_is_avoided_at_once),
-           CHECK_TEST(far_link_is_avoided_after_convergence),
-           CHECK_TEST(only_link_down_and_up),
+           CHECK_TEST(far_link_is_avoided_after_convergence), CHECK_TEST(only_link_down_and_up),
            CHECK_TEST(flapping_link_ends_up))

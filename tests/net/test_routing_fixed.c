@@ -52,10 +52,7 @@ static void rig_create(rig_t *rig)
     }
 }
 
-static void fix(rig_t *rig,
-                const net_node_t *node,
-                uint32_t host,
-                uint32_t count,
+static void fix(rig_t *rig, const net_node_t *node, uint32_t host, uint32_t count,
                 const uint32_t *p)
 {
     net_route_fix(rig->fixture.net, node, &rig->fixture.hosts[host]->node, p, count);
@@ -197,8 +194,6 @@ START_TEST(dead_ends_are_refused)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(fixed_ports_are_taken),
-           CHECK_TEST(detours_are_possible),
-           CHECK_TEST(searched_while_a_link_is_down),
-           CHECK_TEST(circles_are_refused),
+CHECK_MAIN(CHECK_TEST(fixed_ports_are_taken), CHECK_TEST(detours_are_possible),
+           CHECK_TEST(searched_while_a_link_is_down), CHECK_TEST(circles_are_refused),
            CHECK_TEST(dead_ends_are_refused))

@@ -85,9 +85,7 @@ START_TEST(poisson_arrivals_wait_as_md1)
     fixture_build(&fixture);
     const net_node_t *const sw = net_node_find(fixture.net, "switch");
     waits_t waits = {.per_batch = per_source * SOURCES / 40};
-    net_port_listen(fixture_port(sw, &fixture.hosts[SOURCES]->node),
-                    NET_TRACE_TX,
-                    measure_wait,
+    net_port_listen(fixture_port(sw, &fixture.hosts[SOURCES]->node), NET_TRACE_TX, measure_wait,
                     &waits);
     fixture_run(&fixture);
     ck_assert_uint_eq(waits.count, per_source * SOURCES);
@@ -105,10 +103,7 @@ START_TEST(poisson_arrivals_wait_as_md1)
     const double expected = rho * service_ps / (2 * (1 - rho));
     printf(
         "M/D/1 rho %.1f: wait %.1f ns, formula %.1f ns, error %+.2f %%, standard error %.2f %%\n",
-        rho,
-        mean / 1000,
-        expected / 1000,
-        100 * (mean - expected) / expected,
+        rho, mean / 1000, expected / 1000, 100 * (mean - expected) / expected,
         100 * error / expected);
     ck_assert_double_le(fabs(mean - expected), 4 * error + 0.02 * expected);
     ck_assert_double_le(fabs(mean - expected), 0.04 * expected);
@@ -189,14 +184,8 @@ START_TEST(dynamic_thresholds_settle_at_fixed_point)
         uint32_t queues;
         sim_ratio_t alpha;
     } cases[] = {
-        {1, {1, 1}},
-        {2, {1, 1}},
-        {5, {1, 1}},
-        {1, {1, 8}},
-        {4, {1, 8}},
-        {3, {2, 1}},
-        {6, {1, 2}},
-        {4, {8, 1}},
+        {1, {1, 1}}, {2, {1, 1}}, {5, {1, 1}}, {1, {1, 8}},
+        {4, {1, 8}}, {3, {2, 1}}, {6, {1, 2}}, {4, {8, 1}},
     };
     const uint32_t queues = cases[_i].queues;
     const sim_time_t end_ps = 3000 * SIM_PS_PER_US;
@@ -214,12 +203,8 @@ START_TEST(dynamic_thresholds_settle_at_fixed_point)
     }
     fixture_build(&fixture);
     snapshot_t snapshot = {.queues = queues};
-    sim_sample(fixture.sim,
-               &net_node_find(fixture.net, "switch")->sim,
-               end_ps - SIM_PS_PER_US,
-               SIM_PS_PER_S,
-               take_snapshot,
-               &snapshot);
+    sim_sample(fixture.sim, &net_node_find(fixture.net, "switch")->sim, end_ps - SIM_PS_PER_US,
+               SIM_PS_PER_S, take_snapshot, &snapshot);
     fixture_run(&fixture);
     const double alpha = (double)cases[_i].alpha.num / (double)cases[_i].alpha.den;
     const double expected = alpha * 2000000 / (1 + queues * alpha);
@@ -253,9 +238,8 @@ START_TEST(full_buffer_says_why)
     const net_port_t *const out = fixture_port(sw, &fixture.hosts[4]->node);
     ck_assert_uint_le(net_port_queue_bytes_max(out), 500000);
     ck_assert_uint_ge(net_port_queue_bytes_max(out), 490000);
-    ck_assert_uint_gt(out->rare->drops[NET_DROP_EGRESS_FULL] +
-                          out->rare->drops[NET_DROP_BUFFER_FULL],
-                      1000);
+    ck_assert_uint_gt(
+        out->rare->drops[NET_DROP_EGRESS_FULL] + out->rare->drops[NET_DROP_BUFFER_FULL], 1000);
     fixture_destroy(&fixture);
 }
 END_TEST
@@ -297,13 +281,12 @@ START_TEST(strict_class_sees_no_queue)
     for (uint32_t i = 0; i < 4; i++) {
         fixture_flow(fixture.hosts[i], &(fixture_flow_t){.to = 5, .frame_bytes = 4000});
     }
-    fixture_flow(fixture.hosts[4],
-                 &(fixture_flow_t){.to = 5,
-                                   .count = 100,
-                                   .frame_bytes = 100,
-                                   .priority = 6,
-                                   .start_ps = 100 * SIM_PS_PER_US,
-                                   .period_ps = 20123457});
+    fixture_flow(fixture.hosts[4], &(fixture_flow_t){.to = 5,
+                                                     .count = 100,
+                                                     .frame_bytes = 100,
+                                                     .priority = 6,
+                                                     .start_ps = 100 * SIM_PS_PER_US,
+                                                     .period_ps = 20123457});
     fixture_build(&fixture);
     fixture_run(&fixture);
     uint32_t seen = 0;
@@ -348,8 +331,8 @@ START_TEST(ties_are_a_fair_lottery)
     static const struct {
         uint32_t senders;
         uint32_t skip;
-    } cases[] =
-        {{2, 0}, {2, 1}, {3, 0}, {3, 1}, {3, 2}, {4, 0}, {5, 0}, {5, 3}, {7, 0}, {16, 1}, {17, 0}};
+    } cases[] = {{2, 0}, {2, 1}, {3, 0}, {3, 1},  {3, 2}, {4, 0},
+                 {5, 0}, {5, 3}, {7, 0}, {16, 1}, {17, 0}};
     const uint32_t senders = cases[_i].senders;
     const uint32_t skip = cases[_i].skip;
     for (uint64_t tie_seed = 0; tie_seed < 3; tie_seed++) {
@@ -365,13 +348,7 @@ START_TEST(ties_are_a_fair_lottery)
             ck_assert_msg(
                 fabs(got - mean) <= 6 * deviation,
                 "%u senders from port %u, tie seed %u: sender %u got %.0f, mean %.0f +- %.0f",
-                senders,
-                skip,
-                (unsigned)tie_seed,
-                i,
-                got,
-                mean,
-                deviation);
+                senders, skip, (unsigned)tie_seed, i, got, mean, deviation);
         }
         fixture_destroy(&fixture);
     }
@@ -438,9 +415,7 @@ START_TEST(trust_decides_the_class)
         fixture_build(&fixture);
         const net_node_t *const sw = net_node_find(fixture.net, "switch");
         uint8_t priority = 0;
-        net_port_listen(fixture_port(sw, &fixture.hosts[1]->node),
-                        NET_TRACE_TX,
-                        stop_dscp,
+        net_port_listen(fixture_port(sw, &fixture.hosts[1]->node), NET_TRACE_TX, stop_dscp,
                         &priority);
         fixture_run(&fixture);
         ck_assert_uint_eq(priority, 4);
@@ -494,15 +469,12 @@ START_TEST(more_shared_than_there_is_is_a_bug)
 END_TEST
 
 CHECK_MAIN(CHECK_LOOP_FEW(poisson_arrivals_wait_as_md1, 0, 4, 0),
-           CHECK_TEST(smooth_full_load_never_queues),
-           CHECK_TEST(busy_port_never_rests),
+           CHECK_TEST(smooth_full_load_never_queues), CHECK_TEST(busy_port_never_rests),
            CHECK_LOOP_FEW(dynamic_thresholds_settle_at_fixed_point, 0, 8, 1),
-           CHECK_TEST(full_buffer_says_why),
-           CHECK_TEST(weights_share_a_port),
+           CHECK_TEST(full_buffer_says_why), CHECK_TEST(weights_share_a_port),
            CHECK_TEST(strict_class_sees_no_queue),
            CHECK_LOOP_FEW(ties_are_a_fair_lottery, 0, 11, 1),
-           CHECK_TEST(tie_seed_changes_the_order),
-           CHECK_TEST(ttl_ends_in_routed_mode_only),
+           CHECK_TEST(tie_seed_changes_the_order), CHECK_TEST(ttl_ends_in_routed_mode_only),
            CHECK_TEST(trust_decides_the_class),
            CHECK_SIGNAL(more_shared_than_there_is_is_a_bug, SIGABRT),
            CHECK_TEST(configuration_rules))

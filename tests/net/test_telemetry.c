@@ -20,8 +20,8 @@
 
 START_TEST(rates_have_codes)
 {
-    static const uint64_t tenths_gbps[] =
-        {10, 25, 50, 100, 200, 250, 400, 500, 560, 1000, 2000, 4000, 8000, 16000, 32000};
+    static const uint64_t tenths_gbps[] = {10,  25,   50,   100,  200,  250,   400,  500,
+                                           560, 1000, 2000, 4000, 8000, 16000, 32000};
     for (uint32_t i = 0; i < SIM_COUNT_OF(tenths_gbps); i++) {
         const uint64_t rate_bps = tenths_gbps[i] * 100000000;
         ck_assert_uint_eq(net_int_rate_code(rate_bps), i + 1);
@@ -157,11 +157,8 @@ static void check_trailer(net_frame_t *frame, const uint8_t *trailer, size_t tra
     }
 }
 
-static const uint8_t carriers[] = {ROCE_SEND_ONLY,
-                                   ROCE_WRITE_MIDDLE,
-                                   ROCE_WRITE_FIRST,
-                                   ROCE_SEND_LAST_IMM,
-                                   ROCE_ACKNOWLEDGE};
+static const uint8_t carriers[] = {ROCE_SEND_ONLY, ROCE_WRITE_MIDDLE, ROCE_WRITE_FIRST,
+                                   ROCE_SEND_LAST_IMM, ROCE_ACKNOWLEDGE};
 
 START_TEST(trailers_survive_a_round_trip)
 {
@@ -284,9 +281,7 @@ static nic_cc_ops_t listening(net_telemetry_t telemetry)
 
 // Configures two switches between the hosts, joined by a link of that rate, and the listener on
 // both NICs.
-static void listen_through(pair_config_t *config,
-                           uint64_t middle_bps,
-                           const nic_cc_ops_t *ops,
+static void listen_through(pair_config_t *config, uint64_t middle_bps, const nic_cc_ops_t *ops,
                            listener_t *listener)
 {
     pair_config_init(config);
@@ -542,15 +537,11 @@ START_TEST(unknown_rates_are_refused)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(rates_have_codes),
-           CHECK_TEST(records_hold_their_fields),
-           CHECK_TEST(differences_survive_wraps),
-           CHECK_TEST(digests_rise_by_the_base),
+CHECK_MAIN(CHECK_TEST(rates_have_codes), CHECK_TEST(records_hold_their_fields),
+           CHECK_TEST(differences_survive_wraps), CHECK_TEST(digests_rise_by_the_base),
            CHECK_TEST(digests_are_right_in_the_mean),
            CHECK_LOOP(trailers_survive_a_round_trip, 0, SIM_COUNT_OF(carriers)),
-           CHECK_TEST(other_trailers_are_refused),
-           CHECK_LOOP(records_are_what_the_ports_did, 0, 3),
+           CHECK_TEST(other_trailers_are_refused), CHECK_LOOP(records_are_what_the_ports_did, 0, 3),
            CHECK_LOOP(digests_are_the_largest_utilization, 0, 2),
-           CHECK_TEST(senders_choose_how_marks_come_back),
-           CHECK_TEST(naks_bring_telemetry),
+           CHECK_TEST(senders_choose_how_marks_come_back), CHECK_TEST(naks_bring_telemetry),
            CHECK_TEST(unknown_rates_are_refused))

@@ -73,13 +73,12 @@ static outcome_t run(const net_switch_config_t *config, uint8_t opcode)
     fixture_host_t *const to = fixture.hosts[fixture.host_count - 1];
     to->keep = true;
     for (uint32_t i = 0; i < SENDERS; i++) {
-        fixture_flow(fixture.hosts[i],
-                     &(fixture_flow_t){.to = to->number,
-                                       .count = FRAMES,
-                                       .frame_bytes = FRAME,
-                                       .payload_bytes = 900,
-                                       .priority = CLASS,
-                                       .opcode = opcode});
+        fixture_flow(fixture.hosts[i], &(fixture_flow_t){.to = to->number,
+                                                         .count = FRAMES,
+                                                         .frame_bytes = FRAME,
+                                                         .payload_bytes = 900,
+                                                         .priority = CLASS,
+                                                         .opcode = opcode});
     }
     fixture_build(&fixture);
     fixture_run(&fixture);

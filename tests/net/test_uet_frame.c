@@ -139,7 +139,6 @@ START_TEST(frames_are_parsed_as_they_were_built)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(a_write_has_these_bytes),
-           CHECK_TEST(headers_have_the_published_sizes),
+CHECK_MAIN(CHECK_TEST(a_write_has_these_bytes), CHECK_TEST(headers_have_the_published_sizes),
            CHECK_TEST(what_is_parsed_is_built_again),
            CHECK_LOOP(frames_are_parsed_as_they_were_built, 0, 2))

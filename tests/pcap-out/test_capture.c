@@ -159,8 +159,7 @@ static pcap_out_capture_t *open_or_die(sim_t *sim, const pcap_out_config_t *conf
 {
     pcap_out_capture_t *capture = NULL;
     sim_message_t message = {.text = ""};
-    ck_assert_msg(pcap_out_capture_open(sim, config, &capture, &message) == SIM_OK,
-                  "%s",
+    ck_assert_msg(pcap_out_capture_open(sim, config, &capture, &message) == SIM_OK, "%s",
                   message.text);
     return capture;
 }
@@ -216,8 +215,7 @@ static size_t read_capture(const char *path, seen_t *seen, size_t capacity)
         if (one->length == one->original) {
             sim_message_t message = {.text = ""};
             ck_assert_msg(net_frame_parse(bytes, header->caplen, &one->frame, &message) == SIM_OK,
-                          "%s",
-                          message.text);
+                          "%s", message.text);
             ck_assert(net_frame_icrc_ok(bytes, header->caplen, &one->frame));
             one->frame.payload = NULL;
         }
@@ -441,8 +439,7 @@ static bool run_ring(bool every_port, const char *path)
                                              .ring_bytes = UINT64_C(1) << 30};
     pcap_out_fabric_t *fabric = NULL;
     sim_message_t message = {.text = ""};
-    ck_assert_msg(pcap_out_fabric_open(rig.net, &config, &fabric, &message) == SIM_OK,
-                  "%s",
+    ck_assert_msg(pcap_out_fabric_open(rig.net, &config, &fabric, &message) == SIM_OK, "%s",
                   message.text);
     for (unsigned i = 0; i < 2 * PAIRS_MAX; i++) {
         pcap_out_fabric_port(fabric, port_of(&rig, i));
@@ -496,11 +493,8 @@ START_TEST(errors_are_reported)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(stamps_are_exact_at_the_sender),
-           CHECK_TEST(stamps_are_exact_at_the_receiver),
-           CHECK_TEST(direction_and_filter_choose),
-           CHECK_TEST(a_file_ends_at_its_largest_size),
+CHECK_MAIN(CHECK_TEST(stamps_are_exact_at_the_sender), CHECK_TEST(stamps_are_exact_at_the_receiver),
+           CHECK_TEST(direction_and_filter_choose), CHECK_TEST(a_file_ends_at_its_largest_size),
            CHECK_TEST(snap_length_keeps_the_original_length),
            CHECK_TEST(file_is_the_same_on_any_number_of_threads),
-           CHECK_TEST(a_ring_needs_no_events),
-           CHECK_TEST(errors_are_reported))
+           CHECK_TEST(a_ring_needs_no_events), CHECK_TEST(errors_are_reported))

@@ -21,11 +21,8 @@
 #include "tests/check_main.h"
 
 // Appends a frame if the filter accepts it; returns whether it did.
-static bool write_matching(pcap_out_file_t *file,
-                           sim_time_t time_ps,
-                           const uint8_t *bytes,
-                           uint32_t captured_bytes,
-                           uint32_t original_bytes)
+static bool write_matching(pcap_out_file_t *file, sim_time_t time_ps, const uint8_t *bytes,
+                           uint32_t captured_bytes, uint32_t original_bytes)
 {
     const bool matches = pcap_out_file_matches(file, bytes, captured_bytes, original_bytes);
     if (matches) {
@@ -73,8 +70,7 @@ static pcap_out_file_t *open_or_die(const char *path, uint32_t snaplen, const ch
 {
     pcap_out_file_t *file = NULL;
     sim_message_t message = {.text = ""};
-    ck_assert_msg(pcap_out_file_open(path, snaplen, filter, &file, &message) == SIM_OK,
-                  "%s",
+    ck_assert_msg(pcap_out_file_open(path, snaplen, filter, &file, &message) == SIM_OK, "%s",
                   message.text);
     return file;
 }
@@ -260,8 +256,7 @@ START_TEST(filter_chooses_frames)
     char path[PATH_BYTES];
     uint8_t bytes[3][NET_FRAME_BYTES_MAX];
     const uint32_t sizes[3] = {make_frame(ROCE_CNP, bytes[0]),
-                               make_frame(ROCE_WRITE_ONLY, bytes[1]),
-                               make_pfc(bytes[2])};
+                               make_frame(ROCE_WRITE_ONLY, bytes[1]), make_pfc(bytes[2])};
     make_directory(directory);
     join(path, directory, "filtered.pcap");
     for (size_t i = 0; i < SIM_COUNT_OF(rows); i++) {
@@ -322,8 +317,7 @@ START_TEST(wrong_filter_is_refused_before_the_file_exists)
     ck_assert_ptr_null(file);
     ck_assert_msg(strstr(message.text, "capture filter \"udp prot 4791\": ") != NULL &&
                       strstr(message.text, "syntax error") != NULL,
-                  "%s",
-                  message.text);
+                  "%s", message.text);
     ck_assert_int_ne(access(path, F_OK), 0);
     rmdir(directory);
 
@@ -390,13 +384,9 @@ START_TEST(full_disk_is_an_error)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(file_is_right_byte_by_byte),
-           CHECK_TEST(file_without_frames_is_a_header),
-           CHECK_TEST(libpcap_reads_back_what_was_written),
-           CHECK_TEST(gzip_holds_the_same_file),
-           CHECK_TEST(filter_chooses_frames),
-           CHECK_TEST(snap_length_cuts_after_the_filter),
+CHECK_MAIN(CHECK_TEST(file_is_right_byte_by_byte), CHECK_TEST(file_without_frames_is_a_header),
+           CHECK_TEST(libpcap_reads_back_what_was_written), CHECK_TEST(gzip_holds_the_same_file),
+           CHECK_TEST(filter_chooses_frames), CHECK_TEST(snap_length_cuts_after_the_filter),
            CHECK_TEST(wrong_filter_is_refused_before_the_file_exists),
-           CHECK_TEST(snap_length_has_a_range),
-           CHECK_TEST(file_that_cannot_be_created_is_an_error),
+           CHECK_TEST(snap_length_has_a_range), CHECK_TEST(file_that_cannot_be_created_is_an_error),
            CHECK_TEST(full_disk_is_an_error))

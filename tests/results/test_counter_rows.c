@@ -80,6 +80,5 @@ START_TEST(columns_by_class_are_eight)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(rows_of_ports_are_told),
-           CHECK_TEST(totals_of_nics_are_told),
+CHECK_MAIN(CHECK_TEST(rows_of_ports_are_told), CHECK_TEST(totals_of_nics_are_told),
            CHECK_TEST(columns_by_class_are_eight))

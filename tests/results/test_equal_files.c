@@ -65,8 +65,8 @@ static char *read_file(const char *path, size_t *size)
 // Says how the run came about, not what happened.
 static bool is_of_the_way(const char *line)
 {
-    static const char *const keys[] =
-        {"\"wall_", "\"threads\":", "\"peak_", "\"max_rss", "\"events_per_s\":"};
+    static const char *const keys[] = {"\"wall_", "\"threads\":", "\"peak_", "\"max_rss",
+                                       "\"events_per_s\":"};
     line += strspn(line, " ");
     for (size_t i = 0; i < SIM_COUNT_OF(keys); i++) {
         if (strncmp(line, keys[i], strlen(keys[i])) == 0) {
@@ -157,8 +157,7 @@ static void run_way(const char *text, way_t way, unsigned threads, files_t *file
     world_error_t error;
     ck_assert_msg(
         world_scenario_parse(registry, "way.yaml", text, strlen(text), &scenario, &error) == SIM_OK,
-        "%s",
-        error.text);
+        "%s", error.text);
     scenario->run.threads = threads;
     char *const out = sim_format("%s/out", folder);
     const results_options_t options = {.folder = out, .built = go, .ctx = &way};
@@ -186,11 +185,8 @@ static void compare(const char *text, way_t way, unsigned threads, const files_t
     ck_assert_int_eq(files.count, expected->count);
     for (int i = 0; i < files.count; i++) {
         ck_assert_str_eq(files.names[i], expected->names[i]);
-        ck_assert_msg(files.sums[i] == expected->sums[i],
-                      "%s: way %d, %u threads",
-                      files.names[i],
-                      way,
-                      threads);
+        ck_assert_msg(files.sums[i] == expected->sums[i], "%s: way %d, %u threads", files.names[i],
+                      way, threads);
     }
 }
 

@@ -91,26 +91,23 @@ START_TEST(terminal)
     const cache_t cache = cache_of(7, 4096, 0.25);
     char text[512] = "";
     PRINTED(text, results_part_print(&cache_table, &cache, out, 40));
-    ck_assert_str_eq(text,
-                     ", hits 7, used_bytes_max 4.096 KB, share 0.25\n"
-                     "            fct_ns: 5, 6, 7, 8, 9, 10, 11, 12, ...\n"
-                     "            latency_us: mean 2, p50 2, p99 2, max 2");
+    ck_assert_str_eq(text, ", hits 7, used_bytes_max 4.096 KB, share 0.25\n"
+                           "            fct_ns: 5, 6, 7, 8, 9, 10, 11, 12, ...\n"
+                           "            latency_us: mean 2, p50 2, p99 2, max 2");
 }
 END_TEST
 
 START_TEST(nics_are_added_up)
 {
-    const cache_t caches[] = {cache_of(7, 4096, 0.25),
-                              cache_of(8, 5000, (double)NAN),
+    const cache_t caches[] = {cache_of(7, 4096, 0.25), cache_of(8, 5000, (double)NAN),
                               cache_of(9, 1, 0.75)};
     const sim_report_part_t parts[] = {{&cache_table, &caches[0]},
                                        {&cache_table, &caches[1]},
                                        {&cache_table, &caches[2]}};
     char text[512] = "";
     PRINTED(text, results_part_print_sum("cache", parts, SIM_COUNT_OF(parts), out));
-    ck_assert_str_eq(text,
-                     "\n            cache: hits 24, used_bytes_max 5.000 KB, share 0.5\n"
-                     "            cache.latency_us: mean 2, p50 2, p99 2, max 2");
+    ck_assert_str_eq(text, "\n            cache: hits 24, used_bytes_max 5.000 KB, share 0.5\n"
+                           "            cache.latency_us: mean 2, p50 2, p99 2, max 2");
 }
 END_TEST
 
@@ -125,7 +122,5 @@ START_TEST(reference)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(json),
-           CHECK_TEST(terminal),
-           CHECK_TEST(nics_are_added_up),
+CHECK_MAIN(CHECK_TEST(json), CHECK_TEST(terminal), CHECK_TEST(nics_are_added_up),
            CHECK_TEST(reference))

@@ -28,13 +28,12 @@ typedef struct row {
 #define INSIDE "nic: {model: detailed}\n"
 
 static const row_t rows[] = {
-    {"flows",
-     LEAVES "nic: {congestion-control: dcqcn}\n"
-            "traffic: [incast: {to: host0, from: 'host[1-5]', bytes: 60KB}]\n"
-            "until: 15us\n"
-            "outputs: {hops-max: 10000}\n"
-            "captures:\n  - {fabric: whole.pcapng}\n"
-            "observe:\n  - {series: 'port[*->*].queue_bytes', on: change}\n"},
+    {"flows", LEAVES "nic: {congestion-control: dcqcn}\n"
+                     "traffic: [incast: {to: host0, from: 'host[1-5]', bytes: 60KB}]\n"
+                     "until: 15us\n"
+                     "outputs: {hops-max: 10000}\n"
+                     "captures:\n  - {fabric: whole.pcapng}\n"
+                     "observe:\n  - {series: 'port[*->*].queue_bytes', on: change}\n"},
     {"plans, and a measurement",
      LEAVES "traffic:\n"
             "  - flows: {list: [host0 host5 20KB 0us, host4 host1 30KB 1us]}\n"
@@ -78,8 +77,7 @@ static const row_t rows[] = {
      STAR INSIDE "traffic:\n"
                  "  - sequencer: {server: host5, clients-on: 'host[0-4]', clients: 10, workers: 2,"
                  " requests: 64, warm-up: 3us, measure: 10us}\n"},
-    {"sequencer without state",
-     STAR INSIDE
+    {"sequencer without state", STAR INSIDE
      "traffic:\n"
      "  - sequencer: {version: spec, server: host5, clients-on: 'host[0-4]', clients: 10,"
      " workers: 2, requests: 64, warm-up: 3us, measure: 10us}\n"},
@@ -153,11 +151,10 @@ static const row_t rows[] = {
     {"workload on an ideal network",
      "topology: {leaf-spine: {leaves: 2, spines: 2, hosts-per-leaf: 4, delay: 500ns}}\n"
      "traffic:\n  - workload: {file: scenarios/training/ring8.goal, network-model: ideal}\n"},
-    {"collectives",
-     LEAVES "traffic:\n"
-            "  - collective: {bytes: 64KB, repeat: 2}\n"
-            "  - collective: {kind: all-to-all, bytes: 32KB, start: 50us, pxn: on}\n"
-            "outputs: {operations-max: 1000}\n"},
+    {"collectives", LEAVES "traffic:\n"
+                           "  - collective: {bytes: 64KB, repeat: 2}\n"
+                           "  - collective: {kind: all-to-all, bytes: 32KB, start: 50us, pxn: on}\n"
+                           "outputs: {operations-max: 1000}\n"},
     {"training",
      LEAVES "traffic:\n"
             "  - training: {model: gpt-7b, layers: 2, hidden: 256, heads: 8, ffn: 512, vocab: 1000,"
@@ -173,10 +170,9 @@ static const row_t rows[] = {
             "  - {part: leaf1--spine0, kind: bit-errors, at: 5us, until: 60us, loss-rate: 1%}\n"
             "  - {part: host1, kind: slow-receiver, at: 5us, until: 60us, rate: 5Gbps}\n"
             "  - {part: host4, kind: pause-storm, at: 30us, until: 60us}\n"},
-    {"placed packets",
-     LEAVES "network: {load-balancer: random}\n"
-            "nic: {ooo: place, congestion-control: dcqcn}\n"
-            "traffic: [permutation: {bytes: 60KB}]\n"},
+    {"placed packets", LEAVES "network: {load-balancer: random}\n"
+                              "nic: {ooo: place, congestion-control: dcqcn}\n"
+                              "traffic: [permutation: {bytes: 60KB}]\n"},
     {"ConWeave, and the last frames of all ports",
      LEAVES "network: {load-balancer: conweave}\n"
             "switch: {conweave: {reply: 5us}}\n"
@@ -190,10 +186,9 @@ static const row_t rows[] = {
           "traffic: [incast: {to: host5, from: 'host[0-4]', bytes: 60KB}]\n"
           "observe: [{series: 'port[*->*].trimmed', every: 1us}]\n"
           "captures: [{fabric: trims.pcapng, around: trim, before: 0s, after: 0s, at-most: 3}]\n"},
-    {"draws that belong to packets",
-     LEAVES "network: {draws: packet}\n"
-            "link: {loss-rate: 1/50}\n"
-            "traffic: [permutation: {bytes: 60KB, stride: 3}]\n"},
+    {"draws that belong to packets", LEAVES "network: {draws: packet}\n"
+                                            "link: {loss-rate: 1/50}\n"
+                                            "traffic: [permutation: {bytes: 60KB, stride: 3}]\n"},
     {"MRC over planes",
      "topology: {multi-plane: {planes: 2, leaves: 2, spines: 2, hosts-per-leaf: 3, delay: 500ns}}\n"
      "nic: {transport: mrc, priority: 1, planes: least-queue}\n"
@@ -206,15 +201,9 @@ static world_scenario_t *parse(world_registry_t *registry, const row_t *row)
 {
     world_scenario_t *scenario = NULL;
     world_error_t error;
-    ck_assert_msg(world_scenario_parse(registry,
-                                       "row.yaml",
-                                       row->text,
-                                       strlen(row->text),
-                                       &scenario,
-                                       &error) == SIM_OK,
-                  "%s: %s",
-                  row->name,
-                  error.text);
+    ck_assert_msg(world_scenario_parse(registry, "row.yaml", row->text, strlen(row->text),
+                                       &scenario, &error) == SIM_OK,
+                  "%s: %s", row->name, error.text);
     return scenario;
 }
 
@@ -281,8 +270,7 @@ START_TEST(ranks_write_the_same_files)
     ck_assert_msg(alone.error == NULL, "%s: %s", row->name, alone.error);
     run_in_ranks(row, 2 + (unsigned)_i % 2, more);
     ck_assert_msg(shell(sim_format("diff -r -q -I '\"wall_' '%s' '%s'", one, more)) == 0,
-                  "%s differs in ranks",
-                  row->name);
+                  "%s differs in ranks", row->name);
     ck_assert_int_eq(shell(sim_format("rm -r '%s'", folder)), 0);
     sim_free(one);
     sim_free(more);

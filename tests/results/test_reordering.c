@@ -144,6 +144,5 @@ START_TEST(retransmissions_and_answers_are_apart)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(examples_of_the_rfc),
-           CHECK_LOOP(random_orders_agree_with_all_pairs, 0, 8),
+CHECK_MAIN(CHECK_TEST(examples_of_the_rfc), CHECK_LOOP(random_orders_agree_with_all_pairs, 0, 8),
            CHECK_TEST(retransmissions_and_answers_are_apart))

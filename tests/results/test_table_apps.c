@@ -39,10 +39,7 @@ typedef struct reader {
 enum { APP, KIND, LIST, ITEM, FIELD, VALUE, UNIT, COLUMN_COUNT };
 static const char *const names[] = {"app", "kind", "list", "item", "field", "value", "unit"};
 
-static void compare(reader_t *reader,
-                    const char *list,
-                    const char *item,
-                    const char *field,
+static void compare(reader_t *reader, const char *list, const char *item, const char *field,
                     const json_t *value)
 {
     world_error_t error;
@@ -75,10 +72,7 @@ static void compare(reader_t *reader,
     sim_free(path);
 }
 
-static void walk(reader_t *reader,
-                 const char *list,
-                 const char *item,
-                 const char *path,
+static void walk(reader_t *reader, const char *list, const char *item, const char *path,
                  const json_t *value)
 {
     if (json_is_object(value)) {
@@ -95,10 +89,7 @@ static void walk(reader_t *reader,
             char *const index = sim_format("%zu", i);
             char *const below = sim_format("%s[%zu]", path, i);
             const bool outer = list[0] == '\0';
-            walk(reader,
-                 outer ? path : list,
-                 outer ? index : item,
-                 outer ? "" : below,
+            walk(reader, outer ? path : list, outer ? index : item, outer ? "" : below,
                  json_array_get(value, i));
             sim_free(below);
             sim_free(index);
@@ -111,10 +102,7 @@ static void walk(reader_t *reader,
 // Returns whether the summary has this key for every application, besides its own report.
 static bool is_of_all(const char *key)
 {
-    static const char *const of_all[] = {"kind",
-                                         "transfers_done",
-                                         "transfers_planned",
-                                         "units",
+    static const char *const of_all[] = {"kind", "transfers_done", "transfers_planned", "units",
                                          "flows"};
     for (size_t i = 0; i < SIM_COUNT_OF(of_all); i++) {
         if (strcmp(key, of_all[i]) == 0) {
@@ -156,8 +144,7 @@ START_TEST(rows_are_the_values_of_the_summary)
     ck_assert_int_eq(fclose(stream), 0);
     world_scenario_t *scenario = NULL;
     world_error_t error;
-    ck_assert_msg(world_scenario_load(NULL, file, NULL, 0, &scenario, &error) == SIM_OK,
-                  "%s",
+    ck_assert_msg(world_scenario_load(NULL, file, NULL, 0, &scenario, &error) == SIM_OK, "%s",
                   error.text);
     const results_options_t options = {.folder = out};
     results_run_t *run = NULL;

@@ -167,7 +167,6 @@ START_TEST(what_cannot_be_opened_says_why)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(transfers_end_when_they_should),
-           CHECK_TEST(marks_cancels_and_refusals),
+CHECK_MAIN(CHECK_TEST(transfers_end_when_they_should), CHECK_TEST(marks_cancels_and_refusals),
            CHECK_TEST(programs_end_as_a_whole_and_by_rank),
            CHECK_TEST(what_cannot_be_opened_says_why))

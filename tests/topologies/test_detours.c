@@ -10,12 +10,8 @@
 #define BYTES 4000000.0
 
 // Runs a shift and returns the time of its slowest transfer, over the time of the bytes on a link.
-static double run(const char *balance,
-                  const char *topology,
-                  const char *settings,
-                  const char *traffic,
-                  unsigned threads,
-                  uint64_t *digest)
+static double run(const char *balance, const char *topology, const char *settings,
+                  const char *traffic, unsigned threads, uint64_t *digest)
 {
     world_t world;
     world_init(&world);
@@ -81,9 +77,7 @@ START_TEST(valiant_forgets_the_pattern)
     for (int i = 0; i < 2; i++) {
         world_t world;
         world_init(&world);
-        snprintf(world.net_config.balance.text,
-                 sizeof(world.net_config.balance.text),
-                 "%s",
+        snprintf(world.net_config.balance.text, sizeof(world.net_config.balance.text), "%s",
                  i == 0 ? "ecmp" : "valiant");
         world_build(&world, "torus", "x=4; y=4");
         world_app(&world, "permutation", "bytes=100KB; stride=1");
@@ -123,12 +117,8 @@ START_TEST(threads_do_not_change_it)
 {
     uint64_t digests[2];
     for (unsigned i = 0; i < 2; i++) {
-        (void)run(_i == 0 ? "valiant" : "ugal",
-                  "slim-fly",
-                  "",
-                  "bytes=50KB; service=ud; verb=send",
-                  i == 0 ? 1 : 4,
-                  &digests[i]);
+        (void)run(_i == 0 ? "valiant" : "ugal", "slim-fly", "", "bytes=50KB; service=ud; verb=send",
+                  i == 0 ? 1 : 4, &digests[i]);
     }
     ck_assert_uint_eq(digests[0], digests[1]);
 }

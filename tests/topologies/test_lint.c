@@ -31,9 +31,7 @@ static findings_t lint(const world_t *world)
     return findings;
 }
 
-static void assert_finding(const findings_t *findings,
-                           size_t at,
-                           topo_severity_t severity,
+static void assert_finding(const findings_t *findings, size_t at, topo_severity_t severity,
                            const char *part)
 {
     ck_assert_uint_lt(at, findings->count);
@@ -97,9 +95,7 @@ START_TEST(circles_of_pauses_are_named)
     world_t world;
     world_init(&world);
     world.switch_config.pfc_enabled = row->pfc;
-    snprintf(world.net_config.balance.text,
-             sizeof(world.net_config.balance.text),
-             "%s",
+    snprintf(world.net_config.balance.text, sizeof(world.net_config.balance.text), "%s",
              row->balance == NULL ? "" : row->balance);
     world_build(&world, row->topology, row->settings);
     const findings_t findings = lint(&world);
@@ -152,12 +148,8 @@ START_TEST(islands_are_counted)
 {
     topo_graph_t *const graph = topo_graph_create();
     static const char *const hosts[] = {"a1", "a2", "a3", "b1", "b2", "both"};
-    static const char *const links[][2] = {{"sa", "a1"},
-                                           {"sa", "a2"},
-                                           {"sa", "a3"},
-                                           {"sb", "b1"},
-                                           {"sb", "b2"},
-                                           {"sa", "both"},
+    static const char *const links[][2] = {{"sa", "a1"},  {"sa", "a2"}, {"sa", "a3"},
+                                           {"sb", "b1"},  {"sb", "b2"}, {"sa", "both"},
                                            {"sb", "both"}};
     for (size_t i = 0; i < SIM_COUNT_OF(hosts); i++) {
         ck_assert_int_eq(topo_graph_node(graph, hosts[i], NET_NODE_HOST, NULL), SIM_OK);
@@ -191,11 +183,8 @@ START_TEST(islands_are_counted)
     ck_assert_uint_eq(findings.count, 2);
     assert_finding(&findings, 0, TOPO_WARNING, "1 node without a link: lonely");
     char expected[128];
-    snprintf(expected,
-             sizeof(expected),
-             "%" PRIu64 " of %" PRIu64 " pairs of interfaces cannot reach each other",
-             lost,
-             pairs);
+    snprintf(expected, sizeof(expected),
+             "%" PRIu64 " of %" PRIu64 " pairs of interfaces cannot reach each other", lost, pairs);
     assert_finding(&findings, 1, TOPO_WARNING, expected);
     assert_finding(&findings, 1, TOPO_WARNING, "a1->sa and b1->sb");
     sim_attrs_fini(&net_link_config_attrs, &link);
@@ -331,8 +320,7 @@ START_TEST(drawing_collapses_rails)
 {
     world_t world;
     world_init(&world);
-    world_build(&world,
-                "leaf-spine",
+    world_build(&world, "leaf-spine",
                 "leaves=4; spines=1; hosts-per-leaf=20; nics-per-host=2; rails=on");
     draw(&world);
     ck_assert_uint_eq(occurrences(drawing.text, "20 hosts\\nhost"), 2);
@@ -348,21 +336,16 @@ START_TEST(drawing_joins_parallel_links)
     world_build(&world, "pair", "nics-per-host=4; rate=25Gbps; delay=5ns");
     draw(&world);
     ck_assert_uint_eq(
-        occurrences(drawing.text, "\"host0\" -- \"host1\" [label=\"4 x 25Gbps, 5ns\"]"),
-        1);
+        occurrences(drawing.text, "\"host0\" -- \"host1\" [label=\"4 x 25Gbps, 5ns\"]"), 1);
     ck_assert_uint_eq(occurrences(drawing.text, " -- "), 1);
     world_fini(&world);
 }
 END_TEST
 
 CHECK_MAIN(CHECK_LOOP(circles_of_pauses_are_named, 0, (int)SIM_COUNT_OF(circles)),
-           CHECK_LOOP(sound_networks_have_no_findings, 0, 8),
-           CHECK_TEST(oversubscription_by_tier),
-           CHECK_TEST(islands_are_counted),
-           CHECK_TEST(cables_of_a_pair_reach_their_own_end_only),
+           CHECK_LOOP(sound_networks_have_no_findings, 0, 8), CHECK_TEST(oversubscription_by_tier),
+           CHECK_TEST(islands_are_counted), CHECK_TEST(cables_of_a_pair_reach_their_own_end_only),
            CHECK_TEST(parallel_links_of_different_rates),
            CHECK_TEST(buffers_too_small_for_their_headroom),
-           CHECK_TEST(drawing_has_tiers_nodes_and_links),
-           CHECK_TEST(drawing_collapses_many_hosts),
-           CHECK_TEST(drawing_collapses_rails),
-           CHECK_TEST(drawing_joins_parallel_links))
+           CHECK_TEST(drawing_has_tiers_nodes_and_links), CHECK_TEST(drawing_collapses_many_hosts),
+           CHECK_TEST(drawing_collapses_rails), CHECK_TEST(drawing_joins_parallel_links))

@@ -21,14 +21,8 @@ static const char topology_text[] = "8 4 9\n4 5 6 7\n"
 static sim_err_t parse(const char *text, topo_routes_t *routes, sim_message_t *message)
 {
     topo_file_t *file = NULL;
-    ck_assert_int_eq(topo_file_parse(TOPO_FILE_HPCC,
-                                     "t",
-                                     topology_text,
-                                     strlen(topology_text),
-                                     NULL,
-                                     NULL,
-                                     &file,
-                                     message),
+    ck_assert_int_eq(topo_file_parse(TOPO_FILE_HPCC, "t", topology_text, strlen(topology_text),
+                                     NULL, NULL, &file, message),
                      SIM_OK);
     const sim_err_t error = topo_routes_parse(file, "r", text, strlen(text), routes, message);
     topo_file_destroy(file);
@@ -89,9 +83,7 @@ START_TEST(what_does_not_fit_is_refused)
     sim_message_t message = {.text = ""};
     ck_assert_int_ne(parse(wrong[_i].text, &routes, &message), SIM_OK);
     ck_assert_msg(strncmp(message.text, wrong[_i].says, strlen(wrong[_i].says)) == 0,
-                  "'%s' for '%s'",
-                  message.text,
-                  wrong[_i].text);
+                  "'%s' for '%s'", message.text, wrong[_i].text);
     ck_assert_msg(strstr(message.text, "expected") != NULL, "%s", message.text);
     topo_routes_fini(&routes);
 }

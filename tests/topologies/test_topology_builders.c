@@ -214,8 +214,7 @@ START_TEST(rails_spread_the_nics)
 {
     world_t world;
     world_init(&world);
-    world_build(&world,
-                "leaf-spine",
+    world_build(&world, "leaf-spine",
                 "leaves=4; spines=1; hosts-per-leaf=3; nics-per-host=2; rails=on");
     assert_peer(&world, "host0", 0, "leaf0");
     assert_peer(&world, "host0", 1, "leaf1");
@@ -243,8 +242,7 @@ START_TEST(rates_and_delays_are_given_to_the_links)
 {
     world_t world;
     world_init(&world);
-    world_build(&world,
-                "leaf-spine",
+    world_build(&world, "leaf-spine",
                 "leaves=2; spines=1; hosts-per-leaf=1; host-rate=25Gbps; fabric-rate=400Gbps; "
                 "delay=3us; host-delay=7ns");
     net_path_t path;
@@ -295,8 +293,7 @@ static const refusal_t refusals[] = {
     {"fat-tree", "k=4; pods=5", "pods is 5: expected at most k, which is 4"},
     {"fat-tree", "k=256; hosts-per-edge=65000", "k is 256: expected a network of at most"},
     {"fat-tree", "k=4; hosts-per-edge=65535", "hosts-per-edge is 65535: expected at most"},
-    {"leaf-spine",
-     "leaves=6; nics-per-host=4; rails=on",
+    {"leaf-spine", "leaves=6; nics-per-host=4; rails=on",
      "leaves is 6: expected a multiple of nics-per-host (4) with rails"},
     {"leaf-spine", "leaves=65535; hosts-per-leaf=1000", "leaves is 65535: expected a network of"},
     {"leaf-spine", "spines=65535; links-per-spine=2", "hosts-per-leaf is 32: expected at most"},
@@ -315,8 +312,7 @@ START_TEST(impossible_shape_is_refused)
     sim_message_t message = {.text = ""};
     const sim_err_t error = world_try_build(&world, refusal->topology, refusal->settings, &message);
     ck_assert_int_eq(error, SIM_ERR_RANGE);
-    ck_assert_msg(strncmp(message.text, refusal->text, strlen(refusal->text)) == 0,
-                  "%s",
+    ck_assert_msg(strncmp(message.text, refusal->text, strlen(refusal->text)) == 0, "%s",
                   message.text);
     world_fini(&world);
 }
@@ -344,9 +340,7 @@ END_TEST
 CHECK_MAIN(CHECK_LOOP(shape_has_its_numbers, 0, (int)SIM_COUNT_OF(shapes)),
            CHECK_LOOP(shape_connects_all_pairs, 0, (int)SIM_COUNT_OF(shapes)),
            CHECK_LOOP(addresses_are_unique, 0, (int)SIM_COUNT_OF(shapes)),
-           CHECK_TEST(ports_are_numbered_as_documented),
-           CHECK_TEST(rails_spread_the_nics),
-           CHECK_TEST(rates_and_delays_are_given_to_the_links),
-           CHECK_TEST(ecmp_uses_every_core),
+           CHECK_TEST(ports_are_numbered_as_documented), CHECK_TEST(rails_spread_the_nics),
+           CHECK_TEST(rates_and_delays_are_given_to_the_links), CHECK_TEST(ecmp_uses_every_core),
            CHECK_LOOP(impossible_shape_is_refused, 0, (int)SIM_COUNT_OF(refusals)),
            CHECK_TEST(defaults_build))

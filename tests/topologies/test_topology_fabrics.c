@@ -247,8 +247,7 @@ START_TEST(fabric_has_its_bisection)
     world_t world;
     build(&world, fabric);
     const size_t nodes = net_node_count(world.net);
-    flow_t flow = {&world,
-                   sim_alloc_array(net_link_count(world.net) + 1, sizeof(int8_t)),
+    flow_t flow = {&world, sim_alloc_array(net_link_count(world.net) + 1, sizeof(int8_t)),
                    sim_alloc_array(nodes, sizeof(uint32_t)),
                    sim_alloc_array(nodes, sizeof(net_node_t *))};
     uint64_t links = 0;
@@ -266,14 +265,8 @@ END_TEST
 // Colours and dealing of the engine fit every fabric, or it goes without.
 START_TEST(threads_do_not_change_fabrics)
 {
-    static const char *const names[] = {"rail-optimised",
-                                        "dual-tor",
-                                        "multi-plane",
-                                        "dragonfly",
-                                        "dragonfly-plus",
-                                        "torus",
-                                        "hyperx",
-                                        "slim-fly"};
+    static const char *const names[] = {"rail-optimised", "dual-tor", "multi-plane", "dragonfly",
+                                        "dragonfly-plus", "torus",    "hyperx",      "slim-fly"};
     uint64_t digests[3];
     for (unsigned i = 0; i < 3; i++) {
         world_t world;
@@ -312,8 +305,7 @@ START_TEST(ports_of_racks_are_numbered_as_documented)
     world_fini(&world);
 
     world_init(&world);
-    world_build(&world,
-                "dual-tor",
+    world_build(&world, "dual-tor",
                 "servers=4; gpus-per-server=2; servers-per-segment=2; spines=4; dual-plane=on; "
                 "hosts=gpus; nvlink-rate=2Tbps");
     assert_peer(&world, "host1", 0, "leaf2"); // GPU 1 of server 0
@@ -378,11 +370,9 @@ typedef struct refusal {
 static const refusal_t refusals[] = {
     {"dual-tor", "dual-plane=on; spines=3", "spines is 3: expected an even number"},
     {"rail-optimised", "servers=1000000; gpus-per-server=64", "servers-per-segment is 1000000"},
-    {"rail-optimised",
-     "servers=1000000; gpus-per-server=64; servers-per-segment=100",
+    {"rail-optimised", "servers=1000000; gpus-per-server=64; servers-per-segment=100",
      "servers is 1000000: expected at most 65535 ports"},
-    {"rail-optimised",
-     "servers=1000000; gpus-per-server=64; servers-per-segment=1000; spines=0",
+    {"rail-optimised", "servers=1000000; gpus-per-server=64; servers-per-segment=1000; spines=0",
      "servers is 1000000: expected a network of at most"},
     {"multi-plane", "hosts-per-leaf=65535; spines=1", "hosts-per-leaf is 65535: expected at most"},
     {"dragonfly", "groups=10", "groups is 10: expected at most 9"},
@@ -400,8 +390,7 @@ START_TEST(impossible_fabric_is_refused)
     sim_message_t message = {.text = ""};
     const sim_err_t error = world_try_build(&world, refusal->topology, refusal->settings, &message);
     ck_assert_int_eq(error, SIM_ERR_RANGE);
-    ck_assert_msg(strncmp(message.text, refusal->text, strlen(refusal->text)) == 0,
-                  "%s",
+    ck_assert_msg(strncmp(message.text, refusal->text, strlen(refusal->text)) == 0, "%s",
                   message.text);
     world_fini(&world);
 }

@@ -28,14 +28,8 @@ static topo_file_t *parse(const char *text, notes_t *notes)
 {
     topo_file_t *file = NULL;
     sim_message_t message = {.text = ""};
-    const sim_err_t error = topo_file_parse(TOPO_FILE_AUTO,
-                                            "f",
-                                            text,
-                                            strlen(text),
-                                            notes == NULL ? NULL : keep,
-                                            notes,
-                                            &file,
-                                            &message);
+    const sim_err_t error = topo_file_parse(TOPO_FILE_AUTO, "f", text, strlen(text),
+                                            notes == NULL ? NULL : keep, notes, &file, &message);
     ck_assert_msg(error == SIM_OK, "%s", message.text);
     return file;
 }
@@ -144,7 +138,5 @@ START_TEST(htsim_has_its_shape)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(hpcc_is_read_as_listed),
-           CHECK_TEST(simai_has_nvswitches),
-           CHECK_TEST(more_links_are_a_note),
-           CHECK_TEST(htsim_has_its_shape))
+CHECK_MAIN(CHECK_TEST(hpcc_is_read_as_listed), CHECK_TEST(simai_has_nvswitches),
+           CHECK_TEST(more_links_are_a_note), CHECK_TEST(htsim_has_its_shape))

@@ -84,15 +84,9 @@ START_TEST(names_are_checked)
     ck_assert_int_eq(topo_graph_node(graph, "leaf0", NET_NODE_HOST, &message), SIM_ERR_EXISTS);
     ck_assert_str_eq(message.text, "a node named \"leaf0\" exists already");
     static const char *const wrong[] = {
-        "",
-        "a b",
-        "a->b",
-        "x*",
-        "tab\t",
-        "a,b",
-        "h[0]",
-        "q\"",
-        "0123456789012345678901234567890123456789012345678901234567890123"};
+        "",     "a b",   "a->b",
+        "x*",   "tab\t", "a,b",
+        "h[0]", "q\"",   "0123456789012345678901234567890123456789012345678901234567890123"};
     for (size_t i = 0; i < SIM_COUNT_OF(wrong); i++) {
         ck_assert_int_eq(topo_graph_node(graph, wrong[i], NET_NODE_HOST, &message),
                          SIM_ERR_INVALID);
@@ -167,7 +161,5 @@ START_TEST(large_graph)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(graph_becomes_the_network),
-           CHECK_TEST(names_are_checked),
-           CHECK_TEST(graphs_that_are_no_network),
-           CHECK_TEST(large_graph))
+CHECK_MAIN(CHECK_TEST(graph_becomes_the_network), CHECK_TEST(names_are_checked),
+           CHECK_TEST(graphs_that_are_no_network), CHECK_TEST(large_graph))

@@ -99,8 +99,7 @@ START_TEST(spectrum_x_is_rail_optimised)
         theirs[i] = line_of(link->a, link->b, link->rate_bps, link->delay_ps);
         const net_link_t own = net_link_at(world.net, i);
         ours[i] = line_of(number_of(own.a->sim.name, row->servers),
-                          number_of(own.b->sim.name, row->servers),
-                          own.config->rate_bps,
+                          number_of(own.b->sim.name, row->servers), own.config->rate_bps,
                           own.config->delay_ps);
     }
     qsort(theirs, file->link_count, sizeof(*theirs), compare_lines);

@@ -131,8 +131,7 @@ static uint64_t digest_of(const char *text, way_t way, unsigned threads, bool lo
     ck_assert_msg(parsed == SIM_OK, "%s", error.text);
     scenario->run.threads = threads;
     world_t *world = NULL;
-    ck_assert_msg(world_create(scenario, WORLD_BUILD_ALL, &world, &error) == SIM_OK,
-                  "%s",
+    ck_assert_msg(world_create(scenario, WORLD_BUILD_ALL, &world, &error) == SIM_OK, "%s",
                   error.text);
     way_go(world, way);
     if (looking) {

@@ -8,11 +8,8 @@
 
 #include <string.h>
 
-static sim_err_t value_of(const char *name,
-                          const world_place_t *place,
-                          world_number_t *number,
-                          world_error_t *error,
-                          void *ctx)
+static sim_err_t value_of(const char *name, const world_place_t *place, world_number_t *number,
+                          world_error_t *error, void *ctx)
 {
     (void)ctx;
     const char *const text = strcmp(name, "gpus") == 0   ? "64"

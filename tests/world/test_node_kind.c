@@ -102,11 +102,8 @@ static const sim_attr_t relay_attrs[] = {
              .default_text = "0", .min_text = "0", .max_text = "1000", .help = "packets it makes"),
 };
 // clang-format on
-static const sim_attr_table_t relay_table = {"node.relay",
-                                             "node",
-                                             sizeof(relay_config_t),
-                                             relay_attrs,
-                                             SIM_COUNT_OF(relay_attrs)};
+static const sim_attr_table_t relay_table = {"node.relay", "node", sizeof(relay_config_t),
+                                             relay_attrs, SIM_COUNT_OF(relay_attrs)};
 
 static sim_err_t relay_check(const void *config_void, sim_message_t *message)
 {
@@ -174,10 +171,8 @@ static outcome_t run(const world_registry_t *registry, const char *text, char **
     world_t *world = NULL;
     ck_assert_msg(world_scenario_parse(registry, "x.yaml", text, strlen(text), &scenario, &error) ==
                       SIM_OK,
-                  "%s",
-                  error.text);
-    ck_assert_msg(world_create(scenario, WORLD_BUILD_ALL, &world, &error) == SIM_OK,
-                  "%s",
+                  "%s", error.text);
+    ck_assert_msg(world_create(scenario, WORLD_BUILD_ALL, &world, &error) == SIM_OK, "%s",
                   error.text);
     if (resolved != NULL) {
         *resolved = world_scenario_resolved(scenario);
@@ -251,11 +246,8 @@ START_TEST(it_may_make_packets)
 {
     world_registry_t *const registry = registry_with_kinds();
     char text[1024];
-    (void)snprintf(text,
-                   sizeof(text),
-                   "%snode: {relay: {delay: 400ns, packets: %u}}\n",
-                   GRAPH("{relay: x}"),
-                   PACKETS);
+    (void)snprintf(text, sizeof(text), "%snode: {relay: {delay: 400ns, packets: %u}}\n",
+                   GRAPH("{relay: x}"), PACKETS);
     char *resolved = NULL;
     const outcome_t outcome = run(registry, text, &resolved);
     ck_assert_uint_eq(outcome.received, 1 + PACKETS);
@@ -328,8 +320,7 @@ START_TEST(names_of_kinds_are_refused)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(it_stands_in_a_graph),
-           CHECK_TEST(it_stands_for_switches_of_any_topology),
+CHECK_MAIN(CHECK_TEST(it_stands_in_a_graph), CHECK_TEST(it_stands_for_switches_of_any_topology),
            CHECK_TEST(it_may_make_packets),
            CHECK_LOOP(what_is_wrong_is_refused, 0, SIM_COUNT_OF(wrong)),
            CHECK_TEST(names_of_kinds_are_refused))

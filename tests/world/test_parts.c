@@ -23,13 +23,10 @@ static void build(part_t *part, const char *text, unsigned rank, unsigned count)
     part->ranks = (sim_ranks_t){.rank = rank, .count = count};
     ck_assert_msg(
         world_scenario_parse(NULL, "x.yaml", text, strlen(text), &part->scenario, &error) == SIM_OK,
-        "%s",
-        error.text);
-    ck_assert_msg(
-        world_create_part(part->scenario, WORLD_BUILD_ALL, &part->ranks, &part->world, &error) ==
-            SIM_OK,
-        "%s",
-        error.text);
+        "%s", error.text);
+    ck_assert_msg(world_create_part(part->scenario, WORLD_BUILD_ALL, &part->ranks, &part->world,
+                                    &error) == SIM_OK,
+                  "%s", error.text);
 }
 
 static void destroy(part_t *part)
@@ -183,8 +180,7 @@ START_TEST(hosts_of_others_exist_when_they_are_asked_for)
     build(&part,
           "topology: {fat-tree: {k: 16}}\n"
           "nodes: {\"host102?\": {nic: {mtu: 1024}}}\ntraffic: []\n",
-          0,
-          4);
+          0, 4);
     const net_t *const net = part.world->net;
     // Its own 256 hosts, 320 switches, and a host of others of each configuration.
     ck_assert_uint_eq(count_nodes(net), 256 + 320 + 2);
@@ -212,8 +208,7 @@ START_TEST(hosts_of_others_exist_when_they_are_asked_for)
 END_TEST
 
 CHECK_MAIN(CHECK_TEST(pods_stay_whole_where_they_are_even_shares),
-           CHECK_TEST(leaves_stay_with_their_hosts),
-           CHECK_TEST(a_star_is_divided_by_hosts),
+           CHECK_TEST(leaves_stay_with_their_hosts), CHECK_TEST(a_star_is_divided_by_hosts),
            CHECK_TEST(graphs_are_divided_at_their_narrow_place),
            CHECK_TEST(a_rank_builds_its_own_part),
            CHECK_TEST(hosts_of_others_exist_when_they_are_asked_for))

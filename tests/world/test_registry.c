@@ -19,19 +19,11 @@ typedef struct fixed_config {
 } fixed_config_t;
 
 static const sim_attr_t fixed_attrs[] = {
-    SIM_ATTR("nic.fixed.rate",
-             RATE,
-             fixed_config_t,
-             rate_bps,
-             .default_text = "10Gbps",
-             .min_text = "1Gbps",
-             .help = "the rate"),
+    SIM_ATTR("nic.fixed.rate", RATE, fixed_config_t, rate_bps, .default_text = "10Gbps",
+             .min_text = "1Gbps", .help = "the rate"),
 };
-static const sim_attr_table_t fixed_table = {"nic.fixed",
-                                             "node",
-                                             sizeof(fixed_config_t),
-                                             fixed_attrs,
-                                             SIM_COUNT_OF(fixed_attrs)};
+static const sim_attr_table_t fixed_table = {"nic.fixed", "node", sizeof(fixed_config_t),
+                                             fixed_attrs, SIM_COUNT_OF(fixed_attrs)};
 
 static void fixed_init(nic_cc_t *cc)
 {
@@ -63,19 +55,14 @@ START_TEST(algorithm_of_ones_own)
     world_registry_t *const registry = world_registry_create();
     ck_assert_int_eq(world_registry_add_cc(registry, &fixed, &error), SIM_OK);
     world_scenario_t *scenario = NULL;
-    const sim_err_t result = world_scenario_parse(registry,
-                                                  "x.yaml",
-                                                  scenario_text,
-                                                  strlen(scenario_text),
-                                                  &scenario,
-                                                  &error);
+    const sim_err_t result = world_scenario_parse(registry, "x.yaml", scenario_text,
+                                                  strlen(scenario_text), &scenario, &error);
     ck_assert_msg(result == SIM_OK, "%s", error.text);
     char *const resolved = world_scenario_resolved(scenario);
     ck_assert_ptr_nonnull(strstr(resolved, "rate: 20Gbps"));
     sim_free(resolved);
     world_t *world = NULL;
-    ck_assert_msg(world_create(scenario, WORLD_BUILD_ALL, &world, &error) == SIM_OK,
-                  "%s",
+    ck_assert_msg(world_create(scenario, WORLD_BUILD_ALL, &world, &error) == SIM_OK, "%s",
                   error.text);
     ck_assert_int_eq(sim_run(world->sim), SIM_ENDED_DONE);
     world->apps[0]->ops->flows(world->apps[0], take_end, NULL);
@@ -95,8 +82,7 @@ static void refused(const world_registry_t *registry, const char *text, const ch
     world_error_t error;
     world_scenario_t *scenario = NULL;
     ck_assert_int_ne(
-        world_scenario_parse(registry, "x.yaml", text, strlen(text), &scenario, &error),
-        SIM_OK);
+        world_scenario_parse(registry, "x.yaml", text, strlen(text), &scenario, &error), SIM_OK);
     ck_assert_msg(strstr(error.text, message) != NULL, "%s", error.text);
 }
 
@@ -151,11 +137,8 @@ START_TEST(all_keys_are_counted)
     static char paths[KEYS][128];
     static sim_attr_t attrs[KEYS];
     for (uint32_t i = 0; i < KEYS; i++) {
-        snprintf(paths[i],
-                 sizeof(paths[i]),
-                 "x.%s-%u",
-                 "a-key-that-is-longer-than-the-sixty-four-bytes-which-a-name-once-had-at-most",
-                 i);
+        snprintf(paths[i], sizeof(paths[i]), "x.%s-%u",
+                 "a-key-that-is-longer-than-the-sixty-four-bytes-which-a-name-once-had-at-most", i);
         attrs[i].path = paths[i];
     }
     static const sim_attr_table_t table = {.prefix = "x", .attrs = attrs, .count = KEYS};
@@ -219,8 +202,6 @@ START_TEST(choices_are_the_registrys)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(algorithm_of_ones_own),
-           CHECK_TEST(checked_as_the_shipped),
-           CHECK_TEST(names_are_refused),
-           CHECK_TEST(choices_are_the_registrys),
+CHECK_MAIN(CHECK_TEST(algorithm_of_ones_own), CHECK_TEST(checked_as_the_shipped),
+           CHECK_TEST(names_are_refused), CHECK_TEST(choices_are_the_registrys),
            CHECK_TEST(all_keys_are_counted))

@@ -7,72 +7,27 @@
 // group i + 1 + k mod (g - 1), modulo g; docs/models/topologies.md.
 #include "topologies/builder_internal.h"
 
-#define SHARED_ATTRS(PREFIX, SWITCHES_HELP, HOSTS_HELP, GLOBAL_HELP)                             \
-    SIM_ATTR(PREFIX ".groups",                                                                   \
-             COUNT,                                                                              \
-             topo_dragonfly_config_t,                                                            \
-             groups,                                                                             \
-             .auto_ok = true,                                                                    \
-             .default_text = "auto",                                                             \
-             .min_text = "2",                                                                    \
-             .max_text = "65535",                                                                \
-             .help = "number of groups; auto: as many as each joins to all others by one link"), \
-        SIM_ATTR(PREFIX ".switches",                                                             \
-                 COUNT,                                                                          \
-                 topo_dragonfly_config_t,                                                        \
-                 switches,                                                                       \
-                 .default_text = "4",                                                            \
-                 .min_text = "1",                                                                \
-                 .max_text = "4096",                                                             \
-                 .help = SWITCHES_HELP),                                                         \
-        SIM_ATTR(PREFIX ".hosts-per-switch",                                                     \
-                 COUNT,                                                                          \
-                 topo_dragonfly_config_t,                                                        \
-                 hosts_per_switch,                                                               \
-                 .default_text = "2",                                                            \
-                 .min_text = "1",                                                                \
-                 .max_text = "65535",                                                            \
-                 .help = HOSTS_HELP),                                                            \
-        SIM_ATTR(PREFIX ".global-links",                                                         \
-                 COUNT,                                                                          \
-                 topo_dragonfly_config_t,                                                        \
-                 global_links,                                                                   \
-                 .default_text = "2",                                                            \
-                 .min_text = "1",                                                                \
-                 .max_text = "4096",                                                             \
-                 .help = GLOBAL_HELP),                                                           \
-        SIM_ATTR(PREFIX ".host-rate",                                                            \
-                 RATE,                                                                           \
-                 topo_dragonfly_config_t,                                                        \
-                 host_rate_bps,                                                                  \
-                 .default_text = "100Gbps",                                                      \
-                 .min_text = "1bps",                                                             \
-                 .max_text = "100Tbps",                                                          \
-                 .help = "rate of the hosts' links"),                                            \
-        SIM_ATTR(PREFIX ".fabric-rate",                                                          \
-                 RATE,                                                                           \
-                 topo_dragonfly_config_t,                                                        \
-                 fabric_rate_bps,                                                                \
-                 .default_text = "100Gbps",                                                      \
-                 .min_text = "1bps",                                                             \
-                 .max_text = "100Tbps",                                                          \
-                 .help = "rate of the links between switches"),                                  \
-        SIM_ATTR(PREFIX ".delay",                                                                \
-                 TIME,                                                                           \
-                 topo_dragonfly_config_t,                                                        \
-                 delay_ps,                                                                       \
-                 .default_text = "500ns",                                                        \
-                 .min_text = "1ps",                                                              \
-                 .max_text = "1s",                                                               \
-                 .help = "one-way delay of the links of hosts and within a group"),              \
-        SIM_ATTR(PREFIX ".global-delay",                                                         \
-                 TIME,                                                                           \
-                 topo_dragonfly_config_t,                                                        \
-                 global_delay_ps,                                                                \
-                 .auto_ok = true,                                                                \
-                 .default_text = "auto",                                                         \
-                 .min_text = "1ps",                                                              \
-                 .max_text = "1s",                                                               \
+#define SHARED_ATTRS(PREFIX, SWITCHES_HELP, HOSTS_HELP, GLOBAL_HELP)                               \
+    SIM_ATTR(PREFIX ".groups", COUNT, topo_dragonfly_config_t, groups, .auto_ok = true,            \
+             .default_text = "auto", .min_text = "2", .max_text = "65535",                         \
+             .help = "number of groups; auto: as many as each joins to all others by one link"),   \
+        SIM_ATTR(PREFIX ".switches", COUNT, topo_dragonfly_config_t, switches,                     \
+                 .default_text = "4", .min_text = "1", .max_text = "4096", .help = SWITCHES_HELP), \
+        SIM_ATTR(PREFIX ".hosts-per-switch", COUNT, topo_dragonfly_config_t, hosts_per_switch,     \
+                 .default_text = "2", .min_text = "1", .max_text = "65535", .help = HOSTS_HELP),   \
+        SIM_ATTR(PREFIX ".global-links", COUNT, topo_dragonfly_config_t, global_links,             \
+                 .default_text = "2", .min_text = "1", .max_text = "4096", .help = GLOBAL_HELP),   \
+        SIM_ATTR(PREFIX ".host-rate", RATE, topo_dragonfly_config_t, host_rate_bps,                \
+                 .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",             \
+                 .help = "rate of the hosts' links"),                                              \
+        SIM_ATTR(PREFIX ".fabric-rate", RATE, topo_dragonfly_config_t, fabric_rate_bps,            \
+                 .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",             \
+                 .help = "rate of the links between switches"),                                    \
+        SIM_ATTR(PREFIX ".delay", TIME, topo_dragonfly_config_t, delay_ps,                         \
+                 .default_text = "500ns", .min_text = "1ps", .max_text = "1s",                     \
+                 .help = "one-way delay of the links of hosts and within a group"),                \
+        SIM_ATTR(PREFIX ".global-delay", TIME, topo_dragonfly_config_t, global_delay_ps,           \
+                 .auto_ok = true, .default_text = "auto", .min_text = "1ps", .max_text = "1s",     \
                  .help = "one-way delay of global links; auto: that of the other links")
 
 // clang-format off
@@ -89,15 +44,11 @@ static const sim_attr_t plus_attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t plain_table = {"topology.dragonfly",
-                                             "simulation",
-                                             sizeof(topo_dragonfly_config_t),
-                                             plain_attrs,
+static const sim_attr_table_t plain_table = {"topology.dragonfly", "simulation",
+                                             sizeof(topo_dragonfly_config_t), plain_attrs,
                                              SIM_COUNT_OF(plain_attrs)};
-static const sim_attr_table_t plus_table = {"topology.dragonfly-plus",
-                                            "simulation",
-                                            sizeof(topo_dragonfly_config_t),
-                                            plus_attrs,
+static const sim_attr_table_t plus_table = {"topology.dragonfly-plus", "simulation",
+                                            sizeof(topo_dragonfly_config_t), plus_attrs,
                                             SIM_COUNT_OF(plus_attrs)};
 
 // The numbers that a config leads to.
@@ -128,13 +79,10 @@ static sim_err_t check(const topo_dragonfly_config_t *config, bool plus, sim_mes
 {
     const shape_t shape = shape_of(config, plus);
     if (shape.between == 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "groups",
+        return sim_fail_about(message, SIM_ERR_RANGE, "groups",
                               " is %" PRIu64 ": expected at most %" PRIu64
                               ", one more than the global links of a group",
-                              shape.groups,
-                              shape.gateways * config->global_links + 1);
+                              shape.groups, shape.gateways * config->global_links + 1);
     }
     const uint64_t ports = config->hosts_per_switch +
                            (plus ? config->spines : config->switches - 1 + config->global_links);
@@ -142,8 +90,7 @@ static sim_err_t check(const topo_dragonfly_config_t *config, bool plus, sim_mes
         topo__check_ports("hosts-per-switch", config->hosts_per_switch, ports, message);
     return error != SIM_OK
                ? error
-               : topo__check_interfaces("hosts-per-switch",
-                                        config->hosts_per_switch,
+               : topo__check_interfaces("hosts-per-switch", config->hosts_per_switch,
                                         shape.groups * config->switches * config->hosts_per_switch,
                                         message);
 }
@@ -161,11 +108,8 @@ static void size_of(const topo_dragonfly_config_t *config, bool plus, topo_size_
 }
 
 // Creates a group and stores its switches with global links in `gateways`.
-static void build_group(const topo_plan_t *plan,
-                        const topo_dragonfly_config_t *config,
-                        bool plus,
-                        uint64_t group,
-                        net_node_t **gateways)
+static void build_group(const topo_plan_t *plan, const topo_dragonfly_config_t *config, bool plus,
+                        uint64_t group, net_node_t **gateways)
 {
     const topo__cable_t host_cable = topo__cable(config->host_rate_bps, config->delay_ps, 1);
     const topo__cable_t cable = topo__cable(config->fabric_rate_bps, config->delay_ps, 1);
@@ -174,10 +118,7 @@ static void build_group(const topo_plan_t *plan,
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t number = group * count + i;
         switches[i] = topo__switch(plan, plus ? "leaf" : "switch", number);
-        topo__hosts(plan,
-                    switches[i],
-                    number * config->hosts_per_switch,
-                    config->hosts_per_switch,
+        topo__hosts(plan, switches[i], number * config->hosts_per_switch, config->hosts_per_switch,
                     &host_cable);
         for (uint64_t j = 0; !plus && j < i; j++) {
             topo__connect(plan, switches[j], switches[i], &cable);
@@ -197,10 +138,8 @@ static void build_group(const topo_plan_t *plan,
 
 // Joins each two groups. Port k of the lower group leads to group low + 1 + k, and meets the port
 // of that group that leads back: k counts a group's other groups in the order behind it.
-static void join_groups(const topo_plan_t *plan,
-                        const topo_dragonfly_config_t *config,
-                        const shape_t *shape,
-                        net_node_t **gateways)
+static void join_groups(const topo_plan_t *plan, const topo_dragonfly_config_t *config,
+                        const shape_t *shape, net_node_t **gateways)
 {
     const sim_time_t delay_ps =
         config->global_delay_ps == SIM_AUTO ? config->delay_ps : config->global_delay_ps;
@@ -210,8 +149,7 @@ static void join_groups(const topo_plan_t *plan,
             for (uint64_t i = 0; i < shape->between; i++) {
                 const uint64_t forth = i * (shape->groups - 1) + high - low - 1;
                 const uint64_t back = i * (shape->groups - 1) + low + shape->groups - high - 1;
-                topo__connect(plan,
-                              gateways[low * shape->gateways + forth / config->global_links],
+                topo__connect(plan, gateways[low * shape->gateways + forth / config->global_links],
                               gateways[high * shape->gateways + back / config->global_links],
                               &cable);
             }
@@ -219,9 +157,7 @@ static void join_groups(const topo_plan_t *plan,
     }
 }
 
-static sim_err_t build(const topo_plan_t *plan,
-                       const topo_dragonfly_config_t *config,
-                       bool plus,
+static sim_err_t build(const topo_plan_t *plan, const topo_dragonfly_config_t *config, bool plus,
                        sim_message_t *message)
 {
     const sim_err_t error = check(config, plus, message);
@@ -273,16 +209,11 @@ static void plus_size(const void *config, topo_size_t *size)
     size_of(config, true, size);
 }
 
-const topo_ops_t topo_dragonfly = {"dragonfly",
-                                   "groups of fully linked switches, joined pairwise",
-                                   &plain_table,
-                                   plain_check,
-                                   plain_build,
-                                   plain_size};
+const topo_ops_t topo_dragonfly = {"dragonfly",  "groups of fully linked switches, joined pairwise",
+                                   &plain_table, plain_check,
+                                   plain_build,  plain_size};
 
-const topo_ops_t topo_dragonfly_plus = {"dragonfly-plus",
-                                        "groups that are leaf-spines, whose spines are joined",
-                                        &plus_table,
-                                        plus_check,
-                                        plus_build,
-                                        plus_size};
+const topo_ops_t topo_dragonfly_plus = {
+    "dragonfly-plus", "groups that are leaf-spines, whose spines are joined",
+    &plus_table,      plus_check,
+    plus_build,       plus_size};

@@ -8,83 +8,37 @@
 
 #define PATH_LINKS_MAX 64u // entries of net_path_t.ports
 
-#define SHARED_ATTRS(PREFIX, X, Y, Z)                                           \
-    SIM_ATTR(PREFIX ".x",                                                       \
-             COUNT,                                                             \
-             topo_grid_config_t,                                                \
-             x,                                                                 \
-             .default_text = X,                                                 \
-             .min_text = "1",                                                   \
-             .max_text = "65535",                                               \
-             .help = "switches in the first dimension"),                        \
-        SIM_ATTR(PREFIX ".y",                                                   \
-                 COUNT,                                                         \
-                 topo_grid_config_t,                                            \
-                 y,                                                             \
-                 .default_text = Y,                                             \
-                 .min_text = "1",                                               \
-                 .max_text = "65535",                                           \
-                 .help = "switches in the second dimension; 1: there is none"), \
-        SIM_ATTR(PREFIX ".z",                                                   \
-                 COUNT,                                                         \
-                 topo_grid_config_t,                                            \
-                 z,                                                             \
-                 .default_text = Z,                                             \
-                 .min_text = "1",                                               \
-                 .max_text = "65535",                                           \
-                 .help = "switches in the third dimension; 1: there is none"),  \
-        SIM_ATTR(PREFIX ".hosts-per-switch",                                    \
-                 COUNT,                                                         \
-                 topo_grid_config_t,                                            \
-                 hosts_per_switch,                                              \
-                 .default_text = "1",                                           \
-                 .min_text = "1",                                               \
-                 .max_text = "65535",                                           \
-                 .help = "hosts on each switch"),                               \
-        SIM_ATTR(PREFIX ".links",                                               \
-                 COUNT,                                                         \
-                 topo_grid_config_t,                                            \
-                 links,                                                         \
-                 .default_text = "1",                                           \
-                 .min_text = "1",                                               \
-                 .max_text = "1024",                                            \
-                 .help = "parallel links between two neighbours"),              \
-        SIM_ATTR(PREFIX ".host-rate",                                           \
-                 RATE,                                                          \
-                 topo_grid_config_t,                                            \
-                 host_rate_bps,                                                 \
-                 .default_text = "100Gbps",                                     \
-                 .min_text = "1bps",                                            \
-                 .max_text = "100Tbps",                                         \
-                 .help = "rate of the hosts' links"),                           \
-        SIM_ATTR(PREFIX ".fabric-rate",                                         \
-                 RATE,                                                          \
-                 topo_grid_config_t,                                            \
-                 fabric_rate_bps,                                               \
-                 .default_text = "100Gbps",                                     \
-                 .min_text = "1bps",                                            \
-                 .max_text = "100Tbps",                                         \
-                 .help = "rate of the links between switches"),                 \
-        SIM_ATTR(PREFIX ".delay",                                               \
-                 TIME,                                                          \
-                 topo_grid_config_t,                                            \
-                 delay_ps,                                                      \
-                 .default_text = "500ns",                                       \
-                 .min_text = "1ps",                                             \
-                 .max_text = "1s",                                              \
-                 .help = "one-way delay of every link")
+#define SHARED_ATTRS(PREFIX, X, Y, Z)                                                           \
+    SIM_ATTR(PREFIX ".x", COUNT, topo_grid_config_t, x, .default_text = X, .min_text = "1",     \
+             .max_text = "65535", .help = "switches in the first dimension"),                   \
+        SIM_ATTR(PREFIX ".y", COUNT, topo_grid_config_t, y, .default_text = Y, .min_text = "1", \
+                 .max_text = "65535",                                                           \
+                 .help = "switches in the second dimension; 1: there is none"),                 \
+        SIM_ATTR(PREFIX ".z", COUNT, topo_grid_config_t, z, .default_text = Z, .min_text = "1", \
+                 .max_text = "65535",                                                           \
+                 .help = "switches in the third dimension; 1: there is none"),                  \
+        SIM_ATTR(PREFIX ".hosts-per-switch", COUNT, topo_grid_config_t, hosts_per_switch,       \
+                 .default_text = "1", .min_text = "1", .max_text = "65535",                     \
+                 .help = "hosts on each switch"),                                               \
+        SIM_ATTR(PREFIX ".links", COUNT, topo_grid_config_t, links, .default_text = "1",        \
+                 .min_text = "1", .max_text = "1024",                                           \
+                 .help = "parallel links between two neighbours"),                              \
+        SIM_ATTR(PREFIX ".host-rate", RATE, topo_grid_config_t, host_rate_bps,                  \
+                 .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",          \
+                 .help = "rate of the hosts' links"),                                           \
+        SIM_ATTR(PREFIX ".fabric-rate", RATE, topo_grid_config_t, fabric_rate_bps,              \
+                 .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",          \
+                 .help = "rate of the links between switches"),                                 \
+        SIM_ATTR(PREFIX ".delay", TIME, topo_grid_config_t, delay_ps, .default_text = "500ns",  \
+                 .min_text = "1ps", .max_text = "1s", .help = "one-way delay of every link")
 
 static const sim_attr_t torus_attrs[] = {SHARED_ATTRS("topology.torus", "4", "4", "1")};
 static const sim_attr_t hyperx_attrs[] = {SHARED_ATTRS("topology.hyperx", "4", "4", "1")};
-static const sim_attr_table_t torus_table = {"topology.torus",
-                                             "simulation",
-                                             sizeof(topo_grid_config_t),
-                                             torus_attrs,
+static const sim_attr_table_t torus_table = {"topology.torus", "simulation",
+                                             sizeof(topo_grid_config_t), torus_attrs,
                                              SIM_COUNT_OF(torus_attrs)};
-static const sim_attr_table_t hyperx_table = {"topology.hyperx",
-                                              "simulation",
-                                              sizeof(topo_grid_config_t),
-                                              hyperx_attrs,
+static const sim_attr_table_t hyperx_table = {"topology.hyperx", "simulation",
+                                              sizeof(topo_grid_config_t), hyperx_attrs,
                                               SIM_COUNT_OF(hyperx_attrs)};
 
 // Returns the pairs of neighbours in a row of n switches.
@@ -120,13 +74,10 @@ static sim_err_t check_length(const topo_grid_config_t *grid, sim_message_t *mes
     if (links <= PATH_LINKS_MAX) {
         return SIM_OK;
     }
-    return sim_fail_about(message,
-                          SIM_ERR_RANGE,
-                          longest,
+    return sim_fail_about(message, SIM_ERR_RANGE, longest,
                           ": the longest path between two hosts would have %" PRIu64
                           " links, expected at most %u",
-                          links,
-                          PATH_LINKS_MAX);
+                          links, PATH_LINKS_MAX);
 }
 
 static sim_err_t check(const topo_grid_config_t *grid, bool full, sim_message_t *message)
@@ -139,25 +90,18 @@ static sim_err_t check(const topo_grid_config_t *grid, bool full, sim_message_t 
     }
     const uint64_t degree =
         degree_in(grid->x, full) + degree_in(grid->y, full) + degree_in(grid->z, full);
-    const sim_err_t error = topo__check_ports("hosts-per-switch",
-                                              grid->hosts_per_switch,
-                                              grid->hosts_per_switch + degree * grid->links,
-                                              message);
+    const sim_err_t error =
+        topo__check_ports("hosts-per-switch", grid->hosts_per_switch,
+                          grid->hosts_per_switch + degree * grid->links, message);
     return error != SIM_OK
                ? error
-               : topo__check_interfaces("x",
-                                        grid->x,
-                                        grid->x * grid->y * grid->z * grid->hosts_per_switch,
-                                        message);
+               : topo__check_interfaces(
+                     "x", grid->x, grid->x * grid->y * grid->z * grid->hosts_per_switch, message);
 }
 
 // Links a row of n switches, `stride` numbers apart from the first on.
-static void link_row(const topo_plan_t *plan,
-                     net_node_t **first,
-                     uint64_t n,
-                     uint64_t stride,
-                     bool full,
-                     const topo__cable_t *cable)
+static void link_row(const topo_plan_t *plan, net_node_t **first, uint64_t n, uint64_t stride,
+                     bool full, const topo__cable_t *cable)
 {
     for (uint64_t i = 0; i < n; i++) {
         const uint64_t end = full || i + 2 > n ? n : i + 2;
@@ -170,9 +114,7 @@ static void link_row(const topo_plan_t *plan,
     }
 }
 
-static void link_all(const topo_plan_t *plan,
-                     const topo_grid_config_t *grid,
-                     bool full,
+static void link_all(const topo_plan_t *plan, const topo_grid_config_t *grid, bool full,
                      net_node_t **switches)
 {
     const topo__cable_t cable = topo__cable(grid->fabric_rate_bps, grid->delay_ps, grid->links);
@@ -190,9 +132,7 @@ static void link_all(const topo_plan_t *plan,
     }
 }
 
-static sim_err_t build(const topo_plan_t *plan,
-                       const topo_grid_config_t *grid,
-                       bool full,
+static sim_err_t build(const topo_plan_t *plan, const topo_grid_config_t *grid, bool full,
                        sim_message_t *message)
 {
     const sim_err_t error = check(grid, full, message);
@@ -205,10 +145,7 @@ static sim_err_t build(const topo_plan_t *plan,
     net_node_t **const switches = sim_alloc_array(count, sizeof(net_node_t *));
     for (uint64_t i = 0; i < count; i++) {
         switches[i] = topo__switch(plan, "switch", i);
-        topo__hosts(plan,
-                    switches[i],
-                    i * grid->hosts_per_switch,
-                    grid->hosts_per_switch,
+        topo__hosts(plan, switches[i], i * grid->hosts_per_switch, grid->hosts_per_switch,
                     &host_cable);
     }
     link_all(plan, grid, full, switches);
@@ -249,16 +186,11 @@ static void hyperx_size(const void *config, topo_size_t *size)
     size_of(config, true, size);
 }
 
-const topo_ops_t topo_torus = {"torus",
-                               "a grid of switches whose rows are rings",
-                               &torus_table,
-                               torus_check,
-                               torus_build,
-                               torus_size};
+const topo_ops_t topo_torus = {"torus",      "a grid of switches whose rows are rings",
+                               &torus_table, torus_check,
+                               torus_build,  torus_size};
 
-const topo_ops_t topo_hyperx = {"hyperx",
-                                "a grid of switches, each linked to all others of its rows",
-                                &hyperx_table,
-                                hyperx_check,
-                                hyperx_build,
-                                hyperx_size};
+const topo_ops_t topo_hyperx = {
+    "hyperx",      "a grid of switches, each linked to all others of its rows",
+    &hyperx_table, hyperx_check,
+    hyperx_build,  hyperx_size};

@@ -40,11 +40,8 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX,
-                                            "simulation",
-                                            sizeof(topo_multi_plane_config_t),
-                                            attrs,
-                                            SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table = {PREFIX, "simulation", sizeof(topo_multi_plane_config_t),
+                                            attrs, SIM_COUNT_OF(attrs)};
 
 static topo__racks_t racks_of(const topo_multi_plane_config_t *config)
 {
@@ -77,8 +74,7 @@ static void multi_plane_size(const void *config, topo_size_t *size)
     topo__racks_size(&racks, size);
 }
 
-static sim_err_t multi_plane_build(const topo_plan_t *plan,
-                                   const void *config,
+static sim_err_t multi_plane_build(const topo_plan_t *plan, const void *config,
                                    sim_message_t *message)
 {
     const topo__racks_t racks = racks_of(config);
@@ -89,9 +85,7 @@ static sim_err_t multi_plane_build(const topo_plan_t *plan,
     return error;
 }
 
-const topo_ops_t topo_multi_plane = {"multi-plane",
-                                     "leaf-spines beside each other, one for each port of a NIC",
-                                     &attr_table,
-                                     multi_plane_check,
-                                     multi_plane_build,
-                                     multi_plane_size};
+const topo_ops_t topo_multi_plane = {
+    "multi-plane",     "leaf-spines beside each other, one for each port of a NIC",
+    &attr_table,       multi_plane_check,
+    multi_plane_build, multi_plane_size};

@@ -34,17 +34,14 @@ sim_err_t topo__racks_check(const topo__racks_t *racks, sim_message_t *message)
     sim_err_t error =
         topo__check_ports(racks->count_name, racks->hosts_of_segment, down + up, message);
     if (error == SIM_OK && racks->spines > 0) {
-        error = topo__check_ports(racks->name,
-                                  racks->hosts,
+        error = topo__check_ports(racks->name, racks->hosts,
                                   leaves_of(racks) / planes_of(racks) * racks->links_per_spine,
                                   message);
     }
     if (error == SIM_OK) {
         const uint64_t more = racks->nvlink.count * (racks->single ? racks->nics : 1);
-        error = topo__check_interfaces(racks->name,
-                                       racks->hosts,
-                                       racks->hosts * (racks->nics * racks->sides + more),
-                                       message);
+        error = topo__check_interfaces(racks->name, racks->hosts,
+                                       racks->hosts * (racks->nics * racks->sides + more), message);
     }
     return error;
 }
@@ -63,11 +60,8 @@ void topo__racks_size(const topo__racks_t *racks, topo_size_t *size)
 }
 
 // Adds the switch of a tier with this number, named by its plane if planes have names.
-static net_node_t *add_switch(const topo_plan_t *plan,
-                              const topo__racks_t *racks,
-                              uint64_t plane,
-                              const char *tier,
-                              uint64_t number)
+static net_node_t *add_switch(const topo_plan_t *plan, const topo__racks_t *racks, uint64_t plane,
+                              const char *tier, uint64_t number)
 {
     if (!racks->plane_names) {
         return topo__switch(plan, tier, number);
@@ -79,11 +73,8 @@ static net_node_t *add_switch(const topo_plan_t *plan,
 }
 
 // Links one NIC of a server to its leaves, a port for each side.
-static void connect_nic(const topo_plan_t *plan,
-                        const topo__racks_t *racks,
-                        net_node_t *host,
-                        uint64_t nic,
-                        net_node_t **leaves)
+static void connect_nic(const topo_plan_t *plan, const topo__racks_t *racks, net_node_t *host,
+                        uint64_t nic, net_node_t **leaves)
 {
     const uint64_t rail = racks->rails ? nic : 0;
     for (uint64_t side = 0; side < racks->sides; side++) {
@@ -92,11 +83,8 @@ static void connect_nic(const topo_plan_t *plan,
 }
 
 // Creates a server: one host, or one for each of its NICs; and its NVSwitch, if it has one.
-static void build_server(const topo_plan_t *plan,
-                         const topo__racks_t *racks,
-                         uint64_t server,
-                         net_node_t **leaves,
-                         topo__last_t *last)
+static void build_server(const topo_plan_t *plan, const topo__racks_t *racks, uint64_t server,
+                         net_node_t **leaves, topo__last_t *last)
 {
     net_node_t *const nvswitch =
         racks->nvlink.count > 0 ? topo__switch(plan, "nvswitch", server) : NULL;
@@ -117,9 +105,7 @@ static void build_server(const topo_plan_t *plan,
 }
 
 // Creates a segment's leaves, stored rail by rail, and its servers.
-static void build_segment(const topo_plan_t *plan,
-                          const topo__racks_t *racks,
-                          uint64_t segment,
+static void build_segment(const topo_plan_t *plan, const topo__racks_t *racks, uint64_t segment,
                           net_node_t **leaves)
 {
     const uint64_t rails = rails_of(racks);

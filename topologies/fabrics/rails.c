@@ -119,15 +119,11 @@ static const sim_attr_t dual_attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t optimised_table = {"topology.rail-optimised",
-                                                 "simulation",
-                                                 sizeof(topo_rails_config_t),
-                                                 optimised_attrs,
+static const sim_attr_table_t optimised_table = {"topology.rail-optimised", "simulation",
+                                                 sizeof(topo_rails_config_t), optimised_attrs,
                                                  SIM_COUNT_OF(optimised_attrs)};
-static const sim_attr_table_t dual_table = {"topology.dual-tor",
-                                            "simulation",
-                                            sizeof(topo_rails_config_t),
-                                            dual_attrs,
+static const sim_attr_table_t dual_table = {"topology.dual-tor", "simulation",
+                                            sizeof(topo_rails_config_t), dual_attrs,
                                             SIM_COUNT_OF(dual_attrs)};
 
 static topo__racks_t racks_of(const topo_rails_config_t *config, uint64_t sides)
@@ -159,9 +155,7 @@ static topo__racks_t racks_of(const topo_rails_config_t *config, uint64_t sides)
 static sim_err_t check(const topo_rails_config_t *config, uint64_t sides, sim_message_t *message)
 {
     if (sides > 1 && config->dual_plane && (config->spines == 0 || config->spines % 2 != 0)) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "spines",
+        return sim_fail_about(message, SIM_ERR_RANGE, "spines",
                               " is %" PRIu64 ": expected an even number from 2 on with dual-plane",
                               config->spines);
     }
@@ -169,9 +163,7 @@ static sim_err_t check(const topo_rails_config_t *config, uint64_t sides, sim_me
     return topo__racks_check(&racks, message);
 }
 
-static sim_err_t build(const topo_plan_t *plan,
-                       const topo_rails_config_t *config,
-                       uint64_t sides,
+static sim_err_t build(const topo_plan_t *plan, const topo_rails_config_t *config, uint64_t sides,
                        sim_message_t *message)
 {
     const sim_err_t error = check(config, sides, message);
@@ -193,8 +185,7 @@ static sim_err_t optimised_check(const void *config, sim_message_t *message)
     return check(config, 1, message);
 }
 
-static sim_err_t optimised_build(const topo_plan_t *plan,
-                                 const void *config,
+static sim_err_t optimised_build(const topo_plan_t *plan, const void *config,
                                  sim_message_t *message)
 {
     return build(plan, config, 1, message);
@@ -220,16 +211,12 @@ static void dual_size(const void *config, topo_size_t *size)
     size_of(config, 2, size);
 }
 
-const topo_ops_t topo_rail_optimised = {"rail-optimised",
-                                        "GPU servers with a leaf switch for each NIC of a segment",
-                                        &optimised_table,
-                                        optimised_check,
-                                        optimised_build,
-                                        optimised_size};
+const topo_ops_t topo_rail_optimised = {
+    "rail-optimised", "GPU servers with a leaf switch for each NIC of a segment",
+    &optimised_table, optimised_check,
+    optimised_build,  optimised_size};
 
-const topo_ops_t topo_dual_tor = {"dual-tor",
-                                  "GPU servers whose NICs have two ports, to two leaf switches",
-                                  &dual_table,
-                                  dual_check,
-                                  dual_build,
-                                  dual_size};
+const topo_ops_t topo_dual_tor = {
+    "dual-tor",  "GPU servers whose NICs have two ports, to two leaf switches",
+    &dual_table, dual_check,
+    dual_build,  dual_size};

@@ -30,11 +30,8 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX,
-                                            "simulation",
-                                            sizeof(topo_slim_fly_config_t),
-                                            attrs,
-                                            SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table = {PREFIX, "simulation", sizeof(topo_slim_fly_config_t),
+                                            attrs, SIM_COUNT_OF(attrs)};
 
 // Returns the prime that q is a power of; 0: there is none.
 static uint32_t prime_of(uint64_t q)
@@ -60,22 +57,15 @@ static sim_err_t slim_fly_check(const void *config, sim_message_t *message)
 {
     const topo_slim_fly_config_t *const fly = config;
     if (fly->q < 3 || fly->q > Q_MAX || prime_of(fly->q) == 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "q",
+        return sim_fail_about(message, SIM_ERR_RANGE, "q",
                               " is %" PRIu64 ": expected a prime or a power of one from 3 to %u",
-                              fly->q,
-                              Q_MAX);
+                              fly->q, Q_MAX);
     }
-    const sim_err_t error = topo__check_ports("hosts-per-switch",
-                                              fly->hosts_per_switch,
-                                              fly->hosts_per_switch + degree_of(fly->q),
-                                              message);
+    const sim_err_t error = topo__check_ports("hosts-per-switch", fly->hosts_per_switch,
+                                              fly->hosts_per_switch + degree_of(fly->q), message);
     return error != SIM_OK ? error
-                           : topo__check_interfaces("q",
-                                                    fly->q,
-                                                    2 * fly->q * fly->q * fly->hosts_per_switch,
-                                                    message);
+                           : topo__check_interfaces(
+                                 "q", fly->q, 2 * fly->q * fly->q * fly->hosts_per_switch, message);
 }
 
 static void slim_fly_size(const void *config, topo_size_t *size)
@@ -170,8 +160,7 @@ static void make_sets(const field_t *field, bool sets[2][Q_MAX + 1])
     }
 }
 
-static void link_switches(const topo_plan_t *plan,
-                          const topo_slim_fly_config_t *fly,
+static void link_switches(const topo_plan_t *plan, const topo_slim_fly_config_t *fly,
                           net_node_t **switches)
 {
     bool sets[2][Q_MAX + 1] = {{false}};
@@ -192,10 +181,8 @@ static void link_switches(const topo_plan_t *plan,
         for (uint64_t m = 0; m < q; m++) {
             for (uint64_t c = 0; c < q; c++) {
                 const uint32_t product = times(&field, (uint32_t)m, (uint32_t)x);
-                topo__connect(plan,
-                              switches[x * q + plus(&field, product, (uint32_t)c)],
-                              switches[q * q + m * q + c],
-                              &cable);
+                topo__connect(plan, switches[x * q + plus(&field, product, (uint32_t)c)],
+                              switches[q * q + m * q + c], &cable);
             }
         }
     }
@@ -214,10 +201,7 @@ static sim_err_t slim_fly_build(const topo_plan_t *plan, const void *config, sim
     net_node_t **const switches = sim_alloc_array(count, sizeof(net_node_t *));
     for (uint64_t i = 0; i < count; i++) {
         switches[i] = topo__switch(plan, "switch", i);
-        topo__hosts(plan,
-                    switches[i],
-                    i * fly->hosts_per_switch,
-                    fly->hosts_per_switch,
+        topo__hosts(plan, switches[i], i * fly->hosts_per_switch, fly->hosts_per_switch,
                     &host_cable);
     }
     link_switches(plan, fly, switches);
@@ -228,9 +212,7 @@ static sim_err_t slim_fly_build(const topo_plan_t *plan, const void *config, sim
     return SIM_OK;
 }
 
-const topo_ops_t topo_slim_fly = {"slim-fly",
-                                  "2 q^2 switches, each at most two links from every other",
-                                  &attr_table,
-                                  slim_fly_check,
-                                  slim_fly_build,
-                                  slim_fly_size};
+const topo_ops_t topo_slim_fly = {
+    "slim-fly",     "2 q^2 switches, each at most two links from every other",
+    &attr_table,    slim_fly_check,
+    slim_fly_build, slim_fly_size};

@@ -113,21 +113,17 @@ static void advise_traffic(const world_t *world, world_warnings_t *out)
         app->ops->progress(app, &done, &planned);
         // The transfers of a session come from its client.
         if (app->ops->flows != NULL && planned == 0 && strcmp(app->ops->name, "session") != 0) {
-            world_warn(out,
-                       "no-transfer",
+            world_warn(out, "no-transfer",
                        "traffic %zu (%s) plans no transfer: expected a start before its "
                        "stop and the end of the run, and a load or size that makes one",
-                       i,
-                       app->ops->name);
+                       i, app->ops->name);
         }
     }
 }
 
 // Reads the attribute's number from the struct of a part of the NIC. Returns false if the part has
 // no such attribute.
-static bool part_number(const sim_attr_table_t *table,
-                        const void *part,
-                        const char *path,
+static bool part_number(const sim_attr_table_t *table, const void *part, const char *path,
                         uint64_t *number)
 {
     const sim_attr_t *const attr = table == NULL ? NULL : sim_attr_find(table, path);
@@ -174,12 +170,10 @@ static void advise_inside(const world_t *world, world_warnings_t *out)
         const char *const setting = inner_setting(config);
         if (setting != NULL && config->custom_device == NULL &&
             strcmp(config->model.text, NIC_IDEAL.text) == 0) {
-            world_warn(out,
-                       "unused-setting",
+            world_warn(out, "unused-setting",
                        "%s of %s is set and does nothing, since its nic.model is ideal: "
                        "expected nic.model: detailed",
-                       setting,
-                       world->nics[i].name);
+                       setting, world->nics[i].name);
             return;
         }
     }
@@ -194,15 +188,11 @@ static void advise_watermark(const world_t *world, world_warnings_t *out)
         uint64_t cached = 0;
         if (transport_number(config, "nic.adamap.watermark", &watermark) &&
             transport_number(config, "nic.adamap.cached", &cached) && watermark >= cached) {
-            world_warn(out,
-                       "watermark",
+            world_warn(out, "watermark",
                        "nic.adamap.watermark of %s is %" PRIu64
                        ", not less than nic.adamap.cached, %" PRIu64
                        ": maps are read whenever there is room for one, as with %" PRIu64 "",
-                       world->nics[i].name,
-                       watermark,
-                       cached,
-                       cached - 1);
+                       world->nics[i].name, watermark, cached, cached - 1);
             return;
         }
     }
@@ -257,16 +247,11 @@ static void advise_increase(const world_t *world, world_warnings_t *out)
             world_text_t step;
             world_text_t rate;
             world_text_t enough;
-            world_warn(out,
-                       "rate-increase",
+            world_warn(out, "rate-increase",
                        "%s of %s is %s, and its link has %s: a rate that was cut takes "
                        "%" PRIu64 " increases to come back, expected about %u, as with %s",
-                       path.text,
-                       world->nics[i].name,
-                       world_format_rate(&step, step_bps),
-                       world_format_rate(&rate, nic_rate_bps(nic)),
-                       increases,
-                       INCREASES_USUAL,
+                       path.text, world->nics[i].name, world_format_rate(&step, step_bps),
+                       world_format_rate(&rate, nic_rate_bps(nic)), increases, INCREASES_USUAL,
                        world_format_rate(&enough, nic_rate_bps(nic) / INCREASES_USUAL));
             return;
         }
@@ -282,13 +267,11 @@ static void advise_losses(const world_t *world, world_warnings_t *out)
     if (survey == NULL || !survey->lossy || survey->untold > 0 || survey->losses >= LOSSES_FEW) {
         return;
     }
-    world_warn(out,
-               "no-loss",
+    world_warn(out, "no-loss",
                "links lose packets, but of the %.3g planned ones %.2g are lost on average: no loss "
                "is to be expected in this run, expected a higher link.loss-rate or "
                "bit-error-rate, or more traffic",
-               survey->packets,
-               survey->losses);
+               survey->packets, survey->losses);
 }
 
 #define ATTEMPTS_MANY 100.0
@@ -299,8 +282,7 @@ static void advise_attempts(const world_t *world, world_warnings_t *out)
     const double attempts = world->survey != NULL ? world->survey->attempts : 0;
     if (attempts > ATTEMPTS_MANY) {
         world_warn(
-            out,
-            "attempts",
+            out, "attempts",
             "with nic.retransmission: go-back-0 each loss starts a message over, and on "
             "its lossy path one takes %s %.2g attempts on average: expected go-back-n, smaller "
             "messages, nic.retransmission-chunk, or an end of the run (until)",
@@ -339,12 +321,10 @@ static void advise_faults(const world_t *world, world_warnings_t *out)
         const world_fault_config_t *const config = &world->scenario->faults[i].config;
         const char *const unused = unused_value(config, &defaults);
         if (unused != NULL) {
-            world_warn(out,
-                       "unused-fault-value",
+            world_warn(out, "unused-fault-value",
                        "the kind of the fault of '%s' does not use %s: is its 'kind' "
                        "right?",
-                       world_show(&shown, config->part),
-                       unused);
+                       world_show(&shown, config->part), unused);
         }
     }
     sim_attrs_fini(&world_fault_config_attrs, &defaults);
@@ -374,23 +354,17 @@ static void advise_timeout(const world_t *world, world_warnings_t *out)
     world_text_t timeout;
     world_text_t setting;
     if (enough > config->timeout) {
-        snprintf(setting.text,
-                 sizeof(setting.text),
-                 "%u instead of %" PRIu64 ", or 0 for none",
-                 enough,
-                 config->timeout);
+        snprintf(setting.text, sizeof(setting.text), "%u instead of %" PRIu64 ", or 0 for none",
+                 enough, config->timeout);
     } else {
         snprintf(setting.text, sizeof(setting.text), "0, none");
     }
-    world_warn(out,
-               "timeout",
+    world_warn(out, "timeout",
                "the round trip from %s to %s takes %s, longer than the retransmission "
                "timeout of %s: everything is sent again; set nic.timeout to %s",
-               world->nics[worst.from].name,
-               world->nics[worst.to].name,
+               world->nics[worst.from].name, world->nics[worst.to].name,
                world_format_time(&trip, worst.round_trip_ps),
-               world_format_time(&timeout, timeout_of(config)),
-               setting.text);
+               world_format_time(&timeout, timeout_of(config)), setting.text);
 }
 
 void world_advise(const world_t *world, world_warnings_t *out)

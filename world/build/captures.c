@@ -92,20 +92,13 @@ char *world_capture_file_name(const char *file, const char *port)
 
 // -- files
 
-sim_err_t world_capture_files(const world_t *world,
-                              const world_capture_t *capture,
-                              world_capture_files_t *files,
-                              world_error_t *error)
+sim_err_t world_capture_files(const world_t *world, const world_capture_t *capture,
+                              world_capture_files_t *files, world_error_t *error)
 {
     *files = (world_capture_files_t){0};
     size_t count = 0;
-    const sim_err_t result = world_find_ports(world,
-                                              &capture->ports,
-                                              capture->config.ports,
-                                              &capture->place,
-                                              &files->ports,
-                                              &count,
-                                              error);
+    const sim_err_t result = world_find_ports(world, &capture->ports, capture->config.ports,
+                                              &capture->place, &files->ports, &count, error);
     const char *const pattern = capture->config.file;
     const bool one = !world__capture_is_pattern(pattern);
     const bool by_node = strstr(pattern, "{port}") == NULL;
@@ -153,39 +146,30 @@ static int by_name(const void *left, const void *right)
 }
 
 // Refuses files of equal names, too long names, and more files than can be open.
-static sim_err_t check_files(const world_scenario_t *scenario,
-                             named_file_t *files,
-                             size_t count,
+static sim_err_t check_files(const world_scenario_t *scenario, named_file_t *files, size_t count,
                              world_error_t *error)
 {
     world_shown_t shown;
     if (count > FILES_MAX) {
-        return world_fail(error,
-                          SIM_ERR_RANGE,
+        return world_fail(error, SIM_ERR_RANGE,
                           &scenario->captures[files[FILES_MAX].capture].file_place,
                           "captures write %zu files, expected at most %u: match fewer ports, or "
                           "leave {port} and {node} out",
-                          count,
-                          FILES_MAX);
+                          count, FILES_MAX);
     }
     qsort(files, count, sizeof(*files), by_name);
     for (size_t i = 0; i < count; i++) {
         const world_place_t *const place = &scenario->captures[files[i].capture].file_place;
         if (i > 0 && strcmp(files[i].name, files[i - 1].name) == 0) {
-            return world_fail(error,
-                              SIM_ERR_EXISTS,
-                              place,
+            return world_fail(error, SIM_ERR_EXISTS, place,
                               "captures.file names '%s' twice, expected a name of its own for "
                               "each file",
                               world_show(&shown, files[i].name));
         }
         if (strlen(files[i].name) > WORLD__CAPTURE_NAME_MAX) {
-            return world_fail(error,
-                              SIM_ERR_RANGE,
-                              place,
+            return world_fail(error, SIM_ERR_RANGE, place,
                               "captures.file names '%s', expected at most %u characters",
-                              world_show(&shown, files[i].name),
-                              WORLD__CAPTURE_NAME_MAX);
+                              world_show(&shown, files[i].name), WORLD__CAPTURE_NAME_MAX);
         }
     }
     return SIM_OK;
@@ -223,21 +207,17 @@ static sim_err_t check_names(const world_t *world, world_error_t *error)
 
 // Refuses captures of NICs whose frames have other sizes than their headers make: the file shows
 // the headers.
-static sim_err_t check_captured_frames(const world_t *world,
-                                       const world_capture_t *capture,
+static sim_err_t check_captured_frames(const world_t *world, const world_capture_t *capture,
                                        world_error_t *error)
 {
     for (uint32_t i = 0; i < world->nic_count; i++) {
         const char *const frames = nic_config_of_interface(world->net, (uint32_t)i)->frames;
         if (strcmp(frames, nic_frames_standard.name) != 0) {
             return world_fail(
-                error,
-                SIM_ERR_INVALID,
-                &capture->place,
+                error, SIM_ERR_INVALID, &capture->place,
                 "captures: frames of %s are %s, whose sizes are not those of headers, "
                 "expected nic.frames: standard",
-                world->nics[i].name,
-                frames);
+                world->nics[i].name, frames);
         }
     }
     return SIM_OK;
@@ -248,8 +228,7 @@ static_assert((int)WORLD_DIRECTION_BOTH == PCAP_OUT_BOTH &&
               "check_ring casts");
 
 // Refuses a ring that is smaller than what describes the ports in its file, or than a frame.
-static sim_err_t check_ring(const world_t *world,
-                            const world_capture_t *capture,
+static sim_err_t check_ring(const world_t *world, const world_capture_t *capture,
                             world_error_t *error)
 {
     if (capture->config.ring_bytes == 0) {
@@ -260,21 +239,17 @@ static sim_err_t check_ring(const world_t *world,
     uint64_t least_bytes = 2 * NET_FRAME_BYTES_MAX;
     for (size_t i = 0; i < files.count && result == SIM_OK; i++) {
         const uint64_t bytes =
-            pcap_out_fabric_ports_bytes(files.items[i].ports,
-                                        files.items[i].port_count,
+            pcap_out_fabric_ports_bytes(files.items[i].ports, files.items[i].port_count,
                                         (pcap_out_direction_t)capture->config.direction);
         least_bytes = bytes > least_bytes ? bytes : least_bytes;
     }
     world_capture_files_fini(&files);
     if (result == SIM_OK && capture->config.ring_bytes < least_bytes) {
         world_text_t ring;
-        result = world_fail(error,
-                            SIM_ERR_RANGE,
-                            &capture->place,
+        result = world_fail(error, SIM_ERR_RANGE, &capture->place,
                             "captures.ring is %s, expected at least %" PRIu64
                             "B: the names of ports and one frame in each direction take as much",
-                            world_format_bytes(&ring, capture->config.ring_bytes),
-                            least_bytes);
+                            world_format_bytes(&ring, capture->config.ring_bytes), least_bytes);
     }
     return result;
 }
@@ -297,9 +272,7 @@ sim_err_t world__check_captures(const world_t *world, world_error_t *error)
         sim_message_t message;
         result = pcap_out_filter_check(capture->config.filter, &message);
         if (result != SIM_OK) {
-            return world_fail(error,
-                              result,
-                              &capture->filter_place,
+            return world_fail(error, result, &capture->filter_place,
                               "captures.filter: %s, expected a pcap filter such as 'udp port 4791'",
                               message.text);
         }

@@ -32,12 +32,8 @@ sim_err_t world__check_node_overlays(const world_t *world, world_error_t *error)
         const char *const what = !any ? "node" : wants_switch ? "switch" : "host";
         const int kind = !any ? -1 : wants_switch ? NET_NODE_SWITCH : NET_NODE_HOST;
         world_shown_t shown;
-        world_fail(error,
-                   SIM_ERR_UNKNOWN,
-                   &overlay->place,
-                   "'%s' matches no %s",
-                   world_show(&shown, overlay->pattern),
-                   what);
+        world_fail(error, SIM_ERR_UNKNOWN, &overlay->place, "'%s' matches no %s",
+                   world_show(&shown, overlay->pattern), what);
         world_add_nearest_node(error, world->net, overlay->pattern, kind);
         return SIM_ERR_UNKNOWN;
     }
@@ -56,17 +52,12 @@ sim_err_t world__check_links(const world_t *world, world_error_t *error)
         }
         if (!any) {
             world_shown_t shown;
-            world_fail(error,
-                       SIM_ERR_UNKNOWN,
-                       &overlay->place,
-                       "'%s' matches no link",
+            world_fail(error, SIM_ERR_UNKNOWN, &overlay->place, "'%s' matches no link",
                        world_show(&shown, overlay->pattern));
             world_add_nearest_node(error, world->net, overlay->names.left, -1);
             if (net_link_count(world->net) > 0) {
                 const net_link_t first = net_link_at(world->net, 0);
-                world_error_add(error,
-                                "; a link is its two ends, as in %s--%s",
-                                first.a->sim.name,
+                world_error_add(error, "; a link is its two ends, as in %s--%s", first.a->sim.name,
                                 first.b->sim.name);
             }
             return SIM_ERR_UNKNOWN;
@@ -95,14 +86,11 @@ static sim_err_t check_nic_memory(const world_t *world, world_error_t *error)
     const world_place_t place = entry != NULL ? entry->value->place : scenario->topology_place;
     world_text_t needed;
     world_text_t allowed;
-    return world_fail(error,
-                      SIM_ERR_RANGE,
-                      &place,
+    return world_fail(error, SIM_ERR_RANGE, &place,
                       "nic: the caches and tables inside the NICs of %zu hosts take some %s of "
                       "memory, expected at most %s: fewer entries or hosts, a smaller "
                       "nic.cache.l2.page-table, a higher memory-max, or --yes",
-                      hosts,
-                      world_format_bytes(&needed, bytes),
+                      hosts, world_format_bytes(&needed, bytes),
                       world_format_bytes(&allowed, allowed_bytes));
 }
 
@@ -123,9 +111,7 @@ static sim_err_t check_channels(const world_t *world, world_error_t *error)
                                         : NULL;
         if (config != NULL && config->priority != 0) {
             const world_place_t place = world_locate(scenario->root, "", "nic.priority");
-            return world_fail(error,
-                              SIM_ERR_RANGE,
-                              &place,
+            return world_fail(error, SIM_ERR_RANGE, &place,
                               "nic.priority: %" PRIu64
                               " with switch.mmu virtual-channels, expected 0: the class counts the "
                               "switches that a packet has passed",
@@ -148,15 +134,11 @@ static sim_err_t check_balancers(const world_t *world, const char *host, world_e
         if (spreads) {
             const world_place_t place = world_locate(world->scenario->root, "", "nic.repath");
             return world_fail(
-                error,
-                SIM_ERR_INVALID,
-                &place,
+                error, SIM_ERR_INVALID, &place,
                 "nic.repath: reps at %s chooses paths by UDP source ports, but %s has "
                 "the load balancer %s, which chooses paths itself; expected ecmp or "
                 "wecmp there, or another rule here",
-                host,
-                node->sim.name,
-                name);
+                host, node->sim.name, name);
         }
     }
     return SIM_OK;
@@ -182,13 +164,10 @@ sim_err_t world__check_repath(const world_t *world, world_error_t *error)
         return check_balancers(world, with, error);
     }
     const world_place_t place = world_locate(world->scenario->root, "", "nic.repath");
-    return world_fail(error,
-                      SIM_ERR_INVALID,
-                      &place,
+    return world_fail(error, SIM_ERR_INVALID, &place,
                       "nic.repath: reps at %s, but not at %s; expected it at all hosts or at none, "
                       "because receivers return the entropies",
-                      with,
-                      without);
+                      with, without);
 }
 
 // Checks that the layout inside each host fits its links, and that the NICs fit into memory. Call
@@ -213,11 +192,7 @@ sim_err_t world__check_hosts(const world_t *world, world_error_t *error)
                 place = world_locate(overlay->nic_map, "nic", message.about);
             }
         }
-        return world_fail(error,
-                          SIM_ERR_RANGE,
-                          &place,
-                          "%s (of node %s)",
-                          message.text,
+        return world_fail(error, SIM_ERR_RANGE, &place, "%s (of node %s)", message.text,
                           node->sim.name);
     }
     return check_nic_memory(world, error);
@@ -233,9 +208,7 @@ static void keep_finding(topo_severity_t severity, const char *text, void *ctx)
 {
     finding_t *const finding = ctx;
     if (severity == TOPO_ERROR && finding->result == SIM_OK) {
-        finding->result = world_fail(finding->error,
-                                     SIM_ERR_RANGE,
-                                     &finding->place,
+        finding->result = world_fail(finding->error, SIM_ERR_RANGE, &finding->place,
                                      "%s, expected a larger switch.buffer (of 64GB at most) or "
                                      "switch.pfc.enabled: false",
                                      text);
@@ -254,11 +227,8 @@ sim_err_t world__check_lint(const world_t *world, world_error_t *error)
     return finding.result;
 }
 
-static sim_err_t check_series_nodes(const world_t *world,
-                                    const world_place_t *place,
-                                    const char *pattern,
-                                    net_node_kind_t kind,
-                                    world_error_t *error)
+static sim_err_t check_series_nodes(const world_t *world, const world_place_t *place,
+                                    const char *pattern, net_node_kind_t kind, world_error_t *error)
 {
     for (size_t i = 0; i < net_node_count(world->net); i++) {
         if (net_kind_of(world->net, i) == kind &&
@@ -272,18 +242,13 @@ static sim_err_t check_series_nodes(const world_t *world,
         }
     }
     world_shown_t shown;
-    world_fail(error,
-               SIM_ERR_UNKNOWN,
-               place,
-               "'%s' matches no %s",
-               world_show(&shown, pattern),
+    world_fail(error, SIM_ERR_UNKNOWN, place, "'%s' matches no %s", world_show(&shown, pattern),
                kind == NET_NODE_HOST ? "host" : "switch");
     world_add_nearest_node(error, world->net, pattern, (int)kind);
     return SIM_ERR_UNKNOWN;
 }
 
-static sim_err_t check_any_node(const world_t *world,
-                                const world_series_t *series,
+static sim_err_t check_any_node(const world_t *world, const world_series_t *series,
                                 world_error_t *error)
 {
     for (size_t i = 0; i < net_node_count(world->net); i++) {
@@ -292,29 +257,20 @@ static sim_err_t check_any_node(const world_t *world,
         }
     }
     world_shown_t shown;
-    world_fail(error,
-               SIM_ERR_UNKNOWN,
-               &series->place,
-               "'%s' matches no node",
+    world_fail(error, SIM_ERR_UNKNOWN, &series->place, "'%s' matches no node",
                world_show(&shown, series->nodes));
     world_add_nearest_node(error, world->net, series->nodes, -1);
     return SIM_ERR_UNKNOWN;
 }
 
-static sim_err_t check_one_series(const world_t *world,
-                                  const world_series_t *series,
+static sim_err_t check_one_series(const world_t *world, const world_series_t *series,
                                   world_error_t *error)
 {
     if (series->kind == WORLD_SERIES_PORT) {
         net_port_t **ports = NULL;
         size_t count = 0;
-        const sim_err_t result = world_find_ports(world,
-                                                  &series->ports,
-                                                  series->config.series,
-                                                  &series->place,
-                                                  &ports,
-                                                  &count,
-                                                  error);
+        const sim_err_t result = world_find_ports(world, &series->ports, series->config.series,
+                                                  &series->place, &ports, &count, error);
         sim_free(ports);
         return result;
     }

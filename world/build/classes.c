@@ -122,13 +122,8 @@ void world_print_classes(const world_t *world, FILE *out)
                 out,
                 "  %-8s  %s of %zu NICs: priority (PCP) %u, DSCP %u; lossless by PFC %s, marked "
                 "by ECN %s\n",
-                k + r == 0 ? "classes" : "",
-                rows[r].what,
-                kinds[k].count,
-                rows[r].priority,
-                rows[r].dscp,
-                share(at.lossless, at.switches),
-                share(at.marked, at.switches));
+                k + r == 0 ? "classes" : "", rows[r].what, kinds[k].count, rows[r].priority,
+                rows[r].dscp, share(at.lossless, at.switches), share(at.marked, at.switches));
         }
     }
 }
@@ -150,38 +145,28 @@ void world__advise_classes(const world_t *world, world_warnings_t *out)
         const treatment_t at = treat(world, kind->priority, kind->dscp);
         if (at.elsewhere > 0) {
             world_warn(
-                out,
-                "class-elsewhere",
+                out, "class-elsewhere",
                 "%s sends data in class %u with DSCP %u, which %zu switch%s for "
                 "class %u: pauses stop another class than the data's; set nic.dscp to %u, or "
                 "nic.priority to %u",
-                kind->first,
-                kind->priority,
-                kind->dscp,
-                at.elsewhere,
-                at.elsewhere == 1 ? " takes" : "es take",
-                kind->dscp >> 3,
-                kind->priority * 8u,
+                kind->first, kind->priority, kind->dscp, at.elsewhere,
+                at.elsewhere == 1 ? " takes" : "es take", kind->dscp >> 3, kind->priority * 8u,
                 kind->dscp >> 3);
         } else if (at.lossy != NULL && !(kind->trimmable && trims(at.lossy, kind->priority))) {
             world_warn(
-                out,
-                "class-lossy",
+                out, "class-lossy",
                 "data of %s is in class %u, which is lossy: switch.pfc.priorities does "
                 "not name it; set it to [%s], or nic.priority to %d",
-                kind->first,
-                kind->priority,
+                kind->first, kind->priority,
                 world_format_classes(&classes, at.lossy->pfc_priorities | 1u << kind->priority),
                 __builtin_ctz(at.lossy->pfc_priorities));
         } else if (kind->trimmable && at.lossless > 0) {
-            world_warn(out,
-                       "class-not-trimmed",
+            world_warn(out, "class-not-trimmed",
                        "data of %s is in class %u, which is lossless by PFC: its transport takes "
                        "packets that wait for long for lost ones, and sends them again; set "
                        "switch.mmu to trimming, and nic.priority to a class of "
                        "switch.trim.priorities",
-                       kind->first,
-                       kind->priority);
+                       kind->first, kind->priority);
         }
     }
 }

@@ -93,12 +93,9 @@ static void report_qp(const nic_qp_t *qp, void *ctx)
     if (!nic_qp_explain(qp, &why)) {
         return;
     }
-    add_line(&report->stuck,
-             report->nic,
-             sim_format("  %s, QP %" PRIu32 ": %s\n",
-                        report->world->nics[report->nic].name,
-                        nic_qp_num(qp),
-                        why.text));
+    add_line(&report->stuck, report->nic,
+             sim_format("  %s, QP %" PRIu32 ": %s\n", report->world->nics[report->nic].name,
+                        nic_qp_num(qp), why.text));
 }
 
 // Finds the first lines about queue pairs of this process.
@@ -263,9 +260,7 @@ static void report_ports(const world_t *world, FILE *out)
     find_stopped(world->net, &stopped);
     for (size_t i = 0; i < stopped.count && i < LINES_MAX; i++) {
         const net_port_t *const port = stopped.ports[i];
-        fprintf(out,
-                "  %s is stopped by %s, class",
-                net_port_name(port),
+        fprintf(out, "  %s is stopped by %s, class", net_port_name(port),
                 net_neighbour(port->node, port->index)->sim.name);
         for (unsigned p = 0; p < NET_PRIORITIES; p++) {
             if ((port->paused >> p & 1u) != 0) {
@@ -278,9 +273,7 @@ static void report_ports(const world_t *world, FILE *out)
         fputc('\n', out);
     }
     if (stopped.count > LINES_MAX) {
-        fprintf(out,
-                "  and %zu more port%s\n",
-                stopped.count - LINES_MAX,
+        fprintf(out, "  and %zu more port%s\n", stopped.count - LINES_MAX,
                 sim_plural(stopped.count - LINES_MAX));
     }
     size_t *const cycle = sim_alloc_array(stopped.count + 1, sizeof(*cycle));
@@ -288,9 +281,7 @@ static void report_ports(const world_t *world, FILE *out)
     if (length > 0) {
         fprintf(out, "  PFC deadlock, each waits for the next: ");
         for (size_t i = 0; i <= length; i++) {
-            fprintf(out,
-                    "%s%s",
-                    i > 0 ? ", " : "",
+            fprintf(out, "%s%s", i > 0 ? ", " : "",
                     net_port_name(stopped.ports[cycle[i % length]]));
         }
         fputc('\n', out);
@@ -308,10 +299,7 @@ void world_explain(const world_t *world, FILE *out)
         left == 0 ? sim_strdup("no work is left, but pauses hold packets back for good")
                   : sim_format("%" PRIu64 " pieces of work are left and nothing moves", left);
     world_text_t stall;
-    fprintf(out,
-            "stalled: %s%s%s\n",
-            what,
-            stall_ps > 0 ? "; stall-after is " : "",
+    fprintf(out, "stalled: %s%s%s\n", what, stall_ps > 0 ? "; stall-after is " : "",
             stall_ps > 0 ? world_format_time(&stall, stall_ps) : "");
     sim_free(what);
     if (left > 0) {

@@ -116,9 +116,7 @@ static hop_row_t row_of(const net_port_t *port, uint8_t class)
     return row;
 }
 
-static void fill(table_t *table,
-                 const world_t *world,
-                 const groups_t *groups,
+static void fill(table_t *table, const world_t *world, const groups_t *groups,
                  const world_survey_kind_t *kind)
 {
     table->count = 0;
@@ -157,12 +155,8 @@ static void print_row(const groups_t *groups, const hop_row_t *row, FILE *out)
 {
     char link[2 * GROUP_BYTES + 4];
     (void)snprintf(link, sizeof(link), "%s->%s", groups->names[row->from], groups->names[row->to]);
-    fprintf(out,
-            "            %-20s %" PRIu64 " port%s: class %u",
-            link,
-            row->ports,
-            row->ports == 1 ? "" : "s",
-            row->class);
+    fprintf(out, "            %-20s %" PRIu64 " port%s: class %u", link, row->ports,
+            row->ports == 1 ? "" : "s", row->class);
     if (!row->by_switch) {
         fprintf(out, ", as sent\n");
         return;
@@ -191,29 +185,20 @@ void world_print_hops(const world_t *world, FILE *out)
     for (size_t k = 0; k < survey->kind_count; k++) {
         const world_survey_kind_t *const kind = &survey->kinds[k];
         fill(table, world, &groups, kind);
-        fprintf(out,
-                "  %-8s  %s, priority (PCP) %u, DSCP %u, of %" PRIu64 " transfer%s:\n",
-                k == 0 ? "hops" : "",
-                kind->cnp ? "CNPs" : "data and answers",
-                kind->priority,
-                kind->dscp,
-                kind->transfers,
-                kind->transfers == 1 ? "" : "s");
+        fprintf(out, "  %-8s  %s, priority (PCP) %u, DSCP %u, of %" PRIu64 " transfer%s:\n",
+                k == 0 ? "hops" : "", kind->cnp ? "CNPs" : "data and answers", kind->priority,
+                kind->dscp, kind->transfers, kind->transfers == 1 ? "" : "s");
         for (size_t r = 0; r < table->count; r++) {
             print_row(&groups, &table->rows[r], out);
         }
         if (table->left_out > 0) {
-            fprintf(out,
-                    "            and %" PRIu64 " more port%s\n",
-                    table->left_out,
+            fprintf(out, "            and %" PRIu64 " more port%s\n", table->left_out,
                     sim_plural(table->left_out));
         }
     }
     if (survey->kinds_missed > 0) {
-        fprintf(out,
-                "            and %" PRIu64 " transfer%s of further priorities and DSCPs\n",
-                survey->kinds_missed,
-                sim_plural(survey->kinds_missed));
+        fprintf(out, "            and %" PRIu64 " transfer%s of further priorities and DSCPs\n",
+                survey->kinds_missed, sim_plural(survey->kinds_missed));
     }
     sim_free(table);
     sim_free(groups.of);
@@ -275,46 +260,32 @@ static bool of_a_nic(const world_t *world, const world_survey_kind_t *kind)
     return false;
 }
 
-static void advise_kind(const world_t *world,
-                        const world_survey_kind_t *kind,
-                        const verdict_t *verdict,
-                        world_warnings_t *out)
+static void advise_kind(const world_t *world, const world_survey_kind_t *kind,
+                        const verdict_t *verdict, world_warnings_t *out)
 {
     world_text_t classes;
     if (verdict->elsewhere > 0 && !of_a_nic(world, kind)) {
         world_warn(
-            out,
-            "class-elsewhere",
+            out, "class-elsewhere",
             "transfers (%" PRIu64 ") are sent in class %u with DSCP %u, which %s takes "
             "for class %u: pauses stop another class than the data's; set their dscp to %u, or "
             "their priority to %u",
-            kind->transfers,
-            kind->priority,
-            kind->dscp,
-            verdict->first_elsewhere->node->sim.name,
-            verdict->class,
-            kind->priority * 8u,
-            kind->dscp >> 3);
+            kind->transfers, kind->priority, kind->dscp, verdict->first_elsewhere->node->sim.name,
+            verdict->class, kind->priority * 8u, kind->dscp >> 3);
     } else if (verdict->lossless > 0 && verdict->lossy + verdict->unprotected > 0) {
-        world_warn(out,
-                   "class-partly-lossless",
+        world_warn(out, "class-partly-lossless",
                    "data of priority %u, DSCP %u is lossless at %" PRIu64 " of the switch "
                    "ports on its paths and lossy at %" PRIu64
                    ", such as %s: set switch.pfc alike at "
                    "all of them",
-                   kind->priority,
-                   kind->dscp,
-                   verdict->lossless,
-                   verdict->lossy + verdict->unprotected,
-                   net_port_name(verdict->first_lossy));
+                   kind->priority, kind->dscp, verdict->lossless,
+                   verdict->lossy + verdict->unprotected, net_port_name(verdict->first_lossy));
     } else if (verdict->lossy > 0 && !of_a_nic(world, kind)) {
         world_warn(
-            out,
-            "class-lossy",
+            out, "class-lossy",
             "data of transfers (%" PRIu64 ") is in class %u, which is lossy: "
             "switch.pfc.priorities does not name it; set it to [%s], or their priority to %d",
-            kind->transfers,
-            kind->priority,
+            kind->transfers, kind->priority,
             world_format_classes(&classes, verdict->protected | 1u << kind->priority),
             __builtin_ctz(verdict->protected));
     }

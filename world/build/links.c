@@ -11,9 +11,7 @@ static char *nic_name_at(const net_node_t *node, uint32_t port)
 }
 
 // Returns how many of the first `before` links join the two nodes.
-static uint32_t links_between(const net_t *net,
-                              size_t before,
-                              const net_node_t *a,
+static uint32_t links_between(const net_t *net, size_t before, const net_node_t *a,
                               const net_node_t *b)
 {
     uint32_t count = 0;
@@ -32,9 +30,7 @@ typedef struct ends {
 } ends_t;
 
 // Returns whether the names mean the link with these ends; the network has `before` earlier links.
-static bool are_meant(const net_t *net,
-                      const world_pair_t *names,
-                      const ends_t *ends,
+static bool are_meant(const net_t *net, const world_pair_t *names, const ends_t *ends,
                       size_t before)
 {
     const uint32_t member =
@@ -56,9 +52,7 @@ bool world__link_meant(const world_t *world, const world_pair_t *names, size_t l
     return are_meant(world->net, names, &ends, l);
 }
 
-bool world__next_link_meant(const world_t *world,
-                            const world_pair_t *names,
-                            const net_node_t *a,
+bool world__next_link_meant(const world_t *world, const world_pair_t *names, const net_node_t *a,
                             const net_node_t *b)
 {
     const ends_t ends = {a, b, a->port_count, b->port_count};

@@ -12,9 +12,7 @@ static sim_err_t check_traffic(const world_scenario_t *scenario, world_error_t *
     for (size_t i = 0; i < scenario->traffic_count; i++) {
         const world_traffic_t *const traffic = &scenario->traffic[i];
         if (strcmp(traffic->ops->name, "herd") != 0) {
-            return world_fail(error,
-                              SIM_ERR_INVALID,
-                              &traffic->place,
+            return world_fail(error, SIM_ERR_INVALID, &traffic->place,
                               "traffic.%s: network.model: message carries requests and answers of "
                               "traffic.herd alone, each of them one message, " INSTEAD,
                               traffic->ops->name);
@@ -47,8 +45,7 @@ static sim_err_t check_links(const world_t *world, world_error_t *error)
         : scenario->link_count > 0                                                      ? "links"
                                    : "topology";
     const world_tree_entry_t *const entry = world_tree_find(scenario->root, section);
-    return world_fail(error,
-                      SIM_ERR_INVALID,
+    return world_fail(error, SIM_ERR_INVALID,
                       entry != NULL ? &entry->key->place : &scenario->topology_place,
                       "link.%s: links of network.model: message are capacity queues, which deliver "
                       "each message once and in order, " INSTEAD,
@@ -62,15 +59,11 @@ sim_err_t world__check_messages(const world_t *world, world_error_t *error)
         return SIM_OK;
     }
     if (scenario->fault_count > 0) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &scenario->faults[0].place,
+        return world_fail(error, SIM_ERR_INVALID, &scenario->faults[0].place,
                           "faults: a network of messages has no failures, " INSTEAD);
     }
     if (scenario->capture_count > 0) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &scenario->captures[0].place,
+        return world_fail(error, SIM_ERR_INVALID, &scenario->captures[0].place,
                           "captures: messages of network.model: message have no headers that a "
                           "capture could show, " INSTEAD);
     }
@@ -78,13 +71,10 @@ sim_err_t world__check_messages(const world_t *world, world_error_t *error)
         const char *const name = net_node_name(world->net, i);
         const world_node_kind_t *const kind = world__own_node_kind(scenario, name);
         if (kind != NULL) {
-            return world_fail(error,
-                              SIM_ERR_INVALID,
-                              &scenario->topology_place,
+            return world_fail(error, SIM_ERR_INVALID, &scenario->topology_place,
                               "node %s: a node of the kind %s handles packets, and network.model: "
                               "message has none, " INSTEAD,
-                              name,
-                              kind->name);
+                              name, kind->name);
         }
     }
     const sim_err_t result = check_traffic(scenario, error);

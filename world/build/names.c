@@ -125,12 +125,8 @@ static bool is_meant(const world_t *world, const world_pair_t *pair, const net_p
     return meant;
 }
 
-sim_err_t world_find_ports(const world_t *world,
-                           const world_pair_t *pair,
-                           const char *pattern,
-                           const world_place_t *place,
-                           net_port_t ***ports,
-                           size_t *count,
+sim_err_t world_find_ports(const world_t *world, const world_pair_t *pair, const char *pattern,
+                           const world_place_t *place, net_port_t ***ports, size_t *count,
                            world_error_t *error)
 {
     net_port_t **found = NULL;
@@ -196,9 +192,7 @@ static sim_err_t no_such_host(const world_t *world, const char *pattern, sim_mes
     return sim_fail(message, SIM_ERR_UNKNOWN, "%.500s", error.text);
 }
 
-sim_err_t world__find_hosts(const char *pattern,
-                            app_hosts_t *hosts,
-                            sim_message_t *message,
+sim_err_t world__find_hosts(const char *pattern, app_hosts_t *hosts, sim_message_t *message,
                             void *ctx)
 {
     const world_t *const world = ctx;

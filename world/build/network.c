@@ -58,9 +58,7 @@ static void apply_link_map(const world_tree_t *map, net_link_config_t *config)
 
 // Configures a link: by the builder, then by the scenario's values for all links, then by those for
 // links that match a pattern.
-static void plan_link(const net_node_t *a,
-                      const net_node_t *b,
-                      net_link_config_t *config,
+static void plan_link(const net_node_t *a, const net_node_t *b, net_link_config_t *config,
                       void *ctx)
 {
     const world_t *const world = ctx;
@@ -118,17 +116,13 @@ char *world_scenario_folder(const world_scenario_t *scenario)
     return folder;
 }
 
-static sim_err_t read_file(const char *name,
-                           char **text,
-                           size_t *size,
-                           sim_message_t *message,
+static sim_err_t read_file(const char *name, char **text, size_t *size, sim_message_t *message,
                            void *ctx)
 {
     world_t *const world = ctx;
     char *path = NULL;
     if (world->confined && (name[0] == '/' || strstr(name, "..") != NULL)) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
+        return sim_fail(message, SIM_ERR_INVALID,
                         "%.200s: expected the name of a file below the scenario's folder, which is "
                         "all that clients of this server may name",
                         name);
@@ -149,10 +143,7 @@ static sim_err_t read_file(const char *name,
         return SIM_OK;
     }
     const bool told = strstr(error.text, "expected ") != NULL;
-    return sim_fail(message,
-                    result,
-                    "%.440s%s",
-                    error.text,
+    return sim_fail(message, result, "%.440s%s", error.text,
                     told ? "" : ", expected a file that can be read");
 }
 
@@ -191,9 +182,8 @@ static world_place_t place_of_lonely_host(const world_scenario_t *scenario)
     world_place_t place = scenario->topology_place;
     for (size_t i = 0; i < graph->node_count; i++) {
         const world_graph_node_t *const node = &graph->nodes[i];
-        if (node->kind == NET_NODE_HOST &&
-            bsearch(&node->name, ends, 2 * graph->link_count, sizeof(*ends), compare_texts) ==
-                NULL) {
+        if (node->kind == NET_NODE_HOST && bsearch(&node->name, ends, 2 * graph->link_count,
+                                                   sizeof(*ends), compare_texts) == NULL) {
             place = node->place;
             break;
         }
@@ -234,17 +224,12 @@ static sim_err_t fits(const topo_size_t *size, sim_message_t *message, void *ctx
     }
     world_text_t needed;
     world_text_t allowed;
-    return sim_fail(message,
-                    SIM_ERR_RANGE,
+    return sim_fail(message, SIM_ERR_RANGE,
                     "%" PRIu64 " host%s, %" PRIu64 " switch%s and %" PRIu64
                     " link%s take some %s of memory, expected at most %s: fewer of them, a higher "
                     "memory-max, or --yes",
-                    size->hosts,
-                    sim_plural(size->hosts),
-                    size->switches,
-                    size->switches == 1 ? "" : "es",
-                    size->links,
-                    sim_plural(size->links),
+                    size->hosts, sim_plural(size->hosts), size->switches,
+                    size->switches == 1 ? "" : "es", size->links, sim_plural(size->links),
                     world_format_bytes(&needed, bytes),
                     world_format_bytes(&allowed, allowed_bytes));
 }
@@ -260,12 +245,8 @@ static sim_err_t check_size(world_t *world, world_error_t *error)
     scenario->topology->size(scenario->topology_config, &size);
     const sim_err_t result = fits(&size, &message, world);
     return result == SIM_OK ? SIM_OK
-                            : world_fail(error,
-                                         result,
-                                         &scenario->topology_map->place,
-                                         "topology.%s: %s",
-                                         scenario->topology->name,
-                                         message.text);
+                            : world_fail(error, result, &scenario->topology_map->place,
+                                         "topology.%s: %s", scenario->topology->name, message.text);
 }
 
 static void get_link(const void *ctx, size_t i, sim_link_t *at)
@@ -311,10 +292,8 @@ static sim_err_t build_topology(world_t *world, sim_message_t *message)
 }
 
 // Fails with the place of what a topology could not build.
-static sim_err_t topology_failed(const world_t *world,
-                                 sim_err_t result,
-                                 const sim_message_t *message,
-                                 world_error_t *error)
+static sim_err_t topology_failed(const world_t *world, sim_err_t result,
+                                 const sim_message_t *message, world_error_t *error)
 {
     const world_scenario_t *const scenario = world->scenario;
     if (message->placed) {
@@ -396,11 +375,8 @@ static sim_err_t build_network(world_t *world, world_error_t *error)
     return result == SIM_OK ? world__check_lint(world, error) : result;
 }
 
-sim_err_t world__create_app(world_t *world,
-                            const world_traffic_t *traffic,
-                            uint32_t index,
-                            bool program,
-                            world_error_t *error)
+sim_err_t world__create_app(world_t *world, const world_traffic_t *traffic, uint32_t index,
+                            bool program, world_error_t *error)
 {
     const app_context_t context = {
         .net = world->net,
@@ -431,11 +407,7 @@ sim_err_t world__create_app(world_t *world,
                         ? place
                         : at;
         }
-        return world_fail(error,
-                          result,
-                          &place,
-                          "traffic.%s: %s",
-                          traffic->ops->name,
+        return world_fail(error, result, &place, "traffic.%s: %s", traffic->ops->name,
                           message.text);
     }
     SIM_GROW(world->apps, world->app_count, &world->app_capacity);
@@ -461,15 +433,10 @@ static sim_err_t check_operations(const world_t *world, world_error_t *error)
     for (size_t i = 0; name != NULL && i < scenario->traffic_count; i++) {
         const world_traffic_t *const traffic = &scenario->traffic[i];
         if (traffic->ops->posts != NULL) {
-            return world_fail(error,
-                              SIM_ERR_INVALID,
-                              &traffic->place,
+            return world_fail(error, SIM_ERR_INVALID, &traffic->place,
                               "traffic.%s: it posts %s, and nic.transport %s has WRITE alone, "
                               "expected another transport, or nic.%s.operations: all",
-                              traffic->ops->name,
-                              traffic->ops->posts,
-                              name,
-                              name);
+                              traffic->ops->name, traffic->ops->posts, name, name);
         }
     }
     return SIM_OK;
@@ -495,19 +462,14 @@ static sim_err_t create_apps(world_t *world, world_error_t *error)
     return result;
 }
 
-sim_err_t world_create(const world_scenario_t *scenario,
-                       world_build_t build,
-                       world_t **world,
+sim_err_t world_create(const world_scenario_t *scenario, world_build_t build, world_t **world,
                        world_error_t *error)
 {
     return world_create_part(scenario, build, NULL, world, error);
 }
 
-sim_err_t world_create_part(const world_scenario_t *scenario,
-                            world_build_t build,
-                            const sim_ranks_t *ranks,
-                            world_t **world,
-                            world_error_t *error)
+sim_err_t world_create_part(const world_scenario_t *scenario, world_build_t build,
+                            const sim_ranks_t *ranks, world_t **world, world_error_t *error)
 {
     world_t *const made = sim_alloc(sizeof(*made));
     made->scenario = scenario;

@@ -21,9 +21,7 @@
 #define ROW_S 0.5e-6       // time to write one
 
 // Returns the number of ports that a pattern matches.
-static double ports_of(const world_t *world,
-                       const world_pair_t *pair,
-                       const char *pattern,
+static double ports_of(const world_t *world, const world_pair_t *pair, const char *pattern,
                        double *rate_bps)
 {
     net_port_t **ports = NULL;
@@ -138,36 +136,27 @@ void world_observed_print(const world_t *world, FILE *out)
 {
     const world_scenario_t *const scenario = world->scenario;
     const world_observed_t *const observed = &world->survey->observed;
-    fprintf(out,
-            "  observe   %zu capture%s, %zu series",
-            scenario->capture_count,
-            scenario->capture_count == 1 ? "" : "s",
-            scenario->series_count);
+    fprintf(out, "  observe   %zu capture%s, %zu series", scenario->capture_count,
+            scenario->capture_count == 1 ? "" : "s", scenario->series_count);
     world_text_t text;
     world_text_t rows;
     world_text_t written;
     if (observed->metrics > 0) {
-        fprintf(out,
-                " of %.6g metric%s",
-                observed->metrics,
+        fprintf(out, " of %.6g metric%s", observed->metrics,
                 sim_plural((uint64_t)observed->metrics));
     }
     if (observed->rows > 0) {
-        fprintf(out,
-                ", at least %s row%s (%s of them in series.csv, some %s)",
-                world_format_number(&rows, observed->rows),
-                sim_plural((uint64_t)observed->rows),
+        fprintf(out, ", at least %s row%s (%s of them in series.csv, some %s)",
+                world_format_number(&rows, observed->rows), sim_plural((uint64_t)observed->rows),
                 world_format_number(&written, observed->rows_written),
                 world_format_bytes(&text, (uint64_t)(observed->rows_written * ROW_BYTES)));
     }
     if (observed->capture_bytes > 0) {
-        fprintf(out,
-                ", some %s of frames without filters",
+        fprintf(out, ", some %s of frames without filters",
                 world_format_bytes(&text, (uint64_t)observed->capture_bytes));
     }
     if (observed->hop_rows > 0) {
-        fprintf(out,
-                ", some %s row%s of hops.csv (%s)",
+        fprintf(out, ", some %s row%s of hops.csv (%s)",
                 world_format_number(&rows, observed->hop_rows),
                 sim_plural((uint64_t)observed->hop_rows),
                 world_format_bytes(&text, (uint64_t)(observed->hop_rows * HOP_BYTES)));
@@ -189,18 +178,14 @@ sim_err_t world__observed_check(const world_t *world, world_error_t *error)
     world_text_t needed;
     world_text_t allowed;
     const double shown = observed->memory_bytes < 1.8e19 ? observed->memory_bytes : 1.8e19;
-    return world_fail(error,
-                      SIM_ERR_RANGE,
-                      scenario->series_count > 0 ? &scenario->series[0].place
-                                                 : &scenario->captures[0].place,
-                      "%zu series of %.6g metric%s and %zu capture%s take some %s of memory in 16 "
-                      "us of simulated time, expected at most %s: a longer 'every', fewer ports, a "
-                      "higher memory-max, or --yes",
-                      scenario->series_count,
-                      observed->metrics,
-                      sim_plural((uint64_t)observed->metrics),
-                      scenario->capture_count,
-                      scenario->capture_count == 1 ? "" : "s",
-                      world_format_bytes(&needed, (uint64_t)shown),
-                      world_format_bytes(&allowed, scenario->run.memory_max_bytes));
+    return world_fail(
+        error, SIM_ERR_RANGE,
+        scenario->series_count > 0 ? &scenario->series[0].place : &scenario->captures[0].place,
+        "%zu series of %.6g metric%s and %zu capture%s take some %s of memory in 16 "
+        "us of simulated time, expected at most %s: a longer 'every', fewer ports, a "
+        "higher memory-max, or --yes",
+        scenario->series_count, observed->metrics, sim_plural((uint64_t)observed->metrics),
+        scenario->capture_count, scenario->capture_count == 1 ? "" : "s",
+        world_format_bytes(&needed, (uint64_t)shown),
+        world_format_bytes(&allowed, scenario->run.memory_max_bytes));
 }

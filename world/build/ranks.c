@@ -8,18 +8,14 @@
 sim_err_t world_ranks_check(const world_scenario_t *scenario, world_error_t *error)
 {
     if (scenario->run.ties == WORLD_TIES_INSERTION) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          NULL,
+        return world_fail(error, SIM_ERR_INVALID, NULL,
                           "ties: insertion orders the events of all nodes in one sequence, which "
                           "several ranks cannot share; expected ties: hash, or one rank");
     }
     for (size_t i = 0; i < scenario->traffic_count; i++) {
         const world_traffic_t *const traffic = &scenario->traffic[i];
         if (traffic->ops->carry == NULL) {
-            return world_fail(error,
-                              SIM_ERR_INVALID,
-                              &traffic->place,
+            return world_fail(error, SIM_ERR_INVALID, &traffic->place,
                               "traffic.%s has nothing that carries its report between ranks; "
                               "expected another application, or one rank",
                               traffic->ops->name);
@@ -36,13 +32,10 @@ sim_err_t world_ranks_check_built(const world_t *world, world_error_t *error)
             continue; // that rank asks
         }
         if (!nic_can_carry(world_nic_of(world, &world->nics[i]), &why)) {
-            return world_fail(error,
-                              SIM_ERR_INVALID,
-                              NULL,
+            return world_fail(error, SIM_ERR_INVALID, NULL,
                               "NIC %s has %s, which is not carried between ranks yet; expected a "
                               "NIC without it, or one rank",
-                              world->nics[i].name,
-                              why);
+                              world->nics[i].name, why);
         }
     }
     return SIM_OK;

@@ -6,28 +6,21 @@
 #include <string.h>
 
 // Gives the application its start, in ps.
-static sim_err_t set_start(world_document_t *document,
-                           const world_tree_t *root,
-                           sim_time_t start_ps,
-                           world_error_t *error)
+static sim_err_t set_start(world_document_t *document, const world_tree_t *root,
+                           sim_time_t start_ps, world_error_t *error)
 {
     if (root->kind != WORLD_TREE_MAP || root->count != 1 ||
         root->entries[0].value->kind != WORLD_TREE_MAP) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &root->place,
+        return world_fail(error, SIM_ERR_INVALID, &root->place,
                           "expected a mapping with one application: {\"collective\": {...}}");
     }
     world_tree_t *const map = root->entries[0].value;
     if (world_tree_find(map, "start") != NULL) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &map->place,
+        return world_fail(error, SIM_ERR_INVALID, &map->place,
                           "start: expected `at` beside the application in its place");
     }
     char *const text = sim_format("%" PRIu64 "ps", start_ps);
-    world_tree_add(map,
-                   world_tree_new_scalar(document, map->place, "start"),
+    world_tree_add(map, world_tree_new_scalar(document, map->place, "start"),
                    world_tree_new_scalar(document, map->place, text));
     sim_free(text);
     return SIM_OK;
@@ -44,9 +37,7 @@ static sim_err_t create(world_t *world, world_scenario_t *scenario, world_error_
 {
     const world_traffic_t *const traffic = &scenario->traffic[scenario->traffic_count - 1];
     if (traffic->ops->program == NULL) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &traffic->place,
+        return world_fail(error, SIM_ERR_INVALID, &traffic->place,
                           "%s: a session cannot submit it, expected collective, workload or "
                           "training",
                           traffic->ops->name);
@@ -59,13 +50,8 @@ static sim_err_t create(world_t *world, world_scenario_t *scenario, world_error_
                             : world__create_app(world, traffic, (uint32_t)index, true, error);
 }
 
-sim_err_t world_submit(world_t *world,
-                       world_scenario_t *scenario,
-                       const char *origin,
-                       const char *json,
-                       size_t size,
-                       sim_time_t start_ps,
-                       app_t **app,
+sim_err_t world_submit(world_t *world, world_scenario_t *scenario, const char *origin,
+                       const char *json, size_t size, sim_time_t start_ps, app_t **app,
                        world_error_t *error)
 {
     SIM_CHECK(world->scenario == scenario && scenario->steps);

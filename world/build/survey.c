@@ -88,11 +88,8 @@ static void mark_path(world_survey_kind_t *kind, const net_path_t *path)
     }
 }
 
-static void mark_classes(pass_t *pass,
-                         const app_flow_result_t *flow,
-                         uint64_t transfers,
-                         const net_path_t *forth,
-                         const net_path_t *back)
+static void mark_classes(pass_t *pass, const app_flow_result_t *flow, uint64_t transfers,
+                         const net_path_t *forth, const net_path_t *back)
 {
     world_survey_kind_t *const data = kind_of(pass, flow->priority, flow->dscp, false);
     if (data == NULL) {
@@ -117,9 +114,7 @@ static void mark_classes(pass_t *pass,
 
 // -- amounts
 
-static void count_flow(pass_t *pass,
-                       const app_flow_result_t *flow,
-                       const net_path_t *forth,
+static void count_flow(pass_t *pass, const app_flow_result_t *flow, const net_path_t *forth,
                        const net_path_t *back)
 {
     world_survey_t *const survey = pass->survey;
@@ -341,16 +336,13 @@ static const char *duration_text(world_text_t *text, double seconds)
     } units[] = {{86400, "days"}, {3600, "hours"}, {60, "minutes"}};
     for (size_t i = 0; i < SIM_COUNT_OF(units); i++) {
         if (seconds >= 2 * units[i].seconds) {
-            (void)snprintf(text->text,
-                           sizeof(text->text),
-                           "%.3g %s",
-                           seconds / units[i].seconds,
+            (void)snprintf(text->text, sizeof(text->text), "%.3g %s", seconds / units[i].seconds,
                            units[i].unit);
             return text->text;
         }
     }
-    (void)
-        snprintf(text->text, sizeof(text->text), seconds < 1 ? "less than 1 s" : "%.2g s", seconds);
+    (void)snprintf(text->text, sizeof(text->text), seconds < 1 ? "less than 1 s" : "%.2g s",
+                   seconds);
     return text->text;
 }
 
@@ -367,18 +359,14 @@ void world_survey_print(const world_t *world, FILE *out)
     fprintf(out,
             "  estimate  %" PRIu64 " transfer%s of %s%s, %s packets; %s packet-hops before the end "
             "of the run",
-            survey->transfers,
-            sim_plural(survey->transfers),
-            world_format_size(&bytes, survey->bytes),
-            survey->transfers > 1 ? " together" : "",
+            survey->transfers, sim_plural(survey->transfers),
+            world_format_size(&bytes, survey->bytes), survey->transfers > 1 ? " together" : "",
             world_format_number(&packets, survey->packets),
             world_format_number(&hops, survey->packet_hops));
     if (survey->local > 0) {
         fprintf(out, " and %.3g messages within hosts", survey->local);
     }
-    fprintf(out,
-            ", on one thread %s%s\n",
-            duration_text(&duration, survey->wall_s),
+    fprintf(out, ", on one thread %s%s\n", duration_text(&duration, survey->wall_s),
             survey->untold > 0 ? ", without what other traffic decides as it goes" : "");
 }
 
@@ -391,22 +379,18 @@ void world_survey_warn(const world_t *world, world_warnings_t *out)
     if (survey->late > 0) {
         world_text_t until;
         world_text_t first;
-        world_warn(out,
-                   "not-begun",
+        world_warn(out, "not-begun",
                    "%" PRIu64 " transfer%s at or after the end of the run (until: %s), the "
                    "first at %s: not begun; expected a later until",
-                   survey->late,
-                   survey->late == 1 ? " starts" : "s start",
+                   survey->late, survey->late == 1 ? " starts" : "s start",
                    world_format_time(&until, world->scenario->run.until_ps),
                    world_format_time(&first, survey->late_first_ps));
     }
     if (survey->endless > 0) {
-        world_warn(out,
-                   "endless",
+        world_warn(out, "endless",
                    "%" PRIu64 " transfer%s longer than 106 days with the network to %s, and no "
                    "run does: expected fewer bytes or a higher rate",
-                   survey->endless,
-                   survey->endless == 1 ? " takes" : "s take",
+                   survey->endless, survey->endless == 1 ? " takes" : "s take",
                    survey->endless == 1 ? "itself" : "themselves");
     }
 }
@@ -424,9 +408,7 @@ sim_err_t world_survey_check(const world_t *world, world_error_t *error)
     world_text_t duration;
     world_text_t allowed;
     if (survey->observed.wall_s > survey->wall_s) {
-        return world_fail(error,
-                          SIM_ERR_RANGE,
-                          &world->scenario->series[0].place,
+        return world_fail(error, SIM_ERR_RANGE, &world->scenario->series[0].place,
                           "%.3g rows of series.csv take some %s to write, expected at most %s: a "
                           "longer 'every', fewer ports, a lower outputs.series-max, a higher "
                           "time-max, or --yes",
@@ -434,18 +416,12 @@ sim_err_t world_survey_check(const world_t *world, world_error_t *error)
                           duration_text(&duration, survey->observed.wall_s),
                           duration_text(&allowed, (double)allowed_ps / 1e12));
     }
-    return world_fail(error,
-                      SIM_ERR_RANGE,
-                      &world->scenario->traffic[0].place,
+    return world_fail(error, SIM_ERR_RANGE, &world->scenario->traffic[0].place,
                       "%zu interface%s and %" PRIu64 " transfer%s of %s: %.3g packet-hops before "
                       "the end of the run take some %s on one thread, expected at most %s: an "
                       "earlier until, fewer or smaller transfers, a higher time-max, or --yes",
-                      world->nic_count,
-                      sim_plural(world->nic_count),
-                      survey->transfers,
-                      sim_plural(survey->transfers),
-                      world_format_size(&bytes, survey->bytes),
-                      survey->packet_hops,
-                      duration_text(&duration, survey->wall_s),
+                      world->nic_count, sim_plural(world->nic_count), survey->transfers,
+                      sim_plural(survey->transfers), world_format_size(&bytes, survey->bytes),
+                      survey->packet_hops, duration_text(&duration, survey->wall_s),
                       duration_text(&allowed, (double)allowed_ps / 1e12));
 }

@@ -69,12 +69,8 @@ static bool match(world_variants_t *variants, const char *name, bool is_nic)
     return any;
 }
 
-static void keep_error(world_variants_t *variants,
-                       const world_tree_t *map,
-                       const char *name,
-                       sim_err_t result,
-                       const char *section,
-                       const sim_message_t *message)
+static void keep_error(world_variants_t *variants, const world_tree_t *map, const char *name,
+                       sim_err_t result, const char *section, const sim_message_t *message)
 {
     if (variants->result == SIM_OK) {
         const world_place_t place = world_locate(map, section, message->about);
@@ -165,8 +161,7 @@ const nic_config_t *world__variants_nic(world_variants_t *variants, const char *
                                        : &variants->scenario->nic_config;
 }
 
-void world__variants_keep_error(world_variants_t *variants,
-                                sim_err_t result,
+void world__variants_keep_error(world_variants_t *variants, sim_err_t result,
                                 const world_error_t *error)
 {
     if (variants->result == SIM_OK) {

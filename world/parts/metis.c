@@ -104,19 +104,9 @@ static bool divide(graph_t *graph, parts_t *parts)
     idx_t *const rank_of = sim_alloc_array((size_t)graph->count + 1, sizeof(*rank_of));
     (void)METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = 1; // all ranks must find the same
-    const int status = METIS_PartGraphKway(&graph->count,
-                                           &constraints,
-                                           graph->first,
-                                           graph->others,
-                                           graph->work,
-                                           NULL,
-                                           graph->traffic,
-                                           &ranks,
-                                           NULL,
-                                           NULL,
-                                           options,
-                                           &cut,
-                                           rank_of);
+    const int status =
+        METIS_PartGraphKway(&graph->count, &constraints, graph->first, graph->others, graph->work,
+                            NULL, graph->traffic, &ranks, NULL, NULL, options, &cut, rank_of);
     for (uint32_t i = 0; status == METIS_OK && i < parts->node_count; i++) {
         parts->rank_of[i] = (uint16_t)rank_of[graph->number_of[i]];
     }

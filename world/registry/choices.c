@@ -22,8 +22,7 @@ static void add(name_list_t *list, const char *name)
     list->names[list->count++] = name;
 }
 
-static void add_nic_parts(name_list_t *list,
-                          const world_registry_t *registry,
+static void add_nic_parts(name_list_t *list, const world_registry_t *registry,
                           nic_extra_kind_t kind)
 {
     const void *const *const parts = nic_extra_library(kind);
@@ -64,12 +63,9 @@ static const struct {
     const char *attribute;
     const char *kind;
 } network_parts[] = {
-    {"network.load-balancer", NET_BALANCE},
-    {"switch.load-balancing", NET_BALANCE},
-    {"network.routes", NET_ROUTES},
-    {"network.timing", NET_TIMING},
-    {"network.framing", NET_FRAMING},
-    {"switch.mmu", NET_BUFFER},
+    {"network.load-balancer", NET_BALANCE}, {"switch.load-balancing", NET_BALANCE},
+    {"network.routes", NET_ROUTES},         {"network.timing", NET_TIMING},
+    {"network.framing", NET_FRAMING},       {"switch.mmu", NET_BUFFER},
     {"switch.marking", NET_MARKING},
 };
 
@@ -85,9 +81,7 @@ static void put_default_first(name_list_t *list, const char *name)
     list->names[0] = name;
 }
 
-size_t world_choices(const world_registry_t *registry,
-                     const char *path,
-                     const char *default_text,
+size_t world_choices(const world_registry_t *registry, const char *path, const char *default_text,
                      const char ***names)
 {
     name_list_t list = {0};

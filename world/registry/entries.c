@@ -37,8 +37,7 @@ static void list_add(row_list_t *list, const void *row)
 {
     if (list->count + 1 >= list->capacity) {
         list->capacity = list->capacity == 0 ? 32 : 2 * list->capacity;
-        list->rows = (const void **)sim_realloc_array((void *)list->rows,
-                                                      list->capacity,
+        list->rows = (const void **)sim_realloc_array((void *)list->rows, list->capacity,
                                                       sizeof(*list->rows));
     }
     list->rows[list->count++] = row;
@@ -92,45 +91,29 @@ static bool is_key(const char *name)
 }
 
 // Checks the name and the attributes of a new row. group is "traffic", what "application".
-static sim_err_t check_row(const char *name,
-                           const sim_attr_table_t *attrs,
-                           const char *group,
-                           const char *what,
-                           world_error_t *error)
+static sim_err_t check_row(const char *name, const sim_attr_table_t *attrs, const char *group,
+                           const char *what, world_error_t *error)
 {
     world_shown_t shown;
     if (name == NULL || !is_key(name)) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          NULL,
+        return world_fail(error, SIM_ERR_INVALID, NULL,
                           "the name of the %s is '%s', expected small letters, digits and dashes",
-                          what,
-                          name != NULL ? world_show(&shown, name) : "");
+                          what, name != NULL ? world_show(&shown, name) : "");
     }
     char *const prefix = sim_format("%s.%s", group, name);
     const bool fits = attrs == NULL || strcmp(attrs->prefix, prefix) == 0;
     sim_err_t result = SIM_OK;
     if (!fits) {
-        result = world_fail(error,
-                            SIM_ERR_INVALID,
-                            NULL,
-                            "attributes of the %s %s begin with '%s', expected '%s'",
-                            what,
-                            name,
-                            world_show(&shown, attrs->prefix),
-                            prefix);
+        result = world_fail(error, SIM_ERR_INVALID, NULL,
+                            "attributes of the %s %s begin with '%s', expected '%s'", what, name,
+                            world_show(&shown, attrs->prefix), prefix);
     }
     for (size_t i = 0; result == SIM_OK && attrs != NULL && i < attrs->count; i++) {
         const char *const path = attrs->attrs[i].path;
         if (strncmp(path, prefix, strlen(prefix)) != 0 || path[strlen(prefix)] != '.') {
-            result = world_fail(error,
-                                SIM_ERR_INVALID,
-                                NULL,
+            result = world_fail(error, SIM_ERR_INVALID, NULL,
                                 "the attribute '%s' of the %s %s is not below '%s'",
-                                world_show(&shown, path),
-                                what,
-                                name,
-                                prefix);
+                                world_show(&shown, path), what, name, prefix);
         }
     }
     sim_free(prefix);
@@ -139,12 +122,8 @@ static sim_err_t check_row(const char *name,
 
 static sim_err_t taken(const char *what, const char *name, world_error_t *error)
 {
-    return world_fail(error,
-                      SIM_ERR_EXISTS,
-                      NULL,
-                      "there is a %s '%s' already, expected another name",
-                      what,
-                      name);
+    return world_fail(error, SIM_ERR_EXISTS, NULL,
+                      "there is a %s '%s' already, expected another name", what, name);
 }
 
 // Returns whether "nic.<name>" is taken: by an attribute, a group of them, or another row.
@@ -170,8 +149,7 @@ static bool nic_key_is_taken(const world_registry_t *registry, const char *name)
     return found;
 }
 
-sim_err_t world_registry_add_nic_part(world_registry_t *registry,
-                                      const nic_extra_t *extra,
+sim_err_t world_registry_add_nic_part(world_registry_t *registry, const nic_extra_t *extra,
                                       world_error_t *error)
 {
     const char *const what = nic_extra_kind_text(extra->kind);
@@ -200,8 +178,7 @@ sim_err_t world_registry_add_nic_part(world_registry_t *registry,
     return SIM_OK;
 }
 
-sim_err_t world_registry_add_cc(world_registry_t *registry,
-                                const nic_cc_ops_t *ops,
+sim_err_t world_registry_add_cc(world_registry_t *registry, const nic_cc_ops_t *ops,
                                 world_error_t *error)
 {
     SIM_CHECK(ops->state_bytes >= sizeof(nic_cc_t));
@@ -219,8 +196,7 @@ sim_err_t world_registry_add_cc(world_registry_t *registry,
     return result;
 }
 
-sim_err_t world_registry_add_app(world_registry_t *registry,
-                                 const app_ops_t *ops,
+sim_err_t world_registry_add_app(world_registry_t *registry, const app_ops_t *ops,
                                  world_error_t *error)
 {
     SIM_CHECK(ops->attrs != NULL && ops->create != NULL && ops->destroy != NULL &&
@@ -235,8 +211,7 @@ sim_err_t world_registry_add_app(world_registry_t *registry,
     return result;
 }
 
-sim_err_t world_registry_add_topology(world_registry_t *registry,
-                                      const topo_ops_t *ops,
+sim_err_t world_registry_add_topology(world_registry_t *registry, const topo_ops_t *ops,
                                       world_error_t *error)
 {
     SIM_CHECK(ops->attrs != NULL && ops->build != NULL);
@@ -251,8 +226,7 @@ sim_err_t world_registry_add_topology(world_registry_t *registry,
     return result;
 }
 
-sim_err_t world_registry_add_node_kind(world_registry_t *registry,
-                                       const world_node_kind_t *kind,
+sim_err_t world_registry_add_node_kind(world_registry_t *registry, const world_node_kind_t *kind,
                                        world_error_t *error)
 {
     static const char *const others[] = {"host", "switch", "nic"}; // keys beside it
@@ -275,12 +249,9 @@ sim_err_t world_registry_add_node_kind(world_registry_t *registry,
 // -- parts of the network
 
 static const char *const network_kinds[WORLD_NETWORK_KIND_COUNT] = {
-    [WORLD_NETWORK_BUFFER] = NET_BUFFER,
-    [WORLD_NETWORK_MARKING] = NET_MARKING,
-    [WORLD_NETWORK_BALANCE] = NET_BALANCE,
-    [WORLD_NETWORK_ROUTES] = NET_ROUTES,
-    [WORLD_NETWORK_TIMING] = NET_TIMING,
-    [WORLD_NETWORK_FRAMING] = NET_FRAMING,
+    [WORLD_NETWORK_BUFFER] = NET_BUFFER,   [WORLD_NETWORK_MARKING] = NET_MARKING,
+    [WORLD_NETWORK_BALANCE] = NET_BALANCE, [WORLD_NETWORK_ROUTES] = NET_ROUTES,
+    [WORLD_NETWORK_TIMING] = NET_TIMING,   [WORLD_NETWORK_FRAMING] = NET_FRAMING,
 };
 
 static bool network_key_is_taken(const world_registry_t *registry, const char *prefix)
@@ -302,8 +273,7 @@ static bool network_key_is_taken(const world_registry_t *registry, const char *p
 }
 
 sim_err_t world_registry_add_network_part(world_registry_t *registry,
-                                          const world_network_part_t *part,
-                                          world_error_t *error)
+                                          const world_network_part_t *part, world_error_t *error)
 {
     SIM_CHECK(part->kind < WORLD_NETWORK_KIND_COUNT && part->ops != NULL);
     const char *const what = network_kinds[part->kind];
@@ -365,8 +335,7 @@ void world_registry_add_network(world_registry_t *registry, world_network_fn fn,
     registry->networks[registry->network_count++] = (network_t){fn, ctx};
 }
 
-void world__registry_use(const world_registry_t *registry,
-                         const world_scenario_t *scenario,
+void world__registry_use(const world_registry_t *registry, const world_scenario_t *scenario,
                          net_t *net)
 {
     const size_t count = scenario != NULL ? scenario->network_part_count : registry->part_count;

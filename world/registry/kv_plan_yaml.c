@@ -12,10 +12,7 @@
 #define PAGE "docs/models/kv-matrix.md"
 
 // Returns a number of at least 0 and at most `most` below a key; `otherwise` where there is none.
-static sim_err_t read_number(const world_tree_t *map,
-                             const char *key,
-                             double most,
-                             double *number,
+static sim_err_t read_number(const world_tree_t *map, const char *key, double most, double *number,
                              world_error_t *error)
 {
     const world_tree_t *const value = world_tree_value(map, key);
@@ -29,20 +26,14 @@ static sim_err_t read_number(const world_tree_t *map,
     *number = strtod(value->text, &end);
     if (end == value->text || *end != '\0' || !(*number >= 0 && *number <= most)) {
         world_shown_t shown;
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &value->place,
-                          "%s: %s, expected a number from 0 to %g",
-                          key,
-                          world_show(&shown, value->text),
-                          most);
+        return world_fail(error, SIM_ERR_INVALID, &value->place,
+                          "%s: %s, expected a number from 0 to %g", key,
+                          world_show(&shown, value->text), most);
     }
     return SIM_OK;
 }
 
-static sim_err_t read_text(const world_tree_t *map,
-                           const char *key,
-                           char **text,
+static sim_err_t read_text(const world_tree_t *map, const char *key, char **text,
                            world_error_t *error)
 {
     const world_tree_t *const value = world_tree_value(map, key);
@@ -57,9 +48,7 @@ static sim_err_t read_text(const world_tree_t *map,
 }
 
 // Returns a list of values as a line of words. Free it with sim_free.
-static sim_err_t read_line(const world_tree_t *list,
-                           const char *key,
-                           char **line,
+static sim_err_t read_line(const world_tree_t *list, const char *key, char **line,
                            world_error_t *error)
 {
     if (list->kind != WORLD_TREE_LIST) {
@@ -111,8 +100,7 @@ static sim_err_t read_matrix(const world_tree_t *map, char **matrix, world_error
     return result;
 }
 
-static sim_err_t read_storage(const world_tree_t *map,
-                              app_kv_pattern_t *pattern,
+static sim_err_t read_storage(const world_tree_t *map, app_kv_pattern_t *pattern,
                               world_error_t *error)
 {
     const world_tree_t *const storage = world_tree_value(map, "storage");
@@ -148,17 +136,13 @@ static sim_err_t read_operation(const world_tree_t *map, bool *reads, world_erro
         return SIM_OK;
     }
     if (value->kind == WORLD_TREE_SCALAR) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &value->place,
-                          "xfer_op: %.80s, expected READ or WRITE",
-                          value->text);
+        return world_fail(error, SIM_ERR_INVALID, &value->place,
+                          "xfer_op: %.80s, expected READ or WRITE", value->text);
     }
     return world_tree_fail(value, "xfer_op", "READ or WRITE", error);
 }
 
-static sim_err_t read_pattern(const world_tree_t *map,
-                              app_kv_pattern_t *pattern,
+static sim_err_t read_pattern(const world_tree_t *map, app_kv_pattern_t *pattern,
                               world_error_t *error)
 {
     if (map->kind != WORLD_TREE_MAP) {
@@ -185,9 +169,7 @@ static sim_err_t read_pattern(const world_tree_t *map,
     }
     if (result == SIM_OK && pattern->file == NULL && pattern->matrix == NULL &&
         pattern->storage_read == NULL && pattern->storage_write == NULL) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &map->place,
+        return world_fail(error, SIM_ERR_INVALID, &map->place,
                           "the traffic pattern is empty, expected tp_file, matrix_file, matrix or "
                           "storage");
     }
@@ -202,9 +184,7 @@ static sim_err_t read_plan(const world_tree_t *root, app_kv_plan_t *plan, world_
     const world_tree_t *const list = is_map ? world_tree_value(root, "traffic_patterns") : NULL;
     const world_tree_t *const one = is_map ? world_tree_value(root, "traffic_pattern") : NULL;
     if (list == NULL && one == NULL) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &root->place,
+        return world_fail(error, SIM_ERR_INVALID, &root->place,
                           "neither traffic_patterns nor traffic_pattern is there, expected a "
                           "configuration of kvbench (" PAGE ")");
     }
@@ -226,11 +206,8 @@ static sim_err_t read_plan(const world_tree_t *root, app_kv_plan_t *plan, world_
     return result;
 }
 
-sim_err_t world_kv_plan_read(const char *name,
-                             const char *text,
-                             size_t size_bytes,
-                             app_kv_plan_t *plan,
-                             sim_message_t *message)
+sim_err_t world_kv_plan_read(const char *name, const char *text, size_t size_bytes,
+                             app_kv_plan_t *plan, sim_message_t *message)
 {
     world_document_t *const document = world_document_create();
     world_tree_t *root = NULL;

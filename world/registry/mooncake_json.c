@@ -28,13 +28,8 @@ static json_t *parse(const char *text, size_t size, const char *what, sim_messag
     json_error_t error;
     json_t *const root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
     if (root == NULL) {
-        (void)sim_fail_in(message,
-                          SIM_ERR_INVALID,
-                          what,
-                          (uint64_t)error.line,
-                          (uint64_t)error.column,
-                          "%s",
-                          error.text);
+        (void)sim_fail_in(message, SIM_ERR_INVALID, what, (uint64_t)error.line,
+                          (uint64_t)error.column, "%s", error.text);
         return NULL;
     }
     if (!json_is_object(root)) {
@@ -74,9 +69,7 @@ static json_t *matrix_json(const app_mooncake_matrix_t *matrix)
     return object;
 }
 
-static sim_err_t take_names(const json_t *list,
-                            char ***names,
-                            size_t *count,
+static sim_err_t take_names(const json_t *list, char ***names, size_t *count,
                             sim_message_t *message)
 {
     *names = sim_alloc_array(json_array_size(list) + 1, sizeof(char *));
@@ -115,9 +108,7 @@ static sim_err_t take_matrix(json_t *object, app_mooncake_matrix_t *matrix, sim_
         error =
             take_names(json_array_get(pair, 0), &item->preferred, &item->preferred_count, message);
         if (error == SIM_OK && lists == 2) {
-            error = take_names(json_array_get(pair, 1),
-                               &item->available,
-                               &item->available_count,
+            error = take_names(json_array_get(pair, 1), &item->available, &item->available_count,
                                message);
         }
         if (error != SIM_OK) {
@@ -130,8 +121,7 @@ static sim_err_t take_matrix(json_t *object, app_mooncake_matrix_t *matrix, sim_
     return error;
 }
 
-static sim_err_t read_matrix(const char *text,
-                             app_mooncake_matrix_t *matrix,
+static sim_err_t read_matrix(const char *text, app_mooncake_matrix_t *matrix,
                              sim_message_t *message)
 {
     json_t *const root = parse(text, strlen(text), "priority matrix", message);
@@ -272,9 +262,7 @@ static sim_err_t take_ram(json_t *root, app_mooncake_segment_desc_t *desc, sim_m
     return take_matrix(json_object_get(root, "priority_matrix"), &desc->matrix, message);
 }
 
-static sim_err_t read_segment(const char *text,
-                              size_t size,
-                              app_mooncake_segment_desc_t **desc,
+static sim_err_t read_segment(const char *text, size_t size, app_mooncake_segment_desc_t **desc,
                               sim_message_t *message)
 {
     json_t *const root = parse(text, size, "segment", message);
@@ -310,10 +298,7 @@ static sim_err_t read_segment(const char *text,
 
 // -- files of records
 
-static sim_err_t read_records(const char *text,
-                              size_t size,
-                              app_mooncake_record_fn fn,
-                              void *ctx,
+static sim_err_t read_records(const char *text, size_t size, app_mooncake_record_fn fn, void *ctx,
                               sim_message_t *message)
 {
     json_t *const root = parse(text, size, "records", message);
@@ -362,8 +347,7 @@ static char *write_handshake(const app_mooncake_handshake_desc_t *desc)
     return text_of(root);
 }
 
-static sim_err_t take_handshake(const json_t *root,
-                                app_mooncake_handshake_desc_t *desc,
+static sim_err_t take_handshake(const json_t *root, app_mooncake_handshake_desc_t *desc,
                                 sim_message_t *message)
 {
     const json_t *const numbers = json_object_get(root, "qp_num");
@@ -388,9 +372,7 @@ static sim_err_t take_handshake(const json_t *root,
     return SIM_OK;
 }
 
-static sim_err_t read_handshake(const char *text,
-                                size_t size,
-                                app_mooncake_handshake_desc_t *desc,
+static sim_err_t read_handshake(const char *text, size_t size, app_mooncake_handshake_desc_t *desc,
                                 sim_message_t *message)
 {
     json_t *const root = parse(text, size, "handshake", message);

@@ -81,9 +81,7 @@ static const char *below(const char *attr_path, const char *path)
                                                                          : NULL;
 }
 
-static void collect_names(names_t *names,
-                          const char *path,
-                          const world_targets_t *targets,
+static void collect_names(names_t *names, const char *path, const world_targets_t *targets,
                           const char *const *others)
 {
     *names = (names_t){0};
@@ -128,9 +126,7 @@ static void add_names(world_error_t *error, const names_t *names, const char *pa
 }
 
 // Adds the keys of the mapping that was expected behind "expected a mapping".
-static void add_keys(world_error_t *error,
-                     const char *path,
-                     const world_targets_t *targets,
+static void add_keys(world_error_t *error, const char *path, const world_targets_t *targets,
                      const char *const *others)
 {
     names_t names;
@@ -143,9 +139,7 @@ static void add_keys(world_error_t *error,
     names_fini(&names);
 }
 
-void world_add_accepted(world_error_t *error,
-                        const char *path,
-                        const world_targets_t *targets,
+void world_add_accepted(world_error_t *error, const char *path, const world_targets_t *targets,
                         const char *const *others)
 {
     names_t names;
@@ -253,9 +247,7 @@ static const char *section_with(const char *key)
 
 // Adds where an unknown key may belong: further down, in a section, or at the top as a section of
 // its own, which is no plain value unless it is a list.
-static void add_place(world_error_t *error,
-                      const world_tree_entry_t *entry,
-                      const char *path,
+static void add_place(world_error_t *error, const world_tree_entry_t *entry, const char *path,
                       const world_targets_t *targets)
 {
     const char *const key = entry->key->text;
@@ -270,10 +262,7 @@ static void add_place(world_error_t *error,
     if (*path == '\0' || below_nodes || is_other(hardware_sections, path)) {
         const char *const section = *key != '\0' ? section_with(key) : NULL;
         if (section != NULL && !(below_nodes && strcmp(section, "link") == 0)) {
-            world_error_add(error,
-                            ", did you mean %s: {%s: ...}%s?",
-                            section,
-                            key,
+            world_error_add(error, ", did you mean %s: {%s: ...}%s?", section, key,
                             *path == '\0' || below_nodes ? "" : " at the top of the scenario");
             return;
         }
@@ -288,21 +277,14 @@ static void add_place(world_error_t *error,
     }
 }
 
-static sim_err_t unknown_key(const world_tree_entry_t *entry,
-                             const char *path,
-                             const world_targets_t *targets,
-                             const char *const *others,
+static sim_err_t unknown_key(const world_tree_entry_t *entry, const char *path,
+                             const world_targets_t *targets, const char *const *others,
                              world_error_t *error)
 {
     const world_tree_t *const key = entry->key;
     world_shown_t shown;
-    world_fail(error,
-               SIM_ERR_UNKNOWN,
-               &key->place,
-               "unknown key '%s'%s%s",
-               world_show(&shown, key->text),
-               *path != '\0' ? " in " : "",
-               path);
+    world_fail(error, SIM_ERR_UNKNOWN, &key->place, "unknown key '%s'%s%s",
+               world_show(&shown, key->text), *path != '\0' ? " in " : "", path);
     names_t names;
     collect_names(&names, path, targets, others);
     if (!world_error_add_nearest(error, key->text, names_list(&names), names.count)) {
@@ -316,11 +298,7 @@ static sim_err_t unknown_key(const world_tree_entry_t *entry,
 char *world_value_text(const world_tree_t *tree, const char *path, world_error_t *error)
 {
     if (tree->is_null || tree->kind == WORLD_TREE_MAP) {
-        world_fail(error,
-                   SIM_ERR_INVALID,
-                   &tree->place,
-                   "%s is %s, expected a value",
-                   path,
+        world_fail(error, SIM_ERR_INVALID, &tree->place, "%s is %s, expected a value", path,
                    world_tree_kind_text(tree));
         return NULL;
     }
@@ -331,11 +309,8 @@ char *world_value_text(const world_tree_t *tree, const char *path, world_error_t
     for (size_t i = 0; i < tree->count; i++) {
         const world_tree_t *const item = tree->entries[i].value;
         if (item->kind != WORLD_TREE_SCALAR || item->is_null) {
-            world_fail(error,
-                       SIM_ERR_INVALID,
-                       &item->place,
-                       "%s has %s in its list, expected plain values",
-                       path,
+            world_fail(error, SIM_ERR_INVALID, &item->place,
+                       "%s has %s in its list, expected plain values", path,
                        world_tree_kind_text(item));
             return NULL;
         }
@@ -385,9 +360,7 @@ static bool is_group(const world_targets_t *targets, const char *path)
     return false;
 }
 
-static sim_err_t set_value(const sim_attr_t *attr,
-                           void *config,
-                           const world_tree_t *value,
+static sim_err_t set_value(const sim_attr_t *attr, void *config, const world_tree_t *value,
                            world_error_t *error)
 {
     char *const text = world_value_text(value, attr->path, error);
@@ -404,17 +377,11 @@ static sim_err_t set_value(const sim_attr_t *attr,
 }
 
 // Fails since a value stands where a mapping does: "pfc: off" instead of "pfc: {enabled: off}".
-static sim_err_t value_for_group(const world_tree_entry_t *entry,
-                                 const char *path,
-                                 const world_targets_t *targets,
-                                 world_error_t *error)
+static sim_err_t value_for_group(const world_tree_entry_t *entry, const char *path,
+                                 const world_targets_t *targets, world_error_t *error)
 {
     const world_tree_t *const value = entry->value;
-    world_fail(error,
-               SIM_ERR_INVALID,
-               &value->place,
-               "%s is %s, expected a mapping",
-               path,
+    world_fail(error, SIM_ERR_INVALID, &value->place, "%s is %s, expected a mapping", path,
                world_tree_kind_text(value));
     static const char *const switches[] = {"on", "off", "true", "false", NULL};
     char *const enabled = sim_format("%s.enabled", path);
@@ -429,10 +396,8 @@ static sim_err_t value_for_group(const world_tree_entry_t *entry,
     return SIM_ERR_INVALID;
 }
 
-static sim_err_t bind_entry(const world_tree_entry_t *entry,
-                            const char *prefix,
-                            const world_targets_t *targets,
-                            const char *const *others,
+static sim_err_t bind_entry(const world_tree_entry_t *entry, const char *prefix,
+                            const world_targets_t *targets, const char *const *others,
                             world_error_t *error)
 {
     const char *const key = entry->key->text;
@@ -445,12 +410,8 @@ static sim_err_t bind_entry(const world_tree_entry_t *entry,
     const sim_attr_t *attr = usable ? find_attr(targets, path, &config) : NULL;
     const world_renamed_t *const renamed = attr == NULL && usable ? world_renamed(path) : NULL;
     if (renamed != NULL && renamed->now == NULL) {
-        return world_fail(error,
-                          SIM_ERR_UNKNOWN,
-                          &entry->key->place,
-                          "%s no longer exists, expected %s",
-                          path,
-                          renamed->instead);
+        return world_fail(error, SIM_ERR_UNKNOWN, &entry->key->place,
+                          "%s no longer exists, expected %s", path, renamed->instead);
     }
     attr = renamed != NULL ? find_attr(targets, renamed->now, &config) : attr;
     const bool group = usable && is_group(targets, path);
@@ -466,23 +427,15 @@ static sim_err_t bind_entry(const world_tree_entry_t *entry,
     return value_for_group(entry, path, targets, error);
 }
 
-sim_err_t world_bind(const world_tree_t *map,
-                     const char *prefix,
-                     const world_targets_t *targets,
-                     const char *const *others,
-                     world_error_t *error)
+sim_err_t world_bind(const world_tree_t *map, const char *prefix, const world_targets_t *targets,
+                     const char *const *others, world_error_t *error)
 {
     if (map->is_null) {
         return SIM_OK;
     }
     if (map->kind != WORLD_TREE_MAP) {
-        world_fail(error,
-                   SIM_ERR_INVALID,
-                   &map->place,
-                   "%s%sis %s, expected a mapping",
-                   prefix,
-                   *prefix != '\0' ? " " : "the scenario ",
-                   world_tree_kind_text(map));
+        world_fail(error, SIM_ERR_INVALID, &map->place, "%s%sis %s, expected a mapping", prefix,
+                   *prefix != '\0' ? " " : "the scenario ", world_tree_kind_text(map));
         add_keys(error, prefix, targets, others);
         return SIM_ERR_INVALID;
     }
@@ -523,9 +476,7 @@ world_place_t world_locate(const world_tree_t *map, const char *prefix, const ch
     return place;
 }
 
-void world_unbind(world_document_t *document,
-                  world_tree_t *map,
-                  const char *prefix,
+void world_unbind(world_document_t *document, world_tree_t *map, const char *prefix,
                   const world_targets_t *targets)
 {
     const world_place_t nowhere = {NULL, 0, 0};
@@ -549,8 +500,7 @@ void world_unbind(world_document_t *document,
                 p += size + 1;
             }
             char *const value = sim_attr_get(attr, target.config);
-            world_tree_add(into,
-                           world_tree_new_scalar(document, nowhere, p),
+            world_tree_add(into, world_tree_new_scalar(document, nowhere, p),
                            world_tree_new_scalar(document, nowhere, value));
             sim_free(value);
         }

@@ -16,11 +16,8 @@ static bool is_one_of(const char *text, const char *const *names, size_t count)
     return false;
 }
 
-sim_err_t world__take_choice(const world_tree_t *map,
-                             const char *what,
-                             const char *const *names,
-                             size_t name_count,
-                             const world_tree_entry_t **entry,
+sim_err_t world__take_choice(const world_tree_t *map, const char *what, const char *const *names,
+                             size_t name_count, const world_tree_entry_t **entry,
                              world_error_t *error)
 {
     const world_tree_t *wrong = map;
@@ -30,14 +27,11 @@ sim_err_t world__take_choice(const world_tree_t *map,
         // A kind without attributes may be written without the colon.
         const bool scalar = map->kind == WORLD_TREE_SCALAR && !map->is_null;
         const bool known = scalar && is_one_of(map->text, names, name_count);
-        world_fail(error,
-                   result,
-                   &wrong->place,
+        world_fail(error, result, &wrong->place,
                    known    ? "%s is '%s', expected a mapping: '%s: {...}'"
                    : scalar ? "%s is '%s', expected a mapping with one of "
                             : "%s is %s, expected one of ",
-                   what,
-                   scalar ? world_show(&shown, map->text) : world_tree_kind_text(map),
+                   what, scalar ? world_show(&shown, map->text) : world_tree_kind_text(map),
                    known ? map->text : "");
         if (known) {
             return SIM_ERR_INVALID;
@@ -46,24 +40,14 @@ sim_err_t world__take_choice(const world_tree_t *map,
         wrong = map->entries[1].key;
         if (!is_one_of(wrong->text, names, name_count)) {
             const char *const kind = map->entries[0].key->text;
-            world_fail(error,
-                       result,
-                       &wrong->place,
+            world_fail(error, result, &wrong->place,
                        "%s: '%s' stands beside '%s', expected it within: indented by more spaces, "
                        "or in the braces of '%s: {...}'",
-                       what,
-                       world_show(&shown, wrong->text),
-                       kind,
-                       kind);
+                       what, world_show(&shown, wrong->text), kind, kind);
             return SIM_ERR_INVALID;
         }
-        world_fail(error,
-                   result,
-                   &wrong->place,
-                   "%s has both '%s' and '%s', expected only one of ",
-                   what,
-                   map->entries[0].key->text,
-                   wrong->text);
+        world_fail(error, result, &wrong->place, "%s has both '%s' and '%s', expected only one of ",
+                   what, map->entries[0].key->text, wrong->text);
     } else {
         wrong = map->entries[0].key;
         if (is_one_of(wrong->text, names, name_count)) {
@@ -71,11 +55,7 @@ sim_err_t world__take_choice(const world_tree_t *map,
             return SIM_OK;
         }
         result = SIM_ERR_UNKNOWN;
-        world_fail(error,
-                   result,
-                   &wrong->place,
-                   "unknown %s '%s'",
-                   what,
+        world_fail(error, result, &wrong->place, "unknown %s '%s'", what,
                    world_show(&shown, wrong->text));
         (void)world_error_add_nearest(error, wrong->text, names, name_count);
         world_error_add_expected(error, "one of ");

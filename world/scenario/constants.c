@@ -33,22 +33,15 @@ static sim_err_t check_constant(const world_tree_entry_t *entry, world_error_t *
     world_shown_t shown;
     const char *const name = world_show(&shown, entry->key->text);
     if (map->kind != WORLD_TREE_MAP) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &map->place,
+        return world_fail(error, SIM_ERR_INVALID, &map->place,
                           "constant '%s' is %s, expected {path: ..., value: ..., origin: ...}",
-                          name,
-                          world_tree_kind_text(map));
+                          name, world_tree_kind_text(map));
     }
     for (size_t i = 0; i < map->count; i++) {
         const world_tree_t *const key = map->entries[i].key;
         if (!is_one_of(key->text, keys, SIM_COUNT_OF(keys))) {
-            world_fail(error,
-                       SIM_ERR_UNKNOWN,
-                       &key->place,
-                       "unknown key '%s' of constant '%s'",
-                       world_show(&shown, key->text),
-                       entry->key->text);
+            world_fail(error, SIM_ERR_UNKNOWN, &key->place, "unknown key '%s' of constant '%s'",
+                       world_show(&shown, key->text), entry->key->text);
             world_error_add_names(error, keys, SIM_COUNT_OF(keys), "docs/formats/calibrate.md");
             return SIM_ERR_UNKNOWN;
         }
@@ -56,29 +49,21 @@ static sim_err_t check_constant(const world_tree_entry_t *entry, world_error_t *
     const world_tree_entry_t *const origin = world_tree_find(map, "origin");
     if (world_tree_find(map, "path") == NULL || world_tree_find(map, "value") == NULL ||
         origin == NULL) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &map->place,
-                          "constant '%s' lacks a path, a value or an origin",
-                          name);
+        return world_fail(error, SIM_ERR_INVALID, &map->place,
+                          "constant '%s' lacks a path, a value or an origin", name);
     }
     if (origin->value->kind != WORLD_TREE_SCALAR ||
         !is_one_of(origin->value->text, origins, SIM_COUNT_OF(origins))) {
-        world_fail(error,
-                   SIM_ERR_INVALID,
-                   &origin->value->place,
-                   "origin of constant '%s' is unknown",
-                   name);
+        world_fail(error, SIM_ERR_INVALID, &origin->value->place,
+                   "origin of constant '%s' is unknown", name);
         world_error_add_names(error, origins, SIM_COUNT_OF(origins), "docs/formats/calibrate.md");
         return SIM_ERR_INVALID;
     }
     return SIM_OK;
 }
 
-static sim_err_t apply_constant(world_document_t *document,
-                                world_tree_t *root,
-                                const world_tree_t *map,
-                                world_constants_pass_t pass,
+static sim_err_t apply_constant(world_document_t *document, world_tree_t *root,
+                                const world_tree_t *map, world_constants_pass_t pass,
                                 world_error_t *error)
 {
     const world_tree_t *const path = world_tree_find(map, "path")->value;
@@ -87,9 +72,7 @@ static sim_err_t apply_constant(world_document_t *document,
     for (size_t i = 0; i < (list ? path->count : 1); i++) {
         const world_tree_t *const one = list ? path->entries[i].value : path;
         if (one->kind != WORLD_TREE_SCALAR || one->is_null) {
-            return world_fail(error,
-                              SIM_ERR_INVALID,
-                              &one->place,
+            return world_fail(error, SIM_ERR_INVALID, &one->place,
                               "path is %s, expected one such as nic.mtu, or a list of them",
                               world_tree_kind_text(one));
         }
@@ -106,16 +89,12 @@ static sim_err_t apply_constant(world_document_t *document,
 }
 
 // Adds the constants of a file to a list.
-static sim_err_t read_file(world_document_t *document,
-                           world_tree_t *list,
-                           const char *scenario_file,
-                           const world_tree_t *name,
+static sim_err_t read_file(world_document_t *document, world_tree_t *list,
+                           const char *scenario_file, const world_tree_t *name,
                            world_error_t *error)
 {
     if (name->kind != WORLD_TREE_SCALAR || name->is_null) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &name->place,
+        return world_fail(error, SIM_ERR_INVALID, &name->place,
                           KEY " is %s, expected a file, or a list of files",
                           world_tree_kind_text(name));
     }
@@ -131,9 +110,7 @@ static sim_err_t read_file(world_document_t *document,
         world_yaml_read(document, world_document_text(document, path), &constants, error);
     sim_free(path);
     if (result == SIM_OK && constants->kind != WORLD_TREE_MAP) {
-        result = world_fail(error,
-                            SIM_ERR_INVALID,
-                            &constants->place,
+        result = world_fail(error, SIM_ERR_INVALID, &constants->place,
                             "the file is %s, expected a mapping of names to constants",
                             world_tree_kind_text(constants));
     }
@@ -146,13 +123,9 @@ static sim_err_t read_file(world_document_t *document,
     return result;
 }
 
-sim_err_t world_constants_take(world_document_t *document,
-                               world_tree_t *root,
-                               const char *file_name,
-                               const world_override_t *overrides,
-                               size_t override_count,
-                               world_tree_t **list,
-                               world_error_t *error)
+sim_err_t world_constants_take(world_document_t *document, world_tree_t *root,
+                               const char *file_name, const world_override_t *overrides,
+                               size_t override_count, world_tree_t **list, world_error_t *error)
 {
     sim_err_t result = SIM_OK;
     *list = world_tree_new(document, WORLD_TREE_LIST, root->place);
@@ -180,10 +153,8 @@ sim_err_t world_constants_take(world_document_t *document,
     return result;
 }
 
-sim_err_t world_constants_apply(world_document_t *document,
-                                world_tree_t *root,
-                                const world_tree_t *list,
-                                world_constants_pass_t pass,
+sim_err_t world_constants_apply(world_document_t *document, world_tree_t *root,
+                                const world_tree_t *list, world_constants_pass_t pass,
                                 world_error_t *error)
 {
     sim_err_t result = SIM_OK;

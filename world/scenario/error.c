@@ -23,11 +23,8 @@ static void append(world_error_t *error, const char *format, va_list arguments)
     vsnprintf(error->text + used, sizeof(error->text) - used, format, arguments);
 }
 
-sim_err_t world_fail(world_error_t *error,
-                     sim_err_t code,
-                     const world_place_t *place,
-                     const char *format,
-                     ...)
+sim_err_t world_fail(world_error_t *error, sim_err_t code, const world_place_t *place,
+                     const char *format, ...)
 {
     error->text[0] = '\0';
     if (place != NULL && place->origin != NULL) {
@@ -52,9 +49,7 @@ void world_error_add(world_error_t *error, const char *format, ...)
     va_end(arguments);
 }
 
-bool world_error_add_nearest(world_error_t *error,
-                             const char *text,
-                             const char *const *names,
+bool world_error_add_nearest(world_error_t *error, const char *text, const char *const *names,
                              size_t count)
 {
     const char *const nearest = sim_nearest_name(text, names, count);
@@ -72,20 +67,15 @@ void world_error_add_expected(world_error_t *error, const char *what)
     world_error_add(error, "%s%s", asked ? " Expected " : ", expected ", what);
 }
 
-void world_error_add_names(world_error_t *error,
-                           const char *const *names,
-                           size_t count,
+void world_error_add_names(world_error_t *error, const char *const *names, size_t count,
                            const char *where)
 {
     world_error_add_expected(error, "");
     world_error_add_list(error, count > 1 ? "one of " : "", names, count, where);
 }
 
-void world_error_add_list(world_error_t *error,
-                          const char *before,
-                          const char *const *names,
-                          size_t count,
-                          const char *where)
+void world_error_add_list(world_error_t *error, const char *before, const char *const *names,
+                          size_t count, const char *where)
 {
     const bool all = count <= NAMES_MAX;
     world_error_add(error, "%s", before);

@@ -102,13 +102,8 @@ char *world_number_text(const world_number_t *number)
 static sim_err_t fail(parser_t *parser, sim_err_t code, const char *problem, const char *expected)
 {
     world_shown_t shown;
-    return world_fail(parser->error,
-                      code,
-                      parser->place,
-                      "$(%s): %s, expected %s",
-                      world_show(&shown, parser->text),
-                      problem,
-                      expected);
+    return world_fail(parser->error, code, parser->place, "$(%s): %s, expected %s",
+                      world_show(&shown, parser->text), problem, expected);
 }
 
 static sim_err_t fail_at(parser_t *parser, const char *expected)
@@ -127,9 +122,7 @@ static sim_err_t too_large(parser_t *parser)
     return fail(parser, SIM_ERR_RANGE, "a number is too large", "numbers below 2^63");
 }
 
-static sim_err_t wrong_units(parser_t *parser,
-                             char operation,
-                             const world_number_t *a,
+static sim_err_t wrong_units(parser_t *parser, char operation, const world_number_t *a,
                              const world_number_t *b)
 {
     char *const problem =
@@ -175,9 +168,7 @@ static sim_err_t add(parser_t *parser, char operation, world_number_t *a, const 
     }
     const signed_wide_t left = (signed_wide_t)a->num * b->den;
     const signed_wide_t right = (signed_wide_t)b->num * a->den;
-    return store(a,
-                 a->unit,
-                 operation == '+' ? left + right : left - right,
+    return store(a, a->unit, operation == '+' ? left + right : left - right,
                  (signed_wide_t)a->den * b->den)
                ? SIM_OK
                : too_large(parser);
@@ -188,9 +179,7 @@ static sim_err_t multiply(parser_t *parser, world_number_t *a, const world_numbe
     if (a->unit != WORLD_UNIT_NONE && b->unit != WORLD_UNIT_NONE) {
         return wrong_units(parser, '*', a, b);
     }
-    return store(a,
-                 a->unit != WORLD_UNIT_NONE ? a->unit : b->unit,
-                 (signed_wide_t)a->num * b->num,
+    return store(a, a->unit != WORLD_UNIT_NONE ? a->unit : b->unit, (signed_wide_t)a->num * b->num,
                  (signed_wide_t)a->den * b->den)
                ? SIM_OK
                : too_large(parser);
@@ -204,10 +193,8 @@ static sim_err_t divide(parser_t *parser, world_number_t *a, const world_number_
     if (b->num == 0) {
         return fail(parser, SIM_ERR_RANGE, "a division by zero", "another divisor");
     }
-    return store(a,
-                 b->unit == WORLD_UNIT_NONE ? a->unit : WORLD_UNIT_NONE,
-                 (signed_wide_t)a->num * b->den,
-                 (signed_wide_t)a->den * b->num)
+    return store(a, b->unit == WORLD_UNIT_NONE ? a->unit : WORLD_UNIT_NONE,
+                 (signed_wide_t)a->num * b->den, (signed_wide_t)a->den * b->num)
                ? SIM_OK
                : too_large(parser);
 }
@@ -245,9 +232,7 @@ static sim_err_t take_root(parser_t *parser, world_number_t *x, const world_numb
     const bool good = x->unit == WORLD_UNIT_NONE && n->unit == WORLD_UNIT_NONE && x->num >= 0 &&
                       n->den == 1 && n->num >= 1 && n->num <= ROOT_MAX;
     if (!good) {
-        return fail(parser,
-                    SIM_ERR_RANGE,
-                    "root(x, n) cannot be computed",
+        return fail(parser, SIM_ERR_RANGE, "root(x, n) cannot be computed",
                     "x from 0 on and n from 1 to 63, both without units");
     }
     int64_t low = 0; // does not reach x, unless x is 0
@@ -319,9 +304,7 @@ static sim_err_t call(parser_t *parser, const char *name, world_number_t *number
     }
     if (f == SIM_COUNT_OF(function_names)) {
         char *const problem = sim_format("unknown function '%s'", name);
-        const sim_err_t result = fail(parser,
-                                      SIM_ERR_UNKNOWN,
-                                      problem,
+        const sim_err_t result = fail(parser, SIM_ERR_UNKNOWN, problem,
                                       "one of min, max, ceil, floor, root, " WORLD_FILE_FUNCTIONS);
         sim_free(problem);
         return result;
@@ -344,9 +327,7 @@ static sim_err_t call(parser_t *parser, const char *name, world_number_t *number
     }
     const size_t wanted = function == FUNCTION_ROOT ? 2 : function <= FUNCTION_MAX ? count : 1;
     if (count != wanted) {
-        return fail(parser,
-                    SIM_ERR_INVALID,
-                    "a function has the wrong number of values",
+        return fail(parser, SIM_ERR_INVALID, "a function has the wrong number of values",
                     "ceil(x), floor(x) or root(x, n)");
     }
     if (function == FUNCTION_CEIL) {
@@ -452,11 +433,8 @@ static sim_err_t parse_sum(parser_t *parser, world_number_t *number)
     return result;
 }
 
-sim_err_t world_expression_value(const char *text,
-                                 const world_place_t *place,
-                                 world_name_value_fn value_of,
-                                 void *ctx,
-                                 world_number_t *number,
+sim_err_t world_expression_value(const char *text, const world_place_t *place,
+                                 world_name_value_fn value_of, void *ctx, world_number_t *number,
                                  world_error_t *error)
 {
     parser_t parser = {.text = text,
@@ -473,9 +451,7 @@ sim_err_t world_expression_value(const char *text,
     if (result == SIM_OK && number->den != 1) {
         char *const problem =
             sim_format("the result %" PRId64 "/%" PRId64 " is not whole", number->num, number->den);
-        result = fail(&parser,
-                      SIM_ERR_RANGE,
-                      problem,
+        result = fail(&parser, SIM_ERR_RANGE, problem,
                       "a whole number: choose other values, or round with ceil(...) or floor(...)");
         sim_free(problem);
     }

@@ -78,8 +78,7 @@ static sim_err_t take_part(world_fault_t *fault, world_error_t *error)
                : world_fail(error, result, &fault->place, "faults: part: %s", message.text);
 }
 
-static sim_err_t take_fault(world_scenario_t *scenario,
-                            const world_tree_t *map,
+static sim_err_t take_fault(world_scenario_t *scenario, const world_tree_t *map,
                             world_error_t *error)
 {
     world_fault_t fault = {.place = map->place};
@@ -115,17 +114,14 @@ static sim_err_t take_fault(world_scenario_t *scenario,
     return SIM_OK;
 }
 
-sim_err_t world__take_faults(world_scenario_t *scenario,
-                             const world_tree_t *list,
+sim_err_t world__take_faults(world_scenario_t *scenario, const world_tree_t *list,
                              world_error_t *error)
 {
     if (list->is_null) {
         return SIM_OK;
     }
     if (list->kind != WORLD_TREE_LIST) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &list->place,
+        return world_fail(error, SIM_ERR_INVALID, &list->place,
                           "faults is %s, expected a list: [{part: leaf0--spine1, at: 1ms}]",
                           world_tree_kind_text(list));
     }
@@ -202,11 +198,8 @@ static const net_node_t *host_end(net_link_t link, const world_pair_t *names)
     return a ? link.a : b ? link.b : NULL;
 }
 
-static void add_fault(const world_t *world,
-                      const world_fault_t *meant,
-                      uint32_t link,
-                      sim_time_t at_ps,
-                      sim_time_t until_ps)
+static void add_fault(const world_t *world, const world_fault_t *meant, uint32_t link,
+                      sim_time_t at_ps, sim_time_t until_ps)
 {
     const world_fault_config_t *const config = &meant->config;
     const net_fault_t fault = {
@@ -239,9 +232,7 @@ static sim_err_t check_fault(const world_t *world, const world_fault_t *fault, w
     if (links > 0 && (!of_nic || hosts == links)) {
         return SIM_OK;
     }
-    world_fail(error,
-               SIM_ERR_UNKNOWN,
-               &fault->place,
+    world_fail(error, SIM_ERR_UNKNOWN, &fault->place,
                links == 0 ? "faults: '%s' matches no link, node or NIC"
                           : "faults: '%s' is more than links of hosts, expected a host or its NIC",
                world_show(&shown, config->part));
@@ -269,9 +260,7 @@ static sim_err_t check_overlaps(const world_t *world, world_error_t *error)
             for (size_t l = 0; l < net_link_count(world->net); l++) {
                 if (world__link_meant(world, &later->names, l) &&
                     world__link_meant(world, &earlier->names, l)) {
-                    return world_fail(error,
-                                      SIM_ERR_RANGE,
-                                      &later->place,
+                    return world_fail(error, SIM_ERR_RANGE, &later->place,
                                       "faults: the link already has a fault of this kind at that "
                                       "time, expected one at a time");
                 }

@@ -23,29 +23,21 @@ bool world_is_file_function(const char *name)
 }
 
 // Reads a file by its name in the scenario. ctx is the root of the scenario.
-static sim_err_t read_input(const char *name,
-                            char **text,
-                            size_t *size,
-                            sim_message_t *message,
+static sim_err_t read_input(const char *name, char **text, size_t *size, sim_message_t *message,
                             void *ctx)
 {
     const world_tree_t *const root = ctx;
     const world_tree_t *const folder = world_tree_value(root, "folder");
-    char *const path = world_input_path(root->place.origin,
-                                        folder != NULL && folder->text != NULL ? folder->text : "",
-                                        name);
+    char *const path = world_input_path(
+        root->place.origin, folder != NULL && folder->text != NULL ? folder->text : "", name);
     world_error_t error;
     const sim_err_t result = world_read_file(path, FILE_BYTES_MAX, text, size, &error);
     sim_free(path);
     return result == SIM_OK ? SIM_OK : sim_fail(message, result, "%s", error.text);
 }
 
-static sim_err_t ranks_in(void *root,
-                          const char *name,
-                          const char *text,
-                          size_t size,
-                          world_number_t *number,
-                          sim_message_t *message)
+static sim_err_t ranks_in(void *root, const char *name, const char *text, size_t size,
+                          world_number_t *number, sim_message_t *message)
 {
     const app__workload_file_t file = {
         .name = name,
@@ -60,12 +52,8 @@ static sim_err_t ranks_in(void *root,
     return result;
 }
 
-static sim_err_t path_in(const char *function,
-                         const char *name,
-                         const char *text,
-                         size_t size,
-                         world_number_t *number,
-                         sim_message_t *message)
+static sim_err_t path_in(const char *function, const char *name, const char *text, size_t size,
+                         world_number_t *number, sim_message_t *message)
 {
     topo_file_t *file = NULL;
     const sim_err_t result =
@@ -85,11 +73,8 @@ static sim_err_t path_in(const char *function,
     return SIM_OK;
 }
 
-sim_err_t world_file_number(const world_tree_t *root,
-                            const char *function,
-                            const char *name,
-                            const world_place_t *place,
-                            world_number_t *number,
+sim_err_t world_file_number(const world_tree_t *root, const char *function, const char *name,
+                            const world_place_t *place, world_number_t *number,
                             world_error_t *error)
 {
     char *text = NULL;

@@ -11,10 +11,7 @@ static int digits_after_point(double value)
 }
 
 // Formats value in the largest unit in which it is at least 1; units[0] is the smallest.
-static const char *scale(world_text_t *buffer,
-                         double value,
-                         double step,
-                         const char *const *units,
+static const char *scale(world_text_t *buffer, double value, double step, const char *const *units,
                          size_t count)
 {
     size_t unit = 0;
@@ -23,13 +20,8 @@ static const char *scale(world_text_t *buffer,
         unit++;
     }
     const bool exact = unit == 0;
-    snprintf(buffer->text,
-             sizeof(buffer->text),
-             "%.*f%s%s",
-             exact ? 0 : digits_after_point(value),
-             value,
-             units[unit][0] != '\0' ? " " : "",
-             units[unit]);
+    snprintf(buffer->text, sizeof(buffer->text), "%.*f%s%s", exact ? 0 : digits_after_point(value),
+             value, units[unit][0] != '\0' ? " " : "", units[unit]);
     return buffer->text;
 }
 
@@ -73,12 +65,8 @@ const char *world_format_count(world_text_t *buffer, double count)
     }
     const double millions = count / 1e6;
     if (millions < 1000) {
-        snprintf(buffer->text,
-                 sizeof(buffer->text),
-                 "%.*f %s",
-                 digits_after_point(millions),
-                 millions,
-                 units[1]);
+        snprintf(buffer->text, sizeof(buffer->text), "%.*f %s", digits_after_point(millions),
+                 millions, units[1]);
     } else {
         snprintf(buffer->text, sizeof(buffer->text), "%.2f %s", millions / 1000, units[2]);
     }
@@ -107,11 +95,8 @@ const char *world_format_classes(world_text_t *buffer, unsigned mask)
     buffer->text[0] = '\0';
     for (unsigned class = 0; mask >> class != 0; class ++) {
         if ((mask >> class & 1u) != 0) {
-            used += (size_t)snprintf(buffer->text + used,
-                                     sizeof(buffer->text) - used,
-                                     "%s%u",
-                                     used > 0 ? ", " : "",
-                                     class);
+            used += (size_t)snprintf(buffer->text + used, sizeof(buffer->text) - used, "%s%u",
+                                     used > 0 ? ", " : "", class);
         }
     }
     return buffer->text;

@@ -53,8 +53,7 @@ size_t world_cc_metric_names(const world_registry_t *registry, const char **name
 
 #define NAMES_MAX 128u
 
-static size_t metric_names(const world_registry_t *registry,
-                           world_series_kind_t kind,
+static size_t metric_names(const world_registry_t *registry, world_series_kind_t kind,
                            const char **names)
 {
     size_t count = 0;
@@ -116,11 +115,8 @@ static const nic_transport_metric_t *find_transport_metric(const char *name)
 
 // Fails with a list of the metrics there are; for "cache.hits" with those of cache, if there are
 // any.
-static sim_err_t unknown_metric(const char *name,
-                                const char **names,
-                                size_t count,
-                                const world_place_t *place,
-                                world_error_t *error)
+static sim_err_t unknown_metric(const char *name, const char **names, size_t count,
+                                const world_place_t *place, world_error_t *error)
 {
     const char *const dot = strchr(name, '.');
     const size_t part = dot != NULL ? (size_t)(dot - name) + 1 : 0;
@@ -136,11 +132,8 @@ static sim_err_t unknown_metric(const char *name,
     }
     world_shown_t shown;
     if (strchr(name, '*') != NULL) {
-        world_fail(error,
-                   SIM_ERR_UNKNOWN,
-                   place,
-                   "metric '%s' is a pattern: a series has one metric",
-                   world_show(&shown, name));
+        world_fail(error, SIM_ERR_UNKNOWN, place,
+                   "metric '%s' is a pattern: a series has one metric", world_show(&shown, name));
     } else {
         world_fail(error, SIM_ERR_UNKNOWN, place, "unknown metric '%s'", world_show(&shown, name));
         world_error_add_nearest(error, name, names, kept);
@@ -149,11 +142,8 @@ static sim_err_t unknown_metric(const char *name,
     return SIM_ERR_UNKNOWN;
 }
 
-sim_err_t world__find_metric(const world_registry_t *registry,
-                             world_series_t *series,
-                             const char *name,
-                             const world_place_t *place,
-                             world_error_t *error)
+sim_err_t world__find_metric(const world_registry_t *registry, world_series_t *series,
+                             const char *name, const world_place_t *place, world_error_t *error)
 {
     const char *names[NAMES_MAX];
     const size_t count = metric_names(registry, series->kind, names);

@@ -136,50 +136,25 @@ static uint64_t balance_remembered(const net_node_t *node)
 }
 
 const world_switch_metric_t world_switch_metrics[] = {
-    {"buffer_bytes",
-     "bytes",
-     "bytes of the packets that the switch's buffer holds",
-     switch_buffer_bytes,
-     NET_TRACE_ENQUEUE | NET_TRACE_RELEASE},
-    {"headroom_bytes",
-     "bytes",
-     "bytes of the packets in the switch's PFC headroom",
-     switch_headroom_bytes,
-     NET_TRACE_ENQUEUE | NET_TRACE_RELEASE},
-    {"balance_flows",
-     "flows",
-     "flows in the tables of the switch's load balancer",
-     balance_flows,
+    {"buffer_bytes", "bytes", "bytes of the packets that the switch's buffer holds",
+     switch_buffer_bytes, NET_TRACE_ENQUEUE | NET_TRACE_RELEASE},
+    {"headroom_bytes", "bytes", "bytes of the packets in the switch's PFC headroom",
+     switch_headroom_bytes, NET_TRACE_ENQUEUE | NET_TRACE_RELEASE},
+    {"balance_flows", "flows", "flows in the tables of the switch's load balancer", balance_flows,
      NET_TRACE_RX},
-    {"balance_flowlets",
-     "flowlets",
-     "flowlets that the switch's load balancer (letflow, conga) has begun so far",
-     balance_flowlets,
+    {"balance_flowlets", "flowlets",
+     "flowlets that the switch's load balancer (letflow, conga) has begun so far", balance_flowlets,
      NET_TRACE_RX},
-    {"balance_known_paths",
-     "paths",
+    {"balance_known_paths", "paths",
      "paths of whose load other leaves have told the switch, and that have not aged (conga)",
-     balance_known_paths,
-     NET_TRACE_RX},
-    {"balance_reroutes",
-     "reroutes",
-     "moves of flows to another path so far (conweave)",
-     balance_reroutes,
-     NET_TRACE_RX},
-    {"balance_held_flows",
-     "flows",
-     "flows whose packets the switch holds back (conweave)",
-     balance_held_flows,
-     NET_TRACE_RX},
-    {"balance_held_bytes",
-     "bytes",
-     "bytes of the packets that the switch holds back (conweave)",
-     balance_held_bytes,
-     NET_TRACE_RX},
-    {"balance_remembered",
-     "ports",
-     "ports that the switch remembers (drill)",
-     balance_remembered,
+     balance_known_paths, NET_TRACE_RX},
+    {"balance_reroutes", "reroutes", "moves of flows to another path so far (conweave)",
+     balance_reroutes, NET_TRACE_RX},
+    {"balance_held_flows", "flows", "flows whose packets the switch holds back (conweave)",
+     balance_held_flows, NET_TRACE_RX},
+    {"balance_held_bytes", "bytes", "bytes of the packets that the switch holds back (conweave)",
+     balance_held_bytes, NET_TRACE_RX},
+    {"balance_remembered", "ports", "ports that the switch remembers (drill)", balance_remembered,
      NET_TRACE_RX},
     {NULL, NULL, NULL, NULL, 0},
 };
@@ -190,19 +165,15 @@ static uint64_t node_arrivals(const net_node_t *node)
 }
 
 const world_switch_metric_t world_node_metrics[] = {
-    {"arrivals_hash",
-     "",
+    {"arrivals_hash", "",
      "hash over the times and ports of all arrivals at the node; two runs have equal values until "
      "a packet arrives at another time or port (rocesim diff)",
-     node_arrivals,
-     NET_TRACE_RX},
+     node_arrivals, NET_TRACE_RX},
     {NULL, NULL, NULL, NULL, 0},
 };
 
 // Takes the class from the name of a metric ("queue_bytes[3]") and cuts it off.
-static sim_err_t take_class(world_series_t *series,
-                            char *metric,
-                            const world_place_t *place,
+static sim_err_t take_class(world_series_t *series, char *metric, const world_place_t *place,
                             world_error_t *error)
 {
     series->classes = 0xff;
@@ -212,11 +183,8 @@ static sim_err_t take_class(world_series_t *series,
     }
     if (series->kind != WORLD_SERIES_PORT || bracket[1] < '0' || bracket[1] > '7' ||
         strcmp(bracket + 2, "]") != 0) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          place,
-                          "'%s' is no class of a port, expected [0] to [7]",
-                          bracket);
+        return world_fail(error, SIM_ERR_INVALID, place,
+                          "'%s' is no class of a port, expected [0] to [7]", bracket);
     }
     *bracket = '\0';
     series->one_class = true;
@@ -225,8 +193,7 @@ static sim_err_t take_class(world_series_t *series,
 }
 
 // Refuses `on: change` for a metric whose changes no trace point tells.
-static sim_err_t check_on(const world_series_t *series,
-                          const world_place_t *place,
+static sim_err_t check_on(const world_series_t *series, const world_place_t *place,
                           world_error_t *error)
 {
     const char *name = NULL;
@@ -238,36 +205,26 @@ static sim_err_t check_on(const world_series_t *series,
     if (series->config.on == WORLD_ON_TIME || name == NULL) {
         return SIM_OK;
     }
-    return world_fail(error,
-                      SIM_ERR_INVALID,
-                      place,
-                      "%s %s, expected 'every' without 'on: change'",
-                      name,
-                      series->transport_metric != NULL
-                          ? "is only sampled"
-                          : "belongs to an interval and has no changes");
+    return world_fail(
+        error, SIM_ERR_INVALID, place, "%s %s, expected 'every' without 'on: change'", name,
+        series->transport_metric != NULL ? "is only sampled"
+                                         : "belongs to an interval and has no changes");
 }
 
-static sim_err_t check_class(const world_series_t *series,
-                             const world_place_t *place,
+static sim_err_t check_class(const world_series_t *series, const world_place_t *place,
                              world_error_t *error)
 {
     if (!series->one_class || net_port_metrics[series->metric].per_priority) {
         return SIM_OK;
     }
-    return world_fail(error,
-                      SIM_ERR_INVALID,
-                      place,
+    return world_fail(error, SIM_ERR_INVALID, place,
                       "%s is not counted per class, expected it without [...]",
                       net_port_metrics[series->metric].name);
 }
 
 // Parses one pair of names. Refuses a list, which would be several series.
-static sim_err_t take_one_pair(const char *text,
-                               const char *separator,
-                               const char *what,
-                               world_pair_t *pair,
-                               sim_message_t *message)
+static sim_err_t take_one_pair(const char *text, const char *separator, const char *what,
+                               world_pair_t *pair, sim_message_t *message)
 {
     const sim_err_t result = world_pair_parse(text, separator, what, pair, message);
     if (result == SIM_OK && pair->more != NULL) {
@@ -307,19 +264,14 @@ static sim_err_t take_qps(world_series_t *series, const char *text, sim_message_
 }
 
 // Takes the names of nodes, ports or queue pairs in the brackets of a series.
-static sim_err_t take_entities(world_series_t *series,
-                               const char *text,
-                               const world_place_t *place,
+static sim_err_t take_entities(world_series_t *series, const char *text, const world_place_t *place,
                                world_error_t *error)
 {
     sim_message_t message;
     sim_err_t result = SIM_OK;
     if (series->kind == WORLD_SERIES_PORT) {
-        result = world_pair_parse(text,
-                                  "->",
-                                  "a port such as leaf0->host5 or host2/nic0->*",
-                                  &series->ports,
-                                  &message);
+        result = world_pair_parse(text, "->", "a port such as leaf0->host5 or host2/nic0->*",
+                                  &series->ports, &message);
     } else if (series->kind == WORLD_SERIES_QP) {
         result = take_qps(series, text, &message);
     } else {
@@ -333,10 +285,8 @@ static sim_err_t take_entities(world_series_t *series,
     return result;
 }
 
-static sim_err_t parse_series(const world_registry_t *registry,
-                              world_series_t *series,
-                              const world_place_t *place,
-                              world_error_t *error)
+static sim_err_t parse_series(const world_registry_t *registry, world_series_t *series,
+                              const world_place_t *place, world_error_t *error)
 {
     static const char *const kinds[] = {"port", "nic", "qp", "switch", "node"};
     const char *const text = series->config.series;
@@ -344,11 +294,8 @@ static sim_err_t parse_series(const world_registry_t *registry,
     const char *const open = strchr(text, '[');
     const char *const dot = strstr(text, "].");
     if (open == NULL || dot == NULL || dot < open) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          place,
-                          "'%s' is no series, expected " SERIES_EXPECTED,
-                          world_show(&shown, text));
+        return world_fail(error, SIM_ERR_INVALID, place,
+                          "'%s' is no series, expected " SERIES_EXPECTED, world_show(&shown, text));
     }
     char *const kind = sim_format("%.*s", (int)(open - text), text);
     size_t k = 0;
@@ -356,10 +303,7 @@ static sim_err_t parse_series(const world_registry_t *registry,
         k++;
     }
     if (k == SIM_COUNT_OF(kinds)) {
-        world_fail(error,
-                   SIM_ERR_UNKNOWN,
-                   place,
-                   "unknown kind of series '%s'",
+        world_fail(error, SIM_ERR_UNKNOWN, place, "unknown kind of series '%s'",
                    world_show(&shown, kind));
         world_error_add_nearest(error, kind, kinds, SIM_COUNT_OF(kinds));
         world_error_add_expected(error, SERIES_EXPECTED);
@@ -419,8 +363,7 @@ static sim_err_t take_series_list(world_scenario_t *scenario, world_error_t *err
     return result;
 }
 
-static sim_err_t take_series(world_scenario_t *scenario,
-                             const world_tree_t *map,
+static sim_err_t take_series(world_scenario_t *scenario, const world_tree_t *map,
                              world_error_t *error)
 {
     SIM_GROW(scenario->series, scenario->series_count, &scenario->series_capacity);
@@ -441,9 +384,7 @@ static sim_err_t take_series(world_scenario_t *scenario,
         series->place = world_locate(map, "observe", "series");
     }
     if (series->config.series[0] == '\0') {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &map->place,
+        return world_fail(error, SIM_ERR_INVALID, &map->place,
                           "an entry of observe without 'series', expected " SERIES_EXPECTED);
     }
     const char *const text = series->config.series;
@@ -453,31 +394,21 @@ static sim_err_t take_series(world_scenario_t *scenario,
     return parse_series(scenario->registry, series, &series->place, error);
 }
 
-static sim_err_t check_list(const world_tree_t *list,
-                            const char *what,
-                            const char *example,
+static sim_err_t check_list(const world_tree_t *list, const char *what, const char *example,
                             world_error_t *error)
 {
     if (list->is_null || list->kind == WORLD_TREE_LIST) {
         return SIM_OK;
     }
-    return world_fail(error,
-                      SIM_ERR_INVALID,
-                      &list->place,
-                      "%s is %s, expected a list: '- %s'",
-                      what,
-                      world_tree_kind_text(list),
-                      example);
+    return world_fail(error, SIM_ERR_INVALID, &list->place, "%s is %s, expected a list: '- %s'",
+                      what, world_tree_kind_text(list), example);
 }
 
-sim_err_t world__take_observe(world_scenario_t *scenario,
-                              const world_tree_t *list,
+sim_err_t world__take_observe(world_scenario_t *scenario, const world_tree_t *list,
                               world_error_t *error)
 {
-    sim_err_t result = check_list(list,
-                                  "observe",
-                                  "{series: \"port[leaf0->host5].queue_bytes\", every: 10us}",
-                                  error);
+    sim_err_t result = check_list(
+        list, "observe", "{series: \"port[leaf0->host5].queue_bytes\", every: 10us}", error);
     for (size_t i = 0; i < list->count && result == SIM_OK; i++) {
         result = take_series(scenario, list->entries[i].value, error);
     }
@@ -486,16 +417,12 @@ sim_err_t world__take_observe(world_scenario_t *scenario,
 
 // -- captures
 
-static sim_err_t check_file_name(const world_scenario_t *scenario,
-                                 const char *name,
-                                 const world_place_t *place,
-                                 world_error_t *error)
+static sim_err_t check_file_name(const world_scenario_t *scenario, const char *name,
+                                 const world_place_t *place, world_error_t *error)
 {
     world_shown_t shown;
     if (strchr(name, '/') != NULL || name[0] == '.' || strlen(name) > WORLD__CAPTURE_NAME_MAX) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          place,
+        return world_fail(error, SIM_ERR_INVALID, place,
                           "captures.file is '%s', expected a plain file name such as a.pcap.gz",
                           world_show(&shown, name));
     }
@@ -503,9 +430,7 @@ static sim_err_t check_file_name(const world_scenario_t *scenario,
         // Whether two patterns name one file follows from the ports that they match.
         return world__capture_pattern_ok(name)
                    ? SIM_OK
-                   : world_fail(error,
-                                SIM_ERR_INVALID,
-                                place,
+                   : world_fail(error, SIM_ERR_INVALID, place,
                                 "captures.file is '%s', expected braces only around 'port' and "
                                 "'node', such as {port}.pcap.gz",
                                 world_show(&shown, name));
@@ -513,9 +438,7 @@ static sim_err_t check_file_name(const world_scenario_t *scenario,
     for (size_t i = 0; i + 1 < scenario->capture_count; i++) {
         if (strcmp(scenario->captures[i].config.file, name) == 0) {
             return world_fail(
-                error,
-                SIM_ERR_EXISTS,
-                place,
+                error, SIM_ERR_EXISTS, place,
                 "captures.file is '%s' as that of another capture, expected a name of "
                 "its own",
                 world_show(&shown, name));
@@ -548,8 +471,7 @@ static const char *fabric_key(const world_capture_config_t *config)
 }
 
 // Takes the keys of a capture in pcapng format: its name becomes that of the file.
-static sim_err_t take_fabric(world_capture_config_t *config,
-                             const world_tree_t *map,
+static sim_err_t take_fabric(world_capture_config_t *config, const world_tree_t *map,
                              world_error_t *error)
 {
     world_shown_t shown;
@@ -557,9 +479,7 @@ static sim_err_t take_fabric(world_capture_config_t *config,
     const char *const key = asked ? NULL : fabric_key(config);
     if (key != NULL) {
         const world_place_t place = world_locate(map, "captures", key);
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &place,
+        return world_fail(error, SIM_ERR_INVALID, &place,
                           "captures.%s without 'fabric', expected 'fabric: all.pcapng' beside it: "
                           "a pcap file of 'file' has no comments",
                           key);
@@ -569,15 +489,11 @@ static sim_err_t take_fabric(world_capture_config_t *config,
     }
     const world_place_t place = world_locate(map, "captures", "fabric");
     if (config->file[0] != '\0' && strcmp(config->file, config->fabric) != 0) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &place,
+        return world_fail(error, SIM_ERR_INVALID, &place,
                           "captures has both 'fabric' and 'file', expected one of them");
     }
     if (!ends_with(config->fabric, ".pcapng") && !ends_with(config->fabric, ".pcapng.gz")) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &place,
+        return world_fail(error, SIM_ERR_INVALID, &place,
                           "captures.fabric is '%s', expected a name that ends in .pcapng or "
                           ".pcapng.gz",
                           world_show(&shown, config->fabric));
@@ -591,8 +507,7 @@ static sim_err_t take_fabric(world_capture_config_t *config,
     return SIM_OK;
 }
 
-static sim_err_t take_capture(world_scenario_t *scenario,
-                              const world_tree_t *map,
+static sim_err_t take_capture(world_scenario_t *scenario, const world_tree_t *map,
                               world_error_t *error)
 {
     SIM_GROW(scenario->captures, scenario->capture_count, &scenario->capture_capacity);
@@ -610,19 +525,14 @@ static sim_err_t take_capture(world_scenario_t *scenario,
         return result;
     }
     if (config->ports[0] == '\0') {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &map->place,
+        return world_fail(error, SIM_ERR_INVALID, &map->place,
                           "a capture without 'ports', expected 'ports: leaf0->host5'");
     }
     capture->place = world_locate(map, "captures", "ports");
     capture->filter_place = world_locate(map, "captures", "filter");
     sim_message_t message;
-    result = world_pair_parse(config->ports,
-                              "->",
-                              "a port such as leaf0->host5 or host2/nic0->*",
-                              &capture->ports,
-                              &message);
+    result = world_pair_parse(config->ports, "->", "a port such as leaf0->host5 or host2/nic0->*",
+                              &capture->ports, &message);
     if (result != SIM_OK) {
         return world_fail(error, result, &capture->place, "captures.ports: %s", message.text);
     }
@@ -635,8 +545,7 @@ static sim_err_t take_capture(world_scenario_t *scenario,
     return check_file_name(scenario, config->file, &capture->file_place, error);
 }
 
-sim_err_t world__take_captures(world_scenario_t *scenario,
-                               const world_tree_t *list,
+sim_err_t world__take_captures(world_scenario_t *scenario, const world_tree_t *list,
                                world_error_t *error)
 {
     sim_err_t result = check_list(list, "captures", "{ports: leaf0->host5}", error);

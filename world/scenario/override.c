@@ -84,12 +84,8 @@ static bool parse_path(const char *text, size_t size, path_t *path)
 }
 
 // Makes *slot an empty map, unless it has the wanted kind already.
-static sim_err_t descend(world_document_t *document,
-                         world_tree_t **slot,
-                         world_tree_kind_t kind,
-                         const world_place_t *place,
-                         const char *key,
-                         world_error_t *error)
+static sim_err_t descend(world_document_t *document, world_tree_t **slot, world_tree_kind_t kind,
+                         const world_place_t *place, const char *key, world_error_t *error)
 {
     if (*slot == NULL || (*slot)->is_null) {
         *slot = world_tree_new(document, kind, *place);
@@ -97,22 +93,14 @@ static sim_err_t descend(world_document_t *document,
     if ((*slot)->kind == kind) {
         return SIM_OK;
     }
-    return world_fail(error,
-                      SIM_ERR_INVALID,
-                      place,
-                      "'%s' is %s in the scenario, expected %s",
-                      key,
+    return world_fail(error, SIM_ERR_INVALID, place, "'%s' is %s in the scenario, expected %s", key,
                       world_tree_kind_text(*slot),
                       kind == WORLD_TREE_LIST ? "a list" : "a mapping");
 }
 
 // Finds the slot for `part` in map, made if there is none.
-static sim_err_t find_slot(world_document_t *document,
-                           world_tree_t *map,
-                           const part_t *part,
-                           const world_place_t *place,
-                           world_tree_t ***slot,
-                           world_error_t *error)
+static sim_err_t find_slot(world_document_t *document, world_tree_t *map, const part_t *part,
+                           const world_place_t *place, world_tree_t ***slot, world_error_t *error)
 {
     world_tree_entry_t *entry = world_tree_find(map, part->key);
     if (entry == NULL) {
@@ -130,13 +118,9 @@ static sim_err_t find_slot(world_document_t *document,
     }
     world_tree_t *const list = entry->value;
     if (part->index > list->count) {
-        return world_fail(error,
-                          SIM_ERR_RANGE,
-                          place,
-                          "'%s' has %zu entries, expected an index of at most %zu",
-                          part->key,
-                          list->count,
-                          list->count);
+        return world_fail(error, SIM_ERR_RANGE, place,
+                          "'%s' has %zu entries, expected an index of at most %zu", part->key,
+                          list->count, list->count);
     }
     if (part->index == list->count) {
         world_tree_add(list, NULL, NULL);
@@ -146,12 +130,8 @@ static sim_err_t find_slot(world_document_t *document,
     return SIM_OK;
 }
 
-static sim_err_t apply(world_document_t *document,
-                       world_tree_t *root,
-                       const path_t *path,
-                       world_tree_t *value,
-                       bool merge,
-                       world_error_t *error)
+static sim_err_t apply(world_document_t *document, world_tree_t *root, const path_t *path,
+                       world_tree_t *value, bool merge, world_error_t *error)
 {
     world_tree_t *map = root;
     for (size_t i = 0; i < path->count; i++) {
@@ -178,21 +158,14 @@ static sim_err_t apply(world_document_t *document,
     return SIM_OK;
 }
 
-static sim_err_t apply_text(world_document_t *document,
-                            world_tree_t *root,
-                            const char *text,
-                            size_t size,
-                            const world_place_t *place,
-                            world_tree_t *value,
-                            bool merge,
-                            world_error_t *error)
+static sim_err_t apply_text(world_document_t *document, world_tree_t *root, const char *text,
+                            size_t size, const world_place_t *place, world_tree_t *value,
+                            bool merge, world_error_t *error)
 {
     path_t path;
     if (!parse_path(text, size, &path)) {
         path_fini(&path);
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          place,
+        return world_fail(error, SIM_ERR_INVALID, place,
                           "the path cannot be read, expected one such as nic.mtu or "
                           "traffic[0].poisson.load");
     }
@@ -219,15 +192,12 @@ static const world_tree_t *find_parameter(const world_tree_t *root, const char *
     return NULL;
 }
 
-sim_err_t world__take_parameters(world_scenario_t *scenario,
-                                 const world_tree_t *value,
+sim_err_t world__take_parameters(world_scenario_t *scenario, const world_tree_t *value,
                                  world_error_t *error)
 {
     (void)scenario;
     if (value->kind != WORLD_TREE_MAP) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &value->place,
+        return world_fail(error, SIM_ERR_INVALID, &value->place,
                           "parameters is %s, expected a mapping of names to paths: "
                           "'machines: topology.star.hosts'",
                           world_tree_kind_text(value));
@@ -245,24 +215,17 @@ sim_err_t world__take_parameters(world_scenario_t *scenario,
             }
         }
         if (!good) {
-            return world_fail(error,
-                              SIM_ERR_INVALID,
-                              &paths->place,
+            return world_fail(error, SIM_ERR_INVALID, &paths->place,
                               "'%s' is %s, expected a path such as topology.star.hosts, a list of "
                               "paths, or {default: VALUE}",
-                              value->entries[i].key->text,
-                              world_tree_kind_text(paths));
+                              value->entries[i].key->text, world_tree_kind_text(paths));
         }
     }
     return SIM_OK;
 }
 
-static sim_err_t apply_everywhere(world_document_t *document,
-                                  world_tree_t *root,
-                                  const char *name,
-                                  size_t size,
-                                  world_tree_t *value,
-                                  world_error_t *error)
+static sim_err_t apply_everywhere(world_document_t *document, world_tree_t *root, const char *name,
+                                  size_t size, world_tree_t *value, world_error_t *error)
 {
     const world_tree_t *const paths = find_parameter(root, name, size);
     if (paths == NULL) {
@@ -275,13 +238,7 @@ static sim_err_t apply_everywhere(world_document_t *document,
     }
     const world_place_t *const place = &value->place;
     if (paths->kind == WORLD_TREE_SCALAR && paths->text != NULL) {
-        return apply_text(document,
-                          root,
-                          paths->text,
-                          strlen(paths->text),
-                          place,
-                          value,
-                          false,
+        return apply_text(document, root, paths->text, strlen(paths->text), place, value, false,
                           error);
     }
     sim_err_t result = SIM_OK;
@@ -289,52 +246,31 @@ static sim_err_t apply_everywhere(world_document_t *document,
          i++) {
         const world_tree_t *const path = paths->entries[i].value;
         if (path->kind == WORLD_TREE_SCALAR && path->text != NULL) {
-            result = apply_text(document,
-                                root,
-                                path->text,
-                                strlen(path->text),
-                                place,
-                                value,
-                                false,
+            result = apply_text(document, root, path->text, strlen(path->text), place, value, false,
                                 error);
         }
     }
     return result;
 }
 
-sim_err_t world__merge_value(world_document_t *document,
-                             world_tree_t *root,
-                             const world_tree_t *path,
-                             world_tree_t *value,
-                             world_error_t *error)
+sim_err_t world__merge_value(world_document_t *document, world_tree_t *root,
+                             const world_tree_t *path, world_tree_t *value, world_error_t *error)
 {
-    return apply_text(document,
-                      root,
-                      path->text,
-                      strlen(path->text),
-                      &path->place,
-                      value,
-                      true,
+    return apply_text(document, root, path->text, strlen(path->text), &path->place, value, true,
                       error);
 }
 
-sim_err_t world__override_value(world_document_t *document,
-                                world_tree_t *root,
-                                const char *path,
-                                world_tree_t *value,
-                                world_error_t *error)
+sim_err_t world__override_value(world_document_t *document, world_tree_t *root, const char *path,
+                                world_tree_t *value, world_error_t *error)
 {
     return apply_everywhere(document, root, path, strlen(path), value, error);
 }
 
-sim_err_t world_override_apply(world_document_t *document,
-                               world_tree_t *root,
-                               const world_override_t *override,
-                               world_error_t *error)
+sim_err_t world_override_apply(world_document_t *document, world_tree_t *root,
+                               const world_override_t *override, world_error_t *error)
 {
     world_shown_t shown;
-    char *const from = sim_format("%s%s",
-                                  override->where != NULL ? override->where : "",
+    char *const from = sim_format("%s%s", override->where != NULL ? override->where : "",
                                   world_show(&shown, override->shown));
     const char *const origin = world_document_text(document, from);
     sim_free(from);
@@ -348,10 +284,6 @@ sim_err_t world_override_apply(world_document_t *document,
     const sim_err_t result =
         world_yaml_parse(document, place.origin, false, text, strlen(text), &value, error);
     return result != SIM_OK ? result
-                            : apply_everywhere(document,
-                                               root,
-                                               override->text,
-                                               (size_t)(equals - override->text),
-                                               value,
-                                               error);
+                            : apply_everywhere(document, root, override->text,
+                                               (size_t)(equals - override->text), value, error);
 }

@@ -61,8 +61,7 @@ world_targets_t world__targets_own_nodes(const world_scenario_t *scenario)
     return targets;
 }
 
-sim_err_t world__take_own_nodes(world_scenario_t *scenario,
-                                const world_tree_t *map,
+sim_err_t world__take_own_nodes(world_scenario_t *scenario, const world_tree_t *map,
                                 world_error_t *error)
 {
     const world_targets_t targets = world__targets_own_nodes(scenario);
@@ -92,9 +91,7 @@ const world_node_kind_t *world__own_node_kind(const world_scenario_t *scenario, 
 // Fills a node's configuration: the section's, changed by the patterns that match, later ones last.
 // Returns the last of these, for messages; NULL: none.
 static const world_tree_t *configure(const world_scenario_t *scenario,
-                                     const world_node_kind_t *kind,
-                                     const char *name,
-                                     void *config)
+                                     const world_node_kind_t *kind, const char *name, void *config)
 {
     const world_node_kind_t *const *const kinds = world_registry_node_kinds(scenario->registry);
     size_t number = 0;
@@ -119,10 +116,8 @@ static const world_tree_t *configure(const world_scenario_t *scenario,
 
 // Returns the place of a value that the check of a node refused: in the pattern that set it last,
 // else in the section `node`.
-static world_place_t place_of(const world_scenario_t *scenario,
-                              const world_node_kind_t *kind,
-                              const world_tree_t *map,
-                              const char *about)
+static world_place_t place_of(const world_scenario_t *scenario, const world_node_kind_t *kind,
+                              const world_tree_t *map, const char *about)
 {
     if (map != NULL) {
         return world_locate(map, kind->attrs->prefix, about);
@@ -135,11 +130,8 @@ static world_place_t place_of(const world_scenario_t *scenario,
     return place;
 }
 
-net_node_t *world__own_node_create(const world_scenario_t *scenario,
-                                   net_t *net,
-                                   const char *name,
-                                   sim_err_t *result,
-                                   world_error_t *error)
+net_node_t *world__own_node_create(const world_scenario_t *scenario, net_t *net, const char *name,
+                                   sim_err_t *result, world_error_t *error)
 {
     const world_node_kind_t *const kind = world__own_node_kind(scenario, name);
     if (kind == NULL) {
@@ -157,18 +149,12 @@ net_node_t *world__own_node_create(const world_scenario_t *scenario,
     if (*result == SIM_OK) {
         node = kind->create(net, name, config);
         SIM_CHECKF(node != NULL && node->kind == NET_NODE_FORWARDER && node->forward != NULL,
-                   "%s: a node of the kind %s is no NET_NODE_FORWARDER with net_node_forward",
-                   name,
+                   "%s: a node of the kind %s is no NET_NODE_FORWARDER with net_node_forward", name,
                    kind->name);
     } else {
         const world_place_t place = config == NULL ? scenario->topology_place
                                                    : place_of(scenario, kind, map, message.about);
-        world_fail(error,
-                   *result,
-                   &place,
-                   "node.%s.%s (of node %s)",
-                   kind->name,
-                   message.text,
+        world_fail(error, *result, &place, "node.%s.%s (of node %s)", kind->name, message.text,
                    name);
     }
     if (config != NULL) {

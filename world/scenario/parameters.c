@@ -93,60 +93,41 @@ static bool is_name(const char *text)
     return size > 0 && text[size] == '\0' && (text[0] < '0' || text[0] > '9');
 }
 
-static sim_err_t fail(const parameter_t *parameter,
-                      const world_tree_t *tree,
-                      const char *key,
-                      const char *expected,
-                      world_error_t *error)
+static sim_err_t fail(const parameter_t *parameter, const world_tree_t *tree, const char *key,
+                      const char *expected, world_error_t *error)
 {
-    return world_fail(error,
-                      SIM_ERR_INVALID,
-                      &tree->place,
-                      "%s of parameter '%s' is %s, expected %s",
-                      key,
-                      parameter->name,
-                      world_tree_kind_text(tree),
-                      expected);
+    return world_fail(error, SIM_ERR_INVALID, &tree->place,
+                      "%s of parameter '%s' is %s, expected %s", key, parameter->name,
+                      world_tree_kind_text(tree), expected);
 }
 
-static sim_err_t check_sections(const parameter_t *parameter,
-                                const world_tree_t *choose,
-                                bool has_path,
-                                world_error_t *error)
+static sim_err_t check_sections(const parameter_t *parameter, const world_tree_t *choose,
+                                bool has_path, world_error_t *error)
 {
     if (choose->kind != WORLD_TREE_MAP || choose->count == 0) {
-        return fail(parameter,
-                    choose,
-                    "choose",
-                    "a mapping of names to sections of the scenario",
+        return fail(parameter, choose, "choose", "a mapping of names to sections of the scenario",
                     error);
     }
     for (size_t i = 0; i < choose->count && !has_path; i++) {
         const world_tree_t *const section = choose->entries[i].value;
         if (section->kind != WORLD_TREE_MAP && !section->is_null) {
-            return world_fail(error,
-                              SIM_ERR_INVALID,
-                              &section->place,
+            return world_fail(error, SIM_ERR_INVALID, &section->place,
                               "choice '%s' of parameter '%s' is %s, expected a mapping such as "
                               "'nic: {mtu: 1024}', or a path for it beside choose",
-                              choose->entries[i].key->text,
-                              parameter->name,
+                              choose->entries[i].key->text, parameter->name,
                               world_tree_kind_text(section));
         }
     }
     return SIM_OK;
 }
 
-static sim_err_t check_form(const parameter_t *parameter,
-                            const world_tree_t *key,
+static sim_err_t check_form(const parameter_t *parameter, const world_tree_t *key,
                             world_error_t *error)
 {
     const world_tree_t *const map = parameter->tree;
     world_shown_t shown;
     if (!is_name(parameter->name)) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &key->place,
+        return world_fail(error, SIM_ERR_INVALID, &key->place,
                           "'%s' cannot stand in an expression, expected a name of letters, digits "
                           "and _",
                           world_show(&shown, parameter->name));
@@ -172,9 +153,7 @@ static sim_err_t check_form(const parameter_t *parameter,
         result = check_sections(parameter, choose, path != NULL, error);
     }
     if (result == SIM_OK && choose != NULL && value == NULL) {
-        result = world_fail(error,
-                            SIM_ERR_INVALID,
-                            &map->place,
+        result = world_fail(error, SIM_ERR_INVALID, &map->place,
                             "parameter '%s' chooses nothing, expected a default: one of the names "
                             "below choose",
                             parameter->name);
@@ -182,9 +161,7 @@ static sim_err_t check_form(const parameter_t *parameter,
     if (result == SIM_OK && value != NULL &&
         !(choose != NULL ? is_plain(value) : is_plain_or_list(value))) {
         result =
-            fail(parameter,
-                 value,
-                 "the value",
+            fail(parameter, value, "the value",
                  choose != NULL ? "one of the names below choose" : "a value, or a list of values",
                  error);
     }
@@ -203,10 +180,8 @@ static parameter_t *find(parameters_t *parameters, const char *name)
     return NULL;
 }
 
-static sim_err_t unknown_name(const parameters_t *parameters,
-                              const char *name,
-                              const world_place_t *place,
-                              world_error_t *error)
+static sim_err_t unknown_name(const parameters_t *parameters, const char *name,
+                              const world_place_t *place, world_error_t *error)
 {
     const char *names[WORLD_PARAMETERS_MAX];
     for (size_t i = 0; i < parameters->count; i++) {
@@ -218,17 +193,14 @@ static sim_err_t unknown_name(const parameters_t *parameters,
     if (parameters->count > 0) {
         world_error_add_names(error, names, parameters->count, PAGE);
     } else {
-        world_error_add(error,
-                        ", expected a name under parameters, such as '%s: {default: 8}'",
+        world_error_add(error, ", expected a name under parameters, such as '%s: {default: 8}'",
                         world_show(&shown, name));
     }
     return SIM_ERR_UNKNOWN;
 }
 
-static sim_err_t in_a_cycle(const parameters_t *parameters,
-                            const char *name,
-                            const world_place_t *place,
-                            world_error_t *error)
+static sim_err_t in_a_cycle(const parameters_t *parameters, const char *name,
+                            const world_place_t *place, world_error_t *error)
 {
     world_fail(error, SIM_ERR_INVALID, place, "parameters depend on themselves: ");
     size_t i = 0;
@@ -245,46 +217,34 @@ static sim_err_t in_a_cycle(const parameters_t *parameters,
 static sim_err_t replace_value(parameters_t *parameters, world_tree_t *tree, world_error_t *error);
 
 // Finds the computed value of a parameter of the long form.
-static sim_err_t find_value(parameters_t *parameters,
-                            const char *name,
-                            const world_place_t *place,
-                            const world_tree_t **value,
-                            world_error_t *error)
+static sim_err_t find_value(parameters_t *parameters, const char *name, const world_place_t *place,
+                            const world_tree_t **value, world_error_t *error)
 {
     parameter_t *const parameter = find(parameters, name);
     if (parameter == NULL) {
         return unknown_name(parameters, name, place, error);
     }
     if (parameter->tree->kind != WORLD_TREE_MAP) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          place,
+        return world_fail(error, SIM_ERR_INVALID, place,
                           "parameter '%s' only names a path, expected one with a value: '%s: "
                           "{path: ..., default: ...}'",
-                          name,
-                          name);
+                          name, name);
     }
     if (parameter->state == STATE_ACTIVE) {
         return in_a_cycle(parameters, name, place, error);
     }
     world_tree_t *const tree = world_tree_value(parameter->tree, "default");
     if (tree == NULL) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          place,
+        return world_fail(error, SIM_ERR_INVALID, place,
                           "parameter '%s' has no value, expected a default, or --set %s=VALUE",
-                          name,
-                          name);
+                          name, name);
     }
     sim_err_t result = SIM_OK;
     if (parameter->state == STATE_NEW && parameters->active_count == CHAIN_MAX) {
-        return world_fail(error,
-                          SIM_ERR_RANGE,
-                          place,
+        return world_fail(error, SIM_ERR_RANGE, place,
                           "parameter '%s' ends a chain of parameters that are computed from one "
                           "another, expected at most %u",
-                          name,
-                          CHAIN_MAX);
+                          name, CHAIN_MAX);
     }
     if (parameter->state == STATE_NEW) {
         parameter->state = STATE_ACTIVE;
@@ -298,10 +258,8 @@ static sim_err_t find_value(parameters_t *parameters,
 }
 
 // Finds a number about the file that a parameter names: name is "FUNCTION(PARAMETER)".
-static sim_err_t number_about(parameters_t *parameters,
-                              const char *name,
-                              const world_place_t *place,
-                              world_number_t *number,
+static sim_err_t number_about(parameters_t *parameters, const char *name,
+                              const world_place_t *place, world_number_t *number,
                               world_error_t *error)
 {
     const size_t prefix = strcspn(name, "(") + 1;
@@ -311,11 +269,8 @@ static sim_err_t number_about(parameters_t *parameters,
     sim_err_t result = find_value(parameters, parameter, place, &value, error);
     SIM_CHECK(result != SIM_OK || value != NULL);
     if (result == SIM_OK && value->kind != WORLD_TREE_SCALAR) {
-        result = world_fail(error,
-                            SIM_ERR_INVALID,
-                            place,
-                            "parameter '%s' is %s, expected the name of a file",
-                            parameter,
+        result = world_fail(error, SIM_ERR_INVALID, place,
+                            "parameter '%s' is %s, expected the name of a file", parameter,
                             world_tree_kind_text(value));
     } else if (result == SIM_OK) {
         result = world_file_number(parameters->root, function, value->text, place, number, error);
@@ -325,11 +280,8 @@ static sim_err_t number_about(parameters_t *parameters,
     return result;
 }
 
-static sim_err_t number_of(const char *name,
-                           const world_place_t *place,
-                           world_number_t *number,
-                           world_error_t *error,
-                           void *ctx)
+static sim_err_t number_of(const char *name, const world_place_t *place, world_number_t *number,
+                           world_error_t *error, void *ctx)
 {
     const world_tree_t *value = NULL;
     if (strchr(name, '(') != NULL) {
@@ -342,9 +294,7 @@ static sim_err_t number_of(const char *name,
     SIM_CHECK(value != NULL);
     if (value->kind != WORLD_TREE_SCALAR || !world_number_read(value->text, number)) {
         world_shown_t shown;
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          place,
+        return world_fail(error, SIM_ERR_INVALID, place,
                           "parameter '%s' is %s in a computation, expected a number such as 64, "
                           "64KiB, 10us or 400Gbps",
                           name,
@@ -384,11 +334,8 @@ static char *trimmed(const char *text, size_t size)
 }
 
 // Returns what stands for an expression, in *list if it is the name of a list.
-static sim_err_t compute(parameters_t *parameters,
-                         const char *expression,
-                         const world_place_t *place,
-                         char **text,
-                         const world_tree_t **list,
+static sim_err_t compute(parameters_t *parameters, const char *expression,
+                         const world_place_t *place, char **text, const world_tree_t **list,
                          world_error_t *error)
 {
     *list = NULL;
@@ -412,17 +359,13 @@ static sim_err_t compute(parameters_t *parameters,
 }
 
 // Makes a scalar the copy of a list.
-static sim_err_t become_list(parameters_t *parameters,
-                             world_tree_t *tree,
-                             const world_tree_t *list,
+static sim_err_t become_list(parameters_t *parameters, world_tree_t *tree, const world_tree_t *list,
                              world_error_t *error)
 {
     parameters->parts += list->count + 1;
     if (parameters->parts > WORLD_YAML_PARTS_MAX) {
         return world_fail(
-            error,
-            SIM_ERR_RANGE,
-            &tree->place,
+            error, SIM_ERR_RANGE, &tree->place,
             "the lists of the parameters become too large, expected at most %u values",
             WORLD_YAML_PARTS_MAX);
     }
@@ -431,26 +374,20 @@ static sim_err_t become_list(parameters_t *parameters,
     tree->kind = WORLD_TREE_LIST;
     for (size_t i = 0; i < list->count; i++) {
         world_tree_add(
-            tree,
-            NULL,
+            tree, NULL,
             world_tree_new_scalar(parameters->document, tree->place, list->entries[i].value->text));
     }
     return SIM_OK;
 }
 
 // Replaces the first expression of a text, which begins at `start`.
-static sim_err_t replace_first(parameters_t *parameters,
-                               world_tree_t *tree,
-                               const char *start,
-                               size_t *done,
-                               world_error_t *error)
+static sim_err_t replace_first(parameters_t *parameters, world_tree_t *tree, const char *start,
+                               size_t *done, world_error_t *error)
 {
     world_shown_t shown;
     const size_t size = closing(start + 1);
     if (size == 0) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &tree->place,
+        return world_fail(error, SIM_ERR_INVALID, &tree->place,
                           "'%s' is not closed, expected an expression such as $(gpus / 8)",
                           world_show(&shown, start));
     }
@@ -462,9 +399,7 @@ static sim_err_t replace_first(parameters_t *parameters,
     if (result == SIM_OK && list != NULL) {
         const bool alone = start == tree->text && *rest == '\0';
         result = alone ? become_list(parameters, tree, list, error)
-                       : world_fail(error,
-                                    SIM_ERR_INVALID,
-                                    &tree->place,
+                       : world_fail(error, SIM_ERR_INVALID, &tree->place,
                                     "parameter '%s' is a list within a text, expected it alone",
                                     expression);
     } else if (result == SIM_OK) {
@@ -472,9 +407,7 @@ static sim_err_t replace_first(parameters_t *parameters,
             sim_format("%.*s%s%s", (int)(start - tree->text), tree->text, text, rest);
         *done = (size_t)(start - tree->text) + strlen(text);
         if (strlen(whole) > TEXT_BYTES_MAX) {
-            result = world_fail(error,
-                                SIM_ERR_RANGE,
-                                &tree->place,
+            result = world_fail(error, SIM_ERR_RANGE, &tree->place,
                                 "the text with its parameters is too long, expected at most %u "
                                 "characters",
                                 TEXT_BYTES_MAX);
@@ -499,9 +432,7 @@ static sim_err_t replace_text(parameters_t *parameters, world_tree_t *tree, worl
             // "$(" would be read again in the resolved scenario.
             return strstr(tree->text, "$(") == NULL
                        ? SIM_OK
-                       : world_fail(error,
-                                    SIM_ERR_INVALID,
-                                    &tree->place,
+                       : world_fail(error, SIM_ERR_INVALID, &tree->place,
                                     "a value before '(' ends with $, expected a text without $(");
         }
         result = replace_first(parameters, tree, start, &done, error);
@@ -515,9 +446,7 @@ static sim_err_t check_twin(const world_tree_t *map, size_t index, world_error_t
     for (size_t i = 0; i < map->count; i++) {
         if (i != index && strcmp(map->entries[i].key->text, key->text) == 0) {
             world_shown_t shown;
-            return world_fail(error,
-                              SIM_ERR_EXISTS,
-                              &key->place,
+            return world_fail(error, SIM_ERR_EXISTS, &key->place,
                               "'%s' is there twice with these parameters, expected it once",
                               world_show(&shown, key->text));
         }
@@ -525,9 +454,7 @@ static sim_err_t check_twin(const world_tree_t *map, size_t index, world_error_t
     return SIM_OK;
 }
 
-static sim_err_t replace_key(parameters_t *parameters,
-                             const world_tree_t *map,
-                             size_t index,
+static sim_err_t replace_key(parameters_t *parameters, const world_tree_t *map, size_t index,
                              world_error_t *error)
 {
     world_tree_t *const key = map->entries[index].key;
@@ -536,9 +463,7 @@ static sim_err_t replace_key(parameters_t *parameters,
     }
     const sim_err_t result = replace_text(parameters, key, error);
     if (result == SIM_OK && key->kind != WORLD_TREE_SCALAR) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &key->place,
+        return world_fail(error, SIM_ERR_INVALID, &key->place,
                           "a list stands for a key, expected one value");
     }
     return result == SIM_OK ? check_twin(map, index, error) : result;
@@ -563,11 +488,8 @@ static sim_err_t replace_value(parameters_t *parameters, world_tree_t *tree, wor
 
 // -- values and sections at their paths
 
-static sim_err_t put(parameters_t *parameters,
-                     world_tree_t *root,
-                     const world_tree_t *path,
-                     world_tree_t *value,
-                     world_error_t *error)
+static sim_err_t put(parameters_t *parameters, world_tree_t *root, const world_tree_t *path,
+                     world_tree_t *value, world_error_t *error)
 {
     if (path == NULL) {
         world_tree_merge(root, value);
@@ -583,10 +505,8 @@ static sim_err_t put(parameters_t *parameters,
     return result;
 }
 
-static sim_err_t put_choice(parameters_t *parameters,
-                            world_tree_t *root,
-                            const parameter_t *parameter,
-                            const world_tree_t *choose,
+static sim_err_t put_choice(parameters_t *parameters, world_tree_t *root,
+                            const parameter_t *parameter, const world_tree_t *choose,
                             world_error_t *error)
 {
     const world_tree_t *const name = world_tree_value(parameter->tree, "default");
@@ -599,12 +519,8 @@ static sim_err_t put_choice(parameters_t *parameters,
             names[i] = choose->entries[i].key->text;
         }
         world_shown_t shown;
-        world_fail(error,
-                   SIM_ERR_UNKNOWN,
-                   &name->place,
-                   "unknown choice '%s' of parameter '%s'",
-                   world_show(&shown, name->text),
-                   parameter->name);
+        world_fail(error, SIM_ERR_UNKNOWN, &name->place, "unknown choice '%s' of parameter '%s'",
+                   world_show(&shown, name->text), parameter->name);
         world_error_add_nearest(error, name->text, names, choose->count);
         world_error_add_names(error, names, choose->count, "the scenario");
         sim_free((void *)names);
@@ -616,9 +532,7 @@ static sim_err_t put_choice(parameters_t *parameters,
     return put(parameters, root, world_tree_value(parameter->tree, "path"), entry->value, error);
 }
 
-static sim_err_t expand(parameters_t *parameters,
-                        world_tree_t *root,
-                        const parameter_t *parameter,
+static sim_err_t expand(parameters_t *parameters, world_tree_t *root, const parameter_t *parameter,
                         world_error_t *error)
 {
     const world_tree_t *const map = parameter->tree;
@@ -638,12 +552,8 @@ static sim_err_t expand(parameters_t *parameters,
 static sim_err_t list(parameters_t *parameters, const world_tree_t *map, world_error_t *error)
 {
     if (map->count > WORLD_PARAMETERS_MAX) {
-        return world_fail(error,
-                          SIM_ERR_RANGE,
-                          &map->place,
-                          "%zu parameters, expected at most %u",
-                          map->count,
-                          WORLD_PARAMETERS_MAX);
+        return world_fail(error, SIM_ERR_RANGE, &map->place, "%zu parameters, expected at most %u",
+                          map->count, WORLD_PARAMETERS_MAX);
     }
     for (size_t i = 0; i < map->count; i++) {
         parameters->list[parameters->count++] =
@@ -652,8 +562,7 @@ static sim_err_t list(parameters_t *parameters, const world_tree_t *map, world_e
     return SIM_OK;
 }
 
-sim_err_t world_parameters_expand(world_document_t *document,
-                                  world_tree_t *root,
+sim_err_t world_parameters_expand(world_document_t *document, world_tree_t *root,
                                   world_error_t *error)
 {
     const world_tree_t *const map = world__parameters_section(root);
@@ -685,8 +594,7 @@ sim_err_t world_parameters_expand(world_document_t *document,
     return result;
 }
 
-sim_err_t world_parameters_replace(world_document_t *document,
-                                   world_tree_t *root,
+sim_err_t world_parameters_replace(world_document_t *document, world_tree_t *root,
                                    world_error_t *error)
 {
     parameters_t parameters = {.document = document, .root = root};

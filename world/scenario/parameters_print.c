@@ -75,9 +75,7 @@ static void describe_one(const char *name, const world_tree_t *tree, FILE *strea
         describe_line("", world_tree_value(tree, "help"), stream);
     }
     for (size_t i = 0; choose != NULL && i < choose->count; i++) {
-        fprintf(stream,
-                "%s%s",
-                i == 0 ? "    one of " : ", ",
+        fprintf(stream, "%s%s", i == 0 ? "    one of " : ", ",
                 shown_name(choose->entries[i].key->text));
     }
     fprintf(stream, "%s", choose != NULL ? "\n" : "");
@@ -137,8 +135,7 @@ json_t *world_parameters_json(const world_tree_t *root)
             }
             json_object_set_new(object, "choices", choices);
         }
-        json_object_set_new(object,
-                            "paths",
+        json_object_set_new(object, "paths",
                             paths_json(map ? world_tree_value(tree, "path") : tree));
         json_array_append_new(list, object);
     }

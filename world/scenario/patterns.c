@@ -63,11 +63,9 @@ static sim_err_t check_bracket(const char *bracket, size_t *size, sim_message_t 
         p += bytes;
         if (bytes == 0 || (*p != ',' && p != end)) {
             return sim_fail(
-                message,
-                SIM_ERR_INVALID,
+                message, SIM_ERR_INVALID,
                 "'%.*s' is no range of numbers, expected [0-15], [0,4,8-11], [1-*] or [*]",
-                (int)(*size < 64 ? *size : 64),
-                bracket);
+                (int)(*size < 64 ? *size : 64), bracket);
         }
         if (p == end) {
             return SIM_OK;
@@ -125,15 +123,12 @@ sim_err_t world_pattern_check(const char *pattern, sim_message_t *message)
         return check_list(pattern, message);
     }
     if (*pattern == '\0') {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
+        return sim_fail(message, SIM_ERR_INVALID,
                         "an empty pattern, expected a name like host[0-3]");
     }
     if (strlen(pattern) > WORLD_PATTERN_BYTES_MAX) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "a pattern of %zu characters, expected at most %u",
-                        strlen(pattern),
+        return sim_fail(message, SIM_ERR_INVALID,
+                        "a pattern of %zu characters, expected at most %u", strlen(pattern),
                         WORLD_PATTERN_BYTES_MAX);
     }
     for (const char *p = pattern; *p != '\0';) {
@@ -237,11 +232,8 @@ bool world_pattern_match(const char *pattern, const char *name)
 }
 
 // Parses a list of pairs, "[a->b, c->d]": the first pair, and the others chained to it.
-static sim_err_t parse_pairs(const char *pattern,
-                             const char *separator,
-                             const char *what,
-                             world_pair_t *pair,
-                             sim_message_t *message)
+static sim_err_t parse_pairs(const char *pattern, const char *separator, const char *what,
+                             world_pair_t *pair, sim_message_t *message)
 {
     world_pattern_list_t list;
     *pair = (world_pair_t){NULL, NULL, NULL};
@@ -264,11 +256,8 @@ static sim_err_t parse_pairs(const char *pattern,
     return result;
 }
 
-sim_err_t world_pair_parse(const char *pattern,
-                           const char *separator,
-                           const char *what,
-                           world_pair_t *pair,
-                           sim_message_t *message)
+sim_err_t world_pair_parse(const char *pattern, const char *separator, const char *what,
+                           world_pair_t *pair, sim_message_t *message)
 {
     *pair = (world_pair_t){NULL, NULL, NULL};
     if (is_list(pattern)) {
@@ -350,10 +339,8 @@ static bool end_matches(const char *pattern, const world_link_end_t *end)
            (end->nic != NULL && world_pattern_match(pattern, end->nic));
 }
 
-static bool link_matches(const world_pair_t *pair,
-                         const world_link_end_t *a,
-                         const world_link_end_t *b,
-                         uint32_t member)
+static bool link_matches(const world_pair_t *pair, const world_link_end_t *a,
+                         const world_link_end_t *b, uint32_t member)
 {
     const char *const mark = strrchr(pair->right, '#');
     char *const right = mark == NULL ? sim_strdup(pair->right)
@@ -369,10 +356,8 @@ static bool link_matches(const world_pair_t *pair,
     return matches;
 }
 
-bool world_link_match(const world_pair_t *pair,
-                      const world_link_end_t *a,
-                      const world_link_end_t *b,
-                      uint32_t member)
+bool world_link_match(const world_pair_t *pair, const world_link_end_t *a,
+                      const world_link_end_t *b, uint32_t member)
 {
     while (pair != NULL && !link_matches(pair, a, b, member)) {
         pair = pair->more;
@@ -398,9 +383,7 @@ bool world_link_is_numbered(const world_pair_t *pair)
 
 // -- lists
 
-static sim_err_t list_add(world_pattern_list_t *list,
-                          const char *text,
-                          size_t size,
+static sim_err_t list_add(world_pattern_list_t *list, const char *text, size_t size,
                           sim_message_t *message)
 {
     while (size > 0 && *text == ' ') {
@@ -416,8 +399,7 @@ static sim_err_t list_add(world_pattern_list_t *list,
     return world_pattern_check(pattern, message);
 }
 
-sim_err_t world_pattern_list_parse(const char *text,
-                                   world_pattern_list_t *list,
+sim_err_t world_pattern_list_parse(const char *text, world_pattern_list_t *list,
                                    sim_message_t *message)
 {
     *list = (world_pattern_list_t){NULL, 0, 0};

@@ -117,8 +117,7 @@ const sim_attr_table_t world_outputs_config_attrs = {
 
 // -- sections
 
-static sim_err_t take_outputs(world_scenario_t *scenario,
-                              const world_tree_t *map,
+static sim_err_t take_outputs(world_scenario_t *scenario, const world_tree_t *map,
                               world_error_t *error)
 {
     const world_targets_t targets =
@@ -126,8 +125,7 @@ static sim_err_t take_outputs(world_scenario_t *scenario,
     return world_bind(map, "outputs", &targets, NULL, error);
 }
 
-static sim_err_t take_fast_forward(world_scenario_t *scenario,
-                                   const world_tree_t *map,
+static sim_err_t take_fast_forward(world_scenario_t *scenario, const world_tree_t *map,
                                    world_error_t *error)
 {
     const world_targets_t targets =
@@ -193,24 +191,21 @@ static void free_network_parts(world_scenario_t *scenario)
     sim_free(scenario->network_parts);
 }
 
-static sim_err_t take_network(world_scenario_t *scenario,
-                              const world_tree_t *map,
+static sim_err_t take_network(world_scenario_t *scenario, const world_tree_t *map,
                               world_error_t *error)
 {
     const world_targets_t targets = world__targets_network(scenario);
     return world_bind(map, "network", &targets, NULL, error);
 }
 
-static sim_err_t take_hpcc(world_scenario_t *scenario,
-                           const world_tree_t *map,
+static sim_err_t take_hpcc(world_scenario_t *scenario, const world_tree_t *map,
                            world_error_t *error)
 {
     const world_targets_t targets = world_targets_one(&compat_hpcc_config_attrs, &scenario->hpcc);
     return world_bind(map, "hpcc", &targets, NULL, error);
 }
 
-static sim_err_t take_link(world_scenario_t *scenario,
-                           const world_tree_t *map,
+static sim_err_t take_link(world_scenario_t *scenario, const world_tree_t *map,
                            world_error_t *error)
 {
     const world_targets_t targets = world_targets_one(&net_link_config_attrs, &scenario->link);
@@ -218,8 +213,7 @@ static sim_err_t take_link(world_scenario_t *scenario,
     return world_bind(map, "link", &targets, NULL, error);
 }
 
-static sim_err_t take_switch(world_scenario_t *scenario,
-                             const world_tree_t *map,
+static sim_err_t take_switch(world_scenario_t *scenario, const world_tree_t *map,
                              world_error_t *error)
 {
     const world_targets_t targets =
@@ -252,8 +246,7 @@ static sim_err_t take_nic(world_scenario_t *scenario, const world_tree_t *map, w
     return SIM_OK;
 }
 
-static sim_err_t take_traffic_entry(world_scenario_t *scenario,
-                                    const world_tree_t *map,
+static sim_err_t take_traffic_entry(world_scenario_t *scenario, const world_tree_t *map,
                                     world_error_t *error)
 {
     const app_ops_t *const *const apps = world_registry_apps(scenario->registry);
@@ -281,8 +274,7 @@ static sim_err_t take_traffic_entry(world_scenario_t *scenario,
     return world_bind(entry->value, ops->attrs->prefix, &targets, NULL, error);
 }
 
-sim_err_t world__add_traffic(world_scenario_t *scenario,
-                             const world_tree_t *map,
+sim_err_t world__add_traffic(world_scenario_t *scenario, const world_tree_t *map,
                              world_error_t *error)
 {
     const size_t before = scenario->traffic_count;
@@ -301,17 +293,14 @@ void world__drop_traffic(world_scenario_t *scenario)
     sim_free(last->config);
 }
 
-static sim_err_t take_traffic(world_scenario_t *scenario,
-                              const world_tree_t *list,
+static sim_err_t take_traffic(world_scenario_t *scenario, const world_tree_t *list,
                               world_error_t *error)
 {
     if (list->is_null) {
         return SIM_OK;
     }
     if (list->kind != WORLD_TREE_LIST) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &list->place,
+        return world_fail(error, SIM_ERR_INVALID, &list->place,
                           "traffic is %s, expected a list: '- poisson: {load: 0.5}'",
                           world_tree_kind_text(list));
     }
@@ -365,8 +354,7 @@ const char *world__section_of(const char *key, bool list)
 
 // Fails if a key that --set gave is neither a section nor an attribute, but nearly the name of a
 // parameter.
-static sim_err_t check_names(const world_scenario_t *scenario,
-                             const char *const *others,
+static sim_err_t check_names(const world_scenario_t *scenario, const char *const *others,
                              world_error_t *error)
 {
     const world_tree_entry_t *const entry = world_tree_find(scenario->root, "parameters");
@@ -386,14 +374,10 @@ static sim_err_t check_names(const world_scenario_t *scenario,
         const char *const nearest = known ? NULL : sim_nearest_name(key->text, names, count);
         if (nearest != NULL) {
             world_shown_t shown;
-            result = world_fail(error,
-                                SIM_ERR_UNKNOWN,
-                                &key->place,
+            result = world_fail(error, SIM_ERR_UNKNOWN, &key->place,
                                 "unknown key '%s', did you mean '%s'? It is one of %zu parameters "
                                 "of the scenario",
-                                world_show(&shown, key->text),
-                                nearest,
-                                count);
+                                world_show(&shown, key->text), nearest, count);
         }
     }
     sim_free((void *)names);
@@ -422,9 +406,7 @@ static sim_err_t take_sections(world_scenario_t *scenario, world_error_t *error)
         }
     }
     if (result == SIM_OK && world_tree_find(scenario->root, "topology") == NULL) {
-        result = world_fail(error,
-                            SIM_ERR_INVALID,
-                            &scenario->root->place,
+        result = world_fail(error, SIM_ERR_INVALID, &scenario->root->place,
                             "no topology, expected one such as 'topology: {star: {hosts: 4}}'");
     }
     return result;
@@ -448,12 +430,9 @@ static void name_scenario(world_scenario_t *scenario)
     }
 }
 
-sim_err_t world_scenario_create(const world_registry_t *registry,
-                                world_document_t *document,
-                                world_tree_t *root,
-                                const char *file_name,
-                                world_scenario_t **scenario,
-                                world_error_t *error)
+sim_err_t world_scenario_create(const world_registry_t *registry, world_document_t *document,
+                                world_tree_t *root, const char *file_name,
+                                world_scenario_t **scenario, world_error_t *error)
 {
     world_scenario_t *const made = sim_alloc(sizeof(*made));
     made->own_registry = registry == NULL ? world_registry_create() : NULL;
@@ -542,17 +521,12 @@ void world_scenario_destroy(world_scenario_t *scenario)
 }
 
 // Takes the document.
-static sim_err_t create_from_tree(const world_registry_t *registry,
-                                  world_document_t *document,
-                                  world_tree_t *root,
-                                  const char *file_name,
-                                  world_scenario_t **scenario,
-                                  world_error_t *error)
+static sim_err_t create_from_tree(const world_registry_t *registry, world_document_t *document,
+                                  world_tree_t *root, const char *file_name,
+                                  world_scenario_t **scenario, world_error_t *error)
 {
     if (root->kind != WORLD_TREE_MAP) {
-        world_fail(error,
-                   SIM_ERR_INVALID,
-                   &root->place,
+        world_fail(error, SIM_ERR_INVALID, &root->place,
                    "the file is %s, expected a scenario: a mapping with 'topology', 'traffic' and "
                    "others",
                    world_tree_kind_text(root));
@@ -565,17 +539,13 @@ static sim_err_t create_from_tree(const world_registry_t *registry,
 sim_err_t world_scenario_for_session(world_scenario_t *scenario, world_error_t *error)
 {
     if (scenario->run.ties == WORLD_TIES_INSERTION) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          NULL,
+        return world_fail(error, SIM_ERR_INVALID, NULL,
                           "%s: a session cannot use ties: insertion, expected ties: hash",
                           scenario->file_name);
     }
     if (scenario->run.ties == WORLD_TIES_ROTOR) {
         // A step may end within a window; its mail is then sorted, and its ties counted, again.
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          NULL,
+        return world_fail(error, SIM_ERR_INVALID, NULL,
                           "%s: a session cannot use ties: rotor, expected ties: hash",
                           scenario->file_name);
     }
@@ -594,12 +564,9 @@ sim_err_t world_scenario_for_session(world_scenario_t *scenario, world_error_t *
     return take_traffic_entry(scenario, entry, error);
 }
 
-sim_err_t world_scenario_load(const world_registry_t *registry,
-                              const char *file_name,
-                              const world_override_t *overrides,
-                              size_t override_count,
-                              world_scenario_t **scenario,
-                              world_error_t *error)
+sim_err_t world_scenario_load(const world_registry_t *registry, const char *file_name,
+                              const world_override_t *overrides, size_t override_count,
+                              world_scenario_t **scenario, world_error_t *error)
 {
     world_document_t *const document = world_document_create();
     world_tree_t *root = NULL;
@@ -608,14 +575,8 @@ sim_err_t world_scenario_load(const world_registry_t *registry,
         world_document_destroy(document);
         return result;
     }
-    return world_scenario_load_tree(registry,
-                                    document,
-                                    root,
-                                    file_name,
-                                    overrides,
-                                    override_count,
-                                    scenario,
-                                    error);
+    return world_scenario_load_tree(registry, document, root, file_name, overrides, override_count,
+                                    scenario, error);
 }
 
 // Returns whether an override gives a value to a parameter of the long form, or changes one.
@@ -631,12 +592,9 @@ static bool sets_parameter(const world_tree_t *root, const world_override_t *ove
 }
 
 // Applies the overrides that give values to parameters, or all others.
-static sim_err_t apply_overrides(world_document_t *document,
-                                 world_tree_t *root,
-                                 const world_override_t *overrides,
-                                 size_t override_count,
-                                 bool parameters,
-                                 world_error_t *error)
+static sim_err_t apply_overrides(world_document_t *document, world_tree_t *root,
+                                 const world_override_t *overrides, size_t override_count,
+                                 bool parameters, world_error_t *error)
 {
     sim_err_t result = SIM_OK;
     for (size_t i = 0; i < override_count && result == SIM_OK; i++) {
@@ -650,12 +608,8 @@ static sim_err_t apply_overrides(world_document_t *document,
 
 // Prepares a tree for reading: parameters get their values and are expanded; then constants and
 // overrides replace what stands at their paths; then expressions are computed.
-static sim_err_t prepare(world_document_t *document,
-                         world_tree_t *root,
-                         const char *file_name,
-                         const world_override_t *overrides,
-                         size_t count,
-                         world_error_t *error)
+static sim_err_t prepare(world_document_t *document, world_tree_t *root, const char *file_name,
+                         const world_override_t *overrides, size_t count, world_error_t *error)
 {
     world_tree_t *constants = NULL;
     sim_err_t result =
@@ -679,14 +633,10 @@ static sim_err_t prepare(world_document_t *document,
     return result == SIM_OK ? world_parameters_replace(document, root, error) : result;
 }
 
-sim_err_t world_scenario_load_tree(const world_registry_t *registry,
-                                   world_document_t *document,
-                                   world_tree_t *root,
-                                   const char *file_name,
-                                   const world_override_t *overrides,
-                                   size_t override_count,
-                                   world_scenario_t **scenario,
-                                   world_error_t *error)
+sim_err_t world_scenario_load_tree(const world_registry_t *registry, world_document_t *document,
+                                   world_tree_t *root, const char *file_name,
+                                   const world_override_t *overrides, size_t override_count,
+                                   world_scenario_t **scenario, world_error_t *error)
 {
     // A root that is no mapping is refused below, whatever the overrides say.
     const sim_err_t result =
@@ -700,11 +650,8 @@ sim_err_t world_scenario_load_tree(const world_registry_t *registry,
     return create_from_tree(registry, document, root, file_name, scenario, error);
 }
 
-sim_err_t world_scenario_parse(const world_registry_t *registry,
-                               const char *file_name,
-                               const char *bytes,
-                               size_t size,
-                               world_scenario_t **scenario,
+sim_err_t world_scenario_parse(const world_registry_t *registry, const char *file_name,
+                               const char *bytes, size_t size, world_scenario_t **scenario,
                                world_error_t *error)
 {
     world_document_t *const document = world_document_create();

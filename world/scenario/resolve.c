@@ -41,8 +41,7 @@ static world_tree_t *copy(world_document_t *document, const world_tree_t *tree)
     made->text = tree->text != NULL ? sim_strdup(tree->text) : NULL;
     for (size_t i = 0; i < tree->count; i++) {
         const world_tree_entry_t *const entry = &tree->entries[i];
-        world_tree_add(made,
-                       entry->key != NULL ? copy(document, entry->key) : NULL,
+        world_tree_add(made, entry->key != NULL ? copy(document, entry->key) : NULL,
                        copy(document, entry->value));
     }
     return made;
@@ -51,9 +50,7 @@ static world_tree_t *copy(world_document_t *document, const world_tree_t *tree)
 // -- sections
 
 // Fills a map with the attributes of targets. world_unbind only reads the configs.
-static void fill(world_document_t *document,
-                 world_tree_t *map,
-                 const sim_attr_table_t *table,
+static void fill(world_document_t *document, world_tree_t *map, const sim_attr_table_t *table,
                  const void *config)
 {
     union {
@@ -81,8 +78,7 @@ static bool gives(const world_tree_t *map, const char *key)
 
 // Adds the attributes of links. With a built-in topology, rate and delay come from its attributes
 // unless the scenario sets them for all links, so their defaults are not written down.
-static void add_link(world_document_t *document,
-                     world_tree_t *root,
+static void add_link(world_document_t *document, world_tree_t *root,
                      const world_scenario_t *scenario)
 {
     world_tree_t *const map = add_map(document, root, "link");
@@ -118,8 +114,7 @@ static void add_graph(world_document_t *document, world_tree_t *into, const worl
     }
 }
 
-static void add_topology(world_document_t *document,
-                         world_tree_t *root,
+static void add_topology(world_document_t *document, world_tree_t *root,
                          const world_scenario_t *scenario)
 {
     world_tree_t *const topology = add_map(document, root, "topology");
@@ -131,8 +126,7 @@ static void add_topology(world_document_t *document,
     fill(document, map, scenario->topology->attrs, scenario->topology_config);
 }
 
-static void add_nic(world_document_t *document,
-                    world_tree_t *root,
+static void add_nic(world_document_t *document, world_tree_t *root,
                     const world_scenario_t *scenario)
 {
     nic_config_t config;
@@ -142,8 +136,7 @@ static void add_nic(world_document_t *document,
     nic_config_fini(&config);
 }
 
-static void add_overlays(world_document_t *document,
-                         world_tree_t *root,
+static void add_overlays(world_document_t *document, world_tree_t *root,
                          const world_scenario_t *scenario)
 {
     static const char *const keys[] = {"nodes", "links"};
@@ -155,8 +148,7 @@ static void add_overlays(world_document_t *document,
     }
 }
 
-static void add_lists(world_document_t *document,
-                      world_tree_t *root,
+static void add_lists(world_document_t *document, world_tree_t *root,
                       const world_scenario_t *scenario)
 {
     world_tree_t *list = add_list(document, root, "faults");
@@ -193,22 +185,16 @@ char *world_scenario_resolved(const world_scenario_t *scenario)
     world_tree_t *const root = new_map(document);
     fill(document, root, &world_run_config_attrs, &scenario->run);
     remove_key(root, "threads");
-    fill(document,
-         add_map(document, root, "outputs"),
-         &world_outputs_config_attrs,
+    fill(document, add_map(document, root, "outputs"), &world_outputs_config_attrs,
          &scenario->outputs);
-    fill(document,
-         add_map(document, root, "fast-forward"),
-         &world_fast_forward_config_attrs,
+    fill(document, add_map(document, root, "fast-forward"), &world_fast_forward_config_attrs,
          &scenario->fast_forward);
     const world_targets_t network = world__targets_network(scenario);
     world_unbind(document, add_map(document, root, "network"), "network", &network);
     fill(document, add_map(document, root, "hpcc"), &compat_hpcc_config_attrs, &scenario->hpcc);
     add_topology(document, root, scenario);
     add_link(document, root, scenario);
-    fill(document,
-         add_map(document, root, "switch"),
-         &net_switch_config_attrs,
+    fill(document, add_map(document, root, "switch"), &net_switch_config_attrs,
          &scenario->switch_config);
     add_nic(document, root, scenario);
     if (scenario->own_node_count > 0) {

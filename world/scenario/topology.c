@@ -27,20 +27,14 @@ const sim_attr_table_t world_down_config_attrs = {
 static sim_err_t check_name(const world_tree_t *tree, world_error_t *error)
 {
     if (tree->kind != WORLD_TREE_SCALAR || tree->is_null) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &tree->place,
-                          "a node is %s, expected its name",
+        return world_fail(error, SIM_ERR_INVALID, &tree->place, "a node is %s, expected its name",
                           world_tree_kind_text(tree));
     }
     world_shown_t shown;
     const size_t size = strlen(tree->text);
     if (size == 0 || size > NAME_BYTES_MAX) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &tree->place,
-                          "a node's name of %zu characters, expected 1 to %u",
-                          size,
+        return world_fail(error, SIM_ERR_INVALID, &tree->place,
+                          "a node's name of %zu characters, expected 1 to %u", size,
                           NAME_BYTES_MAX);
     }
     for (const char *p = tree->text; *p != '\0'; p++) {
@@ -48,9 +42,7 @@ static sim_err_t check_name(const world_tree_t *tree, world_error_t *error)
                           (*p >= 'A' && *p <= 'Z') || strchr("._/-", *p) != NULL;
         if (!word || (p[0] == '-' && (p[1] == '-' || p[1] == '\0' || p == tree->text))) {
             return world_fail(
-                error,
-                SIM_ERR_INVALID,
-                &tree->place,
+                error, SIM_ERR_INVALID, &tree->place,
                 "'%s' cannot name a node, expected letters, digits, '.', '_', '/' and "
                 "single '-' within",
                 world_show(&shown, tree->text));
@@ -59,10 +51,8 @@ static sim_err_t check_name(const world_tree_t *tree, world_error_t *error)
     return SIM_OK;
 }
 
-static sim_err_t add_graph_node(world_graph_t *graph,
-                                const world_tree_t *name,
-                                net_node_kind_t kind,
-                                const world_node_kind_t *own_kind,
+static sim_err_t add_graph_node(world_graph_t *graph, const world_tree_t *name,
+                                net_node_kind_t kind, const world_node_kind_t *own_kind,
                                 world_error_t *error)
 {
     sim_err_t result = check_name(name, error);
@@ -72,11 +62,8 @@ static sim_err_t add_graph_node(world_graph_t *graph,
     sim_message_t message;
     result = topo_graph_node(graph->topo, name->text, kind, &message);
     if (result != SIM_OK) {
-        return world_fail(error,
-                          result,
-                          &name->place,
-                          "%s, expected a name of its own for each node",
-                          message.text);
+        return world_fail(error, result, &name->place,
+                          "%s, expected a name of its own for each node", message.text);
     }
     SIM_GROW(graph->nodes, graph->node_count, &graph->node_capacity);
     graph->nodes[graph->node_count++] = (world_graph_node_t){
@@ -89,8 +76,7 @@ static sim_err_t add_graph_node(world_graph_t *graph,
 }
 
 // Takes an entry of nodes: "- host: a" or "- switch: [b, c]", or a kind of the program.
-static sim_err_t take_graph_nodes(world_scenario_t *scenario,
-                                  const world_tree_t *map,
+static sim_err_t take_graph_nodes(world_scenario_t *scenario, const world_tree_t *map,
                                   world_error_t *error)
 {
     world_graph_t *const graph = &scenario->graph;
@@ -121,17 +107,13 @@ static sim_err_t take_graph_nodes(world_scenario_t *scenario,
     return result;
 }
 
-static sim_err_t add_graph_link(world_scenario_t *scenario,
-                                const world_tree_t *name,
-                                const net_link_config_t *config,
-                                world_error_t *error)
+static sim_err_t add_graph_link(world_scenario_t *scenario, const world_tree_t *name,
+                                const net_link_config_t *config, world_error_t *error)
 {
     world_pair_t pair;
     sim_message_t message;
     if (name->kind != WORLD_TREE_SCALAR || name->is_null) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &name->place,
+        return world_fail(error, SIM_ERR_INVALID, &name->place,
                           "a link is %s, expected the nodes it joins: host0--switch0",
                           world_tree_kind_text(name));
     }
@@ -145,12 +127,8 @@ static sim_err_t add_graph_link(world_scenario_t *scenario,
     }
     if (result != SIM_OK) {
         world_shown_t shown;
-        return world_fail(error,
-                          result,
-                          &name->place,
-                          "link '%s': %s",
-                          world_show(&shown, name->text),
-                          message.text);
+        return world_fail(error, result, &name->place, "link '%s': %s",
+                          world_show(&shown, name->text), message.text);
     }
     world_graph_t *const graph = &scenario->graph;
     SIM_GROW(graph->links, graph->link_count, &graph->link_capacity);
@@ -159,8 +137,7 @@ static sim_err_t add_graph_link(world_scenario_t *scenario,
 }
 
 // Takes an entry of links: "- a--b" or "- {between: a--b, rate: 40Gbps}".
-static sim_err_t take_graph_link(world_scenario_t *scenario,
-                                 const world_tree_t *tree,
+static sim_err_t take_graph_link(world_scenario_t *scenario, const world_tree_t *tree,
                                  world_error_t *error)
 {
     net_link_config_t config = scenario->link;
@@ -175,16 +152,13 @@ static sim_err_t take_graph_link(world_scenario_t *scenario,
     }
     const world_tree_entry_t *const between = world_tree_find(tree, "between");
     if (between == NULL) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &tree->place,
+        return world_fail(error, SIM_ERR_INVALID, &tree->place,
                           "a link without 'between', expected 'between: host0--switch0'");
     }
     return add_graph_link(scenario, between->value, &config, error);
 }
 
-static sim_err_t take_graph(world_scenario_t *scenario,
-                            const world_tree_t *map,
+static sim_err_t take_graph(world_scenario_t *scenario, const world_tree_t *map,
                             world_error_t *error)
 {
     static const char *const keys[] = {"nodes", "links", NULL};
@@ -198,11 +172,8 @@ static sim_err_t take_graph(world_scenario_t *scenario,
         const world_tree_entry_t *const entry = map->is_null ? NULL : world_tree_find(map, keys[k]);
         const world_tree_t *const list = entry != NULL ? entry->value : map;
         if (entry == NULL || list->kind != WORLD_TREE_LIST || list->count == 0) {
-            return world_fail(error,
-                              SIM_ERR_INVALID,
-                              &list->place,
-                              "topology.graph has no list of %s, expected %s",
-                              keys[k],
+            return world_fail(error, SIM_ERR_INVALID, &list->place,
+                              "topology.graph has no list of %s, expected %s", keys[k],
                               k == 0 ? "nodes: [{host: [a, b]}, {switch: s}]"
                                      : "links: [a--s, {between: b--s, rate: 40Gbps}]");
         }
@@ -245,8 +216,7 @@ static const world_tree_entry_t *path_as_map(world_document_t *document,
     return &choice->entries[0];
 }
 
-sim_err_t world__take_topology(world_scenario_t *scenario,
-                               const world_tree_t *map,
+sim_err_t world__take_topology(world_scenario_t *scenario, const world_tree_t *map,
                                world_error_t *error)
 {
     const topo_ops_t *const *const topologies = world_registry_topologies(scenario->registry);
@@ -299,8 +269,7 @@ sim_err_t world__take_topology(world_scenario_t *scenario,
 // Values of an overlay must be right whatever node they are for; they are applied when nodes are
 // made.
 static sim_err_t try_node_values(const world_scenario_t *scenario,
-                                 const world_node_overlay_t *overlay,
-                                 world_error_t *error)
+                                 const world_node_overlay_t *overlay, world_error_t *error)
 {
     sim_err_t result = SIM_OK;
     if (overlay->switch_map != NULL) {
@@ -331,10 +300,8 @@ static sim_err_t try_node_values(const world_scenario_t *scenario,
 
 // Takes the key of an overlay that names a kind of the program: it chooses the kind, and its value
 // sets attributes.
-static sim_err_t take_own_kind(const world_scenario_t *scenario,
-                               const world_tree_t *map,
-                               world_node_overlay_t *overlay,
-                               world_error_t *error)
+static sim_err_t take_own_kind(const world_scenario_t *scenario, const world_tree_t *map,
+                               world_node_overlay_t *overlay, world_error_t *error)
 {
     const world_node_kind_t *const *kind = world_registry_node_kinds(scenario->registry);
     for (; *kind != NULL; kind++) {
@@ -343,24 +310,17 @@ static sim_err_t take_own_kind(const world_scenario_t *scenario,
             continue;
         }
         if (overlay->own_kind != NULL) {
-            return world_fail(error,
-                              SIM_ERR_INVALID,
-                              &entry->key->place,
-                              "nodes: '%s' has the kinds %s and %s, expected one",
-                              overlay->pattern,
-                              overlay->own_kind->name,
-                              (*kind)->name);
+            return world_fail(error, SIM_ERR_INVALID, &entry->key->place,
+                              "nodes: '%s' has the kinds %s and %s, expected one", overlay->pattern,
+                              overlay->own_kind->name, (*kind)->name);
         }
         overlay->own_kind = *kind;
         const bool empty = entry->value->is_null ||
                            (entry->value->kind == WORLD_TREE_MAP && entry->value->count == 0);
         if (!empty && (*kind)->attrs == NULL) {
-            return world_fail(error,
-                              SIM_ERR_INVALID,
-                              &entry->value->place,
+            return world_fail(error, SIM_ERR_INVALID, &entry->value->place,
                               "nodes: the kind %s has no attributes, expected '%s:' alone",
-                              (*kind)->name,
-                              (*kind)->name);
+                              (*kind)->name, (*kind)->name);
         }
         overlay->own_map = empty ? NULL : entry->value;
     }
@@ -379,8 +339,7 @@ static const char **overlay_keys(const world_scenario_t *scenario)
     return keys;
 }
 
-static sim_err_t take_node_overlay(world_scenario_t *scenario,
-                                   const world_tree_entry_t *entry,
+static sim_err_t take_node_overlay(world_scenario_t *scenario, const world_tree_entry_t *entry,
                                    world_error_t *error)
 {
     world_shown_t shown;
@@ -418,16 +377,12 @@ static sim_err_t check_map(const world_tree_t *map, const char *what, world_erro
     if (map->is_null || map->kind == WORLD_TREE_MAP) {
         return SIM_OK;
     }
-    return world_fail(error,
-                      SIM_ERR_INVALID,
-                      &map->place,
-                      "%s is %s, expected a mapping from name patterns to values",
-                      what,
+    return world_fail(error, SIM_ERR_INVALID, &map->place,
+                      "%s is %s, expected a mapping from name patterns to values", what,
                       world_tree_kind_text(map));
 }
 
-sim_err_t world__take_nodes(world_scenario_t *scenario,
-                            const world_tree_t *map,
+sim_err_t world__take_nodes(world_scenario_t *scenario, const world_tree_t *map,
                             world_error_t *error)
 {
     sim_err_t result = check_map(map, "nodes", error);
@@ -439,8 +394,7 @@ sim_err_t world__take_nodes(world_scenario_t *scenario,
 
 // -- links
 
-static sim_err_t take_down(world_link_overlay_t *overlay,
-                           const world_tree_t *map,
+static sim_err_t take_down(world_link_overlay_t *overlay, const world_tree_t *map,
                            world_error_t *error)
 {
     world_down_t down = {.place = map->place};
@@ -451,9 +405,7 @@ static sim_err_t take_down(world_link_overlay_t *overlay,
         return result;
     }
     if (down.config.until_ps <= down.config.at_ps) {
-        return world_fail(error,
-                          SIM_ERR_RANGE,
-                          &map->place,
+        return world_fail(error, SIM_ERR_RANGE, &map->place,
                           "the link comes up before it goes down, expected 'until' after 'at'");
     }
     SIM_GROW(overlay->downs, overlay->down_count, &overlay->down_capacity);
@@ -461,17 +413,14 @@ static sim_err_t take_down(world_link_overlay_t *overlay,
     return SIM_OK;
 }
 
-static sim_err_t take_downs(world_link_overlay_t *overlay,
-                            const world_tree_t *list,
+static sim_err_t take_downs(world_link_overlay_t *overlay, const world_tree_t *list,
                             world_error_t *error)
 {
     if (list->kind == WORLD_TREE_MAP) {
         return take_down(overlay, list, error);
     }
     if (list->kind != WORLD_TREE_LIST) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          &list->place,
+        return world_fail(error, SIM_ERR_INVALID, &list->place,
                           "links.down is %s, expected a list: [{at: 1ms, until: 2ms}]",
                           world_tree_kind_text(list));
     }
@@ -480,9 +429,7 @@ static sim_err_t take_downs(world_link_overlay_t *overlay,
         result = take_down(overlay, list->entries[i].value, error);
         const world_down_t *const downs = overlay->downs;
         if (result == SIM_OK && i > 0 && downs[i].config.at_ps <= downs[i - 1].config.until_ps) {
-            result = world_fail(error,
-                                SIM_ERR_RANGE,
-                                &downs[i].place,
+            result = world_fail(error, SIM_ERR_RANGE, &downs[i].place,
                                 "the link is still down at that time, expected 'at' after the "
                                 "previous 'until'");
         }
@@ -490,18 +437,14 @@ static sim_err_t take_downs(world_link_overlay_t *overlay,
     return result;
 }
 
-static sim_err_t take_link_overlay(world_scenario_t *scenario,
-                                   const world_tree_entry_t *entry,
+static sim_err_t take_link_overlay(world_scenario_t *scenario, const world_tree_entry_t *entry,
                                    world_error_t *error)
 {
     static const char *const others[] = {"down", NULL};
     sim_message_t message;
     world_link_overlay_t overlay = {.pattern = entry->key->text, .place = entry->key->place};
-    sim_err_t result = world_pair_parse(entry->key->text,
-                                        "--",
-                                        "the nodes it joins: leaf0--spine*",
-                                        &overlay.names,
-                                        &message);
+    sim_err_t result = world_pair_parse(entry->key->text, "--", "the nodes it joins: leaf0--spine*",
+                                        &overlay.names, &message);
     if (result != SIM_OK) {
         return world_fail(error, result, &entry->key->place, "links: %s", message.text);
     }
@@ -519,8 +462,7 @@ static sim_err_t take_link_overlay(world_scenario_t *scenario,
     return down == NULL ? SIM_OK : take_downs(kept, down->value, error);
 }
 
-sim_err_t world__take_links(world_scenario_t *scenario,
-                            const world_tree_t *map,
+sim_err_t world__take_links(world_scenario_t *scenario, const world_tree_t *map,
                             world_error_t *error)
 {
     sim_err_t result = check_map(map, "links", error);

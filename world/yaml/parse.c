@@ -65,15 +65,11 @@ static sim_err_t check_unique_keys(parse_t *parse, const world_tree_t *map)
         const world_tree_t *const first = sorted[i - 1].key;
         if (strcmp(first->text, key->text) == 0) {
             world_shown_t shown;
-            result = world_fail(parse->error,
-                                SIM_ERR_EXISTS,
-                                &key->place,
+            result = world_fail(parse->error, SIM_ERR_EXISTS, &key->place,
                                 "'%s' is given twice, expected each key once",
                                 world_show(&shown, key->text));
             if (first->place.line > 0) {
-                world_error_add(parse->error,
-                                " (the other is at %d:%d)",
-                                first->place.line,
+                world_error_add(parse->error, " (the other is at %d:%d)", first->place.line,
                                 first->place.column);
             }
         }
@@ -86,9 +82,7 @@ static sim_err_t check_unique_keys(parse_t *parse, const world_tree_t *map)
 static sim_err_t attach(parse_t *parse, world_tree_t *tree)
 {
     if (++parse->part_count > WORLD_YAML_PARTS_MAX) {
-        world_fail(parse->error,
-                   SIM_ERR_RANGE,
-                   &parse->place,
+        world_fail(parse->error, SIM_ERR_RANGE, &parse->place,
                    "more than %u keys and values, expected a smaller scenario",
                    WORLD_YAML_PARTS_MAX);
         return SIM_ERR_RANGE;
@@ -140,9 +134,7 @@ static sim_err_t take_scalar(parse_t *parse, const struct fy_event *event)
 static sim_err_t open_level(parse_t *parse, world_tree_kind_t kind)
 {
     if (parse->depth == WORLD_YAML_DEPTH_MAX) {
-        return world_fail(parse->error,
-                          SIM_ERR_RANGE,
-                          &parse->place,
+        return world_fail(parse->error, SIM_ERR_RANGE, &parse->place,
                           "nested more than %u deep, expected a flatter scenario",
                           WORLD_YAML_DEPTH_MAX);
     }
@@ -287,12 +279,8 @@ static sim_err_t run_parser(parse_t *parse, const char *bytes, size_t size)
     return result;
 }
 
-sim_err_t world_yaml_parse(world_document_t *document,
-                           const char *origin,
-                           bool lines,
-                           const char *bytes,
-                           size_t size,
-                           world_tree_t **tree,
+sim_err_t world_yaml_parse(world_document_t *document, const char *origin, bool lines,
+                           const char *bytes, size_t size, world_tree_t **tree,
                            world_error_t *error)
 {
     parse_t parse = {
@@ -302,9 +290,7 @@ sim_err_t world_yaml_parse(world_document_t *document,
         .lines = lines,
     };
     if (size > WORLD_YAML_BYTES_MAX) {
-        return world_fail(error,
-                          SIM_ERR_RANGE,
-                          &parse.place,
+        return world_fail(error, SIM_ERR_RANGE, &parse.place,
                           "the scenario is too large, expected at most %zu MiB",
                           WORLD_YAML_BYTES_MAX >> 20);
     }

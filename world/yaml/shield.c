@@ -53,26 +53,20 @@ static bool allowed(uint32_t code_point)
            (code_point & 0xfffe) != 0xfffe;
 }
 
-static sim_err_t check_text(const world_place_t *start,
-                            const char *bytes,
-                            size_t size,
+static sim_err_t check_text(const world_place_t *start, const char *bytes, size_t size,
                             world_error_t *error)
 {
     world_place_t place = *start;
     for (size_t i = 0; i < size;) {
         const world_utf8_t c = world_utf8_decode((const unsigned char *)bytes + i, size - i);
         if (c.size == 0) {
-            return world_fail(error,
-                              SIM_ERR_INVALID,
-                              &place,
+            return world_fail(error, SIM_ERR_INVALID, &place,
                               "byte 0x%02x is not UTF-8, expected a YAML text file in UTF-8",
                               (unsigned)(unsigned char)bytes[i]);
         }
         // A byte order mark may only begin the text.
         if (!allowed(c.code_point) || (c.code_point == 0xfeff && i > 0)) {
-            return world_fail(error,
-                              SIM_ERR_INVALID,
-                              &place,
+            return world_fail(error, SIM_ERR_INVALID, &place,
                               "character U+%04" PRIX32 " cannot stand in a scenario, "
                               "expected a YAML text file",
                               c.code_point);
@@ -140,12 +134,8 @@ static size_t shield_one(char *to, char character)
     return 3;
 }
 
-sim_err_t world__yaml_shield(const world_place_t *place,
-                             const char *bytes,
-                             size_t size,
-                             char **shielded,
-                             size_t *shielded_size,
-                             world_error_t *error)
+sim_err_t world__yaml_shield(const world_place_t *place, const char *bytes, size_t size,
+                             char **shielded, size_t *shielded_size, world_error_t *error)
 {
     const sim_err_t result = check_text(place, bytes, size, error);
     if (result != SIM_OK) {

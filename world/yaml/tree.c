@@ -41,8 +41,7 @@ const char *world_document_text(world_document_t *document, const char *text)
     return document->texts[document->text_count++];
 }
 
-world_tree_t *world_tree_new(world_document_t *document,
-                             world_tree_kind_t kind,
+world_tree_t *world_tree_new(world_document_t *document, world_tree_kind_t kind,
                              world_place_t place)
 {
     world_tree_t *const tree = sim_alloc(sizeof(*tree));
@@ -53,8 +52,7 @@ world_tree_t *world_tree_new(world_document_t *document,
     return tree;
 }
 
-world_tree_t *world_tree_new_scalar(world_document_t *document,
-                                    world_place_t place,
+world_tree_t *world_tree_new_scalar(world_document_t *document, world_place_t place,
                                     const char *text)
 {
     world_tree_t *const tree = world_tree_new(document, WORLD_TREE_SCALAR, place);
@@ -77,8 +75,7 @@ world_tree_t *world_tree_copy(world_document_t *document, const world_tree_t *tr
     made->text = tree->text != NULL ? sim_strdup(tree->text) : NULL;
     for (size_t i = 0; i < tree->count; i++) {
         const world_tree_entry_t *const entry = &tree->entries[i];
-        world_tree_add(made,
-                       entry->key != NULL ? world_tree_copy(document, entry->key) : NULL,
+        world_tree_add(made, entry->key != NULL ? world_tree_copy(document, entry->key) : NULL,
                        world_tree_copy(document, entry->value));
     }
     return made;
@@ -171,27 +168,17 @@ static sim_err_t read_all(int file, bool waits, size_t size_max, char **bytes, s
     return SIM_OK;
 }
 
-static sim_err_t too_large(const char *file_name,
-                           size_t size_max,
-                           bool device,
+static sim_err_t too_large(const char *file_name, size_t size_max, bool device,
                            world_error_t *error)
 {
     const world_place_t place = {file_name, 0, 0};
-    return device ? world_fail(error,
-                               SIM_ERR_RANGE,
-                               &place,
+    return device ? world_fail(error, SIM_ERR_RANGE, &place,
                                "is a device that does not end, expected a file")
-                  : world_fail(error,
-                               SIM_ERR_RANGE,
-                               &place,
-                               "the file is too large, expected at most %zu MiB",
-                               size_max >> 20);
+                  : world_fail(error, SIM_ERR_RANGE, &place,
+                               "the file is too large, expected at most %zu MiB", size_max >> 20);
 }
 
-sim_err_t world_read_file(const char *file_name,
-                          size_t size_max,
-                          char **bytes,
-                          size_t *size,
+sim_err_t world_read_file(const char *file_name, size_t size_max, char **bytes, size_t *size,
                           world_error_t *error)
 {
     const world_place_t place = {file_name, 0, 0};
@@ -218,9 +205,7 @@ sim_err_t world_read_file(const char *file_name,
     } else if (read_all(file, waits, most, bytes, size) != SIM_OK) {
         result = world_fail(error, SIM_ERR_IO, &place, "cannot read: %s", strerror(errno));
     } else if (*size == 0 && S_ISFIFO(status.st_mode) && strcmp(file_name, "-") != 0) {
-        result = world_fail(error,
-                            SIM_ERR_IO,
-                            &place,
+        result = world_fail(error, SIM_ERR_IO, &place,
                             "is an empty pipe, or one that nobody writes into yet, expected a file "
                             "or a pipe with its writer");
     } else if (*size > most) {
@@ -235,9 +220,7 @@ sim_err_t world_read_file(const char *file_name,
     return result;
 }
 
-sim_err_t world_yaml_read(world_document_t *document,
-                          const char *file_name,
-                          world_tree_t **tree,
+sim_err_t world_yaml_read(world_document_t *document, const char *file_name, world_tree_t **tree,
                           world_error_t *error)
 {
     char *bytes = NULL;
@@ -252,26 +235,15 @@ sim_err_t world_yaml_read(world_document_t *document,
     return result;
 }
 
-sim_err_t world_tree_fail(const world_tree_t *tree,
-                          const char *key,
-                          const char *expected,
+sim_err_t world_tree_fail(const world_tree_t *tree, const char *key, const char *expected,
                           world_error_t *error)
 {
-    return world_fail(error,
-                      SIM_ERR_INVALID,
-                      &tree->place,
-                      "%s is %s, expected %s",
-                      key,
-                      world_tree_kind_text(tree),
-                      expected);
+    return world_fail(error, SIM_ERR_INVALID, &tree->place, "%s is %s, expected %s", key,
+                      world_tree_kind_text(tree), expected);
 }
 
-sim_err_t world_tree_check_keys(const world_tree_t *map,
-                                const char *what,
-                                const char *const *keys,
-                                size_t count,
-                                const char *page,
-                                world_error_t *error)
+sim_err_t world_tree_check_keys(const world_tree_t *map, const char *what, const char *const *keys,
+                                size_t count, const char *page, world_error_t *error)
 {
     for (size_t i = 0; i < map->count; i++) {
         const world_tree_t *const key = map->entries[i].key;
@@ -281,12 +253,8 @@ sim_err_t world_tree_check_keys(const world_tree_t *map,
         }
         if (!known) {
             world_shown_t shown;
-            world_fail(error,
-                       SIM_ERR_UNKNOWN,
-                       &key->place,
-                       "unknown key '%s' in %s",
-                       world_show(&shown, key->text),
-                       what);
+            world_fail(error, SIM_ERR_UNKNOWN, &key->place, "unknown key '%s' in %s",
+                       world_show(&shown, key->text), what);
             world_error_add_nearest(error, key->text, keys, count);
             world_error_add_names(error, keys, count, page);
             return SIM_ERR_UNKNOWN;

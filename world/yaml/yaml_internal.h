@@ -17,11 +17,8 @@ struct world_document {
 // Checks that bytes are UTF-8 text and returns them with the characters of name patterns replaced
 // by placeholders that mean nothing to YAML (one character each, so that columns stay right).
 // The caller frees *shielded with sim_free.
-SIM_MUST_CHECK sim_err_t world__yaml_shield(const world_place_t *place,
-                                            const char *bytes,
-                                            size_t size,
-                                            char **shielded,
-                                            size_t *shielded_size,
+SIM_MUST_CHECK sim_err_t world__yaml_shield(const world_place_t *place, const char *bytes,
+                                            size_t size, char **shielded, size_t *shielded_size,
                                             world_error_t *error);
 // Undoes it, into memory of its own. SIM_ERR_INVALID: text contains a zero byte.
 SIM_MUST_CHECK sim_err_t world__yaml_unshield(const char *text, size_t size, char **plain);

@@ -39,10 +39,8 @@ app_mooncake_batch_id_t app_mooncake_allocate_batch_id(app_mooncake_t *engine, u
     return batch->id;
 }
 
-int app_mooncake_submit_transfer(app_mooncake_t *engine,
-                                 app_mooncake_batch_id_t batch_id,
-                                 const app_mooncake_request_t *entries,
-                                 size_t count)
+int app_mooncake_submit_transfer(app_mooncake_t *engine, app_mooncake_batch_id_t batch_id,
+                                 const app_mooncake_request_t *entries, size_t count)
 {
     app__mc_batch_t *const batch = batch_of(engine, batch_id);
     if (engine->closed) {
@@ -70,8 +68,7 @@ int app_mooncake_submit_transfer(app_mooncake_t *engine,
 
 int64_t app_mooncake_get_transfer_status(const app_mooncake_t *engine,
                                          app_mooncake_batch_id_t batch_id,
-                                         app_mooncake_status_t *status,
-                                         size_t status_count)
+                                         app_mooncake_status_t *status, size_t status_count)
 {
     const app__mc_batch_t *const batch = batch_of(engine, batch_id);
     if (batch == NULL) {
@@ -112,8 +109,7 @@ int app_mooncake_free_batch_id(app_mooncake_t *engine, app_mooncake_batch_id_t b
     return SIM_OK;
 }
 
-int app_mooncake_cancel_transfer(app_mooncake_t *engine,
-                                 app_mooncake_batch_id_t batch_id,
+int app_mooncake_cancel_transfer(app_mooncake_t *engine, app_mooncake_batch_id_t batch_id,
                                  size_t index)
 {
     app__mc_batch_t *const batch = batch_of(engine, batch_id);
@@ -127,10 +123,8 @@ int app_mooncake_cancel_transfer(app_mooncake_t *engine,
     return SIM_OK;
 }
 
-int app_mooncake_on_transfers(app_mooncake_t *engine,
-                              app_mooncake_batch_id_t batch_id,
-                              app_mooncake_batch_fn fn,
-                              void *ctx)
+int app_mooncake_on_transfers(app_mooncake_t *engine, app_mooncake_batch_id_t batch_id,
+                              app_mooncake_batch_fn fn, void *ctx)
 {
     app__mc_batch_t *const batch = batch_of(engine, batch_id);
     if (batch == NULL) {
@@ -142,10 +136,8 @@ int app_mooncake_on_transfers(app_mooncake_t *engine,
     return SIM_OK;
 }
 
-int app_mooncake_on_batch(app_mooncake_t *engine,
-                          app_mooncake_batch_id_t batch_id,
-                          app_mooncake_batch_fn fn,
-                          void *ctx)
+int app_mooncake_on_batch(app_mooncake_t *engine, app_mooncake_batch_id_t batch_id,
+                          app_mooncake_batch_fn fn, void *ctx)
 {
     app__mc_batch_t *const batch = batch_of(engine, batch_id);
     if (batch == NULL) {
@@ -158,8 +150,7 @@ int app_mooncake_on_batch(app_mooncake_t *engine,
 }
 
 app_mooncake_batch_id_t app_mooncake_submit(app_mooncake_t *engine,
-                                            const app_mooncake_request_t *entries,
-                                            size_t count)
+                                            const app_mooncake_request_t *entries, size_t count)
 {
     const app_mooncake_batch_id_t batch_id = app_mooncake_allocate_batch_id(engine, count);
     if (batch_id >= 0) {
@@ -169,11 +160,8 @@ app_mooncake_batch_id_t app_mooncake_submit(app_mooncake_t *engine,
     return batch_id;
 }
 
-int64_t app_mooncake_get_status(app_mooncake_t *engine,
-                                app_mooncake_batch_id_t batch_id,
-                                app_mooncake_status_t *status,
-                                size_t status_count,
-                                bool *freed)
+int64_t app_mooncake_get_status(app_mooncake_t *engine, app_mooncake_batch_id_t batch_id,
+                                app_mooncake_status_t *status, size_t status_count, bool *freed)
 {
     const int64_t count = app_mooncake_get_transfer_status(engine, batch_id, status, status_count);
     *freed = count >= 0 && app_mooncake_free_batch_id(engine, batch_id) == SIM_OK;

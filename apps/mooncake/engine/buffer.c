@@ -5,8 +5,7 @@
 
 #include "apps/mooncake/mooncake_internal.h"
 
-const app__mc_local_buffer_t *app__mc_local_buffer(const app_mooncake_t *engine,
-                                                   uint64_t address,
+const app__mc_local_buffer_t *app__mc_local_buffer(const app_mooncake_t *engine, uint64_t address,
                                                    uint64_t length)
 {
     for (size_t i = 0; i < engine->buffer_count; i++) {
@@ -77,8 +76,7 @@ static bool overlaps(const app_mooncake_t *engine, uint64_t address, uint64_t si
     return false;
 }
 
-static void find_contexts(const app_mooncake_t *engine,
-                          const app_mooncake_priority_t *item,
+static void find_contexts(const app_mooncake_t *engine, const app_mooncake_priority_t *item,
                           app__mc_local_buffer_t *buffer)
 {
     const size_t count = item->preferred_count + item->available_count;
@@ -99,13 +97,9 @@ static void find_contexts(const app_mooncake_t *engine,
         (app__mooncake_choice_t){(uint32_t)item->preferred_count, (uint32_t)item->available_count};
 }
 
-int app_mooncake_register_local_memory(app_mooncake_t *engine,
-                                       uint64_t address,
-                                       uint64_t size,
-                                       const char *location,
-                                       uint32_t rights,
-                                       app_mooncake_done_fn fn,
-                                       void *ctx)
+int app_mooncake_register_local_memory(app_mooncake_t *engine, uint64_t address, uint64_t size,
+                                       const char *location, uint32_t rights,
+                                       app_mooncake_done_fn fn, void *ctx)
 {
     const app_mooncake_priority_t *const item = app__mooncake_priority(&engine->matrix, location);
     if (engine->closed) {
@@ -141,11 +135,8 @@ int app_mooncake_register_local_memory(app_mooncake_t *engine,
     find_near(engine, buffer);
     for (uint32_t c = 0; c < engine->context_count; c++) {
         SIM_CHECK(engine->contexts[c].endpoint != NULL);
-        const sim_err_t error = nic_mr_register(engine->contexts[c].endpoint->pd,
-                                                address,
-                                                size,
-                                                access,
-                                                &buffer->regions[c]);
+        const sim_err_t error = nic_mr_register(engine->contexts[c].endpoint->pd, address, size,
+                                                access, &buffer->regions[c]);
         SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
     }
     if (engine->verify) {
@@ -173,10 +164,8 @@ static void drop_buffer(app_mooncake_t *engine, size_t index)
     engine->buffer_count--;
 }
 
-int app_mooncake_unregister_local_memory(app_mooncake_t *engine,
-                                         uint64_t address,
-                                         app_mooncake_done_fn fn,
-                                         void *ctx)
+int app_mooncake_unregister_local_memory(app_mooncake_t *engine, uint64_t address,
+                                         app_mooncake_done_fn fn, void *ctx)
 {
     if (engine->closed) {
         return SIM_ERR_STATE;

@@ -37,9 +37,7 @@ static void free_call(app__mc_call_t *call)
     sim_free(call);
 }
 
-static char *write_letter(const app__mc_message_t *message,
-                          uint64_t flags,
-                          uint64_t id,
+static char *write_letter(const app__mc_message_t *message, uint64_t flags, uint64_t id,
                           size_t *size)
 {
     const size_t key_size = message->key == NULL ? 0 : strlen(message->key);
@@ -103,9 +101,7 @@ static void deliver(app__mc_station_t *station, uint32_t peer, const char *bytes
 
 // -- requests and answers
 
-void app__mc_handle(app__mc_station_t *station,
-                    app__mc_kind_t kind,
-                    app__mc_handler_fn fn,
+void app__mc_handle(app__mc_station_t *station, app__mc_kind_t kind, app__mc_handler_fn fn,
                     void *ctx)
 {
     station->handlers[kind] = fn;
@@ -139,14 +135,8 @@ static void call_fired(sim_node_t *node, sim_timer_t *timer)
     free_call(call);
 }
 
-void app__mc_ask(app__mc_station_t *station,
-                 uint32_t peer,
-                 const app__mc_message_t *message,
-                 sim_time_t timeout_ps,
-                 uint64_t retries,
-                 app__mc_reply_fn fn,
-                 void *ctx,
-                 bool owns)
+void app__mc_ask(app__mc_station_t *station, uint32_t peer, const app__mc_message_t *message,
+                 sim_time_t timeout_ps, uint64_t retries, app__mc_reply_fn fn, void *ctx, bool owns)
 {
     app__mc_call_t *const call = sim_alloc(sizeof(*call));
     *call = (app__mc_call_t){
@@ -166,12 +156,8 @@ void app__mc_ask(app__mc_station_t *station,
     post_call(call);
 }
 
-void app__mc_answer(app__mc_station_t *station,
-                    uint32_t peer,
-                    uint64_t id,
-                    int32_t status,
-                    const char *body,
-                    size_t size)
+void app__mc_answer(app__mc_station_t *station, uint32_t peer, uint64_t id, int32_t status,
+                    const char *body, size_t size)
 {
     const app__mc_message_t message = {.kind = 0, .body = body, .size = size};
     size_t letter_size = 0;

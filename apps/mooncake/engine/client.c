@@ -19,30 +19,19 @@ static void node_answered(int32_t status, const char *body, size_t size, void *c
     wanted->fn(status, body, size, wanted->ctx);
 }
 
-static int ask_node(app_mooncake_t *engine,
-                    const app__mc_message_t *message,
-                    app_mooncake_value_fn fn,
-                    void *ctx)
+static int ask_node(app_mooncake_t *engine, const app__mc_message_t *message,
+                    app_mooncake_value_fn fn, void *ctx)
 {
     wanted_t *const wanted = sim_alloc(sizeof(*wanted));
     *wanted = (wanted_t){fn, ctx};
-    app__mc_ask(engine->station,
-                engine->station->cluster->metadata_station,
-                message,
-                engine->config.metadata_timeout_ps,
-                engine->config.call_retries,
-                node_answered,
-                wanted,
-                true);
+    app__mc_ask(engine->station, engine->station->cluster->metadata_station, message,
+                engine->config.metadata_timeout_ps, engine->config.call_retries, node_answered,
+                wanted, true);
     return SIM_OK;
 }
 
-static int put_to_node(void *client,
-                       const char *key,
-                       const char *value,
-                       size_t size,
-                       app_mooncake_value_fn fn,
-                       void *ctx)
+static int put_to_node(void *client, const char *key, const char *value, size_t size,
+                       app_mooncake_value_fn fn, void *ctx)
 {
     const app__mc_message_t message = {APP__MC_META_PUT, key, value, size};
     return ask_node(client, &message, fn, ctx);
@@ -95,22 +84,13 @@ static void answered(int result, const char *value, size_t size, void *ctx)
     sim_free(request);
 }
 
-void app__mc_ask_metadata(app_mooncake_t *engine,
-                          const app__mc_message_t *message,
-                          app__mc_reply_fn fn,
-                          void *ctx,
-                          bool owns)
+void app__mc_ask_metadata(app_mooncake_t *engine, const app__mc_message_t *message,
+                          app__mc_reply_fn fn, void *ctx, bool owns)
 {
     engine->counters.metadata_requests++;
     if (engine->client.put == NULL) {
-        app__mc_ask(engine->station,
-                    engine->station->cluster->metadata_station,
-                    message,
-                    engine->config.metadata_timeout_ps,
-                    engine->config.call_retries,
-                    fn,
-                    ctx,
-                    owns);
+        app__mc_ask(engine->station, engine->station->cluster->metadata_station, message,
+                    engine->config.metadata_timeout_ps, engine->config.call_retries, fn, ctx, owns);
         return;
     }
     const app_mooncake_metadata_client_t *const client = &engine->client;
@@ -118,11 +98,7 @@ void app__mc_ask_metadata(app_mooncake_t *engine,
     *request = (request_t){fn, ctx, owns};
     int result = SIM_OK;
     if (message->kind == APP__MC_META_PUT) {
-        result = client->put(client->client,
-                             message->key,
-                             message->body,
-                             message->size,
-                             answered,
+        result = client->put(client->client, message->key, message->body, message->size, answered,
                              request);
     } else if (message->kind == APP__MC_META_GET) {
         result = client->get(client->client, message->key, answered, request);
@@ -168,20 +144,14 @@ static void desc_got(int32_t status, const char *body, size_t size, void *ctx)
     app_mooncake_segment_desc_destroy(desc);
 }
 
-static void ask_about(app_mooncake_t *engine,
-                      app__mc_kind_t kind,
-                      const char *server_name,
-                      const char *body,
-                      const desc_call_t *call)
+static void ask_about(app_mooncake_t *engine, app__mc_kind_t kind, const char *server_name,
+                      const char *body, const desc_call_t *call)
 {
     char *const key = sim_format("mooncake/%s", server_name);
     const app__mc_message_t message = {kind, key, body, strlen(body)};
     desc_call_t *const copy = sim_alloc(sizeof(*copy));
     *copy = *call;
-    app__mc_ask_metadata(engine,
-                         &message,
-                         kind == APP__MC_META_GET ? desc_got : desc_done,
-                         copy,
+    app__mc_ask_metadata(engine, &message, kind == APP__MC_META_GET ? desc_got : desc_done, copy,
                          true);
     sim_free(key);
 }
@@ -194,11 +164,9 @@ static int check_name(const app_mooncake_t *engine, const char *server_name)
     return server_name[0] == '\0' ? SIM_ERR_INVALID : SIM_OK;
 }
 
-int app_mooncake_update_segment_desc(app_mooncake_t *engine,
-                                     const char *server_name,
+int app_mooncake_update_segment_desc(app_mooncake_t *engine, const char *server_name,
                                      const app_mooncake_segment_desc_t *desc,
-                                     app_mooncake_done_fn fn,
-                                     void *ctx)
+                                     app_mooncake_done_fn fn, void *ctx)
 {
     const int result = check_name(engine, server_name);
     for (size_t i = 0; i < desc->buffer_count; i++) {
@@ -216,10 +184,8 @@ int app_mooncake_update_segment_desc(app_mooncake_t *engine,
     return SIM_OK;
 }
 
-int app_mooncake_get_segment_desc(app_mooncake_t *engine,
-                                  const char *server_name,
-                                  app_mooncake_desc_fn fn,
-                                  void *ctx)
+int app_mooncake_get_segment_desc(app_mooncake_t *engine, const char *server_name,
+                                  app_mooncake_desc_fn fn, void *ctx)
 {
     const int result = check_name(engine, server_name);
     if (result != SIM_OK) {
@@ -230,10 +196,8 @@ int app_mooncake_get_segment_desc(app_mooncake_t *engine,
     return SIM_OK;
 }
 
-int app_mooncake_remove_segment_desc(app_mooncake_t *engine,
-                                     const char *server_name,
-                                     app_mooncake_done_fn fn,
-                                     void *ctx)
+int app_mooncake_remove_segment_desc(app_mooncake_t *engine, const char *server_name,
+                                     app_mooncake_done_fn fn, void *ctx)
 {
     const int result = check_name(engine, server_name);
     if (result != SIM_OK) {

@@ -9,17 +9,15 @@
 
 const char *app_mooncake_task_status_text(app_mooncake_task_status_t status)
 {
-    static const char *const texts[] =
-        {"WAITING", "PENDING", "INVALID", "CANCELED", "COMPLETED", "TIMEOUT", "FAILED"};
+    static const char *const texts[] = {"WAITING",   "PENDING", "INVALID", "CANCELED",
+                                        "COMPLETED", "TIMEOUT", "FAILED"};
     return texts[status];
 }
 
 // -- the matrix
 
 // Returns the context of a NIC's name, creating it if it is not known yet.
-static sim_err_t context_of(app_mooncake_t *engine,
-                            const char *name,
-                            uint32_t *context,
+static sim_err_t context_of(app_mooncake_t *engine, const char *name, uint32_t *context,
                             sim_message_t *message)
 {
     for (uint32_t i = 0; i < engine->context_count; i++) {
@@ -31,23 +29,17 @@ static sim_err_t context_of(app_mooncake_t *engine,
     uint32_t nic = 0;
     const uint32_t nics = engine->station->nic_count;
     if (!app__mooncake_nic_index(name, &nic) || nic >= nics) {
-        return sim_fail(message,
-                        SIM_ERR_UNKNOWN,
+        return sim_fail(message, SIM_ERR_UNKNOWN,
                         "the priority matrix of %s names NIC '%s', expected a name that ends with "
                         "a number from 0 to %u",
-                        engine->name,
-                        name,
-                        nics - 1);
+                        engine->name, name, nics - 1);
     }
     for (uint32_t i = 0; i < engine->context_count; i++) {
         if (engine->contexts[i].nic_index == nic) {
-            return sim_fail(message,
-                            SIM_ERR_INVALID,
+            return sim_fail(message, SIM_ERR_INVALID,
                             "the priority matrix of %s gives one NIC the names '%s' and '%s', "
                             "expected one name per NIC",
-                            engine->name,
-                            engine->contexts[i].name,
-                            name);
+                            engine->name, engine->contexts[i].name, name);
         }
     }
     SIM_CHECK(engine->context_count < nics);
@@ -65,8 +57,7 @@ static sim_err_t take_matrix(app_mooncake_t *engine, const char *text, sim_messa
     }
     engine->contexts = sim_alloc_array(engine->station->nic_count + 1, sizeof(*engine->contexts));
     if (engine->matrix.count == 0) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
+        return sim_fail(message, SIM_ERR_INVALID,
                         "the priority matrix names no location, expected at least one");
     }
     for (size_t i = 0; i < engine->matrix.count; i++) {
@@ -79,8 +70,7 @@ static sim_err_t take_matrix(app_mooncake_t *engine, const char *text, sim_messa
             error = context_of(engine, item->available[n], &context, message);
         }
         if (error == SIM_OK && item->preferred_count + item->available_count == 0) {
-            error = sim_fail(message,
-                             SIM_ERR_INVALID,
+            error = sim_fail(message, SIM_ERR_INVALID,
                              "the priority matrix names no NIC for location '%s', expected at "
                              "least one",
                              item->location);
@@ -178,12 +168,9 @@ static void engine_destroy(app_mooncake_t *engine)
     sim_free(engine);
 }
 
-sim_err_t app_mooncake_create(app_mooncake_cluster_t *cluster,
-                              net_node_t *host,
-                              const char *local_server_name,
-                              const char *nic_priority_matrix,
-                              const app_mooncake_config_t *config,
-                              app_mooncake_t **engine,
+sim_err_t app_mooncake_create(app_mooncake_cluster_t *cluster, net_node_t *host,
+                              const char *local_server_name, const char *nic_priority_matrix,
+                              const app_mooncake_config_t *config, app_mooncake_t **engine,
                               sim_message_t *message)
 {
     app__mc_station_t *station = NULL;
@@ -193,13 +180,11 @@ sim_err_t app_mooncake_create(app_mooncake_cluster_t *cluster,
     }
     if (station == NULL) {
         return sim_fail(
-            message,
-            SIM_ERR_UNKNOWN,
+            message, SIM_ERR_UNKNOWN,
             "the host of the engine is not in the cluster, expected one of the cluster's hosts");
     }
     if (app__mc_station_named(cluster, local_server_name, &other) == SIM_OK) {
-        return sim_fail(message,
-                        SIM_ERR_EXISTS,
+        return sim_fail(message, SIM_ERR_EXISTS,
                         "two engines of the cluster have the name '%s', expected different names",
                         local_server_name);
     }
@@ -221,9 +206,7 @@ sim_err_t app_mooncake_create(app_mooncake_cluster_t *cluster,
         engine_destroy(made);
         return error;
     }
-    sim_random_init(&made->random,
-                    sim_options(net_sim(cluster->net))->seed,
-                    cluster->index,
+    sim_random_init(&made->random, sim_options(net_sim(cluster->net))->seed, cluster->index,
                     local_server_name);
     sim_timer_init(&made->slice_timer, slice_timer_fired);
     sim_timer_init(&made->begin_timer, begin_fired);
@@ -292,8 +275,7 @@ void app_mooncake_crash(app_mooncake_t *engine)
 // -- clusters
 
 sim_err_t app_mooncake_cluster_create(const app_mooncake_plan_t *plan,
-                                      app_mooncake_cluster_t **cluster,
-                                      sim_message_t *message)
+                                      app_mooncake_cluster_t **cluster, sim_message_t *message)
 {
     app_mooncake_cluster_t *const made = sim_alloc(sizeof(*made));
     made->net = plan->net;
@@ -312,8 +294,7 @@ sim_err_t app_mooncake_cluster_create(const app_mooncake_plan_t *plan,
     sim_err_t error = SIM_OK;
     if (made->metadata_station == UINT32_MAX) {
         error = sim_fail(
-            message,
-            SIM_ERR_INVALID,
+            message, SIM_ERR_INVALID,
             "the metadata node is not in the cluster, expected one of the cluster's hosts");
     }
     if (error == SIM_OK) {
@@ -359,16 +340,13 @@ void app_mooncake_cluster_destroy(app_mooncake_cluster_t *cluster)
     sim_free(cluster);
 }
 
-void app_mooncake_import_record(app_mooncake_cluster_t *cluster,
-                                const char *key,
-                                const char *value,
+void app_mooncake_import_record(app_mooncake_cluster_t *cluster, const char *key, const char *value,
                                 size_t size)
 {
     app__mc_server_import(cluster->server, key, value, size);
 }
 
-void app_mooncake_changes(const app_mooncake_cluster_t *cluster,
-                          app_mooncake_change_fn fn,
+void app_mooncake_changes(const app_mooncake_cluster_t *cluster, app_mooncake_change_fn fn,
                           void *ctx)
 {
     app__mc_server_visit(cluster->server, fn, ctx);
@@ -379,11 +357,8 @@ typedef struct visit {
     void *ctx;
 } visit_t;
 
-static void visit_record(const char *key,
-                         const char *value,
-                         size_t size,
-                         app_mooncake_change_t change,
-                         void *ctx)
+static void visit_record(const char *key, const char *value, size_t size,
+                         app_mooncake_change_t change, void *ctx)
 {
     const visit_t *const visit = ctx;
     if (change != APP_MOONCAKE_REMOVED) {
@@ -391,8 +366,7 @@ static void visit_record(const char *key,
     }
 }
 
-void app_mooncake_records(const app_mooncake_cluster_t *cluster,
-                          app_mooncake_record_fn fn,
+void app_mooncake_records(const app_mooncake_cluster_t *cluster, app_mooncake_record_fn fn,
                           void *ctx)
 {
     visit_t visit = {fn, ctx};

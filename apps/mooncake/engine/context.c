@@ -67,9 +67,7 @@ static void post_list(nic_qp_t *qp, nic_send_wr_t *list, const uint32_t *qp_of, 
     SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
 }
 
-void app__mc_qp_attr(const app__mc_context_t *context,
-                     uint32_t interface,
-                     uint32_t qp_num,
+void app__mc_qp_attr(const app__mc_context_t *context, uint32_t interface, uint32_t qp_num,
                      nic_qp_attr_t *attr)
 {
     const app_mooncake_config_t *const config = &context->engine->config;
@@ -244,10 +242,8 @@ static bool step(nic_core_t *core, void *ctx)
 
 // -- dispatching slices
 
-void app__mc_dispatch(app__mc_context_t *context,
-                      app__mc_slice_t *slice,
-                      app__mc_segment_t *segment,
-                      uint32_t peer_device)
+void app__mc_dispatch(app__mc_context_t *context, app__mc_slice_t *slice,
+                      app__mc_segment_t *segment, uint32_t peer_device)
 {
     char *const path = sim_format("%s@%s", segment->name, segment->desc->devices[peer_device].name);
     app__mc_lane_t *const lane = app__mc_lane_of(context, path);
@@ -270,8 +266,7 @@ static void init_context(app__mc_context_t *context, uint32_t index)
     context->path = sim_format("%s@%s", engine->name, context->name);
     context->endpoint = app__endpoint_of(station->cluster->runtime, nic_interface(nic));
     context->cq = nic_cq_create(nic, 1u << 20, NULL, NULL);
-    app__mooncake_keep_init(&context->keep,
-                            engine->config.endpoint_store,
+    app__mooncake_keep_init(&context->keep, engine->config.endpoint_store,
                             engine->config.max_endpoints);
     app__mc_lanes_init(context);
     context->worker_count = (uint32_t)engine->config.workers;

@@ -121,8 +121,7 @@ static bool owes_a_turn(const app__mc_endpoint_t *endpoint)
 void app__mc_endpoint_pin(app__mc_endpoint_t *endpoint)
 {
     if (!endpoint->leaves) {
-        app__mooncake_keep_pin(&endpoint->lane->context->keep,
-                               &endpoint->kept,
+        app__mooncake_keep_pin(&endpoint->lane->context->keep, &endpoint->kept,
                                owes_a_turn(endpoint));
     }
 }
@@ -178,8 +177,7 @@ static void tell_waiters(app__mc_lane_t *lane, int result)
     app__mc_tell_waiters(waiters, result, 0);
 }
 
-static bool connect_qps(app__mc_endpoint_t *endpoint,
-                        const app_mooncake_handshake_desc_t *peer,
+static bool connect_qps(app__mc_endpoint_t *endpoint, const app_mooncake_handshake_desc_t *peer,
                         uint32_t interface)
 {
     if (peer->qp_count != endpoint->qp_count) {
@@ -227,9 +225,7 @@ static char *handshake_text(const app__mc_station_t *station, app_mooncake_hands
 }
 
 // Finds the station and the interface of "server@nic".
-static bool find_peer(const app_mooncake_cluster_t *cluster,
-                      const char *path,
-                      uint32_t *station,
+static bool find_peer(const app_mooncake_cluster_t *cluster, const char *path, uint32_t *station,
                       uint32_t *interface)
 {
     const char *const at = strrchr(path, '@');
@@ -310,14 +306,8 @@ void app__mc_endpoint_set_up(app__mc_endpoint_t *endpoint)
     describe_qps(endpoint, &desc);
     char *const text = handshake_text(station, &desc);
     const app__mc_message_t message = {APP__MC_HANDSHAKE, NULL, text, strlen(text)};
-    app__mc_ask(station,
-                peer,
-                &message,
-                config->handshake_timeout_ps,
-                config->call_retries,
-                answered,
-                endpoint,
-                false);
+    app__mc_ask(station, peer, &message, config->handshake_timeout_ps, config->call_retries,
+                answered, endpoint, false);
     sim_free(text);
 }
 
@@ -385,8 +375,7 @@ static app__mc_endpoint_t *kept_endpoint(app__mc_lane_t *lane)
 }
 
 // Connects an endpoint of a context to the peer's queue pairs, and describes its own.
-static int set_up_by_peer(app__mc_context_t *context,
-                          const app_mooncake_handshake_desc_t *desc,
+static int set_up_by_peer(app__mc_context_t *context, const app_mooncake_handshake_desc_t *desc,
                           app_mooncake_handshake_desc_t *local)
 {
     const app__mc_station_t *const station = context->engine->station;
@@ -429,12 +418,8 @@ void app__mc_on_handshake(app__mc_station_t *station, const app__mc_incoming_t *
             text = handshake_text(station, &local);
         }
     }
-    app__mc_answer(station,
-                   incoming->peer,
-                   incoming->id,
-                   text != NULL ? SIM_OK : SIM_ERR_STATE,
-                   text != NULL ? text : "",
-                   text != NULL ? strlen(text) : 0);
+    app__mc_answer(station, incoming->peer, incoming->id, text != NULL ? SIM_OK : SIM_ERR_STATE,
+                   text != NULL ? text : "", text != NULL ? strlen(text) : 0);
     sim_free(text);
     app_mooncake_handshake_desc_fini(&desc);
 }
@@ -498,16 +483,14 @@ void app__mc_endpoint_disconnect(app__mc_endpoint_t *endpoint, bool failed)
 
 // -- functions for programs
 
-static app__mc_endpoint_t *find_endpoint(const app_mooncake_t *engine,
-                                         uint32_t nic,
+static app__mc_endpoint_t *find_endpoint(const app_mooncake_t *engine, uint32_t nic,
                                          const char *peer_nic_path)
 {
     if (nic >= engine->context_count) {
         return NULL;
     }
     for (app__mooncake_kept_t *kept = app__mooncake_oldest(&engine->contexts[nic].keep);
-         kept != NULL;
-         kept = app__mooncake_newer(kept)) {
+         kept != NULL; kept = app__mooncake_newer(kept)) {
         if (strcmp(kept->key, peer_nic_path) == 0) {
             return (app__mc_endpoint_t *)(void *)kept;
         }
@@ -522,10 +505,8 @@ static app__mc_endpoint_t *find_endpoint(const app_mooncake_t *engine,
     return NULL;
 }
 
-bool app_mooncake_endpoint_state(const app_mooncake_t *engine,
-                                 uint32_t nic,
-                                 const char *peer_nic_path,
-                                 app_mooncake_endpoint_state_t *state)
+bool app_mooncake_endpoint_state(const app_mooncake_t *engine, uint32_t nic,
+                                 const char *peer_nic_path, app_mooncake_endpoint_state_t *state)
 {
     const app__mc_endpoint_t *const endpoint = find_endpoint(engine, nic, peer_nic_path);
     if (endpoint != NULL) {
@@ -535,8 +516,7 @@ bool app_mooncake_endpoint_state(const app_mooncake_t *engine,
     for (app__mooncake_kept_t *kept = nic < engine->context_count
                                           ? app__mooncake_oldest(&engine->contexts[nic].lanes)
                                           : NULL;
-         kept != NULL;
-         kept = app__mooncake_newer(kept)) {
+         kept != NULL; kept = app__mooncake_newer(kept)) {
         if (strcmp(kept->key, peer_nic_path) == 0 && ((app__mc_lane_t *)(void *)kept)->was_there) {
             *state = APP_MOONCAKE_UNCONNECTED; // its endpoint was given up
             return true;
@@ -545,10 +525,8 @@ bool app_mooncake_endpoint_state(const app_mooncake_t *engine,
     return false;
 }
 
-int app_mooncake_setup_connections_by_active(app_mooncake_t *engine,
-                                             uint32_t nic,
-                                             const char *peer_nic_path,
-                                             app_mooncake_done_fn fn,
+int app_mooncake_setup_connections_by_active(app_mooncake_t *engine, uint32_t nic,
+                                             const char *peer_nic_path, app_mooncake_done_fn fn,
                                              void *ctx)
 {
     const char *const at = strrchr(peer_nic_path, '@');
@@ -575,8 +553,7 @@ int app_mooncake_setup_connections_by_active(app_mooncake_t *engine,
     return SIM_OK;
 }
 
-int app_mooncake_setup_connections_by_passive(app_mooncake_t *engine,
-                                              uint32_t nic,
+int app_mooncake_setup_connections_by_passive(app_mooncake_t *engine, uint32_t nic,
                                               const app_mooncake_handshake_desc_t *peer_desc,
                                               app_mooncake_handshake_desc_t *local_desc)
 {

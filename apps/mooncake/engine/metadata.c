@@ -99,8 +99,7 @@ static bool remove_record(app__mc_server_t *server, const char *key)
     }
     SIM_CHECK(at < server->count);
     free_record(&server->records[at]);
-    memmove(&server->records[at],
-            &server->records[at + 1],
+    memmove(&server->records[at], &server->records[at + 1],
             (server->count - at - 1) * sizeof(record_t));
     server->count--;
     return true;
@@ -207,9 +206,7 @@ static char *copy_of(const char *value, size_t size)
     return copy;
 }
 
-void app__mc_server_import(app__mc_server_t *server,
-                           const char *key,
-                           const char *value,
+void app__mc_server_import(app__mc_server_t *server, const char *key, const char *value,
                            size_t size)
 {
     record_t *const record = record_of(server, key);
@@ -259,11 +256,8 @@ void app__mc_server_visit(const app__mc_server_t *server, app_mooncake_change_fn
     for (size_t i = 0; i < server->count; i++) {
         const record_t *const record = &server->records[i];
         if (record->there) {
-            fn(record->key,
-               record->value,
-               record->size,
-               is_unchanged(server, record) ? APP_MOONCAKE_UNCHANGED : APP_MOONCAKE_WRITTEN,
-               ctx);
+            fn(record->key, record->value, record->size,
+               is_unchanged(server, record) ? APP_MOONCAKE_UNCHANGED : APP_MOONCAKE_WRITTEN, ctx);
         }
     }
     for (size_t i = 0; i < server->count; i++) {

@@ -44,9 +44,7 @@ typedef struct app__cm_message {
 void app__cm_open(app__mc_station_t *station, uint32_t nic);
 void app__cm_close(app__mc_station_t *station);
 // Sends a message from a NIC to the NIC of an interface. message->nic is not read.
-void app__cm_send(app__mc_station_t *station,
-                  uint32_t nic,
-                  uint32_t interface,
+void app__cm_send(app__mc_station_t *station, uint32_t nic, uint32_t interface,
                   const app__cm_message_t *message);
 // Returns an id that no other connection of the station has.
 uint32_t app__cm_new_id(app__mc_station_t *station);
@@ -66,9 +64,7 @@ typedef struct app__nvme_pair {
 } app__nvme_pair_t;
 
 // Makes the queue pair, which tells `fn` of its completions.
-void app__nvme_pair_make(app__nvme_pair_t *pair,
-                         app__mc_context_t *context,
-                         nic_cq_fn fn,
+void app__nvme_pair_make(app__nvme_pair_t *pair, app__mc_context_t *context, nic_cq_fn fn,
                          void *ctx);
 // Connects it and posts its receives. False: the numbers cannot be connected.
 bool app__nvme_pair_connect(app__nvme_pair_t *pair, uint32_t interface, uint32_t qp_num);

@@ -70,11 +70,8 @@ static void put_gid(uint8_t *at, const net_t *net, uint32_t interface)
     put_ip(at, net, interface);
 }
 
-static void write_request(uint8_t *data,
-                          const app__mc_station_t *station,
-                          uint32_t own_interface,
-                          uint32_t interface,
-                          const app__cm_message_t *message)
+static void write_request(uint8_t *data, const app__mc_station_t *station, uint32_t own_interface,
+                          uint32_t interface, const app__cm_message_t *message)
 {
     const net_t *const net = station->cluster->net;
     put(data + 8, SERVICE_ID | (NVME_PORT + station->cluster->index), 8);
@@ -101,11 +98,8 @@ static void write_request(uint8_t *data,
     app__nvme_put(nvme + 6, APP__NVME_DEPTH - 1, 2);
 }
 
-static void write_data(uint8_t *data,
-                       const app__mc_station_t *station,
-                       uint32_t own_interface,
-                       uint32_t interface,
-                       const app__cm_message_t *message)
+static void write_data(uint8_t *data, const app__mc_station_t *station, uint32_t own_interface,
+                       uint32_t interface, const app__cm_message_t *message)
 {
     put(data, message->local_id, 4);
     if (message->attribute == APP__CM_REQUEST) {
@@ -273,9 +267,7 @@ void app__cm_close(app__mc_station_t *station)
     }
 }
 
-void app__cm_send(app__mc_station_t *station,
-                  uint32_t nic,
-                  uint32_t interface,
+void app__cm_send(app__mc_station_t *station, uint32_t nic, uint32_t interface,
                   const app__cm_message_t *message)
 {
     app__mc_gsi_t *const gsi = station->doors[nic].endpoint->gsi;
@@ -321,9 +313,7 @@ static uint32_t key_of(const app__nvme_pair_t *pair)
     return nic_mr_lkey(context->engine->station->doors[context->nic_index].region);
 }
 
-void app__nvme_pair_make(app__nvme_pair_t *pair,
-                         app__mc_context_t *context,
-                         nic_cq_fn fn,
+void app__nvme_pair_make(app__nvme_pair_t *pair, app__mc_context_t *context, nic_cq_fn fn,
                          void *ctx)
 {
     app__mc_station_t *const station = context->engine->station;
@@ -380,9 +370,7 @@ void app__nvme_pair_bury(app__nvme_pair_t *pair)
 
 void app__nvme_pair_send(app__nvme_pair_t *pair, uint32_t slot, const void *bytes, uint64_t size)
 {
-    nic_memory_write(pair->context->engine->station->memory,
-                     sent_address(pair, slot),
-                     bytes,
+    nic_memory_write(pair->context->engine->station->memory, sent_address(pair, slot), bytes,
                      (size_t)size);
     const nic_send_wr_t wr = {
         .wr_id = APP__NVME_SENT | slot,
@@ -396,9 +384,7 @@ void app__nvme_pair_send(app__nvme_pair_t *pair, uint32_t slot, const void *byte
 
 void app__nvme_pair_take(app__nvme_pair_t *pair, uint64_t slot, void *bytes, uint64_t size)
 {
-    nic_memory_read(pair->context->engine->station->memory,
-                    received_address(pair, slot),
-                    bytes,
+    nic_memory_read(pair->context->engine->station->memory, received_address(pair, slot), bytes,
                     (size_t)size);
     if (nic_qp_state(pair->qp) == NIC_QPS_RTS) {
         receive(pair, slot);

@@ -117,9 +117,7 @@ static void tear_down(queue_t *queue)
             .remote_id = queue->remote_id,
             .qp_num = queue->remote_qp,
         };
-        app__cm_send(remote->engine->station,
-                     queue->pair.context->nic_index,
-                     queue->interface,
+        app__cm_send(remote->engine->station, queue->pair.context->nic_index, queue->interface,
                      &leave);
     }
     queue->remote_id = 0;
@@ -188,8 +186,7 @@ static void ask(queue_t *queue)
         .queue_id = (uint16_t)(context->index + 1),
     };
     app__cm_send(remote->engine->station, context->nic_index, queue->interface, &message);
-    sim_timer_arm(node_of(remote),
-                  &queue->timer,
+    sim_timer_arm(node_of(remote), &queue->timer,
                   node_of(remote)->now_ps + remote->engine->config.handshake_timeout_ps);
 }
 
@@ -254,8 +251,7 @@ void app__nvme_host_told(app__mc_station_t *station, const app__cm_message_t *me
     app__cm_send(station, queue->pair.context->nic_index, queue->interface, &ready);
     queue->state = JOINING;
     sim_timer_cancel(station->node, &queue->timer);
-    sim_timer_arm(station->node,
-                  &queue->timer,
+    sim_timer_arm(station->node, &queue->timer,
                   station->node->now_ps + patience_ps(queue->remote->engine));
     join(queue);
 }
@@ -295,8 +291,7 @@ static void post(queue_t *queue, command_t *command)
     queue->under_way++;
     command->queue = queue;
     const bool first = !command->timed && engine->config.slice_timeout_ps < patience_ps(engine);
-    sim_timer_arm(node,
-                  &command->timer,
+    sim_timer_arm(node, &command->timer,
                   node->now_ps + (first ? engine->config.slice_timeout_ps : patience_ps(engine)));
     app__nvme_pair_send(&queue->pair, command->id, capsule, sizeof(capsule));
 }

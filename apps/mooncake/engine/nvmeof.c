@@ -140,8 +140,7 @@ static void move(operation_t *operation)
         .wr_id = (uint64_t)(uintptr_t)operation,
         .opcode = operation->reads ? NIC_WR_RDMA_WRITE : NIC_WR_RDMA_READ,
         .send_flags = NIC_SEND_SIGNALED,
-        .sge = {address_of(operation),
-                operation->length,
+        .sge = {address_of(operation), operation->length,
                 nic_mr_lkey(buffer->regions[queue->pair.context->index])},
         .rdma = {operation->address, operation->rkey},
     };
@@ -391,8 +390,7 @@ static void drop_operations(app__nvme_queue_t *queue)
                 // Ends in a timer, since an end may begin operations of this chain.
                 sim_timer_init(&operation->timer, drive_done);
                 operation->reads = false;
-                sim_timer_arm(queue->engine->station->node,
-                              &operation->timer,
+                sim_timer_arm(queue->engine->station->node, &operation->timer,
                               queue->engine->station->node->now_ps);
             }
         }
@@ -433,9 +431,7 @@ static void completed(nic_cq_t *cq, void *ctx)
                 queue_leave(queue); // the host connects again
             } else if ((wc[i].wr_id & APP__NVME_RECEIVED) != 0) {
                 uint8_t capsule[APP__NVME_SLOT_BYTES];
-                app__nvme_pair_take(&queue->pair,
-                                    wc[i].wr_id & UINT32_MAX,
-                                    capsule,
+                app__nvme_pair_take(&queue->pair, wc[i].wr_id & UINT32_MAX, capsule,
                                     wc[i].byte_len);
                 take(queue, capsule, wc[i].byte_len);
             } else if ((wc[i].wr_id & APP__NVME_SENT) == 0) {
@@ -576,11 +572,8 @@ static int find_drive(app_mooncake_t *engine, const app_mooncake_drive_config_t 
     return SIM_OK;
 }
 
-int app_mooncake_serve_file(app_mooncake_t *engine,
-                            const char *file_name,
-                            uint64_t length,
-                            const app_mooncake_drive_config_t *drive,
-                            app_mooncake_done_fn fn,
+int app_mooncake_serve_file(app_mooncake_t *engine, const char *file_name, uint64_t length,
+                            const app_mooncake_drive_config_t *drive, app_mooncake_done_fn fn,
                             void *ctx)
 {
     if (engine->closed) {
@@ -604,13 +597,8 @@ int app_mooncake_serve_file(app_mooncake_t *engine,
     const uint64_t nsid = engine->drive->files + 1;
     const uint64_t address = app__mc_file_address(nsid);
     const uint64_t whole_pages = (length + 4095) / 4096 * 4096;
-    const int result = app_mooncake_register_local_memory(engine,
-                                                          address,
-                                                          whole_pages,
-                                                          engine->matrix.items[0].location,
-                                                          0,
-                                                          NULL,
-                                                          NULL);
+    const int result = app_mooncake_register_local_memory(
+        engine, address, whole_pages, engine->matrix.items[0].location, 0, NULL, NULL);
     if (result != SIM_OK) {
         return result;
     }

@@ -14,8 +14,7 @@ typedef struct app__mc_peers {
     app__mooncake_choice_t choice;
 } app__mc_peers_t;
 
-static void find_peers(const app_mooncake_segment_desc_t *desc,
-                       const char *location,
+static void find_peers(const app_mooncake_segment_desc_t *desc, const char *location,
                        app__mc_peers_t *peers)
 {
     const app_mooncake_priority_t *const item = app__mooncake_priority(&desc->matrix, location);
@@ -65,10 +64,8 @@ typedef struct draws {
 
 // Draws for affinity: a piece of memory always uses the same one of the nearest NICs, and the
 // peer's NIC of the same name.
-static draws_t draw_affinity(const app_mooncake_t *engine,
-                             const app__mc_local_buffer_t *buffer,
-                             const app__mc_slice_t *slice,
-                             const app__mc_peers_t *peers)
+static draws_t draw_affinity(const app_mooncake_t *engine, const app__mc_local_buffer_t *buffer,
+                             const app__mc_slice_t *slice, const app__mc_peers_t *peers)
 {
     const uint64_t piece = slice->source / engine->config.slice_bytes;
     const uint32_t local = buffer->near[piece % buffer->near_count];
@@ -81,10 +78,8 @@ static draws_t draw_affinity(const app_mooncake_t *engine,
     return (draws_t){local, piece, piece};
 }
 
-static draws_t draw(app_mooncake_t *engine,
-                    const app__mc_local_buffer_t *buffer,
-                    const app__mc_slice_t *slice,
-                    const app__mc_peers_t *peers)
+static draws_t draw(app_mooncake_t *engine, const app__mc_local_buffer_t *buffer,
+                    const app__mc_slice_t *slice, const app__mc_peers_t *peers)
 {
     switch (engine->config.selection) {
     case APP_MOONCAKE_ROUND_ROBIN:
@@ -109,10 +104,8 @@ typedef struct way { // positions in both lists
     uint32_t peer;
 } way_t;
 
-static bool is_paused(const app__mc_segment_t *segment,
-                      const app__mc_local_buffer_t *buffer,
-                      const app__mc_peers_t *peers,
-                      way_t way)
+static bool is_paused(const app__mc_segment_t *segment, const app__mc_local_buffer_t *buffer,
+                      const app__mc_peers_t *peers, way_t way)
 {
     const app__mc_rail_t *const rail =
         &segment->rails[buffer->contexts[way.local] * segment->desc->device_count +
@@ -122,11 +115,8 @@ static bool is_paused(const app__mc_segment_t *segment,
 
 // Chooses one of the rails that are not paused, if there is one: among the first lists, else among
 // all.
-static void find_open(const app__mc_segment_t *segment,
-                      const app__mc_local_buffer_t *buffer,
-                      const app__mc_peers_t *peers,
-                      uint64_t draw,
-                      way_t *way)
+static void find_open(const app__mc_segment_t *segment, const app__mc_local_buffer_t *buffer,
+                      const app__mc_peers_t *peers, uint64_t draw, way_t *way)
 {
     const app__mooncake_choice_t *const own = &buffer->choice;
     for (unsigned tier = 0; tier < 2; tier++) {

@@ -58,17 +58,13 @@ app_mooncake_segment_desc_t *app__mc_describe(const app_mooncake_t *engine)
     desc->devices = sim_alloc_array(desc->device_count + 1, sizeof(*desc->devices));
     for (uint32_t i = 0; i < engine->context_count; i++) {
         uint8_t ip[16];
-        net_interface_ip(engine->station->cluster->net,
-                         engine->contexts[i].endpoint->interface,
+        net_interface_ip(engine->station->cluster->net, engine->contexts[i].endpoint->interface,
                          ip);
         // RoCE has no LID; the GID is the IPv4 address in IPv6 notation.
         desc->devices[i] = (app_mooncake_device_t){
             .name = sim_strdup(engine->contexts[i].name),
-            .gid = sim_format("00:00:00:00:00:00:00:00:00:00:ff:ff:%02x:%02x:%02x:%02x",
-                              ip[0],
-                              ip[1],
-                              ip[2],
-                              ip[3]),
+            .gid = sim_format("00:00:00:00:00:00:00:00:00:00:ff:ff:%02x:%02x:%02x:%02x", ip[0],
+                              ip[1], ip[2], ip[3]),
         };
     }
     app__mooncake_matrix_copy(&desc->matrix, &engine->matrix);
@@ -139,8 +135,7 @@ void app__mc_put_record(app_mooncake_t *engine, app_mooncake_done_fn fn, void *c
     // Before the run there is nobody to ask: begin_timer writes the record when the run begins.
     if (engine->put_under_way || sim_timer_armed(&engine->begin_timer)) {
         engine->put_again = engine->put_again || engine->put_under_way;
-        app__mc_wait_for(engine->put_under_way ? &engine->again_waiters : &engine->put_waiters,
-                         fn,
+        app__mc_wait_for(engine->put_under_way ? &engine->again_waiters : &engine->put_waiters, fn,
                          ctx);
         return;
     }
@@ -165,12 +160,8 @@ static void file_put_answered(int32_t status, const char *body, size_t size, voi
     }
 }
 
-void app__mc_put_file_record(app_mooncake_t *engine,
-                             const char *name,
-                             uint64_t length,
-                             uint64_t nsid,
-                             app_mooncake_done_fn fn,
-                             void *ctx)
+void app__mc_put_file_record(app_mooncake_t *engine, const char *name, uint64_t length,
+                             uint64_t nsid, app_mooncake_done_fn fn, void *ctx)
 {
     app_mooncake_segment_desc_t *const desc = sim_alloc(sizeof(*desc));
     desc->name = sim_strdup(name);
@@ -279,10 +270,8 @@ void app__mc_fetch(app__mc_segment_t *segment, app_mooncake_done_fn fn, void *ct
     begin_get(segment);
 }
 
-void app_mooncake_refresh_segment(app_mooncake_t *engine,
-                                  app_mooncake_segment_id_t id,
-                                  app_mooncake_done_fn fn,
-                                  void *ctx)
+void app_mooncake_refresh_segment(app_mooncake_t *engine, app_mooncake_segment_id_t id,
+                                  app_mooncake_done_fn fn, void *ctx)
 {
     app__mc_segment_t *const segment = app__mc_segment_by_id(engine, id);
     if (segment == NULL || engine->closed) {
@@ -300,10 +289,8 @@ void app_mooncake_refresh_segment(app_mooncake_t *engine,
     app__mc_fetch(segment, fn, ctx);
 }
 
-void app_mooncake_get_segment_id(app_mooncake_t *engine,
-                                 const char *segment_name,
-                                 app_mooncake_segment_fn fn,
-                                 void *ctx)
+void app_mooncake_get_segment_id(app_mooncake_t *engine, const char *segment_name,
+                                 app_mooncake_segment_fn fn, void *ctx)
 {
     if (engine->closed) {
         fn(SIM_ERR_STATE, ctx);

@@ -19,9 +19,7 @@ uint64_t app__mooncake_slice_count(uint64_t length, uint64_t slice_bytes, uint64
     return whole + (tail > 0 && tail >= fragment_bytes);
 }
 
-uint64_t app__mooncake_slice_length(uint64_t length,
-                                    uint64_t slice_bytes,
-                                    uint64_t fragment_bytes,
+uint64_t app__mooncake_slice_length(uint64_t length, uint64_t slice_bytes, uint64_t fragment_bytes,
                                     uint64_t index)
 {
     const uint64_t count = app__mooncake_slice_count(length, slice_bytes, fragment_bytes);
@@ -42,9 +40,7 @@ const app_mooncake_priority_t *app__mooncake_priority(const app_mooncake_matrix_
     return NULL;
 }
 
-uint32_t app__mooncake_choose(const app__mooncake_choice_t *choice,
-                              uint32_t retry,
-                              uint64_t random,
+uint32_t app__mooncake_choose(const app__mooncake_choice_t *choice, uint32_t retry, uint64_t random,
                               uint32_t first)
 {
     const uint32_t all = choice->preferred + choice->available;
@@ -165,8 +161,7 @@ void app_mooncake_handshake_desc_fini(app_mooncake_handshake_desc_t *desc)
 }
 
 const app_mooncake_buffer_t *app__mooncake_buffer_of(const app_mooncake_segment_desc_t *desc,
-                                                     uint64_t address,
-                                                     uint64_t length)
+                                                     uint64_t address, uint64_t length)
 {
     for (size_t i = 0; i < desc->buffer_count; i++) {
         const app_mooncake_buffer_t *const buffer = &desc->buffers[i];

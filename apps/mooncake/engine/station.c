@@ -419,8 +419,7 @@ static const app__range_ops_t range_ops = {
 
 // -- the cluster's stations
 
-sim_err_t app__mc_station_named(const app_mooncake_cluster_t *cluster,
-                                const char *name,
+sim_err_t app__mc_station_named(const app_mooncake_cluster_t *cluster, const char *name,
                                 uint32_t *station)
 {
     for (uint32_t i = 0; i < cluster->station_count; i++) {
@@ -452,11 +451,9 @@ static void make_door(app__mc_station_t *station, uint32_t nic)
         .endpoint = app__endpoint_of(cluster->runtime, interface),
         .nic = nic,
     };
-    const sim_err_t error = nic_mr_register(door->endpoint->pd,
-                                            APP__MC_AREA + ((uint64_t)cluster->index << 40),
-                                            UINT64_C(1) << 40,
-                                            NIC_ACCESS_LOCAL_WRITE,
-                                            &door->region);
+    const sim_err_t error =
+        nic_mr_register(door->endpoint->pd, APP__MC_AREA + ((uint64_t)cluster->index << 40),
+                        UINT64_C(1) << 40, NIC_ACCESS_LOCAL_WRITE, &door->region);
     SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
     nic_t *const card = door->endpoint->nic;
     door->send_cq = nic_cq_create(card, 1u << 20, sent, door);
@@ -481,19 +478,14 @@ sim_err_t app__mc_stations_create(app_mooncake_cluster_t *cluster, sim_message_t
         for (uint32_t j = 0; j < i; j++) {
             const net_node_t *const other = cluster->stations[j].host;
             if (other == station->host) {
-                return sim_fail(message,
-                                SIM_ERR_INVALID,
+                return sim_fail(message, SIM_ERR_INVALID,
                                 "the cluster names host %s twice, expected different hosts",
                                 station->host->sim.name);
             }
-            if (!app__can_talk(cluster->net,
-                               nic_interface(nic_at(station->host, 0)),
+            if (!app__can_talk(cluster->net, nic_interface(nic_at(station->host, 0)),
                                nic_interface(nic_at(other, 0)))) {
-                return app__cannot_talk(cluster->net,
-                                        nic_interface(nic_at(station->host, 0)),
-                                        nic_interface(nic_at(other, 0)),
-                                        "the cluster",
-                                        message);
+                return app__cannot_talk(cluster->net, nic_interface(nic_at(station->host, 0)),
+                                        nic_interface(nic_at(other, 0)), "the cluster", message);
             }
         }
     }

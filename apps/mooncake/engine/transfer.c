@@ -32,8 +32,7 @@ static void age_add(app_mooncake_t *engine, app__mc_slice_t *slice)
     }
     app__mc_chain_add(&engine->timed, &slice->timed);
     if (engine->timed.oldest == &slice->timed) {
-        sim_timer_arm(engine->station->node,
-                      &engine->slice_timer,
+        sim_timer_arm(engine->station->node, &engine->slice_timer,
                       slice->since_ps + engine->config.slice_timeout_ps);
     }
 }
@@ -144,8 +143,7 @@ static void target_fetched(int result, void *ctx)
     const app_mooncake_request_t *const request = &task->request;
     if (result != SIM_OK) {
         app__mc_task_end(task, APP_MOONCAKE_FAILED);
-    } else if (app__mooncake_buffer_of(task->segment->desc,
-                                       request->target_offset,
+    } else if (app__mooncake_buffer_of(task->segment->desc, request->target_offset,
                                        request->length) == NULL) {
         app__mc_task_end(task, APP_MOONCAKE_INVALID);
     } else {
@@ -183,10 +181,8 @@ static void copied(sim_node_t *node, sim_timer_t *timer)
     app__mc_task_t *const task = SIM_CONTAINER_OF(timer, app__mc_task_t, timer);
     const app_mooncake_request_t *const request = &task->request;
     const bool writes = request->opcode == APP_MOONCAKE_WRITE;
-    copy_contents(task->engine,
-                  writes ? request->source : request->target_offset,
-                  writes ? request->target_offset : request->source,
-                  request->length);
+    copy_contents(task->engine, writes ? request->source : request->target_offset,
+                  writes ? request->target_offset : request->source, request->length);
     task->transferred = request->length;
     task->engine->counters.copied_bytes += request->length;
     app__mc_task_end(task, APP_MOONCAKE_COMPLETED);
@@ -211,8 +207,7 @@ static void copy_locally(app__mc_task_t *task)
     sim_timer_arm(node, &task->timer, engine->copies_until_ps);
 }
 
-app__mc_task_t *app__mc_task_new(app_mooncake_t *engine,
-                                 app__mc_batch_t *batch,
+app__mc_task_t *app__mc_task_new(app_mooncake_t *engine, app__mc_batch_t *batch,
                                  const app_mooncake_request_t *request)
 {
     app__mc_task_t *const task = sim_alloc(sizeof(*task));

@@ -39,20 +39,12 @@ void app__mc_fill(app_mooncake_t *engine, uint64_t address, uint64_t length)
 {
     const uint64_t from = address & ~PAGE_MASK;
     const uint64_t to = (address + length + PAGE_MASK) & ~PAGE_MASK;
-    nic_memory_set_fill(engine->station->memory,
-                        from,
-                        to - from,
-                        engine->stride_bytes,
-                        word_at,
+    nic_memory_set_fill(engine->station->memory, from, to - from, engine->stride_bytes, word_at,
                         engine);
 }
 
-bool app__mc_check(app_mooncake_t *engine,
-                   uint64_t seed,
-                   uint64_t from,
-                   uint64_t to,
-                   uint64_t length,
-                   uint64_t stride_bytes)
+bool app__mc_check(app_mooncake_t *engine, uint64_t seed, uint64_t from, uint64_t to,
+                   uint64_t length, uint64_t stride_bytes)
 {
     nic_memory_t *const memory = engine->station->memory;
     uint64_t at = (from + stride_bytes - 1) & ~(stride_bytes - 1);
@@ -143,13 +135,8 @@ void app__mc_audit_flush(app_mooncake_t *engine, app__mc_batch_t *batch)
     };
     batch->audits++;
     sim_work_begin(engine->station->node, 1);
-    app__mc_ask(engine->station,
-                batch->audit_segment->station,
-                &message,
-                engine->config.handshake_timeout_ps,
-                engine->config.call_retries,
-                audited,
-                audit,
+    app__mc_ask(engine->station, batch->audit_segment->station, &message,
+                engine->config.handshake_timeout_ps, engine->config.call_retries, audited, audit,
                 true);
     batch->audit_size = 0;
     batch->audit_bytes = 0;
@@ -165,12 +152,8 @@ void app__mc_on_audit(app__mc_station_t *station, const app__mc_incoming_t *inco
     for (size_t i = 0; engine != NULL && i + ENTRY_BYTES <= incoming->size; i += ENTRY_BYTES) {
         const char *const entry = incoming->body + i;
         const uint64_t length = app__mc_get64(entry + 24);
-        if (app__mc_check(engine,
-                          app__mc_get64(entry),
-                          app__mc_get64(entry + 8),
-                          app__mc_get64(entry + 16),
-                          length,
-                          app__mc_get64(entry + 32))) {
+        if (app__mc_check(engine, app__mc_get64(entry), app__mc_get64(entry + 8),
+                          app__mc_get64(entry + 16), length, app__mc_get64(entry + 32))) {
             good += length;
         }
     }
@@ -213,13 +196,10 @@ void app__mc_verify(app__mc_task_t *task)
         collect(engine, task);
         return;
     }
-    const bool right =
-        app__mc_check(engine,
-                      reads ? app__mc_seed_of(owner_of(task->segment)) : engine->seed,
-                      reads ? target_of(task) : request->source,
-                      reads ? request->source : target_of(task),
-                      request->length,
-                      engine->stride_bytes);
+    const bool right = app__mc_check(
+        engine, reads ? app__mc_seed_of(owner_of(task->segment)) : engine->seed,
+        reads ? target_of(task) : request->source, reads ? request->source : target_of(task),
+        request->length, engine->stride_bytes);
     count(engine, task->batch, right ? request->length : 0, right ? 0 : request->length);
 }
 

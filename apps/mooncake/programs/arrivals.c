@@ -20,8 +20,7 @@ typedef struct notes {
     const char *name; // of the trace
 } notes_t;
 
-__attribute__((format(printf, 2, 3))) static void tell(const notes_t *notes,
-                                                       const char *format,
+__attribute__((format(printf, 2, 3))) static void tell(const notes_t *notes, const char *format,
                                                        ...)
 {
     char text[400];
@@ -68,8 +67,7 @@ static void scale_seconds(app__mooncake_trace_t *trace)
     }
 }
 
-static bool are_seconds(const app__mooncake_trace_t *trace,
-                        app__mooncake_unit_t unit,
+static bool are_seconds(const app__mooncake_trace_t *trace, app__mooncake_unit_t unit,
                         const notes_t *notes)
 {
     if (unit != APP__MOONCAKE_UNIT_AUTO) {
@@ -94,8 +92,7 @@ static bool are_seconds(const app__mooncake_trace_t *trace,
 }
 
 // Tells of hash ids that are missing, or that stand for another number of tokens.
-static void check_blocks(const app__mooncake_trace_t *trace,
-                         uint64_t block_tokens,
+static void check_blocks(const app__mooncake_trace_t *trace, uint64_t block_tokens,
                          const notes_t *notes)
 {
     double tokens = 0.0;
@@ -107,54 +104,40 @@ static void check_blocks(const app__mooncake_trace_t *trace,
         }
     }
     if (trace->unhashed > 0) {
-        tell(notes,
-             "prompts without hash_ids, of which nothing is cached: %zu of %zu",
-             trace->unhashed,
-             trace->count);
+        tell(notes, "prompts without hash_ids, of which nothing is cached: %zu of %zu",
+             trace->unhashed, trace->count);
     }
     if (ids > 0.0 &&
         (tokens / ids > 2.0 * (double)block_tokens || tokens / ids < 0.5 * (double)block_tokens)) {
         tell(notes,
              "a hash id stands for %.0f tokens on average, and block-tokens is %" PRIu64
              ": hits are counted in blocks of block-tokens",
-             tokens / ids,
-             block_tokens);
+             tokens / ids, block_tokens);
     }
 }
 
-sim_err_t app__mooncake_trace_arrivals(app__mooncake_trace_t *trace,
-                                       const char *name,
-                                       app__mooncake_unit_t unit,
-                                       sim_time_t interval_ps,
+sim_err_t app__mooncake_trace_arrivals(app__mooncake_trace_t *trace, const char *name,
+                                       app__mooncake_unit_t unit, sim_time_t interval_ps,
                                        uint64_t block_tokens,
-                                       void (*note)(const char *text, void *ctx),
-                                       void *ctx,
+                                       void (*note)(const char *text, void *ctx), void *ctx,
                                        sim_message_t *message)
 {
     const notes_t notes = {note, ctx, name};
     if (interval_ps == SIM_AUTO && trace->untimed > 0) {
-        return sim_fail_in(message,
-                           SIM_ERR_INVALID,
-                           name,
-                           1,
-                           1,
+        return sim_fail_in(message, SIM_ERR_INVALID, name, 1, 1,
                            "the requests have no timestamp, expected one in each, or "
                            "arrival-interval, the time between two prompts");
     }
     if (interval_ps != SIM_AUTO) {
         if ((double)interval_ps * (double)trace->count >
             (double)TIMESTAMP_MS_MAX * (double)SIM_PS_PER_MS) {
-            return sim_fail_about(message,
-                                  SIM_ERR_RANGE,
-                                  "arrival-interval",
+            return sim_fail_about(message, SIM_ERR_RANGE, "arrival-interval",
                                   ": the last prompt arrives after 46 days, expected earlier");
         }
         place_at_intervals(trace, interval_ps);
     } else if (are_seconds(trace, unit, &notes)) {
         if (trace->prompts[trace->count - 1].timestamp_ms > TIMESTAMP_MS_MAX / MS_PER_S) {
-            return sim_fail_about(message,
-                                  SIM_ERR_RANGE,
-                                  "timestamp-unit",
+            return sim_fail_about(message, SIM_ERR_RANGE, "timestamp-unit",
                                   ": the last timestamp is after 46 days, expected an earlier one");
         }
         scale_seconds(trace);

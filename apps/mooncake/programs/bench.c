@@ -191,8 +191,7 @@ static void opened(app_mooncake_segment_id_t id, void *ctx)
     bench->running = bench->thread_count;
     if (bench->total_bytes == SIM_AUTO) {
         sim_timer_arm(bench->node, &bench->warm_timer, now_ps + bench->warm_ps);
-        sim_timer_arm(bench->node,
-                      &bench->stop_timer,
+        sim_timer_arm(bench->node, &bench->stop_timer,
                       now_ps + bench->warm_ps + bench->duration_ps);
     }
     if (bench->interval_ps != SIM_TIME_NEVER) {
@@ -212,8 +211,7 @@ static void start_fired(sim_node_t *node, sim_timer_t *timer)
         app_mooncake_get_segment_id(bench->engine,
                                     bench->file_bytes > 0 ? APP__MC_BENCH_FILE
                                                           : app_mooncake_name(target->engine),
-                                    opened,
-                                    target);
+                                    opened, target);
     }
 }
 
@@ -333,14 +331,10 @@ static void bench_print(const app_t *app, void (*write)(const char *text, void *
     app__mc_report_t report = {0};
     bench_fill(app, &report);
     char line[160];
-    snprintf(line,
-             sizeof(line),
+    snprintf(line, sizeof(line),
              "Test completed: duration %.4f s, requests %" PRIu64
              ", throughput %.2f GB/s, failed %" PRIu64 "\n",
-             report.seconds,
-             report.requests,
-             report.gbytes_per_s,
-             report.failed);
+             report.seconds, report.requests, report.gbytes_per_s, report.failed);
     write(line, ctx);
     app__mc_report_fini(&report);
 }

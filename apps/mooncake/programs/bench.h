@@ -116,9 +116,7 @@ extern const sim_attr_table_t app__mc_bench_attrs;
 
 // -- bench_create.c
 
-sim_err_t app__mc_bench_create(const app_context_t *context,
-                               const void *config,
-                               app_t **app,
+sim_err_t app__mc_bench_create(const app_context_t *context, const void *config, app_t **app,
                                sim_message_t *message);
 void app__mc_bench_destroy(app_t *app);
 

@@ -91,11 +91,8 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-const sim_attr_table_t app__mc_bench_attrs = {PREFIX,
-                                              "application",
-                                              sizeof(app__mc_bench_config_t),
-                                              attrs,
-                                              SIM_COUNT_OF(attrs)};
+const sim_attr_table_t app__mc_bench_attrs = {PREFIX, "application", sizeof(app__mc_bench_config_t),
+                                              attrs, SIM_COUNT_OF(attrs)};
 
 // -- failures of the first target
 
@@ -119,26 +116,19 @@ static void unregister_fired(sim_node_t *node, sim_timer_t *timer)
 // -- creation
 
 // Registers memory of a host from an address on: each location has room for all threads.
-static sim_err_t add_memory(app_mooncake_t *engine,
-                            uint64_t address,
-                            const app__mc_bench_config_t *config,
-                            const char *locations,
+static sim_err_t add_memory(app_mooncake_t *engine, uint64_t address,
+                            const app__mc_bench_config_t *config, const char *locations,
                             sim_message_t *message)
 {
     const uint64_t blocks = config->threads * 2 * config->batch;
     if (blocks > APP__MC_BENCH_AREA_BYTES / config->block_bytes) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "threads",
+        return sim_fail_about(message, SIM_ERR_RANGE, "threads",
                               " x batch x block x 2 is above 64 TiB, expected less");
     }
     for (uint32_t i = 0; i < app__mc_location_count(locations); i++) {
-        const sim_err_t error = app__mc_register_location(engine,
-                                                          locations,
-                                                          i,
-                                                          address + i * APP__MC_BENCH_AREA_BYTES,
-                                                          blocks * config->block_bytes,
-                                                          message);
+        const sim_err_t error =
+            app__mc_register_location(engine, locations, i, address + i * APP__MC_BENCH_AREA_BYTES,
+                                      blocks * config->block_bytes, message);
         if (error != SIM_OK) {
             return error;
         }
@@ -146,11 +136,8 @@ static sim_err_t add_memory(app_mooncake_t *engine,
     return SIM_OK;
 }
 
-static sim_err_t make_engine(app__mc_bench_t *bench,
-                             const app__mc_bench_config_t *config,
-                             uint32_t interface,
-                             const char *locations,
-                             app_mooncake_t **engine,
+static sim_err_t make_engine(app__mc_bench_t *bench, const app__mc_bench_config_t *config,
+                             uint32_t interface, const char *locations, app_mooncake_t **engine,
                              sim_message_t *message)
 {
     net_node_t *const host = nic_node(nic_of_interface(bench->app.net, interface));
@@ -163,13 +150,9 @@ static sim_err_t make_engine(app__mc_bench_t *bench,
         least = config->total_bytes < least ? config->total_bytes : least;
         settings.verify_stride_bytes = least / 4 < 16384 ? least / 4 : 16384;
     }
-    const sim_err_t error = app_mooncake_create(bench->cluster,
-                                                host,
-                                                app__host_name(bench->app.net, interface),
-                                                matrix,
-                                                &settings,
-                                                engine,
-                                                message);
+    const sim_err_t error =
+        app_mooncake_create(bench->cluster, host, app__host_name(bench->app.net, interface), matrix,
+                            &settings, engine, message);
     sim_free(matrix);
     if (error != SIM_OK) {
         return error;
@@ -179,10 +162,8 @@ static sim_err_t make_engine(app__mc_bench_t *bench,
 }
 
 // Makes the submitting engine a target, too. Its target blocks lie behind its source blocks.
-static sim_err_t share_engine(app__mc_bench_t *bench,
-                              const app__mc_bench_config_t *config,
-                              app__mc_bench_target_t *target,
-                              sim_message_t *message)
+static sim_err_t share_engine(app__mc_bench_t *bench, const app__mc_bench_config_t *config,
+                              app__mc_bench_target_t *target, sim_message_t *message)
 {
     const uint64_t skipped_bytes =
         app__mc_location_count(config->source_location) * APP__MC_BENCH_AREA_BYTES;
@@ -196,10 +177,8 @@ static sim_err_t share_engine(app__mc_bench_t *bench,
     return add_memory(bench->engine, target->address, config, config->target_location, message);
 }
 
-static sim_err_t make_targets(app__mc_bench_t *bench,
-                              const app__mc_bench_config_t *config,
-                              const app__places_t *to,
-                              sim_message_t *message)
+static sim_err_t make_targets(app__mc_bench_t *bench, const app__mc_bench_config_t *config,
+                              const app__places_t *to, sim_message_t *message)
 {
     SIM_CHECK(to->host_count > 0);
     const uint32_t nics = (uint32_t)(to->list.count / to->host_count);
@@ -211,26 +190,16 @@ static sim_err_t make_targets(app__mc_bench_t *bench,
         target->address = app__mc_bench_address(bench->app.index);
         const sim_err_t error = host == app_mooncake_host(bench->engine)
                                     ? share_engine(bench, config, target, message)
-                                    : make_engine(bench,
-                                                  config,
-                                                  interface,
-                                                  config->target_location,
-                                                  &target->engine,
-                                                  message);
+                                    : make_engine(bench, config, interface, config->target_location,
+                                                  &target->engine, message);
         if (error != SIM_OK) {
             return error;
         }
         if (config->file_bytes > 0) {
-            const int served = app_mooncake_serve_file(target->engine,
-                                                       APP__MC_BENCH_FILE,
-                                                       config->file_bytes,
-                                                       &config->drive,
-                                                       NULL,
-                                                       NULL);
+            const int served = app_mooncake_serve_file(
+                target->engine, APP__MC_BENCH_FILE, config->file_bytes, &config->drive, NULL, NULL);
             if (served != SIM_OK) {
-                return sim_fail_about(message,
-                                      SIM_ERR_INVALID,
-                                      "drive",
+                return sim_fail_about(message, SIM_ERR_INVALID, "drive",
                                       " of %s differs from what another application says, or it "
                                       "has 60 files, expected one drive for the files of a host",
                                       host->sim.name);
@@ -250,18 +219,13 @@ static sim_err_t make_targets(app__mc_bench_t *bench,
     return SIM_OK;
 }
 
-static sim_err_t find_hosts(const app_context_t *context,
-                            const app__mc_bench_config_t *config,
-                            uint32_t *from,
-                            uint32_t *metadata,
-                            app__places_t *to,
+static sim_err_t find_hosts(const app_context_t *context, const app__mc_bench_config_t *config,
+                            uint32_t *from, uint32_t *metadata, app__places_t *to,
                             sim_message_t *message)
 {
     const sim_time_t span_ps = config->warm_ps + config->duration_ps;
     if (config->total_bytes == SIM_AUTO && span_ps / config->interval_ps > APP__MC_MOMENTS_MAX) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "interval",
+        return sim_fail_about(message, SIM_ERR_RANGE, "interval",
                               ": warm-up and duration contain more than %u intervals, expected a "
                               "longer interval",
                               APP__MC_MOMENTS_MAX);
@@ -281,27 +245,20 @@ static sim_err_t find_hosts(const app_context_t *context,
     app__places_fini(&one);
     error = app__places_find(context, "to", config->to, to, message);
     if (error == SIM_OK && config->file_bytes > 0 && to->host_count != 1) {
-        error = sim_fail_about(message,
-                               SIM_ERR_INVALID,
-                               "to",
+        error = sim_fail_about(message, SIM_ERR_INVALID, "to",
                                " names several hosts, expected one, since a file has one server");
     }
     if (error == SIM_OK && context->mooncake_codec == NULL) {
-        error = sim_fail_about(message,
-                               SIM_ERR_INVALID,
-                               "from",
+        error = sim_fail_about(message, SIM_ERR_INVALID, "from",
                                ": this program has no codec for Mooncake's descriptions, expected "
                                "one in app_context_t");
     }
     return error;
 }
 
-static sim_err_t make_cluster(app__mc_bench_t *bench,
-                              const app_context_t *context,
-                              const app__mc_bench_config_t *config,
-                              const uint32_t *ends,
-                              const app__places_t *to,
-                              sim_message_t *message)
+static sim_err_t make_cluster(app__mc_bench_t *bench, const app_context_t *context,
+                              const app__mc_bench_config_t *config, const uint32_t *ends,
+                              const app__places_t *to, sim_message_t *message)
 {
     net_node_t **const hosts = sim_alloc_array(bench->target_count + 2u, sizeof(net_node_t *));
     SIM_CHECK(to->host_count > 0);
@@ -339,8 +296,7 @@ static sim_err_t make_cluster(app__mc_bench_t *bench,
 }
 
 static app__mc_bench_t *bench_new(const app_context_t *context,
-                                  const app__mc_bench_config_t *config,
-                                  uint32_t targets)
+                                  const app__mc_bench_config_t *config, uint32_t targets)
 {
     app__mc_bench_t *const bench = sim_alloc(sizeof(*bench));
     bench->app = (app_t){&app_mooncake_bench, context->net, context->index};
@@ -389,16 +345,12 @@ static sim_err_t check_file(const app__mc_bench_config_t *config, sim_message_t 
         return SIM_OK;
     }
     if (config->file_bytes % config->block_bytes != 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "file",
+        return sim_fail_about(message, SIM_ERR_INVALID, "file",
                               " is not a multiple of block, expected one");
     }
     if (config->verify && config->operation == APP_MOONCAKE_WRITE &&
         (double)config->file_bytes < places_bytes) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "file",
+        return sim_fail_about(message, SIM_ERR_RANGE, "file",
                               " is smaller than the data written at a time, two batches of each "
                               "thread: expected at least %.0f bytes, or verify: off",
                               places_bytes);
@@ -406,9 +358,7 @@ static sim_err_t check_file(const app__mc_bench_config_t *config, sim_message_t 
     return SIM_OK;
 }
 
-sim_err_t app__mc_bench_create(const app_context_t *context,
-                               const void *config_void,
-                               app_t **app,
+sim_err_t app__mc_bench_create(const app_context_t *context, const void *config_void, app_t **app,
                                sim_message_t *message)
 {
     const app__mc_bench_config_t *const config = config_void;

@@ -63,8 +63,7 @@ static app__mooncake_prefix_t *store_of(const app__mc_replay_t *replay, uint32_t
     return replay->stores[replay->local_store ? node : 0];
 }
 
-static uint64_t cached_tokens(const app__mc_replay_t *replay,
-                              const app__mooncake_prompt_t *prompt,
+static uint64_t cached_tokens(const app__mc_replay_t *replay, const app__mooncake_prompt_t *prompt,
                               size_t blocks)
 {
     const uint64_t tokens = blocks * replay->block_tokens;
@@ -96,8 +95,7 @@ static bool fetches(const app__mc_replay_t *replay)
 
 // -- cached blocks of the prompt to be admitted: their slots and source nodes
 
-static size_t find_blocks(app__mc_replay_t *replay,
-                          const app__mooncake_prompt_t *prompt,
+static size_t find_blocks(app__mc_replay_t *replay, const app__mooncake_prompt_t *prompt,
                           uint32_t store)
 {
     const app__mooncake_prefix_t *const prefix = replay->stores[store];
@@ -145,9 +143,7 @@ static size_t leading_on(const app__mc_replay_t *replay, size_t hits, uint32_t n
 
 // Returns the time to fetch the blocks that other nodes have, after everything else that those
 // nodes have to send.
-static sim_time_t fetch_ps(const app__mc_replay_t *replay,
-                           size_t hits,
-                           uint32_t node,
+static sim_time_t fetch_ps(const app__mc_replay_t *replay, size_t hits, uint32_t node,
                            sim_time_t now_ps)
 {
     uint64_t far = 0;
@@ -163,11 +159,8 @@ static sim_time_t fetch_ps(const app__mc_replay_t *replay,
 
 // Returns the estimated time until the node has computed the prompt and sent its KV data. With
 // local stores the network does not count, because hits must not depend on it.
-static sim_time_t estimate(const app__mc_replay_t *replay,
-                           const app__mooncake_prompt_t *prompt,
-                           sim_time_t now_ps,
-                           uint32_t node,
-                           size_t used)
+static sim_time_t estimate(const app__mc_replay_t *replay, const app__mooncake_prompt_t *prompt,
+                           sim_time_t now_ps, uint32_t node, size_t used)
 {
     const sim_time_t wait_ps = later(replay->prefill_until_ps[node], now_ps) - now_ps;
     const sim_time_t far_ps = fetches(replay) ? fetch_ps(replay, used, node, now_ps) : 0;
@@ -182,11 +175,8 @@ static sim_time_t estimate(const app__mc_replay_t *replay,
 }
 
 // Returns whether a node is better: a lower time; for equal times, the node idle for longest.
-static bool is_better(const app__mc_replay_t *replay,
-                      uint32_t node,
-                      sim_time_t time_ps,
-                      const choice_t *best,
-                      sim_time_t best_ps)
+static bool is_better(const app__mc_replay_t *replay, uint32_t node, sim_time_t time_ps,
+                      const choice_t *best, sim_time_t best_ps)
 {
     return time_ps < best_ps || (time_ps == best_ps && replay->prefill_until_ps[node] <
                                                            replay->prefill_until_ps[best->prefill]);
@@ -210,8 +200,7 @@ static uint32_t choose_random(app__mc_replay_t *replay)
 }
 
 // Chooses the prefill node. If all are lost, the chosen one is, too.
-static choice_t choose_prefill(app__mc_replay_t *replay,
-                               const app__mooncake_prompt_t *prompt,
+static choice_t choose_prefill(app__mc_replay_t *replay, const app__mooncake_prompt_t *prompt,
                                sim_time_t now_ps)
 {
     choice_t choice = {0, 0, 0, 0};
@@ -278,16 +267,12 @@ static uint32_t choose_decode(app__mc_replay_t *replay, sim_time_t done_ps)
 
 // Adds a prompt to the estimates for NICs: cached blocks are sent at once, its own KV data when it
 // is computed.
-static void book_network(app__mc_replay_t *replay,
-                         const app__mooncake_prompt_t *prompt,
-                         const choice_t *choice,
-                         sim_time_t now_ps,
-                         sim_time_t done_ps)
+static void book_network(app__mc_replay_t *replay, const app__mooncake_prompt_t *prompt,
+                         const choice_t *choice, sim_time_t now_ps, sim_time_t done_ps)
 {
     for (size_t i = 0; fetches(replay) && i < choice->used; i++) {
         if (!is_on(replay, i, choice->prefill)) {
-            book_time(&replay->send_until_ps[replay->sources[i]],
-                      now_ps,
+            book_time(&replay->send_until_ps[replay->sources[i]], now_ps,
                       bytes_ps(replay, replay->block_bytes));
         }
     }
@@ -297,8 +282,7 @@ static void book_network(app__mc_replay_t *replay,
     book_time(&replay->received_ps[choice->decode], done_ps, kv_ps);
 }
 
-static void count_hits(app__mc_replay_t *replay,
-                       const app__mooncake_prompt_t *prompt,
+static void count_hits(app__mc_replay_t *replay, const app__mooncake_prompt_t *prompt,
                        const choice_t *choice)
 {
     replay->tokens += prompt->input_tokens;
@@ -310,9 +294,7 @@ static void count_hits(app__mc_replay_t *replay,
 
 // Adds a prompt to the estimates. Chooses its decode node, since the time of its computation is
 // known now.
-static void book(app__mc_replay_t *replay,
-                 const app__mooncake_prompt_t *prompt,
-                 choice_t *choice,
+static void book(app__mc_replay_t *replay, const app__mooncake_prompt_t *prompt, choice_t *choice,
                  sim_time_t now_ps)
 {
     const uint64_t cached = cached_tokens(replay, prompt, choice->used);
@@ -354,9 +336,7 @@ static void accepted(int32_t status, const char *body, size_t size, void *ctx)
     }
 }
 
-static char *write_job(const app__mc_replay_t *replay,
-                       uint64_t course,
-                       const choice_t *choice,
+static char *write_job(const app__mc_replay_t *replay, uint64_t course, const choice_t *choice,
                        size_t *size)
 {
     const uint64_t number = app__mc_prompt_of(replay, course);
@@ -385,13 +365,8 @@ static void send_job(app__mc_replay_t *replay, uint64_t course, const choice_t *
     const app__mc_message_t message = {APP__MC_PROGRAM, app_mooncake_name(engine), body, size};
     sent_t *const sent = sim_alloc(sizeof(*sent));
     *sent = (sent_t){replay, course};
-    app__mc_ask(replay->conductor,
-                engine->station->index,
-                &message,
-                engine->config.handshake_timeout_ps,
-                engine->config.call_retries,
-                accepted,
-                sent,
+    app__mc_ask(replay->conductor, engine->station->index, &message,
+                engine->config.handshake_timeout_ps, engine->config.call_retries, accepted, sent,
                 true);
     sim_free(body);
 }
@@ -418,8 +393,7 @@ static bool place(app__mc_replay_t *replay, uint64_t number, uint64_t placing)
     }
     send_job(replay, course, &choice);
     app__mooncake_prefix_insert(store_of(replay, choice.prefill),
-                                &replay->trace.ids[prompt->first_id],
-                                prompt->id_count,
+                                &replay->trace.ids[prompt->first_id], prompt->id_count,
                                 replay->local_store ? 0 : choice.prefill);
     return true;
 }

@@ -108,10 +108,8 @@ void app__mc_replay_carry(app_t *app, sim_carry_t *carry)
 
 // Computes the times to the first token, their mean parts, and the time of the last one, over
 // prompts that got one.
-static void tell_served(const app__mc_replay_t *replay,
-                        app__mc_report_t *report,
-                        sim_sample_set_t *ttft_ps,
-                        sim_time_t *last_ps)
+static void tell_served(const app__mc_replay_t *replay, app__mc_report_t *report,
+                        sim_sample_set_t *ttft_ps, sim_time_t *last_ps)
 {
     double wait_ps = 0.0;
     double compute_ps = 0.0;

@@ -97,29 +97,18 @@ uint32_t app__mc_location_count(const char *list)
     return count;
 }
 
-sim_err_t app__mc_register_location(app_mooncake_t *engine,
-                                    const char *list,
-                                    uint64_t index,
-                                    uint64_t address,
-                                    uint64_t bytes,
-                                    sim_message_t *message)
+sim_err_t app__mc_register_location(app_mooncake_t *engine, const char *list, uint64_t index,
+                                    uint64_t address, uint64_t bytes, sim_message_t *message)
 {
     char *const location = app__mc_location_of(list, index);
-    const int result = app_mooncake_register_local_memory(engine,
-                                                          address,
-                                                          bytes,
-                                                          location,
-                                                          APP_MOONCAKE_ALL,
-                                                          NULL,
-                                                          NULL);
+    const int result = app_mooncake_register_local_memory(engine, address, bytes, location,
+                                                          APP_MOONCAKE_ALL, NULL, NULL);
     sim_err_t error = SIM_OK;
     if (result != SIM_OK) {
-        error = sim_fail(message,
-                         SIM_ERR_INVALID,
+        error = sim_fail(message, SIM_ERR_INVALID,
                          "%s has no location '%s', expected one of the matrix that nic.host has, "
                          "too",
-                         app_mooncake_name(engine),
-                         location);
+                         app_mooncake_name(engine), location);
     }
     sim_free(location);
     return error;
@@ -133,8 +122,7 @@ static void add_part(app__mc_report_t *report, const app__mc_part_t *part)
     report->parts[report->part_count++] = *part;
 }
 
-void app__mc_report_parts(app__mc_report_t *report,
-                          const app_mooncake_t *engine,
+void app__mc_report_parts(app__mc_report_t *report, const app_mooncake_t *engine,
                           sim_time_t time_ps)
 {
     nic_part_t part;

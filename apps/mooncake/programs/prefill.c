@@ -73,11 +73,8 @@ static void job_end(app__mc_job_t *job)
     job_free(job);
 }
 
-uint64_t app__mc_place_of(const app__mc_replay_t *replay,
-                          uint64_t area,
-                          uint32_t locations,
-                          uint64_t number,
-                          uint64_t at)
+uint64_t app__mc_place_of(const app__mc_replay_t *replay, uint64_t area, uint32_t locations,
+                          uint64_t number, uint64_t at)
 {
     const uint64_t index = replay->app.index % 16u * APP__MC_LOCATIONS_MAX + number % locations;
     return area + index * APP__MC_PLACE_BYTES + at;
@@ -109,18 +106,11 @@ static void tell_decode(app__mc_job_t *job)
     app__mc_put64(body, job->course);
     app__mc_put64(body + 8, job->admitted_ps);
     app__mc_put64(body + 16, job->moving_ps);
-    const app__mc_message_t message = {APP__MC_PROGRAM,
-                                       app_mooncake_name(peer),
-                                       body,
+    const app__mc_message_t message = {APP__MC_PROGRAM, app_mooncake_name(peer), body,
                                        sizeof(body)};
-    app__mc_ask(prefill->engine->station,
-                peer->station->index,
-                &message,
-                prefill->engine->config.handshake_timeout_ps,
-                prefill->engine->config.call_retries,
-                told,
-                job,
-                false);
+    app__mc_ask(prefill->engine->station, peer->station->index, &message,
+                prefill->engine->config.handshake_timeout_ps, prefill->engine->config.call_retries,
+                told, job, false);
 }
 
 static void end_if_done(app__mc_job_t *job)
@@ -342,9 +332,7 @@ static void open_segments(app__mc_job_t *job)
         }
         app_mooncake_get_segment_id(engine, peer->name, segment_opened, job);
     }
-    app_mooncake_get_segment_id(engine,
-                                replay->decodes[job->decode].engine->name,
-                                segment_opened,
+    app_mooncake_get_segment_id(engine, replay->decodes[job->decode].engine->name, segment_opened,
                                 job);
 }
 
@@ -369,11 +357,8 @@ static void take_places(app__mc_job_t *job, const char *places, uint64_t hits)
             .opcode = APP_MOONCAKE_READ,
             .source = stage_of(replay, APP__MC_STAGE_AREA, job->number) + i * replay->block_bytes,
             .target_id = own ? APP_MOONCAKE_LOCAL_SEGMENT : -1 - (int32_t)node,
-            .target_offset = app__mc_place_of(replay,
-                                              APP__MC_STORE_AREA,
-                                              replay->store_locations,
-                                              slot,
-                                              slot * replay->block_bytes),
+            .target_offset = app__mc_place_of(replay, APP__MC_STORE_AREA, replay->store_locations,
+                                              slot, slot * replay->block_bytes),
             .length = app__mc_kv_bytes(replay, tokens),
         };
     }

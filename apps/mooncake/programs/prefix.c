@@ -37,8 +37,7 @@ struct app__mooncake_prefix {
     size_t table_size;
 };
 
-app__mooncake_prefix_t *app__mooncake_prefix_create(uint32_t policy,
-                                                    uint64_t capacity_blocks,
+app__mooncake_prefix_t *app__mooncake_prefix_create(uint32_t policy, uint64_t capacity_blocks,
                                                     uint32_t places)
 {
     app__mooncake_prefix_t *const prefix = sim_alloc(sizeof(*prefix));
@@ -222,8 +221,7 @@ static void add(app__mooncake_prefix_t *prefix, uint64_t id, size_t depth, uint3
     sift_up(prefix, prefix->count - 1);
 }
 
-size_t app__mooncake_prefix_match(const app__mooncake_prefix_t *prefix,
-                                  const uint64_t *ids,
+size_t app__mooncake_prefix_match(const app__mooncake_prefix_t *prefix, const uint64_t *ids,
                                   size_t count)
 {
     size_t found = 0;
@@ -233,9 +231,7 @@ size_t app__mooncake_prefix_match(const app__mooncake_prefix_t *prefix,
     return found;
 }
 
-void app__mooncake_prefix_insert(app__mooncake_prefix_t *prefix,
-                                 const uint64_t *ids,
-                                 size_t count,
+void app__mooncake_prefix_insert(app__mooncake_prefix_t *prefix, const uint64_t *ids, size_t count,
                                  uint32_t place)
 {
     for (size_t i = 0; i < count; i++) {

@@ -130,15 +130,13 @@ void app__mc_report_engine(app__mc_report_t *report, const app_mooncake_t *engin
 void app__mc_report_lanes(app__mc_report_t *report, const app_mooncake_t *engine);
 // Writes a line for each problem that did not end the run: lost connections and slices, nodes that
 // did not answer.
-void app__mc_report_warn(const app__mc_report_t *report,
-                         void (*write)(const char *text, void *ctx),
+void app__mc_report_warn(const app__mc_report_t *report, void (*write)(const char *text, void *ctx),
                          void *ctx);
 
 // Fills a distribution; it stays empty without samples.
 void app__mc_report_points(app__mc_points_t *points, sim_sample_set_t *samples_ps);
 // Adds the parts of an engine's host and its threads. time_ps: from the first transfer to the last.
-void app__mc_report_parts(app__mc_report_t *report,
-                          const app_mooncake_t *engine,
+void app__mc_report_parts(app__mc_report_t *report, const app_mooncake_t *engine,
                           sim_time_t time_ps);
 void app__mc_report_records(app__mc_report_t *report, const app_mooncake_cluster_t *cluster);
 
@@ -163,10 +161,8 @@ void app__mc_report_records(app__mc_report_t *report, const app_mooncake_cluster
 
 // Gives the metadata node the records of a file; nothing if its name is empty. A message names the
 // file.
-SIM_MUST_CHECK sim_err_t app__mc_import(const app_context_t *context,
-                                        const char *file,
-                                        app_mooncake_cluster_t *cluster,
-                                        sim_message_t *message);
+SIM_MUST_CHECK sim_err_t app__mc_import(const app_context_t *context, const char *file,
+                                        app_mooncake_cluster_t *cluster, sim_message_t *message);
 
 // -- place.c
 
@@ -179,11 +175,8 @@ char *app__mc_location_of(const char *list, uint64_t index);
 uint32_t app__mc_location_count(const char *list);
 // Registers memory at location `index` of a list, with all rights. An error message names the
 // location that the engine's host does not have.
-SIM_MUST_CHECK sim_err_t app__mc_register_location(app_mooncake_t *engine,
-                                                   const char *list,
-                                                   uint64_t index,
-                                                   uint64_t address,
-                                                   uint64_t bytes,
+SIM_MUST_CHECK sim_err_t app__mc_register_location(app_mooncake_t *engine, const char *list,
+                                                   uint64_t index, uint64_t address, uint64_t bytes,
                                                    sim_message_t *message);
 
 #endif // APPS_MOONCAKE_PROGRAMS_PROGRAMS_H

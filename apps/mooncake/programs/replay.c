@@ -117,16 +117,12 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-const sim_attr_table_t app__mc_replay_attrs = {PREFIX,
-                                               "application",
-                                               sizeof(app__mc_replay_config_t),
-                                               attrs,
-                                               SIM_COUNT_OF(attrs)};
+const sim_attr_table_t app__mc_replay_attrs = {
+    PREFIX, "application", sizeof(app__mc_replay_config_t), attrs, SIM_COUNT_OF(attrs)};
 
 // -- creation
 
-static sim_err_t take_capacity(const app__mc_replay_config_t *config,
-                               uint64_t *blocks,
+static sim_err_t take_capacity(const app__mc_replay_config_t *config, uint64_t *blocks,
                                sim_message_t *message)
 {
     if (strcmp(config->capacity, "unlimited") == 0) {
@@ -137,9 +133,7 @@ static sim_err_t take_capacity(const app__mc_replay_config_t *config,
     uint64_t tokens = 0;
     const sim_err_t error = sim_parse_count(config->capacity, &tokens, &why);
     if (error != SIM_OK) {
-        return sim_fail_about(message,
-                              error,
-                              "capacity-tokens",
+        return sim_fail_about(message, error, "capacity-tokens",
                               " is '%s', expected a count of tokens or 'unlimited'",
                               config->capacity);
     }
@@ -147,17 +141,13 @@ static sim_err_t take_capacity(const app__mc_replay_config_t *config,
     return SIM_OK;
 }
 
-static sim_err_t read_trace(app__mc_replay_t *replay,
-                            const app_context_t *context,
-                            const app__mc_replay_config_t *config,
-                            sim_message_t *message)
+static sim_err_t read_trace(app__mc_replay_t *replay, const app_context_t *context,
+                            const app__mc_replay_config_t *config, sim_message_t *message)
 {
     char *text = NULL;
     size_t size = 0;
     if (config->trace[0] == '\0') {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "trace",
+        return sim_fail_about(message, SIM_ERR_INVALID, "trace",
                               " is not set, expected a file of prompts");
     }
     sim_err_t error = context->read_file(config->trace, &text, &size, message, context->ctx);
@@ -169,14 +159,9 @@ static sim_err_t read_trace(app__mc_replay_t *replay,
     error = app__mooncake_trace_read(config->trace, text, size, most, &replay->trace, message);
     sim_free(text);
     if (error == SIM_OK) {
-        error = app__mooncake_trace_arrivals(&replay->trace,
-                                             config->trace,
-                                             config->unit,
-                                             config->interval_ps,
-                                             config->block_tokens,
-                                             context->note,
-                                             context->ctx,
-                                             message);
+        error = app__mooncake_trace_arrivals(&replay->trace, config->trace, config->unit,
+                                             config->interval_ps, config->block_tokens,
+                                             context->note, context->ctx, message);
     }
     return error;
 }
@@ -216,15 +201,11 @@ static sim_err_t measure(app__mc_replay_t *replay, sim_message_t *message)
         busy_ps += app__mc_busy_ps(replay, prompt);
         ids_max = prompt->id_count > ids_max ? prompt->id_count : ids_max;
         if (replay->stage_bytes > APP__MC_PLACE_BYTES) {
-            return sim_fail_about(message,
-                                  SIM_ERR_RANGE,
-                                  "kv-bytes-per-token",
+            return sim_fail_about(message, SIM_ERR_RANGE, "kv-bytes-per-token",
                                   ": the KV data of all prompts is above 1 PiB, expected less");
         }
         if (busy_ps > BUSY_PS_MAX) {
-            return sim_fail_about(message,
-                                  SIM_ERR_RANGE,
-                                  "trace",
+            return sim_fail_about(message, SIM_ERR_RANGE, "trace",
                                   ": computing and decoding all prompts takes more than 90 days, "
                                   "expected less");
         }
@@ -234,11 +215,8 @@ static sim_err_t measure(app__mc_replay_t *replay, sim_message_t *message)
     return SIM_OK;
 }
 
-static sim_err_t make_engine(app__mc_replay_t *replay,
-                             const app__mc_replay_config_t *config,
-                             net_node_t *host,
-                             app_mooncake_t **engine,
-                             sim_message_t *message)
+static sim_err_t make_engine(app__mc_replay_t *replay, const app__mc_replay_config_t *config,
+                             net_node_t *host, app_mooncake_t **engine, sim_message_t *message)
 {
     char *const matrix = app__mc_matrix(host, config->matrix);
     app_mooncake_config_t settings = config->engine;
@@ -247,13 +225,8 @@ static sim_err_t make_engine(app__mc_replay_t *replay,
         const uint64_t slice = settings.slice_bytes / 4;
         settings.verify_stride_bytes = stride < slice ? stride : slice;
     }
-    const sim_err_t error = app_mooncake_create(replay->cluster,
-                                                host,
-                                                host->sim.name,
-                                                matrix,
-                                                &settings,
-                                                engine,
-                                                message);
+    const sim_err_t error = app_mooncake_create(replay->cluster, host, host->sim.name, matrix,
+                                                &settings, engine, message);
     sim_free(matrix);
     if (error == SIM_OK) {
         (*engine)->verify = config->verify;
@@ -262,32 +235,20 @@ static sim_err_t make_engine(app__mc_replay_t *replay,
 }
 
 // Registers memory of an engine: each location has room for all of it.
-static sim_err_t add_memory(const app__mc_replay_t *replay,
-                            app_mooncake_t *engine,
-                            uint64_t area,
-                            uint64_t bytes,
-                            const char *locations,
-                            sim_message_t *message)
+static sim_err_t add_memory(const app__mc_replay_t *replay, app_mooncake_t *engine, uint64_t area,
+                            uint64_t bytes, const char *locations, sim_message_t *message)
 {
     const uint32_t count = app__mc_location_count(locations);
     const uint64_t pages = (bytes + 4095) / 4096 * 4096;
     if (count > APP__MC_LOCATIONS_MAX || pages > APP__MC_PLACE_BYTES) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
+        return sim_fail(message, SIM_ERR_RANGE,
                         "%u locations with room for %" PRIu64
                         " bytes each, expected at most %u locations and 1 PiB each",
-                        count,
-                        pages,
-                        APP__MC_LOCATIONS_MAX);
+                        count, pages, APP__MC_LOCATIONS_MAX);
     }
     for (uint32_t i = 0; i < count; i++) {
-        const sim_err_t error =
-            app__mc_register_location(engine,
-                                      locations,
-                                      i,
-                                      app__mc_place_of(replay, area, count, i, 0),
-                                      pages,
-                                      message);
+        const sim_err_t error = app__mc_register_location(
+            engine, locations, i, app__mc_place_of(replay, area, count, i, 0), pages, message);
         if (error != SIM_OK) {
             return error;
         }
@@ -295,11 +256,8 @@ static sim_err_t add_memory(const app__mc_replay_t *replay,
     return SIM_OK;
 }
 
-static sim_err_t make_nodes(app__mc_replay_t *replay,
-                            const app__mc_replay_config_t *config,
-                            net_node_t *const *hosts,
-                            uint64_t slots,
-                            sim_message_t *message)
+static sim_err_t make_nodes(app__mc_replay_t *replay, const app__mc_replay_config_t *config,
+                            net_node_t *const *hosts, uint64_t slots, sim_message_t *message)
 {
     sim_err_t error = SIM_OK;
     for (uint32_t i = 0; i < replay->prefill_count && error == SIM_OK; i++) {
@@ -308,20 +266,12 @@ static sim_err_t make_nodes(app__mc_replay_t *replay,
         error = make_engine(replay, config, hosts[1 + i], &prefill->engine, message);
         if (error == SIM_OK) {
             app__mc_prefill_init(prefill);
-            error = add_memory(replay,
-                               prefill->engine,
-                               APP__MC_STORE_AREA,
-                               slots * replay->block_bytes,
-                               config->store_location,
-                               message);
+            error = add_memory(replay, prefill->engine, APP__MC_STORE_AREA,
+                               slots * replay->block_bytes, config->store_location, message);
         }
         if (error == SIM_OK) {
-            error = add_memory(replay,
-                               prefill->engine,
-                               APP__MC_STAGE_AREA,
-                               replay->stage_bytes,
-                               config->kv_location,
-                               message);
+            error = add_memory(replay, prefill->engine, APP__MC_STAGE_AREA, replay->stage_bytes,
+                               config->kv_location, message);
         }
     }
     for (uint32_t i = 0; i < replay->decode_count && error == SIM_OK; i++) {
@@ -331,21 +281,15 @@ static sim_err_t make_nodes(app__mc_replay_t *replay,
         error = make_engine(replay, config, host, &decode->engine, message);
         if (error == SIM_OK) {
             app__mc_decode_init(decode);
-            error = add_memory(replay,
-                               decode->engine,
-                               APP__MC_DECODE_AREA,
-                               replay->stage_bytes,
-                               config->kv_location,
-                               message);
+            error = add_memory(replay, decode->engine, APP__MC_DECODE_AREA, replay->stage_bytes,
+                               config->kv_location, message);
         }
     }
     return error;
 }
 
-static sim_err_t find_hosts(const app__mc_replay_t *replay,
-                            const app_context_t *context,
-                            const app__mc_replay_config_t *config,
-                            net_node_t ***hosts,
+static sim_err_t find_hosts(const app__mc_replay_t *replay, const app_context_t *context,
+                            const app__mc_replay_config_t *config, net_node_t ***hosts,
                             sim_message_t *message)
 {
     app__places_t places;
@@ -355,15 +299,11 @@ static sim_err_t find_hosts(const app__mc_replay_t *replay,
     }
     const uint64_t wanted = 1 + (uint64_t)replay->prefill_count + replay->decode_count;
     if (places.host_count < wanted) {
-        error = sim_fail_about(message,
-                               SIM_ERR_RANGE,
-                               "hosts",
-                               " names %u hosts, expected at least %" PRIu64
-                               ": a conductor, %u prefill and %u decode nodes",
-                               places.host_count,
-                               wanted,
-                               replay->prefill_count,
-                               replay->decode_count);
+        error =
+            sim_fail_about(message, SIM_ERR_RANGE, "hosts",
+                           " names %u hosts, expected at least %" PRIu64
+                           ": a conductor, %u prefill and %u decode nodes",
+                           places.host_count, wanted, replay->prefill_count, replay->decode_count);
     } else {
         *hosts = sim_alloc_array(wanted, sizeof(net_node_t *));
         size_t count = 0;
@@ -379,10 +319,8 @@ static sim_err_t find_hosts(const app__mc_replay_t *replay,
     return error;
 }
 
-static sim_err_t build(app__mc_replay_t *replay,
-                       const app_context_t *context,
-                       const app__mc_replay_config_t *config,
-                       uint64_t capacity,
+static sim_err_t build(app__mc_replay_t *replay, const app_context_t *context,
+                       const app__mc_replay_config_t *config, uint64_t capacity,
                        sim_message_t *message)
 {
     net_node_t **hosts = NULL;
@@ -460,18 +398,14 @@ static void replay_destroy(app_t *app)
     sim_free(replay);
 }
 
-static sim_err_t replay_create(const app_context_t *context,
-                               const void *config_void,
-                               app_t **app,
+static sim_err_t replay_create(const app_context_t *context, const void *config_void, app_t **app,
                                sim_message_t *message)
 {
     const app__mc_replay_config_t *const config = config_void;
     uint64_t capacity = 0;
     sim_err_t error = take_capacity(config, &capacity, message);
     if (error == SIM_OK && context->mooncake_codec == NULL) {
-        error = sim_fail_about(message,
-                               SIM_ERR_INVALID,
-                               "hosts",
+        error = sim_fail_about(message, SIM_ERR_INVALID, "hosts",
                                ": this program has no codec for Mooncake's descriptions, expected "
                                "one in app_context_t");
     }

@@ -227,11 +227,8 @@ double app__mc_busy_ps(const app__mc_replay_t *replay, const app__mooncake_promp
 
 // Returns the address of item `number`, `at` bytes into an area. Items take the locations in turn;
 // each location has room for all of them.
-uint64_t app__mc_place_of(const app__mc_replay_t *replay,
-                          uint64_t area,
-                          uint32_t locations,
-                          uint64_t number,
-                          uint64_t at);
+uint64_t app__mc_place_of(const app__mc_replay_t *replay, uint64_t area, uint32_t locations,
+                          uint64_t number, uint64_t at);
 
 // -- courses.c
 
@@ -263,15 +260,13 @@ void app__mc_watch_give_up(app__mc_replay_t *replay, uint64_t prompt);
 bool app__mc_prefill_lost(const app__mc_replay_t *replay, uint32_t node);
 bool app__mc_decode_lost(const app__mc_replay_t *replay, uint32_t node);
 
-void app__mc_teller_init(app__mc_teller_t *teller,
-                         app__mc_replay_t *replay,
+void app__mc_teller_init(app__mc_teller_t *teller, app__mc_replay_t *replay,
                          app_mooncake_t *engine);
 void app__mc_teller_fini(app__mc_teller_t *teller);
 // Tells the conductor that a course was served, or that it failed.
 void app__mc_tell(app__mc_teller_t *teller, uint64_t course, bool served);
 // Answers a ping, and tells again what was not acknowledged.
-void app__mc_on_ping(app__mc_teller_t *teller,
-                     app__mc_station_t *station,
+void app__mc_on_ping(app__mc_teller_t *teller, app__mc_station_t *station,
                      const app__mc_incoming_t *incoming);
 
 // -- conductor.c

@@ -249,11 +249,8 @@ void app__mc_report_points(app__mc_points_t *points, sim_sample_set_t *samples_p
     }
 }
 
-static void take_record(const char *key,
-                        const char *value,
-                        size_t size,
-                        app_mooncake_change_t change,
-                        void *ctx)
+static void take_record(const char *key, const char *value, size_t size,
+                        app_mooncake_change_t change, void *ctx)
 {
     static const char *const changes[] = {"unchanged", "written", "removed"};
     app__mc_report_t *const report = ctx;
@@ -277,10 +274,8 @@ static void import_record(const char *key, const char *value, size_t size, void 
     app_mooncake_import_record(((const import_t *)ctx)->cluster, key, value, size);
 }
 
-sim_err_t app__mc_import(const app_context_t *context,
-                         const char *file,
-                         app_mooncake_cluster_t *cluster,
-                         sim_message_t *message)
+sim_err_t app__mc_import(const app_context_t *context, const char *file,
+                         app_mooncake_cluster_t *cluster, sim_message_t *message)
 {
     char *text = NULL;
     size_t size = 0;
@@ -288,9 +283,7 @@ sim_err_t app__mc_import(const app_context_t *context,
         return SIM_OK;
     }
     if (context->mooncake_codec->read_records == NULL) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "metadata.records",
+        return sim_fail_about(message, SIM_ERR_INVALID, "metadata.records",
                               ": this program's codec reads no files of records");
     }
     sim_err_t error = context->read_file(file, &text, &size, message, context->ctx);
@@ -316,51 +309,39 @@ void app__mc_report_lanes(app__mc_report_t *report, const app_mooncake_t *engine
     report->lanes_max = lanes > report->lanes_max ? lanes : report->lanes_max;
 }
 
-void app__mc_report_warn(const app__mc_report_t *report,
-                         void (*write)(const char *text, void *ctx),
+void app__mc_report_warn(const app__mc_report_t *report, void (*write)(const char *text, void *ctx),
                          void *ctx)
 {
     char line[256];
     if (report->endpoints_lost > 0) {
-        snprintf(line,
-                 sizeof(line),
+        snprintf(line, sizeof(line),
                  "warning: %" PRIu64 " endpoint%s evicted, and what a peer had in flight there "
                  "was lost: expected engine.max-endpoints of at least %" PRIu64
                  ", the number of NICs that a NIC talks to\n",
-                 report->endpoints_lost,
-                 report->endpoints_lost == 1 ? " was" : "s were",
+                 report->endpoints_lost, report->endpoints_lost == 1 ? " was" : "s were",
                  report->lanes_max);
         write(line, ctx);
     }
     if (report->retried > 0 && report->failed > 0) {
-        snprintf(line,
-                 sizeof(line),
+        snprintf(line, sizeof(line),
                  "warning: slices were retried %" PRIu64 " time%s (engine.retries: %" PRIu64
                  " each), and %" PRIu64 " request%s failed\n",
-                 report->retried,
-                 sim_plural(report->retried),
-                 report->retries,
-                 report->failed,
+                 report->retried, sim_plural(report->retried), report->retries, report->failed,
                  sim_plural(report->failed));
         write(line, ctx);
     }
     if (report->unanswered > 0) {
-        snprintf(line,
-                 sizeof(line),
+        snprintf(line, sizeof(line),
                  "warning: %" PRIu64 " prompt%s sent to prefill nodes that did not answer: "
                  "with client-ttl: never the conductor does not learn that a node is lost\n",
-                 report->unanswered,
-                 report->unanswered == 1 ? " was" : "s were");
+                 report->unanswered, report->unanswered == 1 ? " was" : "s were");
         write(line, ctx);
     }
     if (report->nodes_lost > 0) {
-        snprintf(line,
-                 sizeof(line),
+        snprintf(line, sizeof(line),
                  "warning: nodes were lost %" PRIu64 " time%s, since they did not answer for "
                  "client-ttl; prompts were placed again %" PRIu64 " time%s\n",
-                 report->nodes_lost,
-                 sim_plural(report->nodes_lost),
-                 report->placed_again,
+                 report->nodes_lost, sim_plural(report->nodes_lost), report->placed_again,
                  sim_plural(report->placed_again));
         write(line, ctx);
     }
@@ -386,8 +367,7 @@ void app__mc_report_engine(app__mc_report_t *report, const app_mooncake_t *engin
     for (uint32_t n = 0; n < engine->context_count; n++) {
         report->shares =
             sim_realloc_array(report->shares, report->share_count + 1, sizeof(app__mc_share_t));
-        report->shares[report->share_count++] = (app__mc_share_t){engine->name,
-                                                                  engine->contexts[n].nic_index,
-                                                                  engine->contexts[n].bytes};
+        report->shares[report->share_count++] = (app__mc_share_t){
+            engine->name, engine->contexts[n].nic_index, engine->contexts[n].bytes};
     }
 }

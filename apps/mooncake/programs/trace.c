@@ -27,13 +27,8 @@ typedef struct reader {
 
 static sim_err_t wrong(const reader_t *reader, size_t at, const char *what)
 {
-    return sim_fail_in(reader->message,
-                       SIM_ERR_INVALID,
-                       reader->name,
-                       reader->line,
-                       at - reader->line_start + 1,
-                       "%s",
-                       what);
+    return sim_fail_in(reader->message, SIM_ERR_INVALID, reader->name, reader->line,
+                       at - reader->line_start + 1, "%s", what);
 }
 
 static char next(const reader_t *reader)
@@ -66,10 +61,8 @@ static sim_err_t take_digits(reader_t *reader, size_t start, uint64_t limit, uin
         const uint64_t digit = (uint64_t)(next(reader) - '0');
         if (number > (limit - digit) / 10) {
             sim_message_t text;
-            (void)sim_fail(&text,
-                           SIM_ERR_RANGE,
-                           "the number is too large, expected at most %" PRIu64,
-                           limit);
+            (void)sim_fail(&text, SIM_ERR_RANGE,
+                           "the number is too large, expected at most %" PRIu64, limit);
             return wrong(reader, start, text.text);
         }
         number = number * 10 + digit;
@@ -268,8 +261,7 @@ static sim_err_t take_prompt(reader_t *reader, app__mooncake_prompt_t *prompt)
     for (unsigned i = INPUT; i <= OUTPUT; i++) {
         if ((has & 1u << i) == 0) {
             sim_message_t text;
-            (void)sim_fail(&text,
-                           SIM_ERR_INVALID,
+            (void)sim_fail(&text, SIM_ERR_INVALID,
                            "the request has no %s, expected input_length and output_length",
                            members[i]);
             return wrong(reader, start, text.text);
@@ -278,8 +270,7 @@ static sim_err_t take_prompt(reader_t *reader, app__mooncake_prompt_t *prompt)
     app__mooncake_trace_t *const trace = reader->trace;
     const bool timed = (has & 1u << TIMESTAMP) != 0;
     if (trace->count > 0 && timed == (trace->untimed > 0)) {
-        return wrong(reader,
-                     start,
+        return wrong(reader, start,
                      timed ? "the request has a timestamp and earlier ones have none, expected one "
                              "in each request or in none"
                            : "the request has no timestamp and earlier ones have one, expected "
@@ -307,11 +298,8 @@ static void keep_order(app__mooncake_trace_t *trace, app__mooncake_prompt_t *pro
     }
 }
 
-sim_err_t app__mooncake_trace_read(const char *name,
-                                   const char *text,
-                                   size_t size,
-                                   uint64_t prompts_max,
-                                   app__mooncake_trace_t *trace,
+sim_err_t app__mooncake_trace_read(const char *name, const char *text, size_t size,
+                                   uint64_t prompts_max, app__mooncake_trace_t *trace,
                                    sim_message_t *message)
 {
     *trace = (app__mooncake_trace_t){0};
@@ -344,11 +332,7 @@ sim_err_t app__mooncake_trace_read(const char *name,
     }
     if (trace->count == 0) {
         app__mooncake_trace_fini(trace);
-        return sim_fail_in(message,
-                           SIM_ERR_INVALID,
-                           name,
-                           1,
-                           1,
+        return sim_fail_in(message, SIM_ERR_INVALID, name, 1, 1,
                            "the trace has no request, expected a JSON object in each line");
     }
     return SIM_OK;

@@ -96,9 +96,8 @@ static void on_outcome(app__mc_station_t *station, const app__mc_incoming_t *inc
 static void lose_blocks(app__mc_replay_t *replay, uint32_t node)
 {
     if (node < replay->prefill_count) {
-        replay->blocks_lost +=
-            app__mooncake_prefix_drop(replay->stores[replay->local_store ? node : 0],
-                                      replay->local_store ? 0 : node);
+        replay->blocks_lost += app__mooncake_prefix_drop(
+            replay->stores[replay->local_store ? node : 0], replay->local_store ? 0 : node);
     }
 }
 
@@ -128,18 +127,11 @@ static void tell_others(app__mc_replay_t *replay, uint32_t node)
     for (uint32_t i = 0; i < replay->prefill_count && node < replay->prefill_count; i++) {
         const app_mooncake_t *const engine = replay->watched[i].engine;
         if (!replay->watched[i].lost) {
-            const app__mc_message_t message = {APP__MC_PROGRAM,
-                                               app_mooncake_name(engine),
-                                               body,
+            const app__mc_message_t message = {APP__MC_PROGRAM, app_mooncake_name(engine), body,
                                                sizeof(body)};
-            app__mc_ask(replay->conductor,
-                        engine->station->index,
-                        &message,
-                        engine->config.handshake_timeout_ps,
-                        engine->config.call_retries,
-                        heard_of,
-                        NULL,
-                        false);
+            app__mc_ask(replay->conductor, engine->station->index, &message,
+                        engine->config.handshake_timeout_ps, engine->config.call_retries, heard_of,
+                        NULL, false);
         }
     }
 }
@@ -177,14 +169,8 @@ static void ping(app__mc_watched_t *watched, sim_time_t now_ps)
     watched->pinging = true;
     // A lost node is asked less often.
     watched->next_ps = now_ps + (watched->lost ? ttl_ps : ttl_ps / PINGS_PER_TTL);
-    app__mc_ask(replay->conductor,
-                watched->engine->station->index,
-                &message,
-                ttl_ps / PINGS_PER_TTL,
-                0,
-                pinged,
-                watched,
-                false);
+    app__mc_ask(replay->conductor, watched->engine->station->index, &message,
+                ttl_ps / PINGS_PER_TTL, 0, pinged, watched, false);
 }
 
 static void watch_fired(sim_node_t *node, sim_timer_t *timer)
@@ -273,18 +259,12 @@ void app__mc_tell(app__mc_teller_t *teller, uint64_t course, bool served)
     told_t *const told = sim_alloc(sizeof(*told));
     *told = (told_t){teller, course, served};
     const app__mc_message_t message = {APP__MC_PROGRAM, "conductor", body, sizeof(body)};
-    app__mc_ask(engine->station,
-                teller->replay->conductor->index,
-                &message,
-                engine->config.handshake_timeout_ps,
-                engine->config.call_retries,
-                acknowledged,
-                told,
-                true);
+    app__mc_ask(engine->station, teller->replay->conductor->index, &message,
+                engine->config.handshake_timeout_ps, engine->config.call_retries, acknowledged,
+                told, true);
 }
 
-void app__mc_on_ping(app__mc_teller_t *teller,
-                     app__mc_station_t *station,
+void app__mc_on_ping(app__mc_teller_t *teller, app__mc_station_t *station,
                      const app__mc_incoming_t *incoming)
 {
     app__mc_answer(station, incoming->peer, incoming->id, SIM_OK, "", 0);

@@ -151,17 +151,14 @@ void app__serving_reduce(app__serving_node_t *node);
 // Goes on when data of another host is there.
 void app__serving_reduce_on(app__serving_node_t *node);
 // Returns the bytes of a GPU's share of an all-reduce over so many layers.
-uint64_t app__serving_reduce_bytes(const app__serving_node_t *node,
-                                   uint64_t tokens,
+uint64_t app__serving_reduce_bytes(const app__serving_node_t *node, uint64_t tokens,
                                    uint64_t layers);
 // Returns the activations of a step that a GPU sends to the next stage.
 uint64_t app__serving_pass_bytes(const app__serving_node_t *node, uint64_t tokens);
 
 // -- parts.c
 
-void app__serving_part_init(app__serving_part_t *part,
-                            app__serving_node_t *node,
-                            uint32_t number,
+void app__serving_part_init(app__serving_part_t *part, app__serving_node_t *node, uint32_t number,
                             uint32_t peer);
 void app__serving_part_fini(app__serving_part_t *part);
 // Counts the first tokens as sent: the decode node has them.
@@ -172,11 +169,9 @@ void app__serving_part_send(app__serving_part_t *part);
 bool app__serving_part_ended(const app__serving_part_t *part);
 // Take a request's share of a step: the layers that are done, and the end of the stage. With
 // `sends` they send it.
-void app__serving_part_layers(app__serving_node_t *node,
-                              const app__serving_turn_t *turn,
+void app__serving_part_layers(app__serving_node_t *node, const app__serving_turn_t *turn,
                               uint64_t layers);
-void app__serving_part_stepped(app__serving_node_t *node,
-                               const app__serving_turn_t *turn,
+void app__serving_part_stepped(app__serving_node_t *node, const app__serving_turn_t *turn,
                                bool sends);
 // Prepare the parts of a step at a host that does not lead.
 void app__serving_parts_told(app__serving_node_t *node, const app__serving_run_t *run);
@@ -199,21 +194,14 @@ typedef enum app__serving_inside {
 } app__serving_inside_t;
 
 // Tells another host of the instance two words. Messages arrive once and in order.
-void app__serving_tell_inside(app__serving_node_t *node,
-                              uint32_t to,
-                              app__serving_inside_t what,
-                              uint64_t first,
-                              uint64_t second);
+void app__serving_tell_inside(app__serving_node_t *node, uint32_t to, app__serving_inside_t what,
+                              uint64_t first, uint64_t second);
 // Tells all hosts but the leader, which tells it.
-void app__serving_tell_members(app__serving_node_t *leader,
-                               app__serving_inside_t what,
-                               uint64_t first,
-                               uint64_t second);
+void app__serving_tell_members(app__serving_node_t *leader, app__serving_inside_t what,
+                               uint64_t first, uint64_t second);
 void app__serving_tell_run(app__serving_node_t *leader, const app__serving_run_t *run);
 // Handles a message of another host of the instance.
-void app__serving_inside_arrived(app__serving_node_t *node,
-                                 uint32_t from,
-                                 const char *body,
+void app__serving_inside_arrived(app__serving_node_t *node, uint32_t from, const char *body,
                                  size_t size);
 // Tells the router that the instance cannot work any more: it is lost as a whole.
 void app__serving_break(app__serving_node_t *node);

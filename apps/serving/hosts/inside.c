@@ -61,13 +61,7 @@ static void call(const letter_t *letter)
     letter_t *const copy = sim_alloc(sizeof(*copy) + letter->size);
     memcpy(copy, letter, sizeof(*copy) + letter->size);
     const app__mc_message_t message = {APP__MC_PROGRAM, "serving", copy->body, copy->size};
-    app__mc_ask(copy->from->station,
-                1 + copy->to,
-                &message,
-                TIMEOUT_PS,
-                RETRIES,
-                answered,
-                copy,
+    app__mc_ask(copy->from->station, 1 + copy->to, &message, TIMEOUT_PS, RETRIES, answered, copy,
                 true);
 }
 
@@ -85,27 +79,19 @@ static void send(app__serving_node_t *node, uint32_t to, const uint64_t *words, 
     sim_free(letter);
 }
 
-void app__serving_tell_inside(app__serving_node_t *node,
-                              uint32_t to,
-                              app__serving_inside_t what,
-                              uint64_t first,
-                              uint64_t second)
+void app__serving_tell_inside(app__serving_node_t *node, uint32_t to, app__serving_inside_t what,
+                              uint64_t first, uint64_t second)
 {
     const uint64_t words[HEAD_WORDS] = {0, 0, what, first, second};
     send(node, to, words, HEAD_WORDS);
 }
 
-void app__serving_tell_members(app__serving_node_t *leader,
-                               app__serving_inside_t what,
-                               uint64_t first,
-                               uint64_t second)
+void app__serving_tell_members(app__serving_node_t *leader, app__serving_inside_t what,
+                               uint64_t first, uint64_t second)
 {
     for (uint32_t i = 1; i < leader->place.host_count; i++) {
-        app__serving_tell_inside(leader,
-                                 app__serving_host_of(leader->serving, leader->index, i),
-                                 what,
-                                 first,
-                                 second);
+        app__serving_tell_inside(leader, app__serving_host_of(leader->serving, leader->index, i),
+                                 what, first, second);
     }
 }
 
@@ -129,9 +115,7 @@ void app__serving_tell_run(app__serving_node_t *leader, const app__serving_run_t
         }
     }
     for (uint32_t i = 1; i < leader->place.host_count; i++) {
-        send(leader,
-             app__serving_host_of(leader->serving, leader->index, i),
-             words,
+        send(leader, app__serving_host_of(leader->serving, leader->index, i), words,
              (size_t)(at - words));
     }
     sim_free(words);
@@ -216,9 +200,7 @@ static void handle(app__serving_node_t *node, const char *body, size_t size)
     }
 }
 
-void app__serving_inside_arrived(app__serving_node_t *node,
-                                 uint32_t from,
-                                 const char *body,
+void app__serving_inside_arrived(app__serving_node_t *node, uint32_t from, const char *body,
                                  size_t size)
 {
     app__serving_link_t *const link = link_to(node, from);

@@ -28,9 +28,7 @@ static overlap_t overlap_of(const app__serving_part_t *part, uint32_t stage)
     return (overlap_t){first, last > first ? last - first : 0};
 }
 
-void app__serving_part_init(app__serving_part_t *part,
-                            app__serving_node_t *node,
-                            uint32_t number,
+void app__serving_part_init(app__serving_part_t *part, app__serving_node_t *node, uint32_t number,
                             uint32_t peer)
 {
     *part = (app__serving_part_t){
@@ -96,11 +94,8 @@ static void settle(app__serving_part_t *part)
     if (part->dropped && part->under_way == 0) {
         destroy(part);
     } else if (!part->dropped && app__serving_part_ended(part)) {
-        app__serving_tell_inside(part->node,
-                                 part->node->place.leader,
-                                 APP__SERVING_PART_SENT,
-                                 part->number,
-                                 part->failed ? 1 : 0);
+        app__serving_tell_inside(part->node, part->node->place.leader, APP__SERVING_PART_SENT,
+                                 part->number, part->failed ? 1 : 0);
         destroy(part);
     }
 }
@@ -189,8 +184,7 @@ static app__serving_part_t *part_in(const app__serving_node_t *node,
     return turn->job != NULL ? app__serving_part_of_job(turn->job) : part_of(node, turn->number);
 }
 
-void app__serving_part_layers(app__serving_node_t *node,
-                              const app__serving_turn_t *turn,
+void app__serving_part_layers(app__serving_node_t *node, const app__serving_turn_t *turn,
                               uint64_t layers)
 {
     app__serving_part_t *const part = part_in(node, turn);
@@ -202,8 +196,7 @@ void app__serving_part_layers(app__serving_node_t *node,
     }
 }
 
-void app__serving_part_stepped(app__serving_node_t *node,
-                               const app__serving_turn_t *turn,
+void app__serving_part_stepped(app__serving_node_t *node, const app__serving_turn_t *turn,
                                bool sends)
 {
     app__serving_part_t *const part = part_in(node, turn);

@@ -62,11 +62,9 @@ static void set_place(app__serving_t *serving, uint32_t leader, uint32_t number,
     place->first_layer = app__serving_first_layer(layers, shape.stages, place->stage);
     place->layers =
         app__serving_first_layer(layers, shape.stages, place->stage + 1) - place->first_layer;
-    app__serving_gpus(&serving->config,
-                      &serving->served,
+    app__serving_gpus(&serving->config, &serving->served,
                       &(app__serving_shape_t){shape.tp, shape.tp_hosts, shape.stages},
-                      decodes ? serving->config.decode : serving->config.prefill,
-                      &node->gpus);
+                      decodes ? serving->config.decode : serving->config.prefill, &node->gpus);
     const app__step_times_t *const times = &serving->times[decodes ? 1 : 0];
     node->gpus.times = times->token_count > 0 ? times : NULL;
 }
@@ -115,22 +113,17 @@ static sim_err_t check_shape(const app__serving_t *serving, bool decodes, sim_me
     const uint64_t layers = serving->served.sizes.layers;
     if (shape.tp % shape.tp_hosts != 0) {
         return sim_fail_about(
-            message,
-            SIM_ERR_RANGE,
+            message, SIM_ERR_RANGE,
             decodes && serving->config.decode_tp_hosts != SIM_AUTO ? "decode-tp-hosts" : "tp-hosts",
-            " is %" PRIu64 ", expected a divisor of %s: %" PRIu64,
-            shape.tp_hosts,
-            decodes ? "decode-tp" : "tp",
-            shape.tp);
+            " is %" PRIu64 ", expected a divisor of %s: %" PRIu64, shape.tp_hosts,
+            decodes ? "decode-tp" : "tp", shape.tp);
     }
     if (shape.stages > layers) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
+        return sim_fail_about(message, SIM_ERR_RANGE,
                               decodes && serving->config.decode_pp != SIM_AUTO ? "decode-pp" : "pp",
                               " is %" PRIu64 ", and the model has %" PRIu64
                               " layers; expected at most one stage for each",
-                              shape.stages,
-                              layers);
+                              shape.stages, layers);
     }
     return SIM_OK;
 }
@@ -143,9 +136,7 @@ sim_err_t app__serving_check_shapes(const app__serving_t *serving, sim_message_t
     }
     if (error == SIM_OK && serving->config.storage_path != APP__SERVING_DIRECT &&
         app__serving_member_count(serving) > 0) {
-        error = sim_fail_about(message,
-                               SIM_ERR_INVALID,
-                               "storage-path",
+        error = sim_fail_about(message, SIM_ERR_INVALID, "storage-path",
                                ": the way by the decode node exists for nodes of one host only, "
                                "expected `direct`, or pp and tp-hosts of 1");
     }

@@ -57,8 +57,7 @@ static uint64_t activations(const app__serving_node_t *node, uint64_t tokens)
     return tokens * serving->served.sizes.hidden * serving->config.value_bytes;
 }
 
-uint64_t app__serving_reduce_bytes(const app__serving_node_t *node,
-                                   uint64_t tokens,
+uint64_t app__serving_reduce_bytes(const app__serving_node_t *node, uint64_t tokens,
                                    uint64_t layers)
 {
     const uint64_t gpus = node->place.gpus;
@@ -94,8 +93,7 @@ static void send(app__serving_node_t *node, uint32_t rank, uint64_t bytes)
     const app__serving_place_t *const place = &node->place;
     const app__serving_transfer_t transfer = {
         .node = node,
-        .peer = app__serving_host_of(node->serving,
-                                     place->leader,
+        .peer = app__serving_host_of(node->serving, place->leader,
                                      place->stage * place->tp_hosts + rank),
         .unlisted = true,
         .notice = APP__SERVING_REDUCED + 1,
@@ -133,8 +131,7 @@ void app__serving_reduce_on(app__serving_node_t *node)
             place->taken[APP__SERVING_REDUCED]++;
         }
         if ((step.what & APP__STEP_SEND) != 0) {
-            send(node,
-                 step.send_peer,
+            send(node, step.send_peer,
                  app__cut_bytes(&cut, cut.bytes, 0, step.from_chunk, step.count));
         }
         if (++place->ring_step == steps) {
@@ -145,10 +142,7 @@ void app__serving_reduce_on(app__serving_node_t *node)
     const sim_time_t waited_ps = node->node->now_ps - place->reduce_began_ps;
     node->waited_ps += waited_ps;
     place->reduced_ps += waited_ps;
-    app__serving_note_operation(node,
-                                APP__SERVING_DID_REDUCE,
-                                place->reduce_began_ps,
-                                UINT32_MAX,
+    app__serving_note_operation(node, APP__SERVING_DID_REDUCE, place->reduce_began_ps, UINT32_MAX,
                                 REDUCES * present_bytes(node) * place->gpus);
     app__serving_reduced(node);
 }

@@ -113,10 +113,7 @@ static void passed(void *ctx, uint64_t bytes, bool good)
     node->counters.pp_bytes += bytes;
     if (good) {
         node->counters.pp_ps += node->node->now_ps - passing->began_ps;
-        app__serving_note_operation(node,
-                                    APP__SERVING_DID_PASS,
-                                    passing->began_ps,
-                                    passing->peer,
+        app__serving_note_operation(node, APP__SERVING_DID_PASS, passing->began_ps, passing->peer,
                                     bytes);
     } else {
         app__serving_break(node);
@@ -155,11 +152,8 @@ static void end_stage(app__serving_node_t *node)
     node->counters.busy_ps += node->node->now_ps - node->step_began_ps;
     node->counters.tp_ps += node->place.reduced_ps;
     node->place.reduced_ps = 0;
-    app__serving_note_operation(node,
-                                (app__serving_operation_kind_t)run->kind,
-                                node->step_began_ps,
-                                UINT32_MAX,
-                                0);
+    app__serving_note_operation(node, (app__serving_operation_kind_t)run->kind, node->step_began_ps,
+                                UINT32_MAX, 0);
     node->run = NULL;
     // Where the step ends here, too, requests send when they are told of that.
     const bool ends = last && leads(node);

@@ -44,11 +44,8 @@ static sums_t sum_of(const app__serving_t *serving, uint32_t leader)
     return sums;
 }
 
-static void tell_node(const app__serving_t *serving,
-                      uint32_t leader,
-                      const sums_t *sums,
-                      double all_ps,
-                      app__serving_told_node_t *told)
+static void tell_node(const app__serving_t *serving, uint32_t leader, const sums_t *sums,
+                      double all_ps, app__serving_told_node_t *told)
 {
     const app__serving_node_t *const node = &serving->nodes[leader];
     const app__serving_counters_t *const counters = &node->counters;
@@ -82,8 +79,7 @@ static void tell_node(const app__serving_t *serving,
     }
 }
 
-void app__serving_tell_nodes(const app__serving_t *serving,
-                             app__serving_report_t *report,
+void app__serving_tell_nodes(const app__serving_t *serving, app__serving_report_t *report,
                              double all_ps)
 {
     report->nodes = sim_alloc_array(serving->node_count, sizeof(*report->nodes));
@@ -104,9 +100,7 @@ void app__serving_tell_nodes(const app__serving_t *serving,
 }
 
 // Adds a time in steps of a node, by the mean share of its steps in which it waited.
-static void add_steps(const app__serving_t *serving,
-                      uint32_t leader,
-                      double time_ps,
+static void add_steps(const app__serving_t *serving, uint32_t leader, double time_ps,
                       app__serving_network_t *sum_ps)
 {
     const double latency_ps = (double)serving->nodes[leader].counters.latency_ps;
@@ -118,8 +112,7 @@ static void add_steps(const app__serving_t *serving,
     }
 }
 
-void app__serving_add_network(const app__serving_t *serving,
-                              const app__serving_course_t *course,
+void app__serving_add_network(const app__serving_t *serving, const app__serving_course_t *course,
                               const double stage_ps[APP__SERVING_STAGES],
                               app__serving_network_t *sum_ps)
 {

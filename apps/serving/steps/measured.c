@@ -34,13 +34,8 @@ typedef struct reader {
 
 static sim_err_t wrong(const reader_t *reader, const char *what)
 {
-    return sim_fail_in(reader->message,
-                       SIM_ERR_INVALID,
-                       reader->name,
-                       reader->line,
-                       (size_t)(reader->at - reader->line_start) + 1,
-                       "%s",
-                       what);
+    return sim_fail_in(reader->message, SIM_ERR_INVALID, reader->name, reader->line,
+                       (size_t)(reader->at - reader->line_start) + 1, "%s", what);
 }
 
 // Copies the next cell of a line, without blanks around it. False: it is too long.
@@ -177,9 +172,9 @@ static sim_err_t make_grid(reader_t *reader, app__step_times_t *times)
     const size_t places = times->token_count * times->context_count;
     sim_err_t error = SIM_OK;
     if (places != reader->count) {
-        error = wrong(reader,
-                      "expected one time for each number of tokens with each number of context "
-                      "tokens");
+        error =
+            wrong(reader, "expected one time for each number of tokens with each number of context "
+                          "tokens");
     } else {
         times->us = sim_alloc_array(places, sizeof(*times->us));
         for (size_t i = 0; i < places; i++) {
@@ -204,11 +199,8 @@ static sim_err_t make_grid(reader_t *reader, app__step_times_t *times)
     return error;
 }
 
-sim_err_t app__step_times_read(const char *name,
-                               const char *text,
-                               size_t size,
-                               app__step_times_t *times,
-                               sim_message_t *message)
+sim_err_t app__step_times_read(const char *name, const char *text, size_t size,
+                               app__step_times_t *times, sim_message_t *message)
 {
     const char *const begin = sim_text_after_mark(text, size);
     reader_t reader = {

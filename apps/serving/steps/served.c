@@ -22,14 +22,8 @@ static const app__model_t llama3_8b = {
 };
 
 static const char *const names[] = {
-    "llama3-8b",
-    "llama3-70b",
-    "llama3-405b",
-    "gpt-13b",
-    "gpt-175b",
-    "mixtral-8x7b",
-    "mixtral-8x22b",
-    "deepseek-v3",
+    "llama3-8b", "llama3-70b",   "llama3-405b",   "gpt-13b",
+    "gpt-175b",  "mixtral-8x7b", "mixtral-8x22b", "deepseek-v3",
 };
 
 #define MLA_RANK 576u
@@ -65,8 +59,7 @@ uint64_t app__served_kv_shares(const app__served_t *served)
     return served->kv_rank > 0 ? 1 : served->sizes.kv_heads;
 }
 
-uint64_t app__served_weight_bytes(const app__served_t *served,
-                                  uint64_t value_bytes,
+uint64_t app__served_weight_bytes(const app__served_t *served, uint64_t value_bytes,
                                   uint64_t expert_nodes)
 {
     const app__model_t *const sizes = &served->sizes;
@@ -94,8 +87,7 @@ static double layer_weights(const app__model_t *sizes, uint64_t tokens, uint64_t
     return sum;
 }
 
-sim_time_t app__served_step_ps(const app__served_t *served,
-                               const app__gpus_t *gpus,
+sim_time_t app__served_step_ps(const app__served_t *served, const app__gpus_t *gpus,
                                const app__step_load_t *load)
 {
     if (gpus->times != NULL) {

@@ -55,13 +55,11 @@ typedef struct app__step_load {
 } app__step_load_t;
 
 // Returns the time of a step in all stages, without its collectives on the fabric.
-sim_time_t app__served_step_ps(const app__served_t *served,
-                               const app__gpus_t *gpus,
+sim_time_t app__served_step_ps(const app__served_t *served, const app__gpus_t *gpus,
                                const app__step_load_t *load);
 
 // Returns the bytes of the weights of a node whose experts are spread over `expert_nodes` nodes.
-uint64_t app__served_weight_bytes(const app__served_t *served,
-                                  uint64_t value_bytes,
+uint64_t app__served_weight_bytes(const app__served_t *served, uint64_t value_bytes,
                                   uint64_t expert_nodes);
 
 #endif // APPS_SERVING_STEPS_SERVED_H

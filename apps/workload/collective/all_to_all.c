@@ -49,9 +49,7 @@ typedef struct forward {
 } forward_t;
 
 // Returns how many pairs a rank forwards for, and the pair number `wanted`.
-static uint32_t forwards(const app__program_t *program,
-                         uint32_t rank,
-                         uint32_t wanted,
+static uint32_t forwards(const app__program_t *program, uint32_t rank, uint32_t wanted,
                          forward_t *found)
 {
     const app__layout_t *const layout = program->layout;
@@ -78,12 +76,8 @@ static uint32_t forwards(const app__program_t *program,
 }
 
 // Fills the sending or the receiving step of a pair at one of its ends.
-static void fill_end(const app__program_t *program,
-                     uint32_t from,
-                     uint32_t to,
-                     bool sends,
-                     uint32_t channel,
-                     app__step_t *step)
+static void fill_end(const app__program_t *program, uint32_t from, uint32_t to, bool sends,
+                     uint32_t channel, app__step_t *step)
 {
     const app__layout_t *const layout = program->layout;
     const uint32_t relay = relay_of(program, from, to);
@@ -101,9 +95,7 @@ static void fill_end(const app__program_t *program,
 }
 
 // Fills the step of the rank that forwards a pair's messages.
-static void fill_relay(const app__program_t *program,
-                       const forward_t *pair,
-                       uint32_t channel,
+static void fill_relay(const app__program_t *program, const forward_t *pair, uint32_t channel,
                        app__step_t *step)
 {
     const app__layout_t *const layout = program->layout;
@@ -161,11 +153,8 @@ static app__block_t direct_block(const app__program_t *program, uint32_t rank, u
     return (app__block_t){.channel = part.channel, .steps = 1};
 }
 
-static void direct_step(const app__program_t *program,
-                        uint32_t rank,
-                        uint32_t block,
-                        uint32_t index,
-                        app__step_t *step)
+static void direct_step(const app__program_t *program, uint32_t rank, uint32_t block,
+                        uint32_t index, app__step_t *step)
 {
     const part_t part = direct_part(program, rank, block);
     SIM_CHECK(index == 0);
@@ -246,9 +235,7 @@ static uint32_t pairwise_blocks(const app__program_t *program, uint32_t rank)
     return 2 * program->channels + forwards(program, rank, UINT32_MAX, &none);
 }
 
-static bool pairwise_forward(const app__program_t *program,
-                             uint32_t rank,
-                             uint32_t block,
+static bool pairwise_forward(const app__program_t *program, uint32_t rank, uint32_t block,
                              forward_t *forward)
 {
     if (block < 2 * program->channels) {
@@ -267,11 +254,8 @@ static app__block_t pairwise_block(const app__program_t *program, uint32_t rank,
     return (app__block_t){.channel = 0, .steps = rounds_of(program, block / 2)};
 }
 
-static void pairwise_step(const app__program_t *program,
-                          uint32_t rank,
-                          uint32_t block,
-                          uint32_t index,
-                          app__step_t *step)
+static void pairwise_step(const app__program_t *program, uint32_t rank, uint32_t block,
+                          uint32_t index, app__step_t *step)
 {
     forward_t forward = {0, 0};
     if (pairwise_forward(program, rank, block, &forward)) {

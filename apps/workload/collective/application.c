@@ -48,15 +48,11 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX,
-                                            "application",
-                                            sizeof(collective_config_t),
-                                            attrs,
-                                            SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(collective_config_t),
+                                            attrs, SIM_COUNT_OF(attrs)};
 
 // Makes each rank call the collective again and again, and compute between calls.
-static void add_calls(const collective_config_t *config,
-                      app__schedule_t *schedule,
+static void add_calls(const collective_config_t *config, app__schedule_t *schedule,
                       const app__call_t *call)
 {
     const uint32_t repeat = (uint32_t)config->repeat;
@@ -96,12 +92,10 @@ static void add_messages(const collective_config_t *config, app__schedule_t *sch
     for (uint32_t r = 0; r < n; r++) {
         for (uint32_t i = 0; i < repeat; i++) {
             (void)app__schedule_add(
-                schedule,
-                r,
+                schedule, r,
                 &(app__op_t){.type = APP__OP_SEND, .size = config->bytes, .peer = (r + 1) % n});
             (void)app__schedule_add(
-                schedule,
-                r,
+                schedule, r,
                 &(app__op_t){.type = APP__OP_RECV, .size = config->bytes, .peer = (r + n - 1) % n});
         }
         app__schedule_order(schedule, r, order, count);
@@ -109,11 +103,8 @@ static void add_messages(const collective_config_t *config, app__schedule_t *sch
     sim_free(order);
 }
 
-static sim_err_t make_schedule(const app_context_t *context,
-                               const collective_config_t *config,
-                               uint32_t ranks,
-                               app__schedule_t **made,
-                               sim_message_t *message)
+static sim_err_t make_schedule(const app_context_t *context, const collective_config_t *config,
+                               uint32_t ranks, app__schedule_t **made, sim_message_t *message)
 {
     app__schedule_t *const schedule = app__schedule_create(ranks);
     uint64_t *matrix = NULL;
@@ -151,47 +142,33 @@ static sim_err_t make_schedule(const app_context_t *context,
 }
 
 // Refuses values that do not fit together.
-static sim_err_t check_config(const collective_config_t *config,
-                              uint64_t ranks,
+static sim_err_t check_config(const collective_config_t *config, uint64_t ranks,
                               sim_message_t *message)
 {
     if (ranks > APP__RANKS_MAX || ranks * config->repeat > UINT32_MAX / 4) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "repeat",
+        return sim_fail_about(message, SIM_ERR_RANGE, "repeat",
                               ": %" PRIu64 " calls of %" PRIu64
                               " ranks are too many, expected at most %u in all",
-                              config->repeat,
-                              ranks,
-                              UINT32_MAX / 4);
+                              config->repeat, ranks, UINT32_MAX / 4);
     }
     if (config->root >= ranks) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "root",
+        return sim_fail_about(message, SIM_ERR_RANGE, "root",
                               ": there is no rank %" PRIu64 ", expected one below %" PRIu64,
-                              config->root,
-                              ranks);
+                              config->root, ranks);
     }
     if (config->matrix[0] != '\0' && config->kind != APP__COLL_ALL_TO_ALL) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "matrix",
+        return sim_fail_about(message, SIM_ERR_INVALID, "matrix",
                               ": only all-to-all has a matrix, expected kind: all-to-all");
     }
     if (config->kind == KIND_SEND_RECV && ranks < 2) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "ranks",
+        return sim_fail_about(message, SIM_ERR_RANGE, "ranks",
                               ": 1 rank, expected at least 2 for send-recv");
     }
     return SIM_OK;
 }
 
-static sim_err_t collective_create(const app_context_t *context,
-                                   const void *config_void,
-                                   app_t **app,
-                                   sim_message_t *message)
+static sim_err_t collective_create(const app_context_t *context, const void *config_void,
+                                   app_t **app, sim_message_t *message)
 {
     const collective_config_t *const config = config_void;
     app__workload_options_t options = config->options;

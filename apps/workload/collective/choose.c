@@ -57,8 +57,7 @@ static double ring_steps(const app__coll_question_t *question, uint32_t count)
 }
 
 // Returns the bytes of the call per us, in GB/s x 1000.
-static double bandwidth(const app__coll_question_t *question,
-                        const app__algorithm_t *algorithm,
+static double bandwidth(const app__coll_question_t *question, const app__algorithm_t *algorithm,
                         uint32_t protocol)
 {
     const uint32_t row = question->nodes < 3 ? question->nodes - 1 : 2;
@@ -102,8 +101,7 @@ static bool has_plateau(const app__coll_question_t *question, uint32_t protocol)
            question->bytes / ((uint64_t)question->channels * question->ranks) >= 64;
 }
 
-static double latency_us(const app__coll_question_t *question,
-                         const latency_t *row,
+static double latency_us(const app__coll_question_t *question, const latency_t *row,
                          uint32_t protocol)
 {
     const double inside = row->inside[protocol];
@@ -135,8 +133,7 @@ static uint32_t column_of(app__protocol_t protocol)
 }
 
 app__coll_latency_t app__coll_latency(const app__coll_question_t *question,
-                                      const app__algorithm_t *algorithm,
-                                      app__protocol_t protocol)
+                                      const app__algorithm_t *algorithm, app__protocol_t protocol)
 {
     const uint32_t column = column_of(protocol);
     const latency_t *row = &latencies[0];
@@ -164,8 +161,7 @@ app__coll_latency_t app__coll_latency(const app__coll_question_t *question,
 }
 
 // Returns whether NCCL considers an algorithm with a protocol.
-static bool considers(const app__coll_question_t *question,
-                      const app__algorithm_t *algorithm,
+static bool considers(const app__coll_question_t *question, const app__algorithm_t *algorithm,
                       app__protocol_t protocol)
 {
     const bool nvls = algorithm == &app__nvls;
@@ -185,8 +181,7 @@ static bool considers(const app__coll_question_t *question,
 app__coll_choice_t app__coll_choose(const app__coll_question_t *question,
                                     const app__program_t *program)
 {
-    static const app__protocol_t protocols[PROTOCOLS] = {APP__PROTOCOL_LL,
-                                                         APP__PROTOCOL_LL128,
+    static const app__protocol_t protocols[PROTOCOLS] = {APP__PROTOCOL_LL, APP__PROTOCOL_LL128,
                                                          APP__PROTOCOL_SIMPLE};
     app__coll_choice_t best = {NULL, APP__PROTOCOL_SIMPLE, 0};
     for (size_t a = 0; a < SIM_COUNT_OF(latencies); a++) {

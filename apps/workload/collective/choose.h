@@ -35,8 +35,7 @@ typedef struct app__coll_latency {
 
 // Returns the latencies of an algorithm; one that NCCL does not have takes those of a ring.
 app__coll_latency_t app__coll_latency(const app__coll_question_t *question,
-                                      const app__algorithm_t *algorithm,
-                                      app__protocol_t protocol);
+                                      const app__algorithm_t *algorithm, app__protocol_t protocol);
 
 // `program` is asked what its algorithms can do; it has all that the caller knows.
 app__coll_choice_t app__coll_choose(const app__coll_question_t *question,

@@ -340,8 +340,7 @@ static void post(app__conn_t *conn, app__coll_message_t *message)
         .wr_id = (uint64_t)(uintptr_t)conn,
         .opcode = opcode,
         .send_flags = NIC_SEND_SIGNALED,
-        .sge = {app__address_of_qp(ends.own_number),
-                message->bytes,
+        .sge = {app__address_of_qp(ends.own_number), message->bytes,
                 app__buffer_key(ends.own->endpoint, ends.own_number)},
         .imm_data = number,
         .rdma = {app__address_of_qp(ends.peer_number),
@@ -404,8 +403,7 @@ static void post_local(app__conn_t *conn, app__coll_message_t *message)
     };
     app__nvlink_put((message->what & APP__STEP_SPREAD) != 0 ? &to_port->nvlink_in
                                                             : &from_port->nvlink,
-                    &to->stream,
-                    &coming->passing);
+                    &to->stream, &coming->passing);
 }
 
 static void try_post(app__conn_t *conn)
@@ -590,8 +588,7 @@ static void show_later(sim_node_t *node, sim_timer_t *timer)
 static sim_time_t ack_ps(const app__conn_t *conn, uint32_t number)
 {
     const app__ends_t ends = app__conn_ends(conn, number);
-    return app__ack_ps(ends.own->endpoint->net,
-                       ends.own->endpoint->interface,
+    return app__ack_ps(ends.own->endpoint->net, ends.own->endpoint->interface,
                        ends.peer->endpoint->interface);
 }
 
@@ -610,9 +607,7 @@ static void arrived(app__conn_t *conn, uint32_t number)
     sim_timer_arm(conn->member->rank->node, &coming->timer, now_of(conn) + conn->ack_ps);
 }
 
-static void message_arrived(void *owner,
-                            app__endpoint_t *endpoint,
-                            app__passive_t *passive,
+static void message_arrived(void *owner, app__endpoint_t *endpoint, app__passive_t *passive,
                             const nic_wc_t *wc)
 {
     app__conn_t *const conn = SIM_CONTAINER_OF(passive, app__conn_t, passive);
@@ -668,8 +663,7 @@ void app__conn_permit(app__conn_t *conn)
         .wr_id = (uint64_t)(uintptr_t)conn,
         .opcode = NIC_WR_RDMA_WRITE,
         .send_flags = flags | (app__conn_permanent(conn) ? 0 : NIC_SEND_SIGNALED),
-        .sge = {app__address_of_qp(ends.own_number),
-                CTS_BYTES,
+        .sge = {app__address_of_qp(ends.own_number), CTS_BYTES,
                 app__buffer_key(ends.own->endpoint, ends.own_number)},
         .rdma = {app__address_of_qp(ends.peer_number),
                  app__buffer_key(ends.peer->endpoint, ends.peer_number)},

@@ -10,11 +10,8 @@
 #define LINES_MAX 10u    // of `rocesim check`
 #define CHECKED_MAX 64u  // ranks of a group whose connections are looked at: others are alike
 
-static void write_plan(const app__collectives_t *all,
-                       const app__coll_plan_t *plan,
-                       uint64_t calls,
-                       void (*write)(const char *text, void *ctx),
-                       void *ctx)
+static void write_plan(const app__collectives_t *all, const app__coll_plan_t *plan, uint64_t calls,
+                       void (*write)(const char *text, void *ctx), void *ctx)
 {
     char *const expected = plan->expected_us > 0
                                ? sim_format("; NCCL expects %.1f us", plan->expected_us)
@@ -24,24 +21,17 @@ static void write_plan(const app__collectives_t *all,
         calls,
         app__coll_kind_name(
             (app__coll_kind_t)(plan->barrier ? APP__COLL_BARRIER : plan->program.kind)),
-        plan->program.ranks,
-        sim_plural(plan->program.ranks),
-        all->groups[plan->group].layout.nodes,
-        sim_plural(all->groups[plan->group].layout.nodes),
-        plan->bytes,
-        plan->program.algorithm->name,
-        app__protocol_name(plan->protocol),
-        plan->program.channels,
-        sim_plural(plan->program.channels),
-        expected);
+        plan->program.ranks, sim_plural(plan->program.ranks), all->groups[plan->group].layout.nodes,
+        sim_plural(all->groups[plan->group].layout.nodes), plan->bytes,
+        plan->program.algorithm->name, app__protocol_name(plan->protocol), plan->program.channels,
+        sim_plural(plan->program.channels), expected);
     write(text, ctx);
     sim_free(text);
     sim_free(expected);
 }
 
 // Returns whether two plans differ in nothing that is shown.
-static bool alike(const app__collectives_t *all,
-                  const app__coll_plan_t *one,
+static bool alike(const app__collectives_t *all, const app__coll_plan_t *one,
                   const app__coll_plan_t *two)
 {
     return one->barrier == two->barrier && one->program.kind == two->program.kind &&
@@ -117,8 +107,7 @@ static app__loggp_t network_of(const app__workload_t *workload, const void **nod
             (same ? near : loggp.latency_ps != 0)) {
             continue;
         }
-        const sim_time_t link_ps = latency_ps(workload->app.net,
-                                              source->endpoint->interface,
+        const sim_time_t link_ps = latency_ps(workload->app.net, source->endpoint->interface,
                                               destination->endpoint->interface);
         if (same) {
             near = true;
@@ -213,8 +202,7 @@ static void add_calls(const app__workload_t *workload, app__call_cost_t *costs, 
 }
 
 // Counts the sends of a rank that stay in its node.
-static uint32_t near_messages(const app__schedule_t *schedule,
-                              const app__loggp_t *loggp,
+static uint32_t near_messages(const app__schedule_t *schedule, const app__loggp_t *loggp,
                               uint32_t rank)
 {
     const app__rank_ops_t *const ops = &schedule->ranks[rank];
@@ -228,8 +216,7 @@ static uint32_t near_messages(const app__schedule_t *schedule,
 
 // Says what is to be done, and how long that takes at least.
 static void write_amounts(const app__workload_t *workload,
-                          void (*write)(const char *text, void *ctx),
-                          void *ctx)
+                          void (*write)(const char *text, void *ctx), void *ctx)
 {
     const app__schedule_t *const schedule = workload->schedule;
     const app__schedule_counts_t *const counts = &schedule->counts;
@@ -253,41 +240,26 @@ static void write_amounts(const app__workload_t *workload,
     sim_free(costs);
     const sim_time_t nic_ps = most_of(summary.nic_send_ps, amounts.nic_ps);
     const sim_time_t bound_ps = most_of(summary.bound_ps, nic_ps);
-    say(write,
-        ctx,
+    say(write, ctx,
         sim_format("%u rank%s: %" PRIu64 " send%s, %" PRIu64 " receive%s, %" PRIu64
                    " computation%s, %" PRIu64 " part%s of collectives, %u on the longest chain\n",
-                   schedule->rank_count,
-                   sim_plural(schedule->rank_count),
-                   counts->sends,
-                   sim_plural(counts->sends),
-                   counts->recvs,
-                   sim_plural(counts->recvs),
-                   counts->calcs,
-                   sim_plural(counts->calcs),
-                   counts->colls,
-                   sim_plural(counts->colls),
-                   counts->depth));
-    say(write,
-        ctx,
+                   schedule->rank_count, sim_plural(schedule->rank_count), counts->sends,
+                   sim_plural(counts->sends), counts->recvs, sim_plural(counts->recvs),
+                   counts->calcs, sim_plural(counts->calcs), counts->colls,
+                   sim_plural(counts->colls), counts->depth));
+    say(write, ctx,
         sim_format("messages: %.0f of %.4g MB, %.0f of them within nodes; memory of operations and "
                    "connections: %.3g MB\n",
-                   amounts.messages,
-                   amounts.bytes / 1e6,
-                   amounts.local_messages,
+                   amounts.messages, amounts.bytes / 1e6, amounts.local_messages,
                    amounts.memory_bytes / 1e6));
-    say(write,
-        ctx,
+    say(write, ctx,
         sim_format("takes at least %.6g us: the longest of path %.6g, processor %.6g, sending NIC "
                    "%.6g, receiving NIC %.6g us\n",
-                   (double)bound_ps / SIM_PS_PER_US,
-                   (double)summary.path_ps / SIM_PS_PER_US,
-                   (double)summary.cpu_ps / SIM_PS_PER_US,
-                   (double)nic_ps / SIM_PS_PER_US,
+                   (double)bound_ps / SIM_PS_PER_US, (double)summary.path_ps / SIM_PS_PER_US,
+                   (double)summary.cpu_ps / SIM_PS_PER_US, (double)nic_ps / SIM_PS_PER_US,
                    (double)summary.nic_receive_ps / SIM_PS_PER_US));
     if (summary.estimated) {
-        say(write,
-            ctx,
+        say(write, ctx,
             sim_format("takes about %.6g us on paths that nobody shares\n",
                        (double)most_of(summary.estimate_ps, bound_ps) / SIM_PS_PER_US));
     }
@@ -295,18 +267,13 @@ static void write_amounts(const app__workload_t *workload,
 
 // Says how many ranks would fit where fewer are.
 static void write_places(const app__workload_t *workload,
-                         void (*write)(const char *text, void *ctx),
-                         void *ctx)
+                         void (*write)(const char *text, void *ctx), void *ctx)
 {
     const uint32_t ranks = workload->schedule->rank_count;
     if (ranks < workload->place_count) {
-        say(write,
-            ctx,
-            sim_format("%u rank%s on %u place%s: a fabric of %u would do\n",
-                       ranks,
-                       sim_plural(ranks),
-                       workload->place_count,
-                       sim_plural(workload->place_count),
+        say(write, ctx,
+            sim_format("%u rank%s on %u place%s: a fabric of %u would do\n", ranks,
+                       sim_plural(ranks), workload->place_count, sim_plural(workload->place_count),
                        ranks));
     }
 }
@@ -346,11 +313,8 @@ void app__workload_describe(const app_t *app, void (*write)(const char *text, vo
 
 // -- reaching each other
 
-static sim_err_t check_pair(const app__collectives_t *all,
-                            const app__member_t *own,
-                            uint32_t peer,
-                            uint32_t lane,
-                            sim_message_t *message)
+static sim_err_t check_pair(const app__collectives_t *all, const app__member_t *own, uint32_t peer,
+                            uint32_t lane, sim_message_t *message)
 {
     const app__member_t *const other = &all->groups[own->group].members[peer];
     const app__port_t *from = NULL;
@@ -361,18 +325,12 @@ static sim_err_t check_pair(const app__collectives_t *all,
         app__can_talk(net, from->endpoint->interface, to->endpoint->interface)) {
         return SIM_OK;
     }
-    return app__cannot_talk(net,
-                            from->endpoint->interface,
-                            to->endpoint->interface,
-                            "hosts",
+    return app__cannot_talk(net, from->endpoint->interface, to->endpoint->interface, "hosts",
                             message);
 }
 
-static sim_err_t check_block(const app__collectives_t *all,
-                             const app__coll_plan_t *plan,
-                             const app__member_t *own,
-                             uint32_t number,
-                             sim_message_t *message)
+static sim_err_t check_block(const app__collectives_t *all, const app__coll_plan_t *plan,
+                             const app__member_t *own, uint32_t number, sim_message_t *message)
 {
     const app__program_t *const program = &plan->program;
     const app__block_t block = program->algorithm->block(program, own->number, number);

@@ -11,9 +11,7 @@
 // -- steps
 
 // Moves to the next slice, step or loop; returns false after the last one.
-static bool move_on(const app__coll_run_t *run,
-                    const app__coll_block_t *block,
-                    app__place_t *at,
+static bool move_on(const app__coll_run_t *run, const app__coll_block_t *block, app__place_t *at,
                     uint32_t slices)
 {
     if (++at->slice < slices) {
@@ -145,8 +143,7 @@ static bool handle(app__member_t *member, uint32_t number, uint64_t bytes, uint1
         return false;
     }
     block->busy = true;
-    sim_timer_arm(member->rank->node,
-                  &run->timers[number].timer,
+    sim_timer_arm(member->rank->node, &run->timers[number].timer,
                   member->rank->node->now_ps + (sim_time_t)took_ps);
     return true;
 }
@@ -462,9 +459,7 @@ static sim_err_t check_sides(app__collectives_t *all, sim_message_t *message)
         return SIM_OK;
     }
     if (*protocol != APP__PROTOCOL_AUTO && *protocol != APP__PROTOCOL_PLAIN) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "protocol",
+        return sim_fail_about(message, SIM_ERR_INVALID, "protocol",
                               ": %s has an execution plan of MSCCL++, expected auto or plain",
                               all->options.algorithm_file);
     }
@@ -472,8 +467,7 @@ static sim_err_t check_sides(app__collectives_t *all, sim_message_t *message)
     return SIM_OK;
 }
 
-static sim_err_t read_file(const app_context_t *context,
-                           app__collectives_t *all,
+static sim_err_t read_file(const app_context_t *context, app__collectives_t *all,
                            sim_message_t *message)
 {
     char *text = NULL;
@@ -501,16 +495,11 @@ static sim_err_t check_file(const app__collectives_t *all, sim_message_t *messag
     if (file == NULL || all->file_used) {
         return SIM_OK;
     }
-    return sim_fail_about(message,
-                          SIM_ERR_INVALID,
-                          "algorithm-file",
+    return sim_fail_about(message, SIM_ERR_INVALID, "algorithm-file",
                           ": %s is for %s of %u ranks with %" PRIu64 " to %" PRIu64
                           " bytes (0: any), expected one for a collective that is called",
-                          all->options.algorithm_file,
-                          app__coll_kind_name(file->kind),
-                          file->ranks,
-                          file->bytes_min,
-                          file->bytes_max);
+                          all->options.algorithm_file, app__coll_kind_name(file->kind), file->ranks,
+                          file->bytes_min, file->bytes_max);
 }
 
 // Refuses options that do not go together.
@@ -518,16 +507,12 @@ static sim_err_t check_options(const app__collectives_t *all, sim_message_t *mes
 {
     const sim_ratio_t scale = all->options.tuning_scale;
     if (!all->options.tuning_latency && scale.num != scale.den) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "tuning-scale",
+        return sim_fail_about(message, SIM_ERR_INVALID, "tuning-scale",
                               ": it acts on the latencies of tuning-latency, which is off; "
                               "expected 1, or tuning-latency: on");
     }
     if (all->options.pairs > 1 && all->options.queue_pairs != APP__QPS_PERMANENT) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "connection-pairs",
+        return sim_fail_about(message, SIM_ERR_INVALID, "connection-pairs",
                               ": with queue-pairs: per-message each message has a queue pair, "
                               "expected 1, or queue-pairs: permanent");
     }
@@ -538,20 +523,16 @@ static sim_err_t check_options(const app__collectives_t *all, sim_message_t *mes
 static sim_err_t check_algorithm(const app__collectives_t *all, sim_message_t *message)
 {
     if (all->wanted != NULL && !all->wanted_used) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "algorithm",
+        return sim_fail_about(message, SIM_ERR_INVALID, "algorithm",
                               ": %s %s, and the traffic has no such collective; expected auto, or "
                               "one that does some of them (a training job has all-reduces with "
                               "zero: 0 or sequence-parallel: false)",
-                              all->wanted->name,
-                              all->refusal);
+                              all->wanted->name, all->refusal);
     }
     return SIM_OK;
 }
 
-sim_err_t app__collectives_create(const app_context_t *context,
-                                  app__workload_t *workload,
+sim_err_t app__collectives_create(const app_context_t *context, app__workload_t *workload,
                                   sim_message_t *message)
 {
     const app__schedule_t *const schedule = workload->schedule;

@@ -294,12 +294,8 @@ typedef struct app__coll_load {
 
 // Sums up so many calls of a plan from some of its ranks. Adds what each port sends to port_bytes
 // (by port of the workload; may be NULL), and calls fn (may be NULL) for the messages of a stream.
-app__coll_load_t app__coll_load(const app__collectives_t *all,
-                                const app__coll_plan_t *plan,
-                                uint64_t calls,
-                                double *port_bytes,
-                                app_load_fn fn,
-                                void *ctx);
+app__coll_load_t app__coll_load(const app__collectives_t *all, const app__coll_plan_t *plan,
+                                uint64_t calls, double *port_bytes, app_load_fn fn, void *ctx);
 // Returns how many calls each plan has. The caller frees it with sim_free.
 uint64_t *app__coll_calls(const app__collectives_t *all);
 
@@ -362,9 +358,7 @@ void app__conn_end_qp(app__conn_t *conn, uint32_t message);
 void app__conn_post_receive(app__conn_t *conn, nic_qp_t *qp, uint32_t message);
 // Members of app__conn_range_ops.
 sim_time_t app__conn_passive_from_ps(const void *owner, uint32_t interface, uint64_t offset);
-void app__conn_accept(void *owner,
-                      app__endpoint_t *endpoint,
-                      uint64_t offset,
+void app__conn_accept(void *owner, app__endpoint_t *endpoint, uint64_t offset,
                       app__passive_t *passive);
 bool app__conn_is_finished(void *owner, const app__passive_t *passive);
 
@@ -389,11 +383,7 @@ void app__conns_free_spare(app__coll_host_t *host); // after app__conns_fini
 bool app__conns_quiet(const app__member_t *member); // all messages have arrived, and it is known
 void app__conns_retire(app__member_t *member);      // frees all connections
 // Returns the ports at which the two ends of a connection lie, of the message with a number.
-void app__conn_ports(const app__member_t *own,
-                     const app__member_t *peer,
-                     uint32_t lane,
-                     uint32_t number,
-                     const app__port_t **own_port,
-                     const app__port_t **peer_port);
+void app__conn_ports(const app__member_t *own, const app__member_t *peer, uint32_t lane,
+                     uint32_t number, const app__port_t **own_port, const app__port_t **peer_port);
 
 #endif // APPS_WORKLOAD_COLLECTIVE_ENGINE_H

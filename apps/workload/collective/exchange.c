@@ -90,11 +90,8 @@ static app__block_t halving_block(const app__program_t *program, uint32_t rank, 
 }
 
 // Fills exchange `index`: who with, and which chunks this rank sends or receives.
-static void fill_exchange(const app__program_t *program,
-                          const seat_t *seat,
-                          uint32_t index,
-                          bool sends,
-                          app__step_t *step)
+static void fill_exchange(const app__program_t *program, const seat_t *seat, uint32_t index,
+                          bool sends, app__step_t *step)
 {
     const bool reduces = program->kind != APP__COLL_ALL_GATHER && index < seat->log;
     const uint32_t doubling = program->kind == APP__COLL_ALL_GATHER ? index : index - seat->log;
@@ -110,11 +107,8 @@ static void fill_exchange(const app__program_t *program,
                         : APP__STEP_RECV | APP__STEP_STORE | (reduces ? APP__STEP_REDUCE : 0));
 }
 
-static void halving_step(const app__program_t *program,
-                         uint32_t rank,
-                         uint32_t block,
-                         uint32_t index,
-                         app__step_t *step)
+static void halving_step(const app__program_t *program, uint32_t rank, uint32_t block,
+                         uint32_t index, app__step_t *step)
 {
     const seat_t seat = seat_of(program, rank);
     const bool sends = block % 2 == 0;
@@ -179,10 +173,7 @@ static app__block_t pat_block(const app__program_t *program, uint32_t rank, uint
     return (app__block_t){.channel = block / 2, .steps = pat_steps(program)};
 }
 
-static void pat_step(const app__program_t *program,
-                     uint32_t rank,
-                     uint32_t block,
-                     uint32_t index,
+static void pat_step(const app__program_t *program, uint32_t rank, uint32_t block, uint32_t index,
                      app__step_t *step)
 {
     const uint32_t n = program->ranks;

@@ -81,8 +81,7 @@ static int compare_pairs(const void *a, const void *b)
 }
 
 // Fills the order of a group's ranks by node, and the nodes' numbers by first appearance.
-static void order_ranks(const app__collectives_t *all,
-                        const app__group_t *group,
+static void order_ranks(const app__collectives_t *all, const app__group_t *group,
                         app__layout_t *layout)
 {
     uint64_t *const pairs = sim_alloc_array((size_t)group->count + 1, sizeof(*pairs));
@@ -107,8 +106,7 @@ static void order_ranks(const app__collectives_t *all,
     sim_free(pairs);
 }
 
-static void fill_layout(const app__collectives_t *all,
-                        const app__group_t *group,
+static void fill_layout(const app__collectives_t *all, const app__group_t *group,
                         app__layout_t *layout)
 {
     const size_t room = (size_t)group->count + 1;

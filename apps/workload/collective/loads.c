@@ -34,9 +34,7 @@ typedef struct pass {
 } pass_t;
 
 // Returns the rates at which a rank sends to other nodes and within its own.
-static void rates_of(const app__rank_t *rank,
-                     const app__coll_plan_t *plan,
-                     double *out_bps,
+static void rates_of(const app__rank_t *rank, const app__coll_plan_t *plan, double *out_bps,
                      double *in_bps)
 {
     const app__port_t *const ports = &rank->workload->ports[rank->port_first];
@@ -113,11 +111,8 @@ static void take_stream(pass_t *pass, const stream_t *stream)
     }
 }
 
-static void add_step(stream_t *stream,
-                     const app__coll_plan_t *plan,
-                     const app__step_t *step,
-                     uint64_t bytes,
-                     uint32_t loops)
+static void add_step(stream_t *stream, const app__coll_plan_t *plan, const app__step_t *step,
+                     uint64_t bytes, uint32_t loops)
 {
     uint64_t slice_bytes = 0;
     stream->messages += (double)loops * app__coll_slices(plan, bytes, &slice_bytes);
@@ -174,12 +169,8 @@ static void note_times(pass_t *pass)
     pass->load->fill_s = fill_s > pass->load->fill_s ? fill_s : pass->load->fill_s;
 }
 
-app__coll_load_t app__coll_load(const app__collectives_t *all,
-                                const app__coll_plan_t *plan,
-                                uint64_t calls,
-                                double *port_bytes,
-                                app_load_fn fn,
-                                void *ctx)
+app__coll_load_t app__coll_load(const app__collectives_t *all, const app__coll_plan_t *plan,
+                                uint64_t calls, double *port_bytes, app_load_fn fn, void *ctx)
 {
     const uint32_t ranks = plan->program.ranks;
     const uint32_t sampled = ranks < SAMPLED_RANKS ? ranks : SAMPLED_RANKS;

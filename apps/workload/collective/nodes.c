@@ -75,10 +75,7 @@ static void plan_tree(app__program_t *program)
 }
 
 // Sets the chunks of a shard, of which each rank of a node owns one.
-static void set_shard(app__step_t *step,
-                      uint32_t channel,
-                      const spot_t *spot,
-                      uint32_t shard,
+static void set_shard(app__step_t *step, uint32_t channel, const spot_t *spot, uint32_t shard,
                       uint32_t chunks)
 {
     step->from_chunk = (channel * spot->size + shard) * chunks;
@@ -93,11 +90,8 @@ static uint32_t ring_steps(const spot_t *spot)
     return spot->nodes > 1 ? 2 * spot->nodes - 1 : 0;
 }
 
-static void ring_step(const app__program_t *program,
-                      const spot_t *spot,
-                      uint32_t channel,
-                      uint32_t index,
-                      app__step_t *step)
+static void ring_step(const app__program_t *program, const spot_t *spot, uint32_t channel,
+                      uint32_t index, app__step_t *step)
 {
     const uint32_t n = spot->nodes;
     SIM_CHECK(n > 0);
@@ -131,19 +125,12 @@ static app__block_t hierarchical_block(const app__program_t *program, uint32_t r
 }
 
 // A ring within the node: reduce-scatter or all-gather of shards.
-static void inside_step(const app__program_t *program,
-                        const spot_t *spot,
-                        uint32_t channel,
-                        uint32_t index,
-                        bool reduces,
-                        app__step_t *step)
+static void inside_step(const app__program_t *program, const spot_t *spot, uint32_t channel,
+                        uint32_t index, bool reduces, app__step_t *step)
 {
     const uint32_t size = spot->size;
     const bool last = index + 1 == size;
-    set_shard(step,
-              channel,
-              spot,
-              (spot->local + 2 * size - index - (reduces ? 1 : 0)) % size,
+    set_shard(step, channel, spot, (spot->local + 2 * size - index - (reduces ? 1 : 0)) % size,
               spot->nodes);
     step->send_peer = rank_of(program, spot->node, (spot->local + 1) % size);
     step->recv_peer = rank_of(program, spot->node, (spot->local + size - 1) % size);
@@ -153,11 +140,8 @@ static void inside_step(const app__program_t *program,
                             (!reduces && index + 2 == size ? APP__STEP_FINAL : 0));
 }
 
-static void hierarchical_step(const app__program_t *program,
-                              uint32_t rank,
-                              uint32_t block,
-                              uint32_t index,
-                              app__step_t *step)
+static void hierarchical_step(const app__program_t *program, uint32_t rank, uint32_t block,
+                              uint32_t index, app__step_t *step)
 {
     const spot_t spot = spot_of(program, rank);
     const uint32_t inside = spot.size > 1 ? spot.size : 0;
@@ -246,11 +230,8 @@ static app__block_t nvls_block(const app__program_t *program, uint32_t rank, uin
     return (app__block_t){.channel = channel, .steps = steps[block % NVLS_BLOCKS]};
 }
 
-static void tree_up(const app__program_t *program,
-                    const spot_t *spot,
-                    uint32_t channel,
-                    uint32_t index,
-                    app__step_t *step)
+static void tree_up(const app__program_t *program, const spot_t *spot, uint32_t channel,
+                    uint32_t index, app__step_t *step)
 {
     const branch_t branch = branch_of(program, spot->node, channel);
     if (branch.count > 0) {
@@ -265,11 +246,8 @@ static void tree_up(const app__program_t *program,
     }
 }
 
-static void tree_down(const app__program_t *program,
-                      const spot_t *spot,
-                      uint32_t channel,
-                      uint32_t index,
-                      app__step_t *step)
+static void tree_down(const app__program_t *program, const spot_t *spot, uint32_t channel,
+                      uint32_t index, app__step_t *step)
 {
     const branch_t branch = branch_of(program, spot->node, channel);
     if (index == 0 && branch.tree.parent != APP__NO_RANK) {
@@ -283,9 +261,7 @@ static void tree_down(const app__program_t *program,
 }
 
 // Makes a step of SPREAD wait until the block REDUCE has all of it.
-static void wait_for_reduce(const app__program_t *program,
-                            uint32_t rank,
-                            uint32_t block,
+static void wait_for_reduce(const app__program_t *program, uint32_t rank, uint32_t block,
                             app__step_t *step)
 {
     const uint32_t steps = nvls_block(program, rank, block - SPREAD + REDUCE).steps;
@@ -301,11 +277,8 @@ static uint32_t shard_of(const app__program_t *program, const spot_t *spot, uint
     return program->kind == APP__COLL_ALL_REDUCE ? local : rank_of(program, spot->node, local);
 }
 
-static void spread_step(const app__program_t *program,
-                        const spot_t *spot,
-                        uint32_t channel,
-                        uint32_t index,
-                        app__step_t *step)
+static void spread_step(const app__program_t *program, const spot_t *spot, uint32_t channel,
+                        uint32_t index, app__step_t *step)
 {
     step->what = (uint16_t)(APP__STEP_SEND | APP__STEP_FINAL | APP__STEP_SPREAD);
     step->send_peer = rank_of(program, spot->node, (spot->local + 1 + index) % spot->size);
@@ -313,10 +286,7 @@ static void spread_step(const app__program_t *program,
     set_shard(step, channel, spot, shard_of(program, spot, spot->local), shard_chunks(program));
 }
 
-static void nvls_step(const app__program_t *program,
-                      uint32_t rank,
-                      uint32_t block,
-                      uint32_t index,
+static void nvls_step(const app__program_t *program, uint32_t rank, uint32_t block, uint32_t index,
                       app__step_t *step)
 {
     const spot_t spot = spot_of(program, rank);

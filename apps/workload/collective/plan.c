@@ -53,10 +53,8 @@ static const protocol_t protocols[APP__PROTOCOL_COUNT] = {
 const char *app__protocol_name(app__protocol_t protocol)
 {
     static const char *const names[APP__PROTOCOL_COUNT] = {
-        [APP__PROTOCOL_AUTO] = "auto",
-        [APP__PROTOCOL_SIMPLE] = "simple",
-        [APP__PROTOCOL_LL] = "ll",
-        [APP__PROTOCOL_LL128] = "ll128",
+        [APP__PROTOCOL_AUTO] = "auto",   [APP__PROTOCOL_SIMPLE] = "simple",
+        [APP__PROTOCOL_LL] = "ll",       [APP__PROTOCOL_LL128] = "ll128",
         [APP__PROTOCOL_PLAIN] = "plain",
     };
     return names[protocol];
@@ -397,13 +395,10 @@ static sim_err_t check_units(const app__coll_plan_t *plan, sim_message_t *messag
     if (!loops && step_bytes / plan->slice_bytes < APP__LOOPS_MAX) {
         return SIM_OK;
     }
-    return sim_fail_about(message,
-                          SIM_ERR_RANGE,
-                          loops ? "chunk" : "slice",
+    return sim_fail_about(message, SIM_ERR_RANGE, loops ? "chunk" : "slice",
                           ": a collective of %" PRIu64 " bytes has 2^32 %s or more, expected "
                           "fewer bytes or longer %ss",
-                          plan->bytes,
-                          loops ? "loops" : "slices in a chunk",
+                          plan->bytes, loops ? "loops" : "slices in a chunk",
                           loops ? "chunk" : "slice");
 }
 

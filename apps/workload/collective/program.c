@@ -78,10 +78,7 @@ static app__block_t file_block(const app__program_t *program, uint32_t rank, uin
     return program->file->blocks[program->file->block_first[rank] + block];
 }
 
-static void file_step(const app__program_t *program,
-                      uint32_t rank,
-                      uint32_t block,
-                      uint32_t index,
+static void file_step(const app__program_t *program, uint32_t rank, uint32_t block, uint32_t index,
                       app__step_t *step)
 {
     *step = program->file->steps[file_block(program, rank, block).step_first + index];
@@ -96,9 +93,7 @@ const app__algorithm_t app__from_file = {
     .step = file_step,
 };
 
-app__step_t app__program_step(const app__program_t *program,
-                              uint32_t rank,
-                              uint32_t block,
+app__step_t app__program_step(const app__program_t *program, uint32_t rank, uint32_t block,
                               uint32_t index)
 {
     app__step_t step = {.wait_block = APP__NO_BLOCK};
@@ -124,11 +119,8 @@ app__cut_t app__cut(uint64_t bytes, uint32_t chunks, uint64_t chunk_max, bool eq
     const uint64_t most = chunk_max == 0 || chunk_max > whole ? whole : chunk_max;
     const uint64_t loops = most == 0 ? 1 : (bytes + most * chunks - 1) / (most * chunks);
     SIM_CHECK(chunks > 0);
-    return (app__cut_t){bytes,
-                        most,
-                        chunks,
-                        loops < APP__LOOPS_MAX ? (uint32_t)loops : APP__LOOPS_MAX,
-                        equal};
+    return (app__cut_t){bytes, most, chunks,
+                        loops < APP__LOOPS_MAX ? (uint32_t)loops : APP__LOOPS_MAX, equal};
 }
 
 // Returns where chunk `at` begins in a part of `bytes` bytes that is cut evenly: the first chunks
@@ -139,10 +131,7 @@ static uint64_t begin_of(uint64_t bytes, uint32_t chunks, uint64_t at)
     return bytes / chunks * at + (at < rest ? at : rest);
 }
 
-uint64_t app__cut_bytes(const app__cut_t *cut,
-                        uint64_t bytes,
-                        uint32_t loop,
-                        uint32_t first,
+uint64_t app__cut_bytes(const app__cut_t *cut, uint64_t bytes, uint32_t loop, uint32_t first,
                         uint32_t count)
 {
     const uint64_t loop_bytes = cut->chunk_bytes * cut->chunks;

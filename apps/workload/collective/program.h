@@ -135,10 +135,7 @@ struct app__algorithm {
     void (*plan)(app__program_t *program);
     uint32_t (*blocks)(const app__program_t *program, uint32_t rank);
     app__block_t (*block)(const app__program_t *program, uint32_t rank, uint32_t block);
-    void (*step)(const app__program_t *program,
-                 uint32_t rank,
-                 uint32_t block,
-                 uint32_t index,
+    void (*step)(const app__program_t *program, uint32_t rank, uint32_t block, uint32_t index,
                  app__step_t *step); // all members are 0, wait_block is APP__NO_BLOCK
 };
 
@@ -159,9 +156,7 @@ extern const app__algorithm_t app__from_file;        // steps of program->file
 uint32_t app__layout_on_rail(const app__layout_t *layout, uint32_t node, uint32_t rail);
 
 // Returns step `index` of a block.
-app__step_t app__program_step(const app__program_t *program,
-                              uint32_t rank,
-                              uint32_t block,
+app__step_t app__program_step(const app__program_t *program, uint32_t rank, uint32_t block,
                               uint32_t index);
 
 // How a buffer is cut: loops, chunks of a loop, slices of a step.
@@ -178,10 +173,7 @@ typedef struct app__cut {
 app__cut_t app__cut(uint64_t bytes, uint32_t chunks, uint64_t chunk_max, bool equal);
 // Returns the bytes of `count` chunks from `first` on in a loop. A buffer of fewer bytes than the
 // cut's (a smaller pair) is cut into the same loops.
-uint64_t app__cut_bytes(const app__cut_t *cut,
-                        uint64_t bytes,
-                        uint32_t loop,
-                        uint32_t first,
+uint64_t app__cut_bytes(const app__cut_t *cut, uint64_t bytes, uint32_t loop, uint32_t first,
                         uint32_t count);
 
 #endif // APPS_WORKLOAD_COLLECTIVE_PROGRAM_H

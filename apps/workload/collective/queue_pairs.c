@@ -10,12 +10,8 @@
 
 // -- places and numbers
 
-void app__conn_ports(const app__member_t *own,
-                     const app__member_t *peer,
-                     uint32_t lane,
-                     uint32_t number,
-                     const app__port_t **own_port,
-                     const app__port_t **peer_port)
+void app__conn_ports(const app__member_t *own, const app__member_t *peer, uint32_t lane,
+                     uint32_t number, const app__port_t **own_port, const app__port_t **peer_port)
 {
     const app__collectives_t *const all = own->all;
     const app__coll_rank_t *const at[2] = {app__member_rank(own), app__member_rank(peer)};
@@ -40,12 +36,8 @@ static uint64_t numbers_of(const app__collectives_t *all, uint32_t group)
     return (uint64_t)all->groups[group].layout.ranks * all->groups[group].lanes * all->slots;
 }
 
-static uint32_t qp_number(const app__member_t *member,
-                          const app__port_t *port,
-                          uint32_t peer,
-                          uint32_t lane,
-                          bool incoming,
-                          uint32_t slot)
+static uint32_t qp_number(const app__member_t *member, const app__port_t *port, uint32_t peer,
+                          uint32_t lane, bool incoming, uint32_t slot)
 {
     const app__collectives_t *const all = member->all;
     const uint64_t ranks = all->groups[member->group].layout.ranks;
@@ -74,8 +66,7 @@ void app__conn_post_receive(app__conn_t *conn, nic_qp_t *qp, uint32_t message)
     nic_recv_wr_t wr = {.wr_id = (uint64_t)(uintptr_t)&conn->passive};
     if (!app__conn_has_cts(conn)) {
         const app__ends_t ends = app__conn_ends(conn, message);
-        wr.sge = (nic_sge_t){app__address_of_qp(ends.own_number),
-                             app__address_of_qp(1),
+        wr.sge = (nic_sge_t){app__address_of_qp(ends.own_number), app__address_of_qp(1),
                              app__buffer_key(ends.own->endpoint, ends.own_number)};
     }
     const sim_err_t error = nic_post_recv(qp, &wr);
@@ -189,9 +180,7 @@ sim_time_t app__conn_passive_from_ps(const void *owner, uint32_t interface, uint
     return member->all->workload->retired ? SIM_TIME_NEVER : 0;
 }
 
-void app__conn_accept(void *owner,
-                      app__endpoint_t *endpoint,
-                      uint64_t offset,
+void app__conn_accept(void *owner, app__endpoint_t *endpoint, uint64_t offset,
                       app__passive_t *passive)
 {
     app__member_t *const member = owner;

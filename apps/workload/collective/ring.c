@@ -85,8 +85,7 @@ static void plan(app__program_t *program)
 // Returns the last rank of the rank's node in a channel's ring.
 static uint32_t exit_of(const app__program_t *program, uint32_t rank, uint32_t channel)
 {
-    return rank_at(program,
-                   channel,
+    return rank_at(program, channel,
                    (uint64_t)program->layout->node_first[program->layout->node[rank] + 1] - 1);
 }
 
@@ -168,12 +167,8 @@ static void fill(const app__program_t *program, uint64_t place, uint32_t index, 
 
 // Fills the peers of a step: of a rank itself at its place, or of one that forwards for the rank of
 // that place. Returns whether another rank forwards what the step sends.
-static bool connect(const app__program_t *program,
-                    uint32_t rank,
-                    uint32_t channel,
-                    uint64_t place,
-                    bool forwards,
-                    app__step_t *step)
+static bool connect(const app__program_t *program, uint32_t rank, uint32_t channel, uint64_t place,
+                    bool forwards, app__step_t *step)
 {
     const uint32_t next = rank_at(program, channel, place + 1);
     if (forwards) {
@@ -189,10 +184,7 @@ static bool connect(const app__program_t *program,
     return after != APP__NO_RANK;
 }
 
-static void step_of(const app__program_t *program,
-                    uint32_t rank,
-                    uint32_t block,
-                    uint32_t index,
+static void step_of(const app__program_t *program, uint32_t rank, uint32_t block, uint32_t index,
                     app__step_t *step)
 {
     const uint32_t channel = channel_of(program, rank, block);
@@ -240,10 +232,7 @@ static app__block_t chain_block(const app__program_t *program, uint32_t rank, ui
     return (app__block_t){.channel = channel_of(program, rank, block), .steps = 1};
 }
 
-static void chain_step(const app__program_t *program,
-                       uint32_t rank,
-                       uint32_t block,
-                       uint32_t index,
+static void chain_step(const app__program_t *program, uint32_t rank, uint32_t block, uint32_t index,
                        app__step_t *step)
 {
     const uint32_t n = program->ranks;

@@ -63,9 +63,7 @@ static uint32_t size_of(const app__layout_t *layout, uint32_t node)
 }
 
 // Returns the rank at a place of a node's chain. It begins at another rank in each channel.
-static uint32_t in_chain(const app__layout_t *layout,
-                         uint32_t node,
-                         uint32_t channel,
+static uint32_t in_chain(const app__layout_t *layout, uint32_t node, uint32_t channel,
                          uint32_t place)
 {
     const uint32_t size = size_of(layout, node);
@@ -139,11 +137,8 @@ static void step_up(const kin_t *kin, uint32_t index, app__step_t *step)
 }
 
 // The block that sends results down: a step for each child, the first of which receives them.
-static void step_down(const app__program_t *program,
-                      const kin_t *kin,
-                      uint32_t block,
-                      uint32_t index,
-                      app__step_t *step)
+static void step_down(const app__program_t *program, const kin_t *kin, uint32_t block,
+                      uint32_t index, app__step_t *step)
 {
     if (index == 0 && kin->parent != APP__NO_RANK) {
         step->what = APP__STEP_RECV | APP__STEP_STORE;
@@ -160,10 +155,7 @@ static void step_down(const app__program_t *program,
     }
 }
 
-static void step_of(const app__program_t *program,
-                    uint32_t rank,
-                    uint32_t block,
-                    uint32_t index,
+static void step_of(const app__program_t *program, uint32_t rank, uint32_t block, uint32_t index,
                     app__step_t *step)
 {
     const kin_t kin = kin_of(program, rank, block / 2);

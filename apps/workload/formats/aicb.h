@@ -99,8 +99,7 @@ typedef struct app__aicb {
 
 // Reads a text. Layers and words point into the text. Call app__aicb_fini afterwards, also after an
 // error.
-SIM_MUST_CHECK sim_err_t app__aicb_read(const app__workload_file_t *file,
-                                        app__aicb_t *aicb,
+SIM_MUST_CHECK sim_err_t app__aicb_read(const app__workload_file_t *file, app__aicb_t *aicb,
                                         sim_message_t *message);
 void app__aicb_fini(app__aicb_t *aicb);
 bool app__aicb_recognises(const app__workload_file_t *file);

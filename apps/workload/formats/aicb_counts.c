@@ -86,14 +86,10 @@ static int compare(const void *a, const void *b)
 
 static void note_bin(app__schedule_t *schedule, const bin_t *bin, size_t count)
 {
-    app__schedule_note(schedule,
-                       sim_format("%s: %zu x %.*s of %" PRIu64 " bytes%s",
-                                  phases[bin->phase],
-                                  count,
-                                  (int)bin->step->word.length,
-                                  bin->step->word.text,
-                                  bin->step->bytes,
-                                  is_counted(bin->step) ? "" : ", which SimAI ignores"));
+    app__schedule_note(schedule, sim_format("%s: %zu x %.*s of %" PRIu64 " bytes%s",
+                                            phases[bin->phase], count, (int)bin->step->word.length,
+                                            bin->step->word.text, bin->step->bytes,
+                                            is_counted(bin->step) ? "" : ", which SimAI ignores"));
 }
 
 static void note_histogram(const app__aicb_t *aicb, app__schedule_t *schedule)
@@ -119,10 +115,8 @@ static void note_histogram(const app__aicb_t *aicb, app__schedule_t *schedule)
         }
     }
     if (lines > LINES_MAX) {
-        app__schedule_note(schedule,
-                           sim_format("the list leaves out %u more kind%s",
-                                      lines - LINES_MAX,
-                                      sim_plural(lines - LINES_MAX)));
+        app__schedule_note(schedule, sim_format("the list leaves out %u more kind%s",
+                                                lines - LINES_MAX, sim_plural(lines - LINES_MAX)));
     }
     sim_free(bins);
 }
@@ -143,38 +137,26 @@ static void note_unknown(const app__aicb_t *aicb, app__schedule_t *schedule)
         }
     }
     if (step != NULL) {
-        app__schedule_note(schedule,
-                           sim_format("warning: %s:%" PRIu64
-                                      ": there is no collective '%.*s': %" PRIu64
-                                      " unknown words are left out",
-                                      aicb->name,
-                                      first->line,
-                                      (int)(step->word.length < 40 ? step->word.length : 40),
-                                      step->word.text,
-                                      count));
+        app__schedule_note(
+            schedule, sim_format("warning: %s:%" PRIu64 ": there is no collective '%.*s': %" PRIu64
+                                 " unknown words are left out",
+                                 aicb->name, first->line,
+                                 (int)(step->word.length < 40 ? step->word.length : 40),
+                                 step->word.text, count));
     }
 }
 
-static void note_header(const app__aicb_t *aicb,
-                        const app__aicb_job_t *job,
+static void note_header(const app__aicb_t *aicb, const app__aicb_job_t *job,
                         app__schedule_t *schedule)
 {
     app__schedule_note(schedule,
                        sim_format("policy %s: TP %" PRIu64 ", EP %" PRIu64 ", PP %" PRIu64
                                   ", VPP %" PRIu64 ", GA %" PRIu64 ", DP %u, all_gpus %" PRIu64
                                   ", pp_comm %" PRIu64 " (0: the file does not say)",
-                                  app__aicb_policy_name(aicb->policy),
-                                  aicb->tp,
-                                  aicb->ep,
-                                  aicb->pp,
-                                  aicb->vpp,
-                                  aicb->ga,
-                                  job->dp,
-                                  aicb->all_gpus,
-                                  aicb->pp_bytes));
-    app__schedule_note(
-        schedule,
-        sim_format("layers: %" PRIu64 " declared, %zu present", aicb->declared, aicb->layer_count));
+                                  app__aicb_policy_name(aicb->policy), aicb->tp, aicb->ep, aicb->pp,
+                                  aicb->vpp, aicb->ga, job->dp, aicb->all_gpus, aicb->pp_bytes));
+    app__schedule_note(schedule, sim_format("layers: %" PRIu64 " declared, %zu present",
+                                            aicb->declared, aicb->layer_count));
     if (aicb->layer_count < aicb->declared) {
         app__schedule_note(
             schedule,
@@ -184,8 +166,7 @@ static void note_header(const app__aicb_t *aicb,
         app__schedule_note(schedule,
                            sim_format("warning: %s: %" PRIu64
                                       " words stand behind the declared layers and are left out",
-                                      aicb->name,
-                                      aicb->words_left));
+                                      aicb->name, aicb->words_left));
     }
 }
 
@@ -218,16 +199,14 @@ static void add_facts(const app__aicb_t *aicb, const totals_t *totals, app__sche
         {"dp_ep_ops", totals->ops[APP__AICB_DP_EP]},
         {"dp_ep_bytes", totals->bytes[APP__AICB_DP_EP]},
     };
-    app__schedule_fact_text(schedule,
-                            "policy",
+    app__schedule_fact_text(schedule, "policy",
                             sim_format("%s", app__aicb_policy_name(aicb->policy)));
     for (size_t i = 0; i < SIM_COUNT_OF(facts); i++) {
         app__schedule_fact(schedule, facts[i].name, facts[i].number);
     }
 }
 
-void app__aicb_note_counts(const app__aicb_t *aicb,
-                           const app__aicb_job_t *job,
+void app__aicb_note_counts(const app__aicb_t *aicb, const app__aicb_job_t *job,
                            app__schedule_t *schedule)
 {
     totals_t totals = {.update_ns = 0};
@@ -245,29 +224,22 @@ void app__aicb_note_counts(const app__aicb_t *aicb,
                                   " ns, updates %" PRIu64 " ns",
                                   totals.compute_ns[APP__AICB_FORWARD],
                                   totals.compute_ns[APP__AICB_INPUT_GRADIENT],
-                                  totals.compute_ns[APP__AICB_WEIGHT_GRADIENT],
-                                  totals.update_ns));
+                                  totals.compute_ns[APP__AICB_WEIGHT_GRADIENT], totals.update_ns));
     app__schedule_note(schedule,
                        sim_format("collectives of a rank: tp %" PRIu64 " of %" PRIu64
                                   " bytes, dp %" PRIu64 " of %" PRIu64 " bytes, ep %" PRIu64
                                   " of %" PRIu64 " bytes, dp-ep %" PRIu64 " of %" PRIu64 " bytes",
-                                  totals.ops[APP__AICB_TP],
-                                  totals.bytes[APP__AICB_TP],
-                                  totals.ops[APP__AICB_DP],
-                                  totals.bytes[APP__AICB_DP],
-                                  totals.ops[APP__AICB_EP],
-                                  totals.bytes[APP__AICB_EP],
-                                  totals.ops[APP__AICB_DP_EP],
-                                  totals.bytes[APP__AICB_DP_EP]));
+                                  totals.ops[APP__AICB_TP], totals.bytes[APP__AICB_TP],
+                                  totals.ops[APP__AICB_DP], totals.bytes[APP__AICB_DP],
+                                  totals.ops[APP__AICB_EP], totals.bytes[APP__AICB_EP],
+                                  totals.ops[APP__AICB_DP_EP], totals.bytes[APP__AICB_DP_EP]));
     note_histogram(aicb, schedule);
     note_unknown(aicb, schedule);
     app__schedule_note(schedule,
                        sim_format("a pass takes at least %.0f ns: computations %" PRIu64
                                   " ns, rings of tp at 2880 Gbps (NVLink) %.0f ns; at 400 Gbps, "
                                   "ep takes %.0f ns and dp %.0f ns",
-                                  (double)compute_ns + totals.least_ns[APP__AICB_TP],
-                                  compute_ns,
-                                  totals.least_ns[APP__AICB_TP],
-                                  totals.least_ns[APP__AICB_EP],
+                                  (double)compute_ns + totals.least_ns[APP__AICB_TP], compute_ns,
+                                  totals.least_ns[APP__AICB_TP], totals.least_ns[APP__AICB_EP],
                                   totals.least_ns[APP__AICB_DP]));
 }

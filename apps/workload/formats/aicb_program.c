@@ -132,11 +132,8 @@ app__aicb_set_t app__aicb_set_of(const app__aicb_job_t *job, const app__aicb_ste
 }
 
 // Adds the rank's part of a collective behind `before`.
-static uint32_t add_call(maker_t *maker,
-                         const app__aicb_layer_t *layer,
-                         app__aicb_phase_t phase,
-                         app__coll_kind_t kind,
-                         uint32_t before)
+static uint32_t add_call(maker_t *maker, const app__aicb_layer_t *layer, app__aicb_phase_t phase,
+                         app__coll_kind_t kind, uint32_t before)
 {
     app__aicb_program_t *const program = maker->program;
     const app__aicb_step_t *const step = &layer->steps[phase];
@@ -156,19 +153,15 @@ static uint32_t add_call(maker_t *maker,
                  .kind = (uint8_t)kind,
                  .dimension = (uint8_t)dimensions[step->set]},
         .set = app__aicb_set_of(maker->job, step),
-        .name = sim_format("%.*s %s",
-                           (int)(layer->name.length < 60 ? layer->name.length : 60),
-                           layer->name.text,
-                           phase_names[phase]),
+        .name = sim_format("%.*s %s", (int)(layer->name.length < 60 ? layer->name.length : 60),
+                           layer->name.text, phase_names[phase]),
     };
     return index;
 }
 
 // Adds the collective of a phase behind `before`. Returns its operation, or `before` if there is
 // none.
-static uint32_t communicate(maker_t *maker,
-                            const app__aicb_layer_t *layer,
-                            app__aicb_phase_t phase,
+static uint32_t communicate(maker_t *maker, const app__aicb_layer_t *layer, app__aicb_phase_t phase,
                             uint32_t before)
 {
     const app__aicb_step_t *const step = &layer->steps[phase];
@@ -423,11 +416,8 @@ static bool part_before(const maker_t *maker, const part_t *part, uint32_t *stag
     return part->chunk > 0;
 }
 
-static bool part_behind(const maker_t *maker,
-                        const parts_t *parts,
-                        const part_t *part,
-                        uint32_t *stage,
-                        part_t *to)
+static bool part_behind(const maker_t *maker, const parts_t *parts, const part_t *part,
+                        uint32_t *stage, part_t *to)
 {
     *to = *part;
     if (maker->stage + 1 < maker->job->pp) {
@@ -472,9 +462,7 @@ static void run_part(maker_t *maker, const parts_t *parts, const part_t *part, b
         }
     }
     if (exchanges(maker) && (backward_pass ? has_before : has_behind)) {
-        const app__op_t send = message(maker,
-                                       APP__OP_SEND,
-                                       stages[!backward_pass],
+        const app__op_t send = message(maker, APP__OP_SEND, stages[!backward_pass],
                                        tag_of(parts, &others[!backward_pass], backward_pass));
         (void)add_beside(maker, &send, maker->last);
     }
@@ -523,10 +511,8 @@ static void run_pass(maker_t *maker)
     sim_free(parts.starts);
 }
 
-sim_err_t app__aicb_program_make(const app__aicb_t *aicb,
-                                 const app__aicb_job_t *job,
-                                 uint32_t stage,
-                                 app__aicb_program_t *program,
+sim_err_t app__aicb_program_make(const app__aicb_t *aicb, const app__aicb_job_t *job,
+                                 uint32_t stage, app__aicb_program_t *program,
                                  sim_message_t *message)
 {
     maker_t maker = {
@@ -553,12 +539,10 @@ sim_err_t app__aicb_program_make(const app__aicb_t *aicb,
         }
     }
     sim_free(maker.shared);
-    return maker.full ? sim_fail(message,
-                                 SIM_ERR_RANGE,
+    return maker.full ? sim_fail(message, SIM_ERR_RANGE,
                                  "%s: the file makes more than %u operations for a rank, expected "
                                  "fewer layers, checkpoints or iterations",
-                                 aicb->name,
-                                 OPS_MAX)
+                                 aicb->name, OPS_MAX)
                       : SIM_OK;
 }
 

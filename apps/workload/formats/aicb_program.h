@@ -45,18 +45,15 @@ typedef struct app__aicb_program {
 
 // Makes the program of the ranks of a stage. Call app__aicb_program_fini afterwards, also after an
 // error. SIM_ERR_RANGE: the program has too many operations.
-SIM_MUST_CHECK sim_err_t app__aicb_program_make(const app__aicb_t *aicb,
-                                                const app__aicb_job_t *job,
-                                                uint32_t stage,
-                                                app__aicb_program_t *program,
+SIM_MUST_CHECK sim_err_t app__aicb_program_make(const app__aicb_t *aicb, const app__aicb_job_t *job,
+                                                uint32_t stage, app__aicb_program_t *program,
                                                 sim_message_t *message);
 void app__aicb_program_fini(app__aicb_program_t *program);
 
 // -- aicb_counts.c
 
 // Notes in the schedule what the file says and holds, with bounds of the time of a pass.
-void app__aicb_note_counts(const app__aicb_t *aicb,
-                           const app__aicb_job_t *job,
+void app__aicb_note_counts(const app__aicb_t *aicb, const app__aicb_job_t *job,
                            app__schedule_t *schedule);
 
 #endif // APPS_WORKLOAD_FORMATS_AICB_PROGRAM_H

@@ -159,9 +159,7 @@ static sim_err_t take_key(app__words_t *words, app__aicb_t *aicb, header_t *head
         aicb->has_pp_bytes = true;
         return take_stage_bytes(words, place);
     }
-    return take_number(words,
-                       COUNT_MAX,
-                       place != NULL ? place : &ignored,
+    return take_number(words, COUNT_MAX, place != NULL ? place : &ignored,
                        "the value of the key before it, up to 1000000");
 }
 
@@ -170,8 +168,7 @@ static sim_err_t take_header(app__words_t *words, app__aicb_t *aicb, header_t *h
 {
     sim_err_t error = SIM_OK;
     if (!app__words_next(words) || policy_of(words) == APP__AICB_POLICY_NONE) {
-        return app__words_fail(words,
-                               "the policy is unknown",
+        return app__words_fail(words, "the policy is unknown",
                                "DATA, MODEL, MICRO, DISTRIBUTED_INFERENCE, HYBRID_TRANSFORMER, "
                                "HYBRID_TRANSFORMER_FWD_IN_BCKWD, HYBRID_DLRM, "
                                "HYBRID_DLRM_ENHANCED, HYBRID_DATA_MODEL, HYBRID_MODEL_DATA or "
@@ -191,8 +188,7 @@ static sim_err_t take_header(app__words_t *words, app__aicb_t *aicb, header_t *h
     }
     if (error == SIM_OK &&
         (!app__words_number(words, COUNT_MAX, &aicb->declared) || aicb->declared == 0)) {
-        return app__words_fail(words,
-                               "the number of layers is wrong",
+        return app__words_fail(words, "the number of layers is wrong",
                                "a key that ends with ':', or a number of layers up to 1000000");
     }
     return error;
@@ -253,8 +249,7 @@ static sim_err_t take_step(app__words_t *words, app__aicb_layer_t *layer, app__a
         return app__words_fail(words, "the file ends within a layer", "a collective or NONE");
     }
     if (words->word[0] < 'A' || words->word[0] > 'Z') {
-        return app__words_fail(words,
-                               "this is no collective",
+        return app__words_fail(words, "this is no collective",
                                "NONE, ALLREDUCE, ALLGATHER, REDUCESCATTER, ALLTOALL, "
                                "ALLREDUCEALLTOALL or BROADCAST, perhaps with _EP or _DP_EP");
     }
@@ -264,8 +259,7 @@ static sim_err_t take_step(app__words_t *words, app__aicb_layer_t *layer, app__a
 }
 
 // Reads the words of a layer behind its name.
-static sim_err_t take_layer(app__words_t *words,
-                            app__aicb_policy_t policy,
+static sim_err_t take_layer(app__words_t *words, app__aicb_policy_t policy,
                             app__aicb_layer_t *layer)
 {
     *layer = (app__aicb_layer_t){
@@ -330,8 +324,7 @@ static sim_err_t take_layers(app__words_t *words, app__aicb_t *aicb)
     return error;
 }
 
-sim_err_t app__aicb_read(const app__workload_file_t *file,
-                         app__aicb_t *aicb,
+sim_err_t app__aicb_read(const app__workload_file_t *file, app__aicb_t *aicb,
                          sim_message_t *message)
 {
     app__words_t words;

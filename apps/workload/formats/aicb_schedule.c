@@ -33,9 +33,7 @@ static uint32_t rank_at(const app__aicb_job_t *job, place_t place)
 }
 
 // Returns the number of a rank's group in a set, and that of the rank within the group.
-static uint32_t group_of(const app__aicb_job_t *job,
-                         app__aicb_set_t set,
-                         uint32_t rank,
+static uint32_t group_of(const app__aicb_job_t *job, app__aicb_set_t set, uint32_t rank,
                          uint32_t *member)
 {
     const place_t at = place_of(job, rank);
@@ -55,8 +53,7 @@ static uint32_t group_of(const app__aicb_job_t *job,
 }
 
 // Adds the groups of a set; returns the index of the first.
-static uint32_t add_groups(app__schedule_t *schedule,
-                           const app__aicb_job_t *job,
+static uint32_t add_groups(app__schedule_t *schedule, const app__aicb_job_t *job,
                            app__aicb_set_t set)
 {
     const uint32_t members = app__aicb_members(job, set);
@@ -74,8 +71,7 @@ static uint32_t add_groups(app__schedule_t *schedule,
     return first;
 }
 
-static void add_calls(app__schedule_t *schedule,
-                      const app__aicb_job_t *job,
+static void add_calls(app__schedule_t *schedule, const app__aicb_job_t *job,
                       app__aicb_program_t *program)
 {
     uint32_t first_group[APP__AICB_SETS];
@@ -117,10 +113,8 @@ static seat_t seat_of(const app__aicb_job_t *job, uint32_t rank)
 }
 
 // Returns the peer of a rank's operation: a call, a rank, or 0.
-static uint32_t peer_of(const app__aicb_job_t *job,
-                        const app__aicb_program_t *program,
-                        const seat_t *seat,
-                        const app__op_t *op)
+static uint32_t peer_of(const app__aicb_job_t *job, const app__aicb_program_t *program,
+                        const seat_t *seat, const app__op_t *op)
 {
     if (op->type == APP__OP_COLL) {
         const app__aicb_call_t *const call = &program->calls[op->peer];
@@ -134,10 +128,8 @@ static uint32_t peer_of(const app__aicb_job_t *job,
     return rank_at(job, at);
 }
 
-static void add_rank(app__schedule_t *schedule,
-                     const app__aicb_job_t *job,
-                     const app__aicb_program_t *program,
-                     uint32_t rank)
+static void add_rank(app__schedule_t *schedule, const app__aicb_job_t *job,
+                     const app__aicb_program_t *program, uint32_t rank)
 {
     const seat_t seat = seat_of(job, rank);
     for (uint32_t i = 0; i < program->op_count; i++) {
@@ -149,11 +141,8 @@ static void add_rank(app__schedule_t *schedule,
 }
 
 // Gives a rank the operations of the first rank of its stage.
-static void share_rank(app__schedule_t *schedule,
-                       const app__aicb_job_t *job,
-                       const app__aicb_program_t *program,
-                       uint32_t rank,
-                       uint32_t owner)
+static void share_rank(app__schedule_t *schedule, const app__aicb_job_t *job,
+                       const app__aicb_program_t *program, uint32_t rank, uint32_t owner)
 {
     uint32_t *const peers = sim_alloc_array((size_t)program->op_count + 1, sizeof(*peers));
     const seat_t seat = seat_of(job, rank);
@@ -166,8 +155,7 @@ static void share_rank(app__schedule_t *schedule,
 // -- the typical ranks: one of each stage, alone in its groups
 
 // Makes their calls, and says for which of them each call of the schedule stands.
-static void add_typical_calls(app__schedule_t *schedule,
-                              const app__aicb_job_t *job,
+static void add_typical_calls(app__schedule_t *schedule, const app__aicb_job_t *job,
                               const app__aicb_program_t *program)
 {
     app__schedule_t *const typical = schedule->typical;
@@ -189,10 +177,8 @@ static void add_typical_calls(app__schedule_t *schedule,
     }
 }
 
-static void add_typical_rank(app__schedule_t *schedule,
-                             const app__aicb_job_t *job,
-                             const app__aicb_program_t *program,
-                             uint32_t stage)
+static void add_typical_rank(app__schedule_t *schedule, const app__aicb_job_t *job,
+                             const app__aicb_program_t *program, uint32_t stage)
 {
     for (uint32_t i = 0; i < program->op_count; i++) {
         app__op_t op = program->ops[i];
@@ -203,8 +189,7 @@ static void add_typical_rank(app__schedule_t *schedule,
 }
 
 // Counts a schedule that is too large to be made. Every rank has the same program.
-static void count_only(app__schedule_t *schedule,
-                       const app__aicb_job_t *job,
+static void count_only(app__schedule_t *schedule, const app__aicb_job_t *job,
                        const app__aicb_program_t *program)
 {
     app__schedule_counts_t *const counts = &schedule->counts;
@@ -241,10 +226,8 @@ static uint64_t size_of(const app__aicb_job_t *job, const app__aicb_program_t *p
 }
 
 // Adds the ranks of a stage.
-static void add_stage(app__schedule_t *schedule,
-                      const app__aicb_job_t *job,
-                      const app__aicb_program_t *program,
-                      uint32_t stage)
+static void add_stage(app__schedule_t *schedule, const app__aicb_job_t *job,
+                      const app__aicb_program_t *program, uint32_t stage)
 {
     uint32_t owner = job->ranks; // the first rank of the stage; none yet
     for (uint32_t r = 0; r < job->ranks; r++) {
@@ -261,11 +244,8 @@ static void add_stage(app__schedule_t *schedule,
 }
 
 // Fills the schedule; each stage has its own program, whose calls are the same.
-static sim_err_t fill(const app__aicb_t *aicb,
-                      const app__aicb_job_t *job,
-                      uint64_t own_max,
-                      app__schedule_t *schedule,
-                      sim_message_t *message)
+static sim_err_t fill(const app__aicb_t *aicb, const app__aicb_job_t *job, uint64_t own_max,
+                      app__schedule_t *schedule, sim_message_t *message)
 {
     app__aicb_program_t first; // of the first stage: its calls are those of all
     sim_err_t error = app__aicb_program_make(aicb, job, 0, &first, message);
@@ -275,9 +255,7 @@ static sim_err_t fill(const app__aicb_t *aicb,
             schedule,
             sim_format("the file has %u operations for each of %u ranks; a run holds at most %u "
                        "operations and calls. Use fewer ranks, layers or iterations",
-                       first.op_count,
-                       job->ranks,
-                       (uint32_t)OPS_TOTAL_MAX));
+                       first.op_count, job->ranks, (uint32_t)OPS_TOTAL_MAX));
         app__aicb_program_fini(&first);
         return SIM_OK;
     }
@@ -326,10 +304,8 @@ static uint64_t ranks_without_header(const app__workload_file_t *file, uint64_t 
     return asked / unit * unit;
 }
 
-static sim_err_t plan(const app__workload_file_t *file,
-                      const app__aicb_t *aicb,
-                      app__aicb_job_t *job,
-                      sim_message_t *message)
+static sim_err_t plan(const app__workload_file_t *file, const app__aicb_t *aicb,
+                      app__aicb_job_t *job, sim_message_t *message)
 {
     const bool whole =
         aicb->tp == 0 &&
@@ -338,28 +314,17 @@ static sim_err_t plan(const app__workload_file_t *file,
     const uint64_t unit = (uint64_t)or_one(aicb->tp) * or_one(aicb->pp);
     const uint64_t period = unit * or_one(aicb->ep);
     if (period > APP__RANKS_MAX) {
-        return sim_fail_in(message,
-                           SIM_ERR_RANGE,
-                           file->name,
-                           1,
-                           1,
+        return sim_fail_in(message, SIM_ERR_RANGE, file->name, 1, 1,
                            "the header's TP x PP x EP is %" PRIu64 ", expected at most %u ranks",
-                           period,
-                           APP__RANKS_MAX);
+                           period, APP__RANKS_MAX);
     }
     const uint64_t ranks =
         aicb->all_gpus != 0 ? aicb->all_gpus : ranks_without_header(file, period);
     if (ranks == 0 || ranks > APP__RANKS_MAX || ranks % period != 0) {
-        return sim_fail_in(message,
-                           SIM_ERR_RANGE,
-                           file->name,
-                           1,
-                           1,
+        return sim_fail_in(message, SIM_ERR_RANGE, file->name, 1, 1,
                            "%" PRIu64 " ranks do not fit the header, expected a multiple of TP x "
                            "PP x EP, which is %" PRIu64 ", up to %u",
-                           ranks == 0 ? file->ranks : ranks,
-                           period,
-                           APP__RANKS_MAX);
+                           ranks == 0 ? file->ranks : ranks, period, APP__RANKS_MAX);
     }
     *job = (app__aicb_job_t){
         .ranks = (uint32_t)ranks,
@@ -374,8 +339,7 @@ static sim_err_t plan(const app__workload_file_t *file,
     return SIM_OK;
 }
 
-static sim_err_t read_aicb(const app__workload_file_t *file,
-                           app__schedule_t **created,
+static sim_err_t read_aicb(const app__workload_file_t *file, app__schedule_t **created,
                            sim_message_t *message)
 {
     app__aicb_t aicb;
@@ -389,10 +353,8 @@ static sim_err_t read_aicb(const app__workload_file_t *file,
         schedule = app__schedule_create(job.ranks);
         app__aicb_note_counts(&aicb, &job, schedule);
         if (aicb.all_gpus == 0) {
-            app__schedule_note(schedule,
-                               sim_format("the header does not say all_gpus: %u rank%s",
-                                          job.ranks,
-                                          sim_plural(job.ranks)));
+            app__schedule_note(schedule, sim_format("the header does not say all_gpus: %u rank%s",
+                                                    job.ranks, sim_plural(job.ranks)));
         }
         error = fill(&aicb, &job, file->own_operations_max, schedule, message);
     }

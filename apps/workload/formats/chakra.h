@@ -69,11 +69,8 @@ typedef struct app__chakra_trace {
 
 bool app__chakra_recognises(const app__workload_file_t *file);
 // Reads a trace, which points into the bytes. Call app__chakra_fini afterwards, also after errors.
-SIM_MUST_CHECK sim_err_t app__chakra_read(const char *file,
-                                          const char *bytes,
-                                          size_t size_bytes,
-                                          app__chakra_trace_t *trace,
-                                          sim_message_t *message);
+SIM_MUST_CHECK sim_err_t app__chakra_read(const char *file, const char *bytes, size_t size_bytes,
+                                          app__chakra_trace_t *trace, sim_message_t *message);
 void app__chakra_fini(app__chakra_trace_t *trace);
 // Returns whether a node has an attribute.
 static inline bool app__chakra_has(const app__chakra_node_t *node, app__chakra_attr_t attr)
@@ -89,10 +86,8 @@ int app__chakra_attr_of(const app__chakra_text_t *name);
 // Returns whether a text is a trace in JSON.
 bool app__chakra_is_json(const char *text, size_t size_bytes);
 // Reads the nodes of a trace in JSON; their dependencies are ids. An error names the place.
-SIM_MUST_CHECK sim_err_t app__chakra_read_json(const char *file,
-                                               const char *bytes,
-                                               size_t size_bytes,
-                                               app__chakra_trace_t *trace,
+SIM_MUST_CHECK sim_err_t app__chakra_read_json(const char *file, const char *bytes,
+                                               size_t size_bytes, app__chakra_trace_t *trace,
                                                sim_message_t *message);
 
 // -- chakra_counts.c

@@ -8,16 +8,8 @@
 #define LINES_MAX 200u // of the histogram
 
 static const char *const comm_names[] = {
-    "ALL_REDUCE",
-    "REDUCE",
-    "ALL_GATHER",
-    "GATHER",
-    "SCATTER",
-    "BROADCAST",
-    "ALL_TO_ALL",
-    "REDUCE_SCATTER",
-    "REDUCE_SCATTER_BLOCK",
-    "BARRIER",
+    "ALL_REDUCE", "REDUCE",         "ALL_GATHER",           "GATHER",  "SCATTER", "BROADCAST",
+    "ALL_TO_ALL", "REDUCE_SCATTER", "REDUCE_SCATTER_BLOCK", "BARRIER",
 };
 
 const char *app__chakra_comm_name(uint64_t comm_type)
@@ -103,8 +95,7 @@ static int name_length(const app__chakra_node_t *node)
     return node->name.text == NULL ? 0 : (int)(node->name.length < 60 ? node->name.length : 60);
 }
 
-static void note_trouble(const app__chakra_trace_t *trace,
-                         const walk_t *walk,
+static void note_trouble(const app__chakra_trace_t *trace, const walk_t *walk,
                          app__schedule_t *schedule)
 {
     if (trace->dangling > 0) {
@@ -113,25 +104,17 @@ static void note_trouble(const app__chakra_trace_t *trace,
                            sim_format("warning: %s: %" PRIu64 " data dependencies name absent "
                                       "nodes and are left out; the first: node %" PRIu64
                                       " (%.*s) waits for node %" PRIu64,
-                                      trace->file,
-                                      trace->dangling,
-                                      node->id,
-                                      name_length(node),
-                                      node->name.text,
-                                      trace->first_absent));
+                                      trace->file, trace->dangling, node->id, name_length(node),
+                                      node->name.text, trace->first_absent));
     }
     for (size_t n = 0; n < trace->node_count && walk->reached < trace->node_count; n++) {
         const app__chakra_node_t *const node = &trace->nodes[n];
         if (walk->left[n] > 0) {
-            app__schedule_note(schedule,
-                               sim_format("warning: %s: %zu nodes wait for each other in a "
-                                          "circle or behind one; the first: node %" PRIu64
-                                          " (%.*s)",
-                                          trace->file,
-                                          trace->node_count - walk->reached,
-                                          node->id,
-                                          name_length(node),
-                                          node->name.text));
+            app__schedule_note(
+                schedule, sim_format("warning: %s: %zu nodes wait for each other in a "
+                                     "circle or behind one; the first: node %" PRIu64 " (%.*s)",
+                                     trace->file, trace->node_count - walk->reached, node->id,
+                                     name_length(node), node->name.text));
             return;
         }
     }
@@ -196,17 +179,13 @@ static void note_histogram(const app__chakra_trace_t *trace, app__schedule_t *sc
             app__schedule_note(schedule,
                                sim_format("%s%s%s of %" PRIu64 " bytes: %zu",
                                           types[nodes[first]->type - APP__CHAKRA_SEND],
-                                          coll[0] == '\0' ? "" : " ",
-                                          coll,
-                                          nodes[first]->values[APP__CHAKRA_COMM_SIZE],
-                                          i - first));
+                                          coll[0] == '\0' ? "" : " ", coll,
+                                          nodes[first]->values[APP__CHAKRA_COMM_SIZE], i - first));
         }
     }
     if (lines > LINES_MAX) {
-        app__schedule_note(schedule,
-                           sim_format("the list leaves out %u more kind%s",
-                                      lines - LINES_MAX,
-                                      sim_plural(lines - LINES_MAX)));
+        app__schedule_note(schedule, sim_format("the list leaves out %u more kind%s",
+                                                lines - LINES_MAX, sim_plural(lines - LINES_MAX)));
     }
     sim_free(nodes);
 }
@@ -217,11 +196,8 @@ static void add_comm_types(app__schedule_t *schedule, const uint64_t *counts)
     char text[400] = "";
     for (size_t i = 0; i < SIM_COUNT_OF(comm_names); i++) {
         if (counts[i] > 0) {
-            char *const longer = sim_format("%s%s%s:%" PRIu64,
-                                            text,
-                                            text[0] == '\0' ? "" : " ",
-                                            comm_names[i],
-                                            counts[i]);
+            char *const longer = sim_format("%s%s%s:%" PRIu64, text, text[0] == '\0' ? "" : " ",
+                                            comm_names[i], counts[i]);
             SIM_CHECK(strlen(longer) < sizeof(text));
             memcpy(text, longer, strlen(longer) + 1);
             sim_free(longer);
@@ -232,8 +208,8 @@ static void add_comm_types(app__schedule_t *schedule, const uint64_t *counts)
 
 void app__chakra_note_counts(const app__chakra_trace_t *trace, app__schedule_t *schedule)
 {
-    static const char *const names[APP__CHAKRA_TYPES] =
-        {"invalid", "metadata", "mem_load", "mem_store", "comp", "send", "recv", "coll"};
+    static const char *const names[APP__CHAKRA_TYPES] = {
+        "invalid", "metadata", "mem_load", "mem_store", "comp", "send", "recv", "coll"};
     uint64_t types[APP__CHAKRA_TYPES] = {0};
     uint64_t comms[SIM_COUNT_OF(comm_names)] = {0};
     uint64_t bytes = 0;
@@ -252,8 +228,7 @@ void app__chakra_note_counts(const app__chakra_trace_t *trace, app__schedule_t *
             comms[node->values[APP__CHAKRA_COMM_TYPE]]++;
         }
     }
-    app__schedule_fact_text(schedule,
-                            "version",
+    app__schedule_fact_text(schedule, "version",
                             sim_format("%.*s",
                                        trace->version.text == NULL ? 0 : (int)trace->version.length,
                                        trace->version.text));
@@ -269,31 +244,21 @@ void app__chakra_note_counts(const app__chakra_trace_t *trace, app__schedule_t *
     app__schedule_fact(schedule, "comm_bytes", bytes);
     app__schedule_fact(schedule, "duration_us", duration_us);
     add_comm_types(schedule, comms);
-    app__schedule_note(schedule,
-                       sim_format("%s: %zu node%s: %" PRIu64 " comp, %" PRIu64 " send, %" PRIu64
-                                  " recv, %" PRIu64 " coll, %" PRIu64 " memory, %" PRIu64
-                                  " metadata",
-                                  trace->file,
-                                  trace->node_count,
-                                  sim_plural(trace->node_count),
-                                  types[APP__CHAKRA_COMP],
-                                  types[APP__CHAKRA_SEND],
-                                  types[APP__CHAKRA_RECV],
-                                  types[APP__CHAKRA_COLL],
-                                  types[APP__CHAKRA_MEM_LOAD] + types[APP__CHAKRA_MEM_STORE],
-                                  types[APP__CHAKRA_METADATA]));
+    app__schedule_note(
+        schedule, sim_format("%s: %zu node%s: %" PRIu64 " comp, %" PRIu64 " send, %" PRIu64
+                             " recv, %" PRIu64 " coll, %" PRIu64 " memory, %" PRIu64 " metadata",
+                             trace->file, trace->node_count, sim_plural(trace->node_count),
+                             types[APP__CHAKRA_COMP], types[APP__CHAKRA_SEND],
+                             types[APP__CHAKRA_RECV], types[APP__CHAKRA_COLL],
+                             types[APP__CHAKRA_MEM_LOAD] + types[APP__CHAKRA_MEM_STORE],
+                             types[APP__CHAKRA_METADATA]));
     app__schedule_note(schedule,
                        sim_format("%zu data dependenc%s, %" PRIu64 " control dependenc%s, which "
                                   "order nothing; %u node%s on the longest chain; %" PRIu64
                                   " bytes; %" PRIu64 " us",
-                                  trace->dep_count,
-                                  trace->dep_count == 1 ? "y" : "ies",
-                                  trace->ctrl_deps,
-                                  trace->ctrl_deps == 1 ? "y" : "ies",
-                                  walk.deepest,
-                                  sim_plural(walk.deepest),
-                                  bytes,
-                                  duration_us));
+                                  trace->dep_count, trace->dep_count == 1 ? "y" : "ies",
+                                  trace->ctrl_deps, trace->ctrl_deps == 1 ? "y" : "ies",
+                                  walk.deepest, sim_plural(walk.deepest), bytes, duration_us));
     note_histogram(trace, schedule);
     note_trouble(trace, &walk, schedule);
     walk_fini(&walk);

@@ -21,14 +21,10 @@ static const char *const data_deps[NAMES_MAX] = {"dataDeps", "data_deps"};
 static const char *const durations[NAMES_MAX] = {"durationMicros", "duration_micros", "runtime"};
 
 static const char *const type_names[APP__CHAKRA_TYPES] = {
-    [APP__CHAKRA_INVALID] = "INVALID_NODE",
-    [APP__CHAKRA_METADATA] = "METADATA_NODE",
-    [APP__CHAKRA_MEM_LOAD] = "MEM_LOAD_NODE",
-    [APP__CHAKRA_MEM_STORE] = "MEM_STORE_NODE",
-    [APP__CHAKRA_COMP] = "COMP_NODE",
-    [APP__CHAKRA_SEND] = "COMM_SEND_NODE",
-    [APP__CHAKRA_RECV] = "COMM_RECV_NODE",
-    [APP__CHAKRA_COLL] = "COMM_COLL_NODE",
+    [APP__CHAKRA_INVALID] = "INVALID_NODE",   [APP__CHAKRA_METADATA] = "METADATA_NODE",
+    [APP__CHAKRA_MEM_LOAD] = "MEM_LOAD_NODE", [APP__CHAKRA_MEM_STORE] = "MEM_STORE_NODE",
+    [APP__CHAKRA_COMP] = "COMP_NODE",         [APP__CHAKRA_SEND] = "COMM_SEND_NODE",
+    [APP__CHAKRA_RECV] = "COMM_RECV_NODE",    [APP__CHAKRA_COLL] = "COMM_COLL_NODE",
 };
 
 typedef struct reader {
@@ -63,9 +59,7 @@ static sim_err_t read_type(reader_t *reader, uint32_t value, app__chakra_node_t 
         }
     }
     if (reader->json.values[value].type == APP__JSON_TEXT) {
-        return app__json_fail(&reader->json,
-                              value,
-                              "the type of a node is unknown",
+        return app__json_fail(&reader->json, value, "the type of a node is unknown",
                               "COMP_NODE, COMM_SEND_NODE, COMM_RECV_NODE, COMM_COLL_NODE, "
                               "MEM_LOAD_NODE, MEM_STORE_NODE or METADATA_NODE",
                               reader->message);
@@ -88,11 +82,8 @@ static sim_err_t read_duration(reader_t *reader, uint32_t value, app__chakra_nod
         us = strtod(copy, &end);
     }
     if (end == copy || *end != '\0' || !(us >= 0) || us >= (double)(UINT64_C(1) << 43)) {
-        return app__json_fail(&reader->json,
-                              value,
-                              "the duration is wrong",
-                              "a number of microseconds",
-                              reader->message);
+        return app__json_fail(&reader->json, value, "the duration is wrong",
+                              "a number of microseconds", reader->message);
     }
     node->duration_us = (uint64_t)(us + 0.5);
     return SIM_OK;
@@ -121,9 +112,7 @@ static sim_err_t read_deps(reader_t *reader, uint32_t object, app__chakra_node_t
 }
 
 // Takes an attribute that a schedule needs; others are skipped.
-static sim_err_t take_attr(reader_t *reader,
-                           const app__chakra_text_t *name,
-                           uint32_t value,
+static sim_err_t take_attr(reader_t *reader, const app__chakra_text_t *name, uint32_t value,
                            app__chakra_node_t *node)
 {
     const app__chakra_text_t text = text_of(reader, value);
@@ -190,11 +179,8 @@ static sim_err_t read_node(reader_t *reader, uint32_t object)
     const uint32_t duration = member_of(reader, object, durations);
     int64_t number = 0;
     if (reader->json.values[object].type != APP__JSON_OBJECT || type == 0) {
-        return app__json_fail(&reader->json,
-                              object,
-                              "this is no node of Chakra",
-                              "an object with id and type, or Id and NodeType",
-                              reader->message);
+        return app__json_fail(&reader->json, object, "this is no node of Chakra",
+                              "an object with id and type, or Id and NodeType", reader->message);
     }
     // The jsonizer leaves out what is 0, such as the id of the first node.
     sim_err_t error =
@@ -209,11 +195,8 @@ static sim_err_t read_node(reader_t *reader, uint32_t object)
     error = error == SIM_OK ? read_deps(reader, object, &node) : error;
     error = error == SIM_OK ? read_attrs(reader, object, &node) : error;
     if (error == SIM_OK && (trace->node_count == NODES_MAX || trace->dep_count > UINT32_MAX)) {
-        error = app__json_fail(&reader->json,
-                               object,
-                               "there are too many nodes",
-                               "a trace of at most 16777216 nodes",
-                               reader->message);
+        error = app__json_fail(&reader->json, object, "there are too many nodes",
+                               "a trace of at most 16777216 nodes", reader->message);
     }
     if (error == SIM_OK) {
         SIM_GROW(trace->nodes, trace->node_count, &trace->node_capacity);
@@ -247,11 +230,8 @@ static sim_err_t read_object(reader_t *reader, uint32_t object)
     return SIM_OK;
 }
 
-sim_err_t app__chakra_read_json(const char *file,
-                                const char *bytes,
-                                size_t size_bytes,
-                                app__chakra_trace_t *trace,
-                                sim_message_t *message)
+sim_err_t app__chakra_read_json(const char *file, const char *bytes, size_t size_bytes,
+                                app__chakra_trace_t *trace, sim_message_t *message)
 {
     reader_t reader = {.trace = trace, .message = message};
     sim_err_t error = app__json_parse(file, bytes, size_bytes, &reader.json, message);

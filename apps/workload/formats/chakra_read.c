@@ -91,12 +91,9 @@ static bool is_text(const app__chakra_text_t *text, const char *word)
 // -- nodes
 
 static const char *const attr_names[APP__CHAKRA_ATTRS] = {
-    [APP__CHAKRA_IS_CPU] = "is_cpu_op",
-    [APP__CHAKRA_COMM_TYPE] = "comm_type",
-    [APP__CHAKRA_COMM_SIZE] = "comm_size",
-    [APP__CHAKRA_COMM_SRC] = "comm_src",
-    [APP__CHAKRA_COMM_DST] = "comm_dst",
-    [APP__CHAKRA_COMM_TAG] = "comm_tag",
+    [APP__CHAKRA_IS_CPU] = "is_cpu_op",    [APP__CHAKRA_COMM_TYPE] = "comm_type",
+    [APP__CHAKRA_COMM_SIZE] = "comm_size", [APP__CHAKRA_COMM_SRC] = "comm_src",
+    [APP__CHAKRA_COMM_DST] = "comm_dst",   [APP__CHAKRA_COMM_TAG] = "comm_tag",
     [APP__CHAKRA_COMM_ROOT] = "root",
 };
 
@@ -186,9 +183,7 @@ static void add_dep(app__chakra_trace_t *trace, app__chakra_node_t *node, uint64
 }
 
 // Reads dependencies: one, or several packed into bytes. Counts those of control only.
-static bool read_deps(app__chakra_trace_t *trace,
-                      app__chakra_node_t *node,
-                      field_t *field,
+static bool read_deps(app__chakra_trace_t *trace, app__chakra_node_t *node, field_t *field,
                       bool data)
 {
     uint64_t id = field->value;
@@ -295,11 +290,9 @@ static sim_err_t resolve(app__chakra_trace_t *trace, sim_message_t *message)
     qsort(places, trace->node_count, sizeof(*places), compare);
     for (size_t i = 1; i < trace->node_count && error == SIM_OK; i++) {
         if (places[i].id == places[i - 1].id) {
-            error = sim_fail(message,
-                             SIM_ERR_INVALID,
+            error = sim_fail(message, SIM_ERR_INVALID,
                              "%s: two nodes have the id %" PRIu64 ", expected different ids",
-                             trace->file,
-                             places[i].id);
+                             trace->file, places[i].id);
         }
     }
     for (size_t n = 0; n < trace->node_count && error == SIM_OK; n++) {
@@ -319,11 +312,8 @@ static sim_err_t resolve(app__chakra_trace_t *trace, sim_message_t *message)
     return error;
 }
 
-sim_err_t app__chakra_read(const char *file,
-                           const char *bytes,
-                           size_t size_bytes,
-                           app__chakra_trace_t *trace,
-                           sim_message_t *message)
+sim_err_t app__chakra_read(const char *file, const char *bytes, size_t size_bytes,
+                           app__chakra_trace_t *trace, sim_message_t *message)
 {
     const uint8_t *const start = (const uint8_t *)bytes;
     input_t in = {start, start + size_bytes};
@@ -337,29 +327,23 @@ sim_err_t app__chakra_read(const char *file,
         const size_t offset = (size_t)(in.at - start);
         input_t part;
         if (!read_bytes(&in, &part)) {
-            return sim_fail(message,
-                            SIM_ERR_INVALID,
+            return sim_fail(message, SIM_ERR_INVALID,
                             "%s: the file ends within the message at byte %zu, expected messages "
                             "of Chakra's schema, each behind its length",
-                            file,
-                            offset);
+                            file, offset);
         }
         const bool good = has_metadata ? read_node(trace, part) : read_metadata(trace, part);
         has_metadata = true;
         if (!good || trace->node_count > NODES_MAX || trace->dep_count > UINT32_MAX) {
-            return sim_fail(message,
-                            SIM_ERR_INVALID,
+            return sim_fail(message, SIM_ERR_INVALID,
                             "%s: the message at byte %zu is broken, expected %s of Chakra's schema",
-                            file,
-                            offset,
+                            file, offset,
                             trace->node_count == 0 ? "GlobalMetadata and a Node" : "a Node");
         }
     }
     if (!has_metadata) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "%s: the file is empty, expected GlobalMetadata and nodes of Chakra",
-                        file);
+        return sim_fail(message, SIM_ERR_INVALID,
+                        "%s: the file is empty, expected GlobalMetadata and nodes of Chakra", file);
     }
     return resolve(trace, message);
 }

@@ -79,8 +79,7 @@ static void note_absent(job_t *job, uint64_t rank)
     if (job->absent == NULL) {
         job->absent = sim_format("%s: the trace of rank %" PRIu64 " is not beside it, expected "
                                  "NAME.RANK.et for each rank",
-                                 job->file->name,
-                                 rank);
+                                 job->file->name, rank);
     }
 }
 
@@ -110,10 +109,7 @@ static sim_err_t read_traces(job_t *job)
             continue;
         }
         app__chakra_trace_t *const trace = add_trace(job);
-        error = app__chakra_read(other ? name : file->name,
-                                 other ? bytes : file->text,
-                                 size,
-                                 trace,
+        error = app__chakra_read(other ? name : file->name, other ? bytes : file->text, size, trace,
                                  job->message);
         trace->name = name;
         trace->bytes = bytes;
@@ -126,9 +122,7 @@ static sim_err_t read_traces(job_t *job)
 
 // -- groups of collectives
 
-static sim_err_t fail_node(const job_t *job,
-                           uint32_t rank,
-                           const app__chakra_node_t *node,
+static sim_err_t fail_node(const job_t *job, uint32_t rank, const app__chakra_node_t *node,
                            const char *problem)
 {
     char name[NAME_BYTES_MAX + 1] = "";
@@ -138,13 +132,8 @@ static sim_err_t fail_node(const job_t *job,
         name[i] = c < ' ' || c == 127 ? '?' : (char)c; // a broken file may have line ends there
         name[i + 1] = '\0';
     }
-    return sim_fail(job->message,
-                    SIM_ERR_INVALID,
-                    "%s: node %" PRIu64 " (%s): %s",
-                    job->traces[rank].file,
-                    node->id,
-                    name,
-                    problem);
+    return sim_fail(job->message, SIM_ERR_INVALID, "%s: node %" PRIu64 " (%s): %s",
+                    job->traces[rank].file, node->id, name, problem);
 }
 
 static bool same_text(const app__chakra_text_t *one, const app__chakra_text_t *two)
@@ -248,12 +237,10 @@ static sim_err_t find_groups(job_t *job, char **json)
             job->file->read_file(name, json, &size, &ignored, job->file->ctx) == SIM_OK;
         const bool good = !there || read_groups(job, *json, *json + size);
         if (!good) {
-            (void)sim_fail(job->message,
-                           SIM_ERR_INVALID,
+            (void)sim_fail(job->message, SIM_ERR_INVALID,
                            "%s: this is no list of groups, expected {\"NAME\": [RANK, ...], ...} "
                            "with ranks below %u",
-                           name,
-                           job->ranks);
+                           name, job->ranks);
         }
         sim_free(name);
         if (!good) {
@@ -296,15 +283,9 @@ static sim_err_t find_groups(job_t *job, char **json)
 static app__coll_kind_t kind_of(uint64_t comm_type)
 {
     static const app__coll_kind_t kinds[] = {
-        APP__COLL_ALL_REDUCE,
-        APP__COLL_REDUCE,
-        APP__COLL_ALL_GATHER,
-        APP__COLL_COUNT,
-        APP__COLL_COUNT,
-        APP__COLL_BROADCAST,
-        APP__COLL_ALL_TO_ALL,
-        APP__COLL_REDUCE_SCATTER,
-        APP__COLL_REDUCE_SCATTER,
+        APP__COLL_ALL_REDUCE, APP__COLL_REDUCE,         APP__COLL_ALL_GATHER,
+        APP__COLL_COUNT,      APP__COLL_COUNT,          APP__COLL_BROADCAST,
+        APP__COLL_ALL_TO_ALL, APP__COLL_REDUCE_SCATTER, APP__COLL_REDUCE_SCATTER,
         APP__COLL_BARRIER,
     };
     return comm_type < SIM_COUNT_OF(kinds) ? kinds[comm_type] : APP__COLL_COUNT;
@@ -318,11 +299,8 @@ typedef struct order {
 
 // Finds the call of a rank's next collective in its group, or makes it. It begins behind the call
 // before: ranks that begin the calls of a group in different orders would wait for each other.
-static sim_err_t take_collective(job_t *job,
-                                 uint32_t rank,
-                                 const app__chakra_node_t *node,
-                                 app__op_t *op,
-                                 order_t *order)
+static sim_err_t take_collective(job_t *job, uint32_t rank, const app__chakra_node_t *node,
+                                 app__op_t *op, order_t *order)
 {
     group_t *const group = group_of(job, &node->group);
     const app__coll_kind_t kind = kind_of(node->values[APP__CHAKRA_COMM_TYPE]);
@@ -332,9 +310,7 @@ static sim_err_t take_collective(job_t *job,
         member = member || group->ranks[i] == rank;
     }
     if (kind == APP__COLL_COUNT) {
-        return fail_node(job,
-                         rank,
-                         node,
+        return fail_node(job, rank, node,
                          "there is no model of this comm_type, expected 0 to 2 or 5 to 9 (all "
                          "but gather and scatter)");
     }
@@ -369,26 +345,20 @@ static sim_err_t take_collective(job_t *job,
     const app__call_t *const made = &job->schedule->calls[op->peer];
     return made->kind == call.kind && made->bytes == call.bytes && made->root == call.root
                ? SIM_OK
-               : fail_node(job,
-                           rank,
-                           node,
+               : fail_node(job, rank, node,
                            "another rank of the group has another collective or size at this "
                            "place, expected the same");
 }
 
 // Makes the operation of a send or a receive.
-static sim_err_t take_message(job_t *job,
-                              uint32_t rank,
-                              const app__chakra_node_t *node,
+static sim_err_t take_message(job_t *job, uint32_t rank, const app__chakra_node_t *node,
                               app__op_t *op)
 {
     const bool sends = node->type == APP__CHAKRA_SEND;
     const app__chakra_attr_t attr = sends ? APP__CHAKRA_COMM_DST : APP__CHAKRA_COMM_SRC;
     const uint64_t peer = node->values[attr];
     if (!app__chakra_has(node, attr) || peer >= job->ranks) {
-        return fail_node(job,
-                         rank,
-                         node,
+        return fail_node(job, rank, node,
                          sends ? "comm_dst is missing or wrong, expected a rank"
                                : "comm_src is missing or wrong, expected a rank");
     }
@@ -439,10 +409,7 @@ static uint32_t *sorted_nodes(const app__chakra_trace_t *trace)
 }
 
 // Makes the operation of a node.
-static sim_err_t take_node(job_t *job,
-                           uint32_t rank,
-                           const app__chakra_node_t *node,
-                           app__op_t *op,
+static sim_err_t take_node(job_t *job, uint32_t rank, const app__chakra_node_t *node, app__op_t *op,
                            order_t *order)
 {
     *op = (app__op_t){.type = APP__OP_CALC, .size = node->duration_us * NS_PER_US};
@@ -531,8 +498,7 @@ static sim_err_t fill(job_t *job)
     return error;
 }
 
-static sim_err_t read_chakra(const app__workload_file_t *file,
-                             app__schedule_t **schedule,
+static sim_err_t read_chakra(const app__workload_file_t *file, app__schedule_t **schedule,
                              sim_message_t *message)
 {
     job_t job = {.file = file, .message = message};

@@ -18,8 +18,8 @@ typedef struct app__workload_file {
     uint64_t own_operations_max;
     // Reads another file beside this one, such as that of the next rank. The caller frees *text
     // with sim_free. NULL: there are no other files.
-    sim_err_t (
-        *read_file)(const char *name, char **text, size_t *size, sim_message_t *message, void *ctx);
+    sim_err_t (*read_file)(const char *name, char **text, size_t *size, sim_message_t *message,
+                           void *ctx);
     void *ctx;
 } app__workload_file_t;
 
@@ -30,8 +30,7 @@ typedef struct app__format {
     bool (*recognises)(const app__workload_file_t *file);
     // Makes a schedule; the caller destroys it. A message begins with "NAME:LINE:COLUMN: ", or with
     // "NAME: " for a binary file.
-    SIM_MUST_CHECK sim_err_t (*read)(const app__workload_file_t *file,
-                                     app__schedule_t **schedule,
+    SIM_MUST_CHECK sim_err_t (*read)(const app__workload_file_t *file, app__schedule_t **schedule,
                                      sim_message_t *message);
 } app__format_t;
 
@@ -47,11 +46,9 @@ extern const app__format_t *const app__formats[]; // ends with NULL
 const app__format_t *app__format_of(const app__workload_file_t *file);
 // Reads a file in the format that it has. The caller destroys *schedule.
 SIM_MUST_CHECK sim_err_t app__format_read(const app__workload_file_t *file,
-                                          app__schedule_t **schedule,
-                                          sim_message_t *message);
+                                          app__schedule_t **schedule, sim_message_t *message);
 // Counts the ranks of a workload in any format, and the nodes of a matrix of connections.
-SIM_MUST_CHECK sim_err_t app__format_ranks(const app__workload_file_t *file,
-                                           uint32_t *ranks,
+SIM_MUST_CHECK sim_err_t app__format_ranks(const app__workload_file_t *file, uint32_t *ranks,
                                            sim_message_t *message);
 // Writes GOAL's text; *text is freed with sim_free. Its binary equals that of the schedule.
 // Collectives have no place in GOAL: the schedule has none.

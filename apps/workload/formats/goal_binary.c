@@ -29,12 +29,8 @@ typedef struct input {
 // Fails at a byte of the file.
 static sim_err_t fail(const input_t *in, const uint8_t *at, const char *problem)
 {
-    return sim_fail(in->message,
-                    SIM_ERR_INVALID,
-                    "%s: byte %zu: %s",
-                    in->name,
-                    (size_t)(at - in->bytes),
-                    problem);
+    return sim_fail(in->message, SIM_ERR_INVALID, "%s: byte %zu: %s", in->name,
+                    (size_t)(at - in->bytes), problem);
 }
 
 // A node's lists of operations that wait for it.
@@ -47,9 +43,7 @@ typedef struct lists {
 
 static app__op_t node_at(const uint8_t *at, lists_t *lists)
 {
-    *lists = (lists_t){sim_get_le32(at + 23),
-                       sim_get_le32(at + 27),
-                       sim_get_le32(at + 31),
+    *lists = (lists_t){sim_get_le32(at + 23), sim_get_le32(at + 27), sim_get_le32(at + 31),
                        sim_get_le32(at + 35)};
     return (app__op_t){
         .needs = 0, // counted by app__schedule_order
@@ -62,11 +56,8 @@ static app__op_t node_at(const uint8_t *at, lists_t *lists)
     };
 }
 
-static sim_err_t check_node(const input_t *in,
-                            app__schedule_t *schedule,
-                            const uint8_t *at,
-                            const app__op_t *op,
-                            uint32_t rank)
+static sim_err_t check_node(const input_t *in, app__schedule_t *schedule, const uint8_t *at,
+                            const app__op_t *op, uint32_t rank)
 {
     const uint32_t ranks = schedule->rank_count;
     if (op->type != APP__OP_SEND && op->type != APP__OP_RECV && op->type != APP__OP_CALC) {
@@ -78,14 +69,10 @@ static sim_err_t check_node(const input_t *in,
     if (op->type != APP__OP_CALC && op->peer >= ranks && op->peer != APP__ANY &&
         schedule->absent_rank == NULL) {
         schedule->absent_rank = sim_format("%s: rank %u names the rank %u, expected one below %u",
-                                           in->name,
-                                           rank,
-                                           op->peer,
-                                           ranks);
+                                           in->name, rank, op->peer, ranks);
     }
     if (op->size > (op->type == APP__OP_CALC ? UINT64_C(1) << 53 : UINT64_C(1) << 40)) {
-        return fail(in,
-                    at,
+        return fail(in, at,
                     "a node is too large, expected messages up to 2^40 bytes and computations up "
                     "to 2^53 ns");
     }
@@ -93,13 +80,8 @@ static sim_err_t check_node(const input_t *in,
 }
 
 // Adds the dependencies of one list of a node.
-static bool add_list(const uint8_t *indices,
-                     size_t index_count,
-                     uint32_t first,
-                     uint32_t count,
-                     const app__dependency_t *pattern,
-                     uint32_t nodes,
-                     app__dependency_t *list,
+static bool add_list(const uint8_t *indices, size_t index_count, uint32_t first, uint32_t count,
+                     const app__dependency_t *pattern, uint32_t nodes, app__dependency_t *list,
                      size_t *filled)
 {
     if (first > index_count || count > index_count - first) {
@@ -117,11 +99,8 @@ static bool add_list(const uint8_t *indices,
 }
 
 // Reads the lists of all nodes of a rank.
-static sim_err_t read_lists(const input_t *in,
-                            app__schedule_t *schedule,
-                            uint32_t rank,
-                            const uint8_t *nodes_at,
-                            const uint8_t *end)
+static sim_err_t read_lists(const input_t *in, app__schedule_t *schedule, uint32_t rank,
+                            const uint8_t *nodes_at, const uint8_t *end)
 {
     const uint32_t nodes = schedule->ranks[rank].count;
     const uint8_t *const indices = nodes_at + (size_t)nodes * NODE_BYTES;
@@ -137,22 +116,10 @@ static sim_err_t read_lists(const input_t *in,
         const app__dependency_t required = {0, i, false};
         const app__dependency_t irequired = {0, i, true};
         good = (uint64_t)lists.required_count + lists.irequired_count <= index_count - filled &&
-               add_list(indices,
-                        index_count,
-                        lists.required_first,
-                        lists.required_count,
-                        &required,
-                        nodes,
-                        list,
-                        &filled) &&
-               add_list(indices,
-                        index_count,
-                        lists.irequired_first,
-                        lists.irequired_count,
-                        &irequired,
-                        nodes,
-                        list,
-                        &filled);
+               add_list(indices, index_count, lists.required_first, lists.required_count, &required,
+                        nodes, list, &filled) &&
+               add_list(indices, index_count, lists.irequired_first, lists.irequired_count,
+                        &irequired, nodes, list, &filled);
     }
     if (good) {
         app__schedule_order(schedule, rank, list, filled);
@@ -201,15 +168,13 @@ static bool recognises(const app__workload_file_t *file)
     return magic == MAGIC || magic == SPOILT;
 }
 
-static sim_err_t read_binary(const app__workload_file_t *file,
-                             app__schedule_t **schedule,
+static sim_err_t read_binary(const app__workload_file_t *file, app__schedule_t **schedule,
                              sim_message_t *message)
 {
     const size_t size_bytes = file->size_bytes;
     const input_t in = {file->name, (const uint8_t *)file->text, size_bytes, message};
     if (size_bytes < HEAD_BYTES || sim_get_le64(in.bytes) != MAGIC) {
-        return fail(&in,
-                    in.bytes,
+        return fail(&in, in.bytes,
                     size_bytes >= BASE && sim_get_le64(in.bytes) == SPOILT
                         ? "a simulator has overwritten parts of the schedule while it read it; "
                           "build the file again from its GOAL text"
@@ -217,8 +182,7 @@ static sim_err_t read_binary(const app__workload_file_t *file,
     }
     const uint32_t ranks = sim_get_le32(in.bytes + BASE);
     if (ranks == 0 || ranks > APP__RANKS_MAX || size_bytes - HEAD_BYTES < (uint64_t)ranks * 16) {
-        return fail(&in,
-                    in.bytes + BASE,
+        return fail(&in, in.bytes + BASE,
                     "the number of ranks does not fit the file, which may be truncated");
     }
     app__schedule_t *const read = app__schedule_create(ranks);

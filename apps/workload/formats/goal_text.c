@@ -38,16 +38,9 @@ typedef struct reader {
 static sim_err_t fail(const reader_t *reader, const char *problem, const char *expected)
 {
     const size_t shown = reader->length < 40 ? reader->length : 40;
-    return sim_fail_in(reader->message,
-                       SIM_ERR_INVALID,
-                       reader->name,
-                       reader->line,
-                       (uint64_t)(reader->word - reader->line_start) + 1,
-                       "%s: '%.*s', expected %s",
-                       problem,
-                       (int)shown,
-                       reader->word,
-                       expected);
+    return sim_fail_in(reader->message, SIM_ERR_INVALID, reader->name, reader->line,
+                       (uint64_t)(reader->word - reader->line_start) + 1, "%s: '%.*s', expected %s",
+                       problem, (int)shown, reader->word, expected);
 }
 
 // Notes a rank that the file does not have. Generators write such files: they can be counted.
@@ -152,10 +145,7 @@ static bool is_word(const reader_t *reader, const char *word)
 
 // Reads the last word as a number up to most. unit: 'b' must follow the digits; any: -1 is allowed
 // and gives APP__ANY.
-static bool read_number(const reader_t *reader,
-                        uint64_t most,
-                        char unit,
-                        bool any,
+static bool read_number(const reader_t *reader, uint64_t most, char unit, bool any,
                         uint64_t *number)
 {
     size_t length = reader->length;
@@ -181,11 +171,7 @@ static bool read_number(const reader_t *reader,
 }
 
 // Reads the next word as a number.
-static sim_err_t take_number(reader_t *reader,
-                             uint64_t most,
-                             char unit,
-                             bool any,
-                             uint64_t *number,
+static sim_err_t take_number(reader_t *reader, uint64_t most, char unit, bool any, uint64_t *number,
                              const char *expected)
 {
     if (!next_word(reader) || !read_number(reader, most, unit, any, number)) {
@@ -254,17 +240,13 @@ static sim_err_t take_options(reader_t *reader, app__op_t *op)
             next++;
         }
         if (next == end) {
-            return fail(reader,
-                        "there is an unknown word",
+            return fail(reader, "there is an unknown word",
                         messages ? "tag, cpu or nic, in this order" : "cpu");
         }
         uint64_t number = 0;
         const bool is_tag = next == 0;
-        const sim_err_t error = take_number(reader,
-                                            is_tag ? UINT32_MAX - 1 : UINT8_MAX,
-                                            '\0',
-                                            is_tag && op->type == APP__OP_RECV,
-                                            &number,
+        const sim_err_t error = take_number(reader, is_tag ? UINT32_MAX - 1 : UINT8_MAX, '\0',
+                                            is_tag && op->type == APP__OP_RECV, &number,
                                             is_tag ? "a tag" : "a number up to 255");
         if (error != SIM_OK) {
             return error;
@@ -283,11 +265,7 @@ static sim_err_t take_message(reader_t *reader, app__op_t *op)
     const bool sends = op->type == APP__OP_SEND;
     const char *const word = sends ? "to" : "from";
     uint64_t peer = 0;
-    sim_err_t error = take_number(reader,
-                                  UINT64_C(1) << 40,
-                                  'b',
-                                  false,
-                                  &op->size,
+    sim_err_t error = take_number(reader, UINT64_C(1) << 40, 'b', false, &op->size,
                                   "a size up to 2^40 such as 1024b");
     if (error != SIM_OK) {
         return error;
@@ -323,10 +301,9 @@ static sim_err_t add_label(reader_t *reader, const char *name, size_t length, ui
 static sim_err_t take_operation(reader_t *reader, app__op_type_t type)
 {
     app__op_t op = {.type = (uint8_t)type};
-    sim_err_t error =
-        type == APP__OP_CALC
-            ? take_number(reader, UINT64_C(1) << 53, '\0', false, &op.size, "a duration in ns")
-            : take_message(reader, &op);
+    sim_err_t error = type == APP__OP_CALC ? take_number(reader, UINT64_C(1) << 53, '\0', false,
+                                                         &op.size, "a duration in ns")
+                                           : take_message(reader, &op);
     if (error == SIM_OK) {
         error = take_options(reader, &op);
     }
@@ -358,8 +335,7 @@ static sim_err_t take_dependency(reader_t *reader)
 {
     const label_t *const after = known_label(reader);
     if (after == NULL || after->name == NULL) {
-        return fail(reader,
-                    "there is no such label before this line",
+        return fail(reader, "there is no such label before this line",
                     "send, recv, calc, a label followed by ':', or a label that requires another");
     }
     const bool has_word = next_word(reader);
@@ -415,11 +391,7 @@ static sim_err_t take_statement(reader_t *reader)
 static sim_err_t take_rank(reader_t *reader)
 {
     uint64_t rank = 0;
-    sim_err_t error = take_number(reader,
-                                  reader->schedule->rank_count - 1,
-                                  '\0',
-                                  false,
-                                  &rank,
+    sim_err_t error = take_number(reader, reader->schedule->rank_count - 1, '\0', false, &rank,
                                   "the number of a rank below num_ranks");
     if (error != SIM_OK) {
         return error;
@@ -469,8 +441,7 @@ static sim_err_t read_all(reader_t *reader)
     return error;
 }
 
-static sim_err_t read_text(const app__workload_file_t *file,
-                           app__schedule_t **schedule,
+static sim_err_t read_text(const app__workload_file_t *file, app__schedule_t **schedule,
                            sim_message_t *message)
 {
     reader_t reader = {

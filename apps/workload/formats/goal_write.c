@@ -28,10 +28,7 @@ static void write_op(FILE *out, uint32_t number, const app__rank_ops_t *ops)
         write_number(out, "cpu", op->cpu);
     } else {
         const bool sends = op->type == APP__OP_SEND;
-        (void)fprintf(out,
-                      "%s %" PRIu64 "b %s ",
-                      sends ? "send" : "recv",
-                      op->size,
+        (void)fprintf(out, "%s %" PRIu64 "b %s ", sends ? "send" : "recv", op->size,
                       sends ? "to" : "from");
         (void)(peer == APP__ANY ? fputs("-1", out) : fprintf(out, "%" PRIu32, peer));
         write_number(out, "tag", op->tag);

@@ -28,14 +28,9 @@ static sim_err_t fail(const scanner_t *scanner, const char *expected)
     const unsigned byte = ends ? 0 : (uint8_t)*scanner->at;
     char shown[16] = "";
     (void)snprintf(shown, sizeof(shown), byte < ' ' || byte > '~' ? "byte 0x%02x" : "%c", byte);
-    return sim_fail_in(scanner->message,
-                       SIM_ERR_INVALID,
-                       scanner->json->file,
-                       scanner->line,
-                       (uint64_t)(scanner->at - scanner->line_start) + 1,
-                       "%s: '%s', expected %s",
-                       ends ? "the file ends within JSON" : "this is no JSON",
-                       ends ? "" : shown,
+    return sim_fail_in(scanner->message, SIM_ERR_INVALID, scanner->json->file, scanner->line,
+                       (uint64_t)(scanner->at - scanner->line_start) + 1, "%s: '%s', expected %s",
+                       ends ? "the file ends within JSON" : "this is no JSON", ends ? "" : shown,
                        expected);
 }
 
@@ -186,9 +181,8 @@ static sim_err_t close_all(scanner_t *scanner, bool *more)
             *more = true;
             return SIM_OK;
         } else {
-            return fail(scanner,
-                        value->type == APP__JSON_OBJECT ? "',' or '}' behind a member"
-                                                        : "',' or ']' behind a value");
+            return fail(scanner, value->type == APP__JSON_OBJECT ? "',' or '}' behind a member"
+                                                                 : "',' or ']' behind a value");
         }
     }
     return SIM_OK;
@@ -211,10 +205,7 @@ static sim_err_t read_document(scanner_t *scanner)
     return error;
 }
 
-sim_err_t app__json_parse(const char *file,
-                          const char *text,
-                          size_t size_bytes,
-                          app__json_t *json,
+sim_err_t app__json_parse(const char *file, const char *text, size_t size_bytes, app__json_t *json,
                           sim_message_t *message)
 {
     *json = (app__json_t){.file = file};
@@ -274,36 +265,21 @@ bool app__json_is(const app__json_t *json, uint32_t value, const char *text)
            memcmp(found->text, text, found->length) == 0;
 }
 
-sim_err_t app__json_fail(const app__json_t *json,
-                         uint32_t value,
-                         const char *problem,
-                         const char *expected,
-                         sim_message_t *message)
+sim_err_t app__json_fail(const app__json_t *json, uint32_t value, const char *problem,
+                         const char *expected, sim_message_t *message)
 {
     const app__json_value_t *const at = &json->values[value];
     const bool quotes = at->type != APP__JSON_OBJECT && at->type != APP__JSON_ARRAY;
-    return sim_fail_in(message,
-                       SIM_ERR_INVALID,
-                       json->file,
-                       at->line,
-                       at->column,
-                       "%s%s%.*s%s, expected %s",
-                       problem,
-                       quotes ? ": '" : "",
+    return sim_fail_in(message, SIM_ERR_INVALID, json->file, at->line, at->column,
+                       "%s%s%.*s%s, expected %s", problem, quotes ? ": '" : "",
                        (int)(!quotes           ? 0
                              : at->length < 60 ? at->length
                                                : 60),
-                       at->text,
-                       quotes ? "'" : "",
-                       expected);
+                       at->text, quotes ? "'" : "", expected);
 }
 
-sim_err_t app__json_integer(const app__json_t *json,
-                            uint32_t value,
-                            int64_t least,
-                            int64_t most,
-                            int64_t *number,
-                            sim_message_t *message)
+sim_err_t app__json_integer(const app__json_t *json, uint32_t value, int64_t least, int64_t most,
+                            int64_t *number, sim_message_t *message)
 {
     const app__json_value_t *const at = &json->values[value];
     char copy[24] = "";

@@ -37,35 +37,23 @@ typedef struct app__json {
 
 // Reads one JSON text, or several that stand one behind another. An error names the place. Call
 // app__json_fini afterwards, also after an error.
-SIM_MUST_CHECK sim_err_t app__json_parse(const char *file,
-                                         const char *text,
-                                         size_t size_bytes,
-                                         app__json_t *json,
-                                         sim_message_t *message);
+SIM_MUST_CHECK sim_err_t app__json_parse(const char *file, const char *text, size_t size_bytes,
+                                         app__json_t *json, sim_message_t *message);
 void app__json_fini(app__json_t *json);
 
 // Returns the member of an object with a name; 0: it has none, or the value is no object.
 uint32_t app__json_member(const app__json_t *json, uint32_t object, const char *name);
 // Returns the elements of the array that is a member; 0: there is none. *first is the first.
-uint32_t app__json_list(const app__json_t *json,
-                        uint32_t object,
-                        const char *name,
+uint32_t app__json_list(const app__json_t *json, uint32_t object, const char *name,
                         uint32_t *first);
 // Returns whether a value is this text or word.
 bool app__json_is(const app__json_t *json, uint32_t value, const char *text);
 // Reads a whole number, which may stand in quotes; true and false are 1 and 0.
-SIM_MUST_CHECK sim_err_t app__json_integer(const app__json_t *json,
-                                           uint32_t value,
-                                           int64_t least,
-                                           int64_t most,
-                                           int64_t *number,
-                                           sim_message_t *message);
+SIM_MUST_CHECK sim_err_t app__json_integer(const app__json_t *json, uint32_t value, int64_t least,
+                                           int64_t most, int64_t *number, sim_message_t *message);
 // Fails at a value. `problem` comes before the value, which is shown, and `expected` behind it.
-sim_err_t app__json_fail(const app__json_t *json,
-                         uint32_t value,
-                         const char *problem,
-                         const char *expected,
-                         sim_message_t *message);
+sim_err_t app__json_fail(const app__json_t *json, uint32_t value, const char *problem,
+                         const char *expected, sim_message_t *message);
 // Returns whether a text begins like JSON and one of the words stands in its first bytes.
 bool app__json_has(const char *text, size_t size_bytes, const char *const *words, size_t count);
 

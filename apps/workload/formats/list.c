@@ -33,26 +33,18 @@ const app__format_t *app__format_of(const app__workload_file_t *file)
     return app__formats[at];
 }
 
-static sim_err_t nodes_of_matrix(const app__workload_file_t *file,
-                                 uint32_t *nodes,
+static sim_err_t nodes_of_matrix(const app__workload_file_t *file, uint32_t *nodes,
                                  sim_message_t *message)
 {
     app_flow_file_t matrix;
-    const sim_err_t error = app_flow_file_parse(APP_FLOW_HTSIM,
-                                                file->name,
-                                                file->text,
-                                                file->size_bytes,
-                                                NULL,
-                                                NULL,
-                                                &matrix,
-                                                message);
+    const sim_err_t error = app_flow_file_parse(APP_FLOW_HTSIM, file->name, file->text,
+                                                file->size_bytes, NULL, NULL, &matrix, message);
     *nodes = (uint32_t)matrix.nodes;
     app_flow_file_fini(&matrix);
     return error;
 }
 
-sim_err_t app__format_ranks(const app__workload_file_t *file,
-                            uint32_t *ranks,
+sim_err_t app__format_ranks(const app__workload_file_t *file, uint32_t *ranks,
                             sim_message_t *message)
 {
     if (app__format_of(file) == NULL &&
@@ -69,8 +61,7 @@ sim_err_t app__format_ranks(const app__workload_file_t *file,
     return error;
 }
 
-sim_err_t app__format_read(const app__workload_file_t *file,
-                           app__schedule_t **schedule,
+sim_err_t app__format_read(const app__workload_file_t *file, app__schedule_t **schedule,
                            sim_message_t *message)
 {
     const app__format_t *const format = app__format_of(file);

@@ -60,14 +60,9 @@ bool app__words_number(const app__words_t *words, uint64_t most, uint64_t *numbe
 
 sim_err_t app__words_fail(const app__words_t *words, const char *problem, const char *expected)
 {
-    return sim_fail_in(words->message,
-                       SIM_ERR_INVALID,
-                       words->name,
-                       words->line,
-                       (uint64_t)(words->word - words->line_start) + 1,
-                       "%s: '%.*s', expected %s",
+    return sim_fail_in(words->message, SIM_ERR_INVALID, words->name, words->line,
+                       (uint64_t)(words->word - words->line_start) + 1, "%s: '%.*s', expected %s",
                        problem,
                        (int)(words->length < SHOWN_BYTES_MAX ? words->length : SHOWN_BYTES_MAX),
-                       words->word,
-                       expected);
+                       words->word, expected);
 }

@@ -92,16 +92,11 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX,
-                                            "application",
-                                            sizeof(matrix_config_t),
-                                            attrs,
+static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(matrix_config_t), attrs,
                                             SIM_COUNT_OF(attrs)};
 
-static sim_err_t read_plan(const app_context_t *context,
-                           const char *file,
-                           app__patterns_t *patterns,
-                           sim_message_t *message)
+static sim_err_t read_plan(const app_context_t *context, const char *file,
+                           app__patterns_t *patterns, sim_message_t *message)
 {
     char *text = NULL;
     size_t size_bytes = 0;
@@ -122,10 +117,8 @@ static sim_err_t read_plan(const app_context_t *context,
     return error;
 }
 
-static sim_err_t make_patterns(const app_context_t *context,
-                               const matrix_config_t *config,
-                               app__patterns_t *patterns,
-                               sim_message_t *message)
+static sim_err_t make_patterns(const app_context_t *context, const matrix_config_t *config,
+                               app__patterns_t *patterns, sim_message_t *message)
 {
     if (config->file[0] != '\0') {
         return read_plan(context, config->file, patterns, message);
@@ -136,10 +129,8 @@ static sim_err_t make_patterns(const app_context_t *context,
 }
 
 // Refuses patterns that make more operations than the memory holds.
-static sim_err_t check_size(const app_context_t *context,
-                            const matrix_config_t *config,
-                            const app__patterns_t *patterns,
-                            sim_message_t *message)
+static sim_err_t check_size(const app_context_t *context, const matrix_config_t *config,
+                            const app__patterns_t *patterns, sim_message_t *message)
 {
     double operations = 0;
     for (size_t i = 0; i < patterns->count; i++) {
@@ -147,20 +138,14 @@ static sim_err_t check_size(const app_context_t *context,
     }
     const uint64_t rounds = config->run.iterations + config->run.isolated;
     if ((double)patterns->count * (double)rounds > 1e8) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "iterations",
+        return sim_fail_about(message, SIM_ERR_RANGE, "iterations",
                               ": %zu patterns in %" PRIu64 " rounds are too many, expected at most "
                               "100000000 in all",
-                              patterns->count,
-                              rounds);
+                              patterns->count, rounds);
     }
-    return app__check_memory(context,
-                             "iterations",
-                             operations * (double)rounds,
+    return app__check_memory(context, "iterations", operations * (double)rounds,
                              sizeof(app__op_t) + sizeof(app__op_state_t) + 4 * sizeof(uint32_t),
-                             "operations of all ranks",
-                             message);
+                             "operations of all ranks", message);
 }
 
 // Says what the patterns come to, before anything runs.
@@ -179,27 +164,18 @@ static void tell(const app_context_t *context, const app__patterns_t *patterns)
             stored += (double)(pattern->stored[t].read_bytes + pattern->stored[t].write_bytes);
         }
     }
-    char *const text =
-        sim_format("traffic[%u].kv-matrix: %zu pattern%s of %u rank%s, %zu transfer%s of "
-                   "%.4g GB together; %.4g GB read from or written to storage",
-                   context->index,
-                   patterns->count,
-                   sim_plural(patterns->count),
-                   patterns->ranks,
-                   sim_plural(patterns->ranks),
-                   transfers,
-                   sim_plural(transfers),
-                   bytes / 1e9,
-                   stored / 1e9);
+    char *const text = sim_format(
+        "traffic[%u].kv-matrix: %zu pattern%s of %u rank%s, %zu transfer%s of "
+        "%.4g GB together; %.4g GB read from or written to storage",
+        context->index, patterns->count, sim_plural(patterns->count), patterns->ranks,
+        sim_plural(patterns->ranks), transfers, sim_plural(transfers), bytes / 1e9, stored / 1e9);
     if (context->note != NULL) {
         context->note(text, context->ctx);
     }
     sim_free(text);
 }
 
-static sim_err_t matrix_create(const app_context_t *context,
-                               const void *config_void,
-                               app_t **app,
+static sim_err_t matrix_create(const app_context_t *context, const void *config_void, app_t **app,
                                sim_message_t *message)
 {
     const matrix_config_t *const config = config_void;
@@ -209,9 +185,7 @@ static sim_err_t matrix_create(const app_context_t *context,
     options.title = config->file[0] != '\0' ? config->file : "the matrices";
     sim_err_t error = make_patterns(context, config, &patterns, message);
     if (error == SIM_OK && patterns.ranks == 0) {
-        error = sim_fail_about(message,
-                               SIM_ERR_INVALID,
-                               "file",
+        error = sim_fail_about(message, SIM_ERR_INVALID, "file",
                                ": no pattern has a matrix or storage, expected a line of sizes for "
                                "each rank");
     }

@@ -64,58 +64,40 @@ static sim_err_t check(const app__generator_t *generator, sim_message_t *message
     const uint64_t prefills = generator->prefill_nodes * generator->per_node / group;
     const uint64_t decodes = generator->decode_nodes * generator->per_node / generator->decode_tp;
     if (generator->prefill_nodes * generator->per_node % group != 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "prefill-tp",
+        return sim_fail_about(message, SIM_ERR_RANGE, "prefill-tp",
                               ": prefill-tp x prefill-cp is %" PRIu64 ", expected a divisor of the "
                               "%" PRIu64 " GPUs of the prefill nodes",
-                              group,
-                              generator->prefill_nodes * generator->per_node);
+                              group, generator->prefill_nodes * generator->per_node);
     }
     if (generator->decode_nodes * generator->per_node % generator->decode_tp != 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "decode-tp",
+        return sim_fail_about(message, SIM_ERR_RANGE, "decode-tp",
                               ": %" PRIu64 ", expected a divisor of the %" PRIu64
                               " GPUs of the decode nodes",
-                              generator->decode_tp,
-                              generator->decode_nodes * generator->per_node);
+                              generator->decode_tp, generator->decode_nodes * generator->per_node);
     }
     if (generator->decode_tp % group != 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "decode-tp",
+        return sim_fail_about(message, SIM_ERR_RANGE, "decode-tp",
                               ": %" PRIu64
                               ", expected a multiple of prefill-tp x prefill-cp, %" PRIu64,
-                              generator->decode_tp,
-                              group);
+                              generator->decode_tp, group);
     }
     if (decodes == 0 || prefills % decodes != 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "prefill-nodes",
+        return sim_fail_about(message, SIM_ERR_RANGE, "prefill-nodes",
                               ": there are %" PRIu64 " groups of prefill GPUs and %" PRIu64
                               " of decode GPUs, expected a multiple",
-                              prefills,
-                              decodes);
+                              prefills, decodes);
     }
     if (generator->input_min > generator->input_max) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "input-min",
+        return sim_fail_about(message, SIM_ERR_RANGE, "input-min",
                               ": %" PRIu64 ", expected at most input-max, %" PRIu64,
-                              generator->input_min,
-                              generator->input_max);
+                              generator->input_min, generator->input_max);
     }
     return SIM_OK;
 }
 
 // Makes the pattern of a batch: the caches go from prefill worker number `at` to its decode worker.
-static void make_pattern(const app__generator_t *generator,
-                         size_t at,
-                         uint64_t requests,
-                         uint64_t tokens,
-                         app__pattern_t *pattern)
+static void make_pattern(const app__generator_t *generator, size_t at, uint64_t requests,
+                         uint64_t tokens, app__pattern_t *pattern)
 {
     const uint32_t group = (uint32_t)(generator->prefill_tp * generator->prefill_cp);
     const uint32_t prefill_gpus = (uint32_t)(generator->prefill_nodes * generator->per_node);
@@ -145,10 +127,8 @@ static void make_pattern(const app__generator_t *generator,
     }
 }
 
-sim_err_t app__patterns_generate(const app__generator_t *generator,
-                                 sim_random_t *random,
-                                 app__patterns_t *patterns,
-                                 sim_message_t *message)
+sim_err_t app__patterns_generate(const app__generator_t *generator, sim_random_t *random,
+                                 app__patterns_t *patterns, sim_message_t *message)
 {
     const uint64_t per_token = token_bytes(&app__kv_models[generator->model]);
     const sim_err_t error = check(generator, message);
@@ -164,10 +144,7 @@ sim_err_t app__patterns_generate(const app__generator_t *generator,
         requests++;
         if (tokens * per_token > generator->batch_bytes_max || requests >= generator->batch ||
             i + 1 == generator->requests) {
-            make_pattern(generator,
-                         patterns->count,
-                         requests,
-                         tokens,
+            make_pattern(generator, patterns->count, requests, tokens,
                          &patterns->list[patterns->count]);
             patterns->count++;
             tokens = 0;

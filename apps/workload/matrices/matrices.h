@@ -72,14 +72,11 @@ typedef struct app__generator {
 void app__patterns_fini(app__patterns_t *patterns);
 // Reads every matrix of a plan. Frees nothing of the plan. After an error the caller calls
 // app__patterns_fini, too.
-SIM_MUST_CHECK sim_err_t app__patterns_read(const app_context_t *context,
-                                            const char *plan_name,
-                                            const app_kv_plan_t *plan,
-                                            app__patterns_t *patterns,
+SIM_MUST_CHECK sim_err_t app__patterns_read(const app_context_t *context, const char *plan_name,
+                                            const app_kv_plan_t *plan, app__patterns_t *patterns,
                                             sim_message_t *message);
 SIM_MUST_CHECK sim_err_t app__patterns_generate(const app__generator_t *generator,
-                                                sim_random_t *random,
-                                                app__patterns_t *patterns,
+                                                sim_random_t *random, app__patterns_t *patterns,
                                                 sim_message_t *message);
 // Makes the operations of all ranks.
 app__schedule_t *app__patterns_schedule(const app__patterns_t *patterns,

@@ -42,9 +42,7 @@ typedef struct row {
 } row_t;
 
 // Reads a size, of which a fraction of a byte is cut off as kvbench does.
-static sim_err_t read_size(const sim_words_t *words,
-                           const sim_word_t *word,
-                           uint64_t *bytes,
+static sim_err_t read_size(const sim_words_t *words, const sim_word_t *word, uint64_t *bytes,
                            sim_message_t *message)
 {
     static const struct {
@@ -78,10 +76,7 @@ static sim_err_t read_size(const sim_words_t *words,
     }
     if (!number || !(value >= 0 && value * (double)unit <= (double)PATTERN_BYTES_MAX)) {
         sim_word_shown_t shown;
-        return sim_word_fail(words,
-                             word,
-                             message,
-                             SIM_ERR_INVALID,
+        return sim_word_fail(words, word, message, SIM_ERR_INVALID,
                              "%s is no size, expected bytes up to 1048576G, such as 0, 4096, 1.5K, "
                              "2M or 3G",
                              sim_word_show(word, &shown));
@@ -106,12 +101,8 @@ static sim_err_t read_row(sim_words_t *words, sim_word_t word, row_t *row, sim_m
 
 // Sets the number of ranks, or checks that a row has one value for each. A list of what is stored
 // may have fewer: the ranks at the end store nothing then.
-static sim_err_t check_width(const sim_words_t *words,
-                             const sim_word_t *word,
-                             size_t count,
-                             bool list,
-                             app__patterns_t *patterns,
-                             sim_message_t *message)
+static sim_err_t check_width(const sim_words_t *words, const sim_word_t *word, size_t count,
+                             bool list, app__patterns_t *patterns, sim_message_t *message)
 {
     if (patterns->ranks == 0 && count <= APP__RANKS_MAX) {
         patterns->ranks = (uint32_t)count;
@@ -119,35 +110,21 @@ static sim_err_t check_width(const sim_words_t *words,
     if (count == patterns->ranks || (list && count < patterns->ranks)) {
         return SIM_OK;
     }
-    return sim_word_fail(words,
-                         word,
-                         message,
-                         SIM_ERR_INVALID,
-                         "the line has %zu value%s, expected %s%u, one for each rank",
-                         count,
-                         sim_plural(count),
-                         list ? "at most " : "",
-                         patterns->ranks);
+    return sim_word_fail(words, word, message, SIM_ERR_INVALID,
+                         "the line has %zu value%s, expected %s%u, one for each rank", count,
+                         sim_plural(count), list ? "at most " : "", patterns->ranks);
 }
 
-static sim_err_t add_row(const sim_words_t *words,
-                         const sim_word_t *word,
-                         const row_t *row,
-                         uint32_t source,
-                         app__pattern_t *pattern,
-                         sim_message_t *message)
+static sim_err_t add_row(const sim_words_t *words, const sim_word_t *word, const row_t *row,
+                         uint32_t source, app__pattern_t *pattern, sim_message_t *message)
 {
     size_t used = 0;
     for (size_t i = 0; i < row->count; i++) {
         used += row->values[i] > 0;
     }
     if (row->values[source] > 0) {
-        return sim_word_fail(words,
-                             word,
-                             message,
-                             SIM_ERR_INVALID,
-                             "rank %u sends %" PRIu64 " bytes to itself, expected 0",
-                             source,
+        return sim_word_fail(words, word, message, SIM_ERR_INVALID,
+                             "rank %u sends %" PRIu64 " bytes to itself, expected 0", source,
                              row->values[source]);
     }
     if (used > 0) {
@@ -205,47 +182,32 @@ static bool begins_section(const sim_word_t *word, section_t *section)
     return false;
 }
 
-static sim_err_t end_matrix(const sim_words_t *words,
-                            const sim_word_t *last,
-                            uint32_t rows,
-                            uint32_t ranks,
-                            sim_message_t *message)
+static sim_err_t end_matrix(const sim_words_t *words, const sim_word_t *last, uint32_t rows,
+                            uint32_t ranks, sim_message_t *message)
 {
     if (rows == 0 || rows == ranks) {
         return SIM_OK;
     }
     message->placed = true;
-    return sim_word_fail(words,
-                         last,
-                         message,
-                         SIM_ERR_INVALID,
+    return sim_word_fail(words, last, message, SIM_ERR_INVALID,
                          "the matrix ends after %u line%s of %u values, expected as many lines as "
                          "values",
-                         rows,
-                         sim_plural(rows),
-                         ranks);
+                         rows, sim_plural(rows), ranks);
 }
 
 // Fails since a line begins with a bracket, and with none of the sections.
-static sim_err_t unknown_section(const sim_words_t *words,
-                                 const sim_word_t *word,
+static sim_err_t unknown_section(const sim_words_t *words, const sim_word_t *word,
                                  sim_message_t *message)
 {
     sim_word_shown_t shown;
-    return sim_word_fail(words,
-                         word,
-                         message,
-                         SIM_ERR_INVALID,
+    return sim_word_fail(words, word, message, SIM_ERR_INVALID,
                          "%s is no section, expected [rdma], [read] or [write]",
                          sim_word_show(word, &shown));
 }
 
 // Reads a text of rows, which may have sections, into a pattern.
-static sim_err_t read_text(sim_words_t *words,
-                           section_t section,
-                           app__patterns_t *patterns,
-                           app__pattern_t *pattern,
-                           sim_message_t *message)
+static sim_err_t read_text(sim_words_t *words, section_t section, app__patterns_t *patterns,
+                           app__pattern_t *pattern, sim_message_t *message)
 {
     row_t row = {.values = NULL};
     sim_word_t word;
@@ -275,23 +237,17 @@ static sim_err_t read_text(sim_words_t *words,
             last = word;
             error = add_row(words, &word, &row, rows++, pattern, message);
         } else {
-            error = sim_word_fail(words,
-                                  &word,
-                                  message,
-                                  SIM_ERR_INVALID,
-                                  "the matrix has a line too many, expected %u lines",
-                                  patterns->ranks);
+            error =
+                sim_word_fail(words, &word, message, SIM_ERR_INVALID,
+                              "the matrix has a line too many, expected %u lines", patterns->ranks);
         }
     }
     sim_free(row.values);
     return error == SIM_OK ? end_matrix(words, &last, rows, patterns->ranks, message) : error;
 }
 
-static sim_err_t read_inner(const char *text,
-                            const app_kv_pattern_t *from,
-                            section_t section,
-                            app__patterns_t *patterns,
-                            app__pattern_t *pattern,
+static sim_err_t read_inner(const char *text, const app_kv_pattern_t *from, section_t section,
+                            app__patterns_t *patterns, app__pattern_t *pattern,
                             sim_message_t *message)
 {
     if (text == NULL) {
@@ -316,12 +272,9 @@ static char *beside(const char *plan_name, const char *file)
 }
 
 // Reads the file of a pattern.
-static sim_err_t read_file(const app_context_t *context,
-                           const char *plan_name,
-                           const app_kv_pattern_t *from,
-                           app__patterns_t *patterns,
-                           app__pattern_t *pattern,
-                           sim_message_t *message)
+static sim_err_t read_file(const app_context_t *context, const char *plan_name,
+                           const app_kv_pattern_t *from, app__patterns_t *patterns,
+                           app__pattern_t *pattern, sim_message_t *message)
 {
     char *const name = beside(plan_name, from->file);
     char *text = NULL;
@@ -339,11 +292,7 @@ static sim_err_t read_file(const app_context_t *context,
     sim_word_t first;
     error = sim_words_next(&probe, &first)
                 ? read_text(&words, SECTION_RDMA, patterns, pattern, message)
-                : sim_fail_in(message,
-                              SIM_ERR_INVALID,
-                              name,
-                              1,
-                              1,
+                : sim_fail_in(message, SIM_ERR_INVALID, name, 1, 1,
                               "the file is empty, expected a line of sizes for each rank");
     sim_free(text);
     sim_free(name);
@@ -351,12 +300,9 @@ static sim_err_t read_file(const app_context_t *context,
 }
 
 // Reads the matrix of a pattern, and what its file has beside it.
-static sim_err_t read_matrix(const app_context_t *context,
-                             const char *plan_name,
-                             const app_kv_pattern_t *from,
-                             app__patterns_t *patterns,
-                             app__pattern_t *pattern,
-                             sim_message_t *message)
+static sim_err_t read_matrix(const app_context_t *context, const char *plan_name,
+                             const app_kv_pattern_t *from, app__patterns_t *patterns,
+                             app__pattern_t *pattern, sim_message_t *message)
 {
     sim_err_t error = SIM_OK;
     pattern->reads = from->reads;
@@ -386,8 +332,7 @@ static uint32_t word_count(const char *text)
 }
 
 // Reads what the patterns store. Without any matrix, the longest list tells the number of ranks.
-static sim_err_t read_stored(const app_kv_plan_t *plan,
-                             app__patterns_t *patterns,
+static sim_err_t read_stored(const app_kv_plan_t *plan, app__patterns_t *patterns,
                              sim_message_t *message)
 {
     uint32_t most = 0;
@@ -411,10 +356,8 @@ static sim_err_t read_stored(const app_kv_plan_t *plan,
     return error;
 }
 
-sim_err_t app__patterns_read(const app_context_t *context,
-                             const char *plan_name,
-                             const app_kv_plan_t *plan,
-                             app__patterns_t *patterns,
+sim_err_t app__patterns_read(const app_context_t *context, const char *plan_name,
+                             const app_kv_plan_t *plan, app__patterns_t *patterns,
                              sim_message_t *message)
 {
     sim_err_t error = SIM_OK;
@@ -423,11 +366,7 @@ sim_err_t app__patterns_read(const app_context_t *context,
         .count = plan->count,
     };
     for (size_t i = 0; i < plan->count && error == SIM_OK; i++) {
-        error = read_matrix(context,
-                            plan_name,
-                            &plan->patterns[i],
-                            patterns,
-                            &patterns->list[i],
+        error = read_matrix(context, plan_name, &plan->patterns[i], patterns, &patterns->list[i],
                             message);
     }
     return error == SIM_OK ? read_stored(plan, patterns, message) : error;

@@ -140,9 +140,7 @@ static int compare_sent(const void *a, const void *b)
     return one->pattern < two->pattern ? -1 : one->pattern > two->pattern;
 }
 
-static void collect_sent(const app__workload_t *workload,
-                         uint64_t patterns,
-                         uint64_t isolated,
+static void collect_sent(const app__workload_t *workload, uint64_t patterns, uint64_t isolated,
                          sent_list_t *list)
 {
     const uint64_t first = isolated * patterns;
@@ -165,9 +163,7 @@ static void collect_sent(const app__workload_t *workload,
 }
 
 // Finds the port that needs most time for messages, by their paths.
-static void find_bottleneck(const app__workload_t *workload,
-                            const sent_t *sent,
-                            size_t sent_count,
+static void find_bottleneck(const app__workload_t *workload, const sent_t *sent, size_t sent_count,
                             pattern_row_t *row)
 {
     load_t *loads = NULL;
@@ -209,11 +205,8 @@ static uint64_t fact(const app__workload_t *workload, size_t at)
     return workload->schedule->facts[at].number; // patterns, isolated, iterations (schedule.c)
 }
 
-static void fill_row(const app__workload_t *workload,
-                     const part_t *parts,
-                     size_t phases,
-                     uint64_t pattern,
-                     pattern_row_t *row)
+static void fill_row(const app__workload_t *workload, const part_t *parts, size_t phases,
+                     uint64_t pattern, pattern_row_t *row)
 {
     const uint64_t patterns = fact(workload, 0);
     const uint64_t isolated = fact(workload, 1);
@@ -364,9 +357,7 @@ static const sim_report_row_t pattern_rows[] = {
      .help = "bytes of a sender divided by its own time, mean of the senders",
      .get = get_bandwidth,
      .shown = true},
-    APP__REAL(pattern_row_t,
-              bound_ms,
-              "ms",
+    APP__REAL(pattern_row_t, bound_ms, "ms",
               "time that the bottleneck needs for the payload of the pattern"),
     {.name = "bottleneck",
      .kind = SIM_REPORT_STRING,
@@ -384,21 +375,15 @@ static const sim_report_table_t pattern_table = {
 static const sim_report_row_t report_rows[] = {
     APP__WHOLE(kv_report_t, ranks, "", "ranks of the matrices, and storage ranks"),
     APP__WHOLE(kv_report_t, ranks_finished, "", "ranks that came to the end of their patterns"),
-    APP__WHOLE(kv_report_t,
-               messages_failed,
-               "",
+    APP__WHOLE(kv_report_t, messages_failed, "",
                "messages that failed because their path was down"),
     APP__REAL(kv_report_t, duration_ms, "ms", "time until the last rank finished"),
     APP__REAL(
-        kv_report_t,
-        slowdown_mean,
-        "",
+        kv_report_t, slowdown_mean, "",
         "latency of a pattern within the workload divided by that of the pattern alone, mean"),
     APP__REAL(kv_report_t, slowdown_max, "", "largest of these ratios"),
     APP__WHOLE(kv_report_t, agent_tx_bytes, "bytes", "bytes of all transfers (NIXL's name)"),
-    APP__WHOLE(kv_report_t,
-               agent_tx_requests_num,
-               "",
+    APP__WHOLE(kv_report_t, agent_tx_requests_num, "",
                "transfers that have finished (NIXL's name)"),
     APP__REAL(kv_report_t, agent_xfer_time_us, "us", "mean time of a transfer (NIXL's name)"),
     {.name = "patterns",

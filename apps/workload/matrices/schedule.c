@@ -51,12 +51,8 @@ static void add_need(making_t *making, uint32_t rank, uint32_t index, uint32_t a
 }
 
 // Adds a message that one rank sends after an operation of its own. Returns its receive.
-static uint32_t add_message(making_t *making,
-                            uint32_t from,
-                            uint32_t to,
-                            uint64_t bytes,
-                            uint32_t tag,
-                            uint32_t after)
+static uint32_t add_message(making_t *making, uint32_t from, uint32_t to, uint64_t bytes,
+                            uint32_t tag, uint32_t after)
 {
     const app__op_t send = {.type = APP__OP_SEND, .peer = to, .size = bytes, .tag = tag};
     const app__op_t recv = {.type = APP__OP_RECV, .peer = from, .size = bytes, .tag = tag};
@@ -65,13 +61,8 @@ static uint32_t add_message(making_t *making,
 }
 
 // Adds a message and the peer's answer to it. Returns the receive of the answer.
-static uint32_t add_exchange(making_t *making,
-                             uint32_t rank,
-                             uint32_t peer,
-                             uint64_t bytes,
-                             uint32_t tag,
-                             uint64_t answer_bytes,
-                             uint32_t answer_tag,
+static uint32_t add_exchange(making_t *making, uint32_t rank, uint32_t peer, uint64_t bytes,
+                             uint32_t tag, uint64_t answer_bytes, uint32_t answer_tag,
                              uint32_t after)
 {
     const uint32_t asked = add_message(making, rank, peer, bytes, tag, after);
@@ -162,22 +153,15 @@ static void add_read(making_t *making, const app__stored_t *stored, uint32_t pha
         const uint64_t ns = storage_ns(making->options, stored->read_bytes);
         maker->last = add_calc(making, stored->rank, ns, 0, maker->last);
     } else {
-        maker->last = add_exchange(making,
-                                   stored->rank,
-                                   storage_rank(making, stored->rank),
-                                   REQUEST_BYTES,
-                                   app__kv_tag(phase, APP__KV_STORAGE_REQUEST),
-                                   stored->read_bytes,
-                                   app__kv_tag(phase, APP__KV_STORAGE_READ),
-                                   maker->last);
+        maker->last =
+            add_exchange(making, stored->rank, storage_rank(making, stored->rank), REQUEST_BYTES,
+                         app__kv_tag(phase, APP__KV_STORAGE_REQUEST), stored->read_bytes,
+                         app__kv_tag(phase, APP__KV_STORAGE_READ), maker->last);
     }
 }
 
 // Adds what a rank writes to storage beside its transfers; `join` waits for it.
-static void add_write(making_t *making,
-                      const app__stored_t *stored,
-                      uint32_t phase,
-                      uint32_t after,
+static void add_write(making_t *making, const app__stored_t *stored, uint32_t phase, uint32_t after,
                       uint32_t join)
 {
     if (stored->write_bytes == 0) {
@@ -187,51 +171,35 @@ static void add_write(making_t *making,
         const uint64_t ns = storage_ns(making->options, stored->write_bytes);
         add_need(making, stored->rank, join, add_calc(making, stored->rank, ns, 1, after));
     } else {
-        const uint32_t done = add_exchange(making,
-                                           stored->rank,
-                                           storage_rank(making, stored->rank),
-                                           stored->write_bytes,
-                                           app__kv_tag(phase, APP__KV_STORAGE_WRITE),
-                                           REQUEST_BYTES,
-                                           app__kv_tag(phase, APP__KV_STORAGE_DONE),
-                                           after);
+        const uint32_t done =
+            add_exchange(making, stored->rank, storage_rank(making, stored->rank),
+                         stored->write_bytes, app__kv_tag(phase, APP__KV_STORAGE_WRITE),
+                         REQUEST_BYTES, app__kv_tag(phase, APP__KV_STORAGE_DONE), after);
         add_need(making, stored->rank, join, done);
     }
 }
 
 // Adds the transfers of a pattern; the joins of their ranks, in joins[], wait for them.
-static void add_transfers(making_t *making,
-                          const app__pattern_t *pattern,
-                          uint32_t phase,
-                          const uint32_t *starts,
-                          const uint32_t *joins)
+static void add_transfers(making_t *making, const app__pattern_t *pattern, uint32_t phase,
+                          const uint32_t *starts, const uint32_t *joins)
 {
     for (size_t i = 0; i < pattern->count; i++) {
         const app__transfer_t *const transfer = &pattern->transfers[i];
         const uint32_t rank = transfer->source;
         const uint32_t after = starts[rank];
         const bool reads = pattern->reads;
-        const uint32_t done =
-            add_exchange(making,
-                         rank,
-                         transfer->destination,
-                         reads ? REQUEST_BYTES : transfer->bytes,
-                         app__kv_tag(phase, reads ? APP__KV_REQUEST : APP__KV_WRITE),
-                         reads ? transfer->bytes : REQUEST_BYTES,
-                         app__kv_tag(phase, reads ? APP__KV_READ : APP__KV_DONE),
-                         after);
+        const uint32_t done = add_exchange(
+            making, rank, transfer->destination, reads ? REQUEST_BYTES : transfer->bytes,
+            app__kv_tag(phase, reads ? APP__KV_REQUEST : APP__KV_WRITE),
+            reads ? transfer->bytes : REQUEST_BYTES,
+            app__kv_tag(phase, reads ? APP__KV_READ : APP__KV_DONE), after);
         add_need(making, rank, joins[rank], done);
     }
 }
 
 // Adds a pattern to its ranks, the first `count` members. `whole`: with storage and sleeps.
-static void add_pattern(making_t *making,
-                        const app__pattern_t *pattern,
-                        uint32_t phase,
-                        uint32_t count,
-                        bool whole,
-                        uint32_t *starts,
-                        uint32_t *joins)
+static void add_pattern(making_t *making, const app__pattern_t *pattern, uint32_t phase,
+                        uint32_t count, bool whole, uint32_t *starts, uint32_t *joins)
 {
     for (size_t i = 0; i < pattern->stored_count && whole; i++) {
         add_read(making, &pattern->stored[i], phase);
@@ -254,10 +222,7 @@ static void add_pattern(making_t *making,
 }
 
 // Adds every pattern once, alone or as a workload.
-static void add_round(making_t *making,
-                      uint32_t round,
-                      bool whole,
-                      uint32_t *starts,
+static void add_round(making_t *making, uint32_t round, bool whole, uint32_t *starts,
                       uint32_t *joins)
 {
     const app__patterns_t *const patterns = making->patterns;

@@ -42,8 +42,7 @@ static void arm(app__nvlink_t *link)
     }
     const uint64_t left = link->first > link->share ? link->first - link->share : 0;
     const uint64_t rest = (left % FINE * link->count + FINE - 1) / FINE;
-    sim_timer_arm(link->node,
-                  &link->timer,
+    sim_timer_arm(link->node, &link->timer,
                   link->since_ps + (sim_time_t)(left / FINE * link->count + rest));
 }
 

@@ -13,10 +13,8 @@ static void free_plan(app__plan_t *plan)
 }
 
 // Sets the routing of tokens to experts, if it is not uniform.
-static sim_err_t set_routing(const app_context_t *context,
-                             const app__training_config_t *config,
-                             app__plan_t *plan,
-                             sim_message_t *message)
+static sim_err_t set_routing(const app_context_t *context, const app__training_config_t *config,
+                             app__plan_t *plan, sim_message_t *message)
 {
     const bool file = config->routing[0] != '\0';
     if (plan->model.experts == 0 || (!file && config->skew.num == 0)) {
@@ -60,8 +58,7 @@ static double busiest_ms(const app__schedule_t *schedule, uint32_t iterations)
 }
 
 // Says what the plan comes to, before anything runs.
-static void tell_plan(const app_context_t *context,
-                      const app__plan_t *plan,
+static void tell_plan(const app_context_t *context, const app__plan_t *plan,
                       const app__schedule_t *schedule)
 {
     double bytes[APP__DIM_COUNT] = {0};
@@ -73,21 +70,14 @@ static void tell_plan(const app_context_t *context,
         sim_format("traffic[%u].training: %.4g billion parameters on tp %u x cp %u x dp %u "
                    "x pp %u = %u rank%s; an iteration computes %.4g ms on the busiest "
                    "rank; GB that leave all ranks:",
-                   context->index,
-                   (double)app__model_parameters(&plan->model) / 1e9,
-                   plan->tp,
-                   plan->cp,
-                   plan->dp,
-                   plan->pp,
-                   schedule->rank_count,
-                   sim_plural(schedule->rank_count),
-                   busiest_ms(schedule, plan->iterations));
+                   context->index, (double)app__model_parameters(&plan->model) / 1e9, plan->tp,
+                   plan->cp, plan->dp, plan->pp, schedule->rank_count,
+                   sim_plural(schedule->rank_count), busiest_ms(schedule, plan->iterations));
     for (uint32_t i = APP__DIM_NONE + 1; i < APP__DIM_COUNT; i++) {
         if (bytes[i] > 0) {
-            char *const longer = sim_format("%s %s %.4g",
-                                            text,
-                                            app__dimension_name((app__dimension_t)i),
-                                            bytes[i] / 1e9 / plan->iterations);
+            char *const longer =
+                sim_format("%s %s %.4g", text, app__dimension_name((app__dimension_t)i),
+                           bytes[i] / 1e9 / plan->iterations);
             sim_free(text);
             text = longer;
         }
@@ -96,10 +86,8 @@ static void tell_plan(const app_context_t *context,
     sim_free(text);
 }
 
-static sim_err_t make_schedule(const app_context_t *context,
-                               const app__training_config_t *config,
-                               app__schedule_t **schedule,
-                               sim_message_t *message)
+static sim_err_t make_schedule(const app_context_t *context, const app__training_config_t *config,
+                               app__schedule_t **schedule, sim_message_t *message)
 {
     uint32_t places = 0;
     app__plan_t plan = {.slow = NULL};
@@ -112,12 +100,9 @@ static sim_err_t make_schedule(const app_context_t *context,
         app__random_init(&seed, context, 0, "training");
         plan.seed = sim_random_u64(&seed);
         error =
-            app__check_memory(context,
-                              "microbatches",
-                              app__training_operations(&plan),
+            app__check_memory(context, "microbatches", app__training_operations(&plan),
                               sizeof(app__op_t) + sizeof(app__op_state_t) + 4 * sizeof(uint32_t),
-                              "operations of all ranks",
-                              message);
+                              "operations of all ranks", message);
     }
     if (error == SIM_OK) {
         error = set_routing(context, config, &plan, message);
@@ -131,9 +116,7 @@ static sim_err_t make_schedule(const app_context_t *context,
     return error;
 }
 
-static sim_err_t training_create(const app_context_t *context,
-                                 const void *config_void,
-                                 app_t **app,
+static sim_err_t training_create(const app_context_t *context, const void *config_void, app_t **app,
                                  sim_message_t *message)
 {
     const app__training_config_t *const config = config_void;

@@ -137,11 +137,8 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-const sim_attr_table_t app__training_attrs = {PREFIX,
-                                              "application",
-                                              sizeof(app__training_config_t),
-                                              attrs,
-                                              SIM_COUNT_OF(attrs)};
+const sim_attr_table_t app__training_attrs = {PREFIX, "application", sizeof(app__training_config_t),
+                                              attrs, SIM_COUNT_OF(attrs)};
 
 // -- the plan
 
@@ -176,58 +173,41 @@ static app__model_t model_of(const app__training_config_t *config)
 static sim_err_t check_model(const app__model_t *model, sim_message_t *message)
 {
     if (model->hidden % model->heads != 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "heads",
+        return sim_fail_about(message, SIM_ERR_INVALID, "heads",
                               ": %" PRIu64 " heads do not divide a width of %" PRIu64
                               ", expected a divisor",
-                              model->heads,
-                              model->hidden);
+                              model->heads, model->hidden);
     }
     if (model->heads % model->kv_heads != 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "kv-heads",
+        return sim_fail_about(message, SIM_ERR_INVALID, "kv-heads",
                               ": %" PRIu64 " heads of keys and values beside %" PRIu64
                               " heads, expected a divisor",
-                              model->kv_heads,
-                              model->heads);
+                              model->kv_heads, model->heads);
     }
     if (model->experts > 0 && model->top_k > model->experts) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "top-k",
+        return sim_fail_about(message, SIM_ERR_INVALID, "top-k",
                               ": a token uses %" PRIu64 " of %" PRIu64
                               " experts, expected at most all",
-                              model->top_k,
-                              model->experts);
+                              model->top_k, model->experts);
     }
     return SIM_OK;
 }
 
 // Sets the degrees of parallelism; dp: auto takes all places.
-static sim_err_t set_degrees(const app__training_config_t *config,
-                             uint64_t places,
-                             app__plan_t *plan,
-                             sim_message_t *message)
+static sim_err_t set_degrees(const app__training_config_t *config, uint64_t places,
+                             app__plan_t *plan, sim_message_t *message)
 {
     const uint64_t replica = config->tp * config->cp * config->pp;
     if (config->dp == SIM_AUTO && (places < replica || places % replica != 0)) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "dp",
+        return sim_fail_about(message, SIM_ERR_INVALID, "dp",
                               ": %" PRIu64 " NICs of hosts are no whole number of replicas of "
                               "tp x cp x pp = %" PRIu64 ", expected a multiple, or dp as a number",
-                              places,
-                              replica);
+                              places, replica);
     }
     const uint64_t dp = config->dp == SIM_AUTO ? places / replica : config->dp;
     if (dp * replica > APP__RANKS_MAX) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "dp",
-                              ": %" PRIu64 " ranks, expected at most %u",
-                              dp * replica,
+        return sim_fail_about(message, SIM_ERR_RANGE, "dp",
+                              ": %" PRIu64 " ranks, expected at most %u", dp * replica,
                               APP__RANKS_MAX);
     }
     plan->tp = (uint32_t)config->tp;
@@ -244,21 +224,15 @@ static sim_err_t check_heads(const app__plan_t *plan, sim_message_t *message)
 {
     const app__model_t *const model = &plan->model;
     if (model->heads % plan->tp != 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "tp",
+        return sim_fail_about(message, SIM_ERR_INVALID, "tp",
                               ": %u GPUs share %" PRIu64 " heads, expected a divisor of the heads",
-                              plan->tp,
-                              model->heads);
+                              plan->tp, model->heads);
     }
     if (model->kv_heads % plan->tp != 0 && plan->tp % model->kv_heads != 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "tp",
+        return sim_fail_about(message, SIM_ERR_INVALID, "tp",
                               ": %u GPUs share %" PRIu64 " heads of keys and values, expected a "
                               "divisor or a multiple",
-                              plan->tp,
-                              model->kv_heads);
+                              plan->tp, model->kv_heads);
     }
     return SIM_OK;
 }
@@ -268,61 +242,41 @@ static sim_err_t check_degrees(const app__plan_t *plan, sim_message_t *message)
     const app__model_t *const model = &plan->model;
     const uint32_t replicas = plan->cp * plan->dp;
     if ((uint64_t)plan->pp * plan->vpp > model->layers) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "pp",
+        return sim_fail_about(message, SIM_ERR_INVALID, "pp",
                               ": pp x vpp = %u chunks for %" PRIu64
                               " layer%s, expected a layer for each",
-                              plan->pp * plan->vpp,
-                              model->layers,
-                              sim_plural(model->layers));
+                              plan->pp * plan->vpp, model->layers, sim_plural(model->layers));
     }
     if (plan->vpp > 1 && (plan->pp == 1 || plan->microbatches % plan->pp != 0)) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "vpp",
+        return sim_fail_about(message, SIM_ERR_INVALID, "vpp",
                               ": the interleaved schedule takes microbatches in groups of pp = %u, "
                               "expected pp above 1 and a multiple of it, not %u microbatches",
-                              plan->pp,
-                              plan->microbatches);
+                              plan->pp, plan->microbatches);
     }
     if (plan->ep > 1 && model->experts == 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "ep",
+        return sim_fail_about(message, SIM_ERR_INVALID, "ep",
                               ": %u ranks for experts, which the model does not have, expected 1",
                               plan->ep);
     }
     if (plan->ep > 1 && model->experts % plan->ep != 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "ep",
+        return sim_fail_about(message, SIM_ERR_INVALID, "ep",
                               ": %" PRIu64 " experts for %u ranks, expected a multiple of them",
-                              model->experts,
-                              plan->ep);
+                              model->experts, plan->ep);
     }
     if (replicas % plan->ep != 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "ep",
-                              ": %u does not divide cp x dp = %u, expected a divisor",
-                              plan->ep,
+        return sim_fail_about(message, SIM_ERR_INVALID, "ep",
+                              ": %u does not divide cp x dp = %u, expected a divisor", plan->ep,
                               replicas);
     }
     if (plan->sequence % ((uint64_t)plan->cp * plan->tp) != 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "sequence",
+        return sim_fail_about(message, SIM_ERR_INVALID, "sequence",
                               ": %" PRIu64 " tokens for cp x tp = %u ranks, expected a multiple",
-                              plan->sequence,
-                              plan->cp * plan->tp);
+                              plan->sequence, plan->cp * plan->tp);
     }
     const uint64_t tags =
         2 * (uint64_t)plan->iterations * plan->microbatches * plan->pp * plan->vpp;
     if (tags >= APP__ANY) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "microbatches",
+        return sim_fail_about(message, SIM_ERR_RANGE, "microbatches",
                               ": %" PRIu64 " messages between stages, expected fewer than 2^32",
                               tags);
     }
@@ -350,42 +304,30 @@ static sim_err_t check_sizes(const app__plan_t *plan, sim_message_t *message)
                            (1 + 6 * (double)plan->jitter.num / (double)plan->jitter.den);
     const double flops = 8 * passes * (layers * (rest + used + products) + embedding);
     if (parameters > PARAMETERS_MAX) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "hidden",
+        return sim_fail_about(message, SIM_ERR_RANGE, "hidden",
                               ": the model has about %.3g parameters, expected at most %.3g",
-                              parameters,
-                              PARAMETERS_MAX);
+                              parameters, PARAMETERS_MAX);
     }
     if (bytes > ACTIVATIONS_MAX) {
         return sim_fail_about(
-            message,
-            SIM_ERR_RANGE,
-            "microbatch",
-            ": a layer has %.3g bytes of activations, expected at most %.3g bytes",
-            bytes,
+            message, SIM_ERR_RANGE, "microbatch",
+            ": a layer has %.3g bytes of activations, expected at most %.3g bytes", bytes,
             ACTIVATIONS_MAX);
     }
     if (flops * slowest / plan->flops > COMPUTES_S_MAX) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "tflops",
+        return sim_fail_about(message, SIM_ERR_RANGE, "tflops",
                               ": a rank computes for up to %.3g s, expected at most %.3g s",
-                              flops * slowest / plan->flops,
-                              COMPUTES_S_MAX);
+                              flops * slowest / plan->flops, COMPUTES_S_MAX);
     }
     return SIM_OK;
 }
 
 static sim_err_t wrong_ranks(const char *text, uint32_t ranks, sim_message_t *message)
 {
-    return sim_fail_about(message,
-                          SIM_ERR_INVALID,
-                          "slow-ranks",
+    return sim_fail_about(message, SIM_ERR_INVALID, "slow-ranks",
                           ": \"%.60s\" is no list of ranks, expected numbers below %u and ranges "
                           "such as [3, 8-15]",
-                          text,
-                          ranks);
+                          text, ranks);
 }
 
 // Reads "[3, 8-15]", with or without the brackets.
@@ -419,10 +361,8 @@ static sim_err_t read_slow(const char *text, uint32_t ranks, bool **slow, sim_me
     return SIM_OK;
 }
 
-sim_err_t app__training_plan(const app__training_config_t *config,
-                             uint64_t places,
-                             app__plan_t *plan,
-                             sim_message_t *message)
+sim_err_t app__training_plan(const app__training_config_t *config, uint64_t places,
+                             app__plan_t *plan, sim_message_t *message)
 {
     *plan = (app__plan_t){
         .model = model_of(config),

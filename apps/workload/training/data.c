@@ -41,9 +41,7 @@ uint64_t app__layer_expert_bytes(const app__maker_t *maker, uint64_t layer, uint
 }
 
 // Starts the collectives of a bucket's two parts. Returns the last of them.
-static uint32_t start_both(app__maker_t *maker,
-                           app__coll_kind_t kind,
-                           app__bucket_t bucket,
+static uint32_t start_both(app__maker_t *maker, app__coll_kind_t kind, app__bucket_t bucket,
                            const char *name)
 {
     const uint64_t bytes[] = {bucket.dense_bytes, bucket.expert_bytes};
@@ -51,13 +49,13 @@ static uint32_t start_both(app__maker_t *maker,
     uint32_t last = APP__NO_CHAIN;
     for (size_t i = 0; i < 2; i++) {
         const uint64_t size = app__team_size(maker->plan, teams[i]);
-        const uint32_t op = app__maker_start(maker,
-                                             &(app__collective_t){
-                                                 .team = teams[i],
-                                                 .kind = kind,
-                                                 .bytes = (bytes[i] + size - 1) / size * size,
-                                                 .name = name,
-                                             });
+        const uint32_t op =
+            app__maker_start(maker, &(app__collective_t){
+                                        .team = teams[i],
+                                        .kind = kind,
+                                        .bytes = (bytes[i] + size - 1) / size * size,
+                                        .name = name,
+                                    });
         last = op != APP__NO_CHAIN ? op : last;
     }
     return last;
@@ -120,9 +118,7 @@ void app__maker_gradients(app__maker_t *maker, uint64_t layer)
 // -- parameters after the update
 
 // Starts the collective of layers that were noted, and notes for each of them what brings it.
-static void gather_bucket(app__maker_t *maker,
-                          app__bucket_t *bucket,
-                          const uint64_t *layers,
+static void gather_bucket(app__maker_t *maker, app__bucket_t *bucket, const uint64_t *layers,
                           size_t *count)
 {
     const uint32_t op = start_both(maker, APP__COLL_ALL_GATHER, *bucket, "parameters");

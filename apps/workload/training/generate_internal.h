@@ -91,11 +91,8 @@ void app__maker_compute_ns(app__maker_t *maker, double ns);
 void app__maker_wait(app__maker_t *maker, const app__collective_t *collective);
 // Appends a matrix product in pieces, each with collectives before and behind it that run beside
 // the computation of other pieces. All ranks call these in one order.
-void app__maker_pieces(app__maker_t *maker,
-                       double flops,
-                       uint32_t pieces,
-                       const app__beside_t *before,
-                       const app__beside_t *behind);
+void app__maker_pieces(app__maker_t *maker, double flops, uint32_t pieces,
+                       const app__beside_t *before, const app__beside_t *behind);
 // Starts a collective of gradients or parameters beside the chain, behind the one before it and
 // what the chain has so far. Returns the operation; APP__NO_CHAIN: a team of one rank has none.
 uint32_t app__maker_start(app__maker_t *maker, const app__collective_t *collective);

@@ -20,9 +20,7 @@ static uint64_t round_up(uint64_t bytes, uint64_t unit)
 }
 
 // Returns the collective before or behind a block, for one of so many pieces of it.
-static app__collective_t tensor_collective(const app__plan_t *plan,
-                                           bool before,
-                                           bool backward,
+static app__collective_t tensor_collective(const app__plan_t *plan, bool before, bool backward,
                                            uint32_t pieces)
 {
     const bool shared = plan->sequence_parallel;
@@ -51,10 +49,7 @@ static void tensor_behind(app__maker_t *maker, bool backward)
 }
 
 // Products of matrices behind and before collectives of tensor parallelism.
-static void products_between(app__maker_t *maker,
-                             double flops,
-                             bool has_before,
-                             bool has_behind,
+static void products_between(app__maker_t *maker, double flops, bool has_before, bool has_behind,
                              bool backward)
 {
     const app__plan_t *const plan = maker->plan;
@@ -94,13 +89,12 @@ static void context(app__maker_t *maker, app__coll_kind_t kind, bool backward)
     const uint64_t width = model->kv_heads * (model->hidden / model->heads);
     const uint64_t bytes =
         2 * plan->microbatch * plan->sequence * width * plan->activation_bytes / plan->tp;
-    app__maker_wait(maker,
-                    &(app__collective_t){
-                        .team = APP__TEAM_CP,
-                        .kind = kind,
-                        .bytes = round_up(bytes, plan->cp),
-                        .name = backward ? "cp backward" : "cp forward",
-                    });
+    app__maker_wait(maker, &(app__collective_t){
+                               .team = APP__TEAM_CP,
+                               .kind = kind,
+                               .bytes = round_up(bytes, plan->cp),
+                               .name = backward ? "cp backward" : "cp forward",
+                           });
 }
 
 // Returns the FLOPs of the products of queries, keys and values: 2 b s^2 h each.

@@ -165,10 +165,8 @@ void app__maker_compute(app__maker_t *maker, double flops)
 static app__dimension_t dimension_of(app__team_t team)
 {
     static const app__dimension_t dimensions[APP__TEAM_COUNT] = {
-        [APP__TEAM_TP] = APP__DIM_TP,
-        [APP__TEAM_CP] = APP__DIM_CP,
-        [APP__TEAM_EP] = APP__DIM_EP,
-        [APP__TEAM_DP] = APP__DIM_DP,
+        [APP__TEAM_TP] = APP__DIM_TP,       [APP__TEAM_CP] = APP__DIM_CP,
+        [APP__TEAM_EP] = APP__DIM_EP,       [APP__TEAM_DP] = APP__DIM_DP,
         [APP__TEAM_DP_EP] = APP__DIM_DP_EP,
     };
     return dimensions[team];
@@ -199,8 +197,7 @@ static uint32_t next_call(app__maker_t *maker, const app__collective_t *collecti
     return call;
 }
 
-static uint32_t add_collective(app__maker_t *maker,
-                               const app__collective_t *collective,
+static uint32_t add_collective(app__maker_t *maker, const app__collective_t *collective,
                                app__stream_t stream)
 {
     const app__op_t op = {
@@ -222,9 +219,7 @@ void app__maker_wait(app__maker_t *maker, const app__collective_t *collective)
 
 // Adds collectives beside the chain, one after the other, the first behind two operations. Returns
 // the last one.
-static uint32_t add_beside(app__maker_t *maker,
-                           const app__beside_t *beside,
-                           uint32_t after,
+static uint32_t add_beside(app__maker_t *maker, const app__beside_t *beside, uint32_t after,
                            uint32_t also)
 {
     uint32_t last = APP__NO_CHAIN;
@@ -238,11 +233,8 @@ static uint32_t add_beside(app__maker_t *maker,
     return last;
 }
 
-void app__maker_pieces(app__maker_t *maker,
-                       double flops,
-                       uint32_t pieces,
-                       const app__beside_t *before,
-                       const app__beside_t *behind)
+void app__maker_pieces(app__maker_t *maker, double flops, uint32_t pieces,
+                       const app__beside_t *before, const app__beside_t *behind)
 {
     uint32_t moved = APP__NO_CHAIN;   // the last collective
     uint32_t product = APP__NO_CHAIN; // the last computation

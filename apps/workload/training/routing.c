@@ -34,13 +34,9 @@ static sim_err_t read_number(reader_t *reader, const char *line_start, sim_messa
     char *end;
     const double value = strtod(text, &end);
     if (size == 0 || *end != '\0' || !(value >= 0 && value <= 1e15)) {
-        return sim_fail_in(message,
-                           SIM_ERR_INVALID,
-                           reader->name,
-                           reader->line,
+        return sim_fail_in(message, SIM_ERR_INVALID, reader->name, reader->line,
                            (uint64_t)(reader->at - line_start) + 1,
-                           "\"%s\" is no weight, expected a number from 0 to 1e15",
-                           text);
+                           "\"%s\" is no weight, expected a number from 0 to 1e15", text);
     }
     SIM_GROW(reader->routing->weights, reader->count, &reader->capacity);
     reader->routing->weights[reader->count++] = value;
@@ -71,14 +67,9 @@ static sim_err_t read_line(reader_t *reader, sim_message_t *message)
         return SIM_OK;
     }
     if (columns > COLUMNS_MAX || (routing->rows > 0 && columns != routing->columns)) {
-        return sim_fail_in(message,
-                           SIM_ERR_INVALID,
-                           reader->name,
-                           reader->line,
-                           1,
+        return sim_fail_in(message, SIM_ERR_INVALID, reader->name, reader->line, 1,
                            "a row has %zu weights, expected %u as in the first row, at most %u",
-                           columns,
-                           routing->rows > 0 ? routing->columns : COLUMNS_MAX,
+                           columns, routing->rows > 0 ? routing->columns : COLUMNS_MAX,
                            COLUMNS_MAX);
     }
     double sum = 0;
@@ -86,11 +77,7 @@ static sim_err_t read_line(reader_t *reader, sim_message_t *message)
         sum += routing->weights[i];
     }
     if (sum <= 0) {
-        return sim_fail_in(message,
-                           SIM_ERR_INVALID,
-                           reader->name,
-                           reader->line,
-                           1,
+        return sim_fail_in(message, SIM_ERR_INVALID, reader->name, reader->line, 1,
                            "all weights of a row are 0, expected one above 0");
     }
     routing->columns = (uint32_t)columns;
@@ -98,11 +85,8 @@ static sim_err_t read_line(reader_t *reader, sim_message_t *message)
     return SIM_OK;
 }
 
-sim_err_t app__routing_read(const char *name,
-                            const char *text,
-                            size_t size_bytes,
-                            app__routing_t *routing,
-                            sim_message_t *message)
+sim_err_t app__routing_read(const char *name, const char *text, size_t size_bytes,
+                            app__routing_t *routing, sim_message_t *message)
 {
     reader_t reader = {.name = name, .at = text, .end = text + size_bytes, .routing = routing};
     *routing = (app__routing_t){.rows = 0};
@@ -112,11 +96,7 @@ sim_err_t app__routing_read(const char *name,
         error = read_line(&reader, message);
     }
     if (error == SIM_OK && routing->rows == 0) {
-        error = sim_fail_in(message,
-                            SIM_ERR_INVALID,
-                            name,
-                            1,
-                            1,
+        error = sim_fail_in(message, SIM_ERR_INVALID, name, 1, 1,
                             "the file is empty, expected rows of weights");
     }
     if (error != SIM_OK) {
@@ -150,11 +130,8 @@ void app__routing_fini(app__routing_t *routing)
 
 // Computes the share of row `row` that goes to each rank of the expert group. order: the expert
 // that stands at each place of the layer.
-static void shares_of(const app__routing_t *routing,
-                      uint32_t row,
-                      const uint32_t *order,
-                      uint32_t ranks,
-                      double *shares)
+static void shares_of(const app__routing_t *routing, uint32_t row, const uint32_t *order,
+                      uint32_t ranks, double *shares)
 {
     const double *const weights =
         routing->weights + (size_t)(routing->rows > 1 ? row : 0) * routing->columns;
@@ -174,12 +151,8 @@ static void shares_of(const app__routing_t *routing,
 
 // Makes the matrices of a layer's two all-to-alls, or of those of a piece of its tokens, and the
 // loads of its experts.
-static void make_layer(const app__routing_t *routing,
-                       const uint32_t *order,
-                       const app__plan_t *plan,
-                       uint64_t *there,
-                       uint64_t *back,
-                       double *load)
+static void make_layer(const app__routing_t *routing, const uint32_t *order,
+                       const app__plan_t *plan, uint64_t *there, uint64_t *back, double *load)
 {
     const double tokens_bytes = (double)app__plan_tokens(plan) * (double)plan->model.hidden *
                                 (double)plan->activation_bytes * (double)plan->model.top_k /
@@ -197,24 +170,16 @@ static void make_layer(const app__routing_t *routing,
     sim_free(shares);
 }
 
-sim_err_t app__routing_apply(const app__routing_t *routing,
-                             bool permute,
-                             app__plan_t *plan,
+sim_err_t app__routing_apply(const app__routing_t *routing, bool permute, app__plan_t *plan,
                              sim_message_t *message)
 {
     const uint32_t ranks = plan->ep;
     if ((routing->rows != 1 && routing->rows != ranks) ||
         (routing->columns != ranks && routing->columns != plan->model.experts)) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "routing",
+        return sim_fail_about(message, SIM_ERR_INVALID, "routing",
                               ": the matrix has %u rows of %u weights, expected 1 or %u rows of "
                               "%" PRIu64 " or %u",
-                              routing->rows,
-                              routing->columns,
-                              ranks,
-                              plan->model.experts,
-                              ranks);
+                              routing->rows, routing->columns, ranks, plan->model.experts, ranks);
     }
     const size_t cells = (size_t)ranks * ranks;
     const uint64_t **const list = sim_alloc_array(2 * plan->model.layers, sizeof(*list));

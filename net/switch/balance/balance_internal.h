@@ -11,11 +11,8 @@
 // Returns the hash of the header fields that switch.ecmp names, with the switch's own seed.
 uint32_t net__balance_hash(const net_switch_t *sw, const net_packet_t *packet);
 // Returns the path that ECMP would choose, for balancers without a fixed path of a flow.
-uint32_t net__balance_path(const net_switch_t *sw,
-                           uint32_t source,
-                           uint32_t destination,
-                           uint32_t flow_hash,
-                           uint32_t count);
+uint32_t net__balance_path(const net_switch_t *sw, uint32_t source, uint32_t destination,
+                           uint32_t flow_hash, uint32_t count);
 // Sets the seed of the switch's hash; every balancer's `built` calls it.
 void net__balance_seed(net_switch_t *sw);
 
@@ -33,10 +30,8 @@ const net_routes_t *net__routes_now(const net_switch_t *sw);
 // -- ports
 
 // Returns a random port of `count` >= 1 that is up; the only port may be down. NET_NO_PORT: none.
-static inline uint32_t net__random_port(const net_switch_t *sw,
-                                        sim_random_t *random,
-                                        const uint32_t *ports,
-                                        uint32_t count)
+static inline uint32_t net__random_port(const net_switch_t *sw, sim_random_t *random,
+                                        const uint32_t *ports, uint32_t count)
 {
     const uint32_t port = ports[count == 1 ? 0 : sim_random_below(random, count)];
     if (SIM_LIKELY(!sw->node.ports[port].down) || count == 1) {
@@ -104,11 +99,8 @@ typedef struct net_flowlet {
 // Returns whether the flow's next packet, at this instant, begins a flowlet: it is the flow's
 // first, it comes more than gap_ps after the packet before it, or the flow's port is not among
 // `ports` or is down.
-bool net__flowlet_begins(const net_switch_t *sw,
-                         const net_flowlet_t *flowlet,
-                         sim_time_t gap_ps,
-                         const uint32_t *ports,
-                         uint32_t count);
+bool net__flowlet_begins(const net_switch_t *sw, const net_flowlet_t *flowlet, sim_time_t gap_ps,
+                         const uint32_t *ports, uint32_t count);
 
 extern const net_balance_ops_t net__balance_hashed; // hash.c
 extern const net_balance_ops_t net__balance_weighted;

@@ -42,9 +42,7 @@ static void built(net_switch_t *sw)
 {
     conga_t *const state = sw->balance_state;
     net__balance_seed(sw);
-    sim_random_init(&state->random,
-                    sim_options(sw->node.sim.sim)->seed,
-                    sw->node.sim.index,
+    sim_random_init(&state->random, sim_options(sw->node.sim.sim)->seed, sw->node.sim.index,
                     "conga");
     state->flows.entry_bytes = sizeof(net_flowlet_t);
 }
@@ -227,11 +225,8 @@ static uint8_t cost_of(net_switch_t *sw, const leaf_table_t *table, uint32_t upl
 
 // Returns the index of the best uplink. By the paper's rules, this is the flow's own if none is
 // better.
-static uint32_t best_uplink(net_switch_t *sw,
-                            const net_packet_t *packet,
-                            const net_flowlet_t *flow,
-                            const uint32_t *ports,
-                            uint32_t count)
+static uint32_t best_uplink(net_switch_t *sw, const net_packet_t *packet, const net_flowlet_t *flow,
+                            const uint32_t *ports, uint32_t count)
 {
     conga_t *const state = sw->balance_state;
     const leaf_table_t *const table = table_of(sw, packet->destination);
@@ -263,9 +258,7 @@ static uint32_t best_uplink(net_switch_t *sw,
     return best;
 }
 
-static uint32_t choose_uplink(net_switch_t *sw,
-                              const net_packet_t *packet,
-                              const uint32_t *ports,
+static uint32_t choose_uplink(net_switch_t *sw, const net_packet_t *packet, const uint32_t *ports,
                               uint32_t count)
 {
     conga_t *const state = sw->balance_state;
@@ -290,9 +283,7 @@ static uint32_t choose_uplink(net_switch_t *sw,
     return flow->port;
 }
 
-static uint32_t choose(net_switch_t *sw,
-                       const net_packet_t *packet,
-                       const uint32_t *ports,
+static uint32_t choose(net_switch_t *sw, const net_packet_t *packet, const uint32_t *ports,
                        uint32_t count)
 {
     conga_t *const state = sw->balance_state;

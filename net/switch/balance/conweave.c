@@ -25,9 +25,7 @@ static void built(net_switch_t *sw)
 {
     net_conweave_t *const state = sw->balance_state;
     net__balance_seed(sw);
-    sim_random_init(&state->random,
-                    sim_options(sw->node.sim.sim)->seed,
-                    sw->node.sim.index,
+    sim_random_init(&state->random, sim_options(sw->node.sim.sim)->seed, sw->node.sim.index,
                     "conweave");
     state->sent.entry_bytes = sizeof(sending_t);
 }
@@ -56,9 +54,7 @@ static void fini(net_switch_t *sw)
 // -- paths
 
 // Returns the number of shortest paths from a node to a leaf, at most PATHS_MAX.
-static uint32_t count_paths(const net_t *net,
-                            const net_routes_t *routes,
-                            const net_node_t *node,
+static uint32_t count_paths(const net_t *net, const net_routes_t *routes, const net_node_t *node,
                             uint32_t leaf)
 {
     if (node == net->leaves[leaf] || node->forward == NULL) {
@@ -75,9 +71,7 @@ static uint32_t count_paths(const net_t *net,
 }
 
 // Returns, for each port of the entry of a leaf, how many paths lead on from there.
-static const uint32_t *paths_of(net_switch_t *sw,
-                                uint32_t leaf,
-                                const uint32_t *ports,
+static const uint32_t *paths_of(net_switch_t *sw, uint32_t leaf, const uint32_t *ports,
                                 uint32_t count)
 {
     const net_t *const net = sw->node.net;
@@ -118,12 +112,8 @@ static sim_time_t *busy_of(net_conweave_t *state, uint32_t leaf, uint8_t path)
 }
 
 // Returns the port of a path, and its number among the paths of the next switch.
-static uint32_t port_of(const net_switch_t *sw,
-                        const uint32_t *paths,
-                        const uint32_t *ports,
-                        uint32_t count,
-                        uint32_t path,
-                        uint8_t *onward)
+static uint32_t port_of(const net_switch_t *sw, const uint32_t *paths, const uint32_t *ports,
+                        uint32_t count, uint32_t path, uint8_t *onward)
 {
     uint32_t i = 0;
     while (i + 1 < count && path >= paths[i]) {
@@ -196,10 +186,7 @@ static void refresh(net_switch_t *sw, sending_t *flow, uint32_t leaf, uint32_t p
 // Moves a flow whose reply is late, if one of two other paths is not busy. The packet is then the
 // TAIL of the old path. Otherwise the flow stays, and has as much time again until the next draw.
 // It begins no epoch: four epochs on one slow path would be the first one again, modulo 4.
-static void move(net_switch_t *sw,
-                 sending_t *flow,
-                 uint32_t leaf,
-                 uint32_t path_count,
+static void move(net_switch_t *sw, sending_t *flow, uint32_t leaf, uint32_t path_count,
                  net_conweave_header_t *header)
 {
     const uint32_t next = draw_path(sw, leaf, flow->path, path_count);
@@ -215,10 +202,7 @@ static void move(net_switch_t *sw,
 }
 
 // Decides about the next packet of a flow and writes its header.
-static void plan(net_switch_t *sw,
-                 sending_t *flow,
-                 uint32_t leaf,
-                 uint32_t path_count,
+static void plan(net_switch_t *sw, sending_t *flow, uint32_t leaf, uint32_t path_count,
                  net_conweave_header_t *header)
 {
     const sim_time_t now_ps = sw->node.sim.now_ps;
@@ -296,9 +280,7 @@ static bool enters(net_switch_t *sw, net_port_t *ingress, net_packet_t *packet)
     return true;
 }
 
-static uint32_t choose(net_switch_t *sw,
-                       const net_packet_t *packet,
-                       const uint32_t *ports,
+static uint32_t choose(net_switch_t *sw, const net_packet_t *packet, const uint32_t *ports,
                        uint32_t count)
 {
     net_conweave_t *const state = sw->balance_state;

@@ -39,10 +39,7 @@ typedef struct receiving {
 
 // Sends a control packet to the leaf of the flow's source. It looks like a CNP without BECN; the
 // header tells what it is.
-static void tell(net_switch_t *sw,
-                 uint32_t source,
-                 uint32_t destination,
-                 uint16_t udp_source_port,
+static void tell(net_switch_t *sw, uint32_t source, uint32_t destination, uint16_t udp_source_port,
                  const net_conweave_header_t *header)
 {
     const net_t *const net = sw->node.net;
@@ -83,10 +80,7 @@ static bool is_after(uint8_t epoch, uint8_t other)
 
 static void clear(net_conweave_hold_t *hold, uint8_t epoch)
 {
-    tell(hold->sw,
-         hold->source,
-         hold->destination,
-         hold->udp_source_port,
+    tell(hold->sw, hold->source, hold->destination, hold->udp_source_port,
          &(net_conweave_header_t){.kind = NET_CONWEAVE_CLEAR, .epoch = epoch});
 }
 
@@ -161,8 +155,7 @@ static net_conweave_hold_t *hold_of(net_switch_t *sw, receiving_t *flow, const n
 
 // Returns when waiting for the TAIL ends: when it should come, judged by the last packet of the old
 // path in this epoch, and some time more. Packets of older epochs had another path.
-static sim_time_t resume_ps(const net_switch_t *sw,
-                            const receiving_t *flow,
+static sim_time_t resume_ps(const net_switch_t *sw, const receiving_t *flow,
                             const net_conweave_header_t *header)
 {
     const net_balance_config_t *const config = &sw->config.balance;
@@ -198,9 +191,7 @@ static void append(net_conweave_hold_t *hold, net_packet_t *packet)
 }
 
 // Lets a packet wait behind those of its flow that drain into the buffer. Returns false if none do.
-static bool joins_drain(net_switch_t *sw,
-                        const receiving_t *flow,
-                        const net_port_t *ingress,
+static bool joins_drain(net_switch_t *sw, const receiving_t *flow, const net_port_t *ingress,
                         net_packet_t *packet)
 {
     if (flow->hold == NULL || !flow->hold->draining) {
@@ -212,11 +203,8 @@ static bool joins_drain(net_switch_t *sw,
     return true;
 }
 
-static bool hold_back(net_switch_t *sw,
-                      receiving_t *flow,
-                      const net_port_t *ingress,
-                      net_packet_t *packet,
-                      const net_conweave_header_t *header)
+static bool hold_back(net_switch_t *sw, receiving_t *flow, const net_port_t *ingress,
+                      net_packet_t *packet, const net_conweave_header_t *header)
 {
     net_conweave_hold_t *const hold = hold_of(sw, flow, packet);
     if (hold->first != NULL && is_after(header->epoch, hold->epoch)) {
@@ -234,9 +222,7 @@ static bool hold_back(net_switch_t *sw,
     return false;
 }
 
-static void notify(net_switch_t *sw,
-                   receiving_t *flow,
-                   const net_packet_t *packet,
+static void notify(net_switch_t *sw, receiving_t *flow, const net_packet_t *packet,
                    const net_conweave_header_t *header)
 {
     const sim_time_t now_ps = sw->node.sim.now_ps;
@@ -245,19 +231,13 @@ static void notify(net_switch_t *sw,
     }
     flow->notified = true;
     flow->notified_ps = now_ps;
-    tell(sw,
-         packet->source,
-         packet->destination,
-         packet->udp_source_port,
+    tell(sw, packet->source, packet->destination, packet->udp_source_port,
          &(net_conweave_header_t){.kind = NET_CONWEAVE_NOTIFY, .path = header->path});
 }
 
 // Sends the packet to its host now. A TAIL goes before the packets that wait for it.
-static bool pass_tail(net_switch_t *sw,
-                      receiving_t *flow,
-                      const net_port_t *ingress,
-                      net_packet_t *packet,
-                      uint8_t epoch)
+static bool pass_tail(net_switch_t *sw, receiving_t *flow, const net_port_t *ingress,
+                      net_packet_t *packet, uint8_t epoch)
 {
     net_conweave_hold_t *const hold = hold_of(sw, flow, packet);
     flow->tailed = true;
@@ -285,10 +265,7 @@ bool net__conweave_arrives(net_switch_t *sw, const net_port_t *ingress, net_pack
     const net_conweave_header_t header = net__conweave_get(packet);
     receiving_t *const flow = flow_of(sw, packet);
     if (header.kind == NET_CONWEAVE_REQUEST) {
-        tell(sw,
-             packet->source,
-             packet->destination,
-             packet->udp_source_port,
+        tell(sw, packet->source, packet->destination, packet->udp_source_port,
              &(net_conweave_header_t){.kind = NET_CONWEAVE_REPLY, .epoch = header.epoch});
     }
     if (!is_current(flow, header.epoch)) {

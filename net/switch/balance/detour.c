@@ -19,11 +19,8 @@ typedef struct way {
 } way_t;
 
 // Goes on to a leaf by ports that the hash chooses. Returns the leaf's node; NULL: no path.
-static const net_node_t *go_on(const net_t *net,
-                               const net_node_t *node,
-                               uint32_t leaf,
-                               uint64_t hash,
-                               way_t *way)
+static const net_node_t *go_on(const net_t *net, const net_node_t *node, uint32_t leaf,
+                               uint64_t hash, way_t *way)
 {
     while (node != NULL && node != net->leaves[leaf]) {
         const uint32_t *ports;
@@ -58,9 +55,7 @@ static way_t way_to(const net_switch_t *sw, uint32_t by, uint32_t leaf, uint64_t
     return way;
 }
 
-static uint32_t shortest(net_switch_t *sw,
-                         const net_packet_t *packet,
-                         const uint32_t *ports,
+static uint32_t shortest(net_switch_t *sw, const net_packet_t *packet, const uint32_t *ports,
                          uint32_t count)
 {
     return net__balance_ecmp.choose(sw, packet, ports, count);
@@ -90,9 +85,7 @@ static uint32_t take(const net_packet_t *packet, const way_t *way)
     return way->first_port;
 }
 
-static uint32_t choose_valiant(net_switch_t *sw,
-                               const net_packet_t *packet,
-                               const uint32_t *ports,
+static uint32_t choose_valiant(net_switch_t *sw, const net_packet_t *packet, const uint32_t *ports,
                                uint32_t count)
 {
     way_t way;
@@ -101,9 +94,7 @@ static uint32_t choose_valiant(net_switch_t *sw,
                : shortest(sw, packet, ports, count);
 }
 
-static uint32_t choose_ugal(net_switch_t *sw,
-                            const net_packet_t *packet,
-                            const uint32_t *ports,
+static uint32_t choose_ugal(net_switch_t *sw, const net_packet_t *packet, const uint32_t *ports,
                             uint32_t count)
 {
     const uint32_t port = shortest(sw, packet, ports, count);

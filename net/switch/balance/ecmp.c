@@ -3,9 +3,7 @@
 // their addresses; and routing by any balance. Page: docs/models/switch.md.
 #include "net/switch/switch_internal.h"
 
-uint32_t net_switch_choose_live(const net_switch_t *sw,
-                                const uint32_t *ports,
-                                uint32_t count,
+uint32_t net_switch_choose_live(const net_switch_t *sw, const uint32_t *ports, uint32_t count,
                                 uint32_t hash)
 {
     uint32_t live = 0;
@@ -35,9 +33,7 @@ uint32_t net_switch_route(net_switch_t *sw, const net_packet_t *packet)
                           : sw->balance->choose(sw, packet, sw->hop_ports + hop.first, hop.count);
 }
 
-static uint32_t choose(net_switch_t *sw,
-                       const net_packet_t *packet,
-                       const uint32_t *ports,
+static uint32_t choose(net_switch_t *sw, const net_packet_t *packet, const uint32_t *ports,
                        uint32_t count)
 {
     const uint32_t hash = net__spread(sw, packet->flow_hash);
@@ -47,11 +43,8 @@ static uint32_t choose(net_switch_t *sw,
                : port;
 }
 
-static uint32_t path(const net_switch_t *sw,
-                     uint32_t source,
-                     uint32_t destination,
-                     uint32_t flow_hash,
-                     uint32_t count)
+static uint32_t path(const net_switch_t *sw, uint32_t source, uint32_t destination,
+                     uint32_t flow_hash, uint32_t count)
 {
     (void)source;
     (void)destination;

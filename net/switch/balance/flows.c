@@ -58,11 +58,8 @@ void net__flows_free(net_flows_t *flows)
     *flows = (net_flows_t){.entry_bytes = flows->entry_bytes};
 }
 
-bool net__flowlet_begins(const net_switch_t *sw,
-                         const net_flowlet_t *flowlet,
-                         sim_time_t gap_ps,
-                         const uint32_t *ports,
-                         uint32_t count)
+bool net__flowlet_begins(const net_switch_t *sw, const net_flowlet_t *flowlet, sim_time_t gap_ps,
+                         const uint32_t *ports, uint32_t count)
 {
     if (!flowlet->known || sw->node.sim.now_ps - flowlet->last_ps > gap_ps ||
         sw->node.ports[flowlet->port].down) {

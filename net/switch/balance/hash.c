@@ -9,11 +9,8 @@ void net__balance_seed(net_switch_t *sw)
     net__balance_ecmp.built(sw);
 }
 
-uint32_t net__balance_path(const net_switch_t *sw,
-                           uint32_t source,
-                           uint32_t destination,
-                           uint32_t flow_hash,
-                           uint32_t count)
+uint32_t net__balance_path(const net_switch_t *sw, uint32_t source, uint32_t destination,
+                           uint32_t flow_hash, uint32_t count)
 {
     return net__balance_ecmp.path(sw, source, destination, flow_hash, count);
 }
@@ -46,9 +43,7 @@ uint32_t net__balance_hash(const net_switch_t *sw, const net_packet_t *packet)
     return hash ^ hash >> 16;
 }
 
-static uint32_t choose_hashed(net_switch_t *sw,
-                              const net_packet_t *packet,
-                              const uint32_t *ports,
+static uint32_t choose_hashed(net_switch_t *sw, const net_packet_t *packet, const uint32_t *ports,
                               uint32_t count)
 {
     const uint32_t hash = net__balance_hash(sw, packet);
@@ -100,9 +95,7 @@ const net_routes_t *net__routes_now(const net_switch_t *sw)
 // Returns the capacity of a node's shortest paths to a leaf in bit/s: over its next hops, the sum
 // of the smaller of the link's rate and the next node's own capacity. Links count with their
 // configured rates.
-static uint64_t capacity_of(const net_t *net,
-                            const net_routes_t *routes,
-                            const net_node_t *node,
+static uint64_t capacity_of(const net_t *net, const net_routes_t *routes, const net_node_t *node,
                             uint32_t leaf)
 {
     if (node == net->leaves[leaf] || node->forward == NULL) {
@@ -120,9 +113,7 @@ static uint64_t capacity_of(const net_t *net,
     return sum;
 }
 
-static const uint64_t *weights_of(net_switch_t *sw,
-                                  uint32_t leaf,
-                                  const uint32_t *ports,
+static const uint64_t *weights_of(net_switch_t *sw, uint32_t leaf, const uint32_t *ports,
                                   uint32_t count)
 {
     const net_t *const net = sw->node.net;
@@ -147,9 +138,7 @@ static const uint64_t *weights_of(net_switch_t *sw,
     return state->weights[leaf];
 }
 
-static uint32_t choose_weighted(net_switch_t *sw,
-                                const net_packet_t *packet,
-                                const uint32_t *ports,
+static uint32_t choose_weighted(net_switch_t *sw, const net_packet_t *packet, const uint32_t *ports,
                                 uint32_t count)
 {
     if (count == 1) {

@@ -24,9 +24,7 @@ static void fini(net_switch_t *sw)
     net__flows_free(&state->flows);
 }
 
-static uint32_t choose(net_switch_t *sw,
-                       const net_packet_t *packet,
-                       const uint32_t *ports,
+static uint32_t choose(net_switch_t *sw, const net_packet_t *packet, const uint32_t *ports,
                        uint32_t count)
 {
     letflow_t *const state = sw->balance_state;

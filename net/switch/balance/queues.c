@@ -64,9 +64,7 @@ static uint64_t cost_of(const net_switch_t *sw, const queues_t *state, uint32_t 
 }
 
 // Returns the live port of least cost, with equal chances for equal ones.
-static uint32_t least_of(const net_switch_t *sw,
-                         queues_t *state,
-                         const uint32_t *ports,
+static uint32_t least_of(const net_switch_t *sw, queues_t *state, const uint32_t *ports,
                          uint32_t count)
 {
     uint32_t best = NET_NO_PORT;
@@ -90,11 +88,8 @@ static uint32_t least_of(const net_switch_t *sw,
 }
 
 // Moves a flow after a gap, by the toss of a coin, and only to a port that is strictly better.
-static uint32_t choose_for_flow(net_switch_t *sw,
-                                queues_t *state,
-                                const net_packet_t *packet,
-                                const uint32_t *ports,
-                                uint32_t count)
+static uint32_t choose_for_flow(net_switch_t *sw, queues_t *state, const net_packet_t *packet,
+                                const uint32_t *ports, uint32_t count)
 {
     const sim_time_t now_ps = sw->node.sim.now_ps;
     net_flowlet_t *const flow = net__flow_entry(&state->flows, net__flow_key(packet));
@@ -110,9 +105,7 @@ static uint32_t choose_for_flow(net_switch_t *sw,
     return flow->port;
 }
 
-static uint32_t choose_adaptive(net_switch_t *sw,
-                                const net_packet_t *packet,
-                                const uint32_t *ports,
+static uint32_t choose_adaptive(net_switch_t *sw, const net_packet_t *packet, const uint32_t *ports,
                                 uint32_t count)
 {
     queues_t *const state = sw->balance_state;
@@ -185,9 +178,7 @@ static bool is_one_of(uint32_t port, const uint32_t *ports, uint32_t count)
 }
 
 // Samples come first, so that a remembered port replaces a sample only if it is strictly shorter.
-static uint32_t choose_drill(net_switch_t *sw,
-                             const net_packet_t *packet,
-                             const uint32_t *ports,
+static uint32_t choose_drill(net_switch_t *sw, const net_packet_t *packet, const uint32_t *ports,
                              uint32_t count)
 {
     queues_t *const state = sw->balance_state;

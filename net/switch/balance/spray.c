@@ -22,9 +22,7 @@ static void fini(net_switch_t *sw)
     sim_free(state->turns);
 }
 
-static uint32_t choose_random(net_switch_t *sw,
-                              const net_packet_t *packet,
-                              const uint32_t *ports,
+static uint32_t choose_random(net_switch_t *sw, const net_packet_t *packet, const uint32_t *ports,
                               uint32_t count)
 {
     (void)packet;
@@ -42,9 +40,7 @@ static void begin_turns(net_switch_t *sw, spray_t *state)
     }
 }
 
-static uint32_t choose_in_turn(net_switch_t *sw,
-                               const net_packet_t *packet,
-                               const uint32_t *ports,
+static uint32_t choose_in_turn(net_switch_t *sw, const net_packet_t *packet, const uint32_t *ports,
                                uint32_t count)
 {
     spray_t *const state = sw->balance_state;

@@ -9,9 +9,7 @@
 #include "net/switch/balance/balance_internal.h"
 
 // Returns the number of the path.
-static uint32_t number_of(uint32_t source,
-                          uint32_t destination,
-                          uint16_t source_port,
+static uint32_t number_of(uint32_t source, uint32_t destination, uint16_t source_port,
                           uint16_t hashed_port)
 {
     (void)source;
@@ -25,20 +23,15 @@ static uint32_t digit(const net_switch_t *sw, uint32_t number, uint32_t count)
     return sw->leaf < NET_NO_LEAF - 1 ? number % count : number / count % count;
 }
 
-static uint32_t choose_structured(net_switch_t *sw,
-                                  const net_packet_t *packet,
-                                  const uint32_t *ports,
-                                  uint32_t count)
+static uint32_t choose_structured(net_switch_t *sw, const net_packet_t *packet,
+                                  const uint32_t *ports, uint32_t count)
 {
     const uint32_t port = ports[digit(sw, packet->flow_hash, count)];
     return sw->node.ports[port].down ? NET_NO_PORT : port;
 }
 
-static uint32_t path(const net_switch_t *sw,
-                     uint32_t source,
-                     uint32_t destination,
-                     uint32_t flow_hash,
-                     uint32_t count)
+static uint32_t path(const net_switch_t *sw, uint32_t source, uint32_t destination,
+                     uint32_t flow_hash, uint32_t count)
 {
     (void)source;
     (void)destination;

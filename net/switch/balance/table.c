@@ -5,18 +5,10 @@
 #include "net/switch/balance/balance_internal.h"
 
 static const net_balance_ops_t *const own[] = {
-    &net__balance_ecmp,
-    &net__balance_weighted,
-    &net__balance_random,
-    &net__balance_round_robin,
-    &net__balance_adaptive,
-    &net__balance_drill,
-    &net__balance_letflow,
-    &net__balance_conga,
-    &net__balance_conweave,
-    &net__balance_valiant,
-    &net__balance_ugal,
-    &net__balance_structured,
+    &net__balance_ecmp,        &net__balance_weighted, &net__balance_random,
+    &net__balance_round_robin, &net__balance_adaptive, &net__balance_drill,
+    &net__balance_letflow,     &net__balance_conga,    &net__balance_conweave,
+    &net__balance_valiant,     &net__balance_ugal,     &net__balance_structured,
 };
 
 void net__register_balances(net_t *net)
@@ -66,20 +58,16 @@ net_balance_gauges_t net_switch_balance_gauges(const net_node_t *node)
 
 // Fails unless all switches have the balancer and its header, and call it. Its leaves talk to each
 // other in the header, so a switch that ignores or lacks it would break them.
-static sim_err_t check_header(const net_switch_t *sw,
-                              const net_balance_ops_t *ops,
+static sim_err_t check_header(const net_switch_t *sw, const net_balance_ops_t *ops,
                               sim_message_t *message)
 {
     const net_t *const net = sw->node.net;
     const net_buffer_ops_t *const buffer = net_registered(net, NET_BUFFER, sw->config.mmu.text);
     if (buffer->loop != NULL) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "switch.load-balancing",
+        return sim_fail_about(message, SIM_ERR_INVALID, "switch.load-balancing",
                               ": %s needs switch.mmu standard; %s has a loop of its own, which "
                               "knows no headers of load balancers",
-                              ops->name,
-                              buffer->name);
+                              ops->name, buffer->name);
     }
     for (size_t i = 0; i < net->node_count; i++) {
         const net_node_t *const node = net->nodes[i];
@@ -91,14 +79,10 @@ static sim_err_t check_header(const net_switch_t *sw,
                            net_switch_config(node)->balance.conweave_header_bytes ==
                                sw->config.balance.conweave_header_bytes);
         if (!same) {
-            return sim_fail_about(message,
-                                  SIM_ERR_INVALID,
-                                  "switch.load-balancing",
+            return sim_fail_about(message, SIM_ERR_INVALID, "switch.load-balancing",
                                   ": %s has %s, but not %s; expected it, with one header, at every "
                                   "switch or at none",
-                                  sw->node.sim.name,
-                                  ops->name,
-                                  node->sim.name);
+                                  sw->node.sim.name, ops->name, node->sim.name);
         }
     }
     return SIM_OK;
@@ -109,24 +93,18 @@ sim_err_t net__switch_check_balance(const net_switch_t *sw, sim_message_t *messa
     const net_t *const net = sw->node.net;
     const net_balance_config_t *const config = &sw->config.balance;
     if (!is_of_network(config)) {
-        const sim_err_t error = net_registered_check(net,
-                                                     "switch.load-balancing",
-                                                     NET_BALANCE,
-                                                     config->name.text,
-                                                     message);
+        const sim_err_t error = net_registered_check(net, "switch.load-balancing", NET_BALANCE,
+                                                     config->name.text, message);
         if (error != SIM_OK) {
             return error;
         }
     }
     const net_balance_ops_t *const ops = net__switch_balance(net, config);
     if (ops != net->balance && ops->flow_hash != net->balance->flow_hash) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "switch.load-balancing",
+        return sim_fail_about(message, SIM_ERR_INVALID, "switch.load-balancing",
                               ": %s hashes other values than network.load-balancer, which is %s; "
                               "expected both to be %s, or neither",
-                              ops->name,
-                              net->balance->name,
+                              ops->name, net->balance->name,
                               ops->flow_hash != NULL ? ops->name : net->balance->name);
     }
     return ops->enters != NULL ? check_header(sw, ops, message) : SIM_OK;

@@ -187,26 +187,18 @@ typedef struct operation {
 
 static const operation_t operations[] = {
     [NIC_WR_SEND] = {ROCE_SEND_FIRST, ROCE_SEND_MIDDLE, ROCE_SEND_LAST, ROCE_SEND_ONLY},
-    [NIC_WR_SEND_WITH_IMM] = {ROCE_SEND_FIRST,
-                              ROCE_SEND_MIDDLE,
-                              ROCE_SEND_LAST_IMM,
+    [NIC_WR_SEND_WITH_IMM] = {ROCE_SEND_FIRST, ROCE_SEND_MIDDLE, ROCE_SEND_LAST_IMM,
                               ROCE_SEND_ONLY_IMM},
     [NIC_WR_RDMA_WRITE] = {ROCE_WRITE_FIRST, ROCE_WRITE_MIDDLE, ROCE_WRITE_LAST, ROCE_WRITE_ONLY},
-    [NIC_WR_RDMA_WRITE_WITH_IMM] = {ROCE_WRITE_FIRST,
-                                    ROCE_WRITE_MIDDLE,
-                                    ROCE_WRITE_LAST_IMM,
+    [NIC_WR_RDMA_WRITE_WITH_IMM] = {ROCE_WRITE_FIRST, ROCE_WRITE_MIDDLE, ROCE_WRITE_LAST_IMM,
                                     ROCE_WRITE_ONLY_IMM},
-    [NIC_WR_RDMA_READ] = {ROCE_READ_RESPONSE_FIRST,
-                          ROCE_READ_RESPONSE_MIDDLE,
-                          ROCE_READ_RESPONSE_LAST,
-                          ROCE_READ_RESPONSE_ONLY},
+    [NIC_WR_RDMA_READ] = {ROCE_READ_RESPONSE_FIRST, ROCE_READ_RESPONSE_MIDDLE,
+                          ROCE_READ_RESPONSE_LAST, ROCE_READ_RESPONSE_ONLY},
 };
 
 // Returns the bytes of a frame that the NIC of interface `sender` sends, with its kind of frames
 // (nic/frames.h) and without telemetry.
-static uint32_t frame_bytes_of(const nic_ideal_t *ideal,
-                               uint32_t sender,
-                               uint8_t opcode,
+static uint32_t frame_bytes_of(const nic_ideal_t *ideal, uint32_t sender, uint8_t opcode,
                                uint64_t payload_bytes)
 {
     const nic_t *const nic = nic_of_interface(ideal->net, sender);
@@ -216,9 +208,8 @@ static uint32_t frame_bytes_of(const nic_ideal_t *ideal,
     if (opcode == ROCE_ACKNOWLEDGE && nic->ack_bytes != 0) {
         return nic__frame_bytes(nic, nic->ack_bytes - nic->header_bytes);
     }
-    return nic__frame_bytes(nic,
-                            request_data ? nic__body_bytes(nic, extensions, payload)
-                                         : extensions + ((payload + 3) & ~3u));
+    return nic__frame_bytes(nic, request_data ? nic__body_bytes(nic, extensions, payload)
+                                              : extensions + ((payload + 3) & ~3u));
 }
 
 // Returns the interface that sends the data.
@@ -316,8 +307,7 @@ sim_time_t nic_ideal_ps(const nic_ideal_t *whole)
     const uint32_t forth_hash =
         net_flow_hash_with(net, ideal->requester, ideal->responder, port, hashed_port);
     const uint32_t back_hash = net_answer_hash(
-        net,
-        net_flow_hash_with(net, ideal->responder, ideal->requester, port, hashed_port));
+        net, net_flow_hash_with(net, ideal->responder, ideal->requester, port, hashed_port));
     net_path_t forth;
     net_path_t back;
     if (!net_path_of(net, ideal->requester, ideal->responder, forth_hash, &forth) ||

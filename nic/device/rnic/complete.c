@@ -26,9 +26,8 @@ void nic__rnic_tell_write(nic_qp_t *qp, uint64_t address, uint32_t bytes)
     nic_item_t *const item = nic__item_new(nic, NIC_ITEM_WRITE, qp);
     item->count = bytes;
     item->address = address;
-    nic__item_at(item,
-                 nic__later(now_ps, nic__rnic(nic)->payload_ps) +
-                     nic__rnic(nic)->detail.rx_latency_ps);
+    nic__item_at(item, nic__later(now_ps, nic__rnic(nic)->payload_ps) +
+                           nic__rnic(nic)->detail.rx_latency_ps);
 }
 
 // Returns whether the receiving side writes the CQE, because a response or an ACK completes the

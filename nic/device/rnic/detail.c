@@ -91,37 +91,24 @@ sim_err_t nic_detail_check(const nic_detail_t *detail, sim_message_t *message)
 {
     const uint64_t page = detail->page_bytes;
     if (page != 4096 && page != UINT64_C(2) << 20 && page != UINT64_C(1) << 30) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "nic.detailed.translation.page",
-                              ": %" PRIu64 " bytes, expected 4KiB, 2MiB or 1GiB",
-                              page);
+        return sim_fail_about(message, SIM_ERR_RANGE, "nic.detailed.translation.page",
+                              ": %" PRIu64 " bytes, expected 4KiB, 2MiB or 1GiB", page);
     }
     if ((detail->atomic_locks & (detail->atomic_locks - 1)) != 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "nic.detailed.atomic.locks",
-                              ": %" PRIu64 ", expected a power of two",
-                              detail->atomic_locks);
+        return sim_fail_about(message, SIM_ERR_RANGE, "nic.detailed.atomic.locks",
+                              ": %" PRIu64 ", expected a power of two", detail->atomic_locks);
     }
     if (detail->cpu_clock_all_mhz > detail->cpu_clock_mhz) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "nic.host.clock-all",
+        return sim_fail_about(message, SIM_ERR_RANGE, "nic.host.clock-all",
                               ": %" PRIu64 " MHz, expected at most nic.host.clock, %" PRIu64,
-                              detail->cpu_clock_all_mhz,
-                              detail->cpu_clock_mhz);
+                              detail->cpu_clock_all_mhz, detail->cpu_clock_mhz);
     }
     if (detail->resume_bytes >= detail->pause_bytes ||
         detail->pause_bytes >= detail->buffer_bytes) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "nic.detailed.receive-buffer",
+        return sim_fail_about(message, SIM_ERR_RANGE, "nic.detailed.receive-buffer",
                               ": resume %" PRIu64 ", pause %" PRIu64 ", bytes %" PRIu64
                               ", expected them to rise in this order",
-                              detail->resume_bytes,
-                              detail->pause_bytes,
-                              detail->buffer_bytes);
+                              detail->resume_bytes, detail->pause_bytes, detail->buffer_bytes);
     }
     return SIM_OK;
 }

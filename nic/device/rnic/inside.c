@@ -14,11 +14,9 @@ static void make_caches(nic_rnic_t *rnic, const nic_config_t *config, uint64_t s
         uint64_t ways;
         uint64_t stall_ps;
     } caches[NIC_CACHE_COUNT] = {
-        [NIC_STORE_CONTEXT] = {detail->context_entries,
-                               detail->context_ways,
+        [NIC_STORE_CONTEXT] = {detail->context_entries, detail->context_ways,
                                detail->context_stall_ps},
-        [NIC_STORE_TRANSLATION] = {detail->translation_entries,
-                                   detail->translation_ways,
+        [NIC_STORE_TRANSLATION] = {detail->translation_entries, detail->translation_ways,
                                    detail->translation_stall_ps},
         [NIC_STORE_WQE] = {detail->wqe_entries, detail->wqe_ways, detail->wqe_stall_ps},
         [NIC_STORE_CQ] = {detail->cq_entries, detail->cq_ways, detail->cq_stall_ps},
@@ -31,10 +29,7 @@ static void make_caches(nic_rnic_t *rnic, const nic_config_t *config, uint64_t s
     }
     const bool at_random = config->replacement == NIC_REPLACE_RANDOM;
     for (uint32_t side = 0; side < 2; side++) {
-        nic_cache_init(&rnic->near[side],
-                       detail->near_entries,
-                       detail->near_ways,
-                       at_random,
+        nic_cache_init(&rnic->near[side], detail->near_entries, detail->near_ways, at_random,
                        seed + side);
     }
     for (uint32_t c = 0; c < NIC_CACHE_COUNT; c++) {
@@ -47,9 +42,7 @@ static void make_caches(nic_rnic_t *rnic, const nic_config_t *config, uint64_t s
         rnic->held[c] = &rnic->caches[shared ? 0 : c];
     }
     if (detail->uc_context_entries != 0 && !config->sram_shared) {
-        nic_cache_init(&rnic->uc_contexts,
-                       detail->uc_context_entries,
-                       detail->context_ways,
+        nic_cache_init(&rnic->uc_contexts, detail->uc_context_entries, detail->context_ways,
                        true, // docs/models/herd.md: the decline of figure 12
                        seed + NIC_CACHE_COUNT);
     }
@@ -230,10 +223,7 @@ void nic__rnic_place_cq(nic_cq_t *cq)
     nic__store_add(nic__device_cq_nic(cq), NIC_STORE_CQ, nic__device_cq_number(cq));
 }
 
-nic_cost_t nic__rnic_look_further(nic_rnic_t *rnic,
-                                  uint32_t cache,
-                                  uint32_t *slot,
-                                  uint64_t key,
+nic_cost_t nic__rnic_look_further(nic_rnic_t *rnic, uint32_t cache, uint32_t *slot, uint64_t key,
                                   nic_cost_t cost)
 {
     if (SIM_UNLIKELY((rnic->answered >> cache & 1) != 0)) {
@@ -264,10 +254,7 @@ nic_cost_t nic__rnic_look_further(nic_rnic_t *rnic,
 }
 
 // Looks up the context of a queue pair. A store has one context for both sides of the NIC.
-static nic_cost_t look_up_context(nic_rnic_t *rnic,
-                                  uint32_t number,
-                                  nic_side_t side,
-                                  bool begins,
+static nic_cost_t look_up_context(nic_rnic_t *rnic, uint32_t number, nic_side_t side, bool begins,
                                   nic_cost_t cost)
 {
     nic_store_lookup_t lookup = {
@@ -301,12 +288,8 @@ static nic_cost_t look_up_unreliable(nic_rnic_t *rnic, uint64_t key, bool receiv
     return (nic_cost_t){cost.stall_ps + stall_ps, nic__later(cost.ready_ps, here_ps)};
 }
 
-nic_cost_t nic__rnic_context_elsewhere(nic_rnic_t *rnic,
-                                       const nic_qp_t *qp,
-                                       uint32_t number,
-                                       nic_side_t side,
-                                       bool begins,
-                                       nic_cost_t cost)
+nic_cost_t nic__rnic_context_elsewhere(nic_rnic_t *rnic, const nic_qp_t *qp, uint32_t number,
+                                       nic_side_t side, bool begins, nic_cost_t cost)
 {
     if ((rnic->answered & 1u << NIC_STORE_CONTEXT) != 0) {
         return look_up_context(rnic, number, side, begins, cost);

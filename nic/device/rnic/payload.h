@@ -19,8 +19,7 @@ static inline bool nic__wqe_carries(const nic_wqe_t *wqe)
 // Returns how long a packet's payload occupies the sending side, which takes it line by line and
 // merges PCIe completions. Completions end at multiples of their largest size (PCI Express,
 // 2.3.1.1), so the payload's address matters.
-static inline sim_time_t nic__payload_ps(const nic_detail_t *detail,
-                                         uint64_t address,
+static inline sim_time_t nic__payload_ps(const nic_detail_t *detail, uint64_t address,
                                          uint32_t bytes)
 {
     if (bytes == 0 || (detail->tx_line_ps | detail->tx_long_ps) == 0) {
@@ -33,10 +32,8 @@ static inline sim_time_t nic__payload_ps(const nic_detail_t *detail,
 }
 
 // Returns the same time for a part of a work request's payload.
-static inline sim_time_t nic__part_ps(const nic_detail_t *detail,
-                                      const nic_wqe_t *wqe,
-                                      uint64_t offset,
-                                      uint32_t bytes)
+static inline sim_time_t nic__part_ps(const nic_detail_t *detail, const nic_wqe_t *wqe,
+                                      uint64_t offset, uint32_t bytes)
 {
     if (SIM_LIKELY((detail->tx_line_ps | detail->tx_long_ps) == 0)) {
         return 0;
@@ -53,10 +50,8 @@ static inline sim_time_t nic__from_memory_ps(nic_t *nic, const nic_sge_t *piece)
 }
 
 // Returns the same for a READ response of a queue pair.
-static inline sim_time_t nic__answer_from_memory_ps(nic_t *nic,
-                                                    const nic_qp_t *qp,
-                                                    uint64_t address,
-                                                    uint32_t bytes)
+static inline sim_time_t nic__answer_from_memory_ps(nic_t *nic, const nic_qp_t *qp,
+                                                    uint64_t address, uint32_t bytes)
 {
     const nic_sge_t piece = {.addr = address, .length = bytes};
     return SIM_LIKELY(!nic__rnic(nic)->slow_memory) ? 0 : nic__rnic_from_memory_ps(nic, qp, &piece);
@@ -64,11 +59,8 @@ static inline sim_time_t nic__answer_from_memory_ps(nic_t *nic,
 
 // Reads a packet's payload: one read per scatter/gather element, all requested at once. Returns the
 // time at which all data have arrived.
-static inline sim_time_t nic__read_payload_ps(nic_t *nic,
-                                              const nic_wqe_t *wqe,
-                                              uint64_t offset,
-                                              uint32_t bytes,
-                                              bool prefetched)
+static inline sim_time_t nic__read_payload_ps(nic_t *nic, const nic_wqe_t *wqe, uint64_t offset,
+                                              uint32_t bytes, bool prefetched)
 {
     nic_pcie_t *const pcie = &nic__rnic(nic)->pcie;
     const sim_time_t now_ps = nic__device_now_ps(nic);
@@ -79,10 +71,9 @@ static inline sim_time_t nic__read_payload_ps(nic_t *nic,
         const uint64_t piece_bytes = piece.length;
         ready_ps = nic__later(ready_ps, nic__from_memory_ps(nic, &piece));
         ready_ps = nic__later(
-            ready_ps,
-            prefetched
-                ? nic_pcie_prefetched(pcie, now_ps, piece.addr, piece_bytes)
-                : nic_pcie_read_at(pcie, now_ps, piece.addr, piece_bytes, NIC_PCIE_PAYLOAD_READ));
+            ready_ps, prefetched ? nic_pcie_prefetched(pcie, now_ps, piece.addr, piece_bytes)
+                                 : nic_pcie_read_at(pcie, now_ps, piece.addr, piece_bytes,
+                                                    NIC_PCIE_PAYLOAD_READ));
         done += piece_bytes;
     }
     return ready_ps;

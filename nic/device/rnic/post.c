@@ -88,9 +88,7 @@ static inline uint64_t copies_of(const nic_wqe_t *wqe)
 }
 
 // Charges a core for posting its last `count` WQEs by a Doorbell.
-static void spend_on_doorbell(nic_core_t *core,
-                              const nic_detail_t *detail,
-                              const nic_qp_t *qp,
+static void spend_on_doorbell(nic_core_t *core, const nic_detail_t *detail, const nic_qp_t *qp,
                               uint32_t count)
 {
     uint64_t copies = 0;
@@ -103,10 +101,8 @@ static void spend_on_doorbell(nic_core_t *core,
 }
 
 // Charges a core for posting a WQE of that many bytes by MMIO.
-static inline void spend_on_lines(nic_core_t *core,
-                                  const nic_detail_t *detail,
-                                  const nic_wqe_t *wqe,
-                                  uint64_t bytes)
+static inline void spend_on_lines(nic_core_t *core, const nic_detail_t *detail,
+                                  const nic_wqe_t *wqe, uint64_t bytes)
 {
     nic__core_spend(core, detail->cpu_post_ps);
     if (detail->cpu_copy_ps != 0 && copies_of(wqe) != 0) {

@@ -144,9 +144,7 @@ static sim_time_t take_lock(nic_t *nic, const net_packet_t *packet, sim_time_t t
 }
 
 // Looks up key and page of the first address to which a payload is written.
-static inline nic_cost_t translate_at(nic_rnic_t *rnic,
-                                      const nic_place_t *place,
-                                      uint64_t offset,
+static inline nic_cost_t translate_at(nic_rnic_t *rnic, const nic_place_t *place, uint64_t offset,
                                       nic_cost_t cost)
 {
     if (SIM_LIKELY(place->list == NULL)) {
@@ -192,28 +190,22 @@ static inline sim_time_t second_piece_ps(const nic_detail_t *detail, uint32_t by
 // Looks up the WQE that a packet answers. If it must be read again, only its completion waits.
 // Returns
 // the time until which it waits; *cost is the cost of the packet.
-static SIM_ALWAYS_INLINE sim_time_t look_up_answered(nic_rnic_t *rnic,
-                                                     const nic_qp_t *qp,
-                                                     sim_time_t now_ps,
-                                                     nic_cost_t *cost)
+static SIM_ALWAYS_INLINE sim_time_t look_up_answered(nic_rnic_t *rnic, const nic_qp_t *qp,
+                                                     sim_time_t now_ps, nic_cost_t *cost)
 {
     if (qp == NULL || nic__device_oldest(qp) == nic__rnic_qp(qp)->sq_ready) {
         return now_ps;
     }
-    const nic_cost_t found = nic__rnic_lookup_wqe(rnic,
-                                                  qp,
-                                                  nic__device_wqe(qp, nic__device_oldest(qp)),
-                                                  nic__device_oldest(qp),
-                                                  (nic_cost_t){cost->stall_ps, now_ps});
+    const nic_cost_t found =
+        nic__rnic_lookup_wqe(rnic, qp, nic__device_wqe(qp, nic__device_oldest(qp)),
+                             nic__device_oldest(qp), (nic_cost_t){cost->stall_ps, now_ps});
     cost->stall_ps = found.stall_ps;
     return found.ready_ps;
 }
 
 // Begins with a packet; the WQE is what it answers. qp may be NULL.
-static SIM_ALWAYS_INLINE nic_service_t serve_packet(nic_t *nic,
-                                                    const net_packet_t *packet,
-                                                    const nic_qp_t *qp,
-                                                    uint32_t kind)
+static SIM_ALWAYS_INLINE nic_service_t serve_packet(nic_t *nic, const net_packet_t *packet,
+                                                    const nic_qp_t *qp, uint32_t kind)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
     const sim_time_t now_ps = nic__device_now_ps(nic);
@@ -284,8 +276,7 @@ static void count_receive(nic_t *nic, const net_packet_t *packet)
     }
     uint32_t done;
     if (nic__device_receives(qp, &done) && done % rnic->detail.recv_fetch_count == 0) {
-        (void)nic_pcie_read(&rnic->pcie,
-                            nic__device_now_ps(nic),
+        (void)nic_pcie_read(&rnic->pcie, nic__device_now_ps(nic),
                             rnic->detail.recv_fetch_count * rnic->detail.recv_wqe_bytes,
                             NIC_PCIE_WQE_READ);
     }

@@ -272,14 +272,11 @@ typedef struct nic_cost {
     sim_time_t ready_ps;
 } nic_cost_t;
 // Completes a look-up whose key was not in the expected slot.
-nic_cost_t nic__rnic_look_further(nic_rnic_t *rnic,
-                                  uint32_t cache,
-                                  uint32_t *slot,
-                                  uint64_t key,
+nic_cost_t nic__rnic_look_further(nic_rnic_t *rnic, uint32_t cache, uint32_t *slot, uint64_t key,
                                   nic_cost_t cost);
 // Looks a key up, first in *slot, which becomes where it is, and adds to the cost.
-static SIM_ALWAYS_INLINE nic_cost_t
-nic__rnic_lookup(nic_rnic_t *rnic, uint32_t cache, uint32_t *slot, uint64_t key, nic_cost_t cost)
+static SIM_ALWAYS_INLINE nic_cost_t nic__rnic_lookup(nic_rnic_t *rnic, uint32_t cache,
+                                                     uint32_t *slot, uint64_t key, nic_cost_t cost)
 {
     nic_cache_t *const held = rnic->held[cache];
     nic_cache_slot_t *const here = &held->slots[*slot];
@@ -291,18 +288,14 @@ nic__rnic_lookup(nic_rnic_t *rnic, uint32_t cache, uint32_t *slot, uint64_t key,
     return nic__rnic_look_further(rnic, cache, slot, key, cost);
 }
 // Returns a slot of a WQE's set, if possible the one that holds the WQE. The WQE is on the NIC.
-static inline uint32_t nic__rnic_wqe_slot(const nic_rnic_t *rnic,
-                                          const nic_wqe_t *wqe,
+static inline uint32_t nic__rnic_wqe_slot(const nic_rnic_t *rnic, const nic_wqe_t *wqe,
                                           uint64_t key)
 {
     return SIM_LIKELY(rnic->wqes_know) ? wqe->device_slot
                                        : nic_cache_set(rnic->held[NIC_STORE_WQE], key);
 }
-static inline nic_cost_t nic__rnic_lookup_wqe(nic_rnic_t *rnic,
-                                              const nic_qp_t *qp,
-                                              nic_wqe_t *wqe,
-                                              uint32_t index,
-                                              nic_cost_t cost)
+static inline nic_cost_t nic__rnic_lookup_wqe(nic_rnic_t *rnic, const nic_qp_t *qp, nic_wqe_t *wqe,
+                                              uint32_t index, nic_cost_t cost)
 {
     const uint64_t key = nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, index));
     uint32_t slot = nic__rnic_wqe_slot(rnic, wqe, key);
@@ -312,9 +305,7 @@ static inline nic_cost_t nic__rnic_lookup_wqe(nic_rnic_t *rnic,
 }
 nic_cost_t nic__rnic_look_up_key(nic_rnic_t *rnic, uint32_t key, nic_cost_t cost);
 // Looks up key and page of an address. key 0: uses the key of the look-up before.
-static inline nic_cost_t nic__rnic_translate(nic_rnic_t *rnic,
-                                             uint32_t key,
-                                             uint64_t address,
+static inline nic_cost_t nic__rnic_translate(nic_rnic_t *rnic, uint32_t key, uint64_t address,
                                              nic_cost_t cost)
 {
     if (SIM_UNLIKELY(rnic->looks_up_keys) && key != 0) {
@@ -334,17 +325,11 @@ static inline uint64_t nic__context_key(uint32_t number, nic_side_t side)
     return nic__cache_key(NIC_STORE_CONTEXT, (uint64_t)number << 1 | side);
 }
 // Looks up a context that the flat cache does not have, or that belongs to no queue pair.
-nic_cost_t nic__rnic_context_elsewhere(nic_rnic_t *rnic,
-                                       const nic_qp_t *qp,
-                                       uint32_t number,
-                                       nic_side_t side,
-                                       bool begins,
-                                       nic_cost_t cost);
+nic_cost_t nic__rnic_context_elsewhere(nic_rnic_t *rnic, const nic_qp_t *qp, uint32_t number,
+                                       nic_side_t side, bool begins, nic_cost_t cost);
 // Looks up the context of a queue pair for one side of the NIC. qp may be NULL.
-static SIM_ALWAYS_INLINE nic_cost_t nic__rnic_context(nic_rnic_t *rnic,
-                                                      const nic_qp_t *qp,
-                                                      uint32_t number,
-                                                      nic_side_t side,
+static SIM_ALWAYS_INLINE nic_cost_t nic__rnic_context(nic_rnic_t *rnic, const nic_qp_t *qp,
+                                                      uint32_t number, nic_side_t side,
                                                       bool begins, // an operation does
                                                       nic_cost_t cost)
 {
@@ -366,11 +351,8 @@ static SIM_ALWAYS_INLINE nic_cost_t nic__rnic_context(nic_rnic_t *rnic,
     } else if (SIM_UNLIKELY(state->contexts == NIC_CONTEXTS_ELSEWHERE)) {
         return nic__rnic_context_elsewhere(rnic, qp, number, side, begins, cost);
     }
-    return nic__rnic_lookup(rnic,
-                            NIC_STORE_CONTEXT,
-                            &state->context_slot[side],
-                            nic__context_key(number, side),
-                            cost);
+    return nic__rnic_lookup(rnic, NIC_STORE_CONTEXT, &state->context_slot[side],
+                            nic__context_key(number, side), cost);
 }
 
 // store.c: kinds that a store answers for
@@ -398,11 +380,8 @@ void nic__units_create(nic_rnic_t *rnic);
 void nic__tx_unit_push(nic_item_t *item, nic_qp_t *qp);
 void nic__rnic_wqes_arrive(nic_item_t *item, nic_qp_t *qp);
 // Arms the timer for the end of the service, or for the store's answer if the service waits for it.
-static inline void nic__unit_arm(nic_t *nic,
-                                 nic_lane_index_t lane,
-                                 nic_step_t *step,
-                                 sim_timer_t *timer,
-                                 sim_time_t end_ps)
+static inline void nic__unit_arm(nic_t *nic, nic_lane_index_t lane, nic_step_t *step,
+                                 sim_timer_t *timer, sim_time_t end_ps)
 {
     if (SIM_UNLIKELY(nic__rnic(nic)->waits)) {
         nic__store_wait(nic__rnic(nic), timer, end_ps);

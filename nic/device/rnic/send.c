@@ -139,9 +139,8 @@ void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atom
         data_ps = nic__later(data_ps, rnic->granted_ps);
     } else if (bytes != 0) {
         cost = nic__rnic_translate(rnic, 0, address, cost);
-        data_ps = nic__later(
-            cost.ready_ps,
-            nic_pcie_read_at(&rnic->pcie, now_ps, address, bytes, NIC_PCIE_PAYLOAD_READ));
+        data_ps = nic__later(cost.ready_ps, nic_pcie_read_at(&rnic->pcie, now_ps, address, bytes,
+                                                             NIC_PCIE_PAYLOAD_READ));
         data_ps = nic__later(data_ps, nic__answer_from_memory_ps(nic, qp, address, bytes));
     }
     rnic->tx_free_ps = nic__later(rnic->tx_free_ps, now_ps) + cost.stall_ps;

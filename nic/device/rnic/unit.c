@@ -50,8 +50,7 @@ static nic_cost_t translate_all(nic_rnic_t *rnic, const nic_wqe_t *wqe, nic_cost
 
 // Returns the time of the shared sending side for a request. One over RC costs as much as a READ,
 // whatever it does: the NIC must keep what repeats it, and match its ACK.
-static inline sim_time_t request_ps(const nic_detail_t *detail,
-                                    const nic_qp_t *qp,
+static inline sim_time_t request_ps(const nic_detail_t *detail, const nic_qp_t *qp,
                                     const nic_wqe_t *wqe)
 {
     return nic__wqe_fetches(wqe) || nic__device_type(qp) == NIC_QPT_RC ? detail->tx_request_ps
@@ -59,8 +58,7 @@ static inline sim_time_t request_ps(const nic_detail_t *detail,
 }
 
 // Begins with the WQE item->first.
-static SIM_ALWAYS_INLINE nic_service_t serve_wqe(const nic_item_t *item,
-                                                 const nic_qp_t *qp,
+static SIM_ALWAYS_INLINE nic_service_t serve_wqe(const nic_item_t *item, const nic_qp_t *qp,
                                                  nic_wqe_t *wqe)
 {
     nic_rnic_t *const rnic = nic__rnic(item->nic);
@@ -105,9 +103,8 @@ static inline void wqe_served(const nic_tx_unit_t *unit, nic_qp_t *qp, uint32_t 
         return;
     }
     const sim_time_t now_ps = nic__device_now_ps(nic);
-    const sim_time_t here_ps =
-        nic__later(unit->here_ps,
-                   nic__rnic_context_here_ps(nic__rnic(nic), nic__device_number(qp)));
+    const sim_time_t here_ps = nic__later(
+        unit->here_ps, nic__rnic_context_here_ps(nic__rnic(nic), nic__device_number(qp)));
     sim_time_t ready_ps = here_ps;
     if (unit->carries) {
         const nic_wqe_t *const wqe = nic__device_wqe(qp, index);

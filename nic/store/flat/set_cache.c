@@ -8,10 +8,7 @@
 // real use, so it is never evicted.
 #define CLOSED UINT64_MAX
 
-void nic_cache_init(nic_cache_t *cache,
-                    uint64_t entries,
-                    uint64_t ways,
-                    bool at_random,
+void nic_cache_init(nic_cache_t *cache, uint64_t entries, uint64_t ways, bool at_random,
                     uint64_t seed)
 {
     SIM_CHECK(entries >= 1 && entries <= UINT32_MAX && ways >= 1);

@@ -31,10 +31,7 @@ typedef struct nic_cache {
 // Initialises a cache of `entries` >= 1 slots in the fewest sets of at most `ways` slots. If the
 // number
 // does not divide, some sets have one slot less. ways > entries makes one set.
-void nic_cache_init(nic_cache_t *cache,
-                    uint64_t entries,
-                    uint64_t ways,
-                    bool at_random,
+void nic_cache_init(nic_cache_t *cache, uint64_t entries, uint64_t ways, bool at_random,
                     uint64_t seed);
 void nic_cache_fini(nic_cache_t *cache);
 // Returns the first slot of a key's set, the place to look if nothing else is known.

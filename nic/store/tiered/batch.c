@@ -65,8 +65,7 @@ static void stage_passenger(tiered_t *tiered, tiered_token_t *token, tiered_pass
         return;
     }
     if (nic_context_hot_offset((nic_token_type_t)token->type) != UINT32_MAX) {
-        memcpy(nic_l1_word(&passenger->image.entry),
-               nic_l1_word(&now.entry),
+        memcpy(nic_l1_word(&passenger->image.entry), nic_l1_word(&now.entry),
                NIC_SMALL_FIELDS_BYTES);
     }
     nic__tiered_use(tiered, token, &passenger->image);
@@ -225,9 +224,7 @@ static uint64_t lines_of(const nic_pages_t *kind, const place_t *places, uint32_
 }
 
 // The directory has told directory_ps from now on where the tokens are.
-static void read_cluster(tiered_t *tiered,
-                         const place_t *places,
-                         uint32_t count,
+static void read_cluster(tiered_t *tiered, const place_t *places, uint32_t count,
                          sim_time_t directory_ps)
 {
     const nic_pages_t *const kind =
@@ -301,8 +298,7 @@ static void run_worker(tiered_t *tiered)
     }
     sim_free(places);
     if (tiered->queue_count != 0) {
-        sim_timer_arm(tiered->node,
-                      &tiered->batch_timer,
+        sim_timer_arm(tiered->node, &tiered->batch_timer,
                       tiered->now_ps + tiered->config.batch_wait_ps);
     }
 }
@@ -347,8 +343,7 @@ void nic__tiered_queue_miss(tiered_t *tiered, tiered_token_t *token)
         // instant have joined.
         sim_timer_arm(tiered->node, &tiered->batch_timer, tiered->node->now_ps);
     } else if (!sim_timer_armed(&tiered->batch_timer)) {
-        sim_timer_arm(tiered->node,
-                      &tiered->batch_timer,
+        sim_timer_arm(tiered->node, &tiered->batch_timer,
                       tiered->node->now_ps + tiered->config.batch_wait_ps);
     }
 }

@@ -6,42 +6,29 @@
 sim_err_t nic_cache_check(const nic_cache_config_t *config, sim_message_t *message)
 {
     if (!config->compression && config->l1_entries < 9) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "nic.cache.l1.entries",
+        return sim_fail_about(message, SIM_ERR_RANGE, "nic.cache.l1.entries",
                               ": %" PRIu64
                               ", expected 9 at least, which a context that is not compressed takes",
                               config->l1_entries);
     }
     if (config->pinned >= config->l1_entries / (config->compression ? 1 : 9)) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "nic.cache.pinned",
-                              ": %" PRIu64 ", expected fewer than L1 holds",
-                              config->pinned);
+        return sim_fail_about(message, SIM_ERR_RANGE, "nic.cache.pinned",
+                              ": %" PRIu64 ", expected fewer than L1 holds", config->pinned);
     }
     if (config->batch_max < config->batch_threshold) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "nic.cache.batch.max",
+        return sim_fail_about(message, SIM_ERR_RANGE, "nic.cache.batch.max",
                               ": %" PRIu64 ", expected batch.threshold, %" PRIu64 ", at least",
-                              config->batch_max,
-                              config->batch_threshold);
+                              config->batch_max, config->batch_threshold);
     }
     if (config->l2_table_bytes != 0 && config->l2_bytes == 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "nic.cache.l2.page-table",
+        return sim_fail_about(message, SIM_ERR_RANGE, "nic.cache.l2.page-table",
                               ": %" PRIu64 " bytes, expected 0 where there is no L2 (l2.bytes: 0)",
                               config->l2_table_bytes);
     }
     if (config->l2_table_bytes % NIC_TABLE_LINE_BYTES != 0) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "nic.cache.l2.page-table",
+        return sim_fail_about(message, SIM_ERR_RANGE, "nic.cache.l2.page-table",
                               ": %" PRIu64 " bytes, expected lines of %u bytes",
-                              config->l2_table_bytes,
-                              NIC_TABLE_LINE_BYTES);
+                              config->l2_table_bytes, NIC_TABLE_LINE_BYTES);
     }
     return SIM_OK;
 }

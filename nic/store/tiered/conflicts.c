@@ -88,8 +88,7 @@ void nic__tiered_rewrite_takes(tiered_t *tiered, tiered_token_t *token, sim_time
     add(token, at_ps, at_ps + took_ps, true);
 }
 
-nic_cell_view_t nic__tiered_view_at(const tiered_t *tiered,
-                                    const tiered_token_t *token,
+nic_cell_view_t nic__tiered_view_at(const tiered_t *tiered, const tiered_token_t *token,
                                     sim_time_t time_ps)
 {
     const nic_cell_t *const cell = &token->cell;

@@ -74,9 +74,7 @@ static void set_context_word(nic_context_t *context, uint64_t word)
 }
 
 // Fills an image from a context and a hot word.
-static void image_of(const tiered_token_t *token,
-                     nic_context_t *context,
-                     uint64_t word,
+static void image_of(const tiered_token_t *token, nic_context_t *context, uint64_t word,
                      tiered_image_t *image)
 {
     set_context_word(context, word);
@@ -91,8 +89,7 @@ static void image_of(const tiered_token_t *token,
     image->entry.metadata = 0;
 }
 
-bool nic__tiered_from_host(const tiered_t *tiered,
-                           const tiered_token_t *token,
+bool nic__tiered_from_host(const tiered_t *tiered, const tiered_token_t *token,
                            tiered_image_t *image)
 {
     nic_context_t context;
@@ -106,8 +103,7 @@ bool nic__tiered_from_host(const tiered_t *tiered,
 }
 
 // Writes an image as it lies in L2; returns its bytes.
-uint32_t nic__tiered_encode(const tiered_token_t *token,
-                            const tiered_image_t *image,
+uint32_t nic__tiered_encode(const tiered_token_t *token, const tiered_image_t *image,
                             uint8_t *bytes)
 {
     const uint32_t size_bytes = nic__tiered_bytes(token);
@@ -255,14 +251,11 @@ void nic__tiered_use(const tiered_t *tiered, const tiered_token_t *token, tiered
     if (inside != NULL) {
         sim_put_le64(inside, word);
     }
-    SIM_CHECKF(word == token->contents,
-               "token %u (%s %u): the NIC works with a stale hot word, %" PRIx64
-               " instead of %" PRIx64,
-               nic__tiered_number(tiered, token),
-               nic_token_type_name((nic_token_type_t)token->type),
-               token->object,
-               word,
-               token->contents);
+    SIM_CHECKF(
+        word == token->contents,
+        "token %u (%s %u): the NIC works with a stale hot word, %" PRIx64 " instead of %" PRIx64,
+        nic__tiered_number(tiered, token), nic_token_type_name((nic_token_type_t)token->type),
+        token->object, word, token->contents);
     nic_context_t context;
     if (!nic__tiered_context_of(tiered, token, &context)) {
         return; // it is about to go, or nobody made it
@@ -274,9 +267,7 @@ void nic__tiered_use(const tiered_t *tiered, const tiered_token_t *token, tiered
     SIM_CHECKF(memcmp(&right.entry, &image->entry, sizeof(right.entry)) == 0 &&
                    (token->compressed || memcmp(right.context, image->context, context_bytes) == 0),
                "token %u (%s %u): the NIC works with a stale copy of its state or rights",
-               nic__tiered_number(tiered, token),
-               nic_token_type_name(context.type),
-               token->object);
+               nic__tiered_number(tiered, token), nic_token_type_name(context.type), token->object);
 }
 
 // -- changing

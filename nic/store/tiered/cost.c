@@ -93,8 +93,7 @@ sim_time_t nic__tiered_read_directory(tiered_t *tiered, const uint32_t *tokens, 
             if (token->live) {
                 (void)nic_directory_find(
                     &tiered->directory,
-                    nic_directory_name((nic_token_type_t)token->type, token->key),
-                    &reads);
+                    nic_directory_name((nic_token_type_t)token->type, token->key), &reads);
             }
             reading += reads >= step;
         }
@@ -140,8 +139,7 @@ static sim_time_t unpack_ps(const tiered_t *tiered, const tiered_token_t *token,
     return token->compressed ? tiered->config.decompress_ps * count : 0;
 }
 
-sim_time_t nic__tiered_driver_work_ps(const tiered_t *tiered,
-                                      const tiered_token_t *token,
+sim_time_t nic__tiered_driver_work_ps(const tiered_t *tiered, const tiered_token_t *token,
                                       uint32_t count)
 {
     const nic_cache_config_t *const config = &tiered->config;
@@ -157,8 +155,7 @@ static uint64_t context_address(const tiered_t *tiered, const tiered_token_t *to
 bool nic__tiered_denied(const tiered_t *tiered, const tiered_token_t *token)
 {
     return token->cell.entry.layer == NIC_LAYER_L3 &&
-           nic_iommu_denies(tiered->store.nic,
-                            context_address(tiered, token),
+           nic_iommu_denies(tiered->store.nic, context_address(tiered, token),
                             nic_context_bytes((nic_token_type_t)token->type));
 }
 
@@ -169,9 +166,7 @@ bool nic__tiered_refused(const tiered_t *tiered, const tiered_token_t *token)
 }
 
 // Returns how long the IOMMU takes to translate the addresses of contexts that the NIC reads.
-static sim_time_t translate(const tiered_t *tiered,
-                            nic_token_type_t type,
-                            const uint32_t *tokens,
+static sim_time_t translate(const tiered_t *tiered, nic_token_type_t type, const uint32_t *tokens,
                             uint32_t count)
 {
     sim_time_t ready_ps = tiered->now_ps;
@@ -179,21 +174,15 @@ static sim_time_t translate(const tiered_t *tiered,
         if (tokens[i] != TIERED_NONE) {
             const uint64_t address = context_address(tiered, &tiered->tokens[tokens[i]]);
             ready_ps = nic__later(ready_ps,
-                                  nic_iommu_translate(tiered->store.nic,
-                                                      NIC_IOMMU_DRIVER,
-                                                      address,
-                                                      nic_context_bytes(type),
-                                                      tiered->now_ps));
+                                  nic_iommu_translate(tiered->store.nic, NIC_IOMMU_DRIVER, address,
+                                                      nic_context_bytes(type), tiered->now_ps));
         }
     }
     return ready_ps - tiered->now_ps;
 }
 
-sim_time_t nic__tiered_answer(tiered_t *tiered,
-                              nic_token_type_t type,
-                              const uint32_t *tokens,
-                              uint32_t count,
-                              bool stage)
+sim_time_t nic__tiered_answer(tiered_t *tiered, nic_token_type_t type, const uint32_t *tokens,
+                              uint32_t count, bool stage)
 {
     const nic_cache_config_t *const config = &tiered->config;
     uint64_t context_bytes = 0;

@@ -52,8 +52,7 @@ void nic_histogram_fini(nic_histogram_t *histogram)
     memset(histogram, 0, sizeof(*histogram));
 }
 
-uint64_t nic_histogram_percentile(const nic_histogram_t *histogram,
-                                  uint64_t numerator,
+uint64_t nic_histogram_percentile(const nic_histogram_t *histogram, uint64_t numerator,
                                   uint64_t denominator)
 {
     if (histogram->count == 0) {

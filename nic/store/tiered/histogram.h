@@ -25,8 +25,7 @@ void nic_histogram_add(nic_histogram_t *histogram, uint64_t value);
 void nic_histogram_clear(nic_histogram_t *histogram);
 void nic_histogram_fini(nic_histogram_t *histogram);
 // Returns the percentile numerator/denominator with the precision of a bucket, or 0 without values.
-uint64_t nic_histogram_percentile(const nic_histogram_t *histogram,
-                                  uint64_t numerator,
+uint64_t nic_histogram_percentile(const nic_histogram_t *histogram, uint64_t numerator,
                                   uint64_t denominator);
 // Returns the usual percentiles in units of `one`.
 sim_percentiles_t nic_histogram_percentiles(const nic_histogram_t *histogram, uint64_t one);

@@ -133,10 +133,8 @@ static serving_t serve(tiered_t *tiered, tiered_token_t *token, bool patient)
     return serving;
 }
 
-static void count_path(tiered_t *tiered,
-                       const tiered_token_t *token,
-                       const nic_store_lookup_t *lookup,
-                       tiered_path_t path)
+static void count_path(tiered_t *tiered, const tiered_token_t *token,
+                       const nic_store_lookup_t *lookup, tiered_path_t path)
 {
     tiered_counters_t *const counters = &tiered->counters;
     tiered_type_counters_t *const type = &counters->types[token->type];
@@ -203,8 +201,7 @@ static void note_access(tiered_t *tiered, uint32_t number)
 // Adds a token of L2 to the miss queue, if the caller can wait. A policy that admits every token
 // gives
 // it a place in L1 now; only its data arrive later.
-static bool joins_batch(tiered_t *tiered,
-                        const tiered_token_t *token,
+static bool joins_batch(tiered_t *tiered, const tiered_token_t *token,
                         const nic_store_lookup_t *lookup)
 {
     const bool other = token->type != NIC_TOKEN_QP;
@@ -214,9 +211,7 @@ static bool joins_batch(tiered_t *tiered,
     return token->queued || (token->cell.state == NIC_TOKEN_IN_L2 && token->staging == TIERED_NONE);
 }
 
-static void trace(const tiered_t *tiered,
-                  const tiered_token_t *token,
-                  tiered_path_t path,
+static void trace(const tiered_t *tiered, const tiered_token_t *token, tiered_path_t path,
                   sim_time_t took_ps)
 {
     const nic_t *const nic = tiered->store.nic;
@@ -335,9 +330,7 @@ static void tiered_look_up(nic_store_t *store, nic_store_lookup_t *lookup)
 
 #define WQE_BYTES 64u
 
-static sim_time_t tiered_fetch(nic_store_t *store,
-                               nic_store_kind_t kind,
-                               uint64_t key,
+static sim_time_t tiered_fetch(nic_store_t *store, nic_store_kind_t kind, uint64_t key,
                                sim_time_t at_ps)
 {
     tiered_t *const tiered = (tiered_t *)(void *)store;
@@ -354,9 +347,7 @@ static sim_time_t tiered_fetch(nic_store_t *store,
 }
 
 // Returns when the context of a queue pair is on the NIC, as far as that is known.
-static sim_time_t tiered_here(nic_store_t *store,
-                              nic_store_kind_t kind,
-                              uint64_t key,
+static sim_time_t tiered_here(nic_store_t *store, nic_store_kind_t kind, uint64_t key,
                               sim_time_t at_ps)
 {
     tiered_t *const tiered = (tiered_t *)(void *)store;

@@ -73,9 +73,7 @@ void nic__tiered_end_move_at(tiered_t *tiered, const tiered_token_t *token, sim_
 
 // -- moves
 
-void nic__tiered_begin_move(tiered_t *tiered,
-                            tiered_token_t *token,
-                            uint32_t to,
+void nic__tiered_begin_move(tiered_t *tiered, tiered_token_t *token, uint32_t to,
                             sim_time_t took_ps)
 {
     if (token->staging != TIERED_NONE) {
@@ -87,8 +85,7 @@ void nic__tiered_begin_move(tiered_t *tiered,
     nic_move_take(&token->cell, &copies);
     SIM_GROW(tiered->moves, tiered->move_count, &tiered->move_capacity);
     const size_t place = tiered->move_count++;
-    set_move(tiered,
-             place,
+    set_move(tiered, place,
              (tiered_move_t){
                  .begin_ps = tiered->now_ps,
                  .end_ps = took_ps == SIM_TIME_NEVER
@@ -105,10 +102,8 @@ static void end_move(tiered_t *tiered, const tiered_move_t *move)
     nic_cell_t *const cell = &token->cell;
     const uint32_t to = nic_move_target(cell);
     if (to == NIC_LAYER_L1) {
-        nic__tiered_set_uses(tiered,
-                             token,
-                             nic_window_count(&token->window,
-                                              tiered->now_ps,
+        nic__tiered_set_uses(tiered, token,
+                             nic_window_count(&token->window, tiered->now_ps,
                                               tiered->config.window_ps / NIC_WINDOW_PARTS));
     }
     nic__tiered_move_now(tiered, token, to, move->end_ps - move->begin_ps);
@@ -159,8 +154,7 @@ static bool l2_is_tight(const tiered_t *tiered, const tiered_partition_t *part)
 
 uint64_t nic__tiered_count(tiered_t *tiered, tiered_token_t *token)
 {
-    return nic_window_count(&token->window,
-                            tiered->now_ps,
+    return nic_window_count(&token->window, tiered->now_ps,
                             tiered->config.window_ps / NIC_WINDOW_PARTS);
 }
 
@@ -196,14 +190,11 @@ static void count_access(tiered_t *tiered, tiered_token_t *token)
     nic__tiered_set_last_access(tiered, token);
     if (++tiered->sampled >= tiered->config.sample_every) {
         tiered->sampled = 0;
-        nic_window_add(&token->window,
-                       tiered->now_ps,
-                       tiered->config.window_ps / NIC_WINDOW_PARTS,
+        nic_window_add(&token->window, tiered->now_ps, tiered->config.window_ps / NIC_WINDOW_PARTS,
                        (uint32_t)tiered->config.sample_every);
     }
     if (nic__tiered_part(tiered, token)->shadows != NULL) {
-        nic_shadows_use(nic__tiered_part(tiered, token)->shadows,
-                        nic__tiered_number(tiered, token),
+        nic_shadows_use(nic__tiered_part(tiered, token)->shadows, nic__tiered_number(tiered, token),
                         nic__tiered_count(tiered, token));
     }
     if (token->cell.entry.layer == NIC_LAYER_L1 &&
@@ -320,11 +311,8 @@ void nic__tiered_catch_up(tiered_t *tiered)
             tiered->move_count != 0 ? tiered->moves[0].end_ps : SIM_TIME_NEVER;
         sim_time_t due_ps = move_ps;
         const sim_time_t driver_ps = nic_server_next_ps(&tiered->driver);
-        const sim_time_t others_ps[] = {driver_ps,
-                                        tiered->reset_ps,
-                                        tiered->next_aging_ps,
-                                        tiered->next_maintenance_ps,
-                                        tiered->next_adaptation_ps};
+        const sim_time_t others_ps[] = {driver_ps, tiered->reset_ps, tiered->next_aging_ps,
+                                        tiered->next_maintenance_ps, tiered->next_adaptation_ps};
         for (uint32_t i = 0; i < SIM_COUNT_OF(others_ps); i++) {
             due_ps = others_ps[i] < due_ps ? others_ps[i] : due_ps;
         }

@@ -52,8 +52,7 @@ static bool fill_queue(const tiered_t *tiered, const tiered_token_t *token, nic_
     return true;
 }
 
-bool nic__tiered_context_of(const tiered_t *tiered,
-                            const tiered_token_t *token,
+bool nic__tiered_context_of(const tiered_t *tiered, const tiered_token_t *token,
                             nic_context_t *context)
 {
     const uint32_t number = token->object;

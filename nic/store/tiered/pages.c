@@ -134,10 +134,7 @@ bool nic_pages_has_room(nic_pages_t *pages, uint32_t slots)
            (pages->page_count < pages->page_limit || find_page(pages, slots) != NIC_PAGE_NONE);
 }
 
-uint32_t nic_pages_put(nic_pages_t *pages,
-                       uint32_t owner,
-                       uint32_t slots,
-                       const uint8_t *bytes,
+uint32_t nic_pages_put(nic_pages_t *pages, uint32_t owner, uint32_t slots, const uint8_t *bytes,
                        uint32_t size_bytes)
 {
     SIM_CHECK(slots >= 1 && slots <= pages->slots && size_bytes <= slots * pages->slot_bytes);

@@ -52,10 +52,7 @@ bool nic_pages_has_room(nic_pages_t *pages, uint32_t slots);
 // Compares the header of a page with the directory, and makes it anew if they differ.
 void nic_pages_check_header(nic_pages_t *pages, uint32_t page);
 // Puts an object of 1..slots slots in; NIC_PAGE_NONE: there is no room.
-uint32_t nic_pages_put(nic_pages_t *pages,
-                       uint32_t owner,
-                       uint32_t slots,
-                       const uint8_t *bytes,
+uint32_t nic_pages_put(nic_pages_t *pages, uint32_t owner, uint32_t slots, const uint8_t *bytes,
                        uint32_t size_bytes);
 void nic_pages_remove(nic_pages_t *pages, uint32_t offset, uint32_t slots);
 // Returns the bytes of the slot at an offset. They stay there until the next nic_pages_put.

@@ -9,11 +9,8 @@
 
 // -- partitions
 
-static void init_l1(tiered_partition_t *part,
-                    const tiered_t *tiered,
-                    uint64_t entries,
-                    const nic_policy_ops_t *policy,
-                    uint64_t seed)
+static void init_l1(tiered_partition_t *part, const tiered_t *tiered, uint64_t entries,
+                    const nic_policy_ops_t *policy, uint64_t seed)
 {
     part->units = (uint32_t)entries;
     part->slots = (uint32_t)entries;
@@ -70,16 +67,10 @@ void nic__tiered_parts_init(tiered_t *tiered, uint64_t seed)
     const nic_cache_config_t *const config = &tiered->config;
     const nic_config_t *const whole = nic_get_config(tiered->store.nic);
     const nic_policy_ops_t *const own = config->custom_policy;
-    init_l1(&tiered->parts[0],
-            tiered,
-            config->l1_entries,
-            own != NULL ? own : policy_of(whole, config->policy),
-            seed);
-    init_l1(&tiered->parts[1],
-            tiered,
-            config->l1_other_entries,
-            policy_of(whole, config->other_policy),
-            seed);
+    init_l1(&tiered->parts[0], tiered, config->l1_entries,
+            own != NULL ? own : policy_of(whole, config->policy), seed);
+    init_l1(&tiered->parts[1], tiered, config->l1_other_entries,
+            policy_of(whole, config->other_policy), seed);
     init_rules(tiered);
     const uint64_t others_bytes =
         config->l2_other_bytes == SIM_AUTO ? config->l2_bytes / 4 : config->l2_other_bytes;
@@ -90,9 +81,7 @@ void nic__tiered_parts_init(tiered_t *tiered, uint64_t seed)
             if ((type == NIC_TOKEN_QP) == (p == 0)) {
                 const uint32_t slot_bytes =
                     nic__tiered_slot_bytes((nic_token_type_t)type, config->compression);
-                nic_pages_init(&part->pages[type],
-                               part->l2_bytes,
-                               (uint32_t)config->l2_slots,
+                nic_pages_init(&part->pages[type], part->l2_bytes, (uint32_t)config->l2_slots,
                                slot_bytes);
             }
         }
@@ -141,8 +130,7 @@ static void make_room_l1(tiered_t *tiered, const tiered_token_t *token)
     while (part->units_used + nic__tiered_units(token) > part->units) {
         const uint32_t slot = part->policy->victim(part->ranks);
         SIM_CHECKF(slot != NIC_POLICY_NONE && slot < part->slots && part->held[slot] != TIERED_NONE,
-                   "policy %s has no victim",
-                   part->policy->name);
+                   "policy %s has no victim", part->policy->name);
         tiered_token_t *const victim = &tiered->tokens[part->held[slot]];
         nic__tiered_forget_move(tiered, victim);
         const bool l2 = !part->l2_closed && nic__tiered_has_l2(tiered, victim);
@@ -315,9 +303,7 @@ void nic__tiered_leave(tiered_t *tiered, tiered_token_t *token)
 
 // -- moves
 
-static void tell(const tiered_t *tiered,
-                 const tiered_token_t *token,
-                 uint64_t value,
+static void tell(const tiered_t *tiered, const tiered_token_t *token, uint64_t value,
                  sim_time_t took_ps)
 {
     const nic_t *const nic = tiered->store.nic;
@@ -332,9 +318,7 @@ static void tell(const tiered_t *tiered,
 
 // Writes tokens' differences back to the tier `to`: their hot fields, and the whole tokens if L2
 // takes them in. Returns the time it takes.
-sim_time_t nic__tiered_write_back_all(tiered_t *tiered,
-                                      const uint32_t *tokens,
-                                      uint32_t count,
+sim_time_t nic__tiered_write_back_all(tiered_t *tiered, const uint32_t *tokens, uint32_t count,
                                       uint32_t to)
 {
     const uint32_t from = tiered->tokens[tokens[0]].cell.entry.layer;
@@ -367,9 +351,7 @@ sim_time_t nic__tiered_write_back(tiered_t *tiered, tiered_token_t *token, uint3
 
 // Copies a token that moves and commits the move, again for each change of the old copy since it
 // was read. Its new copy is *image, until it has a place of its own.
-static void commit(tiered_t *tiered,
-                   tiered_token_t *token,
-                   tiered_image_t *image,
+static void commit(tiered_t *tiered, tiered_token_t *token, tiered_image_t *image,
                    nic_copies_t *copies)
 {
     nic_cell_t *const cell = &token->cell;
@@ -433,14 +415,10 @@ void nic__tiered_move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, 
     }
     SIM_CHECKF(nic__tiered_word(tiered, token) == token->contents,
                "a write of token %u was lost on its way from tier %u to tier %u",
-               nic__tiered_number(tiered, token),
-               from,
-               to);
+               nic__tiered_number(tiered, token), from, to);
     if (token->type == NIC_TOKEN_QP) {
         tiered->counters.migrations[to]++;
-        nic_window_add(&tiered->moved,
-                       tiered->now_ps,
-                       tiered->config.window_ps / NIC_WINDOW_PARTS,
+        nic_window_add(&tiered->moved, tiered->now_ps, tiered->config.window_ps / NIC_WINDOW_PARTS,
                        1);
         tell(tiered, token, from * 4 + to, took_ps);
         nic_histogram_add(&tiered->move_times, took_ps);

@@ -85,11 +85,8 @@ bool nic_cell_leave(const nic_cell_t *cell, const nic_cell_view_t *view)
     return cell->entry.version == view->version;
 }
 
-bool nic_cell_swap(const nic_cell_t *cell,
-                   const nic_cell_view_t *view,
-                   const nic_copies_t *copies,
-                   uint64_t seen,
-                   uint64_t word)
+bool nic_cell_swap(const nic_cell_t *cell, const nic_cell_view_t *view, const nic_copies_t *copies,
+                   uint64_t seen, uint64_t word)
 {
     if (cell->entry.version != view->version || sim_get_le64(copies->word[view->layer]) != seen) {
         return false;

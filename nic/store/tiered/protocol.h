@@ -86,11 +86,8 @@ uint64_t nic_cell_read(const nic_cell_view_t *view, const nic_copies_t *copies);
 bool nic_cell_leave(const nic_cell_t *cell, const nic_cell_view_t *view);
 // Writes a word by CAS, if the token is still where it was entered and its word is still `seen`.
 // Returns false if the caller must enter and read again.
-bool nic_cell_swap(const nic_cell_t *cell,
-                   const nic_cell_view_t *view,
-                   const nic_copies_t *copies,
-                   uint64_t seen,
-                   uint64_t word);
+bool nic_cell_swap(const nic_cell_t *cell, const nic_cell_view_t *view, const nic_copies_t *copies,
+                   uint64_t seen, uint64_t word);
 // Raises the version in place: fields outside the hot word have changed, so that whoever has read
 // them, and a move that has copied them, reads them again.
 void nic_cell_touch(nic_cell_t *cell);

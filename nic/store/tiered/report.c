@@ -217,11 +217,9 @@ static void fill(const void *object, void *report_void)
         const bool stages = !tiered->parts[0].configured->installs_on_miss;
         const uint64_t room =
             tiered->parts[0].slots + (stages ? tiered->parts[0].staging_entries : 0);
-        report->belady_hits = nic_belady_hits(tiered->recorded,
-                                              tiered->recorded_count,
-                                              tiered->recorded_from,
-                                              (uint32_t)tiered->token_count,
-                                              (uint32_t)room);
+        report->belady_hits =
+            nic_belady_hits(tiered->recorded, tiered->recorded_count, tiered->recorded_from,
+                            (uint32_t)tiered->token_count, (uint32_t)room);
         report->belady_hit_rate = share(report->belady_hits, counters->accesses);
     }
 }

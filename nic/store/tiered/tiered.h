@@ -454,16 +454,12 @@ void nic__tiered_copy_directory(tiered_t *tiered, uint32_t buckets);
 // Writes a request to the driver's mailbox.
 sim_time_t nic__tiered_mailbox(tiered_t *tiered);
 // Returns how long the driver's core works on a request for `count` tokens like this one.
-sim_time_t nic__tiered_driver_work_ps(const tiered_t *tiered,
-                                      const tiered_token_t *token,
+sim_time_t nic__tiered_driver_work_ps(const tiered_t *tiered, const tiered_token_t *token,
                                       uint32_t count);
 // Transfers the contexts of tokens (TIERED_NONE: none) from the host to the NIC, or to L2 with
 // `stage`.
-sim_time_t nic__tiered_answer(tiered_t *tiered,
-                              nic_token_type_t type,
-                              const uint32_t *tokens,
-                              uint32_t count,
-                              bool stage);
+sim_time_t nic__tiered_answer(tiered_t *tiered, nic_token_type_t type, const uint32_t *tokens,
+                              uint32_t count, bool stage);
 // Expands a token for which an access waits: an urgent request to the driver, the driver's work,
 // and the transfer of the context to the NIC.
 sim_time_t nic__tiered_expand(tiered_t *tiered, const tiered_token_t *token);
@@ -485,20 +481,15 @@ sim_time_t nic__tiered_swap(tiered_t *tiered, tiered_token_t *token, sim_time_t 
 void nic__tiered_rewrite_takes(tiered_t *tiered, tiered_token_t *token, sim_time_t took_ps);
 // Returns what an access sees that looks at the directory at a time that is not over: versions and
 // layers follow from rewrites and moves that are booked.
-nic_cell_view_t nic__tiered_view_at(const tiered_t *tiered,
-                                    const tiered_token_t *token,
+nic_cell_view_t nic__tiered_view_at(const tiered_t *tiered, const tiered_token_t *token,
                                     sim_time_t time_ps);
 
 // -- driver/orders.c
 
 // Queues a background request for tokens of one type. It reaches the driver before_ps from now on.
 // `counted`: the time that it takes is that of an access.
-void nic__tiered_order(tiered_t *tiered,
-                       tiered_order_kind_t kind,
-                       const uint32_t *tokens,
-                       uint32_t count,
-                       sim_time_t before_ps,
-                       bool counted);
+void nic__tiered_order(tiered_t *tiered, tiered_order_kind_t kind, const uint32_t *tokens,
+                       uint32_t count, sim_time_t before_ps, bool counted);
 void nic__tiered_drive(tiered_t *tiered); // takes up what the driver starts by now
 // Makes the order of a token urgent, if the driver has not taken it up yet.
 void nic__tiered_hurry(tiered_t *tiered, const tiered_token_t *token);
@@ -526,9 +517,7 @@ sim_time_t nic__tiered_write_back(tiered_t *tiered, tiered_token_t *token, uint3
 uint64_t nic__tiered_occupied_saving(const tiered_t *tiered);
 
 // Like nic__tiered_write_back, for tokens of the same tier in one transfer.
-sim_time_t nic__tiered_write_back_all(tiered_t *tiered,
-                                      const uint32_t *tokens,
-                                      uint32_t count,
+sim_time_t nic__tiered_write_back_all(tiered_t *tiered, const uint32_t *tokens, uint32_t count,
                                       uint32_t to);
 
 // -- rules/cluster.c
@@ -548,9 +537,7 @@ void nic__tiered_note_expand(tiered_t *tiered, const tiered_token_t *token);
 // -- move.c
 
 // Begins a move that takes took_ps; SIM_TIME_NEVER: nic__tiered_end_move_at tells its end.
-void nic__tiered_begin_move(tiered_t *tiered,
-                            tiered_token_t *token,
-                            uint32_t to,
+void nic__tiered_begin_move(tiered_t *tiered, tiered_token_t *token, uint32_t to,
                             sim_time_t took_ps);
 void nic__tiered_use_prefetched(tiered_t *tiered, tiered_token_t *token);
 bool nic__tiered_may_move(const tiered_token_t *token);
@@ -609,8 +596,7 @@ void nic__tiered_remove(nic_store_t *store, nic_store_kind_t kind, uint64_t key)
 void nic__tiered_reset(tiered_t *tiered);
 // Computes the full context that a token stands for, as the driver knows it. Returns false if there
 // is no such object (any more).
-bool nic__tiered_context_of(const tiered_t *tiered,
-                            const tiered_token_t *token,
+bool nic__tiered_context_of(const tiered_t *tiered, const tiered_token_t *token,
                             nic_context_t *context);
 
 // -- contents.c
@@ -623,8 +609,7 @@ uint64_t nic__tiered_word(const tiered_t *tiered, const tiered_token_t *token);
 uint64_t nic__tiered_newest_word(const tiered_t *tiered, const tiered_token_t *token);
 // Fills an image from the driver's fields and the host's hot word. Returns false if there is no
 // such object (any more).
-bool nic__tiered_from_host(const tiered_t *tiered,
-                           const tiered_token_t *token,
+bool nic__tiered_from_host(const tiered_t *tiered, const tiered_token_t *token,
                            tiered_image_t *image);
 // Fills an image from the tier that owns the token. Returns false if its bytes in L2 were corrupt;
 // then they and the image were made anew from the host, without changes that the host lacks.
@@ -632,8 +617,7 @@ bool nic__tiered_fetch(tiered_t *tiered, tiered_token_t *token, tiered_image_t *
 // Ends the program if what the NIC works with is not what was written last, or not what the object
 // is.
 void nic__tiered_use(const tiered_t *tiered, const tiered_token_t *token, tiered_image_t *image);
-uint32_t nic__tiered_encode(const tiered_token_t *token,
-                            const tiered_image_t *image,
+uint32_t nic__tiered_encode(const tiered_token_t *token, const tiered_image_t *image,
                             uint8_t *bytes);
 // Decodes bytes of L2. Returns false if they are corrupt.
 bool nic__tiered_decode(const tiered_token_t *token, const uint8_t *bytes, tiered_image_t *image);

@@ -153,11 +153,8 @@ bool nic_token_encode(const nic_context_t *context, uint8_t *bytes)
     return false;
 }
 
-bool nic_token_header(const uint8_t *bytes,
-                      size_t size_bytes,
-                      nic_token_type_t *type,
-                      uint8_t *version,
-                      uint16_t *index)
+bool nic_token_header(const uint8_t *bytes, size_t size_bytes, nic_token_type_t *type,
+                      uint8_t *version, uint16_t *index)
 {
     if (size_bytes < sizeof(nic_token_header_t) ||
         bytes[offsetof(nic_token_header_t, type)] >= NIC_TOKEN_TYPE_COUNT) {
@@ -193,8 +190,7 @@ bool nic_token_decode(const uint8_t *bytes, size_t size_bytes, nic_context_t *co
     case NIC_TOKEN_CQ:
         if (!fill_cq(sim_get_le16(&bytes[offsetof(nic_cq_token_t, cqe)]),
                      bytes[offsetof(nic_cq_token_t, comp_vector)],
-                     bytes[offsetof(nic_cq_token_t, flags)],
-                     &context->cq)) {
+                     bytes[offsetof(nic_cq_token_t, flags)], &context->cq)) {
             return false;
         }
         context->cq.index = index;
@@ -342,42 +338,20 @@ typedef struct field {
 
 static const field_t pd_fields[] = {NUMBER(pd, index), NUMBER(pd, pdn), NUMBER(pd, owner)};
 static const field_t mr_fields[] = {
-    NUMBER(mr, index),
-    NUMBER(mr, lkey),
-    NUMBER(mr, access_flags),
-    NUMBER(mr, page_bits),
-    NUMBER(mr, page_count),
-    NUMBER(mr, address),
-    NUMBER(mr, length_bytes),
-    NUMBER(mr, table_address),
-    NUMBER(mr, pdn),
+    NUMBER(mr, index),        NUMBER(mr, lkey),          NUMBER(mr, access_flags),
+    NUMBER(mr, page_bits),    NUMBER(mr, page_count),    NUMBER(mr, address),
+    NUMBER(mr, length_bytes), NUMBER(mr, table_address), NUMBER(mr, pdn),
 };
 static const field_t cq_fields[] = {
-    NUMBER(cq, index),
-    NUMBER(cq, cqn),
-    NUMBER(cq, cqe),
-    NUMBER(cq, comp_vector),
-    NUMBER(cq, flags),
-    NUMBER(cq, ring_address),
-    NUMBER(cq, producer),
-    NUMBER(cq, consumer),
+    NUMBER(cq, index), NUMBER(cq, cqn),          NUMBER(cq, cqe),      NUMBER(cq, comp_vector),
+    NUMBER(cq, flags), NUMBER(cq, ring_address), NUMBER(cq, producer), NUMBER(cq, consumer),
 };
 static const field_t qp_fields[] = {
-    NUMBER(qp, index),
-    NUMBER(qp, qpn),
-    NUMBER(qp, qp_type),
-    NUMBER(qp, state),
-    NUMBER(qp, pd_index),
-    NUMBER(qp, send_cq_index),
-    NUMBER(qp, recv_cq_index),
-    NUMBER(qp, access_flags),
-    NUMBER(qp, small_fields),
-    BYTES(qp, address_path),
-    NUMBER(qp, queue_address),
-    NUMBER(qp, remote_qpn),
-    NUMBER(qp, mtu_bytes),
-    NUMBER(qp, timeout),
-    NUMBER(qp, retry),
+    NUMBER(qp, index),         NUMBER(qp, qpn),           NUMBER(qp, qp_type),
+    NUMBER(qp, state),         NUMBER(qp, pd_index),      NUMBER(qp, send_cq_index),
+    NUMBER(qp, recv_cq_index), NUMBER(qp, access_flags),  NUMBER(qp, small_fields),
+    BYTES(qp, address_path),   NUMBER(qp, queue_address), NUMBER(qp, remote_qpn),
+    NUMBER(qp, mtu_bytes),     NUMBER(qp, timeout),       NUMBER(qp, retry),
     BYTES(qp, rest),
 };
 
@@ -429,9 +403,7 @@ void nic_context_encode(const nic_context_t *context, uint8_t *bytes)
     }
 }
 
-bool nic_context_decode(nic_token_type_t type,
-                        const uint8_t *bytes,
-                        size_t size_bytes,
+bool nic_context_decode(nic_token_type_t type, const uint8_t *bytes, size_t size_bytes,
                         nic_context_t *context)
 {
     if (type >= NIC_TOKEN_TYPE_COUNT || size_bytes < nic_context_bytes(type)) {

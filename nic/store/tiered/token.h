@@ -204,16 +204,11 @@ bool nic_token_encode(const nic_context_t *context, uint8_t *bytes);
 // version, or not `size_bytes` of one; *context is unchanged.
 bool nic_token_decode(const uint8_t *bytes, size_t size_bytes, nic_context_t *context);
 // Reads type and version of a token. Returns false if the type is unknown.
-bool nic_token_header(const uint8_t *bytes,
-                      size_t size_bytes,
-                      nic_token_type_t *type,
-                      uint8_t *version,
-                      uint16_t *index);
+bool nic_token_header(const uint8_t *bytes, size_t size_bytes, nic_token_type_t *type,
+                      uint8_t *version, uint16_t *index);
 // Encodes a context as it lies in host memory.
 void nic_context_encode(const nic_context_t *context, uint8_t *bytes);
-bool nic_context_decode(nic_token_type_t type,
-                        const uint8_t *bytes,
-                        size_t size_bytes,
+bool nic_context_decode(nic_token_type_t type, const uint8_t *bytes, size_t size_bytes,
                         nic_context_t *context);
 
 // Returns the offset of the hot word in an encoded context; UINT32_MAX: objects of the type have

@@ -35,9 +35,7 @@ static inline void nic_window_move(nic_window_t *window, uint64_t part)
 
 // Counts an event at now_ps. part_ps is the window divided by NIC_WINDOW_PARTS. Time must not go
 // back.
-static inline void nic_window_add(nic_window_t *window,
-                                  sim_time_t now_ps,
-                                  sim_time_t part_ps,
+static inline void nic_window_add(nic_window_t *window, sim_time_t now_ps, sim_time_t part_ps,
                                   uint32_t weight)
 {
     nic_window_move(window, now_ps / part_ps);

@@ -277,11 +277,8 @@ void nic__adamap_open_receiver(nic_adamap_state_t *state);
 void nic__adamap_close_receiver(nic_adamap_state_t *state);
 void nic__adamap_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 // Asks for the missing packets of a map, at `ready_ps`.
-void nic__adamap_ask(nic_adamap_state_t *state,
-                     const nic_adamap_t *map,
-                     uint8_t round,
-                     uint32_t index,
-                     sim_time_t ready_ps);
+void nic__adamap_ask(nic_adamap_state_t *state, const nic_adamap_t *map, uint8_t round,
+                     uint32_t index, sim_time_t ready_ps);
 // Takes a packet, which may have waited. Returns false, and leaves the packet, if it has to wait.
 bool nic__adamap_take(nic_adamap_state_t *state, net_packet_t *packet, bool waited);
 
@@ -293,9 +290,7 @@ bool nic__adamap_list_claim(nic_adamap_state_t *state);
 // request waits until then.
 sim_time_t nic__adamap_list_append(nic_adamap_state_t *state, const nic_adamap_t *map);
 // Takes the first retransmission of psn. waited: it did, so it was counted.
-nic_adamap_match_t nic__adamap_list_match(nic_adamap_state_t *state,
-                                          uint64_t psn,
-                                          uint32_t span,
+nic_adamap_match_t nic__adamap_list_match(nic_adamap_state_t *state, uint64_t psn, uint32_t span,
                                           bool waited);
 // Returns whether another scan follows a scan of a list or table that still has something (expired:
 // it asked for some of it again). A peer that answered none of so many scans is gone or waits for a
@@ -353,12 +348,8 @@ void nic__adamap_core_forget(nic_adamap_state_t *state);
 // Adds all pieces of the map that miss packets. There are blocks for them.
 void nic__adamap_table_add(nic_adamap_state_t *state, const nic_adamap_t *map, sim_time_t ready_ps);
 // Takes a packet of round 2 or later. If it waits, ready_ps is until when.
-nic_adamap_match_t nic__adamap_table_match(nic_adamap_state_t *state,
-                                           uint32_t index,
-                                           uint8_t round,
-                                           uint64_t psn,
-                                           uint32_t span,
-                                           bool waited,
+nic_adamap_match_t nic__adamap_table_match(nic_adamap_state_t *state, uint32_t index, uint8_t round,
+                                           uint64_t psn, uint32_t span, bool waited,
                                            sim_time_t *ready_ps);
 void nic__adamap_table_fired(sim_node_t *node, sim_timer_t *timer);
 void nic__adamap_table_free(nic_adamap_state_t *state);

@@ -26,16 +26,13 @@ static bool wants_maps(const nic_adamap_state_t *state)
 }
 
 // Reads from the head's block on, from late_ps after now.
-static void start_read(nic_adamap_state_t *state,
-                       uint32_t blocks,
-                       uint32_t bytes,
+static void start_read(nic_adamap_state_t *state, uint32_t blocks, uint32_t bytes,
                        sim_time_t late_ps)
 {
     const nic_knitting_t *const knitting = &nic__adamap_shared(state)->knitting;
     const uint64_t address = nic__knitting_address(knitting, state->chain.head);
     state->asked = blocks;
-    sim_timer_arm(nic_transport_node(state->base.qp),
-                  &state->read_timer,
+    sim_timer_arm(nic_transport_node(state->base.qp), &state->read_timer,
                   nic__adamap_read_ps(state, address, bytes) + late_ps);
 }
 
@@ -73,10 +70,8 @@ static void read_on(nic_adamap_state_t *state)
     const uint32_t rest = nic__knitting_run_rest(&shared->knitting, state->chain.head);
     const uint32_t blocks = rest < room ? rest : room;
     shared->counters.prefetches += !nic__adamap_any_waits(&state->waiters);
-    start_read(state,
-               blocks,
-               (blocks - 1) * shared->knitting.block_bytes + nic__adamap_dma_bytes(state),
-               0);
+    start_read(state, blocks,
+               (blocks - 1) * shared->knitting.block_bytes + nic__adamap_dma_bytes(state), 0);
 }
 
 void nic__adamap_refill(nic_adamap_state_t *state)
@@ -161,8 +156,7 @@ static void note_waiting(nic_adamap_shared_t *shared, uint64_t wait_packets, int
     }
 }
 
-static void push(nic_adamap_state_t *state,
-                 nic_adamap_waiters_t *waiters,
+static void push(nic_adamap_state_t *state, nic_adamap_waiters_t *waiters,
                  const nic_adamap_waiter_t *waiter)
 {
     if (waiters->end - waiters->first == waiters->capacity) {

@@ -86,10 +86,8 @@ static uint64_t push(nic_adamap_shared_t *shared, const nic_adamap_task_t *task)
 }
 
 // Hands a task over that the NIC has written at written_ps, and returns its number.
-static uint64_t hand_over(nic_adamap_shared_t *shared,
-                          nic_adamap_task_t *task,
-                          sim_time_t written_ps,
-                          sim_time_t cost_ps)
+static uint64_t hand_over(nic_adamap_shared_t *shared, nic_adamap_task_t *task,
+                          sim_time_t written_ps, sim_time_t cost_ps)
 {
     if (shared->core == NULL) {
         shared->core = nic_core_create_worker(&shared->nic->host->node);

@@ -152,8 +152,7 @@ static bool grow(nic_knitting_t *knitting)
     knitting->chunk_used[slot] = 0;
     for (uint32_t run = (usable + run_blocks - 1) / run_blocks; run-- > 0;) {
         const uint32_t left = usable - run * run_blocks;
-        set_free(knitting,
-                 slot * (size / run_blocks) + run + 1,
+        set_free(knitting, slot * (size / run_blocks) + run + 1,
                  mask_of(left < run_blocks ? left : run_blocks));
     }
     knitting->block_count += usable;
@@ -226,8 +225,7 @@ uint32_t nic__knitting_take(nic_knitting_t *knitting, uint32_t after)
     const uint32_t block = find_free(knitting, after);
     SIM_CHECK(block != NIC_KNITTING_NONE);
     const uint32_t run = run_of(knitting, block);
-    set_free(knitting,
-             run,
+    set_free(knitting, run,
              run_at(knitting, run)->free & ~(UINT64_C(1) << place_of(knitting, block)));
     knitting->chunk_used[chunk_of(knitting, block)]++;
     knitting->free_count--;
@@ -316,29 +314,22 @@ void nic__knitting_write(const nic_knitting_t *knitting, uint32_t block, const n
     for (uint32_t i = 0; i < bitmap_bytes; i++) {
         bytes[MAP_AT + BITMAP_AT + i] = (uint8_t)(map->bits[i / 8] >> (8 * (i % 8)));
     }
-    nic_memory_write(knitting->config.memory,
-                     nic__knitting_address(knitting, block),
-                     bytes,
+    nic_memory_write(knitting->config.memory, nic__knitting_address(knitting, block), bytes,
                      MAP_AT + BITMAP_AT + bitmap_bytes);
 }
 
 void nic__knitting_link(const nic_knitting_t *knitting, uint32_t block, uint32_t next)
 {
-    nic_memory_write64(knitting->config.memory,
-                       nic__knitting_address(knitting, block),
+    nic_memory_write64(knitting->config.memory, nic__knitting_address(knitting, block),
                        nic__knitting_address(knitting, next));
 }
 
-nic_adamap_t nic__knitting_read(const nic_knitting_t *knitting,
-                                uint32_t block,
-                                uint64_t near_psn,
+nic_adamap_t nic__knitting_read(const nic_knitting_t *knitting, uint32_t block, uint64_t near_psn,
                                 uint64_t now_ps)
 {
     uint8_t bytes[MAP_BYTES_MAX];
     const uint32_t bitmap_bytes = (knitting->config.bits + 7) / 8;
-    nic_memory_read(knitting->config.memory,
-                    nic__knitting_address(knitting, block) + MAP_AT,
-                    bytes,
+    nic_memory_read(knitting->config.memory, nic__knitting_address(knitting, block) + MAP_AT, bytes,
                     BITMAP_AT + bitmap_bytes);
     const int32_t ahead = (int32_t)(get32(bytes) - (uint32_t)near_psn);
     const uint64_t now_stamp = now_ps >> STAMP_SHIFT;
@@ -367,15 +358,13 @@ uint32_t nic__knitting_next(const nic_knitting_t *knitting, uint32_t block)
                    nic__knitting_is_used(knitting, (uint32_t)number),
                "the knitting buffer's block at 0x%" PRIx64 " names 0x%" PRIx64
                " as the next one, which is no block in use: something wrote to it",
-               address,
-               next);
+               address, next);
     return (uint32_t)number;
 }
 
 // -- chains
 
-void nic__knitting_append(nic_knitting_t *knitting,
-                          nic_knitting_chain_t *chain,
+void nic__knitting_append(nic_knitting_t *knitting, nic_knitting_chain_t *chain,
                           const nic_adamap_t *map)
 {
     const uint32_t tail = chain->tail;
@@ -388,10 +377,8 @@ void nic__knitting_append(nic_knitting_t *knitting,
     }
 }
 
-nic_adamap_t nic__knitting_pop(nic_knitting_t *knitting,
-                               nic_knitting_chain_t *chain,
-                               uint64_t near_psn,
-                               uint64_t now_ps)
+nic_adamap_t nic__knitting_pop(nic_knitting_t *knitting, nic_knitting_chain_t *chain,
+                               uint64_t near_psn, uint64_t now_ps)
 {
     SIM_CHECK(nic__chain_count(chain) > 0);
     const uint32_t block = chain->head;

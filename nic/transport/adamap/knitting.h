@@ -113,9 +113,7 @@ void nic__knitting_write(const nic_knitting_t *knitting, uint32_t block, const n
 void nic__knitting_link(const nic_knitting_t *knitting, uint32_t block, uint32_t next);
 // Returns the map in a block. near_psn: a PSN within 2^31 of the map's; now_ps: the time, within
 // 281 s of the map's.
-nic_adamap_t nic__knitting_read(const nic_knitting_t *knitting,
-                                uint32_t block,
-                                uint64_t near_psn,
+nic_adamap_t nic__knitting_read(const nic_knitting_t *knitting, uint32_t block, uint64_t near_psn,
                                 uint64_t now_ps);
 // Returns the next block of the chain, or NIC_KNITTING_NONE. Aborts if the word is no address of a
 // used block: a program has written there.
@@ -125,14 +123,11 @@ uint32_t nic__knitting_next(const nic_knitting_t *knitting, uint32_t block);
 
 // Takes a block for the map and links it to the chain's tail: the core's steps. The map was given
 // to the chain, and its block is claimed.
-void nic__knitting_append(nic_knitting_t *knitting,
-                          nic_knitting_chain_t *chain,
+void nic__knitting_append(nic_knitting_t *knitting, nic_knitting_chain_t *chain,
                           const nic_adamap_t *map);
 // Takes the head's map, moves the head and returns the block at once. The chain's blocks are all
 // linked.
-nic_adamap_t nic__knitting_pop(nic_knitting_t *knitting,
-                               nic_knitting_chain_t *chain,
-                               uint64_t near_psn,
-                               uint64_t now_ps);
+nic_adamap_t nic__knitting_pop(nic_knitting_t *knitting, nic_knitting_chain_t *chain,
+                               uint64_t near_psn, uint64_t now_ps);
 
 #endif // NIC_TRANSPORT_ADAMAP_KNITTING_H

@@ -56,8 +56,7 @@ sim_time_t nic__adamap_list_append(nic_adamap_state_t *state, const nic_adamap_t
         read_ahead(state);
     }
     if (!sim_timer_armed(&state->list_timer)) {
-        sim_timer_arm(nic_transport_node(state->base.qp),
-                      &state->list_timer,
+        sim_timer_arm(nic_transport_node(state->base.qp), &state->list_timer,
                       nic__adamap_now(state) + nic__adamap_config(state)->scan_interval_ps);
     }
     return ready_ps;
@@ -159,9 +158,7 @@ static place_t find(const nic_adamap_state_t *state, uint64_t psn)
     return place;
 }
 
-static nic_adamap_match_t match_linked(nic_adamap_state_t *state,
-                                       uint64_t psn,
-                                       uint32_t span,
+static nic_adamap_match_t match_linked(nic_adamap_state_t *state, uint64_t psn, uint32_t span,
                                        bool waited)
 {
     nic_adamap_shared_t *const shared = nic__adamap_shared(state);
@@ -191,9 +188,7 @@ static nic_adamap_match_t match_linked(nic_adamap_state_t *state,
     return NIC_ADAMAP_MATCHED;
 }
 
-nic_adamap_match_t nic__adamap_list_match(nic_adamap_state_t *state,
-                                          uint64_t psn,
-                                          uint32_t span,
+nic_adamap_match_t nic__adamap_list_match(nic_adamap_state_t *state, uint64_t psn, uint32_t span,
                                           bool waited)
 {
     if (nic__adamap_config(state)->chain == NIC_ADAMAP_LINKED) {

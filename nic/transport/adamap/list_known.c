@@ -10,17 +10,14 @@
 static nic_adamap_t pop_block(nic_adamap_state_t *state)
 {
     state->arriving -= state->arriving != 0;
-    return nic__knitting_pop(&nic__adamap_shared(state)->knitting,
-                             &state->chain,
-                             state->kept.first_psn,
-                             nic__adamap_now(state));
+    return nic__knitting_pop(&nic__adamap_shared(state)->knitting, &state->chain,
+                             state->kept.first_psn, nic__adamap_now(state));
 }
 
 static sim_time_t read_maps(nic_adamap_state_t *state, uint32_t maps)
 {
     return nic__adamap_read_ps(
-        state,
-        nic__knitting_address(&nic__adamap_shared(state)->knitting, state->chain.head),
+        state, nic__knitting_address(&nic__adamap_shared(state)->knitting, state->chain.head),
         maps * nic__adamap_dma_bytes(state));
 }
 
@@ -55,9 +52,7 @@ void nic__known_prefetch(nic_adamap_state_t *state)
 }
 
 // Finds the map that covers psn, and the pieces before it. Returns false if there is none.
-static bool find(const nic_adamap_state_t *state,
-                 uint64_t psn,
-                 uint32_t *position,
+static bool find(const nic_adamap_state_t *state, uint64_t psn, uint32_t *position,
                  uint64_t *pieces)
 {
     const nic_knitting_t *const knitting = &nic__adamap_shared(state)->knitting;

@@ -22,11 +22,8 @@ static sim_time_t dma_ps(nic_adamap_state_t *state, uint32_t bytes, sim_time_t *
 }
 
 // Adds the parts of the host's fabric that the address needs, where they have limits.
-static sim_time_t over_fabric(nic_adamap_state_t *state,
-                              uint64_t address,
-                              uint32_t bytes,
-                              bool to_memory,
-                              sim_time_t channel_ps)
+static sim_time_t over_fabric(nic_adamap_state_t *state, uint64_t address, uint32_t bytes,
+                              bool to_memory, sim_time_t channel_ps)
 {
     nic_t *const nic = state->base.nic;
     if (!nic->bound) {

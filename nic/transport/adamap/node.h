@@ -65,9 +65,7 @@ static inline uint32_t nic__adamap_find(const nic_adamap_t *map, uint32_t from, 
 }
 
 // Finds the next stretch of missing packets at or after `from`. Returns false if there is none.
-static inline bool nic__adamap_gap(const nic_adamap_t *map,
-                                   uint32_t from,
-                                   uint32_t *first,
+static inline bool nic__adamap_gap(const nic_adamap_t *map, uint32_t from, uint32_t *first,
                                    uint32_t *count)
 {
     *first = nic__adamap_find(map, from, false);
@@ -134,8 +132,7 @@ typedef enum nic_adamap_verdict {
 } nic_adamap_verdict_t;
 
 // Notes a packet that takes `span` PSNs from psn on (one but for READs).
-static inline nic_adamap_verdict_t nic__adamap_arrive(nic_adamap_open_t *open,
-                                                      uint64_t psn,
+static inline nic_adamap_verdict_t nic__adamap_arrive(nic_adamap_open_t *open, uint64_t psn,
                                                       uint32_t span)
 {
     nic_adamap_t *const map = &open->map;

@@ -11,19 +11,14 @@
 
 // -- requests
 
-static void send_request(nic_adamap_state_t *state,
-                         const nic_adamap_t *map,
-                         uint8_t round,
+static void send_request(nic_adamap_state_t *state, const nic_adamap_t *map, uint8_t round,
                          uint32_t index)
 {
     nic_qp_t *const qp = state->base.qp;
     const uint32_t bytes = nic__adamap_bytes(state->open.bits);
-    net_packet_t *const answer =
-        nic_transport_answer(qp,
-                             state->kept.first_psn,
-                             (uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE,
-                             (bytes + 3) & ~3u,
-                             NULL);
+    net_packet_t *const answer = nic_transport_answer(
+        qp, state->kept.first_psn, (uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE,
+        (bytes + 3) & ~3u, NULL);
     net_packet_aside_t *const aside = net_packet_aside(answer);
     answer->addressed = true;
     aside->map.first_psn = (uint32_t)map->first_psn & ROCE_PSN_MASK;
@@ -72,11 +67,8 @@ static void keep_late(nic_adamap_state_t *state, const nic_adamap_late_t *late)
     state->late[state->late_end++ & (state->late_capacity - 1)] = *late;
 }
 
-void nic__adamap_ask(nic_adamap_state_t *state,
-                     const nic_adamap_t *map,
-                     uint8_t round,
-                     uint32_t index,
-                     sim_time_t ready_ps)
+void nic__adamap_ask(nic_adamap_state_t *state, const nic_adamap_t *map, uint8_t round,
+                     uint32_t index, sim_time_t ready_ps)
 {
     struct nic_adamap_counters *const counters = &nic__adamap_shared(state)->counters;
     counters->requests++;
@@ -92,13 +84,12 @@ void nic__adamap_ask(nic_adamap_state_t *state,
     counters->late_max = waiting >= counters->late_max ? waiting + 1 : counters->late_max;
     // Requests keep their order, so that retransmissions do.
     const bool first = state->late_first == state->late_end;
-    keep_late(state,
-              &(nic_adamap_late_t){
-                  .ready_ps = ready_ps,
-                  .map = *map,
-                  .round = round,
-                  .index = index,
-              });
+    keep_late(state, &(nic_adamap_late_t){
+                         .ready_ps = ready_ps,
+                         .map = *map,
+                         .round = round,
+                         .index = index,
+                     });
     if (first) {
         sim_timer_arm(nic_transport_node(state->base.qp), &state->late_timer, ready_ps);
     }
@@ -147,8 +138,7 @@ static bool admit_new(nic_adamap_state_t *state, uint64_t psn, uint32_t span)
         sim_node_t *const node = nic_transport_node(state->base.qp);
         state->open_touched_ps = node->now_ps;
         if (!sim_timer_armed(&state->open_timer)) {
-            sim_timer_arm(node,
-                          &state->open_timer,
+            sim_timer_arm(node, &state->open_timer,
                           node->now_ps + nic__adamap_config(state)->close_after_ps);
         }
     }
@@ -177,12 +167,7 @@ static fate_t admit(nic_adamap_state_t *state, net_packet_t *packet, uint64_t ps
         }
     } else if (round > 1) {
         sim_time_t ready_ps;
-        match = nic__adamap_table_match(state,
-                                        aside->selective.index,
-                                        round,
-                                        psn,
-                                        span,
-                                        waited,
+        match = nic__adamap_table_match(state, aside->selective.index, round, psn, span, waited,
                                         &ready_ps);
         if (match == NIC_ADAMAP_WAITS) {
             nic__adamap_wait_entry(state, packet, ready_ps);

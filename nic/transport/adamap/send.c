@@ -252,8 +252,7 @@ static double percentile(const samples_t *samples, double share)
     return below + ((double)sample_at(samples, high) - below) * (place - (double)low);
 }
 
-static void add_nodes(const nic_adamap_shared_t *shared,
-                      sim_time_t end_ps,
+static void add_nodes(const nic_adamap_shared_t *shared, sim_time_t end_ps,
                       nic_transport_totals_t *totals)
 {
     const samples_t samples = samples_until(shared, end_ps);
@@ -458,11 +457,7 @@ static void take_map(nic_adamap_state_t *state, const net_packet_t *packet)
     uint32_t first = 0;
     uint32_t count = 0;
     for (uint32_t at = 0; nic__adamap_gap(&map, at, &first, &count); at = first + count) {
-        nic__resend_add(&state->resend,
-                        qp,
-                        map.first_psn + first,
-                        count,
-                        aside->selective.round,
+        nic__resend_add(&state->resend, qp, map.first_psn + first, count, aside->selective.round,
                         aside->selective.index);
     }
 }
@@ -559,14 +554,11 @@ static bool explain(const nic_qp_t *qp, sim_message_t *why)
     if (qp->una_psn == qp->next_psn) {
         return false;
     }
-    (void)sim_fail(why,
-                   SIM_OK,
+    (void)sim_fail(why, SIM_OK,
                    "%" PRIu64
                    " packet%s not acknowledged, %s to be sent again, %u time-out%s in a row",
-                   qp->next_psn - qp->una_psn,
-                   sim_plural(qp->next_psn - qp->una_psn),
-                   nic__resend_waits(&state->resend) ? "some" : "none",
-                   state->silent,
+                   qp->next_psn - qp->una_psn, sim_plural(qp->next_psn - qp->una_psn),
+                   nic__resend_waits(&state->resend) ? "some" : "none", state->silent,
                    sim_plural(state->silent));
     return true;
 }

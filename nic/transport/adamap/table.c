@@ -136,8 +136,7 @@ static void add_piece(nic_adamap_state_t *state, const nic_adamap_t *piece, sim_
     const sim_time_t written_ps = nic__adamap_hand_piece(state, index);
     nic__adamap_ask(state, piece, 2, index, written_ps > ready_ps ? written_ps : ready_ps);
     if (!sim_timer_armed(&state->table_timer)) {
-        sim_timer_arm(nic_transport_node(state->base.qp),
-                      &state->table_timer,
+        sim_timer_arm(nic_transport_node(state->base.qp), &state->table_timer,
                       nic__adamap_now(state) + nic__adamap_config(state)->scan_interval_ps);
     }
 }
@@ -197,8 +196,7 @@ static void write_back(nic_adamap_state_t *state, uint32_t index)
     if (entry == NULL || !entry->dirty || entry->block == NIC_KNITTING_NONE || !is_linked(state)) {
         return;
     }
-    (void)nic__adamap_write_ps(state,
-                               nic__knitting_address(knitting, entry->block),
+    (void)nic__adamap_write_ps(state, nic__knitting_address(knitting, entry->block),
                                nic__adamap_dma_bytes(state) - NIC_KNITTING_NEXT_BYTES);
     nic__knitting_write(knitting, entry->block, &entry->map);
     entry->dirty = false;
@@ -259,19 +257,13 @@ static void leave_latest(nic_adamap_state_t *state, uint32_t index, sim_time_t r
     const sim_time_t expire_ps = state->base_rtt_ps + nic__adamap_config(state)->expire_after_ps;
     if (entry != NULL && nic__adamap_now(state) <= entry->map.touched_ps + expire_ps) {
         shared->counters.resent_at_once++;
-        ask_again(state,
-                  latest,
-                  (uint8_t)(entry->round < UINT8_MAX ? entry->round + 1 : UINT8_MAX),
+        ask_again(state, latest, (uint8_t)(entry->round < UINT8_MAX ? entry->round + 1 : UINT8_MAX),
                   ready_ps);
     }
 }
 
-nic_adamap_match_t nic__adamap_table_match(nic_adamap_state_t *state,
-                                           uint32_t index,
-                                           uint8_t round,
-                                           uint64_t psn,
-                                           uint32_t span,
-                                           bool waited,
+nic_adamap_match_t nic__adamap_table_match(nic_adamap_state_t *state, uint32_t index, uint8_t round,
+                                           uint64_t psn, uint32_t span, bool waited,
                                            sim_time_t *ready_ps)
 {
     nic_adamap_entry_t *const entry = find(state, index);

@@ -61,9 +61,7 @@ static void receive_ahead(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet)
     }
     restart_message(nic, qp);
     note_nak(qp);
-    nic__refuse(qp,
-                (uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE,
-                packet->sent_ps,
+    nic__refuse(qp, (uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE, packet->sent_ps,
                 nic__wants_feedback(packet) ? packet : NULL);
 }
 
@@ -84,9 +82,7 @@ static void receive_again(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, 
 }
 
 // Not inlined, so that the path of the expected packet is a leaf function.
-static SIM_NOINLINE void receive_unexpected(nic_t *nic,
-                                            nic_qp_t *qp,
-                                            net_packet_t *packet,
+static SIM_NOINLINE void receive_unexpected(nic_t *nic, nic_qp_t *qp, net_packet_t *packet,
                                             int64_t distance)
 {
     if ((qp->rx_flags & NIC_RX_STOPPED) != 0) {

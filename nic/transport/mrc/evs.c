@@ -46,22 +46,16 @@ sim_err_t nic__evs_check(const nic_evs_config_t *config, sim_message_t *message)
         denied += range.last - range.first + 1;
     }
     if (*at != '\0') {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "nic.mrc.denied",
+        return sim_fail_about(message, SIM_ERR_INVALID, "nic.mrc.denied",
                               ": \"%s\", expected numbers below %u and ranges of them, such as "
                               "\"3, 8-11\"",
-                              text,
-                              NIC_EVS_MAX);
+                              text, NIC_EVS_MAX);
     }
     if (denied >= config->active + config->backup) {
-        return sim_fail_about(message,
-                              SIM_ERR_INVALID,
-                              "nic.mrc.denied",
+        return sim_fail_about(message, SIM_ERR_INVALID, "nic.mrc.denied",
                               ": %" PRIu64 " of %" PRIu64 " entropy values are denied, expected "
                               "fewer",
-                              denied,
-                              config->active + config->backup);
+                              denied, config->active + config->backup);
     }
     return SIM_OK;
 }
@@ -112,10 +106,7 @@ static void choose_active(nic_evs_t *evs, uint32_t plane)
     }
 }
 
-void nic__evs_init(nic_evs_t *evs,
-                   const nic_evs_config_t *config,
-                   uint32_t planes,
-                   uint64_t seed,
+void nic__evs_init(nic_evs_t *evs, const nic_evs_config_t *config, uint32_t planes, uint64_t seed,
                    uint64_t id)
 {
     const uint32_t active = (uint32_t)((config->active + planes - 1) / planes);

@@ -79,10 +79,7 @@ typedef struct nic_evs {
 
 // Fails with a message if the list of denied EVs cannot be read, or leaves no EV in some plane.
 SIM_MUST_CHECK sim_err_t nic__evs_check(const nic_evs_config_t *config, sim_message_t *message);
-void nic__evs_init(nic_evs_t *evs,
-                   const nic_evs_config_t *config,
-                   uint32_t planes,
-                   uint64_t seed,
+void nic__evs_init(nic_evs_t *evs, const nic_evs_config_t *config, uint32_t planes, uint64_t seed,
                    uint64_t id);
 void nic__evs_fini(nic_evs_t *evs);
 

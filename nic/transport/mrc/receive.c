@@ -87,11 +87,8 @@ static void send_transport_ack(nic_mrc_t *mrc, const cause_t *cause, bool always
         return;
     }
     mrc->told_msn = qp->msn;
-    net_packet_t *const answer = nic_transport_answer(qp,
-                                                      mrc->held.kept.first_psn - 1,
-                                                      nic__ack_aeth(qp->msn) >> 24,
-                                                      0,
-                                                      NULL);
+    net_packet_t *const answer = nic_transport_answer(qp, mrc->held.kept.first_psn - 1,
+                                                      nic__ack_aeth(qp->msn) >> 24, 0, NULL);
     net_packet_aside(answer)->selective.round = 0;
     nic__mrc_dress(qp, answer, cause->packet.entropy);
     nic_transport_send(qp, answer);

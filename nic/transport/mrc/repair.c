@@ -276,12 +276,8 @@ static void repair_trimmed(nic_mrc_t *mrc, const net_packet_t *packet, uint64_t 
     if (mrc->windowed) {
         const bool timed =
             nic__flight_full(&mrc->flight, qp, psn) && packet->sent_ps != SIM_TIME_NEVER;
-        nic__nscc_trimmed(&mrc->nscc,
-                          now_of(mrc),
-                          timed ? now_of(mrc) - packet->sent_ps : 0,
-                          bytes,
-                          false,
-                          mrc->flight.bytes);
+        nic__nscc_trimmed(&mrc->nscc, now_of(mrc), timed ? now_of(mrc) - packet->sent_ps : 0, bytes,
+                          false, mrc->flight.bytes);
     }
 }
 

@@ -87,9 +87,7 @@ void nic__mrc_dress(nic_qp_t *qp, net_packet_t *packet, uint32_t entropy)
     net_packet_aside_t *const aside = net_packet_aside(packet);
     const uint32_t operation = packet->opcode & ROCE_OPERATION_MASK;
     packet->udp_source_port = (uint16_t)(ROCE_SOURCE_PORT_MIN + entropy);
-    packet->flow_hash = net_flow_hash(nic->host->node.net,
-                                      packet->source,
-                                      packet->destination,
+    packet->flow_hash = net_flow_hash(nic->host->node.net, packet->source, packet->destination,
                                       packet->udp_source_port);
     packet->route = 0; // switches look up the port of each packet
     aside->selective.index = qp->number;

@@ -93,10 +93,7 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-const sim_attr_table_t nic__mrc_attrs = {PREFIX,
-                                         "node",
-                                         sizeof(nic_mrc_config_t),
-                                         attrs,
+const sim_attr_table_t nic__mrc_attrs = {PREFIX, "node", sizeof(nic_mrc_config_t), attrs,
                                          SIM_COUNT_OF(attrs)};
 
 #define COUNTER(field_, help_)                                                       \
@@ -132,20 +129,14 @@ static void mrc_open(nic_qp_t *qp)
     mrc->range_packets = mrc->config->range_packets / MRC_RANGE_UNIT * MRC_RANGE_UNIT;
     mrc->told_msn = qp->msn;
     nic__held_open(&mrc->held);
-    nic__evs_init(&mrc->evs,
-                  &mrc->config->evs,
-                  nic->planes == NULL ? 1 : nic->planes->count,
+    nic__evs_init(&mrc->evs, &mrc->config->evs, nic->planes == NULL ? 1 : nic->planes->count,
                   sim_options(nic__node(nic)->sim)->seed,
                   (uint64_t)nic->interface << 24 | qp->number);
     cc->hears_acks = false; // repair.c tells it
     mrc->windowed = mrc->config->control == NIC_MRC_NSCC;
     const sim_time_t base_ps = either(nic->host->config->base_rtt_ps, mrc->held.rtt_ps);
-    nic__nscc_init(&mrc->nscc,
-                   nic_config_part(nic->host->config, &nic_nscc_attrs),
-                   cc->line_bps,
-                   base_ps,
-                   qp->mtu_bytes,
-                   nic__flight_frame_bytes(qp, qp->mtu_bytes));
+    nic__nscc_init(&mrc->nscc, nic_config_part(nic->host->config, &nic_nscc_attrs), cc->line_bps,
+                   base_ps, qp->mtu_bytes, nic__flight_frame_bytes(qp, qp->mtu_bytes));
     mrc->rto_ps = either(mrc->config->rto_ps, RTO_MORE_PS + RTO_ROUNDS * mrc->held.rtt_ps);
     mrc->reorder_ps = either(mrc->config->reorder_ps, REORDER_ROUNDS * base_ps);
     mrc->quiet_ps = either(mrc->config->quiet_ps, base_ps + mrc->nscc.target_ps);
@@ -204,9 +195,7 @@ static bool explain(const nic_qp_t *qp, sim_message_t *why)
     if (nic__mrc_any_path(mrc)) {
         return false;
     }
-    (void)sim_fail(why,
-                   SIM_ERR_STATE,
-                   "all %u paths are assumed bad, and no probe has come back",
+    (void)sim_fail(why, SIM_ERR_STATE, "all %u paths are assumed bad, and no probe has come back",
                    mrc->evs.bad);
     return true;
 }

@@ -40,10 +40,7 @@ static const sim_attr_t attrs[] = {
              .help = "round trips after which the receiver requests chunks that parity could not repair"),
 };
 // clang-format on
-static const sim_attr_table_t attr_table = {PREFIX,
-                                            "node",
-                                            sizeof(nic_sdr_config_t),
-                                            attrs,
+static const sim_attr_table_t attr_table = {PREFIX, "node", sizeof(nic_sdr_config_t), attrs,
                                             SIM_COUNT_OF(attrs)};
 
 // Returns the time-out after which a chunk or READ without any answer is sent again.
@@ -372,11 +369,8 @@ static void ask_before(nic_sdr_t *sdr, uint64_t chunk)
     sdr->asked = sdr->asked < oldest ? oldest : sdr->asked;
     for (; sdr->asked < chunk; sdr->asked++) {
         if (!is_whole(sdr, sdr->asked)) {
-            nic__held_tell(&sdr->held,
-                           begin_of(sdr->source_psn, sdr, sdr->asked),
-                           sdr->packets,
-                           true,
-                           SIM_TIME_NEVER);
+            nic__held_tell(&sdr->held, begin_of(sdr->source_psn, sdr, sdr->asked), sdr->packets,
+                           true, SIM_TIME_NEVER);
         }
     }
 }
@@ -406,10 +400,7 @@ void nic__sdr_take(nic_sdr_t *sdr, net_packet_t *packet)
     }
     const uint64_t chunk = (arrival.psn - sdr->source_psn) / sdr->packets;
     if (is_whole(sdr, chunk)) {
-        nic__held_tell(&sdr->held,
-                       begin_of(sdr->source_psn, sdr, chunk),
-                       sdr->packets,
-                       false,
+        nic__held_tell(&sdr->held, begin_of(sdr->source_psn, sdr, chunk), sdr->packets, false,
                        cause.packet.sent_ps);
         if (config->nack && config->code == NIC_SDR_PLAIN) {
             ask_before(sdr, chunk);

@@ -51,9 +51,7 @@ static uint32_t rows_of(const nic_sdr_t *sdr, const nic_sdr_group_t *group)
 
 // -- sending
 
-void nic__sdr_code_sent(nic_sdr_t *sdr,
-                        const nic_wqe_t *wqe,
-                        uint32_t offset,
+void nic__sdr_code_sent(nic_sdr_t *sdr, const nic_wqe_t *wqe, uint32_t offset,
                         const net_packet_t *packet)
 {
     const nic_qp_t *const qp = sdr->held.base.qp;
@@ -92,10 +90,7 @@ net_packet_t *nic__sdr_parity(nic_sdr_t *sdr)
     const nic_sdr_group_t *const group = &sdr->sending;
     const uint32_t payload_bytes = nic__min(group->left_bytes, qp->mtu_bytes);
     net_packet_t *const packet =
-        nic__new_packet(nic,
-                        qp,
-                        qp->priority,
-                        qp->path.ecn,
+        nic__new_packet(nic, qp, qp->priority, qp->path.ecn,
                         ROCE_RETH_BYTES + ROCE_ROUND_BYTES + ((payload_bytes + 3) & ~3u));
     packet->opcode = ROCE_WRITE_MIDDLE;
     packet->payload_bytes = (uint16_t)payload_bytes;
@@ -163,10 +158,7 @@ static net_packet_t *make_packet(nic_sdr_t *sdr, const nic_sdr_group_t *group, u
     const bool last = left <= qp->mtu_bytes;
     const uint32_t payload_bytes = last ? left : qp->mtu_bytes;
     net_packet_t *const packet =
-        nic__new_packet(qp->nic,
-                        qp,
-                        qp->priority,
-                        qp->path.ecn,
+        nic__new_packet(qp->nic, qp, qp->priority, qp->path.ecn,
                         ROCE_RETH_BYTES + ROCE_IMMDT_BYTES + ((payload_bytes + 3) & ~3u));
     packet->opcode = (uint8_t)((first ? (last ? ROCE_WRITE_ONLY : ROCE_WRITE_FIRST)
                                       : (last ? ROCE_WRITE_LAST : ROCE_WRITE_MIDDLE)) +

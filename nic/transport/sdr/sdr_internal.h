@@ -101,9 +101,7 @@ void nic__sdr_take(nic_sdr_t *sdr, net_packet_t *packet); // a request, or one m
 void nic__sdr_code_open(nic_sdr_t *sdr);
 void nic__sdr_code_close(nic_sdr_t *sdr);
 // Notes that a packet of a work request left for the first time.
-void nic__sdr_code_sent(nic_sdr_t *sdr,
-                        const nic_wqe_t *wqe,
-                        uint32_t offset,
+void nic__sdr_code_sent(nic_sdr_t *sdr, const nic_wqe_t *wqe, uint32_t offset,
                         const net_packet_t *packet);
 static inline bool nic__sdr_parity_due(const nic_sdr_t *sdr)
 {

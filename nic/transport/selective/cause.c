@@ -17,11 +17,8 @@ void nic__cause_acknowledge(nic_qp_t *qp, nic_cause_t *cause)
         nic_transport_acknowledge(qp, &cause->packet); // after the READs, when they would be old
         return;
     }
-    net_packet_t *const answer = nic_transport_answer(qp,
-                                                      qp->expected_psn - 1,
-                                                      nic__ack_aeth(qp->msn) >> 24,
-                                                      0,
-                                                      &cause->packet);
+    net_packet_t *const answer = nic_transport_answer(
+        qp, qp->expected_psn - 1, nic__ack_aeth(qp->msn) >> 24, 0, &cause->packet);
     answer->path_id = cause->packet.path_id;
     answer->digest = cause->packet.digest;
     answer->hop_count = cause->packet.hop_count;

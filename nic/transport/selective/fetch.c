@@ -134,8 +134,7 @@ void nic__fetch_all(nic_resend_t *resend, nic_qp_t *qp, uint32_t silent)
     uint64_t end_psn = 0;
     const uint64_t waiting = resend->waiting;
     for (uint64_t psn = qp->una_psn;
-         psn < qp->next_psn && (silent < 2 || resend->waiting == waiting);
-         psn = end_psn) {
+         psn < qp->next_psn && (silent < 2 || resend->waiting == waiting); psn = end_psn) {
         uint64_t begin_psn = 0;
         const nic_wqe_t *const wqe = nic__resend_wqe(qp, psn, &begin_psn, &end_psn);
         if (!nic__is_fetch(wqe->opcode)) {
@@ -152,9 +151,7 @@ void nic__fetch_all(nic_resend_t *resend, nic_qp_t *qp, uint32_t silent)
     nic_transport_schedule(qp);
 }
 
-uint32_t nic__fetch_stretch(const nic_resend_t *resend,
-                            const nic_qp_t *qp,
-                            uint64_t *psn,
+uint32_t nic__fetch_stretch(const nic_resend_t *resend, const nic_qp_t *qp, uint64_t *psn,
                             uint64_t end_psn)
 {
     uint64_t begin_psn = 0;

@@ -69,9 +69,7 @@ void nic__fetch_all(nic_resend_t *resend, nic_qp_t *qp, uint32_t silent);
 // Returns the PSNs of a READ that one request may ask for, from *psn on, which is not answered;
 // moves *psn to where the request has to begin. Beyond the PSNs that the peer is known to have
 // executed, the request asks for all.
-uint32_t nic__fetch_stretch(const nic_resend_t *resend,
-                            const nic_qp_t *qp,
-                            uint64_t *psn,
+uint32_t nic__fetch_stretch(const nic_resend_t *resend, const nic_qp_t *qp, uint64_t *psn,
                             uint64_t end_psn);
 
 #endif // NIC_TRANSPORT_SELECTIVE_FETCH_H

@@ -37,9 +37,7 @@ static void grow(nic_flight_t *flight, const nic_qp_t *qp, uint64_t end_psn)
     flight->capacity = capacity;
 }
 
-void nic__flight_note(nic_flight_t *flight,
-                      const nic_qp_t *qp,
-                      const nic_held_sent_t *sent,
+void nic__flight_note(nic_flight_t *flight, const nic_qp_t *qp, const nic_held_sent_t *sent,
                       uint32_t entropy)
 {
     const net_packet_t *const packet = sent->packet;

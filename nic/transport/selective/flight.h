@@ -38,9 +38,7 @@ void nic__flight_fini(nic_flight_t *flight);
 uint32_t nic__flight_frame_bytes(const nic_qp_t *qp, uint32_t payload_bytes);
 
 // Notes a packet that leaves now, again or for the first time, with its path.
-void nic__flight_note(nic_flight_t *flight,
-                      const nic_qp_t *qp,
-                      const nic_held_sent_t *sent,
+void nic__flight_note(nic_flight_t *flight, const nic_qp_t *qp, const nic_held_sent_t *sent,
                       uint32_t entropy);
 // Takes a packet that was lost out of what is in flight. Returns the bytes of its frame; 0: it did
 // not count.

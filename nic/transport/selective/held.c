@@ -37,8 +37,7 @@ void nic__held_close(nic_held_t *held)
     nic__resend_fini(&held->resend);
 }
 
-void nic__held_totals(const nic_held_shared_t *shared,
-                      uint32_t bitmaps,
+void nic__held_totals(const nic_held_shared_t *shared, uint32_t bitmaps,
                       nic_transport_totals_t *totals)
 {
     for (uint32_t i = 0; i < NIC_RESEND_ROUNDS; i++) {
@@ -90,19 +89,12 @@ nic_arrival_t nic__held_take(nic_held_t *held, net_packet_t *packet, uint64_t li
     return arrival;
 }
 
-void nic__held_tell(nic_held_t *held,
-                    uint64_t psn,
-                    uint32_t count,
-                    bool missing,
+void nic__held_tell(nic_held_t *held, uint64_t psn, uint32_t count, bool missing,
                     sim_time_t sent_ps)
 {
     nic_qp_t *const qp = held->base.qp;
-    net_packet_t *const answer =
-        nic_transport_answer(qp,
-                             held->kept.first_psn,
-                             (uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE,
-                             12,
-                             NULL);
+    net_packet_t *const answer = nic_transport_answer(
+        qp, held->kept.first_psn, (uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE, 12, NULL);
     net_packet_aside_t *const aside = net_packet_aside(answer);
     answer->addressed = true;
     answer->sent_ps = sent_ps;

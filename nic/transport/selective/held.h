@@ -44,18 +44,14 @@ static inline nic_held_t *nic__held_of(nic_qp_t *qp)
 void nic__held_open(nic_held_t *held);
 void nic__held_close(nic_held_t *held);
 void nic__held_gauges(const nic_qp_t *qp, nic_transport_gauges_t *sums);
-void nic__held_totals(const nic_held_shared_t *shared,
-                      uint32_t bitmaps,
+void nic__held_totals(const nic_held_shared_t *shared, uint32_t bitmaps,
                       nic_transport_totals_t *totals);
 
 // Takes a request, unless it is beyond `limit` PSNs from the expected one.
 nic_arrival_t nic__held_take(nic_held_t *held, net_packet_t *packet, uint64_t limit);
 // Tells the sender that the peer holds (or misses: round 1) a stretch, besides all before the
 // expected packet. sent_ps: when the packet that is the reason was sent, SIM_TIME_NEVER: not told.
-void nic__held_tell(nic_held_t *held,
-                    uint64_t psn,
-                    uint32_t count,
-                    bool missing,
+void nic__held_tell(nic_held_t *held, uint64_t psn, uint32_t count, bool missing,
                     sim_time_t sent_ps);
 
 typedef struct nic_held_news {

@@ -116,11 +116,7 @@ static void extend(nic_kept_t *kept, uint64_t psn, uint32_t span, sim_time_t now
     }
 }
 
-void nic__kept_put(nic_kept_t *kept,
-                   uint64_t psn,
-                   uint32_t span,
-                   net_packet_t *packet,
-                   bool placed,
+void nic__kept_put(nic_kept_t *kept, uint64_t psn, uint32_t span, net_packet_t *packet, bool placed,
                    sim_time_t now_ps)
 {
     SIM_ASSERT(psn > kept->first_psn && !nic__kept_has(kept, psn));

@@ -59,11 +59,7 @@ uint64_t nic__kept_bits(const nic_kept_t *kept, uint64_t base_psn, uint32_t coun
 nic_kept_news_t nic__kept_look(const nic_kept_t *kept, uint64_t psn);
 
 // Adds a new packet ahead of first_psn; the ring owns it.
-void nic__kept_put(nic_kept_t *kept,
-                   uint64_t psn,
-                   uint32_t span,
-                   net_packet_t *packet,
-                   bool placed,
+void nic__kept_put(nic_kept_t *kept, uint64_t psn, uint32_t span, net_packet_t *packet, bool placed,
                    sim_time_t now_ps);
 
 // Moves first_psn past a packet, with its span, that was executed without having been kept.

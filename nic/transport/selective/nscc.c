@@ -147,10 +147,7 @@ static bool fall(nic_nscc_t *nscc, sim_time_t now_ps, sim_time_t delay_ps, uint6
 }
 
 // Returns true if the window was set to what arrived, or if what comes now was sent before that.
-static bool quick_adapt(nic_nscc_t *nscc,
-                        sim_time_t now_ps,
-                        bool marked,
-                        sim_time_t delay_ps,
+static bool quick_adapt(nic_nscc_t *nscc, sim_time_t now_ps, bool marked, sim_time_t delay_ps,
                         uint64_t in_flight)
 {
     const bool old = nscc->ignored_bytes < nscc->ignore_bytes && marked;
@@ -163,11 +160,8 @@ static bool quick_adapt(nic_nscc_t *nscc,
 
 // -- what a transport tells
 
-void nic__nscc_ack(nic_nscc_t *nscc,
-                   sim_time_t now_ps,
-                   const nic_nscc_cause_t *cause,
-                   uint64_t new_bytes,
-                   uint64_t in_flight_bytes)
+void nic__nscc_ack(nic_nscc_t *nscc, sim_time_t now_ps, const nic_nscc_cause_t *cause,
+                   uint64_t new_bytes, uint64_t in_flight_bytes)
 {
     const double bytes = (double)new_bytes;
     const bool marked = cause->marked;
@@ -194,12 +188,8 @@ void nic__nscc_ack(nic_nscc_t *nscc,
     apply(nscc);
 }
 
-void nic__nscc_trimmed(nic_nscc_t *nscc,
-                       sim_time_t now_ps,
-                       sim_time_t rtt_ps,
-                       uint32_t bytes,
-                       bool excused,
-                       uint64_t in_flight_bytes)
+void nic__nscc_trimmed(nic_nscc_t *nscc, sim_time_t now_ps, sim_time_t rtt_ps, uint32_t bytes,
+                       bool excused, uint64_t in_flight_bytes)
 {
     lower_base(nscc, rtt_ps, true);
     add_sample(nscc, (double)nscc->network_ps);
@@ -218,12 +208,8 @@ void nic__nscc_lost(nic_nscc_t *nscc, uint32_t bytes)
     apply(nscc);
 }
 
-void nic__nscc_init(nic_nscc_t *nscc,
-                    const nic_nscc_config_t *config,
-                    uint64_t line_bps,
-                    sim_time_t base_ps,
-                    uint32_t payload_bytes,
-                    uint32_t frame_bytes)
+void nic__nscc_init(nic_nscc_t *nscc, const nic_nscc_config_t *config, uint64_t line_bps,
+                    sim_time_t base_ps, uint32_t payload_bytes, uint32_t frame_bytes)
 {
     *nscc = (nic_nscc_t){
         .config = config,

@@ -66,12 +66,8 @@ typedef struct nic_nscc {
 
 // Begins with the largest window. base_ps: the round trip of the idle path; payload_bytes and
 // frame_bytes: of a full packet.
-void nic__nscc_init(nic_nscc_t *nscc,
-                    const nic_nscc_config_t *config,
-                    uint64_t line_bps,
-                    sim_time_t base_ps,
-                    uint32_t payload_bytes,
-                    uint32_t frame_bytes);
+void nic__nscc_init(nic_nscc_t *nscc, const nic_nscc_config_t *config, uint64_t line_bps,
+                    sim_time_t base_ps, uint32_t payload_bytes, uint32_t frame_bytes);
 // The packet that caused an ACK.
 typedef struct nic_nscc_cause {
     sim_time_t rtt_ps; // its round trip; 0: unknown
@@ -81,19 +77,12 @@ typedef struct nic_nscc_cause {
 
 // Takes in an ACK, and the bytes that have newly arrived. in_flight_bytes: after they were taken
 // off.
-void nic__nscc_ack(nic_nscc_t *nscc,
-                   sim_time_t now_ps,
-                   const nic_nscc_cause_t *sample,
-                   uint64_t bytes,
-                   uint64_t in_flight_bytes);
+void nic__nscc_ack(nic_nscc_t *nscc, sim_time_t now_ps, const nic_nscc_cause_t *sample,
+                   uint64_t bytes, uint64_t in_flight_bytes);
 // Takes in that a packet of so many bytes was trimmed. rtt_ps: from its departure to the NACK, 0:
 // unknown, or the packet was not full. excused: the receiver's credit controls the place.
-void nic__nscc_trimmed(nic_nscc_t *nscc,
-                       sim_time_t now_ps,
-                       sim_time_t rtt_ps,
-                       uint32_t bytes,
-                       bool excused,
-                       uint64_t in_flight_bytes);
+void nic__nscc_trimmed(nic_nscc_t *nscc, sim_time_t now_ps, sim_time_t rtt_ps, uint32_t bytes,
+                       bool excused, uint64_t in_flight_bytes);
 // Takes in that a packet of so many bytes was lost without a trace.
 void nic__nscc_lost(nic_nscc_t *nscc, uint32_t bytes);
 

@@ -79,12 +79,8 @@ static bool is_full(const nic_resend_t *resend)
     return resend->item_limit != 0 && resend->item_end - resend->item_first >= resend->item_limit;
 }
 
-void nic__resend_add(nic_resend_t *resend,
-                     const nic_qp_t *qp,
-                     uint64_t psn,
-                     uint32_t count,
-                     uint8_t round,
-                     uint32_t index)
+void nic__resend_add(nic_resend_t *resend, const nic_qp_t *qp, uint64_t psn, uint32_t count,
+                     uint8_t round, uint32_t index)
 {
     uint64_t end_psn = psn + count;
     end_psn = end_psn > qp->next_psn ? qp->next_psn : end_psn;
@@ -129,9 +125,7 @@ void nic__resend_oldest(nic_resend_t *resend, const nic_qp_t *qp, uint32_t silen
     }
 }
 
-const struct nic_wqe *nic__resend_wqe(const nic_qp_t *qp,
-                                      uint64_t psn,
-                                      uint64_t *begin_psn,
+const struct nic_wqe *nic__resend_wqe(const nic_qp_t *qp, uint64_t psn, uint64_t *begin_psn,
                                       uint64_t *end_psn)
 {
     const nic_wqe_t *const wqe = nic__wqe(qp, nic__find_wqe(qp, psn, begin_psn));
@@ -194,9 +188,7 @@ void nic__resend_clear(nic_resend_t *resend, const nic_qp_t *qp)
 
 // Takes PSNs of a READ or atomic out of the item, as many as one request asks for, which begins at
 // *psn; a part of a READ is so many packets. 0: it is not one of those.
-static uint32_t take_fetch(nic_resend_t *resend,
-                           const nic_qp_t *qp,
-                           nic_resend_item_t *item,
+static uint32_t take_fetch(nic_resend_t *resend, const nic_qp_t *qp, nic_resend_item_t *item,
                            uint64_t *psn)
 {
     uint64_t begin_psn = 0;

@@ -58,12 +58,8 @@ static inline uint8_t *nic__resend_of(const nic_resend_t *resend, uint64_t psn)
 // Queues [psn, psn + count), except PSNs that wait already, are held by the peer, or lie outside of
 // [una_psn, next_psn). Those that do not find room in the queue are left out: the peer asks for
 // them again, or the sender's time-out repeats them.
-void nic__resend_add(nic_resend_t *resend,
-                     const nic_qp_t *qp,
-                     uint64_t psn,
-                     uint32_t count,
-                     uint8_t round,
-                     uint32_t index);
+void nic__resend_add(nic_resend_t *resend, const nic_qp_t *qp, uint64_t psn, uint32_t count,
+                     uint8_t round, uint32_t index);
 
 // Queues one packet, whatever its state, so that the peer answers.
 void nic__resend_probe(nic_resend_t *resend, const nic_qp_t *qp, uint64_t psn, uint8_t round);
@@ -98,9 +94,7 @@ void nic__resend_clear(nic_resend_t *resend, const nic_qp_t *qp);
 net_packet_t *nic__resend_next(nic_resend_t *resend, nic_qp_t *qp, nic_resend_item_t *item);
 
 // Finds the work request that a PSN in flight belongs to, and the PSNs it takes.
-const struct nic_wqe *nic__resend_wqe(const nic_qp_t *qp,
-                                      uint64_t psn,
-                                      uint64_t *begin_psn,
+const struct nic_wqe *nic__resend_wqe(const nic_qp_t *qp, uint64_t psn, uint64_t *begin_psn,
                                       uint64_t *end_psn);
 
 #endif // NIC_TRANSPORT_SELECTIVE_RESEND_H

@@ -53,11 +53,8 @@ static inline bool nic__sack_count(nic_sack_t *sack, uint32_t frame_bytes, bool 
 // Returns whether a packet is to be answered now: `at_once` or if it asks for it, after enough
 // bytes, or because the last missing one has come after an answer was asked for. whole: nothing is
 // missing.
-static inline bool nic__sack_due(nic_sack_t *sack,
-                                 const nic_sack_cause_t *cause,
-                                 bool at_once,
-                                 bool whole,
-                                 uint64_t ack_bytes)
+static inline bool nic__sack_due(nic_sack_t *sack, const nic_sack_cause_t *cause, bool at_once,
+                                 bool whole, uint64_t ack_bytes)
 {
     sack->asked |= cause->ack_request;
     const bool due = at_once || cause->marked || cause->ack_request || (sack->asked && whole) ||

@@ -154,9 +154,7 @@ void nic__uec_pacer_init(nic_t *nic, void *nic_state, const void *config)
     nic_uec_shared_t *const shared = nic_state;
     shared->nic = nic;
     shared->share = 1;
-    sim_random_init(&shared->random,
-                    sim_options(nic__node(nic)->sim)->seed,
-                    nic->interface,
+    sim_random_init(&shared->random, sim_options(nic__node(nic)->sim)->seed, nic->interface,
                     "uec-credit");
     sim_timer_init(&shared->pacer, pace);
 }

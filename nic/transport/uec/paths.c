@@ -11,12 +11,8 @@ static void shuffle(nic_uec_paths_t *paths)
     paths->shuffle = (uint32_t)sim_random_below(&paths->random, paths->count);
 }
 
-void nic__uec_paths_init(nic_uec_paths_t *paths,
-                         nic_uec_spray_t spray,
-                         uint32_t count,
-                         const nic_reps_config_t *reps_config,
-                         uint64_t seed,
-                         uint64_t id)
+void nic__uec_paths_init(nic_uec_paths_t *paths, nic_uec_spray_t spray, uint32_t count,
+                         const nic_reps_config_t *reps_config, uint64_t seed, uint64_t id)
 {
     SIM_CHECK(count != 0 && (count & (count - 1)) == 0);
     *paths = (nic_uec_paths_t){.spray = spray, .count = count, .reps_config = reps_config};
@@ -75,11 +71,8 @@ uint32_t nic__uec_paths_next(nic_uec_paths_t *paths, sim_time_t now_ps)
         }
         break;
     case NIC_UEC_REPS:
-        return nic__reps_next_entropy(&paths->reps,
-                                      paths->reps_config,
-                                      &paths->random,
-                                      paths->count,
-                                      now_ps);
+        return nic__reps_next_entropy(&paths->reps, paths->reps_config, &paths->random,
+                                      paths->count, now_ps);
     case NIC_UEC_BITMAP:
         break;
     }
@@ -102,25 +95,18 @@ static void keep(nic_uec_paths_t *paths, uint32_t entropy)
 }
 
 // REPS: a packet that came back, or a time-out.
-static void hear_reps(nic_uec_paths_t *paths,
-                      uint32_t entropy,
-                      nic_uec_fate_t fate,
+static void hear_reps(nic_uec_paths_t *paths, uint32_t entropy, nic_uec_fate_t fate,
                       sim_time_t now_ps)
 {
     if (fate == NIC_UEC_LOST) {
         (void)nic__reps_timeout(&paths->reps, paths->reps_config, now_ps);
     } else if (fate != NIC_UEC_TRIMMED) {
-        nic__reps_ack(&paths->reps,
-                      paths->reps_config,
-                      (uint16_t)entropy,
-                      fate == NIC_UEC_MARKED,
+        nic__reps_ack(&paths->reps, paths->reps_config, (uint16_t)entropy, fate == NIC_UEC_MARKED,
                       now_ps);
     }
 }
 
-void nic__uec_paths_heard(nic_uec_paths_t *paths,
-                          uint32_t entropy,
-                          nic_uec_fate_t fate,
+void nic__uec_paths_heard(nic_uec_paths_t *paths, uint32_t entropy, nic_uec_fate_t fate,
                           sim_time_t now_ps)
 {
     static const uint8_t points[] =

@@ -39,12 +39,8 @@ typedef struct nic_uec_paths {
 } nic_uec_paths_t;
 
 // count: a power of two, at most 16384.
-void nic__uec_paths_init(nic_uec_paths_t *paths,
-                         nic_uec_spray_t spray,
-                         uint32_t count,
-                         const nic_reps_config_t *reps_config,
-                         uint64_t seed,
-                         uint64_t id);
+void nic__uec_paths_init(nic_uec_paths_t *paths, nic_uec_spray_t spray, uint32_t count,
+                         const nic_reps_config_t *reps_config, uint64_t seed, uint64_t id);
 void nic__uec_paths_fini(nic_uec_paths_t *paths);
 // Returns a value for a control packet, and takes none out of turn.
 static inline uint32_t nic__uec_paths_any(const nic_uec_paths_t *paths)
@@ -53,9 +49,7 @@ static inline uint32_t nic__uec_paths_any(const nic_uec_paths_t *paths)
 }
 // Returns the value of the next packet, below count.
 uint32_t nic__uec_paths_next(nic_uec_paths_t *paths, sim_time_t now_ps);
-void nic__uec_paths_heard(nic_uec_paths_t *paths,
-                          uint32_t entropy,
-                          nic_uec_fate_t fate,
+void nic__uec_paths_heard(nic_uec_paths_t *paths, uint32_t entropy, nic_uec_fate_t fate,
                           sim_time_t now_ps);
 
 #endif // NIC_TRANSPORT_UEC_PATHS_H

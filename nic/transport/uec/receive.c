@@ -16,9 +16,7 @@ void nic__uec_dress(nic_qp_t *qp, net_packet_t *packet, uint32_t entropy)
     net_packet_aside_t *const aside = net_packet_aside(packet);
     if (!uec->rod) {
         packet->udp_source_port = (uint16_t)(ROCE_SOURCE_PORT_MIN + entropy);
-        packet->flow_hash = net_flow_hash(nic->host->node.net,
-                                          packet->source,
-                                          packet->destination,
+        packet->flow_hash = net_flow_hash(nic->host->node.net, packet->source, packet->destination,
                                           packet->udp_source_port);
         packet->route = 0; // switches look up the port of each packet
     }
@@ -74,12 +72,8 @@ static void send_ack(nic_uec_t *uec, const nic_sack_cause_t *cause)
 static void send_nack(nic_uec_t *uec, const nic_sack_cause_t *cause, uint64_t psn, uint8_t code)
 {
     nic_qp_t *const qp = uec->held.base.qp;
-    net_packet_t *const answer =
-        nic_transport_answer(qp,
-                             uec->held.kept.first_psn,
-                             (uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE,
-                             0,
-                             NULL);
+    net_packet_t *const answer = nic_transport_answer(
+        qp, uec->held.kept.first_psn, (uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE, 0, NULL);
     net_packet_aside_t *const aside = net_packet_aside(answer);
     answer->psn = (uint32_t)uec->held.kept.first_psn;
     answer->addressed = true;

@@ -169,10 +169,8 @@ net_packet_t *nic__uec_next_packet(nic_t *nic, nic_qp_t *qp)
 static void hear_paths(nic_uec_t *uec, const net_packet_t *packet, nic_uec_fate_t fate)
 {
     if (!uec->rod) {
-        nic__uec_paths_heard(&uec->paths,
-                             (uint32_t)packet->udp_source_port - ROCE_SOURCE_PORT_MIN,
-                             fate,
-                             nic_transport_node(uec->held.base.qp)->now_ps);
+        nic__uec_paths_heard(&uec->paths, (uint32_t)packet->udp_source_port - ROCE_SOURCE_PORT_MIN,
+                             fate, nic_transport_node(uec->held.base.qp)->now_ps);
     }
 }
 
@@ -262,10 +260,8 @@ static void repair_losses(nic_uec_t *uec, const news_t *news)
         if ((*nic__resend_of(&uec->held.resend, psn) & NIC_SENT_HELD) == 0 &&
             nic__flight_take_out(&uec->flight, qp, psn) != 0) {
             nic__resend_add(&uec->held.resend, qp, psn, 1, 0, 0);
-            nic__uec_paths_heard(&uec->paths,
-                                 nic__flight_of(&uec->flight, psn)->entropy,
-                                 NIC_UEC_LOST,
-                                 nic_transport_node(qp)->now_ps);
+            nic__uec_paths_heard(&uec->paths, nic__flight_of(&uec->flight, psn)->entropy,
+                                 NIC_UEC_LOST, nic_transport_node(qp)->now_ps);
             nic__uec_shared(uec)->lost++;
             uec->repaired_psn = psn + 1;
         }
@@ -318,12 +314,8 @@ static void take_trimmed(nic_uec_t *uec, const net_packet_t *packet, uint64_t ps
     uec->trims = true;
     if (uec->windowed) {
         const bool full = nic__flight_full(&uec->flight, qp, psn);
-        nic__nscc_trimmed(&uec->nscc,
-                          now_ps,
-                          full ? now_ps - packet->sent_ps : 0,
-                          bytes,
-                          uec->credited && last_hop,
-                          uec->flight.bytes);
+        nic__nscc_trimmed(&uec->nscc, now_ps, full ? now_ps - packet->sent_ps : 0, bytes,
+                          uec->credited && last_hop, uec->flight.bytes);
     }
 }
 
@@ -335,11 +327,7 @@ static void go_back(nic_uec_t *uec)
         (void)nic__flight_take_out(&uec->flight, qp, psn);
     }
     nic__resend_clear(&uec->held.resend, qp);
-    nic__resend_add(&uec->held.resend,
-                    qp,
-                    qp->una_psn,
-                    (uint32_t)(qp->next_psn - qp->una_psn),
-                    0,
+    nic__resend_add(&uec->held.resend, qp, qp->una_psn, (uint32_t)(qp->next_psn - qp->una_psn), 0,
                     0);
 }
 

@@ -61,10 +61,7 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-const sim_attr_table_t nic__uec_attrs = {PREFIX,
-                                         "node",
-                                         sizeof(nic_uec_config_t),
-                                         attrs,
+const sim_attr_table_t nic__uec_attrs = {PREFIX, "node", sizeof(nic_uec_config_t), attrs,
                                          SIM_COUNT_OF(attrs)};
 
 #define COUNTER(field_, help_)                                                       \
@@ -103,11 +100,8 @@ static void uec_open(nic_qp_t *qp)
     nic__held_open(&uec->held);
     uec->rto_ps = uec->config->rto_ps == SIM_AUTO ? 15 * SIM_PS_PER_US + 6 * uec->held.rtt_ps
                                                   : uec->config->rto_ps;
-    nic__uec_paths_init(&uec->paths,
-                        uec->config->spray,
-                        power_of_two(uec->config->paths),
-                        &nic->host->config->reps,
-                        sim_options(nic__node(nic)->sim)->seed,
+    nic__uec_paths_init(&uec->paths, uec->config->spray, power_of_two(uec->config->paths),
+                        &nic->host->config->reps, sim_options(nic__node(nic)->sim)->seed,
                         (uint64_t)nic->interface << 24 | qp->number);
     cc->hears_acks = false; // send.c tells it
     uec->windowed = uec->config->control == NIC_UEC_NSCC || uec->config->control == NIC_UEC_BOTH;
@@ -115,12 +109,8 @@ static void uec_open(nic_qp_t *qp)
     const sim_time_t base_ps = nic->host->config->base_rtt_ps == SIM_AUTO
                                    ? uec->held.rtt_ps
                                    : nic->host->config->base_rtt_ps;
-    nic__nscc_init(&uec->nscc,
-                   nic_config_part(nic->host->config, &nic_nscc_attrs),
-                   cc->line_bps,
-                   base_ps,
-                   qp->mtu_bytes,
-                   nic__flight_frame_bytes(qp, qp->mtu_bytes));
+    nic__nscc_init(&uec->nscc, nic_config_part(nic->host->config, &nic_nscc_attrs), cc->line_bps,
+                   base_ps, qp->mtu_bytes, nic__flight_frame_bytes(qp, qp->mtu_bytes));
     nic__uec_credit_open(uec);
 }
 

@@ -22,9 +22,7 @@
 // Returns why a user name is refused; NULL if it is good.
 const char *studio_name_refuse(const char *name);
 // Creates a user and returns its number; 0 on failure (studio_store_is_conflict: the name exists).
-int64_t studio_user_create(studio_t *studio,
-                           const char *name,
-                           studio_role_t role,
+int64_t studio_user_create(studio_t *studio, const char *name, studio_role_t role,
                            const char *password); // NULL: no password yet
 bool studio_user_set_password(studio_t *studio, int64_t user, const char *password);
 // Tells whether an administrator exists who can log in.
@@ -41,18 +39,12 @@ json_t *studio_user_json(studio_t *studio, int64_t user);
 bool studio_link_create(studio_t *studio, int64_t user, studio_secret_t *secret);
 // Uses a link up and sets the password: of its user, or of the new first administrator `name`.
 // Returns the user's number; 0 if there is no such link or the name is refused (see the message).
-int64_t studio_link_use(studio_t *studio,
-                        const char *secret,
-                        const char *name,
-                        const char *password,
-                        const char **message);
+int64_t studio_link_use(studio_t *studio, const char *secret, const char *name,
+                        const char *password, const char **message);
 
 // -- sessions and tokens (sessions.c)
 
-bool studio_session_create(studio_t *studio,
-                           int64_t user,
-                           const char *address,
-                           const char *agent,
+bool studio_session_create(studio_t *studio, int64_t user, const char *address, const char *agent,
                            studio_secret_t *secret);
 bool studio_session_find(studio_t *studio, const char *secret, studio_user_t *user);
 bool studio_token_find(studio_t *studio, const char *secret, studio_user_t *user);
@@ -78,21 +70,13 @@ typedef enum studio_login {
     STUDIO_LOGIN_BUSY,      // too many passwords are being checked
     STUDIO_LOGIN_UNCOUNTED, // the try cannot be recorded, so it is refused
 } studio_login_t;
-studio_login_t studio_login_try(studio_t *studio,
-                                const char *name,
-                                const char *password,
-                                const char *address,
-                                int64_t *user,
-                                int64_t *wait_s);
+studio_login_t studio_login_try(studio_t *studio, const char *name, const char *password,
+                                const char *address, int64_t *user, int64_t *wait_s);
 
 // -- audit (audit.c)
 
 // Records an action. user may be NULL for somebody who is not known, such as name at a login.
-void studio_audit(studio_t *studio,
-                  const studio_user_t *user,
-                  const char *address,
-                  const char *action,
-                  const char *format,
-                  ...) SIM_PRINTF(5, 6);
+void studio_audit(studio_t *studio, const studio_user_t *user, const char *address,
+                  const char *action, const char *format, ...) SIM_PRINTF(5, 6);
 
 #endif // STUDIO_SERVER_ACCOUNTS_ACCOUNTS_H

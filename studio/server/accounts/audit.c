@@ -9,12 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-void studio_audit(studio_t *studio,
-                  const studio_user_t *user,
-                  const char *address,
-                  const char *action,
-                  const char *format,
-                  ...)
+void studio_audit(studio_t *studio, const studio_user_t *user, const char *address,
+                  const char *action, const char *format, ...)
 {
     char object[256];
     va_list arguments;
@@ -32,11 +28,6 @@ void studio_audit(studio_t *studio,
     (void)studio_store_do(studio->store,
                           "INSERT INTO audit(at_ms, user, name, address, action, object)"
                           " VALUES (?, nullif(?, 0), ?, ?, ?, ?)",
-                          "iissss",
-                          studio_now_ms(),
-                          user == NULL ? INT64_C(0) : user->id,
-                          user == NULL ? "" : user->name,
-                          address,
-                          action,
-                          object);
+                          "iissss", studio_now_ms(), user == NULL ? INT64_C(0) : user->id,
+                          user == NULL ? "" : user->name, address, action, object);
 }

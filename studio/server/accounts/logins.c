@@ -87,37 +87,23 @@ static int64_t count_try(studio_t *studio, const char *name, const char *address
                           "INSERT INTO failures VALUES (lower(?), ?, 1, ?, 0)"
                           " ON CONFLICT DO UPDATE SET count = CASE WHEN last_ms < ? THEN 1"
                           " ELSE count + 1 END, last_ms = excluded.last_ms",
-                          "ssii",
-                          name,
-                          address,
-                          now_ms,
-                          now_ms - WINDOW_MS);
-    return studio_store_int(studio->store,
-                            INT64_MAX / 2,
+                          "ssii", name, address, now_ms, now_ms - WINDOW_MS);
+    return studio_store_int(studio->store, INT64_MAX / 2,
                             "SELECT count FROM failures WHERE name = lower(?) AND address = ?",
-                            "ss",
-                            name,
-                            address);
+                            "ss", name, address);
 }
 
-static void lock_out(studio_t *studio,
-                     const char *name,
-                     const char *address,
-                     int64_t count,
-                     int64_t most,
-                     int64_t now_ms)
+static void lock_out(studio_t *studio, const char *name, const char *address, int64_t count,
+                     int64_t most, int64_t now_ms)
 {
     if (count < most) {
         return;
     }
     const int64_t doublings = count - most > 10 ? 10 : count - most;
     const int64_t lock_ms = LOCK_MS << doublings;
-    (void)studio_store_do(studio->store,
-                          "UPDATE failures SET until_ms = ? WHERE name = lower(?) AND address = ?",
-                          "iss",
-                          now_ms + (lock_ms < LOCK_MS_MAX ? lock_ms : LOCK_MS_MAX),
-                          name,
-                          address);
+    (void)studio_store_do(
+        studio->store, "UPDATE failures SET until_ms = ? WHERE name = lower(?) AND address = ?",
+        "iss", now_ms + (lock_ms < LOCK_MS_MAX ? lock_ms : LOCK_MS_MAX), name, address);
 }
 
 typedef struct tries {
@@ -128,37 +114,26 @@ typedef struct tries {
 
 static bool is_known(studio_t *studio, const char *name, const char *address, int64_t now_ms)
 {
-    return studio_store_int(studio->store,
-                            0,
+    return studio_store_int(studio->store, 0,
                             "SELECT count(*) FROM known WHERE name = lower(?) AND address = ?"
                             " AND last_ms > ?",
-                            "ssi",
-                            name,
-                            address,
-                            now_ms - KNOWN_MS) > 0;
+                            "ssi", name, address, now_ms - KNOWN_MS) > 0;
 }
 
 static int64_t locked_until(studio_t *studio, const char *name, const char *address, bool known)
 {
-    return studio_store_int(studio->store,
-                            0,
+    return studio_store_int(studio->store, 0,
                             "SELECT coalesce(max(until_ms), 0) FROM failures WHERE"
                             " (name = lower(?1) AND (address = ?2 OR (address = '' AND NOT ?3))) OR"
                             " (name = '' AND address = ?2 AND NOT ?3)",
-                            "ssi",
-                            name,
-                            address,
-                            (int64_t)known);
+                            "ssi", name, address, (int64_t)known);
 }
 
 // Counts a try and tells whether the password may be checked: STUDIO_LOGIN_GOOD,
 // STUDIO_LOGIN_LOCKED (for *wait_s) or STUDIO_LOGIN_UNCOUNTED. The lock is set before the check, so
 // that parallel tries are limited like consecutive ones, also at the moment a lock ends.
-static studio_login_t begin_try(studio_t *studio,
-                                const char *name,
-                                const char *address,
-                                tries_t *tries,
-                                int64_t *wait_s)
+static studio_login_t begin_try(studio_t *studio, const char *name, const char *address,
+                                tries_t *tries, int64_t *wait_s)
 {
     const int64_t now_ms = studio_now_ms();
     *wait_s = 5;
@@ -188,30 +163,20 @@ static studio_login_t begin_try(studio_t *studio,
     return allowed ? STUDIO_LOGIN_GOOD : STUDIO_LOGIN_LOCKED;
 }
 
-static void end_try(studio_t *studio,
-                    const char *name,
-                    const char *address,
-                    const tries_t *tries,
+static void end_try(studio_t *studio, const char *name, const char *address, const tries_t *tries,
                     bool good)
 {
     const int64_t now_ms = studio_now_ms();
     if (good) {
-        (void)studio_store_do(studio->store,
-                              "INSERT OR REPLACE INTO known VALUES (lower(?), ?, ?)",
-                              "ssi",
-                              name,
-                              address,
-                              now_ms);
+        (void)studio_store_do(studio->store, "INSERT OR REPLACE INTO known VALUES (lower(?), ?, ?)",
+                              "ssi", name, address, now_ms);
         (void)studio_store_do(studio->store,
                               "DELETE FROM failures WHERE name = lower(?) AND address IN (?, '')",
-                              "ss",
-                              name,
-                              address);
+                              "ss", name, address);
         (void)studio_store_do(studio->store,
                               "UPDATE failures SET count = max(0, count - 1)"
                               " WHERE name = '' AND address = ?",
-                              "s",
-                              address);
+                              "s", address);
         return;
     }
     lock_out(studio, name, address, tries->pair, PAIR_MAX, now_ms);
@@ -220,12 +185,8 @@ static void end_try(studio_t *studio,
     (void)studio_store_do(studio->store,
                           "DELETE FROM failures WHERE (name, address) IN (SELECT name, address"
                           " FROM failures WHERE last_ms < ? AND until_ms < ? LIMIT 100)",
-                          "ii",
-                          now_ms - WINDOW_MS,
-                          now_ms);
-    (void)studio_store_do(studio->store,
-                          "DELETE FROM known WHERE last_ms < ?",
-                          "i",
+                          "ii", now_ms - WINDOW_MS, now_ms);
+    (void)studio_store_do(studio->store, "DELETE FROM known WHERE last_ms < ?", "i",
                           now_ms - KNOWN_MS);
 }
 
@@ -240,8 +201,7 @@ static int64_t look_up(studio_t *studio, const char *name, studio_password_t *pa
         studio_rows_open(studio->store,
                          "SELECT id, password FROM users WHERE name = ? AND disabled = 0"
                          " AND password IS NOT NULL",
-                         "s",
-                         name);
+                         "s", name);
     if (studio_rows_next(rows)) {
         user = studio_rows_int(rows, 0);
         memset(password, 0, sizeof(*password));
@@ -250,12 +210,8 @@ static int64_t look_up(studio_t *studio, const char *name, studio_password_t *pa
     return studio_rows_close(rows) ? user : 0;
 }
 
-studio_login_t studio_login_try(studio_t *studio,
-                                const char *name,
-                                const char *password,
-                                const char *address,
-                                int64_t *user,
-                                int64_t *wait_s)
+studio_login_t studio_login_try(studio_t *studio, const char *name, const char *password,
+                                const char *address, int64_t *user, int64_t *wait_s)
 {
     tries_t tries;
     const studio_login_t begun = begin_try(studio, name, address, &tries, wait_s);

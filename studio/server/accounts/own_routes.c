@@ -18,15 +18,8 @@ static json_t *me_json(const studio_user_t *user, const char *session)
     if (session != NULL) {
         studio_secret_csrf(session, &csrf);
     }
-    return json_pack("{s:{s:I, s:s, s:s}, s:o}",
-                     "user",
-                     "id",
-                     (json_int_t)user->id,
-                     "name",
-                     user->name,
-                     "role",
-                     studio_role_name(user->role),
-                     "csrf",
+    return json_pack("{s:{s:I, s:s, s:s}, s:o}", "user", "id", (json_int_t)user->id, "name",
+                     user->name, "role", studio_role_name(user->role), "csrf",
                      session == NULL ? json_null() : json_string(csrf.text));
 }
 
@@ -43,19 +36,13 @@ static int begin_session(studio_request_t *request, studio_response_t *response,
         studio_session_find(studio, studio_cookie_of(request), &user)) {
         studio_session_end(studio, user.session);
     }
-    if (!studio_session_create(studio,
-                               id,
-                               studio_request_address(request),
-                               agent == NULL ? "" : agent,
-                               &secret) ||
+    if (!studio_session_create(studio, id, studio_request_address(request),
+                               agent == NULL ? "" : agent, &secret) ||
         !studio_session_find(studio, secret.text, &user)) {
         return studio_response_store_failed(response, studio);
     }
-    (void)studio_store_do(studio->store,
-                          "UPDATE users SET seen_ms = ? WHERE id = ?",
-                          "ii",
-                          studio_now_ms(),
-                          id);
+    (void)studio_store_do(studio->store, "UPDATE users SET seen_ms = ? WHERE id = ?", "ii",
+                          studio_now_ms(), id);
     studio_audit(studio, &user, studio_request_address(request), "login", "%s", user.name);
     studio_cookie_set(request, response, secret.text, STUDIO_SESSION_WHOLE_MS / 1000);
     return studio_response_json(response, 200, me_json(&user, secret.text));
@@ -67,10 +54,9 @@ static int login_by_link(studio_request_t *request, studio_response_t *response,
     const char *const name = studio_body_text(request, "name", STUDIO_NAME_BYTES_MAX);
     const char *const password = studio_body_text(request, "password", STUDIO_PASSWORD_BYTES_MAX);
     const char *message = "a password is needed";
-    const int64_t user =
-        password == NULL
-            ? 0
-            : studio_link_use(studio, link, name == NULL ? "" : name, password, &message);
+    const int64_t user = password == NULL ? 0
+                                          : studio_link_use(studio, link, name == NULL ? "" : name,
+                                                            password, &message);
     if (user == 0) {
         return studio_response_error(response, 400, "%s", message);
     }
@@ -80,13 +66,10 @@ static int login_by_link(studio_request_t *request, studio_response_t *response,
 // Records a lock at most once a minute per address, so that an attacker cannot fill the disk.
 static void audit_lock(studio_t *studio, const char *address, const char *name)
 {
-    if (studio_store_int(studio->store,
-                         0,
+    if (studio_store_int(studio->store, 0,
                          "SELECT count(*) FROM audit WHERE action = 'login.locked' AND address = ?"
                          " AND at_ms > ?",
-                         "si",
-                         address,
-                         studio_now_ms() - 60000) == 0) {
+                         "si", address, studio_now_ms() - 60000) == 0) {
         studio_audit(studio, NULL, address, "login.locked", "%s", name);
     }
 }
@@ -115,10 +98,8 @@ static int post_login(studio_request_t *request, studio_response_t *response)
     case STUDIO_LOGIN_LOCKED:
         audit_lock(studio, address, name);
         studio_response_header(response, "Retry-After", seconds);
-        return studio_response_error(response,
-                                     429,
-                                     "too many failed attempts; try again in %s seconds",
-                                     seconds);
+        return studio_response_error(response, 429,
+                                     "too many failed attempts; try again in %s seconds", seconds);
     case STUDIO_LOGIN_BUSY:
         studio_response_header(response, "Retry-After", seconds);
         return studio_response_error(response, 503, "too many logins are being checked; try again");
@@ -153,21 +134,12 @@ static int get_me(studio_request_t *request, studio_response_t *response)
     json_t *const json = me_json(user, user->session == 0 ? NULL : studio_cookie_of(request));
     (void)json_object_set_new(json, "sessions", studio_sessions_json(studio, user));
     (void)json_object_set_new(json, "version", json_string(ROCESIM_VERSION));
-    (void)json_object_set_new(json,
-                              "limits",
-                              json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}",
-                                        "jobs",
-                                        (json_int_t)options->jobs,
-                                        "run_s",
-                                        (json_int_t)options->run_s_max,
-                                        "run_bytes",
-                                        (json_int_t)options->run_bytes_max,
-                                        "disk_bytes",
-                                        (json_int_t)options->disk_bytes_max,
-                                        "queue",
-                                        (json_int_t)options->queue_max,
-                                        "group",
-                                        (json_int_t)options->group_max));
+    (void)json_object_set_new(
+        json, "limits",
+        json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "jobs", (json_int_t)options->jobs, "run_s",
+                  (json_int_t)options->run_s_max, "run_bytes", (json_int_t)options->run_bytes_max,
+                  "disk_bytes", (json_int_t)options->disk_bytes_max, "queue",
+                  (json_int_t)options->queue_max, "group", (json_int_t)options->group_max));
     return studio_response_json(response, 200, json);
 }
 
@@ -177,8 +149,7 @@ static int refuse_tokens(studio_request_t *request, studio_response_t *response)
 {
     return studio_request_user(request)->token == 0
                ? 0
-               : studio_response_error(response,
-                                       403,
+               : studio_response_error(response, 403,
                                        "a token cannot do this; log in with the password");
 }
 
@@ -210,8 +181,7 @@ static int put_password(studio_request_t *request, studio_response_t *response)
         return studio_response_store_failed(response, studio);
     }
     if (result != STUDIO_LOGIN_GOOD || found != user->id) {
-        return studio_response_error(response,
-                                     result == STUDIO_LOGIN_WRONG ? 403 : 429,
+        return studio_response_error(response, result == STUDIO_LOGIN_WRONG ? 403 : 429,
                                      "the old password is wrong%s",
                                      result == STUDIO_LOGIN_WRONG ? "" : "; wait and try again");
     }
@@ -240,11 +210,7 @@ static int post_logout_everywhere(studio_request_t *request, studio_response_t *
         return studio_response_store_failed(response, studio);
     }
     studio_cookie_set(request, response, "", 0);
-    studio_audit(studio,
-                 user,
-                 studio_request_address(request),
-                 "logout.everywhere",
-                 "%s",
+    studio_audit(studio, user, studio_request_address(request), "logout.everywhere", "%s",
                  tokens ? "sessions and tokens" : "sessions");
     return studio_response_none(response);
 }
@@ -259,37 +225,23 @@ static int get_tokens(studio_request_t *request, studio_response_t *response)
         studio_rows_open(studio->store,
                          "SELECT id, name, role, created_ms, expires_ms, used_ms FROM tokens"
                          " WHERE user = ? ORDER BY id",
-                         "i",
-                         studio_request_user(request)->id);
+                         "i", studio_request_user(request)->id);
     while (studio_rows_next(rows)) {
         json_t *const used =
             studio_rows_is_null(rows, 5) ? json_null() : json_integer(studio_rows_int(rows, 5));
         (void)json_array_append_new(
-            list,
-            json_pack("{s:I, s:s, s:s, s:I, s:I, s:o}",
-                      "id",
-                      (json_int_t)studio_rows_int(rows, 0),
-                      "name",
-                      studio_rows_text(rows, 1),
-                      "role",
-                      studio_role_name((studio_role_t)studio_rows_int(rows, 2)),
-                      "created_ms",
-                      (json_int_t)studio_rows_int(rows, 3),
-                      "expires_ms",
-                      (json_int_t)studio_rows_int(rows, 4),
-                      "used_ms",
-                      used));
+            list, json_pack("{s:I, s:s, s:s, s:I, s:I, s:o}", "id",
+                            (json_int_t)studio_rows_int(rows, 0), "name", studio_rows_text(rows, 1),
+                            "role", studio_role_name((studio_role_t)studio_rows_int(rows, 2)),
+                            "created_ms", (json_int_t)studio_rows_int(rows, 3), "expires_ms",
+                            (json_int_t)studio_rows_int(rows, 4), "used_ms", used));
     }
     (void)studio_rows_close(rows);
     return studio_response_json(response, 200, json_pack("{s:o}", "tokens", list));
 }
 
-static int64_t make_token(studio_t *studio,
-                          const studio_user_t *user,
-                          const char *name,
-                          studio_role_t role,
-                          int64_t days,
-                          studio_secret_t *secret)
+static int64_t make_token(studio_t *studio, const studio_user_t *user, const char *name,
+                          studio_role_t role, int64_t days, studio_secret_t *secret)
 {
     studio_hash_t hash;
     const int64_t now_ms = studio_now_ms();
@@ -299,15 +251,8 @@ static int64_t make_token(studio_t *studio,
                                "INSERT INTO tokens(hash, user, name, role, created_ms, expires_ms)"
                                " SELECT ?, ?, ?, ?, ?, ? WHERE"
                                " (SELECT count(*) FROM tokens WHERE user = ?) < ?",
-                               "bisiiiii",
-                               (const void *)hash.bytes,
-                               sizeof(hash.bytes),
-                               user->id,
-                               name,
-                               (int64_t)role,
-                               now_ms,
-                               now_ms + days * DAY_MS,
-                               user->id,
+                               "bisiiiii", (const void *)hash.bytes, sizeof(hash.bytes), user->id,
+                               name, (int64_t)role, now_ms, now_ms + days * DAY_MS, user->id,
                                (int64_t)STUDIO_TOKENS_MAX);
 }
 
@@ -326,13 +271,11 @@ static int post_tokens(studio_request_t *request, studio_response_t *response)
     }
     if (!name_good || name == NULL) {
         return studio_response_error(
-            response,
-            400,
+            response, 400,
             "name: expected a text of 1 to 100 bytes that says what the token is for");
     }
     if ((role_name != NULL && !studio_role_find(role_name, &role)) || role > user->role) {
-        return studio_response_error(response,
-                                     400,
+        return studio_response_error(response, 400,
                                      "role: a token cannot have more rights than its user");
     }
     if (!studio_body_number(request, "days", 90, 1, 366, &days)) {
@@ -341,17 +284,13 @@ static int post_tokens(studio_request_t *request, studio_response_t *response)
     studio_secret_t secret;
     const int64_t id = make_token(studio, user, name, role, days, &secret);
     if (id == 0) {
-        return studio_response_error(response,
-                                     409,
+        return studio_response_error(response, 409,
                                      "no token was created; a user can have at most %d tokens",
                                      STUDIO_TOKENS_MAX);
     }
     studio_audit(studio, user, studio_request_address(request), "token.create", "%s", name);
-    return studio_response_json(response,
-                                201,
-                                json_pack("{s:I, s:s}",
-                                          "id",
-                                          (json_int_t)id,
+    return studio_response_json(response, 201,
+                                json_pack("{s:I, s:s}", "id", (json_int_t)id,
                                           "token", // only this answer shows it
                                           secret.text));
 }
@@ -368,11 +307,8 @@ static int delete_token(studio_request_t *request, studio_response_t *response)
     if (!studio_request_number(request, "token", &id)) {
         return studio_response_error(response, 404, "there is no such token");
     }
-    const int64_t changed = studio_store_change(studio->store,
-                                                "DELETE FROM tokens WHERE id = ? AND user = ?",
-                                                "ii",
-                                                id,
-                                                user->id);
+    const int64_t changed = studio_store_change(
+        studio->store, "DELETE FROM tokens WHERE id = ? AND user = ?", "ii", id, user->id);
     if (changed < 0) {
         return studio_response_store_failed(response, studio);
     }

@@ -10,10 +10,7 @@
 // The time of a user's last request is written at most this often.
 #define SEEN_MS INT64_C(60000)
 
-bool studio_session_create(studio_t *studio,
-                           int64_t user,
-                           const char *address,
-                           const char *agent,
+bool studio_session_create(studio_t *studio, int64_t user, const char *address, const char *agent,
                            studio_secret_t *secret)
 {
     studio_hash_t hash;
@@ -29,22 +26,12 @@ bool studio_session_create(studio_t *studio,
     (void)studio_store_do(studio->store,
                           "DELETE FROM sessions WHERE user = ? AND id NOT IN (SELECT id FROM"
                           " sessions WHERE user = ? ORDER BY id DESC LIMIT ?)",
-                          "iii",
-                          user,
-                          user,
-                          (int64_t)STUDIO_SESSIONS_MAX - 1);
+                          "iii", user, user, (int64_t)STUDIO_SESSIONS_MAX - 1);
     return studio_store_insert(studio->store,
                                "INSERT INTO sessions(hash, user, created_ms, seen_ms, expires_ms,"
                                " address, agent) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                               "biiiiss",
-                               (const void *)hash.bytes,
-                               sizeof(hash.bytes),
-                               user,
-                               now_ms,
-                               now_ms,
-                               now_ms + STUDIO_SESSION_WHOLE_MS,
-                               address,
-                               cut) != 0;
+                               "biiiiss", (const void *)hash.bytes, sizeof(hash.bytes), user,
+                               now_ms, now_ms, now_ms + STUDIO_SESSION_WHOLE_MS, address, cut) != 0;
 }
 
 static void take_user(studio_rows_t *rows, studio_user_t *user)
@@ -65,10 +52,7 @@ bool studio_session_find(studio_t *studio, const char *secret, studio_user_t *us
                          "SELECT u.id, u.name, u.role, s.id, s.seen_ms FROM sessions s"
                          " JOIN users u ON u.id = s.user WHERE s.hash = ? AND u.disabled = 0"
                          " AND s.expires_ms > ? AND s.seen_ms > ?",
-                         "bii",
-                         (const void *)hash.bytes,
-                         sizeof(hash.bytes),
-                         now_ms,
+                         "bii", (const void *)hash.bytes, sizeof(hash.bytes), now_ms,
                          now_ms - STUDIO_SESSION_IDLE_MS);
     int64_t seen_ms = now_ms;
     const bool found = studio_rows_next(rows);
@@ -81,11 +65,8 @@ bool studio_session_find(studio_t *studio, const char *secret, studio_user_t *us
         return false;
     }
     if (seen_ms < now_ms - SEEN_MS) {
-        (void)studio_store_do(studio->store,
-                              "UPDATE sessions SET seen_ms = ? WHERE id = ?",
-                              "ii",
-                              now_ms,
-                              user->session);
+        (void)studio_store_do(studio->store, "UPDATE sessions SET seen_ms = ? WHERE id = ?", "ii",
+                              now_ms, user->session);
     }
     return true;
 }
@@ -100,10 +81,7 @@ bool studio_token_find(studio_t *studio, const char *secret, studio_user_t *user
                          "SELECT u.id, u.name, min(u.role, t.role), t.id, coalesce(t.used_ms, 0)"
                          " FROM tokens t JOIN users u ON u.id = t.user"
                          " WHERE t.hash = ? AND u.disabled = 0 AND t.expires_ms > ?",
-                         "bi",
-                         (const void *)hash.bytes,
-                         sizeof(hash.bytes),
-                         now_ms);
+                         "bi", (const void *)hash.bytes, sizeof(hash.bytes), now_ms);
     int64_t used_ms = now_ms;
     const bool found = studio_rows_next(rows);
     if (found) {
@@ -115,11 +93,8 @@ bool studio_token_find(studio_t *studio, const char *secret, studio_user_t *user
         return false;
     }
     if (used_ms < now_ms - SEEN_MS) {
-        (void)studio_store_do(studio->store,
-                              "UPDATE tokens SET used_ms = ? WHERE id = ?",
-                              "ii",
-                              now_ms,
-                              user->token);
+        (void)studio_store_do(studio->store, "UPDATE tokens SET used_ms = ? WHERE id = ?", "ii",
+                              now_ms, user->token);
     }
     return true;
 }
@@ -132,12 +107,8 @@ bool studio_user_holds(studio_t *studio, const studio_user_t *user)
                              " AND s.expires_ms > ? AND u.disabled = 0 AND u.role >= ?"
                            : "SELECT 1 FROM tokens t JOIN users u ON u.id = t.user WHERE t.id = ?"
                              " AND t.expires_ms > ? AND u.disabled = 0 AND u.role >= ?";
-    return studio_store_int(studio->store,
-                            0,
-                            sql,
-                            "iii",
-                            user->session != 0 ? user->session : user->token,
-                            now_ms,
+    return studio_store_int(studio->store, 0, sql, "iii",
+                            user->session != 0 ? user->session : user->token, now_ms,
                             (int64_t)user->role) == 1;
 }
 
@@ -148,42 +119,28 @@ void studio_session_end(studio_t *studio, int64_t session)
 
 bool studio_session_end_all(studio_t *studio, int64_t user, int64_t but)
 {
-    return studio_store_do(studio->store,
-                           "DELETE FROM sessions WHERE user = ? AND id <> ?",
-                           "ii",
-                           user,
-                           but);
+    return studio_store_do(studio->store, "DELETE FROM sessions WHERE user = ? AND id <> ?", "ii",
+                           user, but);
 }
 
 json_t *studio_sessions_json(studio_t *studio, const studio_user_t *user)
 {
     json_t *const list = json_array();
-    studio_rows_t *const rows =
-        studio_rows_open(studio->store,
-                         "SELECT id, created_ms, seen_ms, expires_ms, address, agent FROM sessions"
-                         " WHERE user = ? AND expires_ms > ? AND seen_ms > ?"
-                         " ORDER BY seen_ms DESC LIMIT 100",
-                         "iii",
-                         user->id,
-                         studio_now_ms(),
-                         studio_now_ms() - STUDIO_SESSION_IDLE_MS);
+    studio_rows_t *const rows = studio_rows_open(
+        studio->store,
+        "SELECT id, created_ms, seen_ms, expires_ms, address, agent FROM sessions"
+        " WHERE user = ? AND expires_ms > ? AND seen_ms > ?"
+        " ORDER BY seen_ms DESC LIMIT 100",
+        "iii", user->id, studio_now_ms(), studio_now_ms() - STUDIO_SESSION_IDLE_MS);
     while (studio_rows_next(rows)) {
-        (void)json_array_append_new(list,
-                                    json_pack("{s:I, s:I, s:I, s:I, s:s, s:s, s:b}",
-                                              "id",
-                                              (json_int_t)studio_rows_int(rows, 0),
-                                              "created_ms",
-                                              (json_int_t)studio_rows_int(rows, 1),
-                                              "seen_ms",
-                                              (json_int_t)studio_rows_int(rows, 2),
-                                              "expires_ms",
-                                              (json_int_t)studio_rows_int(rows, 3),
-                                              "address",
-                                              studio_rows_text(rows, 4),
-                                              "agent",
-                                              studio_rows_text(rows, 5),
-                                              "current",
-                                              studio_rows_int(rows, 0) == user->session));
+        (void)json_array_append_new(
+            list, json_pack("{s:I, s:I, s:I, s:I, s:s, s:s, s:b}", "id",
+                            (json_int_t)studio_rows_int(rows, 0), "created_ms",
+                            (json_int_t)studio_rows_int(rows, 1), "seen_ms",
+                            (json_int_t)studio_rows_int(rows, 2), "expires_ms",
+                            (json_int_t)studio_rows_int(rows, 3), "address",
+                            studio_rows_text(rows, 4), "agent", studio_rows_text(rows, 5),
+                            "current", studio_rows_int(rows, 0) == user->session));
     }
     (void)studio_rows_close(rows);
     return list;
@@ -192,10 +149,7 @@ json_t *studio_sessions_json(studio_t *studio, const studio_user_t *user)
 void studio_sessions_clean(studio_t *studio)
 {
     const int64_t now_ms = studio_now_ms();
-    (void)studio_store_do(studio->store,
-                          "DELETE FROM sessions WHERE expires_ms < ? OR seen_ms < ?",
-                          "ii",
-                          now_ms,
-                          now_ms - STUDIO_SESSION_IDLE_MS);
+    (void)studio_store_do(studio->store, "DELETE FROM sessions WHERE expires_ms < ? OR seen_ms < ?",
+                          "ii", now_ms, now_ms - STUDIO_SESSION_IDLE_MS);
     (void)studio_store_do(studio->store, "DELETE FROM links WHERE expires_ms < ?", "i", now_ms);
 }

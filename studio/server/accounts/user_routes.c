@@ -25,11 +25,8 @@ static int get_users(studio_request_t *request, studio_response_t *response)
 }
 
 // Answers with {user, link?}.
-static int answer_user(studio_request_t *request,
-                       studio_response_t *response,
-                       int status,
-                       int64_t user,
-                       const studio_secret_t *secret)
+static int answer_user(studio_request_t *request, studio_response_t *response, int status,
+                       int64_t user, const studio_secret_t *secret)
 {
     json_t *const json =
         json_pack("{s:o}", "user", studio_user_json(studio_request_studio(request), user));
@@ -65,13 +62,8 @@ static int post_users(studio_request_t *request, studio_response_t *response)
                    ? studio_response_error(response, 409, "a user of this name exists already")
                    : studio_response_store_failed(response, studio);
     }
-    studio_audit(studio,
-                 studio_request_user(request),
-                 studio_request_address(request),
-                 "user.create",
-                 "%s, %s",
-                 name,
-                 studio_role_name(role));
+    studio_audit(studio, studio_request_user(request), studio_request_address(request),
+                 "user.create", "%s, %s", name, studio_role_name(role));
     studio_secret_t secret;
     if (password == NULL && !studio_link_create(studio, user, &secret)) {
         return studio_response_store_failed(response, studio);
@@ -102,35 +94,22 @@ static bool find_user(studio_t *studio, int64_t user, studio_role_t *role, bool 
 
 // Changes a user. Fewer rights end all sessions (end). A reset removes the password; a reset or
 // disabling also removes tokens and links, so that nobody who knew them keeps access.
-static bool change_user(studio_t *studio,
-                        int64_t user,
-                        studio_role_t role,
-                        bool disabled,
-                        bool reset,
-                        bool end)
+static bool change_user(studio_t *studio, int64_t user, studio_role_t role, bool disabled,
+                        bool reset, bool end)
 {
-    return studio_store_do(studio->store,
-                           "UPDATE users SET role = ?, disabled = ? WHERE id = ?",
-                           "iii",
-                           (int64_t)role,
-                           (int64_t)disabled,
-                           user) &&
+    return studio_store_do(studio->store, "UPDATE users SET role = ?, disabled = ? WHERE id = ?",
+                           "iii", (int64_t)role, (int64_t)disabled, user) &&
            (!end || studio_session_end_all(studio, user, 0)) &&
-           (!reset || studio_store_do(studio->store,
-                                      "UPDATE users SET password = NULL WHERE id = ?",
-                                      "i",
-                                      user)) &&
+           (!reset ||
+            studio_store_do(studio->store, "UPDATE users SET password = NULL WHERE id = ?", "i",
+                            user)) &&
            ((!disabled && !reset) ||
             (studio_store_do(studio->store, "DELETE FROM tokens WHERE user = ?", "i", user) &&
              studio_store_do(studio->store, "DELETE FROM links WHERE user = ?", "i", user)));
 }
 
-static int change(studio_request_t *request,
-                  studio_response_t *response,
-                  int64_t user,
-                  studio_role_t role,
-                  bool disabled,
-                  bool reset)
+static int change(studio_request_t *request, studio_response_t *response, int64_t user,
+                  studio_role_t role, bool disabled, bool reset)
 {
     studio_t *const studio = studio_request_studio(request);
     studio_role_t old_role = role;
@@ -143,8 +122,7 @@ static int change(studio_request_t *request,
     if (is_last(studio, user, role, disabled || reset)) {
         studio_store_rollback(studio->store);
         return studio_response_error(
-            response,
-            409,
+            response, 409,
             reset ? "nobody can reset the last administrator's password; "
                     "change it under Account"
                   : "the last administrator cannot be disabled or get another role");
@@ -159,15 +137,9 @@ static int change(studio_request_t *request,
     if (!studio_store_commit(studio->store)) {
         return studio_response_store_failed(response, studio);
     }
-    studio_audit(studio,
-                 studio_request_user(request),
-                 studio_request_address(request),
-                 "user.change",
-                 "%" PRId64 ": %s%s%s",
-                 user,
-                 studio_role_name(role),
-                 disabled ? ", disabled" : "",
-                 reset ? ", new link" : "");
+    studio_audit(studio, studio_request_user(request), studio_request_address(request),
+                 "user.change", "%" PRId64 ": %s%s%s", user, studio_role_name(role),
+                 disabled ? ", disabled" : "", reset ? ", new link" : "");
     return answer_user(request, response, 200, user, reset ? &secret : NULL);
 }
 
@@ -216,8 +188,7 @@ static int get_audit(studio_request_t *request, studio_response_t *response)
     int64_t limit;
     if (!studio_request_query_number(request, "before", INT64_MAX, 1, INT64_MAX, &before) ||
         !studio_request_query_number(request, "limit", 100, 1, 1000, &limit)) {
-        return studio_response_error(response,
-                                     400,
+        return studio_response_error(response, 400,
                                      "before, limit: expected numbers, limit <= 1000");
     }
     json_t *const list = json_array();
@@ -227,26 +198,14 @@ static int get_audit(studio_request_t *request, studio_response_t *response)
                          " WHERE id < ?1 AND (?2 IS NULL OR action = ?2 OR substr(action, 1,"
                          " length(?2) + 1) = ?2 || '.') AND (?3 IS NULL OR name = ?3)"
                          " ORDER BY id DESC LIMIT ?4",
-                         "issi",
-                         before,
-                         action,
-                         name,
-                         limit);
+                         "issi", before, action, name, limit);
     while (studio_rows_next(rows)) {
-        (void)json_array_append_new(list,
-                                    json_pack("{s:I, s:I, s:s, s:s, s:s, s:s}",
-                                              "id",
-                                              (json_int_t)studio_rows_int(rows, 0),
-                                              "at_ms",
-                                              (json_int_t)studio_rows_int(rows, 1),
-                                              "name",
-                                              studio_rows_text(rows, 2),
-                                              "address",
-                                              studio_rows_text(rows, 3),
-                                              "action",
-                                              studio_rows_text(rows, 4),
-                                              "object",
-                                              studio_rows_text(rows, 5)));
+        (void)json_array_append_new(
+            list,
+            json_pack("{s:I, s:I, s:s, s:s, s:s, s:s}", "id", (json_int_t)studio_rows_int(rows, 0),
+                      "at_ms", (json_int_t)studio_rows_int(rows, 1), "name",
+                      studio_rows_text(rows, 2), "address", studio_rows_text(rows, 3), "action",
+                      studio_rows_text(rows, 4), "object", studio_rows_text(rows, 5)));
     }
     if (!studio_rows_close(rows)) {
         json_decref(list);

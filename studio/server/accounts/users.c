@@ -23,9 +23,7 @@ const char *studio_name_refuse(const char *name)
     return NULL;
 }
 
-int64_t studio_user_create(studio_t *studio,
-                           const char *name,
-                           studio_role_t role,
+int64_t studio_user_create(studio_t *studio, const char *name, studio_role_t role,
                            const char *password)
 {
     SIM_CHECK(role > STUDIO_ROLE_NONE && role <= STUDIO_ROLE_ADMINISTRATOR);
@@ -36,10 +34,7 @@ int64_t studio_user_create(studio_t *studio,
     return studio_store_insert(studio->store,
                                "INSERT INTO users(name, role, password, created_ms)"
                                " VALUES (?, ?, ?, ?)",
-                               "sisi",
-                               name,
-                               (int64_t)role,
-                               password == NULL ? NULL : hash.text,
+                               "sisi", name, (int64_t)role, password == NULL ? NULL : hash.text,
                                studio_now_ms());
 }
 
@@ -47,11 +42,8 @@ bool studio_user_set_password(studio_t *studio, int64_t user, const char *passwo
 {
     studio_password_t hash;
     return studio_password_hash(password, &hash) &&
-           studio_store_change(studio->store,
-                               "UPDATE users SET password = ? WHERE id = ?",
-                               "si",
-                               hash.text,
-                               user) == 1;
+           studio_store_change(studio->store, "UPDATE users SET password = ? WHERE id = ?", "si",
+                               hash.text, user) == 1;
 }
 
 bool studio_user_any(studio_t *studio)
@@ -61,13 +53,10 @@ bool studio_user_any(studio_t *studio)
 
 int64_t studio_user_administrators(studio_t *studio, int64_t but)
 {
-    return studio_store_int(studio->store,
-                            0,
+    return studio_store_int(studio->store, 0,
                             "SELECT count(*) FROM users WHERE role = ? AND disabled = 0"
                             " AND password IS NOT NULL AND id <> ?",
-                            "ii",
-                            (int64_t)STUDIO_ROLE_ADMINISTRATOR,
-                            but);
+                            "ii", (int64_t)STUDIO_ROLE_ADMINISTRATOR, but);
 }
 
 json_t *studio_user_json(studio_t *studio, int64_t user)
@@ -77,24 +66,15 @@ json_t *studio_user_json(studio_t *studio, int64_t user)
         studio_rows_open(studio->store,
                          "SELECT name, role, created_ms, seen_ms, disabled, password IS NOT NULL"
                          " FROM users WHERE id = ?",
-                         "i",
-                         user);
+                         "i", user);
     if (studio_rows_next(rows)) {
-        json = json_pack("{s:I, s:s, s:s, s:I, s:o, s:b, s:b}",
-                         "id",
-                         (json_int_t)user,
-                         "name",
-                         studio_rows_text(rows, 0),
-                         "role",
-                         studio_role_name((studio_role_t)studio_rows_int(rows, 1)),
-                         "created_ms",
-                         (json_int_t)studio_rows_int(rows, 2),
-                         "seen_ms",
+        json = json_pack("{s:I, s:s, s:s, s:I, s:o, s:b, s:b}", "id", (json_int_t)user, "name",
+                         studio_rows_text(rows, 0), "role",
+                         studio_role_name((studio_role_t)studio_rows_int(rows, 1)), "created_ms",
+                         (json_int_t)studio_rows_int(rows, 2), "seen_ms",
                          studio_rows_is_null(rows, 3) ? json_null()
                                                       : json_integer(studio_rows_int(rows, 3)),
-                         "disabled",
-                         (int)studio_rows_int(rows, 4),
-                         "has_password",
+                         "disabled", (int)studio_rows_int(rows, 4), "has_password",
                          (int)studio_rows_int(rows, 5));
     }
     (void)studio_rows_close(rows);
@@ -109,29 +89,19 @@ bool studio_link_create(studio_t *studio, int64_t user, studio_secret_t *secret)
     studio_secret_make(secret);
     studio_secret_hash(secret->text, &hash);
     // Only the newest link of a user is valid.
-    return studio_store_do(studio->store,
-                           "DELETE FROM links WHERE user IS nullif(?, 0)",
-                           "i",
+    return studio_store_do(studio->store, "DELETE FROM links WHERE user IS nullif(?, 0)", "i",
                            user) &&
-           studio_store_do(studio->store,
-                           "INSERT INTO links VALUES (?, nullif(?, 0), ?)",
-                           "bii",
-                           (const void *)hash.bytes,
-                           sizeof(hash.bytes),
-                           user,
+           studio_store_do(studio->store, "INSERT INTO links VALUES (?, nullif(?, 0), ?)", "bii",
+                           (const void *)hash.bytes, sizeof(hash.bytes), user,
                            studio_now_ms() + STUDIO_LINK_MS);
 }
 
 // Finds a link and its user, 0 for the first administrator; returns false if there is none.
 static bool find_link(studio_t *studio, const studio_hash_t *hash, int64_t *user)
 {
-    studio_rows_t *const rows =
-        studio_rows_open(studio->store,
-                         "SELECT coalesce(user, 0) FROM links WHERE hash = ? AND expires_ms > ?",
-                         "bi",
-                         (const void *)hash->bytes,
-                         sizeof(hash->bytes),
-                         studio_now_ms());
+    studio_rows_t *const rows = studio_rows_open(
+        studio->store, "SELECT coalesce(user, 0) FROM links WHERE hash = ? AND expires_ms > ?",
+        "bi", (const void *)hash->bytes, sizeof(hash->bytes), studio_now_ms());
     const bool found = studio_rows_next(rows);
     *user = found ? studio_rows_int(rows, 0) : 0;
     return studio_rows_close(rows) && found;
@@ -151,11 +121,8 @@ static int64_t fulfil(studio_t *studio, int64_t user, const char *name, const ch
                : 0;
 }
 
-int64_t studio_link_use(studio_t *studio,
-                        const char *secret,
-                        const char *name,
-                        const char *password,
-                        const char **message)
+int64_t studio_link_use(studio_t *studio, const char *secret, const char *name,
+                        const char *password, const char **message)
 {
     studio_hash_t hash;
     studio_secret_hash(secret, &hash);
@@ -172,11 +139,8 @@ int64_t studio_link_use(studio_t *studio,
     }
     int64_t done = 0;
     if (found && bad_name == NULL && bad_password == NULL &&
-        studio_store_do(studio->store,
-                        "DELETE FROM links WHERE hash = ?",
-                        "b",
-                        (const void *)hash.bytes,
-                        sizeof(hash.bytes))) {
+        studio_store_do(studio->store, "DELETE FROM links WHERE hash = ?", "b",
+                        (const void *)hash.bytes, sizeof(hash.bytes))) {
         done = fulfil(studio, user, name, password);
     }
     if (done == 0) {

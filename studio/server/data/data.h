@@ -22,10 +22,7 @@ studio_turns_t *studio_data_turns(studio_data_t *data);
 // Returns {"state": "none|waiting|importing|done|failed", ...} of a run and starts its import if it
 // is needed. *done: tables can be read, even while a newer import of the run is under way and
 // reported.
-json_t *studio_data_want(studio_data_t *data,
-                         int64_t run,
-                         const char *folder,
-                         bool again,
+json_t *studio_data_want(studio_data_t *data, int64_t run, const char *folder, bool again,
                          bool *done);
 
 #endif // STUDIO_SERVER_DATA_DATA_H

@@ -15,11 +15,8 @@
 
 #define JSON_FILE_BYTES_MAX ((off_t)256 << 20)
 
-static bool find_run(studio_request_t *request,
-                     studio_response_t *response,
-                     int64_t id,
-                     studio_run_t *run,
-                     int *status)
+static bool find_run(studio_request_t *request, studio_response_t *response, int64_t id,
+                     studio_run_t *run, int *status)
 {
     if (id <= 0 ||
         !studio_run_find(studio_request_studio(request), studio_request_user(request), id, run)) {
@@ -27,10 +24,8 @@ static bool find_run(studio_request_t *request,
         return false;
     }
     if (run->trashed) {
-        *status = studio_response_error(response,
-                                        409,
-                                        "run %" PRId64 " is in the trash; restore it first",
-                                        id);
+        *status = studio_response_error(response, 409,
+                                        "run %" PRId64 " is in the trash; restore it first", id);
         return false;
     }
     if (!run->has_result) {
@@ -40,9 +35,7 @@ static bool find_run(studio_request_t *request,
     return true;
 }
 
-bool studio__data_run(studio_request_t *request,
-                      studio_response_t *response,
-                      studio_run_t *run,
+bool studio__data_run(studio_request_t *request, studio_response_t *response, studio_run_t *run,
                       int *status)
 {
     int64_t id = 0;
@@ -64,11 +57,8 @@ static char *name_of_run(studio_t *studio, int64_t run)
     return copy;
 }
 
-static bool add_source(studio_request_t *request,
-                       studio_response_t *response,
-                       const studio_run_t *run,
-                       studio_sources_t *sources,
-                       int *status)
+static bool add_source(studio_request_t *request, studio_response_t *response,
+                       const studio_run_t *run, studio_sources_t *sources, int *status)
 {
     studio_t *const studio = studio_request_studio(request);
     bool done = false;
@@ -77,20 +67,12 @@ static bool add_source(studio_request_t *request,
         const char *const name = json_string_value(json_object_get(state, "state"));
         const bool failed = name != NULL && strcmp(name, "failed") == 0;
         const char *const why = json_string_value(json_object_get(state, "message"));
-        char *const text = failed ? sim_format("run %" PRId64 " cannot be imported: %s",
-                                               run->id,
+        char *const text = failed ? sim_format("run %" PRId64 " cannot be imported: %s", run->id,
                                                why != NULL ? why : "")
                                   : sim_format("run %" PRId64 " is being imported", run->id);
-        *status = studio_response_json(response,
-                                       409,
-                                       json_pack("{s:{s:s,s:I,s:O}}",
-                                                 "error",
-                                                 "message",
-                                                 text,
-                                                 "run",
-                                                 (json_int_t)run->id,
-                                                 "import",
-                                                 state));
+        *status = studio_response_json(response, 409,
+                                       json_pack("{s:{s:s,s:I,s:O}}", "error", "message", text,
+                                                 "run", (json_int_t)run->id, "import", state));
         sim_free(text);
         json_decref(state);
         return false;
@@ -106,10 +88,8 @@ static bool add_source(studio_request_t *request,
     return true;
 }
 
-bool studio__data_source(studio_request_t *request,
-                         studio_response_t *response,
-                         studio_sources_t *sources,
-                         int *status)
+bool studio__data_source(studio_request_t *request, studio_response_t *response,
+                         studio_sources_t *sources, int *status)
 {
     studio_run_t run;
     *sources = (studio_sources_t){.sources = NULL};
@@ -117,27 +97,19 @@ bool studio__data_source(studio_request_t *request,
            add_source(request, response, &run, sources, status);
 }
 
-bool studio__data_sources(studio_request_t *request,
-                          studio_response_t *response,
-                          const json_t *runs,
-                          studio_sources_t *sources,
-                          int *status)
+bool studio__data_sources(studio_request_t *request, studio_response_t *response,
+                          const json_t *runs, studio_sources_t *sources, int *status)
 {
     const size_t count = json_array_size(runs);
     *sources = (studio_sources_t){.sources = NULL};
     if (count == 0 || count > STUDIO_RUNS_MAX) {
-        *status = studio_response_error(response,
-                                        400,
-                                        "runs: expected a list of 1 to %u run numbers",
-                                        STUDIO_RUNS_MAX);
+        *status = studio_response_error(
+            response, 400, "runs: expected a list of 1 to %u run numbers", STUDIO_RUNS_MAX);
         return false;
     }
     for (size_t i = 0; i < count; i++) {
         studio_run_t run;
-        if (!find_run(request,
-                      response,
-                      json_integer_value(json_array_get(runs, i)),
-                      &run,
+        if (!find_run(request, response, json_integer_value(json_array_get(runs, i)), &run,
                       status) ||
             !add_source(request, response, &run, sources, status)) {
             studio_sources_fini(sources);
@@ -179,10 +151,8 @@ json_t *studio__data_body(const studio_request_t *request)
     return body;
 }
 
-int studio__data_refuse(studio_response_t *response,
-                        sim_err_t code,
-                        const studio_place_error_t *error,
-                        int step)
+int studio__data_refuse(studio_response_t *response, sim_err_t code,
+                        const studio_place_error_t *error, int step)
 {
     const int status = code == SIM_ERR_UNKNOWN && step < 0 ? 404 : code == SIM_ERR_IO ? 500 : 400;
     json_t *const place = json_object();

@@ -11,30 +11,21 @@
 
 // Finds the run {run} of the path, which must have results. Otherwise answers, sets *status and
 // returns false.
-bool studio__data_run(studio_request_t *request,
-                      studio_response_t *response,
-                      studio_run_t *run,
+bool studio__data_run(studio_request_t *request, studio_response_t *response, studio_run_t *run,
                       int *status);
 // Opens the imported run {run} of the path as a source, which the caller finishes.
-bool studio__data_source(studio_request_t *request,
-                         studio_response_t *response,
-                         studio_sources_t *sources,
-                         int *status);
+bool studio__data_source(studio_request_t *request, studio_response_t *response,
+                         studio_sources_t *sources, int *status);
 // Opens the runs of a list of numbers; all must be visible and imported.
-bool studio__data_sources(studio_request_t *request,
-                          studio_response_t *response,
-                          const json_t *runs,
-                          studio_sources_t *sources,
-                          int *status);
+bool studio__data_sources(studio_request_t *request, studio_response_t *response,
+                          const json_t *runs, studio_sources_t *sources, int *status);
 // Returns the list of numbers "1,2,3" of the query.
 json_t *studio__data_run_list(const studio_request_t *request, const char *name);
 // Returns the body, or the JSON in ?body=, owned by the caller; NULL if neither is an object.
 json_t *studio__data_body(const studio_request_t *request);
 // Answers an error with its place: 404 for an unknown name, else 400.
-int studio__data_refuse(studio_response_t *response,
-                        sim_err_t code,
-                        const studio_place_error_t *error,
-                        int step);
+int studio__data_refuse(studio_response_t *response, sim_err_t code,
+                        const studio_place_error_t *error, int step);
 bool studio__data_cancelled(void *request);
 // Answers the text as JSON and frees it.
 int studio__data_answer(studio_response_t *response, studio_out_t *out);

@@ -29,15 +29,13 @@
 
 // -- requests that need much memory or time
 
-static int in_turn(studio_request_t *request,
-                   studio_response_t *response,
+static int in_turn(studio_request_t *request, studio_response_t *response,
                    studio_handler_fn handler)
 {
     studio_turns_t *const turns = studio_data_turns(studio_request_studio(request)->data);
     const int64_t user = studio_request_user(request)->id;
     if (!studio_turns_enter(turns, user)) {
-        return studio_response_error(response,
-                                     503,
+        return studio_response_error(response, 503,
                                      "too many requests of this kind wait; try again");
     }
     const int status = handler(request, response);

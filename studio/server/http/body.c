@@ -18,9 +18,7 @@ const char *studio_body_text(const studio_request_t *request, const char *name, 
     return json_string_length(member) <= bytes_max ? json_string_value(member) : NULL;
 }
 
-bool studio_body_name(const studio_request_t *request,
-                      const char *name,
-                      size_t bytes_max,
+bool studio_body_name(const studio_request_t *request, const char *name, size_t bytes_max,
                       const char **text)
 {
     *text = studio_body_text(request, name, bytes_max);
@@ -41,12 +39,8 @@ bool studio_body_bool(const studio_request_t *request, const char *name, bool *v
     return true;
 }
 
-bool studio_body_number(const studio_request_t *request,
-                        const char *name,
-                        int64_t otherwise,
-                        int64_t least,
-                        int64_t most,
-                        int64_t *value)
+bool studio_body_number(const studio_request_t *request, const char *name, int64_t otherwise,
+                        int64_t least, int64_t most, int64_t *value)
 {
     const json_t *const member = studio_body_member(request, name);
     *value = member == NULL ? otherwise : (int64_t)json_integer_value(member);

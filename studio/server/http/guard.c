@@ -24,9 +24,7 @@ typedef struct headers {
     bool named_badly;
 } headers_t;
 
-static enum MHD_Result note_header(void *ctx,
-                                   enum MHD_ValueKind kind,
-                                   const char *name,
+static enum MHD_Result note_header(void *ctx, enum MHD_ValueKind kind, const char *name,
                                    const char *value)
 {
     headers_t *const headers = ctx;
@@ -50,11 +48,9 @@ int studio__guard_headers(studio_request_t *request, studio_response_t *response
     studio_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     return headers.named_badly
                ? studio_response_error(response, 400, "a header's name contains a space")
-               : studio_response_error(response,
-                                       400,
-                                       "the header %s is given twice, expected it once",
-                                       headers.lengths > 1 ? MHD_HTTP_HEADER_CONTENT_LENGTH
-                                                           : MHD_HTTP_HEADER_HOST);
+               : studio_response_error(
+                     response, 400, "the header %s is given twice, expected it once",
+                     headers.lengths > 1 ? MHD_HTTP_HEADER_CONTENT_LENGTH : MHD_HTTP_HEADER_HOST);
 }
 
 // Refuses foreign host names, against DNS rebinding: a page of another site whose name resolves to
@@ -63,8 +59,7 @@ int studio__guard_host(studio_request_t *request, studio_response_t *response)
 {
     const char *const host = studio_request_header(request, MHD_HTTP_HEADER_HOST);
     if (host == NULL || !studio_host_allowed(host, request->studio->options.host_names)) {
-        return studio_response_error(response,
-                                     403,
+        return studio_response_error(response, 403,
                                      "the Host header names a host this server does not answer "
                                      "for; start it with --host-name NAME to allow it");
     }
@@ -88,8 +83,7 @@ static int check_origin(studio_request_t *request, studio_response_t *response)
     const char *const origin = studio_request_header(request, MHD_HTTP_HEADER_ORIGIN);
     const bool foreign = (site != NULL && strcmp(site, "cross-site") == 0) ||
                          (origin != NULL && !is_own_origin(request, origin));
-    return foreign ? studio_response_error(response,
-                                           403,
+    return foreign ? studio_response_error(response, 403,
                                            "the request comes from a page of another site")
                    : 0;
 }
@@ -116,8 +110,7 @@ static int check_csrf(studio_request_t *request, studio_response_t *response, co
     studio_secret_csrf(studio_cookie_of(request), &csrf);
     if (sent == NULL || !studio_secret_equal(sent, &csrf)) {
         return studio_response_error(
-            response,
-            403,
+            response, 403,
             "the header X-Studio-Token is missing or stale; GET /api/v1/me tells the current one");
     }
     return 0;
@@ -134,17 +127,13 @@ static int check_body(studio_request_t *request, studio_response_t *response)
         request->route->body_bytes_max == 0 ? STUDIO_BODY_BYTES : request->route->body_bytes_max;
     const unsigned long long size_bytes = length == NULL ? 0 : strtoull(length, NULL, 10);
     if (size_bytes > most) {
-        return studio_response_error(response,
-                                     413,
-                                     "the body is too large, expected at most %zu bytes",
-                                     most);
+        return studio_response_error(response, 413,
+                                     "the body is too large, expected at most %zu bytes", most);
     }
     // An HTML form of another site cannot send this type.
     if (size_bytes > 0 && (type == NULL || strncasecmp(type, "application/json", 16) != 0)) {
         return studio_response_error(
-            response,
-            415,
-            "the body has the wrong type, expected Content-Type: application/json");
+            response, 415, "the body has the wrong type, expected Content-Type: application/json");
     }
     return 0;
 }
@@ -163,10 +152,7 @@ static void find_route(studio_request_t *request, const char *method, char *allo
         }
         const size_t length = strlen(allowed);
         if (length + strlen(route->method) + 3 < size) {
-            snprintf(allowed + length,
-                     size - length,
-                     "%s%s",
-                     length == 0 ? "" : ", ",
+            snprintf(allowed + length, size - length, "%s%s", length == 0 ? "" : ", ",
                      route->method);
         }
     }
@@ -203,19 +189,15 @@ int studio__guard(studio_request_t *request, studio_response_t *response, const 
     }
     if (request->route == NULL && allowed[0] != '\0') {
         studio_response_header(response, MHD_HTTP_HEADER_ALLOW, allowed);
-        return studio_response_error(response,
-                                     405,
-                                     "the method is not allowed for this address, expected %s",
-                                     allowed);
+        return studio_response_error(
+            response, 405, "the method is not allowed for this address, expected %s", allowed);
     }
     if (request->route == NULL) {
         return studio_response_error(response, 404, "this server has no such address");
     }
     status = is_public ? 0 : check_csrf(request, response, method);
     if (status == 0 && request->user.role < request->route->role) {
-        status = studio_response_error(response,
-                                       403,
-                                       "this needs at least the role %s",
+        status = studio_response_error(response, 403, "this needs at least the role %s",
                                        studio_role_name(request->route->role));
     }
     if (status == 0) {

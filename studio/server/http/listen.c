@@ -21,8 +21,7 @@ typedef union address {
 
 static sim_err_t bad(const char *text, sim_message_t *message)
 {
-    return sim_fail(message,
-                    SIM_ERR_INVALID,
+    return sim_fail(message, SIM_ERR_INVALID,
                     "--listen %s: expected ADDRESS:PORT, such as 127.0.0.1:8080 or [::1]:8080",
                     text);
 }
@@ -38,10 +37,7 @@ static bool read_port(const char *text, uint16_t *port)
     return number <= UINT16_MAX;
 }
 
-static sim_err_t read_address(const char *text,
-                              address_t *address,
-                              socklen_t *size,
-                              bool *loopback,
+static sim_err_t read_address(const char *text, address_t *address, socklen_t *size, bool *loopback,
                               sim_message_t *message)
 {
     char host[64];
@@ -68,8 +64,7 @@ static sim_err_t read_address(const char *text,
     address->v4.sin_family = AF_INET;
     address->v4.sin_port = htons(port);
     *size = sizeof(address->v4);
-    if (inet_pton(AF_INET,
-                  strcmp(host, "localhost") == 0 ? "127.0.0.1" : host,
+    if (inet_pton(AF_INET, strcmp(host, "localhost") == 0 ? "127.0.0.1" : host,
                   &address->v4.sin_addr) != 1) {
         return bad(text, message);
     }
@@ -91,9 +86,7 @@ static void describe(const address_t *address, studio_listen_t *listen)
     }
 }
 
-sim_err_t studio_listen_open(const char *text,
-                             bool anywhere,
-                             studio_listen_t *opened,
+sim_err_t studio_listen_open(const char *text, bool anywhere, studio_listen_t *opened,
                              sim_message_t *message)
 {
     address_t address = {.v6 = {0}};
@@ -103,8 +96,7 @@ sim_err_t studio_listen_open(const char *text,
         return result;
     }
     if (!opened->loopback && !anywhere) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
+        return sim_fail(message, SIM_ERR_INVALID,
                         "--listen %s: without TLS, others on the network can read passwords; "
                         "expected 127.0.0.1, or --tls-cert FILE --tls-key FILE, or --without-tls "
                         "behind a proxy that speaks TLS",

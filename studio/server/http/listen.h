@@ -15,9 +15,7 @@ typedef struct studio_listen {
 // Listens on "ADDRESS:PORT", "[ADDRESS]:PORT" or "localhost:PORT"; port 0 takes a free one.
 // Addresses other than loopback are accepted only if anywhere is true. The message says what was
 // expected.
-SIM_MUST_CHECK sim_err_t studio_listen_open(const char *text,
-                                            bool anywhere,
-                                            studio_listen_t *listen,
-                                            sim_message_t *message);
+SIM_MUST_CHECK sim_err_t studio_listen_open(const char *text, bool anywhere,
+                                            studio_listen_t *listen, sim_message_t *message);
 
 #endif // STUDIO_SERVER_HTTP_LISTEN_H

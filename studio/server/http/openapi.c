@@ -13,22 +13,13 @@ static json_t *schema(const char *type)
 
 static json_t *describe_parameter(const studio_parameter_t *parameter)
 {
-    return json_pack("{s:s, s:s, s:b, s:s, s:o}",
-                     "name",
-                     parameter->name,
-                     "in",
-                     parameter->where == STUDIO_IN_PATH ? "path" : "query",
-                     "required",
-                     parameter->required || parameter->where == STUDIO_IN_PATH,
-                     "description",
-                     parameter->help,
-                     "schema",
-                     schema(parameter->type));
+    return json_pack("{s:s, s:s, s:b, s:s, s:o}", "name", parameter->name, "in",
+                     parameter->where == STUDIO_IN_PATH ? "path" : "query", "required",
+                     parameter->required || parameter->where == STUDIO_IN_PATH, "description",
+                     parameter->help, "schema", schema(parameter->type));
 }
 
-static void describe_parameters(const studio_route_t *route,
-                                json_t *list,
-                                json_t *members,
+static void describe_parameters(const studio_route_t *route, json_t *list, json_t *members,
                                 json_t *required)
 {
     for (const studio_parameter_t *p = route->parameters; p != NULL && p->name != NULL; p++) {
@@ -56,18 +47,9 @@ static void add_path_names(const studio_route_t *route, json_t *list)
                               memcmp(p->name, at + 1, length) == 0);
         }
         if (!known) {
-            (void)json_array_append_new(list,
-                                        json_pack("{s:s%, s:s, s:b, s:{s:s}}",
-                                                  "name",
-                                                  at + 1,
-                                                  length,
-                                                  "in",
-                                                  "path",
-                                                  "required",
-                                                  1,
-                                                  "schema",
-                                                  "type",
-                                                  "string"));
+            (void)json_array_append_new(list, json_pack("{s:s%, s:s, s:b, s:{s:s}}", "name", at + 1,
+                                                        length, "in", "path", "required", 1,
+                                                        "schema", "type", "string"));
         }
     }
 }
@@ -92,24 +74,13 @@ static json_t *describe(const studio_route_t *route)
     json_t *const required = json_array();
     describe_parameters(route, list, members, required);
     add_path_names(route, list);
-    json_t *const json = json_pack("{s:s, s:o, s:s, s:{s:{s:s}, s:{s:s}}, s:o}",
-                                   "summary",
-                                   route->summary,
-                                   "parameters",
-                                   list,
-                                   "x-least-role",
-                                   studio_role_name(route->role),
-                                   "responses",
-                                   "200",
-                                   "description",
-                                   route->answer == NULL ? "done" : route->answer,
-                                   "default",
-                                   "description",
-                                   "{error: {message, where?: {line, column}, expected?}}",
-                                   "security",
-                                   route->role == STUDIO_ROLE_NONE
-                                       ? json_array()
-                                       : json_pack("[{s:[]}, {s:[]}]", "token", "session"));
+    json_t *const json = json_pack(
+        "{s:s, s:o, s:s, s:{s:{s:s}, s:{s:s}}, s:o}", "summary", route->summary, "parameters", list,
+        "x-least-role", studio_role_name(route->role), "responses", "200", "description",
+        route->answer == NULL ? "done" : route->answer, "default", "description",
+        "{error: {message, where?: {line, column}, expected?}}", "security",
+        route->role == STUDIO_ROLE_NONE ? json_array()
+                                        : json_pack("[{s:[]}, {s:[]}]", "token", "session"));
     if (json_object_size(members) > 0 || route->body != NULL) {
         (void)json_object_set_new(json, "requestBody", describe_body(route, members, required));
     }
@@ -141,47 +112,18 @@ static int get_openapi(studio_request_t *request, studio_response_t *response)
         (void)json_object_set_new(path, method, describe(route));
     }
     return studio_response_json(
-        response,
-        200,
+        response, 200,
         json_pack(
-            "{s:s, s:{s:s, s:s, s:s}, s:{s:{s:{s:s, s:s}, s:{s:s, s:s, s:s}}}, s:o}",
-            "openapi",
-            "3.0.3",
-            "info",
-            "title",
-            "rocesim studio",
-            "version",
-            ROCESIM_VERSION,
-            "description",
+            "{s:s, s:{s:s, s:s, s:s}, s:{s:{s:{s:s, s:s}, s:{s:s, s:s, s:s}}}, s:o}", "openapi",
+            "3.0.3", "info", "title", "rocesim studio", "version", ROCESIM_VERSION, "description",
             "docs/studio.md explains this interface. With a session, every method but GET needs "
             "the header X-Studio-Token, whose value GET /api/v1/me returns.",
-            "components",
-            "securitySchemes",
-            "token",
-            "type",
-            "http",
-            "scheme",
-            "bearer",
-            "session",
-            "type",
-            "apiKey",
-            "in",
-            "cookie",
-            "name",
-            STUDIO__COOKIE,
-            "paths",
-            paths));
+            "components", "securitySchemes", "token", "type", "http", "scheme", "bearer", "session",
+            "type", "apiKey", "in", "cookie", "name", STUDIO__COOKIE, "paths", paths));
 }
 
 const studio_route_t studio_server_routes[] = {
-    {"GET",
-     "/api/v1/openapi.json",
-     STUDIO_ROLE_VIEWER,
-     "Returns this OpenAPI description",
-     NULL,
-     NULL,
-     "OpenAPI 3.0",
-     get_openapi,
-     0},
+    {"GET", "/api/v1/openapi.json", STUDIO_ROLE_VIEWER, "Returns this OpenAPI description", NULL,
+     NULL, "OpenAPI 3.0", get_openapi, 0},
     {0},
 };

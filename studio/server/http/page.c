@@ -79,12 +79,8 @@ static void set_etag(page_file_t *file)
 {
     uint8_t hash[crypto_generichash_BYTES_MIN];
     char text[2 * sizeof(hash) + 1];
-    (void)crypto_generichash(hash,
-                             sizeof(hash),
-                             (const uint8_t *)file->bytes,
-                             file->size_bytes,
-                             NULL,
-                             0);
+    (void)crypto_generichash(hash, sizeof(hash), (const uint8_t *)file->bytes, file->size_bytes,
+                             NULL, 0);
     (void)sodium_bin2hex(text, sizeof(text), hash, sizeof(hash));
     snprintf(file->etag, sizeof(file->etag), "\"%.24s\"", text);
 }
@@ -208,8 +204,7 @@ static int answer_index(studio_response_t *response, const char *bytes)
     return response->status;
 }
 
-static int answer_file(const studio_request_t *request,
-                       studio_response_t *response,
+static int answer_file(const studio_request_t *request, studio_response_t *response,
                        const page_file_t *file)
 {
     const char *const known = studio_request_header(request, MHD_HTTP_HEADER_IF_NONE_MATCH);
@@ -221,8 +216,7 @@ static int answer_file(const studio_request_t *request,
     add_policy(response, "none");
     studio_response_header(response, MHD_HTTP_HEADER_ETAG, file->etag);
     studio_response_header(response, MHD_HTTP_HEADER_VARY, "Accept-Encoding");
-    studio_response_header(response,
-                           MHD_HTTP_HEADER_CACHE_CONTROL,
+    studio_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL,
                            hashed ? "public, max-age=31536000, immutable" : "no-cache");
     if (known != NULL && strcmp(known, file->etag) == 0) {
         return studio_response_bytes(response, 304, type_of(file->name), "", 0);
@@ -246,10 +240,7 @@ int studio__page_answer(studio_request_t *request, studio_response_t *response)
     char name[512] = "";
     size_t length = 0;
     for (size_t i = 0; i < target->segment_count && length < sizeof(name); i++) {
-        const int added = snprintf(name + length,
-                                   sizeof(name) - length,
-                                   "%s%s",
-                                   i == 0 ? "" : "/",
+        const int added = snprintf(name + length, sizeof(name) - length, "%s%s", i == 0 ? "" : "/",
                                    target->segments[i]);
         length += added < 0 ? 0 : (size_t)added;
     }

@@ -63,12 +63,8 @@ const char *studio_request_query(const studio_request_t *request, const char *na
     return studio_request_query_at(request, name, 0);
 }
 
-bool studio_request_query_number(const studio_request_t *request,
-                                 const char *name,
-                                 int64_t otherwise,
-                                 int64_t least,
-                                 int64_t most,
-                                 int64_t *number)
+bool studio_request_query_number(const studio_request_t *request, const char *name,
+                                 int64_t otherwise, int64_t least, int64_t most, int64_t *number)
 {
     const char *const text = studio_request_query(request, name);
     *number = otherwise;
@@ -95,8 +91,7 @@ const char *studio_request_origin(studio_request_t *request)
 {
     if (request->origin == NULL) {
         const char *const host = studio_request_header(request, MHD_HTTP_HEADER_HOST);
-        request->origin = sim_format("%s://%s",
-                                     request->studio->tls ? "https" : "http",
+        request->origin = sim_format("%s://%s", request->studio->tls ? "https" : "http",
                                      host == NULL ? "" : host);
     }
     return request->origin;
@@ -124,10 +119,8 @@ bool studio_request_cancelled(const studio_request_t *request)
 
 // Returns the parameter of the route with this name. If there is none, answers with an error that
 // suggests a similar name (`seeds` for `seed`), and returns NULL.
-static const studio_parameter_t *find_listed(const studio_request_t *request,
-                                             studio_where_t where,
-                                             const char *name,
-                                             studio_response_t *response)
+static const studio_parameter_t *find_listed(const studio_request_t *request, studio_where_t where,
+                                             const char *name, studio_response_t *response)
 {
     const char *names[LISTED_MAX];
     size_t count = 0;
@@ -141,13 +134,9 @@ static const studio_parameter_t *find_listed(const studio_request_t *request,
         }
     }
     const char *const near = sim_nearest_name(name, names, count);
-    (void)studio_response_error(response,
-                                400,
-                                "unknown %s '%.64s'%s%s%s (openapi.json lists them)",
-                                where == STUDIO_IN_BODY ? "member" : "parameter",
-                                name,
-                                near == NULL ? "" : ", did you mean '",
-                                near == NULL ? "" : near,
+    (void)studio_response_error(response, 400, "unknown %s '%.64s'%s%s%s (openapi.json lists them)",
+                                where == STUDIO_IN_BODY ? "member" : "parameter", name,
+                                near == NULL ? "" : ", did you mean '", near == NULL ? "" : near,
                                 near == NULL ? "" : "'?");
     return NULL;
 }
@@ -212,11 +201,7 @@ int studio__request_parse(studio_request_t *request, studio_response_t *response
     json_error_t error;
     request->json = json_loadb(request->body, request->body_bytes, JSON_REJECT_DUPLICATES, &error);
     if (request->json == NULL) {
-        return studio_response_error_at(response,
-                                        400,
-                                        error.line,
-                                        error.column,
-                                        "JSON",
+        return studio_response_error_at(response, 400, error.line, error.column, "JSON",
                                         "the body is no JSON");
     }
     sim_free(request->body);

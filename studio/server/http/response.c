@@ -20,9 +20,7 @@ static void add_header(studio_response_t *response, const char *name, const char
     SIM_CHECKF(MHD_add_response_header(response->made, name, value) == MHD_YES, "%s", name);
 }
 
-static int made(studio_response_t *response,
-                int status,
-                const char *type,
+static int made(studio_response_t *response, int status, const char *type,
                 struct MHD_Response *mhd_response)
 {
     SIM_CHECK(response->made == NULL);
@@ -101,15 +99,11 @@ static int finish_text(studio_response_t *response, int status, const char *type
                                       ? compress_bytes(text, size_bytes, &packed_bytes)
                                       : NULL;
     if (packed == NULL) {
-        return made(response,
-                    status,
-                    type,
+        return made(response, status, type,
                     MHD_create_response_from_buffer(size_bytes, text, MHD_RESPMEM_MUST_FREE));
     }
     free(text);
-    (void)made(response,
-               status,
-               type,
+    (void)made(response, status, type,
                MHD_create_response_from_buffer(packed_bytes, packed, MHD_RESPMEM_MUST_FREE));
     add_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
     add_header(response, MHD_HTTP_HEADER_VARY, "Accept-Encoding");
@@ -121,8 +115,7 @@ int studio_response_json(studio_response_t *response, int status, json_t *json)
     char *const text = json == NULL ? NULL : json_dumps(json, JSON_COMPACT);
     json_decref(json);
     if (text == NULL) {
-        return studio_response_error(response,
-                                     500,
+        return studio_response_error(response, 500,
                                      "the server could not write its answer as JSON");
     }
     return finish_text(response, status, "application/json", text);
@@ -149,51 +142,33 @@ int studio_response_error(studio_response_t *response, int status, const char *f
     return send_error(response, status, json_pack("{s:o}", "message", message));
 }
 
-int studio_response_error_at(studio_response_t *response,
-                             int status,
-                             int line,
-                             int column,
-                             const char *expected,
-                             const char *message)
+int studio_response_error_at(studio_response_t *response, int status, int line, int column,
+                             const char *expected, const char *message)
 {
     if (line == 0) { // the error belongs to no line, such as a setting of the order
-        return send_error(response,
-                          status,
+        return send_error(response, status,
                           json_pack("{s:s, s:s*}", "message", message, "expected", expected));
     }
-    return send_error(response,
-                      status,
-                      json_pack("{s:s, s:{s:i, s:i}, s:s*}",
-                                "message",
-                                message,
-                                "where",
-                                "line",
-                                line,
-                                "column",
-                                column,
-                                "expected",
-                                expected));
+    return send_error(response, status,
+                      json_pack("{s:s, s:{s:i, s:i}, s:s*}", "message", message, "where", "line",
+                                line, "column", column, "expected", expected));
 }
 
 int studio_response_store_failed(studio_response_t *response, studio_t *studio)
 {
     if (studio_store_is_full(studio->store)) {
-        return studio_response_error(response,
-                                     507,
+        return studio_response_error(response, 507,
                                      "the disk is full and nothing was changed; empty the trash or "
                                      "ask the administrator");
     }
     return studio_response_error(
-        response,
-        500,
-        "the server's database could not be written; its error output says why");
+        response, 500, "the server's database could not be written; its error output says why");
 }
 
 int studio_response_disk_full(studio_response_t *response, studio_t *studio)
 {
     return studio_reserve_look(studio->reserve)
-               ? studio_response_error(response,
-                                       507,
+               ? studio_response_error(response, 507,
                                        "the disk is full and nothing was changed; delete runs and "
                                        "empty the trash, or ask the administrator")
                : 0;
@@ -201,22 +176,15 @@ int studio_response_disk_full(studio_response_t *response, studio_t *studio)
 
 int studio_response_none(studio_response_t *response)
 {
-    return made(response,
-                204,
-                NULL,
+    return made(response, 204, NULL,
                 MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT));
 }
 
-int studio_response_bytes(studio_response_t *response,
-                          int status,
-                          const char *type,
-                          const void *bytes,
-                          size_t size_bytes)
+int studio_response_bytes(studio_response_t *response, int status, const char *type,
+                          const void *bytes, size_t size_bytes)
 {
     void *const copy = (void *)(uintptr_t)bytes;
-    return made(response,
-                status,
-                type,
+    return made(response, status, type,
                 MHD_create_response_from_buffer(size_bytes, copy, MHD_RESPMEM_MUST_COPY));
 }
 
@@ -261,22 +229,16 @@ int studio_response_file(studio_response_t *response, const char *type, int fd, 
         char *const range = sim_format("bytes */%" PRIu64, size_bytes);
         studio_response_header(response, MHD_HTTP_HEADER_CONTENT_RANGE, range);
         sim_free(range);
-        return studio_response_error(response,
-                                     416,
-                                     "the range lies beyond the end of the file, which has %" PRIu64
-                                     " bytes",
-                                     size_bytes);
+        return studio_response_error(
+            response, 416, "the range lies beyond the end of the file, which has %" PRIu64 " bytes",
+            size_bytes);
     }
-    (void)made(response,
-               kind == STUDIO_RANGE_PART ? 206 : 200,
-               type,
+    (void)made(response, kind == STUDIO_RANGE_PART ? 206 : 200, type,
                MHD_create_response_from_fd_at_offset64(count, fd, first));
     add_header(response, MHD_HTTP_HEADER_ACCEPT_RANGES, "bytes");
     if (kind == STUDIO_RANGE_PART) {
-        char *const range = sim_format("bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64,
-                                       first,
-                                       first + count - 1,
-                                       size_bytes);
+        char *const range = sim_format("bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64, first,
+                                       first + count - 1, size_bytes);
         add_header(response, MHD_HTTP_HEADER_CONTENT_RANGE, range);
         sim_free(range);
     }
@@ -316,23 +278,14 @@ static void end_stream(void *ctx)
     sim_free(stream);
 }
 
-int studio_response_stream(studio_response_t *response,
-                           int status,
-                           const char *type,
-                           studio_stream_fn fill,
-                           studio_stream_end_fn end,
-                           void *ctx)
+int studio_response_stream(studio_response_t *response, int status, const char *type,
+                           studio_stream_fn fill, studio_stream_end_fn end, void *ctx)
 {
     stream_t *const stream = sim_alloc(sizeof(*stream));
     *stream = (stream_t){fill, end, ctx};
-    return made(response,
-                status,
-                type,
-                MHD_create_response_from_callback(MHD_SIZE_UNKNOWN,
-                                                  STREAM_BLOCK_BYTES,
-                                                  fill_stream,
-                                                  stream,
-                                                  end_stream));
+    return made(response, status, type,
+                MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES, fill_stream,
+                                                  stream, end_stream));
 }
 
 // -- headers that every answer has
@@ -341,8 +294,7 @@ void studio__response_harden(const studio_t *studio, studio_response_t *response
 {
     // Pages bring their own policy. All other answers are data: the browser must not run them.
     if (!is_page) {
-        add_header(response,
-                   "Content-Security-Policy",
+        add_header(response, "Content-Security-Policy",
                    "default-src 'none'; frame-ancestors 'none'; sandbox");
         add_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
     }

@@ -80,17 +80,12 @@ const char *studio_request_path(const studio_request_t *request, const char *nam
 bool studio_request_number(const studio_request_t *request, const char *name, int64_t *number);
 // Returns a value of the query, or NULL if it is absent; index counts values of the same name.
 const char *studio_request_query(const studio_request_t *request, const char *name);
-const char *studio_request_query_at(const studio_request_t *request,
-                                    const char *name,
+const char *studio_request_query_at(const studio_request_t *request, const char *name,
                                     size_t index);
 // Reads a number of the query from least to most; *number is otherwise if it is absent. Returns
 // false if it is given and is no such number.
-bool studio_request_query_number(const studio_request_t *request,
-                                 const char *name,
-                                 int64_t otherwise,
-                                 int64_t least,
-                                 int64_t most,
-                                 int64_t *number);
+bool studio_request_query_number(const studio_request_t *request, const char *name,
+                                 int64_t otherwise, int64_t least, int64_t most, int64_t *number);
 // Tells whether a boolean of the query is given and true.
 bool studio_request_query_is(const studio_request_t *request, const char *name);
 // Returns the body, an object or array; NULL if none was sent.
@@ -117,12 +112,8 @@ int studio_response_error(studio_response_t *response, int status, const char *f
     SIM_PRINTF(3, 4);
 // Answers with an error that has "where": {line, column} as well; expected may be NULL. line 0: no
 // place.
-int studio_response_error_at(studio_response_t *response,
-                             int status,
-                             int line,
-                             int column,
-                             const char *expected,
-                             const char *message);
+int studio_response_error_at(studio_response_t *response, int status, int line, int column,
+                             const char *expected, const char *message);
 // Answers that the database failed: status 507 if the disk is full, else 500.
 int studio_response_store_failed(studio_response_t *response, studio_t *studio);
 // Answers with status 507 if the disk is full, and returns it; otherwise returns 0. For requests
@@ -130,11 +121,8 @@ int studio_response_store_failed(studio_response_t *response, studio_t *studio);
 int studio_response_disk_full(studio_response_t *response, studio_t *studio);
 int studio_response_none(studio_response_t *response); // status 204, no content
 // Answers with a copy of bytes.
-int studio_response_bytes(studio_response_t *response,
-                          int status,
-                          const char *type,
-                          const void *bytes,
-                          size_t size_bytes);
+int studio_response_bytes(studio_response_t *response, int status, const char *type,
+                          const void *bytes, size_t size_bytes);
 // Answers with a file, or ranges of it; takes the descriptor. name: the browser saves the file
 // under it; NULL: the browser shows the file.
 int studio_response_file(studio_response_t *response, const char *type, int fd, const char *name);
@@ -143,12 +131,8 @@ int studio_response_file(studio_response_t *response, const char *type, int fd, 
 // gone.
 typedef ssize_t (*studio_stream_fn)(void *ctx, char *buffer, size_t size_bytes);
 typedef void (*studio_stream_end_fn)(void *ctx);
-int studio_response_stream(studio_response_t *response,
-                           int status,
-                           const char *type,
-                           studio_stream_fn fill,
-                           studio_stream_end_fn end,
-                           void *ctx);
+int studio_response_stream(studio_response_t *response, int status, const char *type,
+                           studio_stream_fn fill, studio_stream_end_fn end, void *ctx);
 // Adds a header; call it before the function that answers. Both texts are copied.
 void studio_response_header(studio_response_t *response, const char *name, const char *value);
 

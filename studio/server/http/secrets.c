@@ -14,10 +14,7 @@ static_assert(sodium_base64_ENCODED_LEN(STUDIO_SECRET_BYTES,
 
 static void encode(const uint8_t *bytes, studio_secret_t *secret)
 {
-    (void)sodium_bin2base64(secret->text,
-                            sizeof(secret->text),
-                            bytes,
-                            STUDIO_SECRET_BYTES,
+    (void)sodium_bin2base64(secret->text, sizeof(secret->text), bytes, STUDIO_SECRET_BYTES,
                             sodium_base64_VARIANT_URLSAFE_NO_PADDING);
 }
 
@@ -31,22 +28,15 @@ void studio_secret_make(studio_secret_t *secret)
 
 void studio_secret_hash(const char *text, studio_hash_t *hash)
 {
-    (void)crypto_generichash(hash->bytes,
-                             sizeof(hash->bytes),
-                             (const uint8_t *)text,
-                             strlen(text),
-                             NULL,
-                             0);
+    (void)crypto_generichash(hash->bytes, sizeof(hash->bytes), (const uint8_t *)text, strlen(text),
+                             NULL, 0);
 }
 
 void studio_secret_csrf(const char *session, studio_secret_t *csrf)
 {
     static const char purpose[] = "rocesim studio: forged requests";
     uint8_t bytes[STUDIO_SECRET_BYTES];
-    (void)crypto_generichash(bytes,
-                             sizeof(bytes),
-                             (const uint8_t *)purpose,
-                             sizeof(purpose),
+    (void)crypto_generichash(bytes, sizeof(bytes), (const uint8_t *)purpose, sizeof(purpose),
                              (const uint8_t *)session,
                              strnlen(session, crypto_generichash_KEYBYTES_MAX));
     encode(bytes, csrf);
@@ -61,12 +51,8 @@ bool studio_secret_equal(const char *text, const studio_secret_t *secret)
 bool studio_password_hash(const char *password, studio_password_t *hash)
 {
     memset(hash, 0, sizeof(*hash));
-    return crypto_pwhash_str_alg(hash->text,
-                                 password,
-                                 strlen(password),
-                                 STUDIO_PASSWORD_PASSES,
-                                 STUDIO_PASSWORD_MEMORY_BYTES,
-                                 crypto_pwhash_ALG_ARGON2ID13) == 0;
+    return crypto_pwhash_str_alg(hash->text, password, strlen(password), STUDIO_PASSWORD_PASSES,
+                                 STUDIO_PASSWORD_MEMORY_BYTES, crypto_pwhash_ALG_ARGON2ID13) == 0;
 }
 
 bool studio_password_verify(const char *password, const char *hash)
@@ -76,8 +62,7 @@ bool studio_password_verify(const char *password, const char *hash)
 
 bool studio_password_is_old(const char *hash)
 {
-    return crypto_pwhash_str_needs_rehash(hash,
-                                          STUDIO_PASSWORD_PASSES,
+    return crypto_pwhash_str_needs_rehash(hash, STUDIO_PASSWORD_PASSES,
                                           STUDIO_PASSWORD_MEMORY_BYTES) != 0;
 }
 

@@ -94,9 +94,7 @@ static void end_idlest(studio_server_t *server)
     }
 }
 
-static void on_connection(void *ctx,
-                          struct MHD_Connection *from,
-                          void **socket_context,
+static void on_connection(void *ctx, struct MHD_Connection *from, void **socket_context,
                           enum MHD_ConnectionNotificationCode code)
 {
     studio_server_t *const server = ctx;
@@ -169,9 +167,7 @@ static void *on_target(void *ctx, const char *target, struct MHD_Connection *con
     return request;
 }
 
-static void on_completed(void *ctx,
-                         struct MHD_Connection *connection,
-                         void **request_ctx,
+static void on_completed(void *ctx, struct MHD_Connection *connection, void **request_ctx,
                          enum MHD_RequestTerminationCode code)
 {
     (void)code;
@@ -188,8 +184,7 @@ static bool is_api(const studio_target_t *target)
     return target->segment_count > 0 && strcmp(target->segments[0], "api") == 0;
 }
 
-static enum MHD_Result send_response(studio_request_t *request,
-                                     studio_response_t *response,
+static enum MHD_Result send_response(studio_request_t *request, studio_response_t *response,
                                      bool is_page)
 {
     studio__response_harden(request->studio, response, is_page);
@@ -210,9 +205,7 @@ static studio_response_t response_of(const studio_request_t *request)
 
 // Checks the headers and answers all requests that need no handler. Returns true if the request was
 // answered; *result is then the result of sending.
-static bool begin(studio_server_t *server,
-                  studio_request_t *request,
-                  const char *method,
+static bool begin(studio_server_t *server, studio_request_t *request, const char *method,
                   enum MHD_Result *result)
 {
     studio_response_t response = response_of(request);
@@ -226,8 +219,7 @@ static bool begin(studio_server_t *server,
         return true;
     }
     if (!request->target_good) {
-        (void)studio_response_error(&response,
-                                    400,
+        (void)studio_response_error(&response, 400,
                                     "the path or the query of the request is malformed");
         *result = send_response(request, &response, false);
         return true;
@@ -242,8 +234,7 @@ static bool begin(studio_server_t *server,
             return true;
         }
         const uint64_t body_bytes = length == NULL ? 0 : strtoull(length, NULL, 10);
-        set_deadline(server,
-                     request->connection,
+        set_deadline(server, request->connection,
                      studio_clock_ms() + BODY_MS + (int64_t)(body_bytes / BODY_BYTES_PER_S) * 1000);
         return false;
     }
@@ -288,14 +279,9 @@ static enum MHD_Result answer(studio_server_t *server, studio_request_t *request
     return send_response(request, &response, false);
 }
 
-static enum MHD_Result on_request(void *ctx,
-                                  struct MHD_Connection *connection,
-                                  const char *url,
-                                  const char *method,
-                                  const char *version,
-                                  const char *data,
-                                  size_t *size_bytes,
-                                  void **request_ctx)
+static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, const char *url,
+                                  const char *method, const char *version, const char *data,
+                                  size_t *size_bytes, void **request_ctx)
 {
     studio_server_t *const server = ctx;
     studio_request_t *const request = *request_ctx;
@@ -336,10 +322,7 @@ static char *read_tls_file(const char *path, sim_message_t *message)
     struct stat status = {0};
     if (fd < 0 || fstat(fd, &status) != 0 || status.st_size <= 0 ||
         status.st_size > TLS_FILE_BYTES_MAX) {
-        (void)sim_fail(message,
-                       SIM_ERR_IO,
-                       "%s: %s",
-                       path,
+        (void)sim_fail(message, SIM_ERR_IO, "%s: %s", path,
                        fd < 0 ? strerror(errno) : "expected a PEM file");
         if (fd >= 0) {
             (void)close(fd);
@@ -368,8 +351,7 @@ static struct MHD_Daemon *start_daemon(studio_server_t *server)
     const struct MHD_OptionItem tls[] = {
         {MHD_OPTION_HTTPS_MEM_CERT, 0, server->cert},
         {MHD_OPTION_HTTPS_MEM_KEY, 0, server->key},
-        {MHD_OPTION_HTTPS_PRIORITIES,
-         0,
+        {MHD_OPTION_HTTPS_PRIORITIES, 0,
          (void *)(uintptr_t) "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:%SERVER_PRECEDENCE"},
         {MHD_OPTION_END, 0, NULL},
     };
@@ -416,26 +398,20 @@ static sim_err_t start(studio_server_t *server, sim_message_t *message)
             return SIM_ERR_IO;
         }
     }
-    const sim_err_t result = studio_listen_open(options->listen,
-                                                server->cert != NULL || options->listen_anywhere,
-                                                &server->listen,
-                                                message);
+    const sim_err_t result =
+        studio_listen_open(options->listen, server->cert != NULL || options->listen_anywhere,
+                           &server->listen, message);
     if (result != SIM_OK) {
         return result;
     }
     server->studio->tls = server->cert != NULL;
-    server->url = sim_format("%s://%s:%u",
-                             server->cert == NULL ? "http" : "https",
-                             server->listen.host,
-                             server->listen.port);
+    server->url = sim_format("%s://%s:%u", server->cert == NULL ? "http" : "https",
+                             server->listen.host, server->listen.port);
     server->daemon = start_daemon(server);
     if (server->daemon == NULL) {
         (void)close(server->listen.fd);
         return sim_fail(
-            message,
-            SIM_ERR_IO,
-            "%s: the server does not start%s",
-            server->url,
+            message, SIM_ERR_IO, "%s: the server does not start%s", server->url,
             server->cert == NULL ? "" : "; check that the certificate and the key belong together");
     }
     server->reaping = pthread_create(&server->reaper, NULL, reap, server) == 0;

@@ -12,8 +12,7 @@
 typedef struct studio_server studio_server_t;
 
 // Starts to listen. Other addresses than loopback need TLS or listen_anywhere.
-SIM_MUST_CHECK sim_err_t studio_server_start(studio_t *studio,
-                                             studio_server_t **server,
+SIM_MUST_CHECK sim_err_t studio_server_start(studio_t *studio, studio_server_t **server,
                                              sim_message_t *message);
 // Returns the server's URL with the actual port, such as "http://127.0.0.1:8080".
 const char *studio_server_url(const studio_server_t *server);

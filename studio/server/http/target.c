@@ -104,17 +104,9 @@ bool studio_text_is_plain(const char *text)
 {
     // Latin with accents, but no dotless i, kra and long s; kana, ideographs and hangul.
     static const range_t plain[] = {
-        {0x20, 0x7e},
-        {0xc0, 0xd6},
-        {0xd8, 0xf6},
-        {0xf8, 0x130},
-        {0x132, 0x137},
-        {0x139, 0x17e},
-        {0x3041, 0x3096},
-        {0x30a1, 0x30fc},
-        {0x3400, 0x4dbf},
-        {0x4e00, 0x9fff},
-        {0xac00, 0xd7a3},
+        {0x20, 0x7e},     {0xc0, 0xd6},     {0xd8, 0xf6},     {0xf8, 0x130},
+        {0x132, 0x137},   {0x139, 0x17e},   {0x3041, 0x3096}, {0x30a1, 0x30fc},
+        {0x3400, 0x4dbf}, {0x4e00, 0x9fff}, {0xac00, 0xd7a3},
     };
     while (*text != '\0') {
         if (!is_in(code_point(&text), plain, SIM_COUNT_OF(plain))) {
@@ -320,9 +312,7 @@ static bool digits(const char **text, uint64_t *number)
     return *text > begin && !(**text >= '0' && **text <= '9');
 }
 
-studio_range_kind_t studio_range_parse(const char *header,
-                                       uint64_t size_bytes,
-                                       uint64_t *first,
+studio_range_kind_t studio_range_parse(const char *header, uint64_t size_bytes, uint64_t *first,
                                        uint64_t *count)
 {
     *first = 0;

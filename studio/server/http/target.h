@@ -37,8 +37,7 @@ const char *studio_target_value(const studio_target_t *target, const char *name,
 bool studio_target_matches(const studio_target_t *target, const char *route_path);
 // Returns the segment for {name}, or those for {name...} joined by slashes; freed with sim_free.
 // NULL: the route has no such name.
-char *studio_target_segment(const studio_target_t *target,
-                            const char *route_path,
+char *studio_target_segment(const studio_target_t *target, const char *route_path,
                             const char *name);
 
 // The result of parsing a Range header: "bytes=0-99", "bytes=100-" or "bytes=-50".
@@ -47,9 +46,7 @@ typedef enum studio_range_kind {
     STUDIO_RANGE_PART,
     STUDIO_RANGE_NONE, // beyond the end: status 416
 } studio_range_kind_t;
-studio_range_kind_t studio_range_parse(const char *header,
-                                       uint64_t size_bytes,
-                                       uint64_t *first,
+studio_range_kind_t studio_range_parse(const char *header, uint64_t size_bytes, uint64_t *first,
                                        uint64_t *count);
 
 // Tells whether text is UTF-8 without control characters except tab, newline and return.

@@ -34,12 +34,7 @@ static json_t *error_json(const char *text)
     // Messages without a place do not match this pattern.
     // NOLINTNEXTLINE(cert-err34-c): a place too large for int belongs to no line
     if (colon != NULL && sscanf(colon, ":%d:%d: %n", &line, &column, &length) == 2 && length > 0) {
-        return json_pack("{s:s, s:i, s:i}",
-                         "message",
-                         colon + length,
-                         "line",
-                         line,
-                         "column",
+        return json_pack("{s:s, s:i, s:i}", "message", colon + length, "line", line, "column",
                          column);
     }
     return json_pack("{s:s}", "message", text);
@@ -107,39 +102,22 @@ static json_t *estimate_json(const world_t *world, uint64_t used_bytes, json_t *
     if (survey->late > 0) {
         char *const text = sim_format("%" PRIu64 " of %" PRIu64 " transfers start after the end of "
                                       "the run: expected a later until",
-                                      survey->late,
-                                      survey->transfers);
+                                      survey->late, survey->transfers);
         (void)json_array_append_new(warnings, json_pack("{s:s}", "message", text));
         sim_free(text);
     }
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:f, s:f, s:I, s:I, s:I, s:I, s:s}",
-                     "hosts",
-                     (json_int_t)hosts,
-                     "interfaces",
-                     (json_int_t)world->nic_count,
-                     "switches",
-                     (json_int_t)(net_node_count(world->net) - hosts),
-                     "links",
-                     (json_int_t)net_link_count(world->net),
-                     "transfers",
-                     (json_int_t)survey->transfers,
-                     "until_ns",
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:f, s:f, s:I, s:I, s:I, s:I, s:s}", "hosts",
+                     (json_int_t)hosts, "interfaces", (json_int_t)world->nic_count, "switches",
+                     (json_int_t)(net_node_count(world->net) - hosts), "links",
+                     (json_int_t)net_link_count(world->net), "transfers",
+                     (json_int_t)survey->transfers, "until_ns",
                      scenario->run.until_ps == SIM_TIME_NEVER
                          ? json_null()
                          : json_integer((json_int_t)(scenario->run.until_ps / SIM_PS_PER_NS)),
-                     "packet_hops",
-                     survey->packet_hops,
-                     "wall_s",
-                     survey->wall_s,
-                     "memory_bytes",
-                     (json_int_t)(2 * used_bytes),
-                     "seed",
-                     (json_int_t)scenario->run.seed,
-                     "series",
-                     (json_int_t)scenario->series_count,
-                     "captures",
-                     (json_int_t)scenario->capture_count,
-                     "congestion_control",
+                     "packet_hops", survey->packet_hops, "wall_s", survey->wall_s, "memory_bytes",
+                     (json_int_t)(2 * used_bytes), "seed", (json_int_t)scenario->run.seed, "series",
+                     (json_int_t)scenario->series_count, "captures",
+                     (json_int_t)scenario->capture_count, "congestion_control",
                      scenario->nic_config.congestion_control);
 }
 
@@ -177,17 +155,12 @@ static void add_further(const char *text, void *ctx)
 static int answer_error(const input_t *input, const world_error_t *error)
 {
     json_t *const first = error_json(error->text);
-    json_t *const errors = json_pack(
-        "[o]",
-        first == NULL ? json_pack("{s:s}", "message", "the scenario has an error without a message")
-                      : first);
-    const bool is_all = studio__further_errors(input->yaml,
-                                               input->size,
-                                               input->overrides,
-                                               input->count,
-                                               error->text,
-                                               add_further,
-                                               errors);
+    json_t *const errors =
+        json_pack("[o]", first == NULL ? json_pack("{s:s}", "message",
+                                                   "the scenario has an error without a message")
+                                       : first);
+    const bool is_all = studio__further_errors(input->yaml, input->size, input->overrides,
+                                               input->count, error->text, add_further, errors);
     print_json(json_pack("{s:o, s:[], s:b}", "errors", errors, "warnings", "all", is_all));
     return 0;
 }
@@ -195,11 +168,8 @@ static int answer_error(const input_t *input, const world_error_t *error)
 static int answer_topology(const world_t *world)
 {
     if (net_node_count(world->net) > NODES_MAX) {
-        print_json(json_pack("{s:[{s:s}], s:[]}",
-                             "errors",
-                             "message",
-                             "the network has more nodes than the page can draw",
-                             "warnings"));
+        print_json(json_pack("{s:[{s:s}], s:[]}", "errors", "message",
+                             "the network has more nodes than the page can draw", "warnings"));
         return 0;
     }
     (void)fflush(stdout);
@@ -213,13 +183,8 @@ static int answer_check(const world_t *world)
 {
     json_t *const warnings = warnings_of(world);
     json_t *const estimate = estimate_json(world, memory_bytes(), warnings);
-    print_json(json_pack("{s:[], s:o, s:s, s:o}",
-                         "errors",
-                         "warnings",
-                         warnings,
-                         "name",
-                         world->scenario->run.name,
-                         "estimate",
+    print_json(json_pack("{s:[], s:o, s:s, s:o}", "errors", "warnings", warnings, "name",
+                         world->scenario->run.name, "estimate",
                          estimate == NULL ? json_null() : estimate));
     return 0;
 }
@@ -235,12 +200,7 @@ static sim_err_t load(const input_t *input, world_scenario_t **scenario, world_e
         return result;
     }
     return world_scenario_load_tree(NULL, // takes the document
-                                    document,
-                                    root,
-                                    "-",
-                                    input->overrides,
-                                    input->count,
-                                    scenario,
+                                    document, root, "-", input->overrides, input->count, scenario,
                                     error);
 }
 
@@ -252,9 +212,7 @@ static int build_and_answer(bool topology, const input_t *input)
     int status = 0;
     if (load(input, &scenario, &error) != SIM_OK) {
         status = answer_error(input, &error);
-    } else if (world_create(scenario,
-                            topology ? WORLD_BUILD_NETWORK : WORLD_BUILD_ALL,
-                            &world,
+    } else if (world_create(scenario, topology ? WORLD_BUILD_NETWORK : WORLD_BUILD_ALL, &world,
                             &error) != SIM_OK) {
         status = answer_error(input, &error);
     } else {

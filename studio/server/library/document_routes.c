@@ -42,10 +42,7 @@ static bool find(studio_t *studio, const studio_user_t *user, int64_t id, docume
                          "SELECT owner, version, trashed_ms IS NOT NULL FROM documents"
                          " WHERE id = ?"
                          " AND (? OR owner = ? OR (shared AND trashed_ms IS NULL))",
-                         "iii",
-                         id,
-                         (int64_t)(user->role == STUDIO_ROLE_ADMINISTRATOR),
-                         user->id);
+                         "iii", id, (int64_t)(user->role == STUDIO_ROLE_ADMINISTRATOR), user->id);
     const bool found = studio_rows_next(rows);
     if (found) {
         document->owner = studio_rows_int(rows, 0);
@@ -66,29 +63,14 @@ static bool may_change(const studio_user_t *user, const document_t *document)
 
 static json_t *row_json(const studio_rows_t *rows)
 {
-    return json_pack("{s:I, s:s, s:s, s:{s:I, s:s}, s:b, s:I, s:I, s:I, s:o}",
-                     "id",
-                     (json_int_t)studio_rows_int(rows, 0),
-                     "kind",
-                     studio_rows_text(rows, 1),
-                     "name",
-                     studio_rows_text(rows, 2),
-                     "owner",
-                     "id",
-                     (json_int_t)studio_rows_int(rows, 3),
-                     "name",
-                     studio_rows_text(rows, 4),
-                     "shared",
-                     (int)studio_rows_int(rows, 5),
-                     "created_ms",
-                     (json_int_t)studio_rows_int(rows, 6),
-                     "changed_ms",
-                     (json_int_t)studio_rows_int(rows, 7),
-                     "version",
-                     (json_int_t)studio_rows_int(rows, 8),
-                     "trashed_ms",
-                     studio_rows_is_null(rows, 9) ? json_null()
-                                                  : json_integer(studio_rows_int(rows, 9)));
+    return json_pack(
+        "{s:I, s:s, s:s, s:{s:I, s:s}, s:b, s:I, s:I, s:I, s:o}", "id",
+        (json_int_t)studio_rows_int(rows, 0), "kind", studio_rows_text(rows, 1), "name",
+        studio_rows_text(rows, 2), "owner", "id", (json_int_t)studio_rows_int(rows, 3), "name",
+        studio_rows_text(rows, 4), "shared", (int)studio_rows_int(rows, 5), "created_ms",
+        (json_int_t)studio_rows_int(rows, 6), "changed_ms", (json_int_t)studio_rows_int(rows, 7),
+        "version", (json_int_t)studio_rows_int(rows, 8), "trashed_ms",
+        studio_rows_is_null(rows, 9) ? json_null() : json_integer(studio_rows_int(rows, 9)));
 }
 
 static json_t *document_json(studio_t *studio, int64_t id)
@@ -97,12 +79,10 @@ static json_t *document_json(studio_t *studio, int64_t id)
     studio_rows_t *const rows = studio_rows_open(
         studio->store,
         "SELECT " COLUMNS ", d.body FROM documents d JOIN users u ON u.id = d.owner WHERE d.id = ?",
-        "i",
-        id);
+        "i", id);
     if (studio_rows_next(rows)) {
         json = row_json(rows);
-        (void)json_object_set_new(json,
-                                  "body",
+        (void)json_object_set_new(json, "body",
                                   json_loads(studio_rows_text(rows, 10), JSON_DECODE_ANY, NULL));
     }
     (void)studio_rows_close(rows);
@@ -130,20 +110,17 @@ static int get_documents(studio_request_t *request, studio_response_t *response)
     studio_t *const studio = studio_request_studio(request);
     const studio_user_t *const user = studio_request_user(request);
     json_t *const list = json_array();
-    studio_rows_t *const rows =
-        studio_rows_open(studio->store,
-                         "SELECT " COLUMNS " FROM documents d JOIN users u ON u.id = d.owner"
-                         " WHERE (d.owner = ?1 OR ?2 OR (d.shared AND d.trashed_ms IS NULL)) AND "
-                         "(?3 IS NULL OR d.kind = ?3)"
-                         " AND (d.trashed_ms IS NOT NULL) = ?4 AND (?5 IS NULL OR"
-                         " instr(lower(d.name), lower(?5)) > 0)"
-                         " ORDER BY d.changed_ms DESC, d.id DESC LIMIT 1000",
-                         "iisis",
-                         user->id,
-                         (int64_t)(user->role == STUDIO_ROLE_ADMINISTRATOR),
-                         studio_request_query(request, "kind"),
-                         (int64_t)studio_request_query_is(request, "trash"),
-                         studio_request_query(request, "search"));
+    studio_rows_t *const rows = studio_rows_open(
+        studio->store,
+        "SELECT " COLUMNS " FROM documents d JOIN users u ON u.id = d.owner"
+        " WHERE (d.owner = ?1 OR ?2 OR (d.shared AND d.trashed_ms IS NULL)) AND "
+        "(?3 IS NULL OR d.kind = ?3)"
+        " AND (d.trashed_ms IS NOT NULL) = ?4 AND (?5 IS NULL OR"
+        " instr(lower(d.name), lower(?5)) > 0)"
+        " ORDER BY d.changed_ms DESC, d.id DESC LIMIT 1000",
+        "iisis", user->id, (int64_t)(user->role == STUDIO_ROLE_ADMINISTRATOR),
+        studio_request_query(request, "kind"), (int64_t)studio_request_query_is(request, "trash"),
+        studio_request_query(request, "search"));
     while (studio_rows_next(rows)) {
         (void)json_array_append_new(list, row_json(rows));
     }
@@ -166,8 +143,7 @@ static int post_documents(studio_request_t *request, studio_response_t *response
     bool shared = false;
     if (!kind_good(kind) || !name_good || name == NULL || body == NULL) {
         return studio_response_error(
-            response,
-            400,
+            response, 400,
             "expected kind (scenario, query, analysis, figure or view), a name "
             "of up to 200 bytes, and a body");
     }
@@ -182,16 +158,8 @@ static int post_documents(studio_request_t *request, studio_response_t *response
                             "INSERT INTO documents(kind, name, body, owner, shared, created_ms,"
                             " changed_ms, version) SELECT ?, ?, ?, ?, ?, ?, ?, 1 WHERE"
                             " (SELECT count(*) FROM documents WHERE owner = ?) < ?",
-                            "sssiiiiii",
-                            kind,
-                            name,
-                            text,
-                            user->id,
-                            (int64_t)shared,
-                            now_ms,
-                            now_ms,
-                            user->id,
-                            (int64_t)DOCUMENTS_MAX);
+                            "sssiiiiii", kind, name, text, user->id, (int64_t)shared, now_ms,
+                            now_ms, user->id, (int64_t)DOCUMENTS_MAX);
     free(text);
     if (id == 0) {
         return studio_response_store_failed(response, studio);
@@ -202,12 +170,8 @@ static int post_documents(studio_request_t *request, studio_response_t *response
 
 // Finds the document of the request; own: the user must be allowed to change it. Otherwise answers
 // with *status and returns false.
-static bool take(studio_request_t *request,
-                 studio_response_t *response,
-                 bool own,
-                 int64_t *id,
-                 document_t *document,
-                 int *status)
+static bool take(studio_request_t *request, studio_response_t *response, bool own, int64_t *id,
+                 document_t *document, int *status)
 {
     studio_t *const studio = studio_request_studio(request);
     const studio_user_t *const user = studio_request_user(request);
@@ -228,8 +192,7 @@ static int get_document(studio_request_t *request, studio_response_t *response)
     int64_t id;
     int status;
     return take(request, response, false, &id, &document, &status)
-               ? studio_response_json(response,
-                                      200,
+               ? studio_response_json(response, 200,
                                       document_json(studio_request_studio(request), id))
                : status;
 }
@@ -255,33 +218,23 @@ static int put_document(studio_request_t *request, studio_response_t *response)
     const bool has_shared = studio_body_bool(request, "shared", &shared);
     if (!name_good ||
         !studio_body_number(request, "version", document.version, 1, INT64_MAX, &version)) {
-        return studio_response_error(response,
-                                     400,
+        return studio_response_error(response, 400,
                                      "expected a name of up to 200 bytes and version, a number");
     }
     char *const text = body == NULL ? NULL : json_dumps(body, JSON_COMPACT | JSON_ENCODE_ANY);
-    const int64_t changed =
-        studio_store_change(studio->store,
-                            "UPDATE documents SET name = coalesce(?, name), body ="
-                            " coalesce(?, body), shared = CASE WHEN ? THEN ? ELSE shared END,"
-                            " changed_ms = ?, version = version + 1 WHERE id = ? AND version = ?",
-                            "ssiiiii",
-                            name,
-                            text,
-                            (int64_t)has_shared,
-                            (int64_t)shared,
-                            studio_now_ms(),
-                            id,
-                            version);
+    const int64_t changed = studio_store_change(
+        studio->store,
+        "UPDATE documents SET name = coalesce(?, name), body ="
+        " coalesce(?, body), shared = CASE WHEN ? THEN ? ELSE shared END,"
+        " changed_ms = ?, version = version + 1 WHERE id = ? AND version = ?",
+        "ssiiiii", name, text, (int64_t)has_shared, (int64_t)shared, studio_now_ms(), id, version);
     free(text);
     if (changed < 0) {
         return studio_response_store_failed(response, studio);
     }
     if (changed == 0) {
         return studio_response_error(
-            response,
-            409,
-            "somebody else has changed the document; its version is now %" PRId64,
+            response, 409, "somebody else has changed the document; its version is now %" PRId64,
             document.version);
     }
     return studio_response_json(response, 200, document_json(studio, id));
@@ -297,18 +250,12 @@ static int set_trashed(studio_request_t *request, studio_response_t *response, b
         return status;
     }
     if (!studio_store_do(studio->store,
-                         "UPDATE documents SET trashed_ms = nullif(?, 0) WHERE id = ?",
-                         "ii",
-                         trashed ? studio_now_ms() : INT64_C(0),
-                         id)) {
+                         "UPDATE documents SET trashed_ms = nullif(?, 0) WHERE id = ?", "ii",
+                         trashed ? studio_now_ms() : INT64_C(0), id)) {
         return studio_response_store_failed(response, studio);
     }
-    studio_audit(studio,
-                 studio_request_user(request),
-                 studio_request_address(request),
-                 trashed ? "document.delete" : "document.restore",
-                 "%" PRId64,
-                 id);
+    studio_audit(studio, studio_request_user(request), studio_request_address(request),
+                 trashed ? "document.delete" : "document.restore", "%" PRId64, id);
     return studio_response_json(response, 200, document_json(studio, id));
 }
 

@@ -123,9 +123,7 @@ static void take_file(studio_library_t *library, const char *path, const char *n
     sim_free(cut);
 }
 
-static void take_folder(studio_library_t *library,
-                        const char *path,
-                        const char *prefix,
+static void take_folder(studio_library_t *library, const char *path, const char *prefix,
                         unsigned depth)
 {
     DIR *const folder = opendir(path);
@@ -233,9 +231,7 @@ const char *studio_library_yaml(const studio_library_t *library, const char *nam
     return NULL;
 }
 
-bool studio_library_study(const studio_library_t *library,
-                          const char *name,
-                          const char **runner,
+bool studio_library_study(const studio_library_t *library, const char *name, const char **runner,
                           const char **study)
 {
     for (size_t i = 0; i < library->count; i++) {

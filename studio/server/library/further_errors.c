@@ -247,11 +247,8 @@ static bool is_around(const text_t *whole, const text_t *left, size_t place, con
 }
 
 // Loads the text and builds its network and traffic, at most *builds times.
-static sim_err_t try_out(const text_t *text,
-                         const world_override_t *overrides,
-                         size_t count,
-                         unsigned *builds,
-                         world_error_t *error)
+static sim_err_t try_out(const text_t *text, const world_override_t *overrides, size_t count,
+                         unsigned *builds, world_error_t *error)
 {
     world_document_t *const document = world_document_create();
     world_tree_t *root = NULL;
@@ -263,13 +260,7 @@ static sim_err_t try_out(const text_t *text,
         return result;
     }
     result = world_scenario_load_tree(NULL, // takes the document
-                                      document,
-                                      root,
-                                      ORIGIN,
-                                      overrides,
-                                      count,
-                                      &scenario,
-                                      error);
+                                      document, root, ORIGIN, overrides, count, &scenario, error);
     if (result == SIM_OK && *builds == 0) {
         result = world_fail(error, SIM_ERR_RANGE, NULL, "not built");
     } else if (result == SIM_OK) {
@@ -295,13 +286,8 @@ static bool find_place(const text_t *text, const char *message, int *line, size_
     return true;
 }
 
-bool studio__further_errors(const char *yaml,
-                            size_t size,
-                            const world_override_t *overrides,
-                            size_t count,
-                            const char *first,
-                            studio__error_fn fn,
-                            void *ctx)
+bool studio__further_errors(const char *yaml, size_t size, const world_override_t *overrides,
+                            size_t count, const char *first, studio__error_fn fn, void *ctx)
 {
     part_t parts[ERRORS_MAX];
     size_t found = 0;

@@ -21,9 +21,7 @@ const char *studio_library_yaml(const studio_library_t *library, const char *nam
 
 // Finds the script that runs a study (a path below the library's folder) and the study's name for
 // that script. Returns false if there is no such study, or if only the command line can run it.
-bool studio_library_study(const studio_library_t *library,
-                          const char *name,
-                          const char **runner,
+bool studio_library_study(const studio_library_t *library, const char *name, const char **runner,
                           const char **study);
 
 // Returns the parameters of a study, [{name, quick, all}] with the values that it takes by default;
@@ -31,10 +29,8 @@ bool studio_library_study(const studio_library_t *library,
 json_t *studio_library_parameters(const studio_library_t *library, const char *name);
 // Tells whether the settings NAME=VALUE fit the study: values of its parameters are lists of words.
 // Sets a message otherwise. Other names are attributes of its scenarios, which its runs check.
-SIM_MUST_CHECK bool studio_library_settings(const studio_library_t *library,
-                                            const char *name,
-                                            const json_t *set,
-                                            sim_message_t *message);
+SIM_MUST_CHECK bool studio_library_settings(const studio_library_t *library, const char *name,
+                                            const json_t *set, sim_message_t *message);
 
 // Returns a file's text, freed with sim_free; NULL if it cannot be read, is too long or no UTF-8.
 char *studio_read_text(const char *path, size_t bytes_max);

@@ -30,10 +30,8 @@ static bool setting_good(const char *text)
 static bool check_set(const json_t *set, sim_message_t *message)
 {
     if (set != NULL && (!json_is_array(set) || json_array_size(set) > STUDIO_SETTINGS_MAX)) {
-        (void)sim_fail(message,
-                       SIM_ERR_INVALID,
-                       "set: expected a list of at most %u texts PATH=VALUE",
-                       STUDIO_SETTINGS_MAX);
+        (void)sim_fail(message, SIM_ERR_INVALID,
+                       "set: expected a list of at most %u texts PATH=VALUE", STUDIO_SETTINGS_MAX);
         return false;
     }
     for (size_t i = 0; i < json_array_size(set); i++) {
@@ -57,10 +55,8 @@ static bool check_twins(const char *path, const json_t *values, sim_message_t *m
             (void)json_object_set_new(seen, value, json_true());
         }
         if (!good) {
-            (void)sim_fail(message,
-                           SIM_ERR_INVALID,
-                           "%.100s: the value %.100s is given twice, expected it once",
-                           path,
+            (void)sim_fail(message, SIM_ERR_INVALID,
+                           "%.100s: the value %.100s is given twice, expected it once", path,
                            value);
         }
         sim_free(value);
@@ -70,19 +66,14 @@ static bool check_twins(const char *path, const json_t *values, sim_message_t *m
 }
 
 // Replaces each run of the list by one run for each value of the path.
-static json_t *multiply(json_t *list,
-                        const char *path,
-                        const json_t *values,
-                        uint64_t most,
+static json_t *multiply(json_t *list, const char *path, const json_t *values, uint64_t most,
                         sim_message_t *message)
 {
     json_t *const longer = json_array();
     if (!json_is_array(values) || json_array_size(values) == 0 ||
         json_array_size(list) * json_array_size(values) > most) {
-        (void)sim_fail(message,
-                       SIM_ERR_RANGE,
-                       "%.100s: expected values that make at most %" PRIu64 " runs in all",
-                       path,
+        (void)sim_fail(message, SIM_ERR_RANGE,
+                       "%.100s: expected values that make at most %" PRIu64 " runs in all", path,
                        most);
         json_decref(list);
         json_decref(longer);
@@ -104,10 +95,8 @@ static json_t *multiply(json_t *list,
             sim_free(text);
             sim_free(value);
             if (!good) {
-                (void)sim_fail(message,
-                               SIM_ERR_INVALID,
-                               "%.100s: expected texts, numbers, true or false",
-                               path);
+                (void)sim_fail(message, SIM_ERR_INVALID,
+                               "%.100s: expected texts, numbers, true or false", path);
                 json_decref(list);
                 json_decref(longer);
                 return NULL;
@@ -139,31 +128,24 @@ static bool sets_seed(const json_t *set, const json_t *grid)
     return is_set;
 }
 
-json_t *studio_order_expand(const json_t *set,
-                            const json_t *grid,
-                            const json_t *seeds,
-                            uint64_t most,
-                            sim_message_t *message)
+json_t *studio_order_expand(const json_t *set, const json_t *grid, const json_t *seeds,
+                            uint64_t most, sim_message_t *message)
 {
     if (!check_set(set, message)) {
         return NULL;
     }
     if (grid != NULL && (!json_is_object(grid) || json_object_size(grid) > AXES_MAX)) {
-        (void)sim_fail(message,
-                       SIM_ERR_INVALID,
-                       "grid: expected {PATH: [VALUE...]} of at most %u paths",
-                       AXES_MAX);
+        (void)sim_fail(message, SIM_ERR_INVALID,
+                       "grid: expected {PATH: [VALUE...]} of at most %u paths", AXES_MAX);
         return NULL;
     }
     if (seeds != NULL && json_array_size(seeds) > 0 && !seeds_good(seeds)) {
-        (void)sim_fail(message,
-                       SIM_ERR_INVALID,
+        (void)sim_fail(message, SIM_ERR_INVALID,
                        "seeds: expected a list of whole numbers from 0 on");
         return NULL;
     }
     if (json_array_size(seeds) > 0 && sets_seed(set, grid)) {
-        (void)sim_fail(message,
-                       SIM_ERR_INVALID,
+        (void)sim_fail(message, SIM_ERR_INVALID,
                        "both seeds and the parameter 'seed' set the seed of runs, expected one "
                        "of the two");
         return NULL;

@@ -15,10 +15,7 @@
 // of the grid ({"path": [value...]}, the last path varies fastest), then each seed. Each input may
 // be NULL; most limits the number of runs. Returns NULL with a message for a bad order; the caller
 // owns the result.
-json_t *studio_order_expand(const json_t *set,
-                            const json_t *grid,
-                            const json_t *seeds,
-                            uint64_t most,
-                            sim_message_t *message);
+json_t *studio_order_expand(const json_t *set, const json_t *grid, const json_t *seeds,
+                            uint64_t most, sim_message_t *message);
 
 #endif // STUDIO_SERVER_LIBRARY_ORDER_H

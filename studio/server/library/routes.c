@@ -12,19 +12,10 @@
 static json_t *entry_json(const studio__entry_t *entry)
 {
     const char *const slash = strrchr(entry->name, '/');
-    return json_pack("{s:s, s:s, s:s%, s:s, s:s, s:b}",
-                     "name",
-                     entry->name,
-                     "kind",
-                     entry->is_study ? "study" : "scenario",
-                     "group",
-                     entry->name,
-                     slash == NULL ? (size_t)0 : (size_t)(slash - entry->name),
-                     "title",
-                     entry->title,
-                     "question",
-                     entry->question,
-                     "runnable",
+    return json_pack("{s:s, s:s, s:s%, s:s, s:s, s:b}", "name", entry->name, "kind",
+                     entry->is_study ? "study" : "scenario", "group", entry->name,
+                     slash == NULL ? (size_t)0 : (size_t)(slash - entry->name), "title",
+                     entry->title, "question", entry->question, "runnable",
                      !entry->is_study || entry->runner != NULL);
 }
 
@@ -48,19 +39,16 @@ static int get_entry(studio_request_t *request, studio_response_t *response)
         const studio__entry_t *const entry = &library->entries[i];
         if (strcmp(entry->name, name) == 0 && (kind == NULL || study == entry->is_study)) {
             json_t *const json = entry_json(entry);
-            (void)json_object_set_new(json,
-                                      entry->is_study ? "script" : "yaml",
+            (void)json_object_set_new(json, entry->is_study ? "script" : "yaml",
                                       json_string(entry->text));
             if (entry->is_study) {
-                (void)json_object_set_new(json,
-                                          "parameters",
+                (void)json_object_set_new(json, "parameters",
                                           studio_library_parameters(library, entry->name));
             }
             return studio_response_json(response, 200, json);
         }
     }
-    return studio_response_error(response,
-                                 404,
+    return studio_response_error(response, 404,
                                  "the library has no scenario or study of this name");
 }
 
@@ -68,11 +56,8 @@ static int get_entry(studio_request_t *request, studio_response_t *response)
 
 // Reads the scenario, the settings and the library entry of a request; returns 0 or the status of
 // the answer.
-static int take_scenario(studio_request_t *request,
-                         studio_response_t *response,
-                         const char **yaml,
-                         json_t **set,
-                         const char **library)
+static int take_scenario(studio_request_t *request, studio_response_t *response, const char **yaml,
+                         json_t **set, const char **library)
 {
     const studio_t *const studio = studio_request_studio(request);
     sim_message_t message;
@@ -85,8 +70,7 @@ static int take_scenario(studio_request_t *request,
         *yaml = studio_library_yaml(studio->library, *library);
     }
     if (*yaml == NULL) {
-        return studio_response_error(response,
-                                     400,
+        return studio_response_error(response, 400,
                                      "expected yaml, a scenario of at most 512 KiB, or library");
     }
     json_t *const runs =
@@ -109,22 +93,13 @@ static int post_check(studio_request_t *request, studio_response_t *response)
     if (status != 0) {
         return status;
     }
-    json_t *const checked = studio_check(studio,
-                                         studio_request_user(request)->id,
-                                         STUDIO_CHECK_ALL,
-                                         yaml,
-                                         set,
-                                         library);
-    (void)json_object_set_new(checked,
-                              "limits",
-                              json_pack("{s:I, s:I, s:I, s:I}",
-                                        "wall_s",
-                                        (json_int_t)studio->options.run_s_max,
-                                        "memory_bytes",
-                                        (json_int_t)studio->options.run_bytes_max,
-                                        "result_bytes",
-                                        (json_int_t)studio->options.disk_bytes_max,
-                                        "runs",
+    json_t *const checked = studio_check(studio, studio_request_user(request)->id, STUDIO_CHECK_ALL,
+                                         yaml, set, library);
+    (void)json_object_set_new(checked, "limits",
+                              json_pack("{s:I, s:I, s:I, s:I}", "wall_s",
+                                        (json_int_t)studio->options.run_s_max, "memory_bytes",
+                                        (json_int_t)studio->options.run_bytes_max, "result_bytes",
+                                        (json_int_t)studio->options.disk_bytes_max, "runs",
                                         (json_int_t)studio->options.group_max));
     json_decref(set);
     return studio_response_json(response, 200, checked);
@@ -140,12 +115,8 @@ static int post_topology(studio_request_t *request, studio_response_t *response)
     if (status != 0) {
         return status;
     }
-    json_t *const topology = studio_check(studio,
-                                          studio_request_user(request)->id,
-                                          STUDIO_CHECK_TOPOLOGY,
-                                          yaml,
-                                          set,
-                                          library);
+    json_t *const topology = studio_check(studio, studio_request_user(request)->id,
+                                          STUDIO_CHECK_TOPOLOGY, yaml, set, library);
     const bool good = json_array_size(json_object_get(topology, "errors")) == 0;
     json_decref(set);
     return studio_response_json(response, good ? 200 : 422, topology);

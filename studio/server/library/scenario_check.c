@@ -193,12 +193,8 @@ static json_t *run_check(const char *const *line, const char *yaml)
     return json;
 }
 
-json_t *studio_check(studio_t *studio,
-                     int64_t user,
-                     studio_check_what_t what,
-                     const char *yaml,
-                     const json_t *set,
-                     const char *library)
+json_t *studio_check(studio_t *studio, int64_t user, studio_check_what_t what, const char *yaml,
+                     const json_t *set, const char *library)
 {
     enum { FIXED = 5 };
     const size_t count = json_array_size(set);

@@ -19,12 +19,8 @@ typedef enum studio_check_what {
 // or NULL. library names the scenario of the library that relative file names start from, or NULL.
 // Returns {"errors": [{message, line?, column?, after?}], ...}, never NULL, owned by the caller;
 // after: the error was found after the lines of earlier ones were blanked.
-json_t *studio_check(studio_t *studio,
-                     int64_t user,
-                     studio_check_what_t what,
-                     const char *yaml,
-                     const json_t *set,
-                     const char *library);
+json_t *studio_check(studio_t *studio, int64_t user, studio_check_what_t what, const char *yaml,
+                     const json_t *set, const char *library);
 
 // Runs in the confined process: reads the scenario from the standard input and prints the answer.
 // arguments: what, folder ("": none), "path=value"...

@@ -64,28 +64,19 @@ json_t *studio_library_parameters(const studio_library_t *library, const char *n
         json_t *const quick = quoted(&at);
         json_t *const all = quoted(&at);
         (void)json_array_append_new(
-            list,
-            json_pack("{s:s%, s:o, s:o}", "name", word, length, "quick", quick, "all", all));
+            list, json_pack("{s:s%, s:o, s:o}", "name", word, length, "quick", quick, "all", all));
     }
     const char *const seeds = script == NULL ? NULL : strstr(script, SEEDS);
     if (seeds != NULL) {
         const char *const number = seeds + strlen(SEEDS);
         (void)json_array_append_new(list,
-                                    json_pack("{s:s, s:s, s:s%}",
-                                              "name",
-                                              "seeds",
-                                              "quick",
-                                              "1",
-                                              "all",
-                                              number,
-                                              strspn(number, "0123456789")));
+                                    json_pack("{s:s, s:s, s:s%}", "name", "seeds", "quick", "1",
+                                              "all", number, strspn(number, "0123456789")));
     }
     return list;
 }
 
-bool studio_library_settings(const studio_library_t *library,
-                             const char *name,
-                             const json_t *set,
+bool studio_library_settings(const studio_library_t *library, const char *name, const json_t *set,
                              sim_message_t *message)
 {
     json_t *const parameters = studio_library_parameters(library, name);
@@ -96,12 +87,10 @@ bool studio_library_settings(const studio_library_t *library,
         const char *const value = text + length + 1;
         if (has_parameter(parameters, text, length) &&
             (value[0] == '\0' || value[strspn(value, VALUE_LETTERS)] != '\0')) {
-            (void)sim_fail(message,
-                           SIM_ERR_INVALID,
+            (void)sim_fail(message, SIM_ERR_INVALID,
                            "%.*s: expected values of letters, digits and . : / _ + -, with spaces "
                            "between them",
-                           (int)length,
-                           text);
+                           (int)length, text);
             good = false;
         }
     }

@@ -46,24 +46,13 @@ pid_t studio_child_spawn(const studio_child_t *child, const char *const *argumen
     }
     const char **const line = sim_alloc_array(FIXED + count + 1, sizeof(*line));
     char *numbers[] = {
-        number_text((uint64_t)child->attempt),
-        number_text(child->time_s),
-        number_text(child->memory_bytes),
-        number_text(child->disk_bytes),
-        number_text(child->disk_bytes_free),
-        number_text(child->ranks),
+        number_text((uint64_t)child->attempt), number_text(child->time_s),
+        number_text(child->memory_bytes),      number_text(child->disk_bytes),
+        number_text(child->disk_bytes_free),   number_text(child->ranks),
     };
-    const char *const fixed[FIXED] = {"rocesim-studio",
-                                      "child",
-                                      child->folder,
-                                      numbers[0],
-                                      child->program,
-                                      child->readable,
-                                      numbers[1],
-                                      numbers[2],
-                                      numbers[3],
-                                      numbers[4],
-                                      numbers[5]};
+    const char *const fixed[FIXED] = {"rocesim-studio", "child",         child->folder, numbers[0],
+                                      child->program,   child->readable, numbers[1],    numbers[2],
+                                      numbers[3],       numbers[4],      numbers[5]};
     memcpy(line, fixed, sizeof(fixed));
     memcpy(line + FIXED, arguments, count * sizeof(*arguments));
     // The scripts of studies start this program.
@@ -71,8 +60,8 @@ pid_t studio_child_spawn(const studio_child_t *child, const char *const *argumen
     char *const temporary = sim_format("TMPDIR=%s", child->folder);
     // The ranks of a run share memory by files, for which they may use the run's folder alone.
     char *const shared = sim_format("OMPI_MCA_btl_vader_backing_directory=%s", child->folder);
-    const char *const environment[] =
-        {"PATH=/usr/bin:/bin", "LC_ALL=C", program, temporary, shared, NULL};
+    const char *const environment[] = {
+        "PATH=/usr/bin:/bin", "LC_ALL=C", program, temporary, shared, NULL};
     const pid_t process = studio_spawn(line, environment, NULL, POSIX_SPAWN_SETSID);
     const int reason = errno;
     for (size_t i = 0; i < SIM_COUNT_OF(numbers); i++) {
@@ -109,11 +98,8 @@ static bool take_attempt(const studio_child_t *child)
     FILE *const file = fopen(part, "we");
     bool good = file != NULL;
     if (good) {
-        good = fprintf(file,
-                       "{\"process\": %ld, \"start\": %" PRIu64 ", \"boot\": \"%s\"}\n",
-                       (long)self.process,
-                       self.start,
-                       self.boot) > 0 &&
+        good = fprintf(file, "{\"process\": %ld, \"start\": %" PRIu64 ", \"boot\": \"%s\"}\n",
+                       (long)self.process, self.start, self.boot) > 0 &&
                fflush(file) == 0 && fsync(fileno(file)) == 0;
         good = fclose(file) == 0 && good && link(part, whole) == 0;
         (void)unlink(part);
@@ -146,17 +132,13 @@ static void write_exit(const watch_t *watch, int status)
     const double cpu_s = (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6 +
                          (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6;
     memset(text, ' ', sizeof(text));
-    const int length =
-        snprintf(text,
-                 sizeof(text),
-                 "{\"status\": %d, \"signal\": %d, \"reason\": \"%s\", \"wall_s\": %.3f, "
-                 "\"cpu_s\": %.3f, \"memory_bytes\": %" PRIu64 "}",
-                 WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-                 WIFSIGNALED(status) ? WTERMSIG(status) : 0,
-                 watch->reason,
-                 (double)(studio_clock_ms() - watch->begun_ms) / 1e3,
-                 cpu_s,
-                 (uint64_t)usage.ru_maxrss * 1024);
+    const int length = snprintf(
+        text, sizeof(text),
+        "{\"status\": %d, \"signal\": %d, \"reason\": \"%s\", \"wall_s\": %.3f, "
+        "\"cpu_s\": %.3f, \"memory_bytes\": %" PRIu64 "}",
+        WIFEXITED(status) ? WEXITSTATUS(status) : -1, WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+        watch->reason, (double)(studio_clock_ms() - watch->begun_ms) / 1e3, cpu_s,
+        (uint64_t)usage.ru_maxrss * 1024);
     SIM_CHECK(length > 0 && (size_t)length < sizeof(text));
     text[length] = ' ';
     char *const whole = sim_format("exit.%" PRId64, watch->child.attempt);

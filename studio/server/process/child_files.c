@@ -34,8 +34,7 @@ static uint64_t start_of(pid_t process)
         sscanf(name_end,
                ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
                "%" SCNu64,
-               &state,
-               &start) != 2) {
+               &state, &start) != 2) {
         return 0;
     }
     return state == 'Z' || state == 'X' ? 0 : start;
@@ -132,8 +131,7 @@ static uint64_t bytes_below(int fd, unsigned depth)
         if (S_ISREG(status.st_mode)) {
             total += (uint64_t)status.st_size;
         } else if (S_ISDIR(status.st_mode) && depth < DEPTH_MAX) {
-            const int inner = openat(dirfd(folder),
-                                     entry->d_name,
+            const int inner = openat(dirfd(folder), entry->d_name,
                                      O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
             total += inner < 0 ? 0 : bytes_below(inner, depth + 1);
         }

@@ -78,14 +78,10 @@ static bool allow(int ruleset, const char *path, uint64_t access, uint64_t handl
 static bool allow_mpi(int ruleset, uint64_t handled)
 {
     static const char *const folders[] = {"/etc", "/proc", "/sys"};
-    bool good = allow(ruleset,
-                      "/dev/ptmx",
-                      LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE,
-                      handled) &&
-                allow(ruleset,
-                      "/dev/pts",
-                      LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE,
-                      handled);
+    bool good = allow(ruleset, "/dev/ptmx",
+                      LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE, handled) &&
+                allow(ruleset, "/dev/pts",
+                      LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE, handled);
     for (size_t i = 0; good && i < SIM_COUNT_OF(folders); i++) {
         good = allow(ruleset, folders[i], READING & ~LANDLOCK_ACCESS_FS_EXECUTE, handled);
     }
@@ -104,36 +100,27 @@ static bool allow_all(int ruleset, const studio_confine_t *confine, uint64_t han
     for (size_t i = 0; i < SIM_COUNT_OF(files); i++) {
         good = good && allow(ruleset, files[i], LANDLOCK_ACCESS_FS_READ_FILE, handled);
     }
-    good = good && allow(ruleset,
-                         "/dev/null",
-                         LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE,
-                         handled);
+    good = good && allow(ruleset, "/dev/null",
+                         LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE, handled);
     good = good && (!confine->mpi || allow_mpi(ruleset, handled));
     // The sanitizers' runtime reads the process's own memory map.
     good = good && (studio_confine_limits_memory() ||
-                    allow(ruleset,
-                          "/proc",
-                          LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR,
-                          handled));
+                    allow(ruleset, "/proc",
+                          LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR, handled));
     if (good && confine->program != NULL) {
-        good = allow(ruleset,
-                     confine->program,
-                     LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE,
-                     handled);
+        good = allow(ruleset, confine->program,
+                     LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE, handled);
     }
     if (good && confine->readable != NULL) {
         good = allow(ruleset, confine->readable, READING & ~LANDLOCK_ACCESS_FS_EXECUTE, handled);
     }
     for (size_t i = 0; good && confine->also_readable != NULL && confine->also_readable[i] != NULL;
          i++) {
-        good = allow(ruleset,
-                     confine->also_readable[i],
-                     READING & ~LANDLOCK_ACCESS_FS_EXECUTE,
+        good = allow(ruleset, confine->also_readable[i], READING & ~LANDLOCK_ACCESS_FS_EXECUTE,
                      handled);
     }
     if (good && confine->writable != NULL) {
-        good = allow(ruleset,
-                     confine->writable,
+        good = allow(ruleset, confine->writable,
                      (READING & ~LANDLOCK_ACCESS_FS_EXECUTE) | WRITING | ACCESS_FS_TRUNCATE |
                          ACCESS_FS_REFER | (confine->mpi ? OF_MPI : 0),
                      handled);

@@ -59,18 +59,9 @@ static bool is_chosen(const char *chosen, const line_t *line)
 
 static json_t *line_json(const line_t *line)
 {
-    return json_pack("{s:s%, s:I, s:I, s:I, s:b}",
-                     "port",
-                     line->name,
-                     line->length,
-                     "queued_bytes",
-                     (json_int_t)line->numbers[0],
-                     "sent_bytes",
-                     (json_int_t)line->numbers[1],
-                     "drops",
-                     (json_int_t)line->numbers[2],
-                     "paused",
-                     line->numbers[3] != 0);
+    return json_pack("{s:s%, s:I, s:I, s:I, s:b}", "port", line->name, line->length, "queued_bytes",
+                     (json_int_t)line->numbers[0], "sent_bytes", (json_int_t)line->numbers[1],
+                     "drops", (json_int_t)line->numbers[2], "paused", line->numbers[3] != 0);
 }
 
 // Keeps the longest queues, sorted with the longest first.
@@ -114,13 +105,8 @@ json_t *studio_live_read(const char *text, const char *chosen, size_t top)
     for (size_t i = 0; i < longest_count; i++) {
         (void)json_array_append_new(ports, line_json(&longest[i]));
     }
-    return json_pack("{s:I, s:I, s:o}",
-                     "sim_ns",
-                     (json_int_t)sim_ns,
-                     "count",
-                     (json_int_t)count,
-                     "ports",
-                     ports);
+    return json_pack("{s:I, s:I, s:o}", "sim_ns", (json_int_t)sim_ns, "count", (json_int_t)count,
+                     "ports", ports);
 }
 
 json_t *studio_live_names(const char *text)

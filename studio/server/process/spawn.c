@@ -7,10 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-pid_t studio_spawn(const char *const *line,
-                   const char *const *environment,
-                   const posix_spawn_file_actions_t *actions,
-                   short apart)
+pid_t studio_spawn(const char *const *line, const char *const *environment,
+                   const posix_spawn_file_actions_t *actions, short apart)
 {
     size_t count = 0;
     while (environment[count] != NULL) {
@@ -33,12 +31,8 @@ pid_t studio_spawn(const char *const *line,
     (void)posix_spawnattr_setsigdefault(&attributes, &every_signal);
     (void)posix_spawnattr_setpgroup(&attributes, 0);
     pid_t process = -1;
-    const int reason = posix_spawn(&process,
-                                   "/proc/self/exe",
-                                   actions,
-                                   &attributes,
-                                   (char *const *)(uintptr_t)line,
-                                   (char *const *)(uintptr_t)all);
+    const int reason = posix_spawn(&process, "/proc/self/exe", actions, &attributes,
+                                   (char *const *)(uintptr_t)line, (char *const *)(uintptr_t)all);
     (void)posix_spawnattr_destroy(&attributes);
     sim_free(all);
     sim_free(options);

@@ -12,9 +12,7 @@
 // argv, with the command in [1]; environment is complete except for the sanitizers' options; NULL
 // ends both. actions change its files; NULL: none. apart: POSIX_SPAWN_SETSID for its own session,
 // POSIX_SPAWN_SETPGROUP for its own group, or 0.
-pid_t studio_spawn(const char *const *line,
-                   const char *const *environment,
-                   const posix_spawn_file_actions_t *actions,
-                   short apart);
+pid_t studio_spawn(const char *const *line, const char *const *environment,
+                   const posix_spawn_file_actions_t *actions, short apart);
 
 #endif // STUDIO_SERVER_PROCESS_SPAWN_H

@@ -8,12 +8,9 @@
 #include <string.h>
 
 static const char *const state_names[] = {
-    [STUDIO_RUN_QUEUED] = "queued",
-    [STUDIO_RUN_STARTING] = "starting",
-    [STUDIO_RUN_RUNNING] = "running",
-    [STUDIO_RUN_DONE] = "done",
-    [STUDIO_RUN_FAILED] = "failed",
-    [STUDIO_RUN_CANCELLED] = "cancelled",
+    [STUDIO_RUN_QUEUED] = "queued",   [STUDIO_RUN_STARTING] = "starting",
+    [STUDIO_RUN_RUNNING] = "running", [STUDIO_RUN_DONE] = "done",
+    [STUDIO_RUN_FAILED] = "failed",   [STUDIO_RUN_CANCELLED] = "cancelled",
 };
 
 static studio_run_state_t state_of(const char *name)
@@ -41,10 +38,7 @@ bool studio_run_find(studio_t *studio, const studio_user_t *user, int64_t id, st
                          "SELECT run_group, owner, shared, trashed_ms IS NOT NULL, state,"
                          " ended IS NOT NULL FROM runs WHERE id = ?"
                          " AND (? OR owner = ? OR (shared AND trashed_ms IS NULL))",
-                         "iii",
-                         id,
-                         (int64_t)all,
-                         user == NULL ? INT64_C(0) : user->id);
+                         "iii", id, (int64_t)all, user == NULL ? INT64_C(0) : user->id);
     const bool found = studio_rows_next(rows);
     if (found) {
         run->id = id;
@@ -54,11 +48,8 @@ bool studio_run_find(studio_t *studio, const studio_user_t *user, int64_t id, st
         run->trashed = studio_rows_int(rows, 3) != 0;
         run->state = state_of(studio_rows_text(rows, 4));
         run->has_result = studio_rows_int(rows, 5) != 0;
-        const int length = snprintf(run->folder,
-                                    sizeof(run->folder),
-                                    "%s/runs/%" PRId64,
-                                    studio->options.data,
-                                    id);
+        const int length = snprintf(run->folder, sizeof(run->folder), "%s/runs/%" PRId64,
+                                    studio->options.data, id);
         SIM_CHECK(length > 0 && (size_t)length < sizeof(run->folder));
     }
     return studio_rows_close(rows) && found;

@@ -78,12 +78,8 @@ void studio_events_wake(studio_events_t *events)
     SIM_CHECK(pthread_mutex_unlock(&events->lock) == 0);
 }
 
-void studio_events_publish(studio_events_t *events,
-                           int64_t run,
-                           int64_t owner,
-                           bool shared,
-                           const char *event,
-                           const char *json)
+void studio_events_publish(studio_events_t *events, int64_t run, int64_t owner, bool shared,
+                           const char *event, const char *json)
 {
     SIM_CHECK(strpbrk(json, "\r\n") == NULL && strpbrk(event, "\r\n") == NULL);
     SIM_CHECK(pthread_mutex_lock(&events->lock) == 0);
@@ -233,9 +229,7 @@ static uint64_t resume_at(const studio_request_t *request, uint64_t next)
     return number == 0 || number >= next || number + RING <= next ? next : number + 1;
 }
 
-int studio_events_answer(studio_request_t *request,
-                         studio_response_t *response,
-                         int64_t run,
+int studio_events_answer(studio_request_t *request, studio_response_t *response, int64_t run,
                          char *first)
 {
     studio_t *const studio = studio_request_studio(request);
@@ -243,8 +237,7 @@ int studio_events_answer(studio_request_t *request,
     if (!enter(studio->events, user->id)) {
         sim_free(first);
         studio_response_header(response, "Retry-After", "10");
-        return studio_response_error(response,
-                                     503,
+        return studio_response_error(response, 503,
                                      "too many clients watch events; try again later");
     }
     watcher_t *const watcher = sim_alloc(sizeof(*watcher));

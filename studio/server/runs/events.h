@@ -17,18 +17,12 @@ void studio_events_destroy(studio_events_t *events);
 void studio_events_wake(studio_events_t *events);
 
 // Publishes an event; json is one line and is copied.
-void studio_events_publish(studio_events_t *events,
-                           int64_t run,
-                           int64_t owner,
-                           bool shared,
-                           const char *event,
-                           const char *json);
+void studio_events_publish(studio_events_t *events, int64_t run, int64_t owner, bool shared,
+                           const char *event, const char *json);
 
 // Answers with a stream of server-sent events. first holds the initial ones ("event: ...") and is
 // freed with sim_free. Then follow the events of the run; run 0: of all runs the user may see.
-int studio_events_answer(studio_request_t *request,
-                         studio_response_t *response,
-                         int64_t run,
+int studio_events_answer(studio_request_t *request, studio_response_t *response, int64_t run,
                          char *first);
 
 #endif // STUDIO_SERVER_RUNS_EVENTS_H

@@ -81,10 +81,7 @@ static int get_log(studio_request_t *request, studio_response_t *response)
     char *const text = sim_alloc((size_t)tail);
     const ssize_t length = pread(fd, text, (size_t)tail, first);
     (void)close(fd);
-    (void)studio_response_bytes(response,
-                                200,
-                                "text/plain; charset=utf-8",
-                                text,
+    (void)studio_response_bytes(response, 200, "text/plain; charset=utf-8", text,
                                 length < 0 ? 0 : (size_t)length);
     sim_free(text);
     return 200;
@@ -144,13 +141,9 @@ static int get_live(studio_request_t *request, studio_response_t *response)
 static void add_file(json_t *list, const char *prefix, const char *name, const struct stat *status)
 {
     char *const path = sim_format("%s%s", prefix, name);
-    json_t *const json = json_pack("{s:s, s:I, s:I}",
-                                   "path",
-                                   path,
-                                   "size_bytes",
-                                   (json_int_t)status->st_size,
-                                   "changed_ms",
-                                   (json_int_t)status->st_mtime * 1000);
+    json_t *const json =
+        json_pack("{s:s, s:I, s:I}", "path", path, "size_bytes", (json_int_t)status->st_size,
+                  "changed_ms", (json_int_t)status->st_mtime * 1000);
     if (json != NULL && json_array_size(list) < FILES_MAX) {
         (void)json_array_append_new(list, json);
     } else {
@@ -176,8 +169,7 @@ static void list_folder(json_t *list, int fd, const char *prefix, unsigned depth
             add_file(list, prefix, entry->d_name, &status);
         } else if (S_ISDIR(status.st_mode) && depth < DEPTH_MAX) {
             char *const inner = sim_format("%s%s/", prefix, entry->d_name);
-            const int inner_fd = openat(dirfd(folder),
-                                        entry->d_name,
+            const int inner_fd = openat(dirfd(folder), entry->d_name,
                                         O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
             if (inner_fd >= 0) {
                 list_folder(list, inner_fd, inner, depth + 1);
@@ -261,38 +253,22 @@ static int get_status(studio_request_t *request, studio_response_t *response)
                          " GROUP BY 1",
                          "");
     while (studio_rows_next(rows)) {
-        (void)json_object_set_new(states,
-                                  studio_rows_text(rows, 0),
+        (void)json_object_set_new(states, studio_rows_text(rows, 0),
                                   json_integer(studio_rows_int(rows, 1)));
     }
     (void)studio_rows_close(rows);
-    const int64_t trash_bytes =
-        studio_store_int(studio->store,
-                         0,
-                         "SELECT coalesce(sum(size_bytes), 0) FROM runs WHERE trashed_ms NOTNULL",
-                         "");
-    return studio_response_json(response,
-                                200,
-                                json_pack("{s:s, s:o, s:I, s:s, s:{s:I, s:I, s:I, s:I}, s:b}",
-                                          "version",
-                                          ROCESIM_VERSION,
-                                          "runs",
-                                          states,
-                                          "jobs",
-                                          (json_int_t)studio->options.jobs,
-                                          "blocked",
-                                          studio_runs_blocked(studio->runs),
-                                          "disk",
-                                          "free_bytes",
-                                          (json_int_t)disk.f_bavail * (json_int_t)disk.f_frsize,
-                                          "whole_bytes",
-                                          (json_int_t)disk.f_blocks * (json_int_t)disk.f_frsize,
-                                          "needed_bytes",
-                                          (json_int_t)studio->options.disk_bytes_free,
-                                          "trash_bytes",
-                                          (json_int_t)trash_bytes,
-                                          "confined",
-                                          (int)studio_confine_possible()));
+    const int64_t trash_bytes = studio_store_int(
+        studio->store, 0, "SELECT coalesce(sum(size_bytes), 0) FROM runs WHERE trashed_ms NOTNULL",
+        "");
+    return studio_response_json(
+        response, 200,
+        json_pack("{s:s, s:o, s:I, s:s, s:{s:I, s:I, s:I, s:I}, s:b}", "version", ROCESIM_VERSION,
+                  "runs", states, "jobs", (json_int_t)studio->options.jobs, "blocked",
+                  studio_runs_blocked(studio->runs), "disk", "free_bytes",
+                  (json_int_t)disk.f_bavail * (json_int_t)disk.f_frsize, "whole_bytes",
+                  (json_int_t)disk.f_blocks * (json_int_t)disk.f_frsize, "needed_bytes",
+                  (json_int_t)studio->options.disk_bytes_free, "trash_bytes",
+                  (json_int_t)trash_bytes, "confined", (int)studio_confine_possible()));
 }
 
 // clang-format off

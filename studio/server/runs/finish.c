@@ -37,22 +37,14 @@ static char *library_folder(const studio_t *studio, const char *library)
 }
 
 // Returns rocesim's arguments; the caller frees each one and the array.
-static char **arguments_of(const studio_t *studio,
-                           const json_t *overrides,
-                           const char *folder,
+static char **arguments_of(const studio_t *studio, const json_t *overrides, const char *folder,
                            uint64_t ranks)
 {
     size_t count = 0;
     char **const list = sim_alloc_array(19 + 2 * json_array_size(overrides), sizeof(*list));
-    static const char *const fixed[] = {"rocesim",
-                                        "run",
-                                        "scenario.yaml",
-                                        "-o",
-                                        "result",
-                                        "--progress",
-                                        "progress",
-                                        "--quiet",
-                                        "--explain"};
+    static const char *const fixed[] = {"rocesim",  "run",     "scenario.yaml",
+                                        "-o",       "result",  "--progress",
+                                        "progress", "--quiet", "--explain"};
     for (size_t i = 0; i < SIM_COUNT_OF(fixed); i++) {
         list[count++] = sim_strdup(fixed[i]);
     }
@@ -83,9 +75,7 @@ static void free_arguments(char **list)
 }
 
 // Returns the command that runs a study, and removes what an earlier attempt has left in result/.
-static char **study_line(const studio_t *studio,
-                         const char *study,
-                         const json_t *set,
+static char **study_line(const studio_t *studio, const char *study, const json_t *set,
                          const char *folder)
 {
     char *const result = sim_format("%s/result", folder);
@@ -105,11 +95,8 @@ static uint64_t ranks_of(const studio_t *studio, const json_t *limits)
 
 pid_t studio_run_spawn(studio_t *studio, int64_t run, int64_t attempt)
 {
-    studio_rows_t *const rows =
-        studio_rows_open(studio->store,
-                         "SELECT overrides, library, limits, study FROM runs WHERE id = ?",
-                         "i",
-                         run);
+    studio_rows_t *const rows = studio_rows_open(
+        studio->store, "SELECT overrides, library, limits, study FROM runs WHERE id = ?", "i", run);
     if (!studio_rows_next(rows)) {
         (void)studio_rows_close(rows);
         return -1;
@@ -226,40 +213,28 @@ static char *message_of(const studio_exit_t *exit, const char *folder, bool of_s
         return sim_strdup("");
     }
     if (exit->signal != 0) {
-        return sim_format("ended by signal %d (%s)%s%s",
-                          exit->signal,
-                          strsignal(exit->signal),
-                          log[0] == '\0' ? "" : ": ",
-                          log);
+        return sim_format("ended by signal %d (%s)%s%s", exit->signal, strsignal(exit->signal),
+                          log[0] == '\0' ? "" : ": ", log);
     }
     return sim_strdup(log[0] == '\0' ? "failed without an error message" : log);
 }
 
-static bool write_end(studio_t *studio,
-                      int64_t run,
-                      const studio_exit_t *exit,
-                      const char *folder,
+static bool write_end(studio_t *studio, int64_t run, const studio_exit_t *exit, const char *folder,
                       bool of_study)
 {
     char *const ended = of_study ? NULL : read_ended(folder);
     const bool full = exit->status != 0 && studio_reserve_look(studio->reserve);
     char *const message = message_of(exit, folder, of_study, full);
     const bool good = exit->status == 0 && (of_study || ended != NULL);
-    const bool kept =
-        studio_store_do(studio->store,
-                        "UPDATE runs SET state = CASE WHEN ? THEN 'done' WHEN cancelling OR ?"
-                        " THEN 'cancelled' ELSE 'failed' END, ended = ?,"
-                        " message = CASE WHEN cancelling OR ? THEN '' ELSE ? END,"
-                        " cancelling = 0, ended_ms = ?, size_bytes = ? WHERE id = ?",
-                        "iisisiii",
-                        (int64_t)good,
-                        (int64_t)(strcmp(exit->reason, "cancelled") == 0),
-                        ended,
-                        (int64_t)(strcmp(exit->reason, "cancelled") == 0),
-                        message,
-                        studio_now_ms(),
-                        (int64_t)studio_folder_bytes(folder),
-                        run);
+    const bool kept = studio_store_do(
+        studio->store,
+        "UPDATE runs SET state = CASE WHEN ? THEN 'done' WHEN cancelling OR ?"
+        " THEN 'cancelled' ELSE 'failed' END, ended = ?,"
+        " message = CASE WHEN cancelling OR ? THEN '' ELSE ? END,"
+        " cancelling = 0, ended_ms = ?, size_bytes = ? WHERE id = ?",
+        "iisisiii", (int64_t)good, (int64_t)(strcmp(exit->reason, "cancelled") == 0), ended,
+        (int64_t)(strcmp(exit->reason, "cancelled") == 0), message, studio_now_ms(),
+        (int64_t)studio_folder_bytes(folder), run);
     sim_free(message);
     sim_free(ended);
     return kept;
@@ -330,11 +305,9 @@ static void add_progress(studio_t *studio, int64_t run, json_t *json)
     const json_t *const left_s = json_object_get(progress, "left_s");
     const bool known = json_number_value(share) >= 0 && progress != NULL;
     const bool timed = known && json_number_value(left_s) >= 0;
-    (void)json_object_set_new(json,
-                              "progress",
+    (void)json_object_set_new(json, "progress",
                               known ? json_real(json_number_value(share)) : json_null());
-    (void)json_object_set_new(json,
-                              "eta_s",
+    (void)json_object_set_new(json, "eta_s",
                               timed ? json_real(json_number_value(left_s)) : json_null());
     (void)json_object_set_new(json, "live", progress == NULL ? json_null() : progress);
 }
@@ -344,37 +317,15 @@ json_t *studio_run_row_json(studio_t *studio, const studio_rows_t *rows)
     const char *const state = studio_rows_text(rows, 6);
     const bool starting = strcmp(state, "starting") == 0;
     json_t *const set = json_loads(studio_rows_text(rows, 10), 0, NULL);
-    json_t *const json =
-        json_pack("{s:I, s:I, s:s, s:{s:I, s:s}, s:b, s:s, s:b, s:o, s:o, s:s, s:o, s:o, s:o}",
-                  "id",
-                  (json_int_t)studio_rows_int(rows, 0),
-                  "group",
-                  (json_int_t)studio_rows_int(rows, 1),
-                  "name",
-                  studio_rows_text(rows, 2),
-                  "owner",
-                  "id",
-                  (json_int_t)studio_rows_int(rows, 3),
-                  "name",
-                  studio_rows_text(rows, 4),
-                  "shared",
-                  (int)studio_rows_int(rows, 5),
-                  "state",
-                  starting ? "running" : state,
-                  "cancelling",
-                  (int)studio_rows_int(rows, 12),
-                  "ended",
-                  text_json(rows, 7),
-                  "message",
-                  text_json(rows, 8),
-                  "notes",
-                  studio_rows_text(rows, 9),
-                  "seed",
-                  seed_of(set),
-                  "set",
-                  set == NULL ? json_array() : set,
-                  "library",
-                  text_json(rows, 11));
+    json_t *const json = json_pack(
+        "{s:I, s:I, s:s, s:{s:I, s:s}, s:b, s:s, s:b, s:o, s:o, s:s, s:o, s:o, s:o}", "id",
+        (json_int_t)studio_rows_int(rows, 0), "group", (json_int_t)studio_rows_int(rows, 1), "name",
+        studio_rows_text(rows, 2), "owner", "id", (json_int_t)studio_rows_int(rows, 3), "name",
+        studio_rows_text(rows, 4), "shared", (int)studio_rows_int(rows, 5), "state",
+        starting ? "running" : state, "cancelling", (int)studio_rows_int(rows, 12), "ended",
+        text_json(rows, 7), "message", text_json(rows, 8), "notes", studio_rows_text(rows, 9),
+        "seed", seed_of(set), "set", set == NULL ? json_array() : set, "library",
+        text_json(rows, 11));
     if (json == NULL) {
         return NULL;
     }
@@ -399,8 +350,7 @@ json_t *studio_run_json(studio_t *studio, int64_t run)
     studio_rows_t *const rows = studio_rows_open(
         studio->store,
         "SELECT " STUDIO_RUN_COLUMNS " FROM runs r JOIN users u ON u.id = r.owner WHERE r.id = ?",
-        "i",
-        run);
+        "i", run);
     if (studio_rows_next(rows)) {
         json = studio_run_row_json(studio, rows);
     }

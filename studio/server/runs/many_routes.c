@@ -25,9 +25,7 @@ static int64_t cancel_one(studio_t *studio, int64_t run)
                                " ended_ms = CASE state WHEN 'queued' THEN ? ELSE ended_ms END,"
                                " state = CASE state WHEN 'queued' THEN 'cancelled' ELSE state END"
                                " WHERE id = ? AND state IN ('queued', 'starting', 'running')",
-                               "ii",
-                               studio_now_ms(),
-                               run);
+                               "ii", studio_now_ms(), run);
 }
 
 static int64_t delete_one(studio_t *studio, int64_t run)
@@ -35,17 +33,13 @@ static int64_t delete_one(studio_t *studio, int64_t run)
     return studio_store_change(studio->store,
                                "UPDATE runs SET trashed_ms = ? WHERE id = ? AND trashed_ms IS NULL"
                                " AND state IN ('done', 'failed', 'cancelled')",
-                               "ii",
-                               studio_now_ms(),
-                               run);
+                               "ii", studio_now_ms(), run);
 }
 
 // Answers a body that names runs wrongly.
 static int refuse_runs(studio_response_t *response)
 {
-    return studio_response_error(response,
-                                 400,
-                                 "runs: expected a list of 1 to %u run numbers",
+    return studio_response_error(response, 400, "runs: expected a list of 1 to %u run numbers",
                                  RUNS_MAX);
 }
 
@@ -112,20 +106,14 @@ static void audit(studio_request_t *request, const char *action, const json_t *c
 {
     const size_t count = json_array_size(changed);
     if (count > 0) {
-        studio_audit(studio_request_studio(request),
-                     studio_request_user(request),
-                     studio_request_address(request),
-                     action,
-                     "%" PRId64 "%s (%zu runs)",
+        studio_audit(studio_request_studio(request), studio_request_user(request),
+                     studio_request_address(request), action, "%" PRId64 "%s (%zu runs)",
                      (int64_t)json_integer_value(json_array_get(changed, 0)),
-                     count > 1 ? " and further" : "",
-                     count);
+                     count > 1 ? " and further" : "", count);
     }
 }
 
-static int answer(studio_request_t *request,
-                  studio_response_t *response,
-                  const char *action,
+static int answer(studio_request_t *request, studio_response_t *response, const char *action,
                   change_fn change)
 {
     studio_t *const studio = studio_request_studio(request);

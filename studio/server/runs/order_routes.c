@@ -108,16 +108,9 @@ static int64_t insert_run(studio_t *studio, const order_t *order, int64_t group,
                             "INSERT INTO runs(run_group, name, owner, shared, state, overrides,"
                             " library, limits, created_ms, study)"
                             " VALUES (?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?)",
-                            "isiisssis",
-                            group,
-                            order->name,
-                            order->user->id,
-                            (int64_t)order->shared,
-                            overrides == NULL ? "[]" : overrides,
-                            order->entry,
-                            order->limits,
-                            studio_now_ms(),
-                            order->study);
+                            "isiisssis", group, order->name, order->user->id,
+                            (int64_t)order->shared, overrides == NULL ? "[]" : overrides,
+                            order->entry, order->limits, studio_now_ms(), order->study);
     free(overrides);
     return run;
 }
@@ -144,11 +137,7 @@ static int64_t insert(studio_t *studio, const order_t *order, int64_t *group)
     *group = studio_store_insert(studio->store,
                                  "INSERT INTO run_groups(name, owner, created_ms, plan)"
                                  " VALUES (?, ?, ?, ?)",
-                                 "siis",
-                                 order->name,
-                                 order->user->id,
-                                 studio_now_ms(),
-                                 text);
+                                 "siis", order->name, order->user->id, studio_now_ms(), text);
     bool good = *group > 0;
     for (size_t i = 0; good && i < count; i++) {
         const int64_t run = insert_run(studio, order, *group, i);
@@ -189,8 +178,7 @@ static int take_scenario(studio_request_t *request, studio_response_t *response,
         order->yaml = sim_strdup(studio_library_yaml(studio->library, order->entry));
     }
     if (order->yaml == NULL) {
-        return studio_response_error(response,
-                                     document != 0 ? 404 : 400,
+        return studio_response_error(response, document != 0 ? 404 : 400,
                                      document != 0 ? "there is no such saved scenario"
                                                    : "expected yaml (at most 512 KiB), document or "
                                                      "library");
@@ -203,41 +191,26 @@ static int take_limits(studio_request_t *request, studio_response_t *response, o
     const studio_options_t *const options = &studio_request_studio(request)->options;
     int64_t time_s = 0;
     int64_t memory_bytes = 0;
-    if (!studio_body_number(request,
-                            "time_s",
-                            (int64_t)options->run_s_max,
-                            1,
-                            (int64_t)options->run_s_max,
-                            &time_s) ||
-        !studio_body_number(request,
-                            "memory_bytes",
-                            (int64_t)options->run_bytes_max,
-                            INT64_C(16) << 20,
-                            (int64_t)options->run_bytes_max,
-                            &memory_bytes)) {
-        return studio_response_error(response,
-                                     400,
+    if (!studio_body_number(request, "time_s", (int64_t)options->run_s_max, 1,
+                            (int64_t)options->run_s_max, &time_s) ||
+        !studio_body_number(request, "memory_bytes", (int64_t)options->run_bytes_max,
+                            INT64_C(16) << 20, (int64_t)options->run_bytes_max, &memory_bytes)) {
+        return studio_response_error(response, 400,
                                      "expected time_s up to %" PRIu64
                                      " and memory_bytes from 16777216 to "
                                      "%" PRIu64,
-                                     options->run_s_max,
-                                     options->run_bytes_max);
+                                     options->run_s_max, options->run_bytes_max);
     }
     int64_t ranks = 1;
     if (!studio_body_number(request, "ranks", 1, 1, (int64_t)options->run_ranks, &ranks)) {
-        return studio_response_error(response,
-                                     400,
+        return studio_response_error(response, 400,
                                      "ranks: this server allows 1 to %" PRIu64
                                      " processes of a run; its administrator sets --run-ranks",
                                      options->run_ranks);
     }
-    json_t *const limits = json_pack("{s:I, s:I, s:I}",
-                                     "time_s",
-                                     (json_int_t)time_s,
-                                     "memory_bytes",
-                                     (json_int_t)memory_bytes,
-                                     "ranks",
-                                     (json_int_t)ranks);
+    json_t *const limits =
+        json_pack("{s:I, s:I, s:I}", "time_s", (json_int_t)time_s, "memory_bytes",
+                  (json_int_t)memory_bytes, "ranks", (json_int_t)ranks);
     order->limits = json_dumps(limits, JSON_COMPACT);
     json_decref(limits);
     return 0;
@@ -246,22 +219,16 @@ static int take_limits(studio_request_t *request, studio_response_t *response, o
 // Refuses a scenario that the run would refuse, and names the place of the error.
 static int check(studio_t *studio, studio_response_t *response, const order_t *order)
 {
-    json_t *const checked = studio_check(studio,
-                                         order->user->id,
-                                         STUDIO_CHECK_ALL,
-                                         order->yaml,
-                                         json_array_get(order->runs, 0),
-                                         order->entry);
+    json_t *const checked = studio_check(studio, order->user->id, STUDIO_CHECK_ALL, order->yaml,
+                                         json_array_get(order->runs, 0), order->entry);
     const json_t *const error = json_array_get(json_object_get(checked, "errors"), 0);
     int status = 0;
     if (error != NULL) {
         const char *const message = json_string_value(json_object_get(error, "message"));
-        status = studio_response_error_at(response,
-                                          422,
-                                          (int)json_integer_value(json_object_get(error, "line")),
-                                          (int)json_integer_value(json_object_get(error, "column")),
-                                          NULL,
-                                          message == NULL ? "the scenario cannot be run" : message);
+        status = studio_response_error_at(
+            response, 422, (int)json_integer_value(json_object_get(error, "line")),
+            (int)json_integer_value(json_object_get(error, "column")), NULL,
+            message == NULL ? "the scenario cannot be run" : message);
     }
     json_decref(checked);
     return status;
@@ -282,20 +249,16 @@ static size_t settings_bytes(const json_t *runs)
 // Checks that the user's queue has room for the runs of the order.
 static int check_queue(studio_t *studio, studio_response_t *response, const order_t *order)
 {
-    const int64_t waiting = studio_store_int(studio->store,
-                                             0,
+    const int64_t waiting = studio_store_int(studio->store, 0,
                                              "SELECT count(*) FROM runs WHERE owner = ?"
                                              " AND state = 'queued'",
-                                             "i",
-                                             order->user->id);
+                                             "i", order->user->id);
     if ((uint64_t)waiting + json_array_size(order->runs) > studio->options.queue_max) {
         return studio_response_error(
-            response,
-            429,
+            response, 429,
             "%" PRId64 " of your runs wait already, and a user can have at most %" PRIu64
             " waiting",
-            waiting,
-            studio->options.queue_max);
+            waiting, studio->options.queue_max);
     }
     return 0;
 }
@@ -312,30 +275,23 @@ static int take_study(studio_request_t *request, studio_response_t *response, or
     if (order->study == NULL ||
         !studio_library_study(studio->library, order->study, &runner, &name)) {
         return studio_response_error(
-            response,
-            404,
-            "study: the library has no such study that the studio can run");
+            response, 404, "study: the library has no such study that the studio can run");
     }
     for (size_t i = 0; i < SIM_COUNT_OF(of_scenarios); i++) {
         if (studio_body_member(request, of_scenarios[i]) != NULL) {
-            return studio_response_error(response,
-                                         400,
+            return studio_response_error(response, 400,
                                          "%s: a study takes quick and set, expected no %s",
-                                         of_scenarios[i],
-                                         of_scenarios[i]);
+                                         of_scenarios[i], of_scenarios[i]);
         }
     }
     order->runs = studio_order_expand(studio_body_member(request, "set"), NULL, NULL, 1, &message);
-    if (order->runs == NULL || !studio_library_settings(studio->library,
-                                                        order->study,
-                                                        json_array_get(order->runs, 0),
-                                                        &message)) {
+    if (order->runs == NULL || !studio_library_settings(studio->library, order->study,
+                                                        json_array_get(order->runs, 0), &message)) {
         return studio_response_error(response, 400, "%s", message.text);
     }
     (void)studio_body_bool(request, "quick", &quick);
     if (quick) {
-        (void)json_array_insert_new(json_array_get(order->runs, 0),
-                                    0,
+        (void)json_array_insert_new(json_array_get(order->runs, 0), 0,
                                     json_string(STUDIO_STUDY_QUICK));
     }
     const int status = take_limits(request, response, order);
@@ -360,18 +316,15 @@ static int take_order(studio_request_t *request, studio_response_t *response, or
     if (status != 0) {
         return status;
     }
-    order->runs = studio_order_expand(studio_body_member(request, "set"),
-                                      studio_body_member(request, "grid"),
-                                      studio_body_member(request, "seeds"),
-                                      studio->options.group_max,
-                                      &message);
+    order->runs = studio_order_expand(
+        studio_body_member(request, "set"), studio_body_member(request, "grid"),
+        studio_body_member(request, "seeds"), studio->options.group_max, &message);
     if (order->runs == NULL) {
         return studio_response_error(response, 400, "%s", message.text);
     }
     if (settings_bytes(order->runs) > SETTINGS_BYTES_MAX) {
         return studio_response_error(
-            response,
-            413,
+            response, 413,
             "the settings of all runs are too long, expected at most %zu bytes together",
             SETTINGS_BYTES_MAX);
     }
@@ -411,22 +364,15 @@ static int keep(studio_request_t *request, studio_response_t *response, const or
         remove_folders(studio, first, count);
         return studio_response_store_failed(response, studio);
     }
-    studio_audit(studio,
-                 order->user,
-                 studio_request_address(request),
-                 "run.create",
-                 "%" PRId64 "%s%s",
-                 first,
-                 count > 1 ? " and further: " : ": ",
-                 order->name);
+    studio_audit(studio, order->user, studio_request_address(request), "run.create",
+                 "%" PRId64 "%s%s", first, count > 1 ? " and further: " : ": ", order->name);
     json_t *const list = json_array();
     for (size_t i = 0; i < count; i++) {
         studio_run_tell_state(studio, first + (int64_t)i);
         (void)json_array_append_new(list, studio_run_json(studio, first + (int64_t)i));
     }
     studio_runs_wake(studio->runs);
-    return studio_response_json(response,
-                                201,
+    return studio_response_json(response, 201,
                                 json_pack("{s:I, s:o}", "group", (json_int_t)group, "runs", list));
 }
 
@@ -463,8 +409,7 @@ int studio__post_again(studio_request_t *request, studio_response_t *response)
     order.runs = json_array();
     (void)json_array_append(order.runs, json_object_get(json, "set"));
     int status = order.yaml == NULL && order.study == NULL
-                     ? studio_response_error(response,
-                                             404,
+                     ? studio_response_error(response, 404,
                                              "the scenario of this run is missing in its folder")
                      : take_limits(request, response, &order);
     if (status == 0) {

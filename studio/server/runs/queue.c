@@ -139,11 +139,8 @@ static void tell_end(studio_runs_t *runs, int64_t id)
     studio_run_tell_state(runs->studio, id);
     tell_hooks(runs, id);
     do {
-        made = studio_store_int(runs->studio->store,
-                                0,
-                                "SELECT min(id) FROM runs WHERE made_by = ? AND id > ?",
-                                "ii",
-                                id,
+        made = studio_store_int(runs->studio->store, 0,
+                                "SELECT min(id) FROM runs WHERE made_by = ? AND id > ?", "ii", id,
                                 made);
         if (made > 0) {
             studio_run_tell_state(runs->studio, made);
@@ -175,8 +172,7 @@ static void lost(studio_runs_t *runs, size_t index)
     if (studio_store_do(runs->studio->store,
                         "UPDATE runs SET state = 'queued', attempt = attempt + 1, message ="
                         " 'started again, because the process had disappeared' WHERE id = ?",
-                        "i",
-                        active.run)) {
+                        "i", active.run)) {
         drop_active(runs, index);
         studio_run_tell_state(runs->studio, active.run);
     }
@@ -220,11 +216,8 @@ static void spawn(studio_runs_t *runs, active_t *active)
 // A process that is told twice ends at once, so each server tells it only once.
 static void pass_cancel(studio_runs_t *runs, active_t *active, const studio_begun_t *begun)
 {
-    const int64_t wanted = studio_store_int(runs->studio->store,
-                                            0,
-                                            "SELECT cancelling FROM runs WHERE id = ?",
-                                            "i",
-                                            active->run);
+    const int64_t wanted = studio_store_int(
+        runs->studio->store, 0, "SELECT cancelling FROM runs WHERE id = ?", "i", active->run);
     if (wanted == 1 && !active->told) {
         (void)kill(begun->process, SIGTERM);
         active->told = true;
@@ -251,8 +244,7 @@ static bool look_at(studio_runs_t *runs, size_t index)
             if (!active->begun) {
                 active->begun = studio_store_do(runs->studio->store,
                                                 "UPDATE runs SET state = 'running' WHERE id = ?",
-                                                "i",
-                                                active->run);
+                                                "i", active->run);
                 studio_run_tell_state(runs->studio, active->run);
             }
             pass_cancel(runs, active, &begun);
@@ -308,9 +300,7 @@ static bool begin_next(studio_runs_t *runs)
         studio_store_change(studio->store,
                             "UPDATE runs SET state = 'starting', started_ms = ?"
                             " WHERE id = ? AND state = 'queued'",
-                            "ii",
-                            studio_now_ms(),
-                            active.run) != 1) {
+                            "ii", studio_now_ms(), active.run) != 1) {
         return false;
     }
     spawn(runs, &active);

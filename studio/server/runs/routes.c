@@ -59,36 +59,17 @@ static int get_runs(studio_request_t *request, studio_response_t *response)
     studio_t *const studio = studio_request_studio(request);
     list_t l;
     if (!read_list(request, &l)) {
-        return studio_response_error(response,
-                                     400,
-                                     "group, limit (at most %d), offset: expected numbers",
-                                     LIST_MAX);
+        return studio_response_error(
+            response, 400, "group, limit (at most %d), offset: expected numbers", LIST_MAX);
     }
     json_t *const list = json_array();
-    const int64_t total = studio_store_int(studio->store,
-                                           0,
-                                           "SELECT count(*)" FILTER,
-                                           "iisssii",
-                                           l.all,
-                                           l.user,
-                                           l.state,
-                                           l.search,
-                                           l.owner,
-                                           l.group,
-                                           l.trash);
-    studio_rows_t *const rows = studio_rows_open(studio->store,
-                                                 "SELECT " STUDIO_RUN_COLUMNS FILTER
-                                                 " ORDER BY r.id DESC LIMIT ?8 OFFSET ?9",
-                                                 "iisssiiii",
-                                                 l.all,
-                                                 l.user,
-                                                 l.state,
-                                                 l.search,
-                                                 l.owner,
-                                                 l.group,
-                                                 l.trash,
-                                                 l.limit,
-                                                 l.offset);
+    const int64_t total =
+        studio_store_int(studio->store, 0, "SELECT count(*)" FILTER, "iisssii", l.all, l.user,
+                         l.state, l.search, l.owner, l.group, l.trash);
+    studio_rows_t *const rows = studio_rows_open(
+        studio->store, "SELECT " STUDIO_RUN_COLUMNS FILTER " ORDER BY r.id DESC LIMIT ?8 OFFSET ?9",
+        "iisssiiii", l.all, l.user, l.state, l.search, l.owner, l.group, l.trash, l.limit,
+        l.offset);
     size_t bytes = 0;
     while (bytes < LIST_BYTES_MAX && studio_rows_next(rows)) {
         bytes += strlen(studio_rows_text(rows, 9)) + strlen(studio_rows_text(rows, 10));
@@ -98,8 +79,7 @@ static int get_runs(studio_request_t *request, studio_response_t *response)
         json_decref(list);
         return studio_response_store_failed(response, studio);
     }
-    return studio_response_json(response,
-                                200,
+    return studio_response_json(response, 200,
                                 json_pack("{s:o, s:I}", "runs", list, "total", (json_int_t)total));
 }
 
@@ -118,9 +98,7 @@ static int not_there(studio_response_t *response)
 }
 
 // Finds a run that the user may change; otherwise answers, sets *status and returns false.
-static bool find_own(studio_request_t *request,
-                     studio_response_t *response,
-                     studio_run_t *run,
+static bool find_own(studio_request_t *request, studio_response_t *response, studio_run_t *run,
                      int *status)
 {
     if (!find(request, run)) {
@@ -151,12 +129,8 @@ static int get_run(studio_request_t *request, studio_response_t *response)
 
 static void audit(studio_request_t *request, const char *action, int64_t run)
 {
-    studio_audit(studio_request_studio(request),
-                 studio_request_user(request),
-                 studio_request_address(request),
-                 action,
-                 "%" PRId64,
-                 run);
+    studio_audit(studio_request_studio(request), studio_request_user(request),
+                 studio_request_address(request), action, "%" PRId64, run);
 }
 
 static int patch_run(studio_request_t *request, studio_response_t *response)
@@ -174,19 +148,12 @@ static int patch_run(studio_request_t *request, studio_response_t *response)
     const bool has_shared = studio_body_bool(request, "shared", &shared);
     if (!name_good || (notes == NULL && studio_body_member(request, "notes") != NULL)) {
         return studio_response_error(
-            response,
-            400,
-            "expected a name of up to 200 bytes and notes of up to 20000 bytes");
+            response, 400, "expected a name of up to 200 bytes and notes of up to 20000 bytes");
     }
     if (!studio_store_do(studio->store,
                          "UPDATE runs SET name = coalesce(?, name), notes = coalesce(?, notes),"
                          " shared = CASE WHEN ? THEN ? ELSE shared END WHERE id = ?",
-                         "ssiii",
-                         name,
-                         notes,
-                         (int64_t)has_shared,
-                         (int64_t)shared,
-                         run.id)) {
+                         "ssiii", name, notes, (int64_t)has_shared, (int64_t)shared, run.id)) {
         return studio_response_store_failed(response, studio);
     }
     audit(request, shared != run.shared ? "run.share" : "run.change", run.id);
@@ -220,9 +187,7 @@ static int delete_run(studio_request_t *request, studio_response_t *response)
     if (studio_store_change(studio->store,
                             "UPDATE runs SET trashed_ms = coalesce(trashed_ms, ?) WHERE id = ?"
                             " AND state IN ('done', 'failed', 'cancelled')",
-                            "ii",
-                            studio_now_ms(),
-                            run.id) != 1) {
+                            "ii", studio_now_ms(), run.id) != 1) {
         return is_over(run.state)
                    ? studio_response_store_failed(response, studio)
                    : studio_response_error(response, 409, "the run has not ended; cancel it first");
@@ -243,8 +208,7 @@ static int post_restore(studio_request_t *request, studio_response_t *response)
     const int64_t restored = studio_store_change(studio->store,
                                                  "UPDATE runs SET trashed_ms = NULL WHERE id = ?"
                                                  " AND trashed_ms IS NOT 1",
-                                                 "i",
-                                                 run.id);
+                                                 "i", run.id);
     if (restored < 0) {
         return studio_response_store_failed(response, studio);
     }
@@ -267,15 +231,12 @@ static int post_cancel(studio_request_t *request, studio_response_t *response)
         studio_store_change(studio->store,
                             "UPDATE runs SET state = 'cancelled', ended_ms = ? WHERE id = ?"
                             " AND state = 'queued'",
-                            "ii",
-                            studio_now_ms(),
-                            run.id);
+                            "ii", studio_now_ms(), run.id);
     const int64_t running = waiting == 0
                                 ? studio_store_change(studio->store,
                                                       "UPDATE runs SET cancelling = 1 WHERE id = ?"
                                                       " AND state IN ('starting', 'running')",
-                                                      "i",
-                                                      run.id)
+                                                      "i", run.id)
                                 : 0;
     if (waiting < 0 || running < 0) {
         return studio_response_store_failed(response, studio);
@@ -308,9 +269,7 @@ static int get_run_events(studio_request_t *request, studio_response_t *response
 
 static int get_events(studio_request_t *request, studio_response_t *response)
 {
-    return studio_events_answer(request,
-                                response,
-                                0,
+    return studio_events_answer(request, response, 0,
                                 sim_strdup("retry: 2000\nevent: hello\ndata: {}\n\n"));
 }
 

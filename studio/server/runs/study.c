@@ -89,8 +89,7 @@ static void find_results(found_t *found, int fd, const char *path, unsigned dept
          entry = readdir(folder)) {
         const int inner = entry->d_name[0] == '.'
                               ? -1
-                              : openat(dirfd(folder),
-                                       entry->d_name,
+                              : openat(dirfd(folder), entry->d_name,
                                        O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
         if (inner >= 0) {
             char *const longer =
@@ -194,24 +193,17 @@ static bool adopt_one(studio_t *studio, int64_t run, const char *study, const ch
     // The script's place is "herd/skew/run"; people know the study as "herd/skew".
     const size_t length = strlen(study);
     const bool inner = length > 4 && strcmp(study + length - 4, "/run") == 0;
-    char *const name = sim_format("%.*s %s",
-                                  (int)(inner ? length - 4 : length),
-                                  study,
+    char *const name = sim_format("%.*s %s", (int)(inner ? length - 4 : length), study,
                                   slash == NULL ? path : slash + 1);
     char *const ended = ended_of(from);
-    const int64_t made =
-        studio_store_insert(studio->store,
-                            "INSERT INTO runs(run_group, name, owner, shared, state, ended,"
-                            " overrides, library, limits, created_ms, started_ms, ended_ms,"
-                            " size_bytes, made_by) SELECT run_group, ?, owner, shared, 'done', ?,"
-                            " '[]', library, limits, created_ms, started_ms, ?, ?, id FROM runs"
-                            " WHERE id = ?",
-                            "ssiii",
-                            name,
-                            ended,
-                            studio_now_ms(),
-                            (int64_t)studio_folder_bytes(from),
-                            run);
+    const int64_t made = studio_store_insert(
+        studio->store,
+        "INSERT INTO runs(run_group, name, owner, shared, state, ended,"
+        " overrides, library, limits, created_ms, started_ms, ended_ms,"
+        " size_bytes, made_by) SELECT run_group, ?, owner, shared, 'done', ?,"
+        " '[]', library, limits, created_ms, started_ms, ?, ?, id FROM runs"
+        " WHERE id = ?",
+        "ssiii", name, ended, studio_now_ms(), (int64_t)studio_folder_bytes(from), run);
     char *const folder = sim_format("%s/runs/%" PRId64, studio->options.data, made);
     const bool good = made > 0 && make_folder(folder, from);
     sim_free(folder);

@@ -61,8 +61,7 @@ bool studio_trash_remove(studio_t *studio, int64_t run)
     // disk the mark cannot be written, and removing the run makes room.
     if (studio_store_change(studio->store,
                             "UPDATE runs SET trashed_ms = 1 WHERE id = ? AND trashed_ms NOTNULL",
-                            "i",
-                            run) == 0) {
+                            "i", run) == 0) {
         return false;
     }
     char *const folder = sim_format("%s/runs/%" PRId64, studio->options.data, run);
@@ -78,8 +77,7 @@ void studio_trash_empty(studio_t *studio)
 {
     int64_t run = 0;
     do {
-        run = studio_store_int(studio->store,
-                               0,
+        run = studio_store_int(studio->store, 0,
                                "SELECT id FROM runs WHERE trashed_ms NOTNULL"
                                " ORDER BY trashed_ms, id LIMIT 1",
                                "");
@@ -91,13 +89,10 @@ void studio_trash_clean(studio_t *studio)
     const int64_t before_ms = studio_now_ms() - STUDIO_TRASH_MS;
     int64_t after = 0;
     for (;;) {
-        const int64_t run = studio_store_int(studio->store,
-                                             0,
+        const int64_t run = studio_store_int(studio->store, 0,
                                              "SELECT min(id) FROM runs WHERE trashed_ms < ?"
                                              " AND id > ?",
-                                             "ii",
-                                             before_ms,
-                                             after);
+                                             "ii", before_ms, after);
         if (run == 0) {
             break;
         }
@@ -107,14 +102,10 @@ void studio_trash_clean(studio_t *studio)
     (void)studio_store_do(studio->store,
                           "DELETE FROM run_groups WHERE created_ms < ? AND NOT EXISTS"
                           " (SELECT 1 FROM runs WHERE run_group = run_groups.id)",
-                          "i",
-                          before_ms);
+                          "i", before_ms);
     (void)studio_store_do(studio->store,
-                          "DELETE FROM audit WHERE id < (SELECT max(id) FROM audit) - ?",
-                          "i",
+                          "DELETE FROM audit WHERE id < (SELECT max(id) FROM audit) - ?", "i",
                           AUDIT_ENTRIES_MAX);
-    (void)studio_store_do(studio->store,
-                          "DELETE FROM documents WHERE trashed_ms < ?",
-                          "i",
+    (void)studio_store_do(studio->store, "DELETE FROM documents WHERE trashed_ms < ?", "i",
                           before_ms);
 }

@@ -38,8 +38,7 @@ static void note_failure(studio_store_t *store, int result)
 
 static int bind_all(sqlite3_stmt *statement, const char *types, va_list values)
 {
-    SIM_CHECKF((size_t)sqlite3_bind_parameter_count(statement) == strlen(types),
-               "%s",
+    SIM_CHECKF((size_t)sqlite3_bind_parameter_count(statement) == strlen(types), "%s",
                sqlite3_sql(statement));
     int result = SQLITE_OK;
     int at = 0;
@@ -63,9 +62,7 @@ static int bind_all(sqlite3_stmt *statement, const char *types, va_list values)
     return result;
 }
 
-static studio_rows_t *open_rows(studio_store_t *store,
-                                const char *sql,
-                                const char *types,
+static studio_rows_t *open_rows(studio_store_t *store, const char *sql, const char *types,
                                 va_list values)
 {
     studio_rows_t *const rows = sim_alloc(sizeof(*rows));
@@ -168,11 +165,8 @@ int64_t studio_store_insert(studio_store_t *store, const char *sql, const char *
     return run_rows(rows, &changes, &id) && changes > 0 ? id : 0;
 }
 
-int64_t studio_store_int(studio_store_t *store,
-                         int64_t otherwise,
-                         const char *sql,
-                         const char *types,
-                         ...)
+int64_t studio_store_int(studio_store_t *store, int64_t otherwise, const char *sql,
+                         const char *types, ...)
 {
     va_list values;
     va_start(values, types);
@@ -246,36 +240,26 @@ static sim_err_t configure(studio_store_t *store, const char *path, sim_message_
     studio_rows_t *const rows = studio_rows_open(store, "PRAGMA quick_check(1)", "");
     const bool whole = studio_rows_next(rows) && strcmp(studio_rows_text(rows, 0), "ok") == 0;
     if (!studio_rows_close(rows) || !whole) {
-        return sim_fail(message,
-                        SIM_ERR_IO,
-                        "%s is damaged; restore a backup with rocesim studio restore",
-                        path);
+        return sim_fail(message, SIM_ERR_IO,
+                        "%s is damaged; restore a backup with rocesim studio restore", path);
     }
     return SIM_OK;
 }
 
 static int64_t level(studio_store_t *store, const char *room)
 {
-    return studio_store_int(store,
-                            0,
-                            "SELECT coalesce(max(number), 0) FROM migrations WHERE room = ?",
-                            "s",
-                            room);
+    return studio_store_int(
+        store, 0, "SELECT coalesce(max(number), 0) FROM migrations WHERE room = ?", "s", room);
 }
 
-static sim_err_t step(studio_store_t *store,
-                      const char *room,
-                      const studio_migration_t *migration,
+static sim_err_t step(studio_store_t *store, const char *room, const studio_migration_t *migration,
                       sim_message_t *message)
 {
     if (!studio_store_begin(store)) {
         return fail(store, room, message);
     }
     if (sqlite3_exec(store->database, migration->sql, NULL, NULL, NULL) != SQLITE_OK ||
-        !studio_store_do(store,
-                         "INSERT INTO migrations VALUES (?, ?)",
-                         "si",
-                         room,
+        !studio_store_do(store, "INSERT INTO migrations VALUES (?, ?)", "si", room,
                          (int64_t)migration->number)) {
         const sim_err_t result = fail(store, room, message);
         studio_store_rollback(store);
@@ -298,9 +282,7 @@ static sim_err_t keep_old(studio_store_t *store, const char *path, sim_message_t
     return result;
 }
 
-static sim_err_t migrate(studio_store_t *store,
-                         const char *path,
-                         const studio_migrations_t *rooms,
+static sim_err_t migrate(studio_store_t *store, const char *path, const studio_migrations_t *rooms,
                          sim_message_t *message)
 {
     bool kept = false;
@@ -322,24 +304,18 @@ static sim_err_t migrate(studio_store_t *store,
             }
         }
         if (have > last) {
-            return sim_fail(message,
-                            SIM_ERR_INVALID,
+            return sim_fail(message, SIM_ERR_INVALID,
                             "%s was written by a newer rocesim (its %s tables have version %" PRId64
                             ", this "
                             "program knows %" PRId64 ")",
-                            path,
-                            room->room,
-                            have,
-                            last);
+                            path, room->room, have, last);
         }
     }
     return SIM_OK;
 }
 
-sim_err_t studio_store_open(const char *path,
-                            const studio_migrations_t *rooms,
-                            studio_store_t **store,
-                            sim_message_t *message)
+sim_err_t studio_store_open(const char *path, const studio_migrations_t *rooms,
+                            studio_store_t **store, sim_message_t *message)
 {
     studio_store_t *const opened = sim_alloc(sizeof(*opened));
     pthread_mutexattr_t attributes;

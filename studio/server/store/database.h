@@ -32,10 +32,8 @@ extern const studio_migration_t studio_data_migrations[];
 
 // Opens or creates the file and runs the missing steps; a copy of the old file stays beside it if
 // steps ran. Refuses a damaged file and one of a newer rocesim.
-SIM_MUST_CHECK sim_err_t studio_store_open(const char *path,
-                                           const studio_migrations_t *rooms,
-                                           studio_store_t **store,
-                                           sim_message_t *message);
+SIM_MUST_CHECK sim_err_t studio_store_open(const char *path, const studio_migrations_t *rooms,
+                                           studio_store_t **store, sim_message_t *message);
 void studio_store_close(studio_store_t *store);
 
 // Opens a statement; types has one letter per `?`: i int64_t, d double, s const char * (NULL is
@@ -55,11 +53,8 @@ bool studio_store_do(studio_store_t *store, const char *sql, const char *types, 
 // Runs a statement and returns the number of rows that it changed, or -1 if it failed.
 int64_t studio_store_change(studio_store_t *store, const char *sql, const char *types, ...);
 // Returns the first column of the first row, or otherwise if there is no row.
-int64_t studio_store_int(studio_store_t *store,
-                         int64_t otherwise,
-                         const char *sql,
-                         const char *types,
-                         ...);
+int64_t studio_store_int(studio_store_t *store, int64_t otherwise, const char *sql,
+                         const char *types, ...);
 // Inserts a row and returns its number; 0 if it failed.
 int64_t studio_store_insert(studio_store_t *store, const char *sql, const char *types, ...);
 
@@ -74,8 +69,7 @@ bool studio_store_is_full(const studio_store_t *store);
 bool studio_store_is_conflict(const studio_store_t *store);
 
 // Copies the database consistently while the server works; target must not exist.
-SIM_MUST_CHECK sim_err_t studio_store_copy(studio_store_t *store,
-                                           const char *target,
+SIM_MUST_CHECK sim_err_t studio_store_copy(studio_store_t *store, const char *target,
                                            sim_message_t *message);
 
 #endif // STUDIO_SERVER_STORE_DATABASE_H

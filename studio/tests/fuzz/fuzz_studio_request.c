@@ -61,11 +61,9 @@ static void try_order(const char *text, size_t size)
 {
     sim_message_t message;
     json_t *const json = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
-    json_t *const runs = studio_order_expand(json_object_get(json, "set"),
-                                             json_object_get(json, "grid"),
-                                             json_object_get(json, "seeds"),
-                                             100,
-                                             &message);
+    json_t *const runs =
+        studio_order_expand(json_object_get(json, "set"), json_object_get(json, "grid"),
+                            json_object_get(json, "seeds"), 100, &message);
     SIM_CHECK(runs == NULL || (json_array_size(runs) >= 1 && json_array_size(runs) <= 100));
     for (size_t i = 0; i < json_array_size(runs); i++) {
         const json_t *const run = json_array_get(runs, i);

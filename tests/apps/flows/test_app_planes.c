@@ -28,19 +28,14 @@ typedef struct run {
 } run_t;
 
 // Builds a world in which host0 will send to host3; link NULL: all links stay up.
-static void begin(run_t *run,
-                  nic_plane_choice_t choice,
-                  const char *a,
-                  const char *b,
-                  sim_time_t down_ps,
-                  sim_time_t convergence_ps)
+static void begin(run_t *run, nic_plane_choice_t choice, const char *a, const char *b,
+                  sim_time_t down_ps, sim_time_t convergence_ps)
 {
     world_t *const world = &run->world;
     world_init(world);
     world->nic.custom_cc = run->cc;
     sim_message_t message;
-    ck_assert_int_eq(world_set(&nic_config_attrs,
-                               &world->nic,
+    ck_assert_int_eq(world_set(&nic_config_attrs, &world->nic,
                                choice == NIC_PLANES_HASH
                                    ? "congestion-control=none; timeout=4"
                                    : "congestion-control=none; timeout=4; transport=irn",
@@ -216,12 +211,8 @@ END_TEST
 START_TEST(far_port_that_is_down_is_left_out_by_routing)
 {
     run_t run = {0};
-    begin(&run,
-          _i == 0 ? NIC_PLANES_ROUND_ROBIN : NIC_PLANES_HASH,
-          "plane1-leaf1",
-          "host3",
-          50 * SIM_PS_PER_US,
-          60 * SIM_PS_PER_US);
+    begin(&run, _i == 0 ? NIC_PLANES_ROUND_ROBIN : NIC_PLANES_HASH, "plane1-leaf1", "host3",
+          50 * SIM_PS_PER_US, 60 * SIM_PS_PER_US);
     const app_flow_result_t *const flow = transfer(&run, 20000000);
     ck_assert_int_eq(flow->status, NIC_WC_SUCCESS);
     ck_assert_uint_eq(flow->delivered_bytes, 0); // set for unfinished flows only
@@ -257,12 +248,8 @@ START_TEST(slow_memory_pauses_every_plane)
 END_TEST
 
 // All parts of a NIC work in planes, on any number of threads.
-static const char *const parts[] = {"model=ideal",
-                                    "model=detailed",
-                                    "transport=irn",
-                                    "transport=adamap",
-                                    "transport=sdr",
-                                    "repath=reps"};
+static const char *const parts[] = {"model=ideal",      "model=detailed", "transport=irn",
+                                    "transport=adamap", "transport=sdr",  "repath=reps"};
 
 START_TEST(threads_do_not_change_it)
 {
@@ -321,8 +308,7 @@ START_TEST(unequal_planes_do_not_connect)
     attr.dest_interface = nic_interface(nic_at(hosts[1], 0));
     attr.dest_qp_num = 2;
     ck_assert_int_eq(nic_qp_connect(qp, &attr, &message), SIM_ERR_INVALID);
-    ck_assert_msg(strstr(message.text, "is of a NIC in 1 planes, expected 2") != NULL,
-                  "%s",
+    ck_assert_msg(strstr(message.text, "is of a NIC in 1 planes, expected 2") != NULL, "%s",
                   message.text);
     world_fini(&world);
 }
@@ -339,8 +325,7 @@ START_TEST(parts_that_serve_one_port_are_refused)
     net_node_t *const host = nic_host_create(run.world.net, "a", &run.world.nic);
     nic_host_set_planes(host, 2);
     ck_assert_int_eq(nic_host_check(host, &message), SIM_ERR_RANGE);
-    ck_assert_msg(strstr(message.text, "on a NIC with ports in 2 planes, expected ") != NULL,
-                  "%s",
+    ck_assert_msg(strstr(message.text, "on a NIC with ports in 2 planes, expected ") != NULL, "%s",
                   message.text);
     sim_destroy(run.world.sim);
     net_destroy(run.world.net);
@@ -351,8 +336,7 @@ END_TEST
 
 CHECK_MAIN(CHECK_LOOP(planes_share_one_transfer, 0, 2 * (int)SIM_COUNT_OF(sizes)),
            CHECK_TEST(hash_keeps_a_queue_pair_in_one_plane),
-           CHECK_TEST(off_makes_a_nic_of_each_port),
-           CHECK_TEST(slow_memory_pauses_every_plane),
+           CHECK_TEST(off_makes_a_nic_of_each_port), CHECK_TEST(slow_memory_pauses_every_plane),
            CHECK_LOOP(paced_queue_pairs_keep_their_rate, 0, 2),
            CHECK_TEST(own_port_that_is_down_is_left_out_at_once),
            CHECK_LOOP(far_port_that_is_down_is_left_out_by_routing, 0, 2),

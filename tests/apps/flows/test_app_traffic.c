@@ -60,8 +60,7 @@ START_TEST(permutation_keeps_rails_and_strides)
 {
     world_t world;
     world_init(&world);
-    world_build(&world,
-                "leaf-spine",
+    world_build(&world, "leaf-spine",
                 "leaves=4; spines=1; hosts-per-leaf=3; nics-per-host=2; rails=on");
     plan(&world, "permutation", "stride=2");
     ck_assert_uint_eq(world.flow_count, 12);
@@ -158,8 +157,7 @@ START_TEST(incast_at_random)
 {
     world_t world;
     star(&world, "hosts=5", (uint64_t)_i);
-    plan(&world,
-         "incast",
+    plan(&world, "incast",
          "to=host*; senders=2; every=1us; stop=4ms; random-gaps=on; random-target=on");
     ck_assert_uint_gt(world.flows[0].start_ps, 0);
     size_t hits[5];
@@ -262,12 +260,8 @@ START_TEST(poisson_offers_its_load)
     }
     const double expected = 0.4 * 100e9 / 8 * stops_ms[_i] / 1000 * 16;
     const double tolerance = 5.0 * sqrt(squares);
-    ck_assert_msg(fabs(sum - expected) < tolerance,
-                  "%s: %g bytes, expected %g +- %g",
-                  sizes[_i],
-                  sum,
-                  expected,
-                  tolerance);
+    ck_assert_msg(fabs(sum - expected) < tolerance, "%s: %g bytes, expected %g +- %g", sizes[_i],
+                  sum, expected, tolerance);
     ck_assert_double_lt(tolerance, 0.1 * expected);
     // Destinations are uniform: binomial with probability 1/16, six standard deviations.
     const double mean = (double)world.flow_count / 16;
@@ -437,9 +431,7 @@ static const refusal_t refusals[] = {
     {"flows", "file=f", "# nothing\n\n", "file: it lists no flow"},
     {"flows", "file=f", "host0 host1 1KB", "file: f line 1: 3 fields, expected source"},
     {"flows", "file=f", "\nhost0 host1 1KB 0us 3 4", "file: f line 2: 6 fields, expected source"},
-    {"flows",
-     "list=[host0, host1, 1KB, 0us]",
-     NULL,
+    {"flows", "list=[host0, host1, 1KB, 0us]", NULL,
      "list: row 1: 1 field, expected source destination bytes start [priority], as in list: [host0 "
      "host1 1MB 0us]"},
     {"flows", "list=[host0 host9 1KB 0us]", NULL, "list: row 1: host: no host matches \"host9\""},
@@ -450,32 +442,24 @@ static const refusal_t refusals[] = {
     {"flows", "list=[host0 host1 1KB never]", NULL, "list: row 1: start: "},
     {"flows", "list=[host0 host1 1KB 0us 8]", NULL, "list: row 1: priority is 8, expected"},
     {"flows", "list=[a b 1KB 0us, host0 host0 1KB 0us]", NULL, "list: row 1: host: "},
-    {"flows",
-     "list=[host0 host0 1KB 0us]",
-     NULL,
+    {"flows", "list=[host0 host0 1KB 0us]", NULL,
      "list: row 1: flow: from host0 to itself, expected"},
     {"flows", "stop=5us; list=host0 host1 1KB 5us", NULL, "stop: no flow starts before it"},
     {"flows", "stop=0us; list=host0 host1 1KB 5us", NULL, "stop: nothing starts before it"},
     {"permutation", "start=2us; stop=2us", NULL, "stop: nothing starts before it"},
     {"all-to-all", "start=2us; stop=1us", NULL, "stop: nothing starts before it"},
     {"poisson", "", NULL, "stop: arrivals have no end"},
-    {"poisson",
-     "stop=1ms; sizes=websaerch",
-     NULL,
+    {"poisson", "stop=1ms; sizes=websaerch", NULL,
      "sizes: websaerch: no such file (expected a file"},
     {"poisson", "stop=1ms; sizes=f", "10 20\n5 100\n", "sizes: f: line 2"},
     {"poisson", "stop=100ms; from=host1; to=host1", NULL, "to: none of its hosts can be reached"},
     {"poisson", "stop=1ms; from=rack*", NULL, "from: no host matches"},
     {"poisson", "stop=1ms; to=rack*", NULL, "to: no host matches"},
     {"incast", "every=1us", NULL, "stop: bursts repeat without an end"},
-    {"incast",
-     "random-gaps=on; stop=1ms",
-     NULL,
+    {"incast", "random-gaps=on; stop=1ms", NULL,
      "every: random-gaps needs a mean time between bursts, expected"},
     {"incast", "senders=4", NULL, "senders: `from` has 3 hosts besides host0, expected at least 4"},
-    {"incast",
-     "from=host0",
-     NULL,
+    {"incast", "from=host0", NULL,
      "senders: `from` has 0 hosts besides host0, expected at least 1"},
     {"incast", "to=nobody", NULL, "to: no host matches"},
     {"permutation", "hosts=host2", NULL, "hosts names 1 host, expected at least 2"},
@@ -495,8 +479,7 @@ START_TEST(wrong_value_is_refused)
     ck_assert_int_ne(world_try_app(&world, refusal->kind, refusal->settings, &app, &message),
                      SIM_OK);
     ck_assert_ptr_null(app);
-    ck_assert_msg(strncmp(message.text, refusal->text, strlen(refusal->text)) == 0,
-                  "%s",
+    ck_assert_msg(strncmp(message.text, refusal->text, strlen(refusal->text)) == 0, "%s",
                   message.text);
     world_fini(&world);
 }
@@ -579,11 +562,8 @@ static outcome_t run_mixed(uint64_t seed, unsigned threads)
             ck_assert_int_eq(flow->status, NIC_WC_SUCCESS);
             ck_assert_uint_ne(flow->end_ps, SIM_TIME_NEVER);
             ck_assert_msg(flow->end_ps - flow->start_ps >= flow->ideal_ps,
-                          "%s %" PRIu64 " bytes: %" PRIu64 " ps, ideal %" PRIu64,
-                          flow->label,
-                          flow->bytes,
-                          flow->end_ps - flow->start_ps,
-                          flow->ideal_ps);
+                          "%s %" PRIu64 " bytes: %" PRIu64 " ps, ideal %" PRIu64, flow->label,
+                          flow->bytes, flow->end_ps - flow->start_ps, flow->ideal_ps);
             sim_digest_add(&hash, flow->end_ps);
         }
     }
@@ -607,19 +587,14 @@ END_TEST
 
 CHECK_MAIN(CHECK_LOOP_FEW(permutation_has_no_fixed_point, 0, 20, 2),
            CHECK_TEST(permutation_keeps_rails_and_strides),
-           CHECK_TEST(all_to_all_has_every_pair_once),
-           CHECK_LOOP(incast_has_its_bursts, 0, 5),
-           CHECK_TEST(incast_fixed_repeats_its_senders),
-           CHECK_LOOP_FEW(incast_at_random, 0, 5, 1),
-           CHECK_TEST(incast_draws_are_apart),
-           CHECK_TEST(incast_defaults_and_read),
+           CHECK_TEST(all_to_all_has_every_pair_once), CHECK_LOOP(incast_has_its_bursts, 0, 5),
+           CHECK_TEST(incast_fixed_repeats_its_senders), CHECK_LOOP_FEW(incast_at_random, 0, 5, 1),
+           CHECK_TEST(incast_draws_are_apart), CHECK_TEST(incast_defaults_and_read),
            CHECK_LOOP_FEW(poisson_offers_its_load, 0, 3, 1),
-           CHECK_TEST(poisson_gaps_are_exponential),
-           CHECK_TEST(poisson_streams_are_their_own),
+           CHECK_TEST(poisson_gaps_are_exponential), CHECK_TEST(poisson_streams_are_their_own),
            CHECK_TEST(poisson_ends_with_the_run_or_at_a_number),
            CHECK_LOOP(list_and_file_read_the_same_rows, 0, 2),
            CHECK_TEST(nic_of_a_host_can_be_named),
            CHECK_LOOP(wrong_value_is_refused, 0, (int)SIM_COUNT_OF(refusals)),
-           CHECK_TEST(did_you_mean_for_sizes),
-           CHECK_TEST(unequal_hosts_cannot_permute),
+           CHECK_TEST(did_you_mean_for_sizes), CHECK_TEST(unequal_hosts_cannot_permute),
            CHECK_TEST(threads_change_nothing))

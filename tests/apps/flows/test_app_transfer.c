@@ -50,18 +50,13 @@ static message_frames_t frames_of(verb_t verb, uint64_t bytes, uint64_t mtu)
 // Returns the time one way over `hops` hops of one rate. The first frame is the largest and is
 // stored and forwarded; the others follow without a gap. A frame has arrived with the last bit of
 // its FCS, one gap before the transmitter is free again.
-static sim_time_t one_way_ps(message_frames_t frames,
-                             uint64_t hops,
-                             uint64_t byte_ps,
+static sim_time_t one_way_ps(message_frames_t frames, uint64_t hops, uint64_t byte_ps,
                              sim_time_t delay_ps)
 {
     return ((hops - 1) * frames.first + frames.sum) * byte_ps + hops * (delay_ps - GAP * byte_ps);
 }
 
-static sim_time_t transfer_ps(verb_t verb,
-                              uint64_t bytes,
-                              uint64_t mtu,
-                              uint64_t hops,
+static sim_time_t transfer_ps(verb_t verb, uint64_t bytes, uint64_t mtu, uint64_t hops,
                               uint64_t byte_ps)
 {
     const sim_time_t delay_ps = SIM_PS_PER_US;
@@ -90,8 +85,8 @@ static const network_t networks[] = {
     {"parking-lot", "switches=12; hosts-per-switch=1", "host0", "host11", 13, 80},
 };
 static const uint64_t mtus[] = {256, 1024, 4096};
-static const uint64_t sizes[] =
-    {1, 2, 4, 63, 255, 256, 257, 1023, 1024, 1025, 4095, 4096, 4097, 65536, 1000003};
+static const uint64_t sizes[] = {1,    2,    4,    63,   255,  256,   257,    1023,
+                                 1024, 1025, 4095, 4096, 4097, 65536, 1000003};
 
 static void run_one(const network_t *network, verb_t verb, uint64_t mtu, uint64_t bytes)
 {
@@ -100,13 +95,8 @@ static void run_one(const network_t *network, verb_t verb, uint64_t mtu, uint64_
     world.nic.mtu_bytes = mtu;
     world_build(&world, network->topology, network->settings);
     char list[256];
-    snprintf(list,
-             sizeof(list),
-             "verb=%s; list=%s %s %" PRIu64 " 123456789ps",
-             verb_names[verb],
-             network->from,
-             network->to,
-             bytes);
+    snprintf(list, sizeof(list), "verb=%s; list=%s %s %" PRIu64 " 123456789ps", verb_names[verb],
+             network->from, network->to, bytes);
     app_t *const app = world_app(&world, "flows", list);
     world_run(&world);
     ck_assert_int_eq(world.ended, SIM_ENDED_DONE);
@@ -120,13 +110,8 @@ static void run_one(const network_t *network, verb_t verb, uint64_t mtu, uint64_
     const sim_time_t expected_ps = transfer_ps(verb, bytes, mtu, network->hops, network->byte_ps);
     ck_assert_msg(flow->end_ps - flow->start_ps == expected_ps,
                   "%s %s %s %" PRIu64 " bytes, MTU %" PRIu64 ": %" PRIu64 " ps, expected %" PRIu64,
-                  network->topology,
-                  network->settings,
-                  verb_names[verb],
-                  bytes,
-                  mtu,
-                  flow->end_ps - flow->start_ps,
-                  expected_ps);
+                  network->topology, network->settings, verb_names[verb], bytes, mtu,
+                  flow->end_ps - flow->start_ps, expected_ps);
     ck_assert_uint_eq(flow->ideal_ps, expected_ps);
     world_fini(&world);
 }
@@ -178,20 +163,15 @@ START_TEST(unequal_rates_take_the_ideal_time)
         world.switch_config.ecn_enabled = false;
         world_build(&world, "fat-tree", "k=4");
         char settings[128];
-        snprintf(settings,
-                 sizeof(settings),
-                 "verb=%s; list=host0 host9 %" PRIu64 " 5us",
-                 verb_names[s % 3],
-                 sizes[s]);
+        snprintf(settings, sizeof(settings), "verb=%s; list=host0 host9 %" PRIu64 " 5us",
+                 verb_names[s % 3], sizes[s]);
         app_t *const app = world_app(&world, "flows", settings);
         world_run(&world);
         world_flows(&world, app);
         const app_flow_result_t *const flow = &world.flows[0];
         ck_assert_msg(flow->end_ps - flow->start_ps == flow->ideal_ps,
-                      "%s: took %" PRIu64 " ps, ideal %" PRIu64,
-                      settings,
-                      flow->end_ps - flow->start_ps,
-                      flow->ideal_ps);
+                      "%s: took %" PRIu64 " ps, ideal %" PRIu64, settings,
+                      flow->end_ps - flow->start_ps, flow->ideal_ps);
         world_fini(&world);
     }
 }
@@ -237,10 +217,8 @@ START_TEST(messages_back_to_back_take_the_ideal_time)
     world_run(&world);
     world_flows(&world, app);
     ck_assert_msg(world.flows[0].end_ps - world.flows[0].start_ps == world.flows[0].ideal_ps,
-                  "%s: took %" PRIu64 " ps, ideal %" PRIu64,
-                  shapes[_i],
-                  world.flows[0].end_ps - world.flows[0].start_ps,
-                  world.flows[0].ideal_ps);
+                  "%s: took %" PRIu64 " ps, ideal %" PRIu64, shapes[_i],
+                  world.flows[0].end_ps - world.flows[0].start_ps, world.flows[0].ideal_ps);
     world_fini(&world);
 }
 END_TEST
@@ -326,8 +304,7 @@ START_TEST(a_lost_packet_costs_time_only)
         world.nic.ack_interval = 1;
         world_build(&world, "star", "hosts=3");
         char settings[512];
-        snprintf(settings,
-                 sizeof(settings),
+        snprintf(settings, sizeof(settings),
                  "verb=%s; list=[host0 host1 3000 1us, host2 host1 1 10us, host2 host1 1 20us, "
                  "host2 host1 1 30us, host2 host1 1 40us]",
                  verb_names[verb]);
@@ -454,10 +431,8 @@ START_TEST(an_unfinished_transfer_is_reported)
     world_init(&world);
     world.options.until_ps = 50 * SIM_PS_PER_US;
     world_build(&world, "pair", "");
-    app_t *const app =
-        world_app(&world,
-                  "flows",
-                  "list=[host0 host1 10MB 1us, host1 host0 1KB 1us, host0 host1 1 1s]");
+    app_t *const app = world_app(
+        &world, "flows", "list=[host0 host1 10MB 1us, host1 host0 1KB 1us, host0 host1 1 1s]");
     world_run(&world);
     ck_assert_int_eq(world.ended, SIM_ENDED_UNTIL);
     ck_assert_uint_eq(sim_work_outstanding(world.sim), 1);
@@ -528,8 +503,7 @@ START_TEST(stop_does_not_cut_a_message)
     world_t world;
     world_init(&world);
     world_build(&world, "pair", "rate=100Tbps");
-    app_t *const app = world_app(&world,
-                                 "flows",
+    app_t *const app = world_app(&world, "flows",
                                  "messages=3; depth=1; stop=2us; list=[host0 host1 3GiB 1us, "
                                  "host1 host0 1KB 2us, host1 host0 1KB 1999999ps]");
     world_run(&world);
@@ -547,8 +521,7 @@ START_TEST(priority_reaches_the_wire)
     world_t world;
     world_init(&world);
     world_build(&world, "pair", "");
-    app_t *const app = world_app(&world,
-                                 "flows",
+    app_t *const app = world_app(&world, "flows",
                                  "priority=2; list=[host0 host1 1000 1us, host0 host1 1000 9us 6]");
     world_run(&world);
     world_flows(&world, app);
@@ -568,10 +541,8 @@ CHECK_MAIN(CHECK_LOOP(idle_network_takes_the_closed_form, 0, (int)SIM_COUNT_OF(n
            CHECK_TEST(longer_headers_take_longer),
            CHECK_TEST(ends_of_different_mtu_use_the_smaller),
            CHECK_LOOP(a_lost_packet_costs_time_only, 0, 10),
-           CHECK_TEST(qps_are_bounded_by_live_transfers),
-           CHECK_TEST(qp_numbers_come_round),
+           CHECK_TEST(qps_are_bounded_by_live_transfers), CHECK_TEST(qp_numbers_come_round),
            CHECK_TEST(a_dead_link_fails_the_transfer),
            CHECK_TEST(an_unfinished_transfer_is_reported),
            CHECK_LOOP(stop_ends_a_transfer_with_what_is_posted, 0, 9),
-           CHECK_TEST(stop_does_not_cut_a_message),
-           CHECK_TEST(priority_reaches_the_wire))
+           CHECK_TEST(stop_does_not_cut_a_message), CHECK_TEST(priority_reaches_the_wire))

@@ -15,14 +15,8 @@ static app_flow_file_t parse(const char *text)
 {
     app_flow_file_t file;
     sim_message_t message = {.text = ""};
-    const sim_err_t error = app_flow_file_parse(app_flow_file_detect(text, strlen(text)),
-                                                "f",
-                                                text,
-                                                strlen(text),
-                                                NULL,
-                                                NULL,
-                                                &file,
-                                                &message);
+    const sim_err_t error = app_flow_file_parse(app_flow_file_detect(text, strlen(text)), "f", text,
+                                                strlen(text), NULL, NULL, &file, &message);
     ck_assert_msg(error == SIM_OK, "%s", message.text);
     return file;
 }
@@ -44,8 +38,7 @@ START_TEST(formats_are_told_apart)
     };
     for (size_t i = 0; i < SIM_COUNT_OF(texts); i++) {
         ck_assert_msg(app_flow_file_detect(texts[i].text, strlen(texts[i].text)) == texts[i].format,
-                      "%s",
-                      texts[i].text);
+                      "%s", texts[i].text);
     }
 }
 END_TEST
@@ -72,14 +65,10 @@ static const struct {
     const char *text;
     uint64_t start_ps;
 } starts[] = {
-    {"2", UINT64_C(2000000000000)},
-    {"2.000000001", UINT64_C(2000000001000)},
-    {"2.1", UINT64_C(2100000000000)},
-    {"2.3", UINT64_C(2299999999000)},
-    {"2.0000005", UINT64_C(2000000500000)},
-    {"1e-9", 0}, // 64 bits of fraction are not enough,
-    {"0.1", UINT64_C(100000000000)},
-    {"2000100ns", UINT64_C(2000100000)},
+    {"2", UINT64_C(2000000000000)},         {"2.000000001", UINT64_C(2000000001000)},
+    {"2.1", UINT64_C(2100000000000)},       {"2.3", UINT64_C(2299999999000)},
+    {"2.0000005", UINT64_C(2000000500000)}, {"1e-9", 0}, // 64 bits of fraction are not enough,
+    {"0.1", UINT64_C(100000000000)},        {"2000100ns", UINT64_C(2000100000)},
     {"2.5ms", UINT64_C(2500000000)},
 };
 
@@ -130,8 +119,7 @@ START_TEST(cdf_takes_percent_and_fractions)
     for (size_t i = 0; i < 2; i++) {
         sim_cdf_t *cdf = NULL;
         sim_message_t message = {.text = ""};
-        ck_assert_msg(sim_cdf_parse(texts[i], strlen(texts[i]), &cdf, &message) == SIM_OK,
-                      "%s",
+        ck_assert_msg(sim_cdf_parse(texts[i], strlen(texts[i]), &cdf, &message) == SIM_OK, "%s",
                       message.text);
         means[i] = sim_cdf_mean_q16(cdf);
         sim_cdf_destroy(cdf);
@@ -163,10 +151,8 @@ START_TEST(htsim_triggers_have_numbers)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(htsim_triggers_have_numbers),
-           CHECK_TEST(formats_are_told_apart),
+CHECK_MAIN(CHECK_TEST(htsim_triggers_have_numbers), CHECK_TEST(formats_are_told_apart),
            CHECK_TEST(hpcc_rows_are_numbered),
            CHECK_LOOP(starts_are_those_of_the_simulator, 0, (int)SIM_COUNT_OF(starts)),
-           CHECK_TEST(conweave_rows_have_no_port),
-           CHECK_TEST(htsim_starts_are_picoseconds),
+           CHECK_TEST(conweave_rows_have_no_port), CHECK_TEST(htsim_starts_are_picoseconds),
            CHECK_TEST(cdf_takes_percent_and_fractions))

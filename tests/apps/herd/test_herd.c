@@ -93,8 +93,7 @@ START_TEST(every_operation_ends)
 {
     world_t world;
     char settings[512];
-    snprintf(settings,
-             sizeof(settings),
+    snprintf(settings, sizeof(settings),
              "workers=3; clients=7; requests=300; keys=5000; update-percentage=30; %s",
              systems[_i / 2]);
     const app_t *const app = run(&world, _i % 2 != 0, 0, settings);
@@ -116,8 +115,7 @@ START_TEST(losses_are_made_up_for)
 {
     world_t world;
     char settings[512];
-    snprintf(settings,
-             sizeof(settings),
+    snprintf(settings, sizeof(settings),
              "workers=3; clients=7; requests=300; keys=5000; update-percentage=30; timeout=60us; "
              "retries=20; %s",
              systems[_i / 2]);
@@ -139,12 +137,10 @@ START_TEST(reads_that_were_given_up_hold_their_places)
     static const char *const stores[] = {"pilaf", "farm", "farm-var"};
     world_t world;
     char settings[512];
-    snprintf(settings,
-             sizeof(settings),
+    snprintf(settings, sizeof(settings),
              "preset=sigcomm-2014; workers=2; clients=9; requests=2000; keys=3000; window=16; "
              "gate=%s; update-percentage=5; timeout=6us; value=300; system=%s",
-             _i % 2 == 0 ? "all" : "each",
-             stores[_i / 4]);
+             _i % 2 == 0 ? "all" : "each", stores[_i / 4]);
     const app_t *const app = run(&world, _i / 2 % 2 != 0, _i % 2 == 0 ? 3 : 0, settings);
     check_books(app, world_value(app, "responses") + world_value(app, "lost"));
     ck_assert_double_gt(world_value(app, "responses"), 0);
@@ -160,8 +156,7 @@ START_TEST(a_stage_of_the_pipeline_is_left_by_a_no_op)
     for (uint32_t stages = 0; stages <= 4; stages++) {
         world_t world;
         char settings[512];
-        snprintf(settings,
-                 sizeof(settings),
+        snprintf(settings, sizeof(settings),
                  "preset=sigcomm-2014; workers=1; clients=1; window=1; requests=50; keys=100; "
                  "failed-polls=1000; look-back=0; cpu.look=2ns; pipeline=%u",
                  stages);
@@ -181,9 +176,7 @@ START_TEST(without_retries_what_is_lost_is_counted)
 {
     world_t world;
     const app_t *const app =
-        run(&world,
-            _i != 0,
-            20,
+        run(&world, _i != 0, 20,
             "workers=3; clients=7; requests=300; keys=5000; timeout=60us; retries=0");
     check_books(app, 7 * 300);
     // Each of four links loses one packet in fifty.
@@ -197,9 +190,7 @@ END_TEST
 START_TEST(counts_of_clients_workers_and_store_agree)
 {
     world_t world;
-    const app_t *const app = run(&world,
-                                 true,
-                                 0,
+    const app_t *const app = run(&world, true, 0,
                                  "workers=2; clients=5; requests=1000; keys=3000; "
                                  "update-percentage=50; index-buckets=256; value=32");
     check_books(app, 5000);
@@ -225,8 +216,7 @@ START_TEST(counts_of_clients_workers_and_store_agree)
     const double bytes = (17 * gets + 50 * puts) / 5000;
     ck_assert_double_eq_tol(world_value(app, "request_bytes_mean"), bytes, 1e-9);
     ck_assert_double_eq_tol(world_value(app, "response_bytes_mean"),
-                            32 * world_value(app, "hits") / 5000,
-                            1e-9);
+                            32 * world_value(app, "hits") / 5000, 1e-9);
     world_fini(&world);
 }
 END_TEST
@@ -236,12 +226,10 @@ START_TEST(two_stores_on_the_same_machines_keep_apart)
     world_t world;
     world_init(&world);
     world_build(&world, "star", "hosts=4; rate=100Gbps; delay=1us");
-    app_t *const a = world_app(&world,
-                               "herd",
+    app_t *const a = world_app(&world, "herd",
                                SPAN "clients=7; workers=2; requests=200; keys=1000; value=32; "
                                     "update-percentage=50");
-    app_t *const b = world_app(&world,
-                               "herd",
+    app_t *const b = world_app(&world, "herd",
                                SPAN "clients=7; workers=2; requests=200; keys=1000; value=40; "
                                     "update-percentage=50");
     world_run(&world);
@@ -256,8 +244,7 @@ START_TEST(several_servers_share_the_keys)
     world_t world;
     world_init(&world);
     world_build(&world, "star", "hosts=4; rate=100Gbps; delay=1us");
-    app_t *const app = world_app(&world,
-                                 "herd",
+    app_t *const app = world_app(&world, "herd",
                                  "warm-up=0s; measure=40ms; server=host0|host1; "
                                  "clients-on=host2|host3; clients=6; workers=2; requests=500; "
                                  "keys=4000; window=8; value=auto");
@@ -280,8 +267,7 @@ START_TEST(stores_read_by_reads_hold_data)
     static const char *const stores[] = {"pilaf", "farm", "farm-var"};
     world_t world;
     char settings[512];
-    snprintf(settings,
-             sizeof(settings),
+    snprintf(settings, sizeof(settings),
              "preset=sigcomm-2014; system=%s; workers=3; clients=12; requests=600; keys=20; "
              "update-percentage=50; value=1000",
              stores[_i / 2]);
@@ -305,9 +291,7 @@ END_TEST
 START_TEST(memory_shows_the_stores)
 {
     world_t world;
-    const app_t *const app = run(&world,
-                                 _i != 0,
-                                 0,
+    const app_t *const app = run(&world, _i != 0, 0,
                                  "workers=2; clients=3; requests=500; keys=100; value=40; "
                                  "update-percentage=50");
     check_books(app, 1500);
@@ -349,15 +333,13 @@ START_TEST(contexts_of_connections_give_way_at_random)
     world_t world;
     world_init(&world);
     sim_message_t message;
-    ck_assert_int_eq(world_set(&nic_config_attrs,
-                               &world.nic,
+    ck_assert_int_eq(world_set(&nic_config_attrs, &world.nic,
                                "model=detailed; profile=connectx-3; detailed.context.ways=12; "
                                "detailed.context.uc-entries=12",
                                &message),
                      SIM_OK);
     world_build(&world, "star", "hosts=4; rate=100Gbps; delay=1us");
-    (void)world_app(&world,
-                    "herd",
+    (void)world_app(&world, "herd",
                     SPAN "preset=sigcomm-2014; workers=1; clients=18; window=1; requests=400; "
                          "keys=1000");
     world_run(&world);
@@ -386,9 +368,7 @@ static int count_items(const app_t *app, const char *list, const char *value)
 START_TEST(the_series_adds_up)
 {
     world_t world;
-    const app_t *const app = run(&world,
-                                 true,
-                                 0,
+    const app_t *const app = run(&world, true, 0,
                                  "workers=3; clients=5; requests=400; keys=1000; value=auto; "
                                  "update-percentage=20; series=20us");
     check_books(app, 2000);
@@ -507,18 +487,17 @@ START_TEST(what_cannot_be_is_refused)
 }
 END_TEST
 
-CHECK_MAIN(
-    CHECK_LOOP_FEW(every_operation_ends, 0, 2 * SIM_COUNT_OF(systems), SIM_COUNT_OF(systems)),
-    CHECK_LOOP_FEW(losses_are_made_up_for, 0, 2 * SIM_COUNT_OF(systems), 3),
-    CHECK_LOOP_FEW(reads_that_were_given_up_hold_their_places, 0, 12, 2),
-    CHECK_TEST(a_stage_of_the_pipeline_is_left_by_a_no_op),
-    CHECK_LOOP(without_retries_what_is_lost_is_counted, 0, 2),
-    CHECK_TEST(counts_of_clients_workers_and_store_agree),
-    CHECK_TEST(two_stores_on_the_same_machines_keep_apart),
-    CHECK_TEST(several_servers_share_the_keys),
-    CHECK_LOOP(stores_read_by_reads_hold_data, 0, 6),
-    CHECK_LOOP(memory_shows_the_stores, 0, 2),
-    CHECK_TEST(the_series_adds_up),
-    CHECK_TEST(the_log_has_a_row_per_operation),
-    CHECK_TEST(contexts_of_connections_give_way_at_random),
-    CHECK_LOOP(what_cannot_be_is_refused, 0, SIM_COUNT_OF(wrong)))
+CHECK_MAIN(CHECK_LOOP_FEW(every_operation_ends, 0, 2 * SIM_COUNT_OF(systems),
+                          SIM_COUNT_OF(systems)),
+           CHECK_LOOP_FEW(losses_are_made_up_for, 0, 2 * SIM_COUNT_OF(systems), 3),
+           CHECK_LOOP_FEW(reads_that_were_given_up_hold_their_places, 0, 12, 2),
+           CHECK_TEST(a_stage_of_the_pipeline_is_left_by_a_no_op),
+           CHECK_LOOP(without_retries_what_is_lost_is_counted, 0, 2),
+           CHECK_TEST(counts_of_clients_workers_and_store_agree),
+           CHECK_TEST(two_stores_on_the_same_machines_keep_apart),
+           CHECK_TEST(several_servers_share_the_keys),
+           CHECK_LOOP(stores_read_by_reads_hold_data, 0, 6),
+           CHECK_LOOP(memory_shows_the_stores, 0, 2), CHECK_TEST(the_series_adds_up),
+           CHECK_TEST(the_log_has_a_row_per_operation),
+           CHECK_TEST(contexts_of_connections_give_way_at_random),
+           CHECK_LOOP(what_cannot_be_is_refused, 0, SIM_COUNT_OF(wrong)))

@@ -13,8 +13,8 @@
 
 START_TEST(generator_gives_the_benchmarks_numbers)
 {
-    static const uint32_t expected[] =
-        {959880212u, 3531117287u, 3366701480u, 2213884999u, 2070774596u, 3557453113u};
+    static const uint32_t expected[] = {959880212u,  3531117287u, 3366701480u,
+                                        2213884999u, 2070774596u, 3557453113u};
     uint64_t seed = APP_HERD_SEED;
     for (size_t i = 0; i < SIM_COUNT_OF(expected); i++) {
         ck_assert_uint_eq(app_herd_fastrand(&seed), expected[i]);
@@ -188,10 +188,8 @@ START_TEST(skewed_ranks_follow_their_law)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(generator_gives_the_benchmarks_numbers),
-           CHECK_TEST(a_jump_is_as_many_steps),
+CHECK_MAIN(CHECK_TEST(generator_gives_the_benchmarks_numbers), CHECK_TEST(a_jump_is_as_many_steps),
            CHECK_TEST(a_permutation_has_each_key_once),
            CHECK_LOOP(places_of_a_permutation_are_those_of_all_of_it, 0, 8),
            CHECK_LOOP(city_hash_is_version_1_0, 0, SIM_COUNT_OF(vectors)),
-           CHECK_TEST(lengths_are_by_the_key),
-           CHECK_LOOP(skewed_ranks_follow_their_law, 0, 5))
+           CHECK_TEST(lengths_are_by_the_key), CHECK_LOOP(skewed_ranks_follow_their_law, 0, 5))

@@ -23,8 +23,7 @@ static app_t *run(world_t *world, bool detailed, uint64_t seed, const char *rate
     snprintf(star, sizeof(star), "hosts=%u; rate=%s; delay=1us", HOSTS, rate);
     world_build(world, "star", star);
     char all[1024];
-    snprintf(all,
-             sizeof(all),
+    snprintf(all, sizeof(all),
              "warm-up=0s; measure=40ms; server=host0; clients-on=host1|host2|host3; keys=5000; %s",
              rest);
     app_t *const app = world_app(world, "herd", all);
@@ -53,10 +52,7 @@ START_TEST(a_strict_gate_is_the_only_place_for_answers)
     world_t world;
     char settings[512];
     for (int strict = 0; strict < 2; strict++) {
-        snprintf(settings,
-                 sizeof(settings),
-                 "requests=330; %s; gate=%s",
-                 ways[_i / 2],
+        snprintf(settings, sizeof(settings), "requests=330; %s; gate=%s", ways[_i / 2],
                  strict ? "strict" : "ring");
         const app_t *const app = run(&world, _i % 2 != 0, 1, "100Gbps", settings);
         const double outside = world_value(app, "answers_outside_gates");
@@ -120,8 +116,7 @@ START_TEST(seeds_move_the_draws_where_asked)
         for (uint64_t seed = 1; seed <= 3; seed++) {
             world_t world;
             char settings[256];
-            snprintf(settings,
-                     sizeof(settings),
+            snprintf(settings, sizeof(settings),
                      "workers=2; clients=5; requests=200; update-percentage=50; draws=%s",
                      moved ? "seed" : "fixed");
             const app_t *const app = run(&world, false, seed, "100Gbps", settings);
@@ -144,8 +139,8 @@ START_TEST(a_batch_table_is_linear_between_its_rows)
     ck_assert_int_eq(
         app__herd_read_batch_table(" 1 10ns, 5 50ns,9 30ns, 32 30ns", 32, &table, &message),
         SIM_OK);
-    static const uint64_t expected[][2] =
-        {{1, 10}, {2, 20}, {4, 40}, {5, 50}, {6, 45}, {9, 30}, {20, 30}, {32, 30}};
+    static const uint64_t expected[][2] = {{1, 10}, {2, 20}, {4, 40},  {5, 50},
+                                           {6, 45}, {9, 30}, {20, 30}, {32, 30}};
     for (size_t i = 0; i < SIM_COUNT_OF(expected); i++) {
         ck_assert_uint_eq(app__herd_batch_ps(&table, expected[i][0]),
                           expected[i][1] * SIM_PS_PER_NS);
@@ -158,15 +153,13 @@ END_TEST
 // A lone request pays the first row of the table, and nothing else changes.
 START_TEST(a_batch_table_costs_its_time)
 {
-    static const char *const tables[] = {"",
-                                         "model.batch-table=1 0ns, 4 900ns; ",
+    static const char *const tables[] = {"", "model.batch-table=1 0ns, 4 900ns; ",
                                          "model.batch-table=1 700ns, 4 900ns; "};
     double mean_us[3];
     for (int i = 0; i < 3; i++) {
         world_t world;
         char settings[256];
-        snprintf(settings,
-                 sizeof(settings),
+        snprintf(settings, sizeof(settings),
                  "%sservice=model; workers=1; clients=1; window=1; postlist=4; requests=50",
                  tables[i]);
         mean_us[i] = world_value(run(&world, true, 1, "100Gbps", settings), "latency_us.mean");
@@ -182,10 +175,7 @@ END_TEST
 START_TEST(queues_at_both_ends_are_measured)
 {
     world_t world;
-    const app_t *app = run(&world,
-                           false,
-                           1,
-                           "1Gbps",
+    const app_t *app = run(&world, false, 1, "1Gbps",
                            "workers=1; clients=1; window=8; postlist=8; requests=400; gate=all; "
                            "value=1000; update-percentage=0; cpu.look=1us");
     ck_assert_double_gt(world_value(app, "send_queue_max"), 1);
@@ -206,16 +196,12 @@ END_TEST
 START_TEST(the_rate_is_that_of_the_measured_operations)
 {
     world_t world;
-    const app_t *const app = run(&world,
-                                 true,
-                                 1,
-                                 "100Gbps",
+    const app_t *const app = run(&world, true, 1, "100Gbps",
                                  "warm-up=30us; measure=50us; workers=3; clients=7; retries=0");
     ck_assert_double_eq(world_value(app, "measured_us"), 50);
     ck_assert_double_eq(world_value(app, "measured_operations"),
                         world_value(app, "latency_us.count"));
-    ck_assert_double_eq_tol(world_value(app, "measured_operations") / 50,
-                            world_value(app, "mops"),
+    ck_assert_double_eq_tol(world_value(app, "measured_operations") / 50, world_value(app, "mops"),
                             1e-9);
     ck_assert_double_gt(world_value(app, "responses"),
                         1.3 * world_value(app, "measured_operations"));
@@ -224,10 +210,8 @@ START_TEST(the_rate_is_that_of_the_measured_operations)
 END_TEST
 
 CHECK_MAIN(CHECK_LOOP(a_strict_gate_is_the_only_place_for_answers, 0, 2 * SIM_COUNT_OF(ways)),
-           CHECK_TEST(a_look_takes_at_most_a_window),
-           CHECK_TEST(looks_are_whole_windows_apart),
+           CHECK_TEST(a_look_takes_at_most_a_window), CHECK_TEST(looks_are_whole_windows_apart),
            CHECK_TEST(seeds_move_the_draws_where_asked),
            CHECK_TEST(a_batch_table_is_linear_between_its_rows),
-           CHECK_TEST(a_batch_table_costs_its_time),
-           CHECK_TEST(queues_at_both_ends_are_measured),
+           CHECK_TEST(a_batch_table_costs_its_time), CHECK_TEST(queues_at_both_ends_are_measured),
            CHECK_TEST(the_rate_is_that_of_the_measured_operations))

@@ -27,20 +27,15 @@ typedef struct run {
 static void start(run_t *run, const char *network, const char *rest, const char *herd)
 {
     char text[2048];
-    (void)snprintf(text,
-                   sizeof(text),
+    (void)snprintf(text, sizeof(text),
                    "%s%snic: {congestion-control: none}\ntraffic: [herd: {server: host0, "
                    "clients-on: 'host[1-*]', keys: 1000, %s}]\n",
-                   network,
-                   rest,
-                   herd);
+                   network, rest, herd);
     world_error_t error;
     ck_assert_msg(
         world_scenario_parse(NULL, "x.yaml", text, strlen(text), &run->scenario, &error) == SIM_OK,
-        "%s",
-        error.text);
-    ck_assert_msg(world_create(run->scenario, WORLD_BUILD_ALL, &run->world, &error) == SIM_OK,
-                  "%s",
+        "%s", error.text);
+    ck_assert_msg(world_create(run->scenario, WORLD_BUILD_ALL, &run->world, &error) == SIM_OK, "%s",
                   error.text);
     ck_assert_int_eq(sim_run(run->world->sim), SIM_ENDED_DONE);
     run->herd = (const app__herd_t *)(const void *)run->world->apps[0];
@@ -71,9 +66,7 @@ static sim_time_t way_ps(uint64_t bytes)
 START_TEST(a_lone_operation_takes_its_bytes)
 {
     run_t run;
-    start(&run,
-          MESSAGE,
-          STAR,
+    start(&run, MESSAGE, STAR,
           "warm-up: 0s, workers: 1, clients: 1, window: 1, requests: 300, update-percentage: 30, "
           "log: on, "
           "measure: 10ms");
@@ -112,8 +105,7 @@ START_TEST(packets_differ_by_their_headers)
     // The gap behind a frame delays only the next one.
     const uint64_t bytes = request + answer + 2 * (NET_LINK_OVERHEAD_BYTES - NET_GAP_BYTES);
     const uint64_t more_ps = 2 * (bytes - 2 * (100 + OVERHEAD)) * 8 * BIT_PS;
-    ck_assert_double_eq_tol(value(&run, "latency_us.min"),
-                            message_us + (double)more_ps / 1e6,
+    ck_assert_double_eq_tol(value(&run, "latency_us.min"), message_us + (double)more_ps / 1e6,
                             CORE_PS / 1e6);
     end(&run);
 }
@@ -124,9 +116,7 @@ END_TEST
 START_TEST(a_saturated_link_gives_its_rate)
 {
     run_t run;
-    start(&run,
-          MESSAGE,
-          STAR "switch: {buffer: 20KB, pfc: {enabled: false}}\n",
+    start(&run, MESSAGE, STAR "switch: {buffer: 20KB, pfc: {enabled: false}}\n",
           "system: echo, value: 1000, workers: 4, clients: 30, window: 8, gate: each, "
           "warm-up: 200us, measure: 2ms");
     const double expected = 1e6 / (double)((1000 + OVERHEAD) * 8 * BIT_PS); // M/s
@@ -146,8 +136,7 @@ START_TEST(waiting_is_that_of_a_capacity_queue)
     const double load = loads[_i];
     const uint64_t service_ps = (990 + OVERHEAD) * 8 * BIT_PS;
     const uint64_t gap_ps = (uint64_t)(300.0 * (double)service_ps / load);
-    (void)snprintf(herd,
-                   sizeof(herd),
+    (void)snprintf(herd, sizeof(herd),
                    "system: echo, value: 990, workers: 1, clients: 300, window: 16, postlist: 1, "
                    "interval: %" PRIu64
                    "ps, warm-up: 1ms, measure: 250ms, cpu: {request: 0ps, look: 1ps}, "
@@ -173,9 +162,7 @@ START_TEST(threads_change_nothing)
         char rest[256];
         (void)snprintf(rest, sizeof(rest), "%sthreads: %d\n", fabric, 1 + 2 * i);
         run_t run;
-        start(&run,
-              MESSAGE,
-              rest,
+        start(&run, MESSAGE, rest,
               "warm-up: 0s, workers: 3, clients: 9, requests: 200, measure: 10ms");
         digests[i] = sim_digest(run.world->sim);
         ck_assert_double_eq(value(&run, "wrong_values"), 0);
@@ -221,8 +208,7 @@ START_TEST(what_needs_packets_is_refused)
 END_TEST
 
 CHECK_MAIN(CHECK_TEST(a_lone_operation_takes_its_bytes),
-           CHECK_TEST(packets_differ_by_their_headers),
-           CHECK_TEST(a_saturated_link_gives_its_rate),
+           CHECK_TEST(packets_differ_by_their_headers), CHECK_TEST(a_saturated_link_gives_its_rate),
            CHECK_LOOP(waiting_is_that_of_a_capacity_queue, 0, 3),
            CHECK_TEST(threads_change_nothing),
            CHECK_LOOP(what_needs_packets_is_refused, 0, SIM_COUNT_OF(wrong)))

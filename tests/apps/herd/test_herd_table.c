@@ -168,6 +168,5 @@ START_TEST(what_is_torn_shows)
 END_TEST
 
 CHECK_MAIN(CHECK_LOOP(every_key_is_where_it_is_looked_for, 0, 12),
-           CHECK_LOOP(what_is_put_is_read, 0, 12),
-           CHECK_TEST(pilaf_looks_into_few_buckets),
+           CHECK_LOOP(what_is_put_is_read, 0, 12), CHECK_TEST(pilaf_looks_into_few_buckets),
            CHECK_TEST(what_is_torn_shows))

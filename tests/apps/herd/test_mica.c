@@ -46,8 +46,7 @@ typedef struct layout {
 } layout_t;
 
 static const layout_t layouts[] = {
-    {{256, 1 << 20, false}, 1000, 32},
-    {{256, 1 << 20, false}, 1000, 0},
+    {{256, 1 << 20, false}, 1000, 32},  {{256, 1 << 20, false}, 1000, 0},
     {{64, 1 << 20, false}, 1000, 32},   // buckets overflow
     {{256, 20000, false}, 1000, 32},    // the log wraps three times
     {{256, 20000, false}, 1000, 0},     //

@@ -102,12 +102,8 @@ typedef struct client {
     unsigned removes;
 } client_t;
 
-static int client_put(void *ctx,
-                      const char *key,
-                      const char *value,
-                      size_t size,
-                      app_mooncake_value_fn fn,
-                      void *fn_ctx)
+static int client_put(void *ctx, const char *key, const char *value, size_t size,
+                      app_mooncake_value_fn fn, void *fn_ctx)
 {
     client_t *const client = ctx;
     client->puts++;
@@ -167,20 +163,12 @@ typedef struct changed {
     char text[4][64];
 } changed_t;
 
-static void see(const char *key,
-                const char *value,
-                size_t size,
-                app_mooncake_change_t change,
+static void see(const char *key, const char *value, size_t size, app_mooncake_change_t change,
                 void *ctx)
 {
     changed_t *const changed = ctx;
-    snprintf(changed->text[changed->count++],
-             64,
-             "%s %d %.*s",
-             key,
-             change,
-             size < 9 ? (int)size : 9,
-             value);
+    snprintf(changed->text[changed->count++], 64, "%s %d %.*s", key, change,
+             size < 9 ? (int)size : 9, value);
 }
 
 static void remove_both(program_t *program)
@@ -230,10 +218,7 @@ static void on_linked(int result, void *ctx)
 
 static int link_up(linked_t *linked, uint32_t nic, const char *path)
 {
-    return app_mooncake_setup_connections_by_active(linked->program.engine,
-                                                    nic,
-                                                    path,
-                                                    on_linked,
+    return app_mooncake_setup_connections_by_active(linked->program.engine, nic, path, on_linked,
                                                     linked);
 }
 
@@ -267,10 +252,8 @@ START_TEST(connections_without_a_transfer)
     ck_assert_int_eq((linked.results[0] < 0) + (linked.results[1] < 0), 1);
     for (unsigned i = 0; i < 2; i++) {
         app_mooncake_endpoint_state_t state = APP_MOONCAKE_INITIALIZING;
-        ck_assert(app_mooncake_endpoint_state(bed.engines[i],
-                                              0,
-                                              i == 0 ? "node1@mlx5_0" : "node0@mlx5_0",
-                                              &state));
+        ck_assert(app_mooncake_endpoint_state(bed.engines[i], 0,
+                                              i == 0 ? "node1@mlx5_0" : "node0@mlx5_0", &state));
         ck_assert_int_eq(state, APP_MOONCAKE_CONNECTED);
         ck_assert_uint_eq(app_mooncake_get_counters(bed.engines[i])->slices, 0);
     }

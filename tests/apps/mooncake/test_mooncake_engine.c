@@ -199,13 +199,8 @@ static void unregister(program_t *program)
     ck_assert_int_eq(app_mooncake_unregister_local_memory(engine, BASE, NULL, NULL), 0);
     ck_assert_int_lt(app_mooncake_unregister_local_memory(engine, BASE, NULL, NULL), 0);
     if (program->extra != NULL) { // comes back with other keys
-        ck_assert_int_eq(app_mooncake_register_local_memory(engine,
-                                                            BASE,
-                                                            BUFFER_BYTES,
-                                                            "cuda:0",
-                                                            APP_MOONCAKE_ALL,
-                                                            NULL,
-                                                            NULL),
+        ck_assert_int_eq(app_mooncake_register_local_memory(engine, BASE, BUFFER_BYTES, "cuda:0",
+                                                            APP_MOONCAKE_ALL, NULL, NULL),
                          0);
     }
 }
@@ -236,13 +231,8 @@ START_TEST(rights_are_the_nics)
     bed_begin(&bed);
     bed.no_target_buffer = true;
     bed_build(&bed);
-    ck_assert_int_eq(app_mooncake_register_local_memory(bed.engines[1],
-                                                        BASE,
-                                                        BUFFER_BYTES,
-                                                        "cpu:0",
-                                                        APP_MOONCAKE_REMOTE_READ,
-                                                        NULL,
-                                                        NULL),
+    ck_assert_int_eq(app_mooncake_register_local_memory(bed.engines[1], BASE, BUFFER_BYTES, "cpu:0",
+                                                        APP_MOONCAKE_REMOTE_READ, NULL, NULL),
                      0);
     program_t program = {0};
     one_request(&program, _i == 0 ? APP_MOONCAKE_WRITE : APP_MOONCAKE_READ, 4096);
@@ -391,9 +381,8 @@ START_TEST(records_are_the_documents)
     const char *const matrix =
         "\"priority_matrix\":{\"cpu:0\":[[\"mlx5_0\"],[\"mlx5_1\"]],\"cuda:0\":[[\"mlx5_1\"],[]]}";
     ck_assert_msg(strstr(seen.text[0], matrix) != NULL, "%s", seen.text[0]);
-    ck_assert(strstr(seen.text[0],
-                     "\"buffers\":[{\"name\":\"cpu:0\",\"addr\":1099511627776,"
-                     "\"length\":4194304,\"rkey\":[") != NULL);
+    ck_assert(strstr(seen.text[0], "\"buffers\":[{\"name\":\"cpu:0\",\"addr\":1099511627776,"
+                                   "\"length\":4194304,\"rkey\":[") != NULL);
     ck_assert(strstr(seen.text[0], "lkey") == NULL);
     app_mooncake_segment_desc_t *desc = NULL;
     sim_message_t message;
@@ -429,17 +418,13 @@ START_TEST(broken_records_are_refused)
 {
     app_mooncake_segment_desc_t *desc = NULL;
     sim_message_t message = {.text = ""};
-    ck_assert_int_ne(world_mooncake_codec.read_segment(bad_records[_i],
-                                                       strlen(bad_records[_i]),
-                                                       &desc,
-                                                       &message),
+    ck_assert_int_ne(world_mooncake_codec.read_segment(bad_records[_i], strlen(bad_records[_i]),
+                                                       &desc, &message),
                      SIM_OK);
     ck_assert_str_ne(message.text, "");
     app_mooncake_handshake_desc_t handshake;
-    ck_assert_int_ne(world_mooncake_codec.read_handshake(bad_records[_i],
-                                                         strlen(bad_records[_i]),
-                                                         &handshake,
-                                                         &message),
+    ck_assert_int_ne(world_mooncake_codec.read_handshake(bad_records[_i], strlen(bad_records[_i]),
+                                                         &handshake, &message),
                      SIM_OK);
 }
 END_TEST
@@ -511,14 +496,10 @@ static void look_again(program_t *program)
 
 static void add_more(program_t *program)
 {
-    ck_assert_int_eq(app_mooncake_register_local_memory(program->bed->engines[1],
-                                                        BASE + BUFFER_BYTES,
-                                                        4096,
-                                                        "cpu:0",
-                                                        APP_MOONCAKE_REMOTE_READ,
-                                                        refreshed,
-                                                        program),
-                     0);
+    ck_assert_int_eq(
+        app_mooncake_register_local_memory(program->bed->engines[1], BASE + BUFFER_BYTES, 4096,
+                                           "cpu:0", APP_MOONCAKE_REMOTE_READ, refreshed, program),
+        0);
 }
 
 START_TEST(a_segment_is_asked_for_again)
@@ -557,21 +538,13 @@ START_TEST(endpoints_leave_for_others)
     bed.config.endpoint_store = (uint32_t)_i;
     bed_build(&bed);
     // The second engine's cuda:0 is near its other NIC.
-    ck_assert_int_eq(app_mooncake_register_local_memory(bed.engines[1],
-                                                        BASE + BUFFER_BYTES,
-                                                        BUFFER_BYTES,
-                                                        "cuda:0",
-                                                        3,
-                                                        NULL,
-                                                        NULL),
+    ck_assert_int_eq(app_mooncake_register_local_memory(bed.engines[1], BASE + BUFFER_BYTES,
+                                                        BUFFER_BYTES, "cuda:0", 3, NULL, NULL),
                      0);
     program_t program = {.count = 4};
     for (size_t i = 0; i < 4; i++) {
-        program.requests[i] = (app_mooncake_request_t){APP_MOONCAKE_WRITE,
-                                                       BASE,
-                                                       0,
-                                                       BASE + i % 2 * BUFFER_BYTES + i * 262144,
-                                                       262144};
+        program.requests[i] = (app_mooncake_request_t){
+            APP_MOONCAKE_WRITE, BASE, 0, BASE + i % 2 * BUFFER_BYTES + i * 262144, 262144};
     }
     write_pattern(&bed, 0, BASE, 262144);
     run_one(&bed, &program);
@@ -677,11 +650,8 @@ static void one_file_opened(app_mooncake_segment_id_t id, void *ctx)
     files->ids[files->opened++] = id;
     files->begun_ps = files->program.node->now_ps;
     for (unsigned i = 0; files->opened == files->count && i < files->count; i++) {
-        const app_mooncake_request_t request = {APP_MOONCAKE_READ,
-                                                BASE + ((uint64_t)i << 20),
-                                                files->ids[i],
-                                                0,
-                                                1 << 20};
+        const app_mooncake_request_t request = {APP_MOONCAKE_READ, BASE + ((uint64_t)i << 20),
+                                                files->ids[i], 0, 1 << 20};
         const app_mooncake_batch_id_t batch =
             app_mooncake_submit(files->program.engine, &request, 1);
         app_mooncake_on_batch(files->program.engine, batch, file_read, files);
@@ -711,12 +681,8 @@ START_TEST(files_share_a_drive)
         ck_assert_int_lt(app_mooncake_serve_file(node, "first", 1 << 20, NULL, NULL, NULL), 0);
         ck_assert_int_eq(app_mooncake_serve_file(node, "first", 1 << 20, &drive, NULL, NULL), 0);
         ck_assert_int_lt(app_mooncake_serve_file(node, "second", 1 << 20, &other, NULL, NULL), 0);
-        ck_assert_int_eq(app_mooncake_serve_file(node,
-                                                 "second",
-                                                 1 << 20,
-                                                 count == 1 ? &drive : NULL,
-                                                 NULL,
-                                                 NULL),
+        ck_assert_int_eq(app_mooncake_serve_file(node, "second", 1 << 20,
+                                                 count == 1 ? &drive : NULL, NULL, NULL),
                          0);
         files_t files = {.count = count};
         program_at(&files.program, &bed, 0, MS, open_files);
@@ -731,22 +697,18 @@ START_TEST(files_share_a_drive)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(bytes_arrive_both_ways, 0, 2),
-           CHECK_TEST(local_segment_is_a_target),
+CHECK_MAIN(CHECK_LOOP(bytes_arrive_both_ways, 0, 2), CHECK_TEST(local_segment_is_a_target),
            CHECK_LOOP(transfers_are_told_before_batches, 0, 2),
            CHECK_TEST(what_is_outside_is_invalid),
            CHECK_TEST(a_nic_that_goes_down_is_left_for_the_second_list),
            CHECK_LOOP(a_peer_that_crashes_fails_the_batch, 0, 2),
            CHECK_LOOP(a_buffer_unregistered_under_a_transfer, 0, 2),
-           CHECK_LOOP(rights_are_the_nics, 0, 2),
-           CHECK_LOOP(a_metadata_node_that_is_away, 0, 2),
+           CHECK_LOOP(rights_are_the_nics, 0, 2), CHECK_LOOP(a_metadata_node_that_is_away, 0, 2),
            CHECK_LOOP(pending_waiting_and_canceled, 0, 2),
            CHECK_TEST(a_slice_that_takes_too_long_is_a_timeout),
            CHECK_LOOP(records_are_the_documents, 0, 2),
            CHECK_LOOP(broken_records_are_refused, 0, (int)SIM_COUNT_OF(bad_records)),
            CHECK_TEST(a_disconnected_endpoint_shakes_hands_again),
-           CHECK_TEST(a_segment_is_asked_for_again),
-           CHECK_LOOP(endpoints_leave_for_others, 0, 2),
-           CHECK_TEST(the_smaller_mtu_counts),
-           CHECK_LOOP(files_are_segments, 0, 2),
+           CHECK_TEST(a_segment_is_asked_for_again), CHECK_LOOP(endpoints_leave_for_others, 0, 2),
+           CHECK_TEST(the_smaller_mtu_counts), CHECK_LOOP(files_are_segments, 0, 2),
            CHECK_TEST(files_share_a_drive))

@@ -72,20 +72,14 @@ static void bed_engines(bed_t *bed)
                      .down_from_ps = SIM_TIME_NEVER,
                      .down_until_ps = SIM_TIME_NEVER},
     };
-    ck_assert_msg(app_mooncake_cluster_create(&plan, &bed->cluster, &message) == SIM_OK,
-                  "%s",
+    ck_assert_msg(app_mooncake_cluster_create(&plan, &bed->cluster, &message) == SIM_OK, "%s",
                   message.text);
     for (unsigned i = 0; i < 2; i++) {
         char *const matrix = app__mc_matrix(hosts[i], "auto");
-        ck_assert_msg(app_mooncake_create(bed->cluster,
-                                          hosts[i],
-                                          i == 0 ? "node0" : "node1",
-                                          matrix,
-                                          &bed->config,
-                                          &bed->engines[i],
+        ck_assert_msg(app_mooncake_create(bed->cluster, hosts[i], i == 0 ? "node0" : "node1",
+                                          matrix, &bed->config, &bed->engines[i],
                                           &message) == SIM_OK,
-                      "%s",
-                      message.text);
+                      "%s", message.text);
         sim_free(matrix);
     }
 }
@@ -98,13 +92,8 @@ static void bed_end(bed_t *bed)
 
 static int add(const bed_t *bed, unsigned engine, uint64_t address, const char *location)
 {
-    return app_mooncake_register_local_memory(bed->engines[engine],
-                                              address,
-                                              BUFFER_BYTES,
-                                              location,
-                                              APP_MOONCAKE_ALL,
-                                              NULL,
-                                              NULL);
+    return app_mooncake_register_local_memory(bed->engines[engine], address, BUFFER_BYTES, location,
+                                              APP_MOONCAKE_ALL, NULL, NULL);
 }
 
 // -- the matrix
@@ -117,47 +106,32 @@ static const struct {
     const char *nics; // where they are; NULL: evenly
     const char *gpu_places;
 } matrices[] = {
-    {1,
-     0,
-     0,
+    {1, 0, 0,
      "{\"cpu:0\": [[\"mlx5_0\", \"mlx5_1\", \"mlx5_2\", \"mlx5_3\"], []], "
      "\"cuda:0\": [[\"mlx5_0\", \"mlx5_1\", \"mlx5_2\", \"mlx5_3\"], []]}",
-     NULL,
-     NULL},
-    {2,
-     0,
-     0,
+     NULL, NULL},
+    {2, 0, 0,
      "{\"cpu:0\": [[\"mlx5_0\", \"mlx5_1\"], [\"mlx5_2\", \"mlx5_3\"]], "
      "\"cpu:1\": [[\"mlx5_2\", \"mlx5_3\"], [\"mlx5_0\", \"mlx5_1\"]], "
      "\"cuda:0\": [[\"mlx5_0\", \"mlx5_1\", \"mlx5_2\", \"mlx5_3\"], []]}",
-     NULL,
-     NULL},
-    {2,
-     1,
-     2,
+     NULL, NULL},
+    {2, 1, 2,
      "{\"cpu:0\": [[\"mlx5_0\", \"mlx5_1\"], [\"mlx5_2\", \"mlx5_3\"]], "
      "\"cpu:1\": [[\"mlx5_2\", \"mlx5_3\"], [\"mlx5_0\", \"mlx5_1\"]], "
      "\"cuda:0\": [[\"mlx5_0\"], [\"mlx5_1\", \"mlx5_2\", \"mlx5_3\"]], "
      "\"cuda:1\": [[\"mlx5_2\"], [\"mlx5_0\", \"mlx5_1\", \"mlx5_3\"]]}",
-     NULL,
-     NULL},
-    {2,
-     0,
-     1,
+     NULL, NULL},
+    {2, 0, 1,
      "{\"cpu:0\": [[\"mlx5_0\", \"mlx5_1\"], [\"mlx5_2\", \"mlx5_3\"]], "
      "\"cpu:1\": [[\"mlx5_2\", \"mlx5_3\"], [\"mlx5_0\", \"mlx5_1\"]], "
      "\"cuda:0\": [[\"mlx5_0\", \"mlx5_1\"], [\"mlx5_2\", \"mlx5_3\"]]}",
-     NULL,
-     NULL},
-    {2,
-     0,
-     2,
+     NULL, NULL},
+    {2, 0, 2,
      "{\"cpu:0\": [[\"mlx5_0\"], [\"mlx5_1\", \"mlx5_2\", \"mlx5_3\"]], "
      "\"cpu:1\": [[\"mlx5_1\", \"mlx5_2\", \"mlx5_3\"], [\"mlx5_0\"]], "
      "\"cuda:0\": [[\"mlx5_1\", \"mlx5_3\"], [\"mlx5_0\", \"mlx5_2\"]], "
      "\"cuda:1\": [[\"mlx5_0\"], [\"mlx5_1\", \"mlx5_2\", \"mlx5_3\"]]}",
-     "[cpu:0, switch:1, cpu:1, switch:1]",
-     "[switch:1, cpu:0]"},
+     "[cpu:0, switch:1, cpu:1, switch:1]", "[switch:1, cpu:0]"},
 };
 
 START_TEST(the_nearest_are_preferred)
@@ -352,7 +326,6 @@ END_TEST
 
 CHECK_MAIN(CHECK_LOOP(the_nearest_are_preferred, 0, (int)SIM_COUNT_OF(matrices)),
            CHECK_TEST(memory_lies_where_it_was_registered),
-           CHECK_LOOP(a_host_has_no_more_than_it_says, 0, 2),
-           CHECK_TEST(lists_of_locations),
+           CHECK_LOOP(a_host_has_no_more_than_it_says, 0, 2), CHECK_TEST(lists_of_locations),
            CHECK_LOOP(affinity_takes_the_nearest, 0, 2),
            CHECK_TEST(what_a_paused_rail_would_carry_is_spread))

@@ -148,8 +148,7 @@ START_TEST(sieve_takes_the_first_that_nobody_used)
     ck_assert_ptr_nonnull(app__mooncake_keep_find(&keep, "c"));
     // The entry that the hand points at may be removed for another reason.
     app__mooncake_keep_remove(
-        &keep,
-        app__mooncake_kept_of(keep.hand != NULL ? keep.hand : keep.order.oldest));
+        &keep, app__mooncake_kept_of(keep.hand != NULL ? keep.hand : keep.order.oldest));
     ck_assert_uint_eq(keep.count, 3);
     ck_assert_str_eq(insert(&keep, entries, 1), "");
     ck_assert_str_ne(insert(&keep, entries, 3), "");
@@ -352,8 +351,7 @@ START_TEST(a_trace_is_read)
                   "\n"
                   " { \"hash_ids\":[] ,\"x\": {\"y\": [1, \"}\\\"\", null]}, \"output_length\":0,"
                   "\"input_length\":0,\"timestamp\":27.0625}\r\n",
-                  &trace,
-                  &message),
+                  &trace, &message),
         SIM_OK);
     ck_assert_uint_eq(trace.count, 2);
     ck_assert_uint_eq(trace.prompts[0].input_tokens, 600);
@@ -375,12 +373,10 @@ START_TEST(times_that_fall_keep_the_order)
     char text[2000] = "";
     size_t size = 0;
     for (size_t i = 0; i < SIM_COUNT_OF(times); i++) {
-        size += (size_t)snprintf(text + size,
-                                 sizeof(text) - size,
+        size += (size_t)snprintf(text + size, sizeof(text) - size,
                                  "{\"timestamp\": %s, \"input_length\": %zu, "
                                  "\"output_length\": 1, \"hash_ids\": [1]}\n",
-                                 times[i],
-                                 i);
+                                 times[i], i);
     }
     app__mooncake_trace_t trace;
     sim_message_t message;
@@ -466,25 +462,18 @@ START_TEST(traces_of_others_arrive_in_time)
     for (size_t i = 0; i < 3; i++) {
         const char *const time = arrivals[_i].times[i];
         size += (size_t)snprintf(
-            text + size,
-            sizeof(text) - size,
+            text + size, sizeof(text) - size,
             "{%s%s%s\"input_length\": 512, \"output_length\": 1, \"hash_ids\": [1]}\n",
-            time != NULL ? "\"timestamp\": " : "",
-            time != NULL ? time : "",
+            time != NULL ? "\"timestamp\": " : "", time != NULL ? time : "",
             time != NULL ? ", " : "");
     }
     app__mooncake_trace_t trace;
     sim_message_t message = {.text = ""};
     ck_assert_msg(read_text(text, &trace, &message) == SIM_OK, "%s", message.text);
     sim_message_t note = {.text = ""};
-    const sim_err_t error = app__mooncake_trace_arrivals(&trace,
-                                                         "t.jsonl",
-                                                         arrivals[_i].unit,
-                                                         arrivals[_i].interval_ps,
-                                                         512,
-                                                         keep_note,
-                                                         note.text,
-                                                         &message);
+    const sim_err_t error =
+        app__mooncake_trace_arrivals(&trace, "t.jsonl", arrivals[_i].unit, arrivals[_i].interval_ps,
+                                     512, keep_note, note.text, &message);
     const bool refused = arrivals[_i].expected_ps[0] == SIM_TIME_NEVER;
     ck_assert_msg((error != SIM_OK) == refused, "%s", message.text);
     for (size_t i = 0; i < 3 && !refused; i++) {
@@ -495,8 +484,7 @@ START_TEST(traces_of_others_arrive_in_time)
     const char *const expected = arrivals[_i].told;
     ck_assert_msg(expected == NULL ? told[0] == '\0'
                                    : strncmp(told, expected, strlen(expected)) == 0,
-                  "%s",
-                  told);
+                  "%s", told);
     app__mooncake_trace_fini(&trace);
 }
 END_TEST
@@ -508,35 +496,21 @@ START_TEST(ids_that_do_not_fit_are_told)
     sim_message_t message = {.text = ""};
     sim_message_t note = {.text = ""};
     ck_assert_int_eq(
-        read_text("{\"timestamp\": 5, \"input_length\": 999, \"output_length\": 1}\n" GOOD,
-                  &trace,
+        read_text("{\"timestamp\": 5, \"input_length\": 999, \"output_length\": 1}\n" GOOD, &trace,
                   &message),
         SIM_OK);
-    ck_assert_int_eq(app__mooncake_trace_arrivals(&trace,
-                                                  "t",
-                                                  APP__MOONCAKE_UNIT_MS,
-                                                  SIM_AUTO,
-                                                  1,
-                                                  keep_note,
-                                                  note.text,
-                                                  &message),
+    ck_assert_int_eq(app__mooncake_trace_arrivals(&trace, "t", APP__MOONCAKE_UNIT_MS, SIM_AUTO, 1,
+                                                  keep_note, note.text, &message),
                      SIM_OK);
     ck_assert_str_eq(note.text, "t: prompts without hash_ids, of which nothing is cached: 1 of 2");
     ck_assert_uint_eq(trace.prompts[0].id_count, 0);
     app__mooncake_trace_fini(&trace);
     ck_assert_int_eq(read_text("{\"timestamp\": 5, \"input_length\": 64, \"output_length\": 1, "
                                "\"hash_ids\": [1, 2, 3, 4]}",
-                               &trace,
-                               &message),
+                               &trace, &message),
                      SIM_OK);
-    ck_assert_int_eq(app__mooncake_trace_arrivals(&trace,
-                                                  "t",
-                                                  APP__MOONCAKE_UNIT_MS,
-                                                  SIM_AUTO,
-                                                  512,
-                                                  keep_note,
-                                                  note.text,
-                                                  &message),
+    ck_assert_int_eq(app__mooncake_trace_arrivals(&trace, "t", APP__MOONCAKE_UNIT_MS, SIM_AUTO, 512,
+                                                  keep_note, note.text, &message),
                      SIM_OK);
     ck_assert_str_eq(note.text,
                      "t: a hash id stands for 16 tokens on average, and block-tokens is 512: hits "
@@ -597,16 +571,12 @@ END_TEST
 
 CHECK_MAIN(CHECK_TEST(slices_cover_every_length_once),
            CHECK_TEST(a_short_tail_joins_the_last_slice),
-           CHECK_TEST(retries_leave_the_nic_that_failed),
-           CHECK_LOOP(a_chain_keeps_its_order, 0, 5),
-           CHECK_TEST(fifo_takes_the_first),
-           CHECK_TEST(sieve_takes_the_first_that_nobody_used),
-           CHECK_LOOP(who_is_pinned_leaves_last, 0, 2),
-           CHECK_TEST(sieve_ends_when_all_were_used),
+           CHECK_TEST(retries_leave_the_nic_that_failed), CHECK_LOOP(a_chain_keeps_its_order, 0, 5),
+           CHECK_TEST(fifo_takes_the_first), CHECK_TEST(sieve_takes_the_first_that_nobody_used),
+           CHECK_LOOP(who_is_pinned_leaves_last, 0, 2), CHECK_TEST(sieve_ends_when_all_were_used),
            CHECK_TEST(lru_is_a_list_by_last_use),
            CHECK_TEST(lfu_and_length_aware_evict_what_they_say),
-           CHECK_LOOP(a_place_that_is_lost, 0, 3),
-           CHECK_TEST(a_trace_is_read),
+           CHECK_LOOP(a_place_that_is_lost, 0, 3), CHECK_TEST(a_trace_is_read),
            CHECK_TEST(times_that_fall_keep_the_order),
            CHECK_LOOP(traces_of_others_arrive_in_time, 0, (int)SIM_COUNT_OF(arrivals)),
            CHECK_TEST(ids_that_do_not_fit_are_told),

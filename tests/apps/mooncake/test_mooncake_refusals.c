@@ -57,11 +57,9 @@ START_TEST(registrations_refuse)
     ck_assert_int_lt(app_mooncake_register_local_memory(engine, after, 64, "cpu:9", 3, NULL, NULL),
                      0);
     ck_assert_int_lt(
-        app_mooncake_register_local_memory(engine, after - 1, 64, "cpu:0", 3, NULL, NULL),
-        0);
+        app_mooncake_register_local_memory(engine, after - 1, 64, "cpu:0", 3, NULL, NULL), 0);
     ck_assert_int_lt(
-        app_mooncake_register_local_memory(engine, UINT64_MAX, 64, "cpu:0", 3, NULL, NULL),
-        0);
+        app_mooncake_register_local_memory(engine, UINT64_MAX, 64, "cpu:0", 3, NULL, NULL), 0);
     ck_assert_int_lt(app_mooncake_register_local_memory(engine, after, 64, "cpu:0", 4, NULL, NULL),
                      0);
     ck_assert_int_eq(app_mooncake_register_local_memory(engine, after, 64, "cuda:0", 3, NULL, NULL),
@@ -92,9 +90,7 @@ static const struct {
     {"host0", "n", "{\"cpu:0\": []}", "expected one or two lists"},
     {"host0", "n", "{\"cpu:0\": [[], []]}", "names no NIC for location 'cpu:0'"},
     {"host0", "n", "{\"cpu:0\": [[3]]}", "names of NICs"},
-    {"host0",
-     "n",
-     "{\"cpu:0\": [[\"mlx5_2\"]]}",
+    {"host0", "n", "{\"cpu:0\": [[\"mlx5_2\"]]}",
      "expected a name that ends with a number from 0 to 1"},
     {"host0", "n", "{\"cpu:0\": [[\"eth\"]]}", "expected a name that ends"},
     {"host0", "n", "{\"cpu:0\": [[\"a0\"], [\"b0\"]]}", "gives one NIC the names 'a0' and 'b0'"},
@@ -110,11 +106,8 @@ START_TEST(constructors_refuse)
         sim_message_t message = {.text = ""};
         ck_assert_int_ne(app_mooncake_create(bed.cluster,
                                              net_node_find(bed.world.net, bad_engines[i].host),
-                                             bad_engines[i].name,
-                                             bad_engines[i].matrix,
-                                             &bed.config,
-                                             &engine,
-                                             &message),
+                                             bad_engines[i].name, bad_engines[i].matrix,
+                                             &bed.config, &engine, &message),
                          SIM_OK);
         ck_assert_msg(strstr(message.text, bad_engines[i].message) != NULL, "%s", message.text);
     }
@@ -198,8 +191,6 @@ START_TEST(a_closed_engine_refuses)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(batches_refuse),
-           CHECK_TEST(registrations_refuse),
-           CHECK_TEST(constructors_refuse),
-           CHECK_TEST(clusters_refuse),
+CHECK_MAIN(CHECK_TEST(batches_refuse), CHECK_TEST(registrations_refuse),
+           CHECK_TEST(constructors_refuse), CHECK_TEST(clusters_refuse),
            CHECK_TEST(a_closed_engine_refuses))

@@ -22,8 +22,7 @@ static app_t *run(world_t *world, const char *hosts, const char *settings)
 START_TEST(rate_of_one_read_at_a_time_is_a_round_trip)
 {
     world_t world;
-    const app_t *const app = run(&world,
-                                 "hosts=3; rate=100Gbps; delay=1us",
+    const app_t *const app = run(&world, "hosts=3; rate=100Gbps; delay=1us",
                                  "threads-per-machine=1; window-per-thread=1; read-bytes=32; "
                                  "warm-up=100us; measure=1ms");
     // Request and answer have 58 + 16 and 58 + 4 + 32 bytes with 24 more on the link, at 80 ps a
@@ -38,8 +37,7 @@ END_TEST
 START_TEST(operations_are_those_of_the_network)
 {
     world_t world;
-    const app_t *const app = run(&world,
-                                 "hosts=4; rate=100Gbps; delay=1us",
+    const app_t *const app = run(&world, "hosts=4; rate=100Gbps; delay=1us",
                                  "threads-per-machine=2; qps-per-machine=24; window-per-thread=8; "
                                  "read-bytes=64; warm-up=10us; measure=100us");
     uint64_t read_bytes = 0;
@@ -66,17 +64,11 @@ START_TEST(odd_ends_are_refused)
     world_build(&world, "star", "hosts=3");
     app_t *app = NULL;
     sim_message_t message = {.text = ""};
-    const sim_err_t odd = world_try_app(&world,
-                                        "all-to-all-reads",
-                                        "threads-per-machine=1; qps-per-machine=4",
-                                        &app,
-                                        &message);
+    const sim_err_t odd = world_try_app(&world, "all-to-all-reads",
+                                        "threads-per-machine=1; qps-per-machine=4", &app, &message);
     ck_assert_int_eq(odd, SIM_ERR_RANGE);
-    const sim_err_t few = world_try_app(&world,
-                                        "all-to-all-reads",
-                                        "threads-per-machine=9; qps-per-machine=3",
-                                        &app,
-                                        &message);
+    const sim_err_t few = world_try_app(&world, "all-to-all-reads",
+                                        "threads-per-machine=9; qps-per-machine=3", &app, &message);
     ck_assert_int_eq(few, SIM_ERR_RANGE);
     ck_assert_ptr_nonnull(strstr(message.text, "qps-per-machine"));
     world_fini(&world);
@@ -84,5 +76,4 @@ START_TEST(odd_ends_are_refused)
 END_TEST
 
 CHECK_MAIN(CHECK_TEST(rate_of_one_read_at_a_time_is_a_round_trip),
-           CHECK_TEST(operations_are_those_of_the_network),
-           CHECK_TEST(odd_ends_are_refused))
+           CHECK_TEST(operations_are_those_of_the_network), CHECK_TEST(odd_ends_are_refused))

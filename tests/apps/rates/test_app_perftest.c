@@ -48,9 +48,7 @@ static app_t *run(world_t *world, const char *settings)
 
 static void assert_near(double found, double expected)
 {
-    ck_assert_msg(fabs(found - expected) <= 1e-9 * fabs(expected),
-                  "%.12f, expected %.12f",
-                  found,
+    ck_assert_msg(fabs(found - expected) <= 1e-9 * fabs(expected), "%.12f, expected %.12f", found,
                   expected);
 }
 
@@ -135,8 +133,7 @@ START_TEST(ping_pong_takes_the_closed_form)
     const latency_t *const latency = &latencies[_i];
     world_t world;
     const app_t *const app = run(&world, latency->settings);
-    const sim_time_t way_ps = one_way_ps(2,
-                                         first_frame_bytes(latency->extra_first, latency->bytes),
+    const sim_time_t way_ps = one_way_ps(2, first_frame_bytes(latency->extra_first, latency->bytes),
                                          message_bytes(latency->extra_first, latency->bytes));
     const sim_time_t behind_ack_ps = ACK * BYTE_PS;
     const double usual_us = (double)(way_ps + behind_ack_ps) / 1e6;
@@ -149,8 +146,7 @@ START_TEST(ping_pong_takes_the_closed_form)
     const double short_us = (double)behind_ack_ps / 2e6;
     assert_near(world_value(app, "t_avg"), usual_us - short_us / count);
     ck_assert_double_eq_tol(world_value(app, "t_stdev"),
-                            short_us * sqrt((count - 1) / (count * count)),
-                            1e-9);
+                            short_us * sqrt((count - 1) / (count * count)), 1e-9);
     world_fini(&world);
 }
 END_TEST
@@ -190,9 +186,8 @@ START_TEST(table_has_a_row_for_each_size)
 {
     world_t world;
     const bool latency = _i == 1;
-    const app_t *const app = run(&world,
-                                 latency ? "test=ib_send_lat; all=on; iterations=5"
-                                         : "test=ib_write_bw; all=on; iterations=20");
+    const app_t *const app = run(&world, latency ? "test=ib_send_lat; all=on; iterations=5"
+                                                 : "test=ib_write_bw; all=on; iterations=20");
     table_t table = {"", 0};
     app->ops->print(app, keep, &table);
     const char *at = strstr(table.text, "#bytes");
@@ -203,17 +198,9 @@ START_TEST(table_has_a_row_for_each_size)
         double columns[7] = {0};
         unsigned long found_bytes = 0;
         unsigned long found_iterations = 0;
-        const int count = sscanf(at,
-                                 "%lu %lu %lf %lf %lf %lf %lf %lf %lf",
-                                 &found_bytes,
-                                 &found_iterations,
-                                 &columns[0],
-                                 &columns[1],
-                                 &columns[2],
-                                 &columns[3],
-                                 &columns[4],
-                                 &columns[5],
-                                 &columns[6]);
+        const int count = sscanf(at, "%lu %lu %lf %lf %lf %lf %lf %lf %lf", &found_bytes,
+                                 &found_iterations, &columns[0], &columns[1], &columns[2],
+                                 &columns[3], &columns[4], &columns[5], &columns[6]);
         ck_assert_int_ge(count, latency ? 9 : 5);
         ck_assert_uint_eq(found_bytes, bytes);
         ck_assert_uint_eq(found_iterations, latency ? 5 : 20);
@@ -267,8 +254,7 @@ START_TEST(bad_values_are_refused)
         sim_message_t message = {.text = ""};
         app_t *app = NULL;
         ck_assert_int_ne(world_try_app(&world, "perftest", wrong[i][0], &app, &message), SIM_OK);
-        ck_assert_msg(strncmp(message.text, wrong[i][1], strlen(wrong[i][1])) == 0,
-                      "%s",
+        ck_assert_msg(strncmp(message.text, wrong[i][1], strlen(wrong[i][1])) == 0, "%s",
                       message.text);
         world_fini(&world);
     }
@@ -278,18 +264,16 @@ END_TEST
 // `stop` ends the test: messages posted before it complete and are measured.
 START_TEST(stop_ends_the_test)
 {
-    static const char *const tests[] =
-        {"ib_write_bw", "ib_read_bw", "ib_send_bw", "ib_write_lat", "ib_read_lat", "ib_send_lat"};
+    static const char *const tests[] = {"ib_write_bw",  "ib_read_bw",  "ib_send_bw",
+                                        "ib_write_lat", "ib_read_lat", "ib_send_lat"};
     static const char *const depths[] = {"1", "2", "128"};
     for (size_t i = 0; i < SIM_COUNT_OF(depths); i++) {
         world_t world;
         char settings[256];
         const bool latency = _i >= 3;
-        snprintf(settings,
-                 sizeof(settings),
+        snprintf(settings, sizeof(settings),
                  "test=%s; size=8192; iterations=1000000; tx-depth=%s; start=1us; stop=101us",
-                 tests[_i],
-                 depths[i]);
+                 tests[_i], depths[i]);
         const app_t *const app = run(&world, settings);
         const double iterations = world_value(app, "iterations");
         const uint64_t depth = latency ? 1 : (uint64_t)atoi(depths[i]);
@@ -333,14 +317,11 @@ START_TEST(stop_leaves_out_sizes)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(stop_ends_the_test, 0, 6),
-           CHECK_TEST(stop_leaves_out_sizes),
+CHECK_MAIN(CHECK_LOOP(stop_ends_the_test, 0, 6), CHECK_TEST(stop_leaves_out_sizes),
            CHECK_TEST(write_bandwidth_is_line_efficiency),
-           CHECK_TEST(read_bandwidth_is_line_efficiency),
-           CHECK_TEST(send_bandwidth_of_several_qps),
+           CHECK_TEST(read_bandwidth_is_line_efficiency), CHECK_TEST(send_bandwidth_of_several_qps),
            CHECK_TEST(depth_of_one_waits_for_each),
            CHECK_LOOP(ping_pong_takes_the_closed_form, 0, (int)SIM_COUNT_OF(latencies)),
            CHECK_TEST(read_latency_is_the_round_trip),
-           CHECK_LOOP(table_has_a_row_for_each_size, 0, 2),
-           CHECK_TEST(runs_beside_other_traffic),
+           CHECK_LOOP(table_has_a_row_for_each_size, 0, 2), CHECK_TEST(runs_beside_other_traffic),
            CHECK_TEST(bad_values_are_refused))

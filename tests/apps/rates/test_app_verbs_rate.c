@@ -34,8 +34,7 @@ static app_t *run(world_t *world, bool detailed, const char *settings)
 START_TEST(increments_are_all_there)
 {
     world_t world;
-    const app_t *const app = run(&world,
-                                 _i != 0,
+    const app_t *const app = run(&world, _i != 0,
                                  SPAN "verb=fetch-add; from=host1|host2|host3; to=host0; "
                                       "counters=5; window=8; signal-every=4; qps-per-thread=3");
     ck_assert_double_gt(world_value(app, "operations"), 100);
@@ -62,8 +61,7 @@ START_TEST(bytes_and_receives_are_those_of_the_network)
 {
     world_t world;
     char settings[512];
-    snprintf(settings,
-             sizeof(settings),
+    snprintf(settings, sizeof(settings),
              SPAN "from=host0; to=host1|host2; window=16; qps-per-thread=2; %s",
              kinds[_i].settings);
     const app_t *const app = run(&world, true, settings);
@@ -95,8 +93,7 @@ START_TEST(addresses_are_multiples_of_align)
     for (size_t i = 0; i < SIM_COUNT_OF(aligns); i++) {
         world_t world;
         char settings[256];
-        snprintf(settings,
-                 sizeof(settings),
+        snprintf(settings, sizeof(settings),
                  "threads-per-machine=2; warm-up=10us; measure=300us; verb=read; bytes=128; "
                  "from=host1; to=host0; window=8; align=%u",
                  aligns[i]);
@@ -118,8 +115,7 @@ END_TEST
 START_TEST(a_window_is_never_exceeded)
 {
     world_t world;
-    const app_t *const app = run(&world,
-                                 false,
+    const app_t *const app = run(&world, false,
                                  "verb=read; bytes=32; threads-per-machine=1; from=host0; "
                                  "to=host1; window=4; whole-window=on; warm-up=100us; "
                                  "measure=1ms");
@@ -167,18 +163,13 @@ START_TEST(operations_count_when_they_are_done_not_when_they_are_told)
     world.tweak_link = _i == 1 ? lossy : NULL;
     world.switch_config.pfc_priorities = 0xff;
     world_build(&world, "star", "hosts=4; rate=100Gbps; delay=1us");
-    app_t *const app = world_app(&world,
-                                 "verbs-rate",
+    app_t *const app = world_app(&world, "verbs-rate",
                                  "verb=write; bytes=512; from=host0; to=host1; inline=off; "
                                  "threads-per-machine=2; qps-per-thread=64; window=128; "
                                  "warm-up=50us; measure=200us");
     arrived_t arrived = {.nic = nic_of_interface(world.net, 1)};
-    sim_sample(world.sim,
-               &((net_node_t *)nic_node(arrived.nic))->sim,
-               50 * SIM_PS_PER_US,
-               200 * SIM_PS_PER_US,
-               note_arrived,
-               &arrived);
+    sim_sample(world.sim, &((net_node_t *)nic_node(arrived.nic))->sim, 50 * SIM_PS_PER_US,
+               200 * SIM_PS_PER_US, note_arrived, &arrived);
     world_run(&world);
     ck_assert_uint_eq(arrived.count, 2);
     const double mops = (double)(arrived.bytes[1] - arrived.bytes[0]) / 512 / 200;
@@ -213,7 +204,6 @@ END_TEST
 
 CHECK_MAIN(CHECK_LOOP(increments_are_all_there, 0, 2),
            CHECK_LOOP(bytes_and_receives_are_those_of_the_network, 0, (int)SIM_COUNT_OF(kinds)),
-           CHECK_TEST(addresses_are_multiples_of_align),
-           CHECK_TEST(a_window_is_never_exceeded),
+           CHECK_TEST(addresses_are_multiples_of_align), CHECK_TEST(a_window_is_never_exceeded),
            CHECK_LOOP(operations_count_when_they_are_done_not_when_they_are_told, 0, 2),
            CHECK_LOOP(what_does_not_exist_is_refused, 0, 6))

@@ -74,8 +74,7 @@ START_TEST(a_client_that_waits_gets_them_in_order)
     static const char *const kinds[] = {"rpc; workers=3", "spec; workers=3", "fetch-add"};
     world_t world;
     char settings[512];
-    snprintf(settings,
-             sizeof(settings),
+    snprintf(settings, sizeof(settings),
              SPAN "server=host0; clients-on=host1|host2|host3; clients=7; requests=50; window=1; "
                   "version=%s",
              kinds[_i]);
@@ -95,9 +94,7 @@ START_TEST(workers_wait_when_their_queue_is_full)
         "model=detailed; detailed.pu.send-fetched=1us; detailed.pu.send=1us";
     world_t world;
     char settings[512];
-    snprintf(settings,
-             sizeof(settings),
-             SPAN CLIENTS "workers=1; ports=1; qps-per-port=1; %s",
+    snprintf(settings, sizeof(settings), SPAN CLIENTS "workers=1; ports=1; qps-per-port=1; %s",
              kinds[_i]);
     const app_t *const app = run_on(&world, slow, "sequencer", settings);
     ck_assert_double_eq(world_value(app, "numbers"), REQUESTS);
@@ -116,8 +113,7 @@ START_TEST(a_turn_may_take_what_fills_the_queue)
                                         "version=spec; cpu.count=1us; batch=off"};
     world_t world;
     char settings[512];
-    snprintf(settings,
-             sizeof(settings),
+    snprintf(settings, sizeof(settings),
              SPAN "server=host0; clients-on=host1|host2|host3; clients=150; requests=20; window=4; "
                   "workers=1; ports=1; qps-per-port=1; collect=128; %s",
              kinds[_i]);
@@ -133,16 +129,14 @@ START_TEST(impatient_clients_wait_for_room)
     static const char *const kinds[] = {"version=rpc", "version=spec"};
     world_t world;
     char settings[512];
-    snprintf(settings,
-             sizeof(settings),
+    snprintf(settings, sizeof(settings),
              "warm-up=0s; measure=2ms; server=host0; clients-on=host1; clients=9; timeout=1us; "
              "window=32; %s",
              kinds[_i]);
     const app_t *const app = run_on(&world,
                                     "model=detailed; detailed.pu.send-fetched=1us; "
                                     "detailed.pu.send=1us; detailed.pu.receive=1us",
-                                    "sequencer",
-                                    settings);
+                                    "sequencer", settings);
     ck_assert_double_gt(world_value(app, "lost"), 9 * 32);
     ck_assert_double_gt(world_value(app, "requests"), 9 * 32);
     world_fini(&world);
@@ -160,8 +154,7 @@ START_TEST(a_store_keeps_to_its_queues)
     };
     world_t world;
     char settings[512];
-    snprintf(settings,
-             sizeof(settings),
+    snprintf(settings, sizeof(settings),
              "warm-up=0s; measure=300us; server=host0; clients-on=host1|host2|host3; clients=48; "
              "window=32; keys=1000; %s",
              kinds[_i]);
@@ -169,8 +162,7 @@ START_TEST(a_store_keeps_to_its_queues)
                                     _i == 2 ? "model=ideal"
                                             : "model=detailed; detailed.pu.send-fetched=1us; "
                                               "detailed.pu.send=1us",
-                                    "herd",
-                                    settings);
+                                    "herd", settings);
     ck_assert_double_gt(world_value(app, "responses"), 48);
     ck_assert_int_eq(world_value(app, "unsent_answers") > 0, _i == 2);
     world_fini(&world);
@@ -181,9 +173,7 @@ START_TEST(store_answers_every_request)
 {
     world_t world;
     const app_t *const app =
-        run(&world,
-            _i % 2 != 0,
-            "herd",
+        run(&world, _i % 2 != 0, "herd",
             _i < 2 ? SPAN CLIENTS "workers=3; update-percentage=20"
                    : SPAN CLIENTS "workers=3; update-percentage=20; batch=off");
     ck_assert_double_eq(world_value(app, "responses"), REQUESTS);
@@ -198,9 +188,7 @@ END_TEST
 START_TEST(atomics_of_a_store_add_up)
 {
     world_t world;
-    const app_t *const app = run(&world,
-                                 _i != 0,
-                                 "drtm-kv",
+    const app_t *const app = run(&world, _i != 0, "drtm-kv",
                                  "warm-up=10us; measure=90us; server=host0; clients=6; "
                                  "clients-on=host1|host2|host3; items=50; put-percent=50; "
                                  "qps-per-client=2");

@@ -27,19 +27,13 @@ static const sim_attr_t rows[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t table = {"traffic.serving",
-                                       "application",
-                                       sizeof(settings_t),
-                                       rows,
+static const sim_attr_table_t table = {"traffic.serving", "application", sizeof(settings_t), rows,
                                        SIM_COUNT_OF(rows)};
 
 static const char *file_text;
 static char notes[2000];
 
-static sim_err_t read_file(const char *name,
-                           char **text,
-                           size_t *size,
-                           sim_message_t *message,
+static sim_err_t read_file(const char *name, char **text, size_t *size, sim_message_t *message,
                            void *ctx)
 {
     (void)ctx;
@@ -58,9 +52,7 @@ static void keep_note(const char *text, void *ctx)
     snprintf(notes + used, sizeof(notes) - used, "%s\n", text);
 }
 
-static sim_err_t try(const char *settings,
-                     uint32_t index,
-                     app__requests_t *requests,
+static sim_err_t try(const char *settings, uint32_t index, app__requests_t *requests,
                      sim_message_t *message)
 {
     world_t world;
@@ -196,10 +188,7 @@ START_TEST(lengths_have_their_moments)
 {
     static double values[DRAWS];
     char settings[200];
-    snprintf(settings,
-             sizeof(settings),
-             "requests=%d; output-tokens=%s; prompt-tokens=1",
-             DRAWS,
+    snprintf(settings, sizeof(settings), "requests=%d; output-tokens=%s; prompt-tokens=1", DRAWS,
              lengths[_i].text);
     file_text = lengths[_i].file;
     app__requests_t requests = make(settings);
@@ -550,8 +539,7 @@ START_TEST(dates_are_compared_across_zones)
                                "x,3.0,2024-05-11 20:30:00.250-03:30,30\n";
     app__mooncake_trace_t trace;
     sim_message_t message = {.text = ""};
-    ck_assert_msg(app__trace_read("t", text, strlen(text), 9, &trace, &message) == SIM_OK,
-                  "%s",
+    ck_assert_msg(app__trace_read("t", text, strlen(text), 9, &trace, &message) == SIM_OK, "%s",
                   message.text);
     ck_assert_uint_eq(trace.late, 2);
     static const uint64_t tokens[] = {30, 20, 10};
@@ -604,19 +592,16 @@ static const struct {
      "{\"timestamp\": 1, \"input_length\": 5, \"output_length\": 1}\n",
      "rate is set, but all requests of t have one time"},
 
-    {"trace=t; arrivals=trace",
-     "{\"input_length\": 5, \"output_length\": 1}\n",
+    {"trace=t; arrivals=trace", "{\"input_length\": 5, \"output_length\": 1}\n",
      "t:1:1: the requests have no timestamp, expected one in each"},
     {"trace=t", "", "t:1:1: the trace is empty, expected JSON lines with"},
     {"trace=t", "\r\n \n", "t:1:1: the trace is empty, expected JSON lines with"},
     {"trace=t", "a,b,c\n1,2,3\n", "t:1:1: no trace of requests, expected JSON lines with"},
     {"trace=t", "{\"timestamp\": 5}\n", "t:1:1: no trace of requests, expected JSON lines"},
     {"trace=t", "TIMESTAMP,ContextTokens\n", "t:1:1: the first line has no column GeneratedTokens"},
-    {"trace=t",
-     "{x,TIMESTAMP,ContextTokens,GeneratedTokens\n",
+    {"trace=t", "{x,TIMESTAMP,ContextTokens,GeneratedTokens\n",
      "t:1:1: no trace of requests, expected"},
-    {"trace=t",
-     "\nTimestamp,Request Tokens,Response tokens\n1,2,3\n",
+    {"trace=t", "\nTimestamp,Request Tokens,Response tokens\n1,2,3\n",
      "t:2:1: the first line has no column Request tokens, expected Timestamp, Request"},
     {"trace=t", "TIMESTAMP,b,c\n1,2,3\n", "t:1:1: no trace of requests, expected JSON lines with"},
     {"trace=t", "{\"input_length\": 5}\n", "t:1:1: the request has no output_length"},
@@ -625,8 +610,7 @@ static const struct {
     {"trace=t", CSV ROW "2023-11-16 18:17:03,1\n", "t:3:1: the row has 2 cells, expected 3"},
     {"trace=t", CSV ROW "# 5\n", "t:3:1: the row has 1 cell, expected 3"},
     {"trace=t", CSV ROW "2023-11-16 18:17:03,\"1,5\",1\n", "t:3:22: expected a number of tokens"},
-    {"trace=t",
-     "TIMESTAMP,ContextTokens,GeneratedTokens,ContextTokens\n",
+    {"trace=t", "TIMESTAMP,ContextTokens,GeneratedTokens,ContextTokens\n",
      "t:1:41: the column is there twice, expected it once"},
     {"trace=t", CSV ROW "2023-11-16 18:17:03,x,1\n", "t:3:21: expected a number of tokens, 0 to"},
     {"trace=t", CSV "2023-11-16 18:17:03,1,1.5\n", "t:2:23: expected a number of tokens"},
@@ -638,8 +622,7 @@ static const struct {
     {"trace=t", CSV "2023-11-16 18:17:03.,1,1\n", "t:2:1: expected a time such as 2023-11-16"},
     {"trace=t", CSV "17,1,1\n", "t:2:1: expected a time such as 2023-11-16"},
     {"trace=t", CSV ROW "2024-11-16 18:17:03,1,1\n", "t:3:1: the time is more than 104 days"},
-    {"trace=t",
-     "Timestamp,Request tokens,Response tokens\nnoon,1,1\n",
+    {"trace=t", "Timestamp,Request tokens,Response tokens\nnoon,1,1\n",
      "t:2:1: expected a time in seconds, such as 12 or 12.5"},
 };
 
@@ -652,10 +635,7 @@ START_TEST(wrong_settings_and_files_are_refused)
         ck_assert_int_ne(try(refusals[i].settings, 0, &requests, &message), SIM_OK);
         const char *const expected = refusals[i].expected;
         ck_assert_msg(strncmp(message.text, expected, strlen(expected)) == 0,
-                      "%s: \"%s\", expected \"%s\"",
-                      refusals[i].settings,
-                      message.text,
-                      expected);
+                      "%s: \"%s\", expected \"%s\"", refusals[i].settings, message.text, expected);
         ck_assert_ptr_null(requests.items);
     }
 }
@@ -667,14 +647,10 @@ CHECK_MAIN(CHECK_TEST(functions_are_those_of_libm),
            CHECK_LOOP(lengths_have_their_moments, 0, SIM_COUNT_OF(lengths)),
            CHECK_TEST(lengths_are_cut_to_the_most),
            CHECK_LOOP(gaps_have_their_moments, 0, SIM_COUNT_OF(gaps)),
-           CHECK_TEST(equal_gaps_do_not_drift),
-           CHECK_TEST(streams_do_not_depend_on_each_other),
-           CHECK_TEST(clients_wait_for_their_requests),
-           CHECK_TEST(refused_clients_wait),
-           CHECK_TEST(turns_continue_their_conversation),
-           CHECK_TEST(prefixes_are_chosen_by_zipf),
+           CHECK_TEST(equal_gaps_do_not_drift), CHECK_TEST(streams_do_not_depend_on_each_other),
+           CHECK_TEST(clients_wait_for_their_requests), CHECK_TEST(refused_clients_wait),
+           CHECK_TEST(turns_continue_their_conversation), CHECK_TEST(prefixes_are_chosen_by_zipf),
            CHECK_TEST(prefixes_leave_a_token_to_the_prompt),
            CHECK_LOOP(traces_are_read, 0, SIM_COUNT_OF(traces)),
-           CHECK_TEST(parts_of_traces_are_read),
-           CHECK_TEST(dates_are_compared_across_zones),
+           CHECK_TEST(parts_of_traces_are_read), CHECK_TEST(dates_are_compared_across_zones),
            CHECK_TEST(wrong_settings_and_files_are_refused))

@@ -17,12 +17,8 @@
 
 static uint64_t own_max = UINT64_MAX; // operations above which ranks share theirs
 
-static sim_err_t read_as(const char *text,
-                         size_t size_bytes,
-                         uint32_t ranks,
-                         bool simai,
-                         app__schedule_t **schedule,
-                         sim_message_t *message)
+static sim_err_t read_as(const char *text, size_t size_bytes, uint32_t ranks, bool simai,
+                         app__schedule_t **schedule, sim_message_t *message)
 {
     const app__workload_file_t file = {
         .name = "x",
@@ -54,17 +50,14 @@ static void list_ops(const app__schedule_t *schedule, uint32_t rank, char *text,
     for (uint32_t i = 0; i < ops->count; i++) {
         const app__op_t *const op = &ops->ops[i];
         const char *const names[] = {"", "send", "recv", "calc", ""};
-        at += (size_t)
-            snprintf(text + at, text_bytes - at, "%s%s", i == 0 ? "" : "; ", names[op->type]);
+        at += (size_t)snprintf(text + at, text_bytes - at, "%s%s", i == 0 ? "" : "; ",
+                               names[op->type]);
         if (op->type == APP__OP_COLL) {
             const app__call_t *const call = &schedule->calls[op->peer];
             const app__group_t *const group = &schedule->groups[call->group];
-            at += (size_t)snprintf(text + at,
-                                   text_bytes - at,
-                                   "%s %s %llu of",
-                                   app__dimension_name(call->dimension),
-                                   app__coll_kind_name(call->kind),
-                                   (unsigned long long)call->bytes);
+            at += (size_t)snprintf(
+                text + at, text_bytes - at, "%s %s %llu of", app__dimension_name(call->dimension),
+                app__coll_kind_name(call->kind), (unsigned long long)call->bytes);
             for (uint32_t m = 0; m < group->count; m++) {
                 at += (size_t)snprintf(text + at, text_bytes - at, " %u", group->ranks[m]);
             }
@@ -106,17 +99,13 @@ START_TEST(transformer_waits_for_tp_only)
                     "checkpoint_initiates: 0\n2\n"
                     "a -1 10 ALLREDUCE 100 11 ALLGATHER 8192 12 REDUCESCATTER 7000 5\n"
                     "b\t-1\t20\tNONE\t0\t21\tNONE\t0\t22\tALLREDUCE\t9000\t6\n";
-    check_ops(file,
-              false,
-              1,
+    check_ops(file, false, 1,
               "calc 10; tp all-reduce 100 of 0 1 <0; calc 20 <1; calc 21 <2; calc 22 <3; "
               "dp all-reduce 9000 of 1 3 <4; calc 6 <5; "
               "calc 11 <4; tp all-gather 8192 of 0 1 <7; calc 12 <8; "
               "dp reduce-scatter 7000 of 1 3 <9; calc 5 <10");
     // SimAI: no fewer than 4096 bytes forward, an update behind each collective.
-    check_ops(file,
-              true,
-              2,
+    check_ops(file, true, 2,
               "calc 10; tp all-reduce 4096 of 2 3 <0; calc 5 <1; calc 20 <2; calc 21 <3; "
               "calc 22 <4; dp all-reduce 9000 of 0 2 <5; calc 6 <6; "
               "calc 11 <5; tp all-gather 8192 of 2 3 <8; calc 5 <9; calc 12 <10; "
@@ -129,20 +118,15 @@ START_TEST(groups_lie_within_dp)
     // TP 2, DP 4, EP 2: rank 3 is tp 1, dp 1.
     check_ops(TRANSFORMER "2 ep: 2 pp: 1 vpp: 1 ga: 1 all_gpus: 8\n1\n"
                           "a -1 0 ALLTOALL_EP 64 0 ALLREDUCE 32 0 ALLGATHER_DP_EP 16 0\n",
-              false,
-              3,
+              false, 3,
               "ep all-to-all 64 of 1 3; tp all-reduce 32 of 2 3 <0; dp-ep all-gather 16 of 3 7 <1");
     // A group of one rank sends nothing; with SimAI's TP 1, groups of experts do not exist.
     check_ops(TRANSFORMER "1 ep: 4 pp: 1 vpp: 1 ga: 1 all_gpus: 4\n1\n"
                           "a -1 0 ALLTOALL_EP 64 1 ALLREDUCE 32 0 NONE 0 0\n",
-              false,
-              2,
-              "ep all-to-all 64 of 0 1 2 3; calc 1 <0");
+              false, 2, "ep all-to-all 64 of 0 1 2 3; calc 1 <0");
     check_ops(TRANSFORMER "1 ep: 4 pp: 1 vpp: 1 ga: 1 all_gpus: 4\n1\n"
                           "a -1 0 ALLTOALL_EP 64 1 ALLREDUCE 32 0 NONE 0 0\n",
-              true,
-              2,
-              "calc 1");
+              true, 2, "calc 1");
 }
 END_TEST
 
@@ -150,9 +134,7 @@ START_TEST(words_mean_what_they_say)
 {
     static const char file[] = TRANSFORMER "2 all_gpus: 2\n1\n"
                                            "a -1 0 BROADCAST 64 0 ALLREDUCEALLTOALL 32 0 NONE 0 0";
-    check_ops(file,
-              false,
-              0,
+    check_ops(file, false, 0,
               "tp broadcast 64 of 0 1; tp all-reduce 32 of 0 1 <0; tp all-to-all 32 of 0 1 <1");
     check_ops(file, true, 0, "tp all-reduce 32 of 0 1");
 }
@@ -165,39 +147,27 @@ START_TEST(policies_differ)
                                  "b -1 4 ALLREDUCE 14 5 ALLREDUCE 15 6 ALLREDUCE 16 0\n";
     char file[400];
     snprintf(file, sizeof(file), "DATA %s", layers);
-    check_ops(file,
-              false,
-              0,
+    check_ops(file, false, 0,
               "calc 1; calc 4 <0; calc 6 <1; dp all-reduce 16 of 0 1 <2; calc 5 <2; calc 3 <4; "
               "dp all-reduce 13 of 0 1 <5");
     snprintf(file, sizeof(file), "MODEL %s", layers);
-    check_ops(file,
-              false,
-              0,
+    check_ops(file, false, 0,
               "calc 1; tp all-to-all 11 of 0 1 <0; calc 4 <1; tp all-reduce 14 of 0 1 <2; "
               "calc 5 <3; tp all-reduce 15 of 0 1 <4; calc 6 <4; calc 2 <5 <6; calc 3 <7");
     snprintf(file, sizeof(file), "DISTRIBUTED_INFERENCE %s", layers);
-    check_ops(file,
-              false,
-              0,
+    check_ops(file, false, 0,
               "calc 1; tp all-to-all 11 of 0 1 <0; calc 4 <1; tp all-reduce 14 of 0 1 <2");
     snprintf(file, sizeof(file), "HYBRID_DLRM DLRM_LAST_BOTTOM_LAYER: 1 %s", layers);
-    check_ops(file,
-              false,
-              0,
+    check_ops(file, false, 0,
               "calc 1; tp all-to-all 11 of 0 1 <0; calc 4 <0; calc 6 <1 <2; "
               "dp all-reduce 16 of 0 1 <3; calc 5 <3; calc 3 <5; dp all-reduce 13 of 0 1 <6");
     snprintf(file, sizeof(file), "MICRO %s", layers);
-    check_ops(file,
-              false,
-              0,
+    check_ops(file, false, 0,
               "calc 3; dp all-reduce 13 of 0 1 <0; calc 6 <1; dp all-reduce 16 of 0 1 <2");
     check_ops(file, true, 0, "dp all-reduce 13 of 0 1");
     check_ops("HYBRID_CUSTOMIZED model_parallel_NPU_group: 2 all_gpus: 2\n1\n"
               "a -1 1 ALLREDUCE 7 2 NONE 0 3 ALLREDUCE 9 0 MODEL\n",
-              false,
-              0,
-              "calc 1; tp all-reduce 7 of 0 1 <0; calc 2 <1; calc 3 <2");
+              false, 0, "calc 1; tp all-reduce 7 of 0 1 <0; calc 2 <1; calc 3 <2");
 }
 END_TEST
 
@@ -207,14 +177,10 @@ START_TEST(activations_are_computed_again)
         TRANSFORMER "1 all_gpus: 1 checkpoints: 1 1 checkpoint_initiates: 1 3\n4\n"
                     "a -1 1 NONE 0 10 NONE 0 0 NONE 0 0\nb -1 2 NONE 0 20 NONE 0 0 NONE 0 0\n"
                     "c -1 3 NONE 0 30 NONE 0 0 NONE 0 0\nd -1 4 NONE 0 40 NONE 0 0 NONE 0 0\n";
-    check_ops(file,
-              false,
-              0,
+    check_ops(file, false, 0,
               "calc 1; calc 2 <0; calc 3 <1; calc 4 <2; calc 2 <3; calc 3 <4; calc 40 <5; "
               "calc 30 <6; calc 20 <7; calc 10 <8");
-    check_ops(file,
-              true,
-              0,
+    check_ops(file, true, 0,
               "calc 1; calc 2 <0; calc 3 <1; calc 4 <2; calc 40 <3; calc 30 <4; calc 20 <5; "
               "calc 10 <6");
 }
@@ -227,19 +193,13 @@ START_TEST(stages_exchange_microbatches)
                                            "embedding_layer -1 2 NONE 0 20 NONE 0 0 NONE 0 0\n"
                                            "embedding_layer -1 3 NONE 0 30 NONE 0 0 NONE 0 0\n"
                                            "cross_entropy1 -1 4 NONE 0 40 NONE 0 0 NONE 0 0\n";
-    check_ops(file,
-              false,
-              0,
+    check_ops(file, false, 0,
               "calc 1; calc 2 <0; send 100 rank 1 <1; calc 3 <1; send 100 rank 1 <3; calc 4 <3; "
               "calc 40 <5; recv 100 rank 1 <6; calc 30 <7; recv 100 rank 1 <8; calc 20 <9");
-    check_ops(file,
-              false,
-              1,
+    check_ops(file, false, 1,
               "calc 1; recv 100 rank 0 <0; calc 2 <1; recv 100 rank 0 <2; calc 3 <3; calc 4 <4; "
               "calc 40 <5; calc 30 <6; send 100 rank 0 <7; calc 20 <7; send 100 rank 0 <9");
-    check_ops(file,
-              true,
-              1,
+    check_ops(file, true, 1,
               "calc 1; calc 2 <0; calc 3 <1; calc 4 <2; calc 40 <3; calc 30 <4; "
               "calc 20 <5");
 }
@@ -273,17 +233,11 @@ START_TEST(pipelines_end)
     const unsigned microbatches = 1 + (unsigned)_i / 12 % 9;
     char file[4000];
     size_t at =
-        (size_t)snprintf(file,
-                         sizeof(file),
+        (size_t)snprintf(file, sizeof(file),
                          TRANSFORMER "2 ep: 1 pp: %u vpp: %u ga: %u all_gpus: %u pp_comm: 7\n%u\n",
-                         stages,
-                         chunks,
-                         microbatches,
-                         4 * stages,
-                         4 * microbatches);
+                         stages, chunks, microbatches, 4 * stages, 4 * microbatches);
     for (unsigned i = 0; i < 4 * microbatches; i++) {
-        at += (size_t)snprintf(file + at,
-                               sizeof(file) - at,
+        at += (size_t)snprintf(file + at, sizeof(file) - at,
                                "%s -1 1 ALLREDUCE 9 1 NONE 0 1 ALLREDUCE 5 0\n",
                                i % 4 == 0 ? "embedding_layer" : "mlp");
     }
@@ -334,11 +288,8 @@ START_TEST(errors_have_places)
         app__schedule_t *schedule = NULL;
         sim_message_t message = {.text = ""};
         ck_assert_int_ne(
-            read_as(wrong[i].text, strlen(wrong[i].text), 0, false, &schedule, &message),
-            SIM_OK);
-        ck_assert_msg(strstr(message.text, wrong[i].said) != NULL,
-                      "%s\nsaid %s",
-                      wrong[i].text,
+            read_as(wrong[i].text, strlen(wrong[i].text), 0, false, &schedule, &message), SIM_OK);
+        ck_assert_msg(strstr(message.text, wrong[i].said) != NULL, "%s\nsaid %s", wrong[i].text,
                       message.text);
     }
 }
@@ -416,8 +367,7 @@ START_TEST(shared_operations_are_equal)
             sim_message_t message = {.text = ""};
             own_max = i == 0 ? UINT64_MAX : 0;
             ck_assert_msg(read_as(text, strlen(text), 0, h % 2 == 1, &both[i], &message) == SIM_OK,
-                          "%s",
-                          message.text);
+                          "%s", message.text);
             app__workload_summarise(both[i], &loggp, NULL, &sums[i]);
         }
         own_max = UINT64_MAX;
@@ -450,8 +400,7 @@ START_TEST(large_files_are_counted)
     static const char layer[] = "embedding -1 3 ALLREDUCE 5000 4 ALLREDUCE 5000 5 ALLREDUCE 7 0\n";
     const unsigned layers = 1200;
     char *const file = sim_alloc(layers * sizeof(layer) + 200);
-    size_t at = (size_t)snprintf(file,
-                                 200,
+    size_t at = (size_t)snprintf(file, 200,
                                  TRANSFORMER "2 pp: 12 ga: 1200 all_gpus: 92160 "
                                              "pp_comm: 9\n%u\n",
                                  layers);
@@ -562,39 +511,20 @@ static void check_counts(char *c[])
 {
     char part[400];
     app__schedule_t *const schedule = read_public(c[0], 0);
-    snprintf(part,
-             sizeof(part),
-             "policy %s: TP %llu, EP %llu, PP %llu, VPP %llu, GA %llu, ",
-             c[1],
-             number(c[2]),
-             number(c[3]),
-             number(c[4]),
-             number(c[5]),
-             number(c[6]));
+    snprintf(part, sizeof(part), "policy %s: TP %llu, EP %llu, PP %llu, VPP %llu, GA %llu, ", c[1],
+             number(c[2]), number(c[3]), number(c[4]), number(c[5]), number(c[6]));
     must_note(schedule, c[0], part);
     snprintf(part, sizeof(part), "all_gpus %llu, pp_comm %llu", number(c[7]), number(c[8]));
     must_note(schedule, c[0], part);
     snprintf(part, sizeof(part), "layers: %s declared, %s present", c[9], c[10]);
     must_note(schedule, c[0], part);
-    snprintf(part,
-             sizeof(part),
-             "forward %s ns, input gradient %s ns, weight gradient %s ns, updates %s ns",
-             c[12],
-             c[13],
-             c[14],
-             c[15]);
+    snprintf(part, sizeof(part),
+             "forward %s ns, input gradient %s ns, weight gradient %s ns, updates %s ns", c[12],
+             c[13], c[14], c[15]);
     must_note(schedule, c[0], part);
-    snprintf(part,
-             sizeof(part),
-             "tp %s of %s bytes, dp %s of %s bytes, ep %s of %s bytes, dp-ep %s of %s bytes",
-             c[17],
-             c[18],
-             c[19],
-             c[20],
-             c[21],
-             c[22],
-             c[23],
-             c[24]);
+    snprintf(part, sizeof(part),
+             "tp %s of %s bytes, dp %s of %s bytes, ep %s of %s bytes, dp-ep %s of %s bytes", c[17],
+             c[18], c[19], c[20], c[21], c[22], c[23], c[24]);
     must_note(schedule, c[0], part);
     app__schedule_destroy(schedule);
 }
@@ -615,15 +545,10 @@ static void check_bounds(char *c[])
 {
     char part[400];
     app__schedule_t *const schedule = read_public(c[0], (uint32_t)number(c[1]));
-    snprintf(part,
-             sizeof(part),
+    snprintf(part, sizeof(part),
              "at least %s ns: computations %s ns, rings of tp at 2880 Gbps (NVLink) %s ns; at 400 "
              "Gbps, ep takes %s ns and dp %s ns",
-             c[7],
-             c[3],
-             c[4],
-             c[5],
-             c[6]);
+             c[7], c[3], c[4], c[5], c[6]);
     must_note(schedule, c[0], part);
     app__schedule_destroy(schedule);
 }
@@ -672,20 +597,12 @@ START_TEST(public_bounds_are_equal)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(transformer_waits_for_tp_only),
-           CHECK_TEST(groups_lie_within_dp),
-           CHECK_TEST(words_mean_what_they_say),
-           CHECK_TEST(policies_differ),
-           CHECK_TEST(activations_are_computed_again),
-           CHECK_TEST(stages_exchange_microbatches),
+CHECK_MAIN(CHECK_TEST(transformer_waits_for_tp_only), CHECK_TEST(groups_lie_within_dp),
+           CHECK_TEST(words_mean_what_they_say), CHECK_TEST(policies_differ),
+           CHECK_TEST(activations_are_computed_again), CHECK_TEST(stages_exchange_microbatches),
            CHECK_TEST(bytes_of_messages_may_have_a_fraction),
-           CHECK_LOOP_FEW(pipelines_end, 0, 108, 12),
-           CHECK_TEST(errors_have_places),
-           CHECK_TEST(strange_files_are_read),
-           CHECK_TEST(ranks_are_what_the_header_leaves_open),
-           CHECK_TEST(shared_operations_are_equal),
-           CHECK_TEST(large_files_are_counted),
-           CHECK_TEST(mutations_are_survived),
-           CHECK_TEST(public_counts_are_equal),
-           CHECK_TEST(public_histograms_are_equal),
-           CHECK_TEST(public_bounds_are_equal))
+           CHECK_LOOP_FEW(pipelines_end, 0, 108, 12), CHECK_TEST(errors_have_places),
+           CHECK_TEST(strange_files_are_read), CHECK_TEST(ranks_are_what_the_header_leaves_open),
+           CHECK_TEST(shared_operations_are_equal), CHECK_TEST(large_files_are_counted),
+           CHECK_TEST(mutations_are_survived), CHECK_TEST(public_counts_are_equal),
+           CHECK_TEST(public_histograms_are_equal), CHECK_TEST(public_bounds_are_equal))

@@ -132,10 +132,7 @@ static buffer_t files[4];
 static size_t file_count;
 static const char *json;
 
-static sim_err_t read_beside(const char *name,
-                             char **text,
-                             size_t *size,
-                             sim_message_t *message,
+static sim_err_t read_beside(const char *name, char **text, size_t *size, sim_message_t *message,
                              void *ctx)
 {
     (void)ctx;
@@ -347,12 +344,10 @@ START_TEST(trouble_is_named)
     put_number(&node, 5, 77);
     put_message(&files[0], &node);
     app__schedule_t *const schedule = read_good(1);
-    ck_assert(has_note(schedule,
-                       "warning: t.0.et: 1 data dependencies name absent nodes and are "
-                       "left out; the first: node 2 (second) waits for node 77"));
-    ck_assert(has_note(schedule,
-                       "2 nodes wait for each other in a circle or behind one; the "
-                       "first: node 1 (first)"));
+    ck_assert(has_note(schedule, "warning: t.0.et: 1 data dependencies name absent nodes and are "
+                                 "left out; the first: node 2 (second) waits for node 77"));
+    ck_assert(has_note(schedule, "2 nodes wait for each other in a circle or behind one; the "
+                                 "first: node 1 (first)"));
     ck_assert_uint_eq(schedule->counts.stuck, 2);
     app__schedule_destroy(schedule);
 
@@ -437,21 +432,10 @@ static void check_row(char *row)
     static const struct {
         size_t column;
         const char *fact;
-    } facts[] = {{3, "nodes"},
-                 {4, "metadata"},
-                 {5, "mem_load"},
-                 {6, "mem_store"},
-                 {7, "comp"},
-                 {8, "send"},
-                 {9, "recv"},
-                 {10, "coll"},
-                 {11, "ctrl_deps"},
-                 {12, "data_deps"},
-                 {13, "dangling_deps"},
-                 {14, "node_depth"},
-                 {15, "unreachable"},
-                 {16, "comm_bytes"},
-                 {17, "duration_us"}};
+    } facts[] = {{3, "nodes"},        {4, "metadata"},    {5, "mem_load"},       {6, "mem_store"},
+                 {7, "comp"},         {8, "send"},        {9, "recv"},           {10, "coll"},
+                 {11, "ctrl_deps"},   {12, "data_deps"},  {13, "dangling_deps"}, {14, "node_depth"},
+                 {15, "unreachable"}, {16, "comm_bytes"}, {17, "duration_us"}};
     char *columns[20] = {NULL};
     char path[500];
     for (size_t i = 0; i < SIM_COUNT_OF(columns) && row != NULL; i++) {
@@ -475,9 +459,7 @@ static void check_row(char *row)
             if (strcmp(schedule->facts[f].name, facts[i].fact) == 0) {
                 ck_assert_msg(schedule->facts[f].number ==
                                   strtoull(columns[facts[i].column], NULL, 10),
-                              "%s: %s is %llu",
-                              path,
-                              facts[i].fact,
+                              "%s: %s is %llu", path, facts[i].fact,
                               (unsigned long long)schedule->facts[f].number);
             }
         }
@@ -504,12 +486,8 @@ START_TEST(public_counts_are_equal)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(nodes_are_operations),
-           CHECK_TEST(absent_ranks_are_named),
-           CHECK_TEST(collectives_of_a_group_meet),
-           CHECK_TEST(calls_of_a_group_begin_in_one_order),
-           CHECK_TEST(ranks_may_send_to_themselves),
-           CHECK_TEST(trouble_is_named),
-           CHECK_TEST(launches_are_computations),
-           CHECK_TEST(mutations_are_survived),
+CHECK_MAIN(CHECK_TEST(nodes_are_operations), CHECK_TEST(absent_ranks_are_named),
+           CHECK_TEST(collectives_of_a_group_meet), CHECK_TEST(calls_of_a_group_begin_in_one_order),
+           CHECK_TEST(ranks_may_send_to_themselves), CHECK_TEST(trouble_is_named),
+           CHECK_TEST(launches_are_computations), CHECK_TEST(mutations_are_survived),
            CHECK_TEST(public_counts_are_equal))

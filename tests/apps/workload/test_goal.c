@@ -31,9 +31,7 @@ static const char two_ranks[] = "// a comment\n"
                                 "recv 0b from 0\n"
                                 "}\n";
 
-static sim_err_t read_bytes(const char *text,
-                            size_t size_bytes,
-                            app__schedule_t **schedule,
+static sim_err_t read_bytes(const char *text, size_t size_bytes, app__schedule_t **schedule,
                             sim_message_t *message)
 {
     const app__workload_file_t file = {.name = "x", .text = text, .size_bytes = size_bytes};
@@ -133,9 +131,7 @@ START_TEST(errors_have_places)
         sim_message_t message = {.text = ""};
         ck_assert_int_ne(read_bytes(wrong[i].text, strlen(wrong[i].text), &schedule, &message),
                          SIM_OK);
-        ck_assert_msg(strstr(message.text, wrong[i].said) != NULL,
-                      "%s\nsaid %s",
-                      wrong[i].text,
+        ck_assert_msg(strstr(message.text, wrong[i].said) != NULL, "%s\nsaid %s", wrong[i].text,
                       message.text);
     }
 }
@@ -236,9 +232,6 @@ START_TEST(public_schedules_are_equal)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(text_is_read),
-           CHECK_TEST(partners_are_counted),
-           CHECK_TEST(a_rank_sends_to_itself),
-           CHECK_TEST(errors_have_places),
-           CHECK_TEST(binary_comes_back),
-           CHECK_TEST(public_schedules_are_equal))
+CHECK_MAIN(CHECK_TEST(text_is_read), CHECK_TEST(partners_are_counted),
+           CHECK_TEST(a_rank_sends_to_itself), CHECK_TEST(errors_have_places),
+           CHECK_TEST(binary_comes_back), CHECK_TEST(public_schedules_are_equal))

@@ -69,9 +69,7 @@ static void compare(const char *kind, const char *settings, bool joins, bool joi
         ck_assert_msg(others[i]->messages == apart.messages, "%s: messages", settings);
         ck_assert_msg(others[i]->bytes == apart.bytes, "%s: bytes", settings);
         ck_assert_msg(others[i]->events == apart.events,
-                      "%s: %" PRIu64 " events, expected %" PRIu64,
-                      settings,
-                      others[i]->events,
+                      "%s: %" PRIu64 " events, expected %" PRIu64, settings, others[i]->events,
                       apart.events);
     }
 }

@@ -52,9 +52,7 @@ static const char old_plan[] = "{\"colletive\": \"allreduce\", \"gpus\": [{\"id\
                                "  {\"name\": \"rrc\", \"i_cids\": [{\"id\": 0}], \"cnt\": 3}]}],\n"
                                " \"channels\": [{\"connectedTo\": [0, 0]}]}]}\n";
 
-static sim_err_t read_text(const char *text,
-                           size_t size,
-                           app__schedule_t **schedule,
+static sim_err_t read_text(const char *text, size_t size, app__schedule_t **schedule,
                            sim_message_t *message)
 {
     const app__workload_file_t file = {.name = "t.json", .text = text, .size_bytes = size};
@@ -67,8 +65,7 @@ START_TEST(both_forms_are_one_trace)
     for (size_t i = 0; i < SIM_COUNT_OF(texts); i++) {
         app__schedule_t *schedule = NULL;
         sim_message_t message = {.text = ""};
-        ck_assert_msg(read_text(texts[i], strlen(texts[i]), &schedule, &message) == SIM_OK,
-                      "%s",
+        ck_assert_msg(read_text(texts[i], strlen(texts[i]), &schedule, &message) == SIM_OK, "%s",
                       message.text);
         const app__rank_ops_t *const ops = &schedule->ranks[0];
         ck_assert_uint_eq(ops->count, 3);
@@ -105,8 +102,7 @@ START_TEST(plans_are_counted)
         app__schedule_t *schedule = NULL;
         sim_message_t message = {.text = ""};
         ck_assert_msg(read_text(rows[i].text, strlen(rows[i].text), &schedule, &message) == SIM_OK,
-                      "%s",
-                      message.text);
+                      "%s", message.text);
         ck_assert_uint_eq(schedule->rank_count, rows[i].gpus);
         ck_assert_uint_eq(fact_of(schedule, "threadblocks"), rows[i].blocks);
         ck_assert_uint_eq(fact_of(schedule, "steps"), rows[i].steps);
@@ -151,8 +147,7 @@ START_TEST(trouble_has_its_place)
     ck_assert_int_ne(read_text(refusals[_i].text, strlen(refusals[_i].text), &schedule, &message),
                      SIM_OK);
     ck_assert_msg(strncmp(message.text, refusals[_i].said, strlen(refusals[_i].said)) == 0,
-                  "said %s",
-                  message.text);
+                  "said %s", message.text);
 }
 END_TEST
 
@@ -197,8 +192,6 @@ START_TEST(changed_texts_are_survived)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(plans_are_counted),
-           CHECK_TEST(both_forms_are_one_trace),
+CHECK_MAIN(CHECK_TEST(plans_are_counted), CHECK_TEST(both_forms_are_one_trace),
            CHECK_LOOP(trouble_has_its_place, 0, (int)SIM_COUNT_OF(refusals)),
-           CHECK_TEST(deep_texts_are_refused),
-           CHECK_TEST(changed_texts_are_survived))
+           CHECK_TEST(deep_texts_are_refused), CHECK_TEST(changed_texts_are_survived))

@@ -71,13 +71,11 @@ START_TEST(messages_take_the_closed_form)
         {PAIR("send 0b to 1\n", "recv 0b from 0\n"), 5500, 6500},
         // the second message waits for the first one's g and G
         {PAIR("send 1000b to 1\nsend 1000b to 1\n", "recv 1000b from 0\nrecv 1000b from 0\n"),
-         5500 + 2 * 5994 + 1500,
-         6994 + 4000 + 5994 + 1000 + 1500},
+         5500 + 2 * 5994 + 1500, 6994 + 4000 + 5994 + 1000 + 1500},
         // a message of 70000 bytes waits for its receive at 500000; the send ends with it
         {PAIR("s: send 70000b to 1\nd: calc 7\nd requires s\n",
               "c: calc 500000\nr: recv 70000b from 0\nr requires c\n"),
-         500000 + 1500 + 69999 * 6,
-         502507},
+         500000 + 1500 + 69999 * 6, 502507},
         // a computation occupies the processor that the message needs
         {PAIR("send 1b to 1\n", "recv 1b from 0\ncalc 100000\n"), 101500, 102500},
         // another processor: only ATLAHS looks at the receive's
@@ -91,16 +89,10 @@ START_TEST(messages_take_the_closed_form)
         const app__loggp_t atlahs = defaults(APP__SEMANTICS_ATLAHS);
         const uint64_t ends[2] = {end_ns(rows[i].text, &spcl, &unfinished),
                                   end_ns(rows[i].text, &atlahs, &unfinished)};
-        ck_assert_msg(ends[0] == rows[i].spcl_ns,
-                      "%s\nspcl: %" PRIu64 ", expected %" PRIu64,
-                      rows[i].text,
-                      ends[0],
-                      rows[i].spcl_ns);
-        ck_assert_msg(ends[1] == rows[i].atlahs_ns,
-                      "%s\natlahs: %" PRIu64 ", expected %" PRIu64,
-                      rows[i].text,
-                      ends[1],
-                      rows[i].atlahs_ns);
+        ck_assert_msg(ends[0] == rows[i].spcl_ns, "%s\nspcl: %" PRIu64 ", expected %" PRIu64,
+                      rows[i].text, ends[0], rows[i].spcl_ns);
+        ck_assert_msg(ends[1] == rows[i].atlahs_ns, "%s\natlahs: %" PRIu64 ", expected %" PRIu64,
+                      rows[i].text, ends[1], rows[i].atlahs_ns);
         ck_assert_uint_eq(unfinished, 0);
     }
 }
@@ -128,8 +120,7 @@ START_TEST(what_has_no_partner_does_not_finish)
     (void)end_ns("num_ranks 3\nrank 0 {\nr: recv 1b from -1 tag -1\nrecv 2b from 2 tag 5\n}\n"
                  "rank 1 {\nw: calc 9000\ns: send 1b to 0 tag 3\ns requires w\n}\n"
                  "rank 2 {\nsend 2b to 0 tag 5\n}\n",
-                 &loggp,
-                 &unfinished);
+                 &loggp, &unfinished);
     ck_assert_uint_eq(unfinished, 1);
 }
 END_TEST
@@ -161,17 +152,9 @@ typedef struct row {
 static bool read_row(const char *line, row_t *row)
 {
     *row = (row_t){.finish_ns = 0};
-    return sscanf(line,
-                  "%99[^,],%39[^,],%19[^,],%lf,%lf,%lf,%lf,%" SCNu64 ",%" SCNu64,
-                  row->file,
-                  row->simulator,
-                  row->params,
-                  &row->ns[0],
-                  &row->ns[1],
-                  &row->ns[2],
-                  &row->ns[3],
-                  &row->eager_max,
-                  &row->finish_ns) >= 9;
+    return sscanf(line, "%99[^,],%39[^,],%19[^,],%lf,%lf,%lf,%lf,%" SCNu64 ",%" SCNu64, row->file,
+                  row->simulator, row->params, &row->ns[0], &row->ns[1], &row->ns[2], &row->ns[3],
+                  &row->eager_max, &row->finish_ns) >= 9;
 }
 
 static sim_time_t ps_of(double ns)
@@ -180,8 +163,7 @@ static sim_time_t ps_of(double ns)
 }
 
 // Compares the ends of ranks with the table of the peer's; returns how many it has.
-static unsigned compare_ranks(const char *table,
-                              const row_t *row,
+static unsigned compare_ranks(const char *table, const row_t *row,
                               const app__loggp_result_t *result)
 {
     char begin[200];
@@ -192,11 +174,8 @@ static unsigned compare_ranks(const char *table,
         uint64_t end = 0;
         ck_assert_int_eq(sscanf(at + strlen(begin), "%u,%" SCNu64, &rank, &end), 2);
         ck_assert_msg(result->ranks[rank].end_ps == end * SIM_PS_PER_NS,
-                      "%s%u: %" PRIu64 " ps, expected %" PRIu64 " ns",
-                      begin,
-                      rank,
-                      result->ranks[rank].end_ps,
-                      end);
+                      "%s%u: %" PRIu64 " ps, expected %" PRIu64 " ns", begin, rank,
+                      result->ranks[rank].end_ps, end);
         found++;
     }
     return found;
@@ -227,12 +206,8 @@ static unsigned compare_row(const char *table, const row_t *row, unsigned *ranks
     app__loggp_result_t result;
     app__loggp_run(schedule, &loggp, &result);
     ck_assert_msg(result.end_ps == row->finish_ns * SIM_PS_PER_NS,
-                  "%s %s %s: %" PRIu64 " ps, expected %" PRIu64 " ns",
-                  row->file,
-                  row->simulator,
-                  row->params,
-                  result.end_ps,
-                  row->finish_ns);
+                  "%s %s %s: %" PRIu64 " ps, expected %" PRIu64 " ns", row->file, row->simulator,
+                  row->params, result.end_ps, row->finish_ns);
     // LogGOPSim sorts the operations of a rank of a2av by type and leaves equal ones unordered.
     if (!spcl || strncmp(row->file, "a2av", 4) != 0) {
         *ranks += compare_ranks(table, row, &result);
@@ -270,7 +245,5 @@ START_TEST(public_runs_are_equal)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(messages_take_the_closed_form),
-           CHECK_TEST(overhead_of_bytes_counts),
-           CHECK_TEST(what_has_no_partner_does_not_finish),
-           CHECK_TEST(public_runs_are_equal))
+CHECK_MAIN(CHECK_TEST(messages_take_the_closed_form), CHECK_TEST(overhead_of_bytes_counts),
+           CHECK_TEST(what_has_no_partner_does_not_finish), CHECK_TEST(public_runs_are_equal))

@@ -71,26 +71,16 @@ static void check_broken(const char *behind, const char *from, const char *to, c
 START_TEST(wrong_algorithms_are_refused)
 {
     // Three messages where the other rank wants two; a sum that is not sent on.
-    check_broken("gpu id=\"1\"",
-                 "type=\"rrcs\"",
-                 "type=\"rrc\"",
+    check_broken("gpu id=\"1\"", "type=\"rrcs\"", "type=\"rrc\"",
                  "x:6:1: gpu 0: the step waits for a message or a step that never comes");
-    check_broken("gpu id=\"0\"",
-                 "type=\"rrcs\"",
-                 "type=\"rcs\"",
+    check_broken("gpu id=\"0\"", "type=\"rrcs\"", "type=\"rcs\"",
                  "x:5:1: gpu 0 has not the result in chunk 0 of its output at the end (this step");
-    check_broken("gpu id=\"0\"",
-                 "type=\"r\"",
-                 "type=\"nop\"",
+    check_broken("gpu id=\"0\"", "type=\"r\"", "type=\"nop\"",
                  "x:2:1: gpu 0 has not the result in chunk 1 of its output at the end, expected");
-    check_broken("gpu id=\"0\"",
-                 "type=\"r\"",
-                 "type=\"rrc\"",
+    check_broken("gpu id=\"0\"", "type=\"r\"", "type=\"rrc\"",
                  "x:6:1: gpu 0: the step adds the data of a rank twice");
     check_broken("gpu id=\"1\"", "srcoff=\"1\"", "srcoff=\"0\"", "reduces two different chunks");
-    check_broken("<algo",
-                 "inplace=\"1\"",
-                 "inplace=\"0\"",
+    check_broken("<algo", "inplace=\"1\"", "inplace=\"0\"",
                  "has not the result in chunk 0 of its output");
     check_broken("<algo", "allreduce", "alltoall", "reduces two different chunks");
 }
@@ -107,9 +97,7 @@ START_TEST(errors_have_places)
     check_broken("<step", "srcbuf=\"i\"", "srcbuf=\"x\"", "x:4:1: the buffer is unknown: 'x'");
     check_broken("<step", "srcoff=\"1\"", "srcoff=\"2\"", "x:4:1: the step leaves the buffer: '2'");
     check_broken("<step", "depid=\"-1\"", "depid=\"3\"", "expected deps from 0");
-    check_broken("<step",
-                 "depid=\"-1\" deps=\"-1\"",
-                 "depid=\"0\" deps=\"9\"",
+    check_broken("<step", "depid=\"-1\" deps=\"-1\"", "depid=\"0\" deps=\"9\"",
                  "x:4:1: gpu 0 waits for step 9 of tb 0, which it does not have");
     check_broken("<step", "/>", ">", "x:");
     check_broken("<algo", "<algo", "<!DOCTYPE a><algo", "there is a document type");
@@ -160,28 +148,17 @@ static void check_row(char *row)
     app__msccl_t msccl;
     sim_message_t message = {.text = ""};
     ck_assert_msg(read_text(text, &msccl, &message) == SIM_OK, "%s: %s", path, message.text);
-    const uint64_t counts[] = {msccl.program->ranks,
-                               msccl.program->channels,
-                               msccl.program->chunks,
-                               msccl.program->block_count,
-                               msccl.line_count,
-                               msccl.types[0],
-                               msccl.types[1],
-                               msccl.types[2],
-                               msccl.types[3],
-                               msccl.types[4],
-                               msccl.types[5],
-                               msccl.types[6],
-                               msccl.types[7],
-                               msccl.types[8],
-                               msccl.chunks_sent,
-                               msccl.depends};
+    const uint64_t counts[] = {msccl.program->ranks,  msccl.program->channels,
+                               msccl.program->chunks, msccl.program->block_count,
+                               msccl.line_count,      msccl.types[0],
+                               msccl.types[1],        msccl.types[2],
+                               msccl.types[3],        msccl.types[4],
+                               msccl.types[5],        msccl.types[6],
+                               msccl.types[7],        msccl.types[8],
+                               msccl.chunks_sent,     msccl.depends};
     for (size_t i = 0; i < SIM_COUNT_OF(counts); i++) {
-        ck_assert_msg(counts[i] == strtoull(columns[3 + i], NULL, 10),
-                      "%s: column %zu is %llu",
-                      path,
-                      3 + i,
-                      (unsigned long long)counts[i]);
+        ck_assert_msg(counts[i] == strtoull(columns[3 + i], NULL, 10), "%s: column %zu is %llu",
+                      path, 3 + i, (unsigned long long)counts[i]);
     }
     files_compared++;
     app__msccl_fini(&msccl);
@@ -205,8 +182,6 @@ START_TEST(public_counts_are_equal)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(an_algorithm_is_read),
-           CHECK_TEST(wrong_algorithms_are_refused),
-           CHECK_TEST(errors_have_places),
-           CHECK_TEST(mutations_are_survived),
+CHECK_MAIN(CHECK_TEST(an_algorithm_is_read), CHECK_TEST(wrong_algorithms_are_refused),
+           CHECK_TEST(errors_have_places), CHECK_TEST(mutations_are_survived),
            CHECK_TEST(public_counts_are_equal))

@@ -102,9 +102,7 @@ typedef struct machine {
     uint64_t sent;
 } machine_t;
 
-static uint32_t chunk_at(const machine_t *machine,
-                         const app__step_t *step,
-                         uint32_t first,
+static uint32_t chunk_at(const machine_t *machine, const app__step_t *step, uint32_t first,
                          uint32_t i)
 {
     const uint32_t n = machine->program->ranks;
@@ -143,11 +141,8 @@ static void free_message(message_t *message)
 }
 
 // Does the values of a step: what was received, reduced, stored and sent.
-static void do_chunks(machine_t *machine,
-                      uint32_t rank,
-                      const app__step_t *step,
-                      message_t *received,
-                      message_t *sent)
+static void do_chunks(machine_t *machine, uint32_t rank, const app__step_t *step,
+                      message_t *received, message_t *sent)
 {
     set_t *const own = &machine->chunks[(size_t)rank * machine->program->chunks];
     for (uint32_t i = 0; i < step->count; i++) {
@@ -178,11 +173,7 @@ static void check_rails(const app__program_t *program, uint32_t from, uint32_t t
         app__layout_on_rail(layout, layout->node[from], layout->rail[to]) != APP__NO_RANK) {
         ck_assert_msg(layout->rail[from] == layout->rail[to],
                       "%s of %u ranks, kind %u: rank %u sends to rank %u on another rail",
-                      program->algorithm->name,
-                      program->ranks,
-                      program->kind,
-                      from,
-                      to);
+                      program->algorithm->name, program->ranks, program->kind, from, to);
     }
 }
 
@@ -259,12 +250,7 @@ static void run(machine_t *machine)
         for (uint32_t b = 0; b < algorithm->blocks(program, r); b++) {
             ck_assert_msg(machine->at[r][b] == algorithm->block(program, r, b).steps,
                           "%s of %u ranks, kind %u: block %u of rank %u stops at step %u",
-                          algorithm->name,
-                          program->ranks,
-                          program->kind,
-                          b,
-                          r,
-                          machine->at[r][b]);
+                          algorithm->name, program->ranks, program->kind, b, r, machine->at[r][b]);
         }
     }
     ck_assert_ptr_null(machine->messages);
@@ -307,11 +293,7 @@ static void check_chunks(const machine_t *machine)
             }
             ck_assert_msg(memcmp(found, &wanted, sizeof(wanted)) == 0,
                           "%s of %u ranks, kind %u: chunk %u of rank %u is not what it should be",
-                          program->algorithm->name,
-                          program->ranks,
-                          program->kind,
-                          c,
-                          r);
+                          program->algorithm->name, program->ranks, program->kind, c, r);
         }
     }
 }
@@ -323,8 +305,7 @@ static void check_pairs(const machine_t *machine)
         for (uint32_t j = 0; j < program->ranks; j++) {
             for (uint32_t c = 0; c < program->chunks; c++) {
                 ck_assert_uint_eq(
-                    machine->pairs[((size_t)i * program->ranks + j) * program->chunks + c],
-                    i != j);
+                    machine->pairs[((size_t)i * program->ranks + j) * program->chunks + c], i != j);
             }
         }
     }
@@ -362,16 +343,8 @@ static void check_program(app__program_t *program)
 }
 
 static const app__algorithm_t *const algorithms[] = {
-    &app__ring,
-    &app__tree,
-    &app__halving_doubling,
-    &app__hierarchical,
-    &app__pat,
-    &app__nvls,
-    &app__nvls_tree,
-    &app__chain,
-    &app__pairwise,
-    &app__direct,
+    &app__ring,      &app__tree,  &app__halving_doubling, &app__hierarchical, &app__pat, &app__nvls,
+    &app__nvls_tree, &app__chain, &app__pairwise,         &app__direct,
 };
 
 // Runs all algorithms that do a collective among ranks; returns how many did.
@@ -483,7 +456,5 @@ START_TEST(cuts_have_all_bytes_once)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(every_algorithm_does_its_collectives),
-           CHECK_TEST(large_groups_do_too),
-           CHECK_TEST(rings_stay_on_rails),
-           CHECK_TEST(cuts_have_all_bytes_once))
+CHECK_MAIN(CHECK_TEST(every_algorithm_does_its_collectives), CHECK_TEST(large_groups_do_too),
+           CHECK_TEST(rings_stay_on_rails), CHECK_TEST(cuts_have_all_bytes_once))

@@ -31,18 +31,12 @@ START_TEST(models_have_their_parameters)
         double billions; // as published
         double error;
     } rows[] = {
-        {"gpt-7b", 6.738, 0.002},
-        {"gpt-13b", 12.994, 0.0001},
-        {"llama-13b", 13.016, 0.002},
-        {"gpt-22b", 22.06, 0.01},
-        {"llama-65b", 65.286, 0.002},
-        {"llama-70b", 68.977, 0.002},
-        {"llama3-70b", 70.554, 0.002},
-        {"gpt-175b", 174.6, 0.002},
-        {"nemotron-340b", 340, 0.01},
-        {"llama3-405b", 405.85, 0.002},
-        {"mixtral-8x7b", 46.70, 0.002},
-        {"mixtral-8x22b", 140.6, 0.002},
+        {"gpt-7b", 6.738, 0.002},       {"gpt-13b", 12.994, 0.0001},
+        {"llama-13b", 13.016, 0.002},   {"gpt-22b", 22.06, 0.01},
+        {"llama-65b", 65.286, 0.002},   {"llama-70b", 68.977, 0.002},
+        {"llama3-70b", 70.554, 0.002},  {"gpt-175b", 174.6, 0.002},
+        {"nemotron-340b", 340, 0.01},   {"llama3-405b", 405.85, 0.002},
+        {"mixtral-8x7b", 46.70, 0.002}, {"mixtral-8x22b", 140.6, 0.002},
         {"deepseek-v3", 671, 0.002},
     };
     char names[sizeof(APP__MODEL_NAMES) + 1] = "";
@@ -54,9 +48,7 @@ START_TEST(models_have_their_parameters)
     for (size_t i = 0; i < SIM_COUNT_OF(rows); i++) {
         const double billions = (double)app__model_parameters(model_of(rows[i].name)) / 1e9;
         ck_assert_msg(fabs(billions / rows[i].billions - 1) <= rows[i].error,
-                      "%s has %.4f billion parameters, expected %.4f",
-                      rows[i].name,
-                      billions,
+                      "%s has %.4f billion parameters, expected %.4f", rows[i].name, billions,
                       rows[i].billions);
     }
     ck_assert_uint_eq(4 * app__model_parameters(model_of("gpt-13b")) / 8, UINT64_C(6497239040));
@@ -76,11 +68,8 @@ static char *order_text(const app__plan_t *plan, uint32_t stage)
     app__pass_t *const passes = app__passes(plan, stage, &count);
     char *text = sim_strdup("");
     for (size_t i = 0; i < count; i++) {
-        char *const longer = sim_format("%s%s%u.%u",
-                                        text,
-                                        passes[i].backward ? " b" : " f",
-                                        passes[i].microbatch,
-                                        passes[i].chunk);
+        char *const longer = sim_format("%s%s%u.%u", text, passes[i].backward ? " b" : " f",
+                                        passes[i].microbatch, passes[i].chunk);
         sim_free(text);
         text = longer;
     }
@@ -99,10 +88,7 @@ START_TEST(passes_have_the_order_of_megatron)
         {3, 1, 4, 1, " f0.0 f1.0 b0.0 f2.0 b1.0 f3.0 b2.0 b3.0"},
         {3, 1, 4, 2, " f0.0 b0.0 f1.0 b1.0 f2.0 b2.0 f3.0 b3.0"},
         {3, 1, 2, 0, " f0.0 f1.0 b0.0 b1.0"},
-        {2,
-         2,
-         4,
-         1,
+        {2, 2, 4, 1,
          " f0.0 f1.0 f0.1 b0.1 f1.1 b1.1 f2.0 b0.0 f3.0 b1.0 f2.1 b2.1 f3.1 b3.1 b2.0 b3.0"},
         {2, 2, 2, 0, " f0.0 f1.0 f0.1 f1.1 b0.1 b1.1 b0.0 b1.0"},
     };
@@ -131,93 +117,21 @@ typedef struct row {
 
 static const row_t plans[] = {
     {"gpt-13b", 8, 1, 4, 1, 1, 1, 1, 1, false, APP__OVERLAP_NONE, APP__RECOMPUTE_NONE, 0, 40},
-    {"gpt-22b",
-     2,
-     1,
-     2,
-     4,
-     1,
-     1,
-     6,
-     1,
-     false,
-     APP__OVERLAP_GRADIENTS,
-     APP__RECOMPUTE_NONE,
-     1 << 26,
+    {"gpt-22b", 2, 1, 2, 4, 1, 1, 6, 1, false, APP__OVERLAP_GRADIENTS, APP__RECOMPUTE_NONE, 1 << 26,
      8},
     {"gpt-22b", 2, 1, 2, 4, 2, 1, 8, 1, true, APP__OVERLAP_ALL, APP__RECOMPUTE_NONE, 1 << 26, 8},
     {"llama-70b", 2, 1, 4, 2, 1, 1, 3, 0, true, APP__OVERLAP_NONE, APP__RECOMPUTE_FULL, 1 << 28, 4},
-    {"llama-70b",
-     1,
-     1,
-     4,
-     1,
-     1,
-     1,
-     3,
-     2,
-     false,
-     APP__OVERLAP_GRADIENTS,
-     APP__RECOMPUTE_NONE,
-     1 << 28,
-     4},
+    {"llama-70b", 1, 1, 4, 1, 1, 1, 3, 2, false, APP__OVERLAP_GRADIENTS, APP__RECOMPUTE_NONE,
+     1 << 28, 4},
     {"llama-70b", 1, 1, 4, 2, 1, 1, 3, 2, false, APP__OVERLAP_NONE, APP__RECOMPUTE_NONE, 0, 4},
-    {"llama-70b",
-     2,
-     1,
-     4,
-     1,
-     1,
-     1,
-     2,
-     3,
-     false,
-     APP__OVERLAP_GRADIENTS,
-     APP__RECOMPUTE_NONE,
-     1 << 28,
-     4},
+    {"llama-70b", 2, 1, 4, 1, 1, 1, 2, 3, false, APP__OVERLAP_GRADIENTS, APP__RECOMPUTE_NONE,
+     1 << 28, 4},
     {"llama-70b", 2, 1, 4, 1, 1, 1, 2, 3, false, APP__OVERLAP_NONE, APP__RECOMPUTE_SELECTIVE, 0, 4},
-    {"llama3-405b",
-     2,
-     4,
-     2,
-     2,
-     1,
-     1,
-     2,
-     1,
-     true,
-     APP__OVERLAP_GRADIENTS,
-     APP__RECOMPUTE_NONE,
-     1 << 28,
-     4},
-    {"mixtral-8x7b",
-     1,
-     1,
-     8,
-     2,
-     1,
-     8,
-     2,
-     1,
-     false,
-     APP__OVERLAP_GRADIENTS,
-     APP__RECOMPUTE_NONE,
-     1 << 28,
-     4},
-    {"mixtral-8x22b",
-     2,
-     2,
-     4,
-     1,
-     1,
-     4,
-     2,
-     1,
-     true,
-     APP__OVERLAP_ALL,
-     APP__RECOMPUTE_NONE,
-     1 << 28,
+    {"llama3-405b", 2, 4, 2, 2, 1, 1, 2, 1, true, APP__OVERLAP_GRADIENTS, APP__RECOMPUTE_NONE,
+     1 << 28, 4},
+    {"mixtral-8x7b", 1, 1, 8, 2, 1, 8, 2, 1, false, APP__OVERLAP_GRADIENTS, APP__RECOMPUTE_NONE,
+     1 << 28, 4},
+    {"mixtral-8x22b", 2, 2, 4, 1, 1, 4, 2, 1, true, APP__OVERLAP_ALL, APP__RECOMPUTE_NONE, 1 << 28,
      4},
     {"deepseek-v3", 1, 1, 16, 2, 1, 16, 2, 1, false, APP__OVERLAP_NONE, APP__RECOMPUTE_NONE, 0, 6},
 };
@@ -293,12 +207,8 @@ static double data_bytes(const app__plan_t *plan)
 static void same(const row_t *row, const char *what, double ours, double expected)
 {
     ck_assert_msg(fabs(ours - expected) <= 1e-6 * expected,
-                  "row %zu (%s): %.0f bytes of %s, expected %.0f",
-                  (size_t)(row - plans),
-                  row->model,
-                  ours,
-                  what,
-                  expected);
+                  "row %zu (%s): %.0f bytes of %s, expected %.0f", (size_t)(row - plans),
+                  row->model, ours, what, expected);
 }
 
 START_TEST(bytes_are_those_of_the_closed_forms)
@@ -315,33 +225,21 @@ START_TEST(bytes_are_those_of_the_closed_forms)
     app__schedule_t *const schedule = app__plan_schedule(&plan);
     double bytes[APP__DIM_COUNT] = {0};
     count_bytes(schedule, bytes);
-    same(row,
-         "tp",
-         bytes[APP__DIM_TP],
+    same(row, "tp", bytes[APP__DIM_TP],
          ranks / plan.tp * layers * m * passes * 2 * (plan.tp - 1) * 2 * bsh);
-    same(row,
-         "pp",
-         bytes[APP__DIM_PP],
+    same(row, "pp", bytes[APP__DIM_PP],
          2.0 * (plan.pp * plan.vpp - 1) * (plan.pp > 1) * replicas * m * 2 * bsh *
              (plan.sequence_parallel ? 1 : plan.tp));
-    same(row,
-         "dp",
-         bytes[APP__DIM_DP],
+    same(row, "dp", bytes[APP__DIM_DP],
          (replicas - 1) * data_bytes(&plan) * parameters(&plan, false));
-    same(row,
-         "dp of experts",
-         bytes[APP__DIM_DP_EP],
+    same(row, "dp of experts", bytes[APP__DIM_DP_EP],
          (replicas / plan.ep - 1) * data_bytes(&plan) * parameters(&plan, true));
-    same(row,
-         "ep",
-         bytes[APP__DIM_EP],
+    same(row, "ep", bytes[APP__DIM_EP],
          ranks / plan.ep * (double)expert_layers(&plan) / plan.pp * m * 4 * (plan.ep - 1) * 2 *
              bsh * (double)model->top_k / plan.tp);
     const uint64_t head_width = model->hidden / model->heads;
     const double width = (double)model->kv_heads * (double)head_width;
-    same(row,
-         "cp",
-         bytes[APP__DIM_CP],
+    same(row, "cp", bytes[APP__DIM_CP],
          ranks / plan.cp * layers * m * 3 * (plan.cp - 1) * 2 * 2 * 2 * 512 * width / plan.tp);
     ck_assert_uint_eq(schedule->counts.stuck, 0);
     ck_assert_uint_eq(schedule->counts.unmatched_sends, 0);
@@ -423,8 +321,8 @@ static uint64_t calc_ns_of(const app__schedule_t *schedule, uint32_t rank)
 // Goal: a stage waits for what it receives and gathers even if its computations take no time.
 START_TEST(computations_without_time_keep_the_order)
 {
-    static const row_t fast =
-        {"gpt-22b", 1, 1, 2, 3, 1, 1, 5, 1, false, APP__OVERLAP_ALL, APP__RECOMPUTE_NONE, 1, 30};
+    static const row_t fast = {"gpt-22b",           1, 1, 2, 3, 1, 1, 5, 1, false, APP__OVERLAP_ALL,
+                               APP__RECOMPUTE_NONE, 1, 30};
     for (uint32_t zero = 1; zero <= 3; zero++) {
         app__plan_t plan = plan_of(&fast);
         plan.zero = zero;
@@ -552,9 +450,7 @@ START_TEST(matrices_are_read_or_refused)
         }
         ck_assert_msg((error == SIM_OK) == (rows[i].wrong == NULL), "%zu: %s", i, message.text);
         ck_assert_msg(error == SIM_OK || strstr(message.text, rows[i].wrong) == message.text,
-                      "%zu: %s",
-                      i,
-                      message.text);
+                      "%zu: %s", i, message.text);
         if (error == SIM_OK) {
             app__schedule_t *const schedule = app__schedule_create(1);
             app__routing_hand_over(&plan, schedule);
@@ -564,8 +460,7 @@ START_TEST(matrices_are_read_or_refused)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(models_have_their_parameters),
-           CHECK_TEST(passes_have_the_order_of_megatron),
+CHECK_MAIN(CHECK_TEST(models_have_their_parameters), CHECK_TEST(passes_have_the_order_of_megatron),
            CHECK_LOOP(bytes_are_those_of_the_closed_forms, 0, (int)SIM_COUNT_OF(plans)),
            CHECK_TEST(buckets_decide_the_number_of_collectives),
            CHECK_TEST(computation_is_that_of_six_floating_point_operations),

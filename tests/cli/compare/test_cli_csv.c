@@ -44,8 +44,7 @@ START_TEST(cells_are_found_by_name)
                                "\"a,b\",x,1.250,\n"
                                "\"say \"\"hi\"\"\",,3,y\r\n"
                                "plain,\"\",0.001,z\n",
-                               &csv,
-                               &error),
+                               &csv, &error),
                      SIM_OK);
     static const struct {
         const char *path;
@@ -182,7 +181,5 @@ START_TEST(long_rows)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(cells_are_found_by_name),
-           CHECK_TEST(numbers_are_exact_or_refused),
-           CHECK_TEST(what_is_no_table_is_refused),
-           CHECK_TEST(long_rows))
+CHECK_MAIN(CHECK_TEST(cells_are_found_by_name), CHECK_TEST(numbers_are_exact_or_refused),
+           CHECK_TEST(what_is_no_table_is_refused), CHECK_TEST(long_rows))

@@ -35,8 +35,7 @@ START_TEST(published_values)
          "Radix_Up 4\nDownlink_Latency_ns 1000\nTier 1\nDownlink_speed_Gbps 100\nRadix_Down 4\n"
          "Radix_Up 4\nDownlink_Latency_ns 1000\nTier 2\nDownlink_speed_Gbps 100\nRadix_Down 8\n"
          "Downlink_Latency_ns 1000\n",
-         12480,
-         156000},
+         12480, 156000},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(files); i++) {
         topo_file_t *const file = parse(files[i].text);
@@ -91,6 +90,5 @@ START_TEST(parallel_links_and_hosts_between)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(published_values),
-           CHECK_TEST(rates_and_delays_differ),
+CHECK_MAIN(CHECK_TEST(published_values), CHECK_TEST(rates_and_delays_differ),
            CHECK_TEST(parallel_links_and_hosts_between))

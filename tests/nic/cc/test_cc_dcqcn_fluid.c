@@ -88,8 +88,7 @@ static double renewal_loss(double p, double flows, double packet_bytes)
 }
 
 // Returns the p at which loss, which rises with p, is zero.
-static double balance(double (*loss)(double p, double flows, double packet_bytes),
-                      double flows,
+static double balance(double (*loss)(double p, double flows, double packet_bytes), double flows,
                       double packet_bytes)
 {
     double low = 1e-5;
@@ -115,13 +114,8 @@ START_TEST(equation_is_solved)
         double p;
         double alpha;
     } known[] = {
-        {2, 7.77e-4, 0.101},
-        {4, 1.89e-3, 0.122},
-        {8, 4.55e-3, 0.145},
-        {10, 6.03e-3, 0.153},
-        {16, 1.09e-2, 0.171},
-        {32, 2.56e-2, 0.200},
-        {64, 5.91e-2, 0.230},
+        {2, 7.77e-4, 0.101},  {4, 1.89e-3, 0.122},  {8, 4.55e-3, 0.145},  {10, 6.03e-3, 0.153},
+        {16, 1.09e-2, 0.171}, {32, 2.56e-2, 0.200}, {64, 5.91e-2, 0.230},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(known); i++) {
         const double p = balance(fluid_loss, known[i].flows, 1000.0);
@@ -168,13 +162,8 @@ typedef struct point {
 // Bounds are looser where the queue leaves the straight part of the marking curve: below Kmin for
 // much of the time (2 flows, 10 %), above Kmax at times (8 flows, 1 %; 32 flows).
 static const point_t points[] = {
-    {2, 1, 0.10, 0.10},
-    {4, 1, 0.10, 0.10},
-    {8, 1, 0.50, 0.10},
-    {2, 10, 0.30, 0.12},
-    {8, 10, 0.10, 0.12},
-    {16, 10, 0.12, 0.12},
-    {32, 10, 0.50, 0.25},
+    {2, 1, 0.10, 0.10},  {4, 1, 0.10, 0.10},   {8, 1, 0.50, 0.10},   {2, 10, 0.30, 0.12},
+    {8, 10, 0.10, 0.12}, {16, 10, 0.12, 0.12}, {32, 10, 0.50, 0.25},
 };
 
 #define WARM_UP (100 * MS)
@@ -216,13 +205,7 @@ START_TEST(network_settles_where_calculated)
     const double queue = star_mean_queue(star, WARM_UP, END);
     printf(
         "%u flows, pmax %u %%: marked %.3e (fluid %.3e, renewal %.3e), queue %.0f (%.0f, %.0f)\n",
-        point->flows,
-        point->pmax_percent,
-        marked,
-        fluid,
-        renewal,
-        queue,
-        queue_at(fluid, point),
+        point->flows, point->pmax_percent, marked, fluid, renewal, queue, queue_at(fluid, point),
         queue_at(renewal, point));
     ck_assert_double_eq_tol(marked / renewal, 1.0, point->mark_error);
     ck_assert_double_eq_tol(queue / queue_at(renewal, point), 1.0, point->queue_error);

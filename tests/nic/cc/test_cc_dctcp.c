@@ -104,6 +104,5 @@ START_TEST(going_back_ends_rounds)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(rounds_cuts_and_increases),
-           CHECK_TEST(rates_have_bounds),
+CHECK_MAIN(CHECK_TEST(rounds_cuts_and_increases), CHECK_TEST(rates_have_bounds),
            CHECK_TEST(going_back_ends_rounds))

@@ -68,10 +68,7 @@ static uint64_t record(uint32_t code, uint64_t time_ns, uint64_t sent, uint64_t 
 }
 
 // Delivers the next packet's ACK; `ahead` packets are in flight behind it.
-static void ack_path(rig_t *rig,
-                     uint32_t ahead,
-                     const uint64_t *hops,
-                     uint32_t hop_count,
+static void ack_path(rig_t *rig, uint32_t ahead, const uint64_t *hops, uint32_t hop_count,
                      uint16_t path_id)
 {
     rig->psn++;
@@ -239,10 +236,9 @@ START_TEST(reference_follows_once_a_round_trip)
             assert_near(rig.hpcc.law.current.value, rig.hpcc.law.applied);
         } else if (i > 1) {
             // Between updates each ACK computes from the same reference.
-            assert_near(rig.hpcc.law.applied,
-                        before / (rig.hpcc.utilization / 0.95) + 80.0 > BDP
-                            ? BDP
-                            : before / (rig.hpcc.utilization / 0.95) + 80.0);
+            assert_near(rig.hpcc.law.applied, before / (rig.hpcc.utilization / 0.95) + 80.0 > BDP
+                                                  ? BDP
+                                                  : before / (rig.hpcc.utilization / 0.95) + 80.0);
         }
     }
     ck_assert_uint_eq(changes, 3);
@@ -373,11 +369,9 @@ START_TEST(busiest_hop_counts)
     rig_t rig;
     rig_init(&rig);
     rig_start(&rig, &nic_cc_hpcc);
-    const uint64_t before[3] = {record(CODE_100G, 0, 0, 0),
-                                record(CODE_400G, 0, 0, 100),
+    const uint64_t before[3] = {record(CODE_100G, 0, 0, 0), record(CODE_400G, 0, 0, 100),
                                 record(CODE_100G, 0, 0, 9)};
-    const uint64_t after[3] = {record(CODE_100G, 8192, 400, 0),
-                               record(CODE_400G, 8192, 2400, 100),
+    const uint64_t after[3] = {record(CODE_100G, 8192, 400, 0), record(CODE_400G, 8192, 2400, 100),
                                record(CODE_100G, 8192, 500, 9)};
     ack_path(&rig, 40, before, 3, 1);
     ack_path(&rig, 40, after, 3, 1);
@@ -495,19 +489,13 @@ START_TEST(digests_drive_the_same_law)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(windows_follow_the_law),
-           CHECK_TEST(rates_follow_the_law_to_the_bit),
-           CHECK_TEST(counters_may_wrap_anywhere),
-           CHECK_TEST(records_of_one_instant_are_skipped),
-           CHECK_TEST(lost_acks_widen_the_comparison),
-           CHECK_TEST(smaller_queue_counts),
+CHECK_MAIN(CHECK_TEST(windows_follow_the_law), CHECK_TEST(rates_follow_the_law_to_the_bit),
+           CHECK_TEST(counters_may_wrap_anywhere), CHECK_TEST(records_of_one_instant_are_skipped),
+           CHECK_TEST(lost_acks_widen_the_comparison), CHECK_TEST(smaller_queue_counts),
            CHECK_TEST(reference_follows_once_a_round_trip),
-           CHECK_TEST(reactions_differ_as_they_say),
-           CHECK_TEST(stages_are_additive_until_the_last),
-           CHECK_TEST(windows_keep_within_bounds),
-           CHECK_TEST(limits_differ_as_they_say),
-           CHECK_TEST(another_path_begins_with_new_records),
-           CHECK_TEST(busiest_hop_counts),
+           CHECK_TEST(reactions_differ_as_they_say), CHECK_TEST(stages_are_additive_until_the_last),
+           CHECK_TEST(windows_keep_within_bounds), CHECK_TEST(limits_differ_as_they_say),
+           CHECK_TEST(another_path_begins_with_new_records), CHECK_TEST(busiest_hop_counts),
            CHECK_TEST(multi_rate_keeps_a_reference_per_hop),
            CHECK_TEST(sampled_feedback_skips_empty_hops),
            CHECK_TEST(rest_of_a_round_trip_begins_anew),

@@ -102,8 +102,7 @@ START_TEST(burst_drains_as_published)
     star_t *const star = star_create(&config);
     star_run(star);
     ck_assert_double_eq_tol(peak_kb(star), 853, 85);
-    ck_assert_double_eq_tol(drained_us(star),
-                            reactions[_i].drained_us,
+    ck_assert_double_eq_tol(drained_us(star), reactions[_i].drained_us,
                             reactions[_i].drained_us / 10);
     star_destroy(star);
     star_config_fini(&config);
@@ -181,6 +180,5 @@ START_TEST(silent_switch_controls_nobody)
 END_TEST
 
 CHECK_MAIN(CHECK_LOOP(burst_drains_as_published, 0, SIM_COUNT_OF(reactions)),
-           CHECK_LOOP(increase_decides_shares, 0, 3),
-           CHECK_LOOP(digests_drain_it_too, 0, 3),
+           CHECK_LOOP(increase_decides_shares, 0, 3), CHECK_LOOP(digests_drain_it_too, 0, 3),
            CHECK_LOOP(silent_switch_controls_nobody, 0, 2))

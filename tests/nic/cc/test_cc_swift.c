@@ -182,10 +182,7 @@ START_TEST(timeouts_reset_the_window)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(target_follows_window_and_hops),
-           CHECK_TEST(window_grows_by_ai),
-           CHECK_TEST(window_is_cut_once_a_round_trip),
-           CHECK_TEST(hosts_have_a_window),
-           CHECK_TEST(hops_come_from_the_ttl),
-           CHECK_TEST(small_windows_are_paced),
+CHECK_MAIN(CHECK_TEST(target_follows_window_and_hops), CHECK_TEST(window_grows_by_ai),
+           CHECK_TEST(window_is_cut_once_a_round_trip), CHECK_TEST(hosts_have_a_window),
+           CHECK_TEST(hops_come_from_the_ttl), CHECK_TEST(small_windows_are_paced),
            CHECK_TEST(timeouts_reset_the_window))

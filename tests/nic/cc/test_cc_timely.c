@@ -273,10 +273,6 @@ START_TEST(samples)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(original_law),
-           CHECK_TEST(patched_law),
-           CHECK_LOOP(rates_have_bounds, 0, 2),
-           CHECK_TEST(updates_per_segment),
-           CHECK_TEST(updates_per_rtt),
-           CHECK_TEST(updates_per_burst),
-           CHECK_TEST(samples))
+CHECK_MAIN(CHECK_TEST(original_law), CHECK_TEST(patched_law), CHECK_LOOP(rates_have_bounds, 0, 2),
+           CHECK_TEST(updates_per_segment), CHECK_TEST(updates_per_rtt),
+           CHECK_TEST(updates_per_burst), CHECK_TEST(samples))

@@ -59,11 +59,8 @@ static const struct {
     double error;           // allowed of the queue
     double unfair;          // and of a share
 } points[] = {
-    {2, 78.1e3, 0.02, 0.05},
-    {10, 140.6e3, 0.02, 0.05},
-    {20, 218.8e3, 0.03, 0.05},
-    {40, 375.0e3, 0.10, 0.10},
-    {64, 562.5e3, 0.15, 0.40},
+    {2, 78.1e3, 0.02, 0.05},   {10, 140.6e3, 0.02, 0.05}, {20, 218.8e3, 0.03, 0.05},
+    {40, 375.0e3, 0.10, 0.10}, {64, 562.5e3, 0.15, 0.40},
 };
 
 START_TEST(patched_settles_at_its_fixed_point)

@@ -101,8 +101,7 @@ static void hold_to_window(guard_t *guard, const nic_trace_t *trace)
             (trace->qp->flags & NIC_QP_OVERSHOOT) != 0 ? guard->mtu_bytes - 1 : 0;
         ck_assert_msg(in_flight_bytes <= guard->mtu_bytes ||
                           in_flight_bytes - over_bytes <= guard->window_bytes,
-                      "%" PRIu64 " bytes in flight, window %" PRIu64,
-                      in_flight_bytes,
+                      "%" PRIu64 " bytes in flight, window %" PRIu64, in_flight_bytes,
                       guard->window_bytes);
     }
     guard->in_flight_bytes = in_flight_bytes;
@@ -144,11 +143,8 @@ typedef struct outcome {
     uint64_t digest;
 } outcome_t;
 
-static outcome_t run(const nic_transport_ops_t *transport,
-                     const nic_cc_ops_t *cc,
-                     unsigned threads,
-                     uint64_t messages,
-                     bool watched)
+static outcome_t run(const nic_transport_ops_t *transport, const nic_cc_ops_t *cc, unsigned threads,
+                     uint64_t messages, bool watched)
 {
     star_config_t config;
     use(&config, transport, cc);
@@ -165,9 +161,7 @@ static outcome_t run(const nic_transport_ops_t *transport,
             .burst_bytes = nic__cc(flow->qp)->burst_bytes,
         };
         if (watched) {
-            nic_qp_listen(flow->qp,
-                          NIC_TRACE_SEND | NIC_TRACE_RATE | NIC_TRACE_WINDOW,
-                          watch,
+            nic_qp_listen(flow->qp, NIC_TRACE_SEND | NIC_TRACE_RATE | NIC_TRACE_WINDOW, watch,
                           &guards[i]);
         }
     }
@@ -184,10 +178,8 @@ static outcome_t run(const nic_transport_ops_t *transport,
                               messages * config.message_bytes / config.nic.mtu_bytes);
             if (cc != nic_cc_all[0]) { // "none" never changes it
                 ck_assert_msg(guards[i].changes > 10,
-                              "%s over %s: %" PRIu64 " changes of rate and window",
-                              cc->name,
-                              transport->name,
-                              guards[i].changes);
+                              "%s over %s: %" PRIu64 " changes of rate and window", cc->name,
+                              transport->name, guards[i].changes);
             }
         }
     }
@@ -219,11 +211,7 @@ START_TEST(runs_are_repeated_to_the_bit)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP_FEW(losses_are_repaired_within_rate_and_window,
-                          0,
-                          algorithm_count() * transport_count(),
-                          transport_count() * 2),
-           CHECK_LOOP_FEW(runs_are_repeated_to_the_bit,
-                          0,
-                          algorithm_count() * transport_count(),
+CHECK_MAIN(CHECK_LOOP_FEW(losses_are_repaired_within_rate_and_window, 0,
+                          algorithm_count() * transport_count(), transport_count() * 2),
+           CHECK_LOOP_FEW(runs_are_repeated_to_the_bit, 0, algorithm_count() * transport_count(),
                           transport_count() * 2))

@@ -180,11 +180,7 @@ START_TEST(profiles_are_sound)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(ten_wqes),
-           CHECK_TEST(ten_wqes_booked),
-           CHECK_TEST(rates),
-           CHECK_TEST(rates_booked),
-           CHECK_TEST(idle_latency),
-           CHECK_TEST(completions_end_at_multiples),
-           CHECK_TEST(tags),
+CHECK_MAIN(CHECK_TEST(ten_wqes), CHECK_TEST(ten_wqes_booked), CHECK_TEST(rates),
+           CHECK_TEST(rates_booked), CHECK_TEST(idle_latency),
+           CHECK_TEST(completions_end_at_multiples), CHECK_TEST(tags),
            CHECK_TEST(profiles_are_sound))

@@ -58,16 +58,8 @@ START_TEST(payloads_pass_the_sending_side_by_lines)
         uint64_t lines;
         uint64_t more;
     } cases[] = {
-        {0, 1, 1, 0},
-        {0, 64, 1, 0},
-        {0, 65, 2, 0},
-        {0, 128, 2, 0},
-        {0, 129, 3, 1},
-        {32, 64, 2, 0},
-        {64, 64, 1, 0},
-        {96, 64, 2, 1},
-        {127, 2, 2, 1},
-        {64, 256, 4, 1},
+        {0, 1, 1, 0},   {0, 64, 1, 0},  {0, 65, 2, 0},  {0, 128, 2, 0}, {0, 129, 3, 1},
+        {32, 64, 2, 0}, {64, 64, 1, 0}, {96, 64, 2, 1}, {127, 2, 2, 1}, {64, 256, 4, 1},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(cases); i++) {
         pair_config_init(&config);
@@ -540,14 +532,9 @@ CHECK_MAIN(CHECK_TEST(payloads_pass_the_sending_side_by_lines),
            CHECK_TEST(long_responses_pass_the_receiving_side_twice),
            CHECK_LOOP(inline_payloads_fill_lines_with_headers, 0, 2),
            CHECK_LOOP(cqes_pass_the_receiving_side, 0, 2),
-           CHECK_TEST(acks_take_turns_of_the_sending_side),
-           CHECK_TEST(lines_of_a_wqe),
-           CHECK_TEST(ten_wqes_by_doorbell),
-           CHECK_TEST(writes_of_a_receive),
-           CHECK_TEST(inline_has_a_limit),
-           CHECK_TEST(idle_polling_costs_no_events),
+           CHECK_TEST(acks_take_turns_of_the_sending_side), CHECK_TEST(lines_of_a_wqe),
+           CHECK_TEST(ten_wqes_by_doorbell), CHECK_TEST(writes_of_a_receive),
+           CHECK_TEST(inline_has_a_limit), CHECK_TEST(idle_polling_costs_no_events),
            CHECK_TEST(polls_that_would_find_nothing_are_left_out),
-           CHECK_TEST(posting_costs_its_core),
-           CHECK_TEST(larger_pages_need_fewer_translations),
-           CHECK_TEST(words_beyond_the_cache_come_later),
-           CHECK_TEST(slow_nic_pauses_its_link))
+           CHECK_TEST(posting_costs_its_core), CHECK_TEST(larger_pages_need_fewer_translations),
+           CHECK_TEST(words_beyond_the_cache_come_later), CHECK_TEST(slow_nic_pauses_its_link))

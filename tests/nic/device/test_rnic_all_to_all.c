@@ -26,16 +26,10 @@ typedef struct sweep {
 } sweep_t;
 
 static const sweep_t sweeps[] = {
-    {"connect-ib",
-     "../shared/data/rnic/read_rate_connectib_11_machines.csv",
-     UINT64_C(112000000000),
-     40,
-     100},
-    {"connectx-3",
-     "../shared/data/rnic/read_rate_connectx3_11_machines.csv",
-     UINT64_C(56000000000),
-     400,
-     1200},
+    {"connect-ib", "../shared/data/rnic/read_rate_connectib_11_machines.csv",
+     UINT64_C(112000000000), 40, 100},
+    {"connectx-3", "../shared/data/rnic/read_rate_connectx3_11_machines.csv", UINT64_C(56000000000),
+     400, 1200},
 };
 
 static double run_row(const sweep_t *sweep, const char *line, double *theirs)
@@ -43,15 +37,8 @@ static double run_row(const sweep_t *sweep, const char *line, double *theirs)
     cluster_reads_t reads;
     uint32_t qps = 0;
     uint32_t machines = 0;
-    ck_assert_int_eq(sscanf(line,
-                            "%u,%u,%u,%u,%u,%u,%lf",
-                            &machines,
-                            &reads.threads,
-                            &reads.emulated,
-                            &qps,
-                            &reads.window,
-                            &reads.bytes,
-                            theirs),
+    ck_assert_int_eq(sscanf(line, "%u,%u,%u,%u,%u,%u,%lf", &machines, &reads.threads,
+                            &reads.emulated, &qps, &reads.window, &reads.bytes, theirs),
                      7);
     cluster_config_t config;
     cluster_config_init(&config);

@@ -105,8 +105,6 @@ START_TEST(the_least_recently_used_gives_way)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(what_fits_stays),
-           CHECK_TEST(a_cycle_too_long_defeats_lru_and_not_chance),
-           CHECK_TEST(keys_at_random),
-           CHECK_TEST(entries_that_ways_do_not_divide),
+CHECK_MAIN(CHECK_TEST(what_fits_stays), CHECK_TEST(a_cycle_too_long_defeats_lru_and_not_chance),
+           CHECK_TEST(keys_at_random), CHECK_TEST(entries_that_ways_do_not_divide),
            CHECK_TEST(the_least_recently_used_gives_way))

@@ -43,11 +43,8 @@ static const row_t rows[] = {
 };
 // clang-format on
 
-static void measure(const char *profile,
-                    const cluster_load_t *load,
-                    const char *set_path,
-                    const char *set_text,
-                    cluster_result_t *result)
+static void measure(const char *profile, const cluster_load_t *load, const char *set_path,
+                    const char *set_text, cluster_result_t *result)
 {
     cluster_config_t config;
     cluster_config_init(&config);
@@ -72,10 +69,7 @@ START_TEST(measured_rates)
     measure(row->profile, &row->load, row->set_path, row->set_text, &result);
     ck_assert_msg(result.mops > row->mops * (1 - row->tolerance) &&
                       result.mops < row->mops * (1 + row->tolerance),
-                  "row %d, %s: %.1f M/s, measured on the card %.1f",
-                  _i,
-                  row->profile,
-                  result.mops,
+                  "row %d, %s: %.1f M/s, measured on the card %.1f", _i, row->profile, result.mops,
                   row->mops);
 }
 END_TEST
@@ -151,5 +145,4 @@ START_TEST(wqe_cache)
 END_TEST
 
 CHECK_MAIN(CHECK_LOOP(measured_rates, 0, (int)SIM_COUNT_OF(rows)),
-           CHECK_TEST(several_queue_pairs_engage_several_units),
-           CHECK_TEST(wqe_cache))
+           CHECK_TEST(several_queue_pairs_engage_several_units), CHECK_TEST(wqe_cache))

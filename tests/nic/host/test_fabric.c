@@ -136,10 +136,7 @@ static rig_t *make(const nic_config_t *config, uint32_t nics)
 }
 
 // Starts a flow of host `from` on NIC n; the bounded host's memory lies at `bound_address`.
-static void flow(rig_t *rig,
-                 uint32_t from,
-                 uint32_t n,
-                 nic_wr_opcode_t opcode,
+static void flow(rig_t *rig, uint32_t from, uint32_t n, nic_wr_opcode_t opcode,
                  uint64_t bound_address)
 {
     flow_t *const one = &rig->flows[from][n];
@@ -182,9 +179,7 @@ static double gbps(const rig_t *rig, uint32_t from, uint32_t first, uint32_t cou
 
 #define NEAR(found, expected)                                             \
     ck_assert_msg((found) > (expected)*0.95 && (found) < (expected)*1.02, \
-                  "%.2f Gbps, must be %.2f",                              \
-                  (found),                                                \
-                  (double)(expected))
+                  "%.2f Gbps, must be %.2f", (found), (double)(expected))
 
 // Payload at the link's rate: of 200 Gbps, less 82 of every 4178 bytes.
 #define LINE_GBPS 196.0
@@ -565,9 +560,7 @@ START_TEST(cqes_take_memory_bandwidth)
     const double expected_ps = (double)(bytes * 8) * 10000;
     const double found_ps = (double)rig->flows[0][0].end_ps;
     ck_assert_msg(found_ps > expected_ps && found_ps < expected_ps * 1.02,
-                  "%.0f ps, must be little more than %.0f",
-                  found_ps,
-                  expected_ps);
+                  "%.0f ps, must be little more than %.0f", found_ps, expected_ps);
     end(rig);
     nic_config_fini(&config);
 }
@@ -616,15 +609,9 @@ END_TEST
 
 START_TEST(locations_have_names)
 {
-    static const char *const wrong[] = {"cpu:2",
-                                        "cuda:2",
-                                        "cpu",
-                                        "cpu:",
-                                        "cuda:-1",
-                                        "gpu:0",
-                                        "",
-                                        "cpu:99999999999999999999",
-                                        "cuda:0x"};
+    static const char *const wrong[] = {
+        "cpu:2",  "cuda:2", "cpu", "cpu:", "cuda:-1", "gpu:0", "", "cpu:99999999999999999999",
+        "cuda:0x"};
     nic_config_t config;
     unlimited(&config, NIC_IDEAL);
     rig_t *const rig = make(&config, 1);
@@ -655,7 +642,5 @@ CHECK_MAIN(CHECK_LOOP(nics_behind_one_switch_share_its_uplink, 0, CASES),
            CHECK_LOOP(a_slow_receiver_pauses_its_link, 0, 2),
            CHECK_TEST(the_socket_link_takes_time),
            CHECK_LOOP(nics_are_where_the_list_says, 0, CASES),
-           CHECK_LOOP(the_even_places_may_be_listed, 0, 2),
-           CHECK_TEST(wrong_places_are_refused),
-           CHECK_TEST(cqes_take_memory_bandwidth),
-           CHECK_TEST(locations_have_names))
+           CHECK_LOOP(the_even_places_may_be_listed, 0, 2), CHECK_TEST(wrong_places_are_refused),
+           CHECK_TEST(cqes_take_memory_bandwidth), CHECK_TEST(locations_have_names))

@@ -281,10 +281,7 @@ START_TEST(walkers_are_few)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(denied_pages_end_requests, 0, 2),
-           CHECK_TEST(ranges_come_and_go),
-           CHECK_LOOP(denied_contexts_are_not_fetched, 0, 2),
-           CHECK_TEST(misses_take_a_walk),
-           CHECK_TEST(the_iotlb_has_so_many_entries),
-           CHECK_TEST(domains_are_apart),
+CHECK_MAIN(CHECK_LOOP(denied_pages_end_requests, 0, 2), CHECK_TEST(ranges_come_and_go),
+           CHECK_LOOP(denied_contexts_are_not_fetched, 0, 2), CHECK_TEST(misses_take_a_walk),
+           CHECK_TEST(the_iotlb_has_so_many_entries), CHECK_TEST(domains_are_apart),
            CHECK_TEST(walkers_are_few))

@@ -145,9 +145,6 @@ START_TEST(counters_and_metrics_are_named)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(defaults_are_valid),
-           CHECK_TEST(rules_between_values_are_checked),
-           CHECK_TEST(copies_share_nothing),
-           CHECK_TEST(hosts_share_equal_configurations),
-           CHECK_TEST(queue_pairs_take_the_attributes),
-           CHECK_TEST(counters_and_metrics_are_named))
+CHECK_MAIN(CHECK_TEST(defaults_are_valid), CHECK_TEST(rules_between_values_are_checked),
+           CHECK_TEST(copies_share_nothing), CHECK_TEST(hosts_share_equal_configurations),
+           CHECK_TEST(queue_pairs_take_the_attributes), CHECK_TEST(counters_and_metrics_are_named))

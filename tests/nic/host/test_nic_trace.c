@@ -73,12 +73,8 @@ static void tear_down(void)
 }
 
 // Checks the n-th trace record of a host.
-static void check(uint32_t host,
-                  size_t n,
-                  nic_trace_point_t point,
-                  sim_time_t time_ps,
-                  uint64_t value,
-                  uint64_t before)
+static void check(uint32_t host, size_t n, nic_trace_point_t point, sim_time_t time_ps,
+                  uint64_t value, uint64_t before)
 {
     ck_assert_uint_lt(n, logs[host].count);
     const nic_trace_t *const trace = &logs[host].traces[n];
@@ -329,13 +325,9 @@ START_TEST(listening_changes_nothing)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(a_write_in_all_its_moments),
-           CHECK_TEST(a_packet_of_time_0_has_a_round_trip),
+CHECK_MAIN(CHECK_TEST(a_write_in_all_its_moments), CHECK_TEST(a_packet_of_time_0_has_a_round_trip),
            CHECK_TEST(an_unsignaled_request_completes_without_a_completion),
-           CHECK_TEST(a_nak_and_what_follows),
-           CHECK_TEST(a_timeout_and_what_follows),
-           CHECK_TEST(a_cnp_and_the_rate_it_sets),
-           CHECK_TEST(a_late_listener_hears_changes_only),
-           CHECK_TEST(a_listener_of_one_queue_pair_hears_no_other),
-           CHECK_TEST(states_and_ends),
+           CHECK_TEST(a_nak_and_what_follows), CHECK_TEST(a_timeout_and_what_follows),
+           CHECK_TEST(a_cnp_and_the_rate_it_sets), CHECK_TEST(a_late_listener_hears_changes_only),
+           CHECK_TEST(a_listener_of_one_queue_pair_hears_no_other), CHECK_TEST(states_and_ends),
            CHECK_TEST(listening_changes_nothing))

@@ -129,5 +129,4 @@ START_TEST(empty_rings_only_explore)
 END_TEST
 
 CHECK_MAIN(CHECK_TEST(unmarked_entropies_are_used_once_more),
-           CHECK_TEST(ring_freezes_after_a_time_out),
-           CHECK_TEST(empty_rings_only_explore))
+           CHECK_TEST(ring_freezes_after_a_time_out), CHECK_TEST(empty_rings_only_explore))

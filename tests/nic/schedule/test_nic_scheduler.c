@@ -28,8 +28,7 @@ static const uint64_t rates[] = {
     UINT64_C(33333333333), // a third of the line, rounded down
     UINT64_C(50000000000), // ends of pauses and frames coincide
     UINT64_C(99999999999), // just below the line
-    UINT64_C(7000000001),
-    UINT64_C(1000000),
+    UINT64_C(7000000001),  UINT64_C(1000000),
 };
 static uint64_t rate_bps;
 
@@ -367,14 +366,10 @@ START_TEST(a_scheduler_of_ones_own_decides)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(paced_packets_start_exactly, 0, 5),
-           CHECK_TEST(pace_holds_across_messages),
-           CHECK_TEST(read_responses_are_paced),
-           CHECK_LOOP(queue_pairs_take_turns, 1, 9),
+CHECK_MAIN(CHECK_LOOP(paced_packets_start_exactly, 0, 5), CHECK_TEST(pace_holds_across_messages),
+           CHECK_TEST(read_responses_are_paced), CHECK_LOOP(queue_pairs_take_turns, 1, 9),
            CHECK_TEST(responses_and_requests_take_turns),
-           CHECK_TEST(classes_share_by_deficit_round_robin),
-           CHECK_TEST(pause_stops_its_class_only),
-           CHECK_TEST(paused_queue_pair_says_so),
-           CHECK_TEST(events_are_few),
+           CHECK_TEST(classes_share_by_deficit_round_robin), CHECK_TEST(pause_stops_its_class_only),
+           CHECK_TEST(paused_queue_pair_says_so), CHECK_TEST(events_are_few),
            CHECK_TEST(the_ring_by_its_table_is_the_ring),
            CHECK_TEST(a_scheduler_of_ones_own_decides))

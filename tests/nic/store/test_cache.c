@@ -226,10 +226,8 @@ START_TEST(policies_hold_regions)
     static const char *const policies[] = {"lru", "random", "lfu"};
     for (uint32_t i = 0; i < SIM_COUNT_OF(policies); i++) {
         char nic[256];
-        snprintf(nic,
-                 sizeof(nic),
-                 "cache.policy=lru; cache.l1.other-entries=40; cache.other.policy=%s",
-                 policies[i]);
+        snprintf(nic, sizeof(nic),
+                 "cache.policy=lru; cache.l1.other-entries=40; cache.other.policy=%s", policies[i]);
         run(nic, REGIONS);
         hits[i] = cache("types[1].l1_hits");
         end();
@@ -249,8 +247,7 @@ START_TEST(thresholds_promote_regions)
     };
     for (uint32_t i = 0; i < SIM_COUNT_OF(thresholds); i++) {
         char nic[256];
-        snprintf(nic,
-                 sizeof(nic),
+        snprintf(nic, sizeof(nic),
                  "cache.policy=lru; cache.l1.other-entries=200; cache.other.policy=hybrid; "
                  "cache.other.staging=0; cache.neighbours=0; cache.window=100ms; %s",
                  thresholds[i]);
@@ -392,22 +389,13 @@ START_TEST(page_tables_lie_in_l2)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(page_tables_lie_in_l2),
-           CHECK_TEST(policies_hold_regions),
-           CHECK_TEST(thresholds_promote_regions),
-           CHECK_TEST(batches_read_regions),
-           CHECK_TEST(thresholds_promote),
-           CHECK_TEST(staging_keeps_copies),
-           CHECK_TEST(idleness_demotes),
-           CHECK_TEST(pinned_stays),
-           CHECK_TEST(resets_lose_what_is_dirty),
-           CHECK_TEST(optimistic_reads_do_not_wait),
-           CHECK_TEST(batches_read_clusters),
-           CHECK_TEST(batches_hold_back),
+CHECK_MAIN(CHECK_TEST(page_tables_lie_in_l2), CHECK_TEST(policies_hold_regions),
+           CHECK_TEST(thresholds_promote_regions), CHECK_TEST(batches_read_regions),
+           CHECK_TEST(thresholds_promote), CHECK_TEST(staging_keeps_copies),
+           CHECK_TEST(idleness_demotes), CHECK_TEST(pinned_stays),
+           CHECK_TEST(resets_lose_what_is_dirty), CHECK_TEST(optimistic_reads_do_not_wait),
+           CHECK_TEST(batches_read_clusters), CHECK_TEST(batches_hold_back),
            CHECK_TEST(expands_keep_unit_or_queue_pair_waiting),
-           CHECK_TEST(what_fits_no_token_is_counted),
-           CHECK_TEST(neighbours_come_along),
-           CHECK_TEST(what_is_destroyed_leaves),
-           CHECK_TEST(swaps_fail_where_two_units_meet),
-           CHECK_TEST(thresholds_follow_the_load),
-           CHECK_TEST(directory_costs_an_access))
+           CHECK_TEST(what_fits_no_token_is_counted), CHECK_TEST(neighbours_come_along),
+           CHECK_TEST(what_is_destroyed_leaves), CHECK_TEST(swaps_fail_where_two_units_meet),
+           CHECK_TEST(thresholds_follow_the_load), CHECK_TEST(directory_costs_an_access))

@@ -180,9 +180,7 @@ static void change_region(uint32_t index)
     const uint64_t address = (UINT64_C(1) << 40) + index * (UINT64_C(1) << 30);
     pages_of[index] = 1 + below(500);
     ck_assert_int_eq(
-        nic_mr_register(pair->pd[0],
-                        address,
-                        pages_of[index] << tiered()->page_bits,
+        nic_mr_register(pair->pd[0], address, pages_of[index] << tiered()->page_bits,
                         index % 2 == 0 ? NIC_ACCESS_LOCAL_WRITE : NIC_ACCESS_REMOTE_READ,
                         &regions[index]),
         SIM_OK);
@@ -462,8 +460,7 @@ START_TEST(without_a_mistake_it_goes_on)
 END_TEST
 
 CHECK_MAIN(CHECK_LOOP(bytes_are_what_the_objects_are, 0, 13),
-           CHECK_TEST(each_flip_is_noticed_or_harmless),
-           CHECK_TEST(tokens_of_others_are_refused),
+           CHECK_TEST(each_flip_is_noticed_or_harmless), CHECK_TEST(tokens_of_others_are_refused),
            CHECK_TEST(without_a_mistake_it_goes_on),
            CHECK_SIGNAL(a_lost_difference_is_noticed, SIGABRT),
            CHECK_SIGNAL(a_stale_right_is_noticed, SIGABRT))

@@ -41,10 +41,8 @@ START_TEST(clusters_move_as_a_whole)
     for (size_t i = 0; i < SIM_COUNT_OF(rows); i++) {
         run(rows[i].nic, SCAN "tokens=600; operations=1200; interval=20us");
         ck_assert(cache("migrations.to_l2") == 600);
-        ck_assert_msg(cache("fills") >= rows[i].least && cache("fills") <= rows[i].most,
-                      "%s: %g",
-                      rows[i].nic,
-                      cache("fills"));
+        ck_assert_msg(cache("fills") >= rows[i].least && cache("fills") <= rows[i].most, "%s: %g",
+                      rows[i].nic, cache("fills"));
         ck_assert(cache("prefetches") == 600 - cache("fills"));
         ck_assert(cache("prefetches_used") == cache("prefetches"));
         ck_assert(cache("migration_rate") > 0);
@@ -94,8 +92,7 @@ START_TEST(idle_tokens_leave_together)
     double utilisation[2];
     for (uint32_t alone = 0; alone < 2; alone++) {
         char nic[512];
-        snprintf(nic,
-                 sizeof(nic),
+        snprintf(nic, sizeof(nic),
                  HYBRID "cache.promote.l2=1; cache.promote.l1=1; cache.demote.l1-idle=20us; "
                         "cache.maintenance.interval=10us; cache.move.batch=%s",
                  alone != 0 ? "1" : "16");
@@ -121,20 +118,16 @@ START_TEST(the_driver_stages_hot_clusters)
         {"cache.policy=lru; cache.l1.entries=64", 560, 560},
         {"cache.policy=lru; cache.l1.entries=64; cache.driver.prestage=4", 8, 14},
         {"cache.policy=lru; cache.l1.entries=64; cache.driver.prestage=40", 80, 122},
-        {"cache.policy=lru; cache.l1.entries=64; cache.driver.prestage=4; cache.cluster=2KiB",
-         276,
+        {"cache.policy=lru; cache.l1.entries=64; cache.driver.prestage=4; cache.cluster=2KiB", 276,
          290},
-        {"cache.policy=lru; cache.l1.entries=64; cache.driver.prestage=4; cache.l2.bytes=0",
-         560,
+        {"cache.policy=lru; cache.l1.entries=64; cache.driver.prestage=4; cache.l2.bytes=0", 560,
          560},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(rows); i++) {
         run(rows[i].nic, SCAN "tokens=560; operations=560; interval=20us");
         ck_assert_msg(cache("expands.urgent") >= rows[i].expands_least &&
                           cache("expands.urgent") <= rows[i].expands_most,
-                      "%s: %g",
-                      rows[i].nic,
-                      cache("expands.urgent"));
+                      "%s: %g", rows[i].nic, cache("expands.urgent"));
         ck_assert((cache("prestages") > 0) == (i >= 1 && i <= 3));
         ck_assert(cache("prestaged_used") == cache("prestaged"));
         world_fini(&world);
@@ -149,14 +142,12 @@ START_TEST(moves_take_their_work)
     static const char *const work[] = {"0ps", "1us", "30us"};
     for (size_t i = 0; i < SIM_COUNT_OF(work); i++) {
         char nic[512];
-        snprintf(nic,
-                 sizeof(nic),
+        snprintf(nic, sizeof(nic),
                  HYBRID "cache.promote.l2=1; cache.promote.l1=2; cache.demote.l1-idle=5us; "
                         "cache.maintenance.interval=2us; cache.move.work=%s",
                  work[i]);
-        run(nic,
-            "transport=uc; warm-up=0; tokens=100; pattern=uniform; outstanding=16; "
-            "operations=10000");
+        run(nic, "transport=uc; warm-up=0; tokens=100; pattern=uniform; outstanding=16; "
+                 "operations=10000");
         ck_assert(cache("met_ns.count") > 30);
         met_ns[i] = cache("met_ns.mean");
         moves_ns[i] = cache("migration_ns.mean");
@@ -171,17 +162,13 @@ END_TEST
 static double met_p99(const char *tiers, const char *work, const char *waiting)
 {
     char nic[512];
-    snprintf(nic,
-             sizeof(nic),
+    snprintf(nic, sizeof(nic),
              HYBRID "profile=connect-ib; cache.promote.l2=1; cache.promote.l1=2; "
                     "cache.demote.l1-idle=20us; cache.maintenance.interval=5us; "
                     "cache.maintenance.tokens=256; %s; cache.move.work=%s; cache.waiting=%s",
-             tiers,
-             work,
-             waiting);
-    run(nic,
-        "transport=uc; warm-up=1000; tokens=512; pattern=uniform; outstanding=32; "
-        "operations=8000");
+             tiers, work, waiting);
+    run(nic, "transport=uc; warm-up=1000; tokens=512; pattern=uniform; outstanding=32; "
+             "operations=8000");
     ck_assert_msg(cache("met_ns.count") > 100, "%s: %g", nic, cache("met_ns.count"));
     const double p99 = cache("met_ns.p99");
     world_fini(&world);
@@ -201,10 +188,7 @@ START_TEST(old_copies_pay_where_they_are_near)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(old_copies_pay_where_they_are_near),
-           CHECK_TEST(clusters_move_as_a_whole),
-           CHECK_TEST(clusters_end_where_l2_is_full),
-           CHECK_TEST(pages_move_in_one_transfer),
-           CHECK_TEST(idle_tokens_leave_together),
-           CHECK_TEST(the_driver_stages_hot_clusters),
+CHECK_MAIN(CHECK_TEST(old_copies_pay_where_they_are_near), CHECK_TEST(clusters_move_as_a_whole),
+           CHECK_TEST(clusters_end_where_l2_is_full), CHECK_TEST(pages_move_in_one_transfer),
+           CHECK_TEST(idle_tokens_leave_together), CHECK_TEST(the_driver_stages_hot_clusters),
            CHECK_TEST(moves_take_their_work))

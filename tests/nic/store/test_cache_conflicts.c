@@ -243,8 +243,7 @@ START_TEST(moves_are_met)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(windows_never_overlap, 0, 2),
-           CHECK_TEST(units_at_one_instant_queue_up),
+CHECK_MAIN(CHECK_LOOP(windows_never_overlap, 0, 2), CHECK_TEST(units_at_one_instant_queue_up),
            CHECK_TEST(swaps_fail_where_the_driver_rewrites),
            CHECK_TEST(reads_are_repeated_where_the_driver_rewrites),
            CHECK_LOOP(moves_are_met, 0, 2))

@@ -64,8 +64,7 @@ static double reads_at(uint32_t percent)
     for (uint32_t i = 0; i < names; i++) {
         uint32_t reads = 0;
         ck_assert_uint_eq(
-            nic_directory_find(&directory, nic_directory_name(NIC_TOKEN_QP, i), &reads),
-            i);
+            nic_directory_find(&directory, nic_directory_name(NIC_TOKEN_QP, i), &reads), i);
         sum += reads;
     }
     nic_directory_fini(&directory);
@@ -109,10 +108,7 @@ START_TEST(lookups_read_what_theory_says)
         const double expected = expected_at(percent);
         const double reads = reads_at(percent);
         ck_assert_msg(reads > 0.98 * expected && reads < 1.02 * expected,
-                      "%.4f at %u %%, expected %.4f",
-                      reads,
-                      percent,
-                      expected);
+                      "%.4f at %u %%, expected %.4f", reads, percent, expected);
     }
 }
 END_TEST

@@ -51,9 +51,7 @@ static void cobham(const double a[2], const double s[2], const double q[2], doub
 static void assert_near(double measured, double expected)
 {
     ck_assert_msg(measured > 0.97 * expected && measured < 1.03 * expected,
-                  "%.1f, expected %.1f within 3 %%",
-                  measured,
-                  expected);
+                  "%.1f, expected %.1f within 3 %%", measured, expected);
 }
 
 static void compare(double load, double urgent_share, uint64_t requests)
@@ -72,8 +70,7 @@ static void compare(double load, double urgent_share, uint64_t requests)
             (void)nic_server_next(&server);
         }
         if (sim_random_below(&random, 1000) < (uint64_t)(1000 * urgent_share)) {
-            (void)nic_server_urgent(&server,
-                                    now_ps,
+            (void)nic_server_urgent(&server, now_ps,
                                     sim_random_exponential(&random, (uint64_t)mean));
         } else {
             const bool is_long = sim_random_below(&random, 9) < 2; // 7/9 x 1 + 2/9 x 10 = 3
@@ -165,7 +162,6 @@ START_TEST(accesses_hurry_what_they_need)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(urgent_requests_overtake),
-           CHECK_TEST(waiting_is_that_of_the_closed_form),
+CHECK_MAIN(CHECK_TEST(urgent_requests_overtake), CHECK_TEST(waiting_is_that_of_the_closed_form),
            CHECK_TEST(a_nic_waits_as_the_closed_form_says),
            CHECK_TEST(accesses_hurry_what_they_need))

@@ -341,9 +341,7 @@ static uint32_t hybrid_model(const model_slot_t *slots, uint32_t count, sim_rati
     return best;
 }
 
-static uint32_t model_victim(const char *name,
-                             const model_slot_t *slots,
-                             uint32_t count,
+static uint32_t model_victim(const char *name, const model_slot_t *slots, uint32_t count,
                              sim_ratio_t alpha)
 {
     if (strcmp(name, "hybrid") == 0 && count > 1) {
@@ -401,12 +399,8 @@ static void check_policy(const char *name, sim_ratio_t alpha)
             if (free == CAPACITY) {
                 const uint32_t victim = ops->victim(policy);
                 ck_assert_msg(victim == model_victim(name, slots, count, alpha),
-                              "%s alpha %d/%d step %d: %u",
-                              name,
-                              (int)alpha.num,
-                              (int)alpha.den,
-                              (int)step,
-                              victim);
+                              "%s alpha %d/%d step %d: %u", name, (int)alpha.num, (int)alpha.den,
+                              (int)step, victim);
                 ops->remove(policy, victim);
                 slots[victim].object = OBJECTS;
                 count--;
@@ -494,10 +488,7 @@ END_TEST
 // -- Belady
 
 // Returns the most hits possible from accesses[i] on with this content, trying every choice.
-static uint64_t search(const uint32_t *accesses,
-                       size_t count,
-                       size_t i,
-                       uint32_t held,
+static uint64_t search(const uint32_t *accesses, size_t count, size_t i, uint32_t held,
                        uint32_t room)
 {
     if (i == count) {
@@ -538,16 +529,10 @@ START_TEST(belady_is_the_best)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(tokens_are_packed_as_written),
-           CHECK_TEST(tokens_come_back),
-           CHECK_TEST(what_does_not_fit_is_refused),
-           CHECK_TEST(small_fields_come_back),
-           CHECK_TEST(entries_come_back),
-           CHECK_TEST(a_changed_byte_changes_the_check),
-           CHECK_TEST(pages_fill_up),
-           CHECK_TEST(a_window_forgets),
-           CHECK_TEST(a_histogram_is_exact_to_a_bucket),
-           CHECK_TEST(policies_are_what_they_say),
-           CHECK_TEST(sieve_moves_its_hand),
-           CHECK_TEST(random_takes_any),
+CHECK_MAIN(CHECK_TEST(tokens_are_packed_as_written), CHECK_TEST(tokens_come_back),
+           CHECK_TEST(what_does_not_fit_is_refused), CHECK_TEST(small_fields_come_back),
+           CHECK_TEST(entries_come_back), CHECK_TEST(a_changed_byte_changes_the_check),
+           CHECK_TEST(pages_fill_up), CHECK_TEST(a_window_forgets),
+           CHECK_TEST(a_histogram_is_exact_to_a_bucket), CHECK_TEST(policies_are_what_they_say),
+           CHECK_TEST(sieve_moves_its_hand), CHECK_TEST(random_takes_any),
            CHECK_TEST(belady_is_the_best))

@@ -116,8 +116,7 @@ static bool step_reader(search_t *search, world_t *world, actor_t *actor)
     } else if (!nic_cell_leave(&world->cell, &actor->view) && search->mistake != TRUSTING_READER) {
         actor->step = 0;
     } else {
-        check(search,
-              actor->seen >= actor->not_older_than && actor->seen <= world->written,
+        check(search, actor->seen >= actor->not_older_than && actor->seen <= world->written,
               "a reader got contents that it must not get");
         actor->done = 1;
     }
@@ -215,8 +214,7 @@ static void go(search_t *search, const world_t *from)
         spoil(&world);
         check(search, nic_cell_check(&world.cell), "state, layer and flags differ");
         check(search, world.cell.entry.version >= version, "the version went back");
-        check(search,
-              sim_get_le64(world.words[world.cell.entry.layer]) == world.written,
+        check(search, sim_get_le64(world.words[world.cell.entry.layer]) == world.written,
               "the owner does not have what was written");
         if (!met_before(search, &world)) {
             go(search, &world);
@@ -288,6 +286,5 @@ START_TEST(moves_are_refused)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(every_order_is_right),
-           CHECK_TEST(mistakes_are_found),
+CHECK_MAIN(CHECK_TEST(every_order_is_right), CHECK_TEST(mistakes_are_found),
            CHECK_TEST(moves_are_refused))

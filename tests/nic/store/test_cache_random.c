@@ -111,8 +111,7 @@ static void append(char *text, size_t size, const char *name, const char *value)
 static double number_of(const nic_report_t *report, const char *path)
 {
     double number = -1;
-    ck_assert_msg(sim_report_number(report->part.table, report->part.object, path, &number),
-                  "%s",
+    ck_assert_msg(sim_report_number(report->part.table, report->part.object, path, &number), "%s",
                   path);
     return number;
 }
@@ -160,8 +159,7 @@ static bool run_one(uint64_t seed)
     world.options.seed = seed;
     sim_message_t message = {.text = ""};
     ck_assert_int_eq(world_set(&nic_config_attrs, &world.nic, "model=detailed", &message), SIM_OK);
-    ck_assert_msg(world_set(&nic_config_attrs, &world.nic, nic, &message) == SIM_OK,
-                  "%s",
+    ck_assert_msg(world_set(&nic_config_attrs, &world.nic, nic, &message) == SIM_OK, "%s",
                   message.text);
     const bool allowed = nic_config_check(&world.nic, &message) == SIM_OK;
     if (allowed) {

@@ -126,10 +126,8 @@ static double cache(const char *path)
 static double rate(const char *how, const char *nic, const char *program)
 {
     char text[1024];
-    snprintf(text,
-             sizeof(text),
-             "profile=connect-ib; cache.l1.entries=512; cache.adaptive.interval=100us; %s; %s",
-             how,
+    snprintf(text, sizeof(text),
+             "profile=connect-ib; cache.l1.entries=512; cache.adaptive.interval=100us; %s; %s", how,
              nic);
     run(text, program);
     const double mops = cache("accesses_mops");
@@ -179,7 +177,6 @@ START_TEST(full_links_raise_thresholds)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(miniatures_miss_as_the_whole_does),
-           CHECK_TEST(the_load_chooses_the_way),
+CHECK_MAIN(CHECK_TEST(miniatures_miss_as_the_whole_does), CHECK_TEST(the_load_chooses_the_way),
            CHECK_TEST(following_is_as_fast_as_the_best_policy),
            CHECK_TEST(full_links_raise_thresholds))

@@ -167,5 +167,4 @@ START_TEST(doorbells_wait_for_places)
 END_TEST
 
 CHECK_MAIN(CHECK_LOOP(each_lookup_and_move_is_told_once, 0, 2),
-           CHECK_TEST(ordinary_nics_have_zeros),
-           CHECK_TEST(doorbells_wait_for_places))
+           CHECK_TEST(ordinary_nics_have_zeros), CHECK_TEST(doorbells_wait_for_places))

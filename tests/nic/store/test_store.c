@@ -202,6 +202,5 @@ START_TEST(keys_have_a_cache)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(store_hears_of_everything),
-           CHECK_TEST(answer_is_the_time),
+CHECK_MAIN(CHECK_TEST(store_hears_of_everything), CHECK_TEST(answer_is_the_time),
            CHECK_TEST(keys_have_a_cache))

@@ -96,10 +96,8 @@ static void on_sent(const net_trace_t *trace, void *ctx)
     }
 }
 
-static void take_counter(const nic_transport_ops_t *ops,
-                         const nic_counter_info_t *info,
-                         uint64_t value,
-                         void *ctx)
+static void take_counter(const nic_transport_ops_t *ops, const nic_counter_info_t *info,
+                         uint64_t value, void *ctx)
 {
     (void)ops;
     outcome_t *const outcome = ctx;
@@ -199,9 +197,7 @@ static sim_time_t apart_ps(void)
 static void near(sim_time_t told_ps, sim_time_t expected_ps)
 {
     const sim_time_t off_ps = told_ps > expected_ps ? told_ps - expected_ps : expected_ps - told_ps;
-    ck_assert_msg(off_ps < 200 * SIM_PS_PER_NS,
-                  "%" PRIu64 " ps, expected %" PRIu64,
-                  told_ps,
+    ck_assert_msg(off_ps < 200 * SIM_PS_PER_NS, "%" PRIu64 " ps, expected %" PRIu64, told_ps,
                   expected_ps);
 }
 
@@ -462,15 +458,9 @@ START_TEST(what_a_queue_pair_takes_is_bounded)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(each_map_costs_a_read),
-           CHECK_TEST(a_run_is_one_read),
-           CHECK_TEST(reads_cross_the_fabric),
-           CHECK_TEST(addresses_may_be_known),
-           CHECK_TEST(a_wait_delays_what_is_behind),
-           CHECK_TEST(the_bytes_are_the_chain),
-           CHECK_TEST(a_changed_map_is_used),
-           CHECK_SIGNAL(a_wrong_address_is_told, SIGABRT),
-           CHECK_TEST(the_core_takes_blocks_when_it_runs),
-           CHECK_TEST(refusals_are_counted),
-           CHECK_TEST(entries_are_written_back),
-           CHECK_TEST(what_a_queue_pair_takes_is_bounded))
+CHECK_MAIN(CHECK_TEST(each_map_costs_a_read), CHECK_TEST(a_run_is_one_read),
+           CHECK_TEST(reads_cross_the_fabric), CHECK_TEST(addresses_may_be_known),
+           CHECK_TEST(a_wait_delays_what_is_behind), CHECK_TEST(the_bytes_are_the_chain),
+           CHECK_TEST(a_changed_map_is_used), CHECK_SIGNAL(a_wrong_address_is_told, SIGABRT),
+           CHECK_TEST(the_core_takes_blocks_when_it_runs), CHECK_TEST(refusals_are_counted),
+           CHECK_TEST(entries_are_written_back), CHECK_TEST(what_a_queue_pair_takes_is_bounded))

@@ -184,8 +184,7 @@ static bool core(search_t *search, world_t *world)
         block->map = world->queue[world->queue_first];
     } else {
         const uint32_t tail = world->chain.tail;
-        check(search,
-              tail == NIC_KNITTING_NONE || world->blocks[tail].free == 0,
+        check(search, tail == NIC_KNITTING_NONE || world->blocks[tail].free == 0,
               "the core wrote into a free block");
         nic__chain_link(&world->chain, &world->blocks[tail].next, world->core_block);
     }

@@ -32,9 +32,7 @@ static sim_time_t time_of_write(uint32_t bits, uint32_t ack_interval)
     const sim_attr_table_t *const table = nic_transport_irn.attrs;
     sim_message_t message;
     ck_assert_int_eq(sim_attr_set(sim_attr_find(table, "nic.irn.bits"),
-                                  nic_config_part(&config.nic, table),
-                                  text,
-                                  &message),
+                                  nic_config_part(&config.nic, table), text, &message),
                      SIM_OK);
     pair_t *const pair = pair_create(&config);
     pair_qp_t qps;
@@ -59,10 +57,7 @@ static sim_time_t time_of_write(uint32_t bits, uint32_t ack_interval)
 static void check_time(uint32_t bits, sim_time_t took_ps, sim_time_t want_ps)
 {
     ck_assert_msg(took_ps > want_ps && took_ps - want_ps < want_ps / 1000,
-                  "%u bits: %" PRIu64 " ps, expected %" PRIu64,
-                  bits,
-                  took_ps,
-                  want_ps);
+                  "%u bits: %" PRIu64 " ps, expected %" PRIu64, bits, took_ps, want_ps);
 }
 
 // Returns the time from a packet to its ACK.
@@ -74,8 +69,7 @@ static sim_time_t round_ps(void)
 START_TEST(bits_are_the_window)
 {
     const uint32_t bits = reaches[_i];
-    check_time(bits,
-               time_of_write(bits, 1),
+    check_time(bits, time_of_write(bits, 1),
                ((PACKETS - 1) / bits + 1) * round_ps() +
                    (PACKETS - 1) % bits * pair_frame_ps(FRAME_BYTES));
 }
@@ -85,8 +79,7 @@ START_TEST(what_closes_the_window_asks_for_an_ack)
 {
     const uint32_t bits = reaches[_i];
     const uint32_t rounds = (PACKETS - 1) / bits + 1;
-    check_time(bits,
-               time_of_write(bits, PACKETS),
+    check_time(bits, time_of_write(bits, PACKETS),
                rounds * round_ps() + (PACKETS - rounds) * pair_frame_ps(FRAME_BYTES));
 }
 END_TEST

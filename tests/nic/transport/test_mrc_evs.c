@@ -20,10 +20,7 @@ typedef struct rig {
     uint32_t drawn[64];
 } rig_t;
 
-static void set_up(rig_t *rig,
-                   uint32_t active,
-                   uint32_t backup,
-                   uint32_t planes,
+static void set_up(rig_t *rig, uint32_t active, uint32_t backup, uint32_t planes,
                    const char *denied)
 {
     *rig = (rig_t){.config = {.active = active,
@@ -193,10 +190,7 @@ START_TEST(a_plane_without_values_has_none)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(active_values_take_packets_equally),
-           CHECK_TEST(a_mark_lets_one_turn_pass),
+CHECK_MAIN(CHECK_TEST(active_values_take_packets_equally), CHECK_TEST(a_mark_lets_one_turn_pass),
            CHECK_TEST(a_loss_brings_a_backup_and_probes_bring_it_back),
-           CHECK_TEST(thresholds_count_in_a_row),
-           CHECK_TEST(probes_without_an_answer_back_off),
-           CHECK_TEST(denied_values_are_never_used),
-           CHECK_TEST(a_plane_without_values_has_none))
+           CHECK_TEST(thresholds_count_in_a_row), CHECK_TEST(probes_without_an_answer_back_off),
+           CHECK_TEST(denied_values_are_never_used), CHECK_TEST(a_plane_without_values_has_none))

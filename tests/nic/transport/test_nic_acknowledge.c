@@ -73,8 +73,8 @@ static void check_mix(const char *mix)
     ck_assert_int_eq(pair->ended, SIM_ENDED_DONE);
 }
 
-static const char *const mixes[] =
-    {"w", "s", "r", "i", "rr", "wsr", "rws", "rsrs", "srwir", "rrrrwwww"};
+static const char *const mixes[] = {"w",   "s",   "r",    "i",     "rr",
+                                    "wsr", "rws", "rsrs", "srwir", "rrrrwwww"};
 
 // Every packet of host `_i & 1` is lost in turn, with the mix `_i / 2`.
 START_TEST(any_single_loss_is_repaired)
@@ -378,6 +378,5 @@ CHECK_MAIN(CHECK_LOOP(any_single_loss_is_repaired, 0, 20),
            CHECK_LOOP(receiver_not_ready_waits_and_gives_up, 0, 2),
            CHECK_LOOP(rnr_waits_are_those_of_the_table, 0, 32),
            CHECK_TEST(read_asks_again_for_the_missing_part),
-           CHECK_TEST(lost_read_request_times_out),
-           CHECK_TEST(answers_keep_the_order_of_requests),
+           CHECK_TEST(lost_read_request_times_out), CHECK_TEST(answers_keep_the_order_of_requests),
            CHECK_TEST(acknowledgements_say_their_class))

@@ -194,6 +194,5 @@ START_TEST(long_messages_live_lock)
 END_TEST
 
 CHECK_MAIN(CHECK_LOOP(message_or_chunk_starts_again, 0, 7),
-           CHECK_LOOP(send_and_read_start_again, 0, 2),
-           CHECK_TEST(timeout_starts_again_too),
+           CHECK_LOOP(send_and_read_start_again, 0, 2), CHECK_TEST(timeout_starts_again_too),
            CHECK_TEST(long_messages_live_lock))

@@ -63,10 +63,7 @@ START_TEST(cnps_keep_their_interval)
     marked_t packets[20];
     for (uint32_t i = 0; i < 20; i++) {
         packets[i] = (marked_t){i % 2, i / 2, NET_ECN_CE, 100};
-        pair_call_at(pair,
-                     0,
-                     SIM_PS_PER_US * (i / 2 + 1) + (i % 2) * 100 * SIM_PS_PER_NS,
-                     inject,
+        pair_call_at(pair, 0, SIM_PS_PER_US * (i / 2 + 1) + (i % 2) * 100 * SIM_PS_PER_NS, inject,
                      &packets[i]);
     }
     pair_run(pair);
@@ -170,7 +167,5 @@ START_TEST(late_answers_are_no_drops)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(late_answers_are_no_drops, 0, 4),
-           CHECK_LOOP(cnps_keep_their_interval, 0, 3),
-           CHECK_TEST(cnp_is_what_the_annex_says),
-           CHECK_TEST(only_marked_data_makes_cnps))
+CHECK_MAIN(CHECK_LOOP(late_answers_are_no_drops, 0, 4), CHECK_LOOP(cnps_keep_their_interval, 0, 3),
+           CHECK_TEST(cnp_is_what_the_annex_says), CHECK_TEST(only_marked_data_makes_cnps))

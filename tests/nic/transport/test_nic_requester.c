@@ -137,11 +137,8 @@ START_TEST(frames_have_the_sizes_of_the_codec)
     config.ipv6 = (_i & 2) != 0;
     pair = pair_create(&config);
     pair_connect(pair, &qps, NIC_QPT_RC, NULL);
-    static const nic_wr_opcode_t opcodes[] = {NIC_WR_SEND,
-                                              NIC_WR_SEND_WITH_IMM,
-                                              NIC_WR_RDMA_WRITE,
-                                              NIC_WR_RDMA_WRITE_WITH_IMM,
-                                              NIC_WR_RDMA_READ};
+    static const nic_wr_opcode_t opcodes[] = {NIC_WR_SEND, NIC_WR_SEND_WITH_IMM, NIC_WR_RDMA_WRITE,
+                                              NIC_WR_RDMA_WRITE_WITH_IMM, NIC_WR_RDMA_READ};
     pair_post_recvs(pair, &qps, 3 * SIM_COUNT_OF(sizes), 8000000);
     for (size_t o = 0; o < SIM_COUNT_OF(opcodes); o++) {
         for (size_t s = 0; s < SIM_COUNT_OF(sizes) - 2; s++) {
@@ -331,11 +328,8 @@ CHECK_MAIN(CHECK_LOOP(write_completes_at_the_closed_form, 0, 12),
            CHECK_LOOP(read_completes_at_the_closed_form, 0, 12),
            CHECK_LOOP(segmentation_follows_the_path_mtu, 0, 5),
            CHECK_LOOP(frames_have_the_sizes_of_the_codec, 0, 4),
-           CHECK_LOOP(psn_wraps_at_24_bits, 0, 2),
-           CHECK_TEST(ack_request_follows_the_interval),
-           CHECK_TEST(window_limits_bytes_in_flight),
-           CHECK_TEST(reads_outstanding_are_limited),
-           CHECK_TEST(fence_waits_for_reads),
-           CHECK_TEST(unsignaled_requests_complete_silently),
+           CHECK_LOOP(psn_wraps_at_24_bits, 0, 2), CHECK_TEST(ack_request_follows_the_interval),
+           CHECK_TEST(window_limits_bytes_in_flight), CHECK_TEST(reads_outstanding_are_limited),
+           CHECK_TEST(fence_waits_for_reads), CHECK_TEST(unsignaled_requests_complete_silently),
            CHECK_TEST(posting_before_the_run_starts_at_zero),
            CHECK_TEST(longest_message_spans_half_the_psn_space))

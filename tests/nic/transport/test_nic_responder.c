@@ -203,9 +203,8 @@ typedef struct injected {
 static void inject(pair_t *self, void *ctx)
 {
     const injected_t *const what = ctx;
-    net_packet_t *const packet =
-        net_packet_new(self->node[0],
-                       net_frame_bytes(what->opcode, what->payload_bytes, false, false));
+    net_packet_t *const packet = net_packet_new(
+        self->node[0], net_frame_bytes(what->opcode, what->payload_bytes, false, false));
     *packet = (net_packet_t){
         .source = 0,
         .destination = 1,
@@ -393,10 +392,8 @@ START_TEST(waiting_acks_become_one)
 END_TEST
 
 CHECK_MAIN(CHECK_LOOP(remote_access_is_checked, 0, 14),
-           CHECK_LOOP(rights_of_the_qp_are_checked, 0, 2),
-           CHECK_TEST(bounds_are_exact),
-           CHECK_TEST(fatal_nak_waits_for_reads),
-           CHECK_TEST(receive_too_small_fails_both_ends),
+           CHECK_LOOP(rights_of_the_qp_are_checked, 0, 2), CHECK_TEST(bounds_are_exact),
+           CHECK_TEST(fatal_nak_waits_for_reads), CHECK_TEST(receive_too_small_fails_both_ends),
            CHECK_TEST(receive_without_memory_fails_both_ends),
            CHECK_TEST(write_with_immediate_uses_a_receive),
            CHECK_LOOP(impossible_sequences_are_invalid_requests, 0, 11),

@@ -39,9 +39,7 @@ static void randomize(nic_qp_attr_t *attr)
     attr->priority = draw(2) == 0 ? 3 : 4;
 }
 
-static void post_program(pair_t *pair,
-                         const pair_qp_t *qps,
-                         expectation_t *expected,
+static void post_program(pair_t *pair, const pair_qp_t *qps, expectation_t *expected,
                          uint64_t *bytes)
 {
     for (uint32_t end = 0; end < 2; end++) {

@@ -203,7 +203,5 @@ CHECK_MAIN(CHECK_TEST(uc_completes_at_transmission),
            CHECK_LOOP(uc_loses_the_message_of_a_lost_packet_only, 0, 13),
            CHECK_LOOP(uc_without_a_fitting_receive_drops, 0, 2),
            CHECK_TEST(uc_write_with_a_wrong_key_is_dropped),
-           CHECK_TEST(uc_local_error_stops_the_send_queue),
-           CHECK_TEST(ud_delivers_with_its_source),
-           CHECK_LOOP(ud_drops_what_does_not_fit, 0, 4),
-           CHECK_TEST(ud_takes_its_verbs_only))
+           CHECK_TEST(uc_local_error_stops_the_send_queue), CHECK_TEST(ud_delivers_with_its_source),
+           CHECK_LOOP(ud_drops_what_does_not_fit, 0, 4), CHECK_TEST(ud_takes_its_verbs_only))

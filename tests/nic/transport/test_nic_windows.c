@@ -218,8 +218,6 @@ START_TEST(dcqcn_hears_of_marks)
 END_TEST
 
 CHECK_MAIN(CHECK_LOOP(fixed_windows_bound_the_queue, 1, 6),
-           CHECK_LOOP(scaled_windows_follow_the_rate, 0, 2),
-           CHECK_TEST(the_smaller_window_counts),
-           CHECK_TEST(bursts_and_pauses_make_the_rate),
-           CHECK_TEST(a_rest_begins_a_new_burst),
+           CHECK_LOOP(scaled_windows_follow_the_rate, 0, 2), CHECK_TEST(the_smaller_window_counts),
+           CHECK_TEST(bursts_and_pauses_make_the_rate), CHECK_TEST(a_rest_begins_a_new_burst),
            CHECK_LOOP(dcqcn_hears_of_marks, 0, 2))

@@ -109,8 +109,7 @@ START_TEST(packets_without_delay_raise_it_fast)
     ack(&rig, 100 * US, 0, false, 3);
     ck_assert_double_eq_tol(rig.nscc.window_bytes, 3.0 * MTU, 0.01);
     ack(&rig, 100 * US, 0, false, 1); // more than a window in a row
-    ck_assert_double_eq_tol(rig.nscc.window_bytes,
-                            3.0 * MTU + 0.25 * MTU * rig.nscc.scale_rate,
+    ck_assert_double_eq_tol(rig.nscc.window_bytes, 3.0 * MTU + 0.25 * MTU * rig.nscc.scale_rate,
                             0.01);
 }
 END_TEST

@@ -159,10 +159,8 @@ static void post_receives(pair_t *pair, void *ctx)
 // Requests of every kind and length over a link that loses one in thirty.
 static void run(const char *transport, const char *bits, const char *code, unsigned headers)
 {
-    static const nic_wr_opcode_t opcodes[] = {NIC_WR_SEND,
-                                              NIC_WR_RDMA_WRITE,
-                                              NIC_WR_RDMA_WRITE_WITH_IMM,
-                                              NIC_WR_SEND_WITH_IMM,
+    static const nic_wr_opcode_t opcodes[] = {NIC_WR_SEND, NIC_WR_RDMA_WRITE,
+                                              NIC_WR_RDMA_WRITE_WITH_IMM, NIC_WR_SEND_WITH_IMM,
                                               NIC_WR_RDMA_READ};
     static const uint64_t lengths[] = {0, 1, 3, 4, MTU - 1, MTU, MTU + 1, 5 * MTU, 11 * MTU + 7};
     pair_config_t config;
@@ -251,7 +249,5 @@ START_TEST(go_back_n)
 END_TEST
 
 // Frames with a tag and IPv6 come first: they are the longest.
-CHECK_MAIN(CHECK_LOOP_FEW(adamap, 0, 4, 1),
-           CHECK_LOOP_FEW(irn, 0, 4, 1),
-           CHECK_LOOP_FEW(sdr, 0, 4, 1),
-           CHECK_LOOP_FEW(go_back_n, 0, 4, 1))
+CHECK_MAIN(CHECK_LOOP_FEW(adamap, 0, 4, 1), CHECK_LOOP_FEW(irn, 0, 4, 1),
+           CHECK_LOOP_FEW(sdr, 0, 4, 1), CHECK_LOOP_FEW(go_back_n, 0, 4, 1))

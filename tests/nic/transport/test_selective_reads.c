@@ -44,8 +44,7 @@ static void look(const pair_t *pair, outcome_t *outcome)
             const uint32_t length = at->aside.reth.length;
             for (uint32_t p = place; outcome->timeouts == 0 && p * MTU < place * MTU + length;
                  p++) {
-                ck_assert_msg(p < PACKETS && sent[p] > 0,
-                              "PSN %u is asked for before it is lost",
+                ck_assert_msg(p < PACKETS && sent[p] > 0, "PSN %u is asked for before it is lost",
                               p);
             }
         } else if (is_response(&at->packet)) {
@@ -118,9 +117,7 @@ START_TEST(only_lost_responses_come_again)
             continue; // the last one that was asked for was lost
         }
         quiet++;
-        ck_assert_msg(outcome.extra == 0,
-                      "%" PRIu64 " of 500 lost: %" PRIu64 " too many",
-                      rate,
+        ck_assert_msg(outcome.extra == 0, "%" PRIu64 " of 500 lost: %" PRIu64 " too many", rate,
                       outcome.extra);
         // So many rounds are not needed: 6 % lost three times in a row, of 400.
         ck_assert_uint_le(outcome.end_ps, whole.end_ps + 5 * 2 * (DELAY_PS + 2 * SIM_PS_PER_US));

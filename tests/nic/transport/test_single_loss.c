@@ -39,8 +39,8 @@ static sim_ratio_t random_loss = {0, 1};
 // A letter is a request: w WRITE, s SEND, i WRITE with immediate, j SEND with immediate, r READ.
 // + is a fetch-and-add of 1, = a compare-and-swap that doubles what is there, both on one word.
 // Small letters are LONG, capitals one packet. A mix with a '!' has its receives posted too late.
-static const char *const mixes[] =
-    {"wW", "sS", "iI", "jJ", "rR", "wrsRiW", "!sJ", "!i", "+=W+R=r+"};
+static const char *const mixes[] = {"wW",     "sS",  "iI", "jJ",      "rR",
+                                    "wrsRiW", "!sJ", "!i", "+=W+R=r+"};
 
 static nic_wr_opcode_t opcode_of(char letter)
 {
@@ -309,10 +309,9 @@ START_TEST(random_losses_are_repaired)
 }
 END_TEST
 
-CHECK_MAIN(
-    CHECK_LOOP(any_one_packet_may_be_lost, 0, variant_count() + MODES + transport_variants()),
-    CHECK_LOOP(random_losses_are_repaired, 0, variant_count() + MODES + transport_variants()),
-    CHECK_LOOP_FEW(any_packet_of_each_host_may_be_lost,
-                   0,
-                   variant_count() + MODES + transport_variants(),
-                   1))
+CHECK_MAIN(CHECK_LOOP(any_one_packet_may_be_lost, 0,
+                      variant_count() + MODES + transport_variants()),
+           CHECK_LOOP(random_losses_are_repaired, 0,
+                      variant_count() + MODES + transport_variants()),
+           CHECK_LOOP_FEW(any_packet_of_each_host_may_be_lost, 0,
+                          variant_count() + MODES + transport_variants(), 1))

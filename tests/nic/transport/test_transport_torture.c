@@ -100,14 +100,11 @@ static void randomize_attr(nic_qp_attr_t *attr)
 static void set_attr(const sim_attr_table_t *table, void *config, const char *path, const char *to)
 {
     sim_message_t message;
-    ck_assert_msg(sim_attr_set(sim_attr_find(table, path), config, to, &message) == SIM_OK,
-                  "%s",
+    ck_assert_msg(sim_attr_set(sim_attr_find(table, path), config, to, &message) == SIM_OK, "%s",
                   message.text);
 }
 
-static void set_number(const sim_attr_table_t *table,
-                       void *config,
-                       const char *path,
+static void set_number(const sim_attr_table_t *table, void *config, const char *path,
                        uint64_t value)
 {
     char text[32];
@@ -240,40 +237,23 @@ static void show(const pair_t *pair, const pair_config_t *config)
     printf("%s, %s, loss model %u, rate %" PRIu64 "/%" PRIu64 ", burst %" PRIu64
            ", of %u, reorder %" PRIu64 "/%" PRIu64 ", duplicates %" PRIu64 "/%" PRIu64
            ", delay %" PRIu64 " ns, mtu %" PRIu64 ", %s NIC\n",
-           config->nic.transport,
-           pair->ended == SIM_ENDED_DONE ? "done" : "stopped",
-           link->loss_model,
-           link->loss_rate.num,
-           link->loss_rate.den,
-           link->loss_burst,
-           link->loss_packets,
-           link->reorder_rate.num,
-           link->reorder_rate.den,
-           link->duplicate_rate.num,
-           link->duplicate_rate.den,
-           link->delay_ps / 1000,
-           config->nic.mtu_bytes,
-           config->nic.model.text);
+           config->nic.transport, pair->ended == SIM_ENDED_DONE ? "done" : "stopped",
+           link->loss_model, link->loss_rate.num, link->loss_rate.den, link->loss_burst,
+           link->loss_packets, link->reorder_rate.num, link->reorder_rate.den,
+           link->duplicate_rate.num, link->duplicate_rate.den, link->delay_ps / 1000,
+           config->nic.mtu_bytes, config->nic.model.text);
     for (size_t i = 0; i < pair->wire_count; i++) {
         const pair_packet_t *const at = &pair->wire[i];
-        printf("%10" PRIu64 " ns %c QP %6u opcode %2u PSN %8u aeth %08x%s%s\n",
-               at->time_ps / 1000,
-               "ab"[at->host],
-               at -> packet.destination_qp,
-               at->packet.opcode,
-               at->packet.psn,
+        printf("%10" PRIu64 " ns %c QP %6u opcode %2u PSN %8u aeth %08x%s%s\n", at->time_ps / 1000,
+               "ab"[at->host], at -> packet.destination_qp, at->packet.opcode, at->packet.psn,
                at->packet.opcode == ROCE_ACKNOWLEDGE ? at->packet.aeth : 0,
-               at->packet.retransmission ? " again" : "",
-               at->dropped ? " LOST" : "");
+               at->packet.retransmission ? " again" : "", at->dropped ? " LOST" : "");
     }
     for (uint32_t end = 0; end < 2; end++) {
         for (size_t d = 0; d < pair->done_count[end]; d++) {
             const pair_done_t *const done = &pair->done[end][d];
-            printf("%10" PRIu64 " ns %c QP %6u wr %" PRIu64 " %s\n",
-                   done->time_ps / 1000,
-                   "ab"[end],
-                   done -> wc.qp_num,
-                   done->wc.wr_id,
+            printf("%10" PRIu64 " ns %c QP %6u wr %" PRIu64 " %s\n", done->time_ps / 1000,
+                   "ab"[end], done -> wc.qp_num, done->wc.wr_id,
                    nic_wc_status_text(done->wc.status));
         }
     }
@@ -292,12 +272,8 @@ static void compare(const pair_t *pair, uint32_t q, uint32_t end, uint32_t i)
     nic_memory_read(nic_host_memory(pair->node[from]), SOURCES + slot, want, SLOT);
     nic_memory_read(nic_host_memory(pair->node[1 - from]), TARGETS + slot, got, SLOT);
     ck_assert_msg(memcmp(want, got, request->bytes) == 0,
-                  "QP %u, end %u, request %u (opcode %d, %" PRIu64 " bytes): other contents",
-                  q,
-                  end,
-                  i,
-                  (int)request->opcode,
-                  request->bytes);
+                  "QP %u, end %u, request %u (opcode %d, %" PRIu64 " bytes): other contents", q,
+                  end, i, (int)request->opcode, request->bytes);
     uint64_t beyond = request->bytes;
     while (beyond < SLOT && got[beyond] == 0) {
         beyond++;
@@ -353,10 +329,7 @@ static const pair_packet_t *went_back_to(const pair_t *pair, uint32_t q, uint32_
 
 // Returns when an end last got its retries back: with any answer, but go-back-N needs progress (IBA
 // vol. 1, 9.7.6.1.1), which is the first answer that acknowledges all packets before `went_back`.
-static sim_time_t heard_last(const pair_t *pair,
-                             uint32_t q,
-                             uint32_t end,
-                             sim_time_t gave_up_ps,
+static sim_time_t heard_last(const pair_t *pair, uint32_t q, uint32_t end, sim_time_t gave_up_ps,
                              const pair_packet_t *went_back)
 {
     const sim_time_t way_ps = pair->port[end]->line->config->delay_ps;
@@ -440,9 +413,7 @@ static void check_failures(const pair_t *pair, uint32_t torn, bool failed[QPS])
         if (first != NULL && q != torn) {
             ck_assert_msg(first->wc.status == NIC_WC_RETRY_EXC_ERR &&
                               path_was_dead(pair, q, first_end, first->time_ps),
-                          "QP %u, end %u failed: %s",
-                          q,
-                          first_end,
+                          "QP %u, end %u failed: %s", q, first_end,
                           nic_wc_status_text(first->wc.status));
         }
     }
@@ -478,9 +449,7 @@ static void check(const pair_t *pair, uint32_t torn, bool whole)
     }
     for (uint32_t q = 0; q < QPS; q++) {
         ck_assert_msg(!whole || failed[q] || succeeded[q] == 2 * REQUESTS,
-                      "QP %u: %u requests succeeded",
-                      q,
-                      succeeded[q]);
+                      "QP %u: %u requests succeeded", q, succeeded[q]);
         ck_assert(!whole || failed[q] ||
                   (nic_qp_quiet(qps[q].qp[0]) && nic_qp_quiet(qps[q].qp[1])));
     }

@@ -103,5 +103,4 @@ END_TEST
 
 CHECK_MAIN(CHECK_LOOP(a_round_takes_each_value_once, 0, 3),
            CHECK_LOOP(each_point_lets_one_packet_pass, 0, 4),
-           CHECK_TEST(packets_leave_when_all_are_marked),
-           CHECK_TEST(good_values_come_first))
+           CHECK_TEST(packets_leave_when_all_are_marked), CHECK_TEST(good_values_come_first))

@@ -45,19 +45,14 @@ static uint8_t *copy_of(const nic_memory_t *memory, uint64_t address, uint64_t b
     return copy;
 }
 
-static void check_same(const nic_memory_t *memory,
-                       uint64_t address,
-                       const uint8_t *expected,
+static void check_same(const nic_memory_t *memory, uint64_t address, const uint8_t *expected,
                        uint64_t bytes)
 {
     uint8_t *const found = copy_of(memory, address, bytes);
     for (uint64_t i = 0; memcmp(found, expected, bytes) != 0 && i < bytes; i++) {
         ck_assert_msg(found[i] == expected[i],
-                      "byte %" PRIu64 " at 0x%" PRIx64 " is %u, must be %u",
-                      i,
-                      address + i,
-                      found[i],
-                      expected[i]);
+                      "byte %" PRIu64 " at 0x%" PRIx64 " is %u, must be %u", i, address + i,
+                      found[i], expected[i]);
     }
     sim_free(found);
 }
@@ -160,10 +155,7 @@ static void write_memory(program_t *program, uint32_t host)
     program->shadow[host] = copy_of(memory, PAIR_MEMORY, SHADOW_BYTES);
 }
 
-static void copy_shadow(program_t *program,
-                        uint32_t to,
-                        uint64_t to_offset,
-                        uint64_t from_offset,
+static void copy_shadow(program_t *program, uint32_t to, uint64_t to_offset, uint64_t from_offset,
                         uint64_t bytes)
 {
     memcpy(program->shadow[to] + to_offset, program->shadow[1 - to] + from_offset, bytes);
@@ -186,9 +178,7 @@ static void put_shadow_word(uint8_t *at, uint64_t value)
 }
 
 // Applies an atomic to the shadow: its word lies at `remote`, and its original goes to `local`.
-static void atomic_on_shadow(program_t *program,
-                             const nic_send_wr_t *wr,
-                             uint64_t local,
+static void atomic_on_shadow(program_t *program, const nic_send_wr_t *wr, uint64_t local,
                              uint64_t remote)
 {
     uint8_t *const word = program->shadow[1] + remote;
@@ -319,10 +309,7 @@ END_TEST
 // -- several places of a work request
 
 // Cuts a buffer into places that lie apart, some of them empty; one packet takes pieces of several.
-static uint32_t cut(program_t *program,
-                    uint64_t base,
-                    uint64_t bytes,
-                    uint32_t key,
+static uint32_t cut(program_t *program, uint64_t base, uint64_t bytes, uint32_t key,
                     nic_sge_t *list)
 {
     uint32_t count = 0;
@@ -338,12 +325,8 @@ static uint32_t cut(program_t *program,
     return count;
 }
 
-static void gather_shadow(const program_t *program,
-                          uint32_t host,
-                          const nic_sge_t *list,
-                          uint32_t count,
-                          uint8_t *bytes,
-                          bool scatter)
+static void gather_shadow(const program_t *program, uint32_t host, const nic_sge_t *list,
+                          uint32_t count, uint8_t *bytes, bool scatter)
 {
     for (uint32_t i = 0; i < count; i++) {
         uint8_t *const there = program->shadow[host] + (list[i].addr - PAIR_MEMORY);
@@ -379,11 +362,7 @@ static void post_listed(program_t *program, const pair_qp_t *qps, uint32_t slot)
     }
     const bool read = opcode == NIC_WR_RDMA_READ;
     gather_shadow(program, read, read ? remote : local, read ? 1 : wr.num_sge, moved, false);
-    gather_shadow(program,
-                  !read,
-                  read ? local : remote,
-                  read ? wr.num_sge : remote_count,
-                  moved,
+    gather_shadow(program, !read, read ? local : remote, read ? wr.num_sge : remote_count, moved,
                   true);
     ck_assert_int_eq(nic_post_send(qps->qp[0], &wr), SIM_OK);
     memset(local, 0xff, sizeof(local)); // the lists are the program's again
@@ -423,9 +402,7 @@ START_TEST(places_are_gathered_and_scattered)
         ck_assert_int_eq(pair->done[0][i].wc.status, NIC_WC_SUCCESS);
     }
     for (uint32_t host = 0; host < 2; host++) {
-        check_same(nic_host_memory(pair->node[host]),
-                   PAIR_MEMORY,
-                   program.shadow[host],
+        check_same(nic_host_memory(pair->node[host]), PAIR_MEMORY, program.shadow[host],
                    SHADOW_BYTES);
         sim_free(program.shadow[host]);
     }
@@ -691,10 +668,8 @@ CHECK_MAIN(CHECK_TEST(frames_show_contents),
            CHECK_LOOP(going_back_to_zero_moves_the_same_bytes, 0, 6),
            CHECK_LOOP(places_are_gathered_and_scattered, 0, 12),
            CHECK_LOOP(each_place_has_its_key_and_bounds, 0, 4),
-           CHECK_TEST(places_cost_reads_and_pointers),
-           CHECK_TEST(too_many_places_are_refused),
+           CHECK_TEST(places_cost_reads_and_pointers), CHECK_TEST(too_many_places_are_refused),
            CHECK_LOOP(datagrams_bring_bytes, 0, 2),
            CHECK_LOOP(unreliable_connections_bring_bytes, 0, 2),
-           CHECK_LOOP(unreliable_writes_bring_bytes, 0, 2),
-           CHECK_LOOP(contents_take_no_time, 0, 2),
+           CHECK_LOOP(unreliable_writes_bring_bytes, 0, 2), CHECK_LOOP(contents_take_no_time, 0, 2),
            CHECK_LOOP(refused_requests_leave_memory_alone, 0, 4))

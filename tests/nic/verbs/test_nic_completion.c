@@ -167,6 +167,5 @@ END_TEST
 
 CHECK_MAIN(CHECK_TEST(unpolled_queue_calls_once_and_keeps_order),
            CHECK_TEST(overflow_stops_the_queue_and_its_qps),
-           CHECK_TEST(posting_in_a_callback_sends_at_once),
-           CHECK_TEST(regions_are_checked),
+           CHECK_TEST(posting_in_a_callback_sends_at_once), CHECK_TEST(regions_are_checked),
            CHECK_TEST(every_status_has_a_text_of_its_own))

@@ -94,18 +94,12 @@ START_TEST(attributes_are_checked)
         uint32_t value;
     } wrong[] = {
         {offsetof(nic_qp_attr_t, dest_interface), 0}, // itself
-        {offsetof(nic_qp_attr_t, dest_interface), 2},
-        {offsetof(nic_qp_attr_t, dest_qp_num), 1},
-        {offsetof(nic_qp_attr_t, rq_psn), 0x1000000},
-        {offsetof(nic_qp_attr_t, sq_psn), 0x1000000},
-        {offsetof(nic_qp_attr_t, path_mtu), 128},
-        {offsetof(nic_qp_attr_t, path_mtu), 1500},
-        {offsetof(nic_qp_attr_t, timeout), 32},
-        {offsetof(nic_qp_attr_t, retry_cnt), 8},
-        {offsetof(nic_qp_attr_t, rnr_retry), 8},
-        {offsetof(nic_qp_attr_t, min_rnr_timer), 32},
-        {offsetof(nic_qp_attr_t, max_rd_atomic), 0},
-        {offsetof(nic_qp_attr_t, max_rd_atomic), 256},
+        {offsetof(nic_qp_attr_t, dest_interface), 2}, {offsetof(nic_qp_attr_t, dest_qp_num), 1},
+        {offsetof(nic_qp_attr_t, rq_psn), 0x1000000}, {offsetof(nic_qp_attr_t, sq_psn), 0x1000000},
+        {offsetof(nic_qp_attr_t, path_mtu), 128},     {offsetof(nic_qp_attr_t, path_mtu), 1500},
+        {offsetof(nic_qp_attr_t, timeout), 32},       {offsetof(nic_qp_attr_t, retry_cnt), 8},
+        {offsetof(nic_qp_attr_t, rnr_retry), 8},      {offsetof(nic_qp_attr_t, min_rnr_timer), 32},
+        {offsetof(nic_qp_attr_t, max_rd_atomic), 0},  {offsetof(nic_qp_attr_t, max_rd_atomic), 256},
     };
     nic_qp_attr_t attr;
     for (size_t i = 0; i < SIM_COUNT_OF(wrong); i++) {
@@ -239,10 +233,7 @@ START_TEST(destroyed_at_any_time)
         pair_post_at(pair, START_PS, qps.qp[0], &wr);
         wr = pair_wr(pair, NIC_WR_SEND, 10000);
         pair_post_at(pair, START_PS, qps.qp[0], &wr);
-        pair_call_at(pair,
-                     (uint32_t)_i,
-                     START_PS + t * 100 * SIM_PS_PER_NS,
-                     destroy_now,
+        pair_call_at(pair, (uint32_t)_i, START_PS + t * 100 * SIM_PS_PER_NS, destroy_now,
                      &qps.qp[_i]);
         pair_run(pair);
         ck_assert_uint_eq(nic_get_counters(pair->nic[_i])->qps_live, 0);
@@ -292,9 +283,7 @@ START_TEST(local_protection_error_waits_its_turn)
         pair_post_at(pair, START_PS, qps.qp[0], &wr);
     }
     pair_run(pair);
-    static const nic_wc_status_t expected[] = {NIC_WC_SUCCESS,
-                                               NIC_WC_SUCCESS,
-                                               NIC_WC_LOC_PROT_ERR,
+    static const nic_wc_status_t expected[] = {NIC_WC_SUCCESS, NIC_WC_SUCCESS, NIC_WC_LOC_PROT_ERR,
                                                NIC_WC_WR_FLUSH_ERR};
     ck_assert_uint_eq(pair->done_count[0], 4);
     for (size_t i = 0; i < 4; i++) {
@@ -345,13 +334,11 @@ END_TEST
 
 CHECK_MAIN(CHECK_TEST(numbers_rise_and_are_not_used_again_soon),
            CHECK_TEST(numbers_in_use_or_out_of_range_are_refused),
-           CHECK_TEST(visits_are_in_order_of_number),
-           CHECK_TEST(attributes_are_checked),
+           CHECK_TEST(visits_are_in_order_of_number), CHECK_TEST(attributes_are_checked),
            CHECK_TEST(queues_hold_what_they_were_made_for),
            CHECK_TEST(source_ports_differ_between_qps),
            CHECK_LOOP(destroyed_inside_its_completion, 0, 3),
-           CHECK_TEST(destroyed_inside_its_transmission),
-           CHECK_LOOP(destroyed_at_any_time, 0, 2),
+           CHECK_TEST(destroyed_inside_its_transmission), CHECK_LOOP(destroyed_at_any_time, 0, 2),
            CHECK_TEST(error_state_flushes_everything),
            CHECK_LOOP(local_protection_error_waits_its_turn, 0, 2),
            CHECK_LOOP(unknown_numbers_can_be_accepted, 0, 2))

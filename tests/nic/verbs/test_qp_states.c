@@ -53,26 +53,21 @@ static void go_to(uint32_t host, nic_qp_state_t state)
 
 START_TEST(transitions)
 {
-    static const nic_qp_state_t states[] =
-        {NIC_QPS_RESET, NIC_QPS_INIT, NIC_QPS_RTR, NIC_QPS_RTS, NIC_QPS_SQD, NIC_QPS_ERR};
+    static const nic_qp_state_t states[] = {NIC_QPS_RESET, NIC_QPS_INIT, NIC_QPS_RTR,
+                                            NIC_QPS_RTS,   NIC_QPS_SQD,  NIC_QPS_ERR};
     // By from and to, in that order.
     static const bool allowed[6][6] = {
-        {true, true, false, false, false, false},
-        {true, false, true, false, false, true},
-        {true, false, false, true, false, true},
-        {true, false, false, false, true, true},
-        {true, false, false, true, false, true},
-        {true, false, false, false, false, true},
+        {true, true, false, false, false, false}, {true, false, true, false, false, true},
+        {true, false, false, true, false, true},  {true, false, false, false, true, true},
+        {true, false, false, true, false, true},  {true, false, false, false, false, true},
     };
     set_up(_i);
     for (uint32_t from = 0; from < 6; from++) {
         for (uint32_t to = 0; to < 6; to++) {
             go_to(0, states[from]);
             ck_assert_int_eq(nic_qp_state(qps.qp[0]), states[from]);
-            ck_assert_msg((modify(0, states[to]) == SIM_OK) == allowed[from][to],
-                          "from %u to %u",
-                          from,
-                          to);
+            ck_assert_msg((modify(0, states[to]) == SIM_OK) == allowed[from][to], "from %u to %u",
+                          from, to);
             ck_assert_int_eq(nic_qp_state(qps.qp[0]), states[allowed[from][to] ? to : from]);
         }
     }
@@ -241,9 +236,7 @@ START_TEST(a_queue_pair_keeps_the_programs_pointer)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(transitions, 0, 2),
-           CHECK_LOOP(a_queue_pair_keeps_the_programs_pointer, 0, 2),
+CHECK_MAIN(CHECK_LOOP(transitions, 0, 2), CHECK_LOOP(a_queue_pair_keeps_the_programs_pointer, 0, 2),
            CHECK_LOOP(ready_to_receive_answers_and_does_not_send, 0, 2),
            CHECK_LOOP(a_draining_queue_finishes_what_it_began, 0, 2),
-           CHECK_LOOP(reset_forgets, 0, 2),
-           CHECK_LOOP(a_failed_queue_pair_works_again, 0, 2))
+           CHECK_LOOP(reset_forgets, 0, 2), CHECK_LOOP(a_failed_queue_pair_works_again, 0, 2))

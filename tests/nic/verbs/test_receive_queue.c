@@ -230,8 +230,6 @@ END_TEST
 
 CHECK_MAIN(CHECK_LOOP(the_oldest_receive_is_taken, 0, 2),
            CHECK_LOOP(two_messages_at_a_time_take_one_each, 0, 2),
-           CHECK_LOOP(an_empty_queue_is_not_ready, 0, 2),
-           CHECK_LOOP(datagrams_share_too, 0, 2),
-           CHECK_LOOP(an_error_takes_what_was_taken, 0, 2),
-           CHECK_LOOP(a_limit_is_told_once, 0, 2),
+           CHECK_LOOP(an_empty_queue_is_not_ready, 0, 2), CHECK_LOOP(datagrams_share_too, 0, 2),
+           CHECK_LOOP(an_error_takes_what_was_taken, 0, 2), CHECK_LOOP(a_limit_is_told_once, 0, 2),
            CHECK_LOOP(its_limits, 0, 2))

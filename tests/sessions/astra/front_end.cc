@@ -99,10 +99,7 @@ struct Rank {
     }
 };
 
-static double run_ranks(const char *scenario,
-                        rocesim::AstraOptions options,
-                        int count,
-                        bool ring,
+static double run_ranks(const char *scenario, rocesim::AstraOptions options, int count, bool ring,
                         uint64_t bytes)
 {
     rocesim::AstraFabric fabric(scenario, count, options);
@@ -157,10 +154,7 @@ static void test_ring_and_all_to_all(const char *scenario)
     const double local_ns = run_ranks(scenario, options, 8, true, bytes);
     EXPECT(local_ns >= 7 * one_ns && local_ns < ring_ns * 1.05);
     std::printf("one message %.3f us, ring %.3f us, all-to-all %.3f us, slack %.3f us\n",
-                one_ns / 1e3,
-                ring_ns / 1e3,
-                all_ns / 1e3,
-                slack_ns / 1e3);
+                one_ns / 1e3, ring_ns / 1e3, all_ns / 1e3, slack_ns / 1e3);
 }
 
 // -- time
@@ -180,10 +174,7 @@ static void test_schedule(const char *scenario)
 {
     rocesim::AstraFabric fabric(scenario, 2);
     rocesim::AstraNetwork network(fabric, 0);
-    const AstraSim::time_type_e units[] = {AstraSim::SE,
-                                           AstraSim::MS,
-                                           AstraSim::US,
-                                           AstraSim::NS,
+    const AstraSim::time_type_e units[] = {AstraSim::SE, AstraSim::MS, AstraSim::US, AstraSim::NS,
                                            AstraSim::FS};
     const double values[] = {0.001, 0.25, 3, 17, 2000000};
     const double times_ns[] = {1e6, 250000, 3000, 17, 2};

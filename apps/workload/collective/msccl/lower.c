@@ -51,10 +51,7 @@ void app__lower_fail(app__lowering_t *to, uint32_t value, const char *problem, c
 }
 
 // Returns a member that is a number from 0 to `most`; `otherwise` if it is not there.
-uint32_t app__lower_number(app__lowering_t *to,
-                           uint32_t object,
-                           const char *name,
-                           uint32_t most,
+uint32_t app__lower_number(app__lowering_t *to, uint32_t object, const char *name, uint32_t most,
                            uint32_t otherwise)
 {
     const uint32_t member = app__json_member(to->json, object, name);
@@ -65,10 +62,7 @@ uint32_t app__lower_number(app__lowering_t *to,
     return to->error == SIM_OK ? (uint32_t)number : otherwise;
 }
 
-const char *app__lower_text(const app__json_t *json,
-                            uint32_t object,
-                            const char *name,
-                            char *text,
+const char *app__lower_text(const app__json_t *json, uint32_t object, const char *name, char *text,
                             size_t size)
 {
     const uint32_t member = app__json_member(json, object, name);
@@ -104,8 +98,7 @@ uint32_t app__lower_step(app__lowering_t *to, uint32_t gpu, uint32_t block, cons
     return (uint32_t)made->count++;
 }
 
-app__step_t app__lower_step_of(unsigned what,
-                               const app__lower_range_t *from,
+app__step_t app__lower_step_of(unsigned what, const app__lower_range_t *from,
                                const app__lower_range_t *into)
 {
     return (app__step_t){
@@ -127,11 +120,8 @@ static uint32_t next_lane(app__lowering_t *to, uint32_t from, uint32_t peer)
 }
 
 // Finds or makes a stream from a GPU to another one; returns its number.
-uint32_t app__lower_stream(app__lowering_t *to,
-                           uint32_t from,
-                           uint32_t peer,
-                           app__lower_purpose_t purpose,
-                           uint32_t key)
+uint32_t app__lower_stream(app__lowering_t *to, uint32_t from, uint32_t peer,
+                           app__lower_purpose_t purpose, uint32_t key)
 {
     app__lower_gpu_t *const gpu = &to->gpus[from];
     for (size_t i = 0; i < gpu->stream_count; i++) {
@@ -186,9 +176,7 @@ static void take_op(app__lowering_t *to, uint32_t thread_blocks, uint32_t depth)
     }
     if (kind == NULL) {
         app__lower_fail(
-            to,
-            name,
-            "the operation cannot be run",
+            to, name, "the operation cannot be run",
             "one that puts, gets, copies, reduces, signals or waits without a switch channel");
         return;
     }
@@ -251,11 +239,8 @@ static void take_gpu(app__lowering_t *to)
 }
 
 // Finds the step that a late one waits for. Returns false if there is none to wait for.
-static bool find_late(const app__lowering_t *to,
-                      const app__lower_late_t *late,
-                      uint32_t *block,
-                      uint32_t *step,
-                      const char **wrong)
+static bool find_late(const app__lowering_t *to, const app__lower_late_t *late, uint32_t *block,
+                      uint32_t *step, const char **wrong)
 {
     uint32_t found = 0;
     *wrong = NULL;
@@ -358,9 +343,7 @@ static uint32_t parts_of(app__lowering_t *to)
             more += parts;
         }
         if (to->error == SIM_OK && more > APP__LOWER_PARTS) {
-            app__lower_fail(to,
-                            v,
-                            "the groups of thread blocks do not fit together",
+            app__lower_fail(to, v, "the groups of thread blocks do not fit together",
                             "sizes whose common multiple is up to 64");
         }
         if (to->error != SIM_OK) {
@@ -388,15 +371,13 @@ static void begin(app__lowering_t *to)
         strtoull(app__lower_text(to->json, 1, "max_message_size", text, sizeof(text)), NULL, 10);
     program->bytes_max = most == UINT64_MAX ? 0 : most;
     if (program->kind == APP__COLL_COUNT) {
-        app__lower_fail(to,
-                        app__json_member(to->json, 1, "collective"),
+        app__lower_fail(to, app__json_member(to->json, 1, "collective"),
                         "the collective is unknown",
                         "allreduce, allgather, reducescatter, alltoall, broadcast or reduce");
     }
     to->parts = parts_of(to);
     for (uint32_t g = 0; g < to->ranks && to->error == SIM_OK; g++) {
-        static const char *const names[APP__MSCCL_BUFFERS] = {"input_chunks",
-                                                              "output_chunks",
+        static const char *const names[APP__MSCCL_BUFFERS] = {"input_chunks", "output_chunks",
                                                               "scratch_chunks"};
         uint32_t block = 0;
         to->gpus[g].object = at;
@@ -413,9 +394,7 @@ static void begin(app__lowering_t *to)
     const uint32_t *const chunks = to->msccl->chunks;
     program->chunks = chunks[0] > chunks[1] ? chunks[0] : chunks[1];
     if (to->error == SIM_OK && program->chunks == 0) {
-        app__lower_fail(to,
-                        to->gpus[0].object,
-                        "the plan has no chunks",
+        app__lower_fail(to, to->gpus[0].object, "the plan has no chunks",
                         "input_chunks and output_chunks of a plan of 2025 or later");
     }
 }
@@ -439,9 +418,7 @@ static void finish(app__lowering_t *to)
     sim_free(to->marks);
 }
 
-sim_err_t app__mscclpp_lower(const app__json_t *json,
-                             uint32_t ranks,
-                             app__msccl_t *msccl,
+sim_err_t app__mscclpp_lower(const app__json_t *json, uint32_t ranks, app__msccl_t *msccl,
                              sim_message_t *message)
 {
     *msccl = (app__msccl_t){

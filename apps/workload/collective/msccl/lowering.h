@@ -151,47 +151,31 @@ typedef struct app__lowering {
 // -- lower.c
 
 // Fails at a value of the plan, unless something has failed before.
-void app__lower_fail(app__lowering_t *to,
-                     uint32_t value,
-                     const char *problem,
+void app__lower_fail(app__lowering_t *to, uint32_t value, const char *problem,
                      const char *expected);
 // Returns a member that is a number from 0 to `most`; `otherwise` if it is not there.
-uint32_t app__lower_number(app__lowering_t *to,
-                           uint32_t object,
-                           const char *name,
-                           uint32_t most,
+uint32_t app__lower_number(app__lowering_t *to, uint32_t object, const char *name, uint32_t most,
                            uint32_t otherwise);
 // Copies a member that is a text, or its beginning; "" if it is not there. Returns `text`.
-const char *app__lower_text(const app__json_t *json,
-                            uint32_t object,
-                            const char *name,
-                            char *text,
+const char *app__lower_text(const app__json_t *json, uint32_t object, const char *name, char *text,
                             size_t size);
 // Returns an element of a list, from its first one.
 uint32_t app__lower_element(const app__json_t *json, uint32_t first, uint32_t index);
 // Adds a step to a block; returns its number.
-uint32_t app__lower_step(app__lowering_t *to,
-                         uint32_t gpu,
-                         uint32_t block,
+uint32_t app__lower_step(app__lowering_t *to, uint32_t gpu, uint32_t block,
                          const app__step_t *step);
-app__step_t app__lower_step_of(unsigned what,
-                               const app__lower_range_t *from,
+app__step_t app__lower_step_of(unsigned what, const app__lower_range_t *from,
                                const app__lower_range_t *into);
 // Finds or makes a stream from a GPU to another one; returns its number.
-uint32_t app__lower_stream(app__lowering_t *to,
-                           uint32_t from,
-                           uint32_t peer,
-                           app__lower_purpose_t purpose,
-                           uint32_t key);
+uint32_t app__lower_stream(app__lowering_t *to, uint32_t from, uint32_t peer,
+                           app__lower_purpose_t purpose, uint32_t key);
 // Adds a step of the present block that waits for what is made later.
 void app__lower_late(app__lowering_t *to, app__lower_late_t late, const app__step_t *step);
 
 // -- moves.c
 
 // Reads the sources or the destinations of the present operation.
-void app__lower_ends(app__lowering_t *to,
-                     const char *name,
-                     app__lower_end_t *ends,
+void app__lower_ends(app__lowering_t *to, const char *name, app__lower_end_t *ends,
                      uint32_t *count);
 // Waits until the packets that the operation reads are there.
 void app__lower_await_packets(app__lowering_t *to);

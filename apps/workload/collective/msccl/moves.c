@@ -15,9 +15,7 @@ static bool take_type(app__lowering_t *to, uint32_t object, uint32_t type, uint8
             return true;
         }
     }
-    app__lower_fail(to,
-                    type != 0 ? type : object,
-                    "the buffer is unknown",
+    app__lower_fail(to, type != 0 ? type : object, "the buffer is unknown",
                     "type i, o or s, or a buffer_id");
     return false;
 }
@@ -40,27 +38,19 @@ static void take_remote(app__lowering_t *to, uint32_t object, app__lower_end_t *
         (void)app__lower_text(to->json, ref, "access_channel_type", has, sizeof(has));
         if (strcmp(wanted, has) == 0 && id < count) {
             int64_t number = 0;
-            to->error = app__json_integer(to->json,
-                                          app__lower_element(to->json, at, id),
-                                          0,
-                                          buffers == 0 ? 0 : buffers - 1,
-                                          &number,
-                                          to->message);
+            to->error = app__json_integer(to->json, app__lower_element(to->json, at, id), 0,
+                                          buffers == 0 ? 0 : buffers - 1, &number, to->message);
             if (to->error == SIM_OK && buffers > 0) {
                 buffer = app__lower_element(to->json, buffer, (uint32_t)number);
                 end->rank = app__lower_number(to, buffer, "rank", to->ranks - 1, 0);
-                (void)take_type(to,
-                                buffer,
-                                app__json_member(to->json, buffer, "type"),
+                (void)take_type(to, buffer, app__json_member(to->json, buffer, "type"),
                                 &end->range.buffer);
                 return;
             }
         }
         ref = to->json->values[ref].next;
     }
-    app__lower_fail(to,
-                    object,
-                    "the thread block has no such remote buffer",
+    app__lower_fail(to, object, "the thread block has no such remote buffer",
                     "a buffer_id among its remote_buffer_refs");
 }
 
@@ -74,8 +64,7 @@ static void take_end(app__lowering_t *to, uint32_t object, app__lower_end_t *end
     const uint32_t size = app__lower_number(to, object, "size", 1000000, 1);
     *end = (app__lower_end_t){.rank = to->gpu};
     if (app__json_member(to->json, object, "switch_channel_id") != 0) {
-        app__lower_fail(to,
-                        object,
+        app__lower_fail(to, object,
                         "the operation needs a switch channel, which plans have no model of",
                         "memory and port channels");
     } else if (app__json_member(to->json, object, "buffer_id") != 0) {
@@ -117,10 +106,7 @@ void app__lower_ends(app__lowering_t *to, const char *name, app__lower_end_t *en
 }
 // -- operations that move data
 
-static void note_packets(app__lowering_t *to,
-                         uint32_t gpu,
-                         uint32_t block,
-                         uint32_t step,
+static void note_packets(app__lowering_t *to, uint32_t gpu, uint32_t block, uint32_t step,
                          const app__lower_range_t *range)
 {
     SIM_GROW(to->marks, to->mark_count, &to->mark_capacity);
@@ -131,8 +117,7 @@ static void note_packets(app__lowering_t *to,
                                                       .range = *range};
 }
 
-static void copy_to(app__lowering_t *to,
-                    const app__lower_range_t *from,
+static void copy_to(app__lowering_t *to, const app__lower_range_t *from,
                     const app__lower_range_t *into)
 {
     if (from->count != into->count) {
@@ -146,14 +131,11 @@ static void copy_to(app__lowering_t *to,
     }
 }
 
-static void put_to(app__lowering_t *to,
-                   const app__lower_range_t *from,
+static void put_to(app__lowering_t *to, const app__lower_range_t *from,
                    const app__lower_end_t *into)
 {
     if (from->count != into->range.count || into->rank == to->gpu) {
-        app__lower_fail(to,
-                        to->op,
-                        "the operation puts to no other GPU, or another size",
+        app__lower_fail(to, to->op, "the operation puts to no other GPU, or another size",
                         "equal sizes, buffer_id");
         return;
     }
@@ -162,8 +144,7 @@ static void put_to(app__lowering_t *to,
     const app__lower_stream_t *const stream = &to->gpus[to->gpu].streams[number];
     app__step_t step = app__lower_step_of(APP__STEP_SEND | APP__STEP_FINAL |
                                               (to->kind->packets ? APP__STEP_PACKETS : 0u),
-                                          from,
-                                          from);
+                                          from, from);
     step.send_peer = into->rank;
     step.send_lane = stream->lane;
     (void)app__lower_step(to, to->gpu, to->block, &step);
@@ -178,15 +159,11 @@ static void put_to(app__lowering_t *to,
 }
 
 // Gets chunks of another GPU, and adds those of `add`; NULL: stores them only.
-static void get_from(app__lowering_t *to,
-                     const app__lower_end_t *from,
-                     const app__lower_range_t *add,
-                     const app__lower_range_t *into)
+static void get_from(app__lowering_t *to, const app__lower_end_t *from,
+                     const app__lower_range_t *add, const app__lower_range_t *into)
 {
     if (from->rank == to->gpu || from->range.count != into->count) {
-        app__lower_fail(to,
-                        to->op,
-                        "the operation gets from no other GPU, or another size",
+        app__lower_fail(to, to->op, "the operation gets from no other GPU, or another size",
                         "equal sizes, buffer_id");
         return;
     }
@@ -209,8 +186,7 @@ static void get_from(app__lowering_t *to,
     (void)app__lower_step(to, from->rank, stream->block, &step);
     step =
         app__lower_step_of(APP__STEP_RECV | APP__STEP_STORE | (add != NULL ? APP__STEP_REDUCE : 0u),
-                           add != NULL ? add : into,
-                           into);
+                           add != NULL ? add : into, into);
     step.recv_peer = from->rank;
     step.recv_lane = stream->back;
     (void)app__lower_step(to, to->gpu, to->block, &step);
@@ -225,8 +201,7 @@ void app__lower_await_packets(app__lowering_t *to)
     for (uint32_t i = 0; i < to->source_count && to->kind->reads_packets; i++) {
         if (to->sources[i].range.buffer == APP__BUFFER_SCRATCH) {
             app__lower_late(
-                to,
-                (app__lower_late_t){.what = APP__LOWER_MOVE, .range = to->sources[i].range},
+                to, (app__lower_late_t){.what = APP__LOWER_MOVE, .range = to->sources[i].range},
                 &step);
         }
     }
@@ -244,9 +219,7 @@ void app__lower_reduce(app__lowering_t *to)
     if (to->source_count < 2 || to->destination_count < 1 || own->rank != to->gpu ||
         sources[0].rank != to->gpu) {
         app__lower_fail(
-            to,
-            to->op,
-            "the operation cannot be done",
+            to, to->op, "the operation cannot be done",
             "a first source and a first destination of its own GPU, and another source");
         return;
     }
@@ -278,9 +251,7 @@ void app__lower_move(app__lowering_t *to)
 {
     const bool one = to->source_count == 1;
     if (to->destination_count == 0 || (!one && to->source_count != to->destination_count)) {
-        app__lower_fail(to,
-                        to->op,
-                        "the operation does not say what it moves",
+        app__lower_fail(to, to->op, "the operation does not say what it moves",
                         "src_buff and dst_buff of a plan of 2025 or later");
         return;
     }
@@ -295,9 +266,7 @@ void app__lower_move(app__lowering_t *to)
                    into->rank == to->gpu) {
             copy_to(to, &from->range, &into->range);
         } else {
-            app__lower_fail(to,
-                            to->op,
-                            "the operation has a buffer of the wrong GPU",
+            app__lower_fail(to, to->op, "the operation has a buffer of the wrong GPU",
                             "a put from the own memory, a get or a copy into it");
         }
     }

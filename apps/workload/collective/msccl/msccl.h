@@ -30,13 +30,11 @@ bool app__msccl_recognises(const app__workload_file_t *file);
 // Returns the collective that MSCCL and MSCCL++ call so; APP__COLL_COUNT: none.
 app__coll_kind_t app__msccl_kind(const char *name);
 // Reads and verifies an algorithm. Call app__msccl_fini afterwards, also after an error.
-SIM_MUST_CHECK sim_err_t app__msccl_read(const app__workload_file_t *file,
-                                         app__msccl_t *msccl,
+SIM_MUST_CHECK sim_err_t app__msccl_read(const app__workload_file_t *file, app__msccl_t *msccl,
                                          sim_message_t *message);
 void app__msccl_fini(app__msccl_t *msccl);
 // Reads and verifies an execution plan of MSCCL++ (plan.c, lower.c).
-SIM_MUST_CHECK sim_err_t app__mscclpp_read(const app__workload_file_t *file,
-                                           app__msccl_t *msccl,
+SIM_MUST_CHECK sim_err_t app__mscclpp_read(const app__workload_file_t *file, app__msccl_t *msccl,
                                            sim_message_t *message);
 
 // -- verify.c

@@ -49,10 +49,7 @@ static sim_err_t fail(plan_t *plan, uint32_t value, const char *problem, const c
 }
 
 // Reads a member that is a whole number; `otherwise` if it is not there.
-static sim_err_t number_of(plan_t *plan,
-                           uint32_t member,
-                           int64_t most,
-                           int64_t otherwise,
+static sim_err_t number_of(plan_t *plan, uint32_t member, int64_t most, int64_t otherwise,
                            int64_t *number)
 {
     *number = otherwise;
@@ -75,15 +72,12 @@ static sim_err_t take_ends(plan_t *plan, uint32_t op, const char *name, uint64_t
         int64_t first = 0;
         int64_t size = 0;
         sim_err_t error = number_of(plan, index, CHUNKS_MAX, 0, &first);
-        error =
-            error == SIM_OK
-                ? number_of(plan, app__json_member(&plan->json, at, "size"), CHUNKS_MAX, 1, &size)
-                : error;
+        error = error == SIM_OK ? number_of(plan, app__json_member(&plan->json, at, "size"),
+                                            CHUNKS_MAX, 1, &size)
+                                : error;
         for (uint32_t b = 0; b < BUFFERS && error == SIM_OK; b++) {
             if (app__json_is(&plan->json, type, types[b]) && first + size > plan->chunks[b]) {
-                error = fail(plan,
-                             index != 0 ? index : at,
-                             "the operation leaves the buffer",
+                error = fail(plan, index != 0 ? index : at, "the operation leaves the buffer",
                              "chunks that the GPU has");
             }
         }
@@ -184,10 +178,7 @@ static sim_err_t take_gpu(plan_t *plan, uint32_t gpu)
         error = fail(plan, id, "the GPU is not the next one", "GPUs in the order of their ids");
     }
     for (uint32_t b = 0; b < BUFFERS && error == SIM_OK; b++) {
-        error = number_of(plan,
-                          either(plan, gpu, names[b][0], names[b][1]),
-                          CHUNKS_MAX,
-                          0,
+        error = number_of(plan, either(plan, gpu, names[b][0], names[b][1]), CHUNKS_MAX, 0,
                           &plan->chunks[b]);
     }
     uint32_t at = 0;
@@ -211,9 +202,7 @@ static sim_err_t take_plan(plan_t *plan)
     const uint32_t list = app__json_member(&plan->json, 1, "gpus");
     plan->gpus = app__json_list(&plan->json, 1, "gpus", &at);
     if (plan->gpus == 0 || plan->gpus > RANKS_MAX) {
-        return fail(plan,
-                    list != 0 ? list : 1,
-                    "this is no execution plan",
+        return fail(plan, list != 0 ? list : 1, "this is no execution plan",
                     "an object with a list of 1 to 1024 gpus");
     }
     sim_err_t error = SIM_OK;
@@ -238,29 +227,18 @@ static void add_facts(const plan_t *plan, app__schedule_t *schedule)
     char *const name = text_of(plan, app__json_member(&plan->json, 1, "name"));
     char *const coll = text_of(plan, either(plan, 1, "collective", "colletive"));
     char *const protocol = text_of(plan, app__json_member(&plan->json, 1, "protocol"));
-    app__schedule_note(schedule,
-                       sim_format("plan %s: %s of %u GPU%s, %s: %" PRIu64 " block%s of %" PRIu64
-                                  " operation%s on %" PRIu64 " channel%s; %" PRIu64
-                                  " chunk%s written to other GPUs, %" PRIu64 " read from them",
-                                  name,
-                                  coll,
-                                  plan->gpus,
-                                  sim_plural(plan->gpus),
-                                  protocol,
-                                  plan->blocks,
-                                  sim_plural(plan->blocks),
-                                  plan->steps,
-                                  sim_plural(plan->steps),
-                                  plan->channels,
-                                  sim_plural(plan->channels),
-                                  plan->written,
-                                  sim_plural(plan->written),
-                                  plan->read));
+    app__schedule_note(
+        schedule, sim_format("plan %s: %s of %u GPU%s, %s: %" PRIu64 " block%s of %" PRIu64
+                             " operation%s on %" PRIu64 " channel%s; %" PRIu64
+                             " chunk%s written to other GPUs, %" PRIu64 " read from them",
+                             name, coll, plan->gpus, sim_plural(plan->gpus), protocol, plan->blocks,
+                             sim_plural(plan->blocks), plan->steps, sim_plural(plan->steps),
+                             plan->channels, sim_plural(plan->channels), plan->written,
+                             sim_plural(plan->written), plan->read));
     if (plan->others > 0) {
         app__schedule_note(schedule,
                            sim_format("warning: %s: %" PRIu64 " operations have unknown names",
-                                      plan->json.file,
-                                      plan->others));
+                                      plan->json.file, plan->others));
     }
     app__schedule_fact_text(schedule, "coll", coll);
     app__schedule_fact_text(schedule, "proto", protocol);
@@ -288,8 +266,7 @@ static void note_run(const plan_t *plan, app__schedule_t *schedule)
     if (error == SIM_OK) {
         app__schedule_note(schedule,
                            sim_format("the plan runs as %zu blocks of %zu steps; verified",
-                                      msccl.program->block_count,
-                                      msccl.program->step_count));
+                                      msccl.program->block_count, msccl.program->step_count));
     } else {
         schedule->flaw = sim_strdup(message.text);
     }
@@ -303,8 +280,7 @@ static bool recognises(const app__workload_file_t *file)
     return app__json_has(file->text, file->size_bytes, words, SIM_COUNT_OF(words));
 }
 
-static sim_err_t read_plan(const app__workload_file_t *file,
-                           app__schedule_t **created,
+static sim_err_t read_plan(const app__workload_file_t *file, app__schedule_t **created,
                            sim_message_t *message)
 {
     plan_t plan = {.message = message};
@@ -316,9 +292,8 @@ static sim_err_t read_plan(const app__workload_file_t *file,
         add_facts(&plan, schedule);
         note_run(&plan, schedule);
         app__schedule_refuse(
-            schedule,
-            sim_format("the file is an algorithm of a collective and not a workload; "
-                       "expected it as traffic.collective.algorithm-file"));
+            schedule, sim_format("the file is an algorithm of a collective and not a workload; "
+                                 "expected it as traffic.collective.algorithm-file"));
         app__schedule_finish(schedule);
         *created = schedule;
     }
@@ -326,8 +301,7 @@ static sim_err_t read_plan(const app__workload_file_t *file,
     return error;
 }
 
-sim_err_t app__mscclpp_read(const app__workload_file_t *file,
-                            app__msccl_t *msccl,
+sim_err_t app__mscclpp_read(const app__workload_file_t *file, app__msccl_t *msccl,
                             sim_message_t *message)
 {
     plan_t plan = {.message = message};

@@ -21,8 +21,7 @@ static const struct {
     {"rrc", "recv_reduce_copy", APP__STEP_RECV | APP__STEP_REDUCE | APP__STEP_STORE},
     {"rcs", "recv_copy_send", APP__STEP_RECV | APP__STEP_STORE | APP__STEP_SEND},
     {"rrs", "recv_reduce_send", APP__STEP_RECV | APP__STEP_REDUCE | APP__STEP_SEND},
-    {"rrcs",
-     "recv_reduce_copy_send",
+    {"rrcs", "recv_reduce_copy_send",
      APP__STEP_RECV | APP__STEP_REDUCE | APP__STEP_STORE | APP__STEP_SEND},
     {"cpy", "copy", APP__STEP_COPY},
     {"re", "reduce", APP__STEP_REDUCE},
@@ -45,15 +44,10 @@ static void fail(reader_t *reader, const char *problem, const char *value, const
     if (reader->error != SIM_OK) {
         return;
     }
-    reader->error = sim_fail_in(reader->message,
-                                SIM_ERR_INVALID,
-                                reader->msccl->file_name,
+    reader->error = sim_fail_in(reader->message, SIM_ERR_INVALID, reader->msccl->file_name,
                                 XML_GetCurrentLineNumber(reader->parser),
                                 XML_GetCurrentColumnNumber(reader->parser) + 1,
-                                "%s: '%.60s', expected %s",
-                                problem,
-                                value,
-                                expected);
+                                "%s: '%.60s', expected %s", problem, value, expected);
     (void)XML_StopParser(reader->parser, XML_FALSE);
 }
 
@@ -70,12 +64,8 @@ static const char *attr_of(const XML_Char **attrs, const char *name)
 }
 
 // Reads an attribute as a whole number from `least` to `most`; `otherwise` if it is not there.
-static int64_t number_or(reader_t *reader,
-                         const XML_Char **attrs,
-                         const char *name,
-                         int64_t least,
-                         int64_t most,
-                         int64_t otherwise)
+static int64_t number_or(reader_t *reader, const XML_Char **attrs, const char *name, int64_t least,
+                         int64_t most, int64_t otherwise)
 {
     const char *const text = attr_of(attrs, name);
     char *end = NULL;
@@ -93,10 +83,7 @@ static int64_t number_or(reader_t *reader,
     return number;
 }
 
-static int64_t number_of(reader_t *reader,
-                         const XML_Char **attrs,
-                         const char *name,
-                         int64_t least,
+static int64_t number_of(reader_t *reader, const XML_Char **attrs, const char *name, int64_t least,
                          int64_t most)
 {
     if (attr_of(attrs, name) == NULL) {
@@ -151,9 +138,7 @@ static void take_algo(reader_t *reader, const XML_Char **attrs)
     program->bytes_min = (uint64_t)number_or(reader, attrs, "minBytes", 0, INT64_MAX, 0);
     program->bytes_max = (uint64_t)number_or(reader, attrs, "maxBytes", 0, INT64_MAX, 0);
     if (kind == APP__COLL_COUNT) {
-        fail(reader,
-             "the collective is unknown",
-             coll == NULL ? "" : coll,
+        fail(reader, "the collective is unknown", coll == NULL ? "" : coll,
              "allreduce, allgather, reducescatter, alltoall, broadcast or reduce");
     }
 }
@@ -164,9 +149,7 @@ static void take_gpu(reader_t *reader, const XML_Char **attrs)
     app__program_file_t *const program = reader->msccl->program;
     const uint32_t rank = program->ranks;
     if (rank == reader->ranks) {
-        fail(reader,
-             "the file has one gpu too many",
-             "gpu",
+        fail(reader, "the file has one gpu too many", "gpu",
              "a file with as many gpu elements as its attribute ngpus says");
         return;
     }
@@ -200,13 +183,8 @@ static void take_block(reader_t *reader, const XML_Char **attrs)
 }
 
 // Reads the buffer and the chunks that one end of a step names.
-static void take_place(reader_t *reader,
-                       const XML_Char **attrs,
-                       const char *buffer_name,
-                       const char *offset_name,
-                       uint32_t count,
-                       uint8_t *buffer,
-                       uint32_t *chunk)
+static void take_place(reader_t *reader, const XML_Char **attrs, const char *buffer_name,
+                       const char *offset_name, uint32_t count, uint8_t *buffer, uint32_t *chunk)
 {
     const char *const text = attr_of(attrs, buffer_name);
     const char *const place = text == NULL || text[0] == '\0' ? NULL : strchr("ios", text[0]);
@@ -254,9 +232,7 @@ static void take_step(reader_t *reader, const XML_Char **attrs)
         type++;
     }
     if (type == SIM_COUNT_OF(types)) {
-        fail(reader,
-             "the step is unknown",
-             name == NULL ? "" : name,
+        fail(reader, "the step is unknown", name == NULL ? "" : name,
              "s, r, rcs, rrc, rrs, rrcs, cpy, re or nop");
         return;
     }
@@ -264,21 +240,14 @@ static void take_step(reader_t *reader, const XML_Char **attrs)
     app__step_t step = {.what = types[type].what};
     step.count = (uint32_t)number_or(reader, attrs, "cnt", 0, CHUNKS_MAX, 1);
     if (step.what != 0) {
-        take_place(reader,
-                   attrs,
-                   "srcbuf",
-                   "srcoff",
-                   step.count,
-                   &step.from_buffer,
+        take_place(reader, attrs, "srcbuf", "srcoff", step.count, &step.from_buffer,
                    &step.from_chunk);
         take_place(reader, attrs, "dstbuf", "dstoff", step.count, &step.to_buffer, &step.to_chunk);
     }
     take_wait(reader, attrs, &step);
     if (((step.what & APP__STEP_SEND) != 0 && reader->send < 0) ||
         ((step.what & APP__STEP_RECV) != 0 && reader->recv < 0)) {
-        fail(reader,
-             "the block has no peer for the step",
-             name,
+        fail(reader, "the block has no peer for the step", name,
              "a peer in the block's send or "
              "recv");
     }
@@ -306,9 +275,7 @@ static void XMLCALL begin_element(void *ctx, const XML_Char *name, const XML_Cha
         return;
     }
     if (reader->depth >= SIM_COUNT_OF(levels) || strcmp(name, levels[reader->depth].name) != 0) {
-        fail(reader,
-             "the element is wrong here",
-             name,
+        fail(reader, "the element is wrong here", name,
              reader->depth < SIM_COUNT_OF(levels) ? levels[reader->depth].name : "none");
         return;
     }
@@ -322,11 +289,8 @@ static void XMLCALL end_element(void *ctx, const XML_Char *name)
     reader->depth--;
 }
 
-static void XMLCALL begin_doctype(void *ctx,
-                                  const XML_Char *name,
-                                  const XML_Char *system,
-                                  const XML_Char *public,
-                                  int internal)
+static void XMLCALL begin_doctype(void *ctx, const XML_Char *name, const XML_Char *system,
+                                  const XML_Char *public, int internal)
 {
     (void)system;
     (void)public;
@@ -352,16 +316,11 @@ static sim_err_t check_waits(const app__msccl_t *msccl, sim_message_t *message)
                          program->blocks[program->block_first[rank] + step->wait_block].steps)) {
                     continue;
                 }
-                return sim_fail_in(message,
-                                   SIM_ERR_INVALID,
-                                   msccl->file_name,
-                                   msccl->step_line[block->step_first + s],
-                                   1,
+                return sim_fail_in(message, SIM_ERR_INVALID, msccl->file_name,
+                                   msccl->step_line[block->step_first + s], 1,
                                    "gpu %u waits for step %u of tb %u, which it does not have, "
                                    "expected depid and deps of a step",
-                                   rank,
-                                   step->wait_step,
-                                   step->wait_block);
+                                   rank, step->wait_step, step->wait_block);
             }
         }
     }
@@ -385,17 +344,13 @@ static sim_err_t parse(const app__workload_file_t *file, reader_t *reader)
     XML_SetElementHandler(reader->parser, begin_element, end_element);
     XML_SetStartDoctypeDeclHandler(reader->parser, begin_doctype);
     if (file->size_bytes > INT32_MAX) {
-        return sim_fail(reader->message,
-                        SIM_ERR_RANGE,
-                        "%s: the file is too large, expected up to 2 GB",
-                        file->name);
+        return sim_fail(reader->message, SIM_ERR_RANGE,
+                        "%s: the file is too large, expected up to 2 GB", file->name);
     }
     const enum XML_Status status =
         XML_Parse(reader->parser, file->text, (int)file->size_bytes, XML_TRUE);
     if (reader->error == SIM_OK && status != XML_STATUS_OK) {
-        reader->error = sim_fail_in(reader->message,
-                                    SIM_ERR_INVALID,
-                                    file->name,
+        reader->error = sim_fail_in(reader->message, SIM_ERR_INVALID, file->name,
                                     XML_GetCurrentLineNumber(reader->parser),
                                     XML_GetCurrentColumnNumber(reader->parser) + 1,
                                     "this is no XML: %s, expected an algorithm of MSCCL",
@@ -404,8 +359,7 @@ static sim_err_t parse(const app__workload_file_t *file, reader_t *reader)
     return reader->error;
 }
 
-sim_err_t app__msccl_read(const app__workload_file_t *file,
-                          app__msccl_t *msccl,
+sim_err_t app__msccl_read(const app__workload_file_t *file, app__msccl_t *msccl,
                           sim_message_t *message)
 {
     *msccl = (app__msccl_t){.file_name = file->name};
@@ -414,11 +368,8 @@ sim_err_t app__msccl_read(const app__workload_file_t *file,
     SIM_CHECK(reader.parser != NULL);
     sim_err_t error = parse(file, &reader);
     if (error == SIM_OK && (msccl->program == NULL || msccl->program->ranks != reader.ranks)) {
-        error = sim_fail_in(message,
-                            SIM_ERR_INVALID,
-                            file->name,
-                            XML_GetCurrentLineNumber(reader.parser),
-                            1,
+        error = sim_fail_in(message, SIM_ERR_INVALID, file->name,
+                            XML_GetCurrentLineNumber(reader.parser), 1,
                             "the file has fewer gpus than ngpus says, expected one for each rank");
     }
     XML_ParserFree(reader.parser);
@@ -443,16 +394,12 @@ static void add_facts(const app__msccl_t *msccl, app__schedule_t *schedule)
 {
     const app__program_file_t *const program = msccl->program;
     static const char *const colls[APP__COLL_COUNT] = {
-        [APP__COLL_ALL_REDUCE] = "allreduce",
-        [APP__COLL_ALL_GATHER] = "allgather",
-        [APP__COLL_REDUCE_SCATTER] = "reducescatter",
-        [APP__COLL_ALL_TO_ALL] = "alltoall",
-        [APP__COLL_BROADCAST] = "broadcast",
-        [APP__COLL_REDUCE] = "reduce",
+        [APP__COLL_ALL_REDUCE] = "allreduce",         [APP__COLL_ALL_GATHER] = "allgather",
+        [APP__COLL_REDUCE_SCATTER] = "reducescatter", [APP__COLL_ALL_TO_ALL] = "alltoall",
+        [APP__COLL_BROADCAST] = "broadcast",          [APP__COLL_REDUCE] = "reduce",
     };
     app__schedule_fact_text(schedule, "coll", sim_format("%s", colls[program->kind]));
-    app__schedule_fact_text(schedule,
-                            "proto",
+    app__schedule_fact_text(schedule, "proto",
                             sim_format("%s", program->protocol == NULL ? "" : program->protocol));
     app__schedule_fact(schedule, "ngpus", program->ranks);
     app__schedule_fact(schedule, "nchannels", program->channels);
@@ -470,24 +417,16 @@ static void add_facts(const app__msccl_t *msccl, app__schedule_t *schedule)
     app__schedule_note(schedule,
                        sim_format("algorithm %s: %s of %u rank%s, %u channel%s, %u chunk%s: %zu "
                                   "block%s of %zu step%s, %" PRIu64 " chunk%s sent; verified",
-                                  program->name,
-                                  colls[program->kind],
-                                  program->ranks,
-                                  sim_plural(program->ranks),
-                                  program->channels,
-                                  sim_plural(program->channels),
-                                  program->chunks,
-                                  sim_plural(program->chunks),
-                                  program->block_count,
-                                  sim_plural(program->block_count),
-                                  program->step_count,
-                                  sim_plural(program->step_count),
-                                  msccl->chunks_sent,
+                                  program->name, colls[program->kind], program->ranks,
+                                  sim_plural(program->ranks), program->channels,
+                                  sim_plural(program->channels), program->chunks,
+                                  sim_plural(program->chunks), program->block_count,
+                                  sim_plural(program->block_count), program->step_count,
+                                  sim_plural(program->step_count), msccl->chunks_sent,
                                   sim_plural(msccl->chunks_sent)));
 }
 
-static sim_err_t read_msccl(const app__workload_file_t *file,
-                            app__schedule_t **created,
+static sim_err_t read_msccl(const app__workload_file_t *file, app__schedule_t **created,
                             sim_message_t *message)
 {
     app__msccl_t msccl;
@@ -496,9 +435,8 @@ static sim_err_t read_msccl(const app__workload_file_t *file,
         app__schedule_t *const schedule = app__schedule_create(msccl.program->ranks);
         add_facts(&msccl, schedule);
         app__schedule_refuse(
-            schedule,
-            sim_format("the file is an algorithm of a collective and not a workload; "
-                       "expected it as traffic.collective.algorithm-file"));
+            schedule, sim_format("the file is an algorithm of a collective and not a workload; "
+                                 "expected it as traffic.collective.algorithm-file"));
         app__schedule_finish(schedule);
         *created = schedule;
     }

@@ -32,10 +32,7 @@ static uint32_t channel_number(app__lowering_t *to, const char *type, uint32_t i
 }
 
 // Finds the peer of a GPU's channel, and its number among those to that peer.
-static bool find_peer(app__lowering_t *to,
-                      const char *type,
-                      uint32_t number,
-                      uint32_t *peer,
+static bool find_peer(app__lowering_t *to, const char *type, uint32_t number, uint32_t *peer,
                       uint32_t *nth)
 {
     char has[16];
@@ -77,9 +74,7 @@ static bool take_channel(app__lowering_t *to, uint32_t value, uint32_t *peer, ui
     const bool found =
         number != APP__LOWER_NONE && to->error == SIM_OK && find_peer(to, type, number, peer, &nth);
     if (to->error == SIM_OK && (!found || *peer == to->gpu)) {
-        app__lower_fail(to,
-                        value,
-                        "the thread block has no such channel",
+        app__lower_fail(to, value, "the thread block has no such channel",
                         "a number among its channels");
     }
     *key = nth << 1 | (strcmp(type, "port") == 0);
@@ -92,9 +87,7 @@ static void do_signal(app__lowering_t *to, uint32_t peer, uint32_t key)
     const uint32_t number = app__lower_stream(to, to->gpu, peer, APP__LOWER_FOR_SIGNALS, key);
     app__lower_stream_t *const stream = &to->gpus[to->gpu].streams[number];
     if (stream->sender != APP__LOWER_NONE && stream->sender != to->block) {
-        app__lower_fail(to,
-                        to->op,
-                        "two thread blocks signal on one channel",
+        app__lower_fail(to, to->op, "two thread blocks signal on one channel",
                         "one for each channel");
         return;
     }
@@ -122,9 +115,7 @@ static void do_wait(app__lowering_t *to, uint32_t peer, uint32_t key)
     const uint32_t number = app__lower_stream(to, peer, to->gpu, APP__LOWER_FOR_SIGNALS, key);
     app__lower_stream_t *const stream = &to->gpus[peer].streams[number];
     if (stream->waiter != APP__LOWER_NONE && stream->waiter != to->block) {
-        app__lower_fail(to,
-                        to->op,
-                        "two thread blocks wait on one channel",
+        app__lower_fail(to, to->op, "two thread blocks wait on one channel",
                         "one for each channel");
         return;
     }
@@ -145,9 +136,7 @@ void app__lower_channels(app__lowering_t *to, bool waits)
     uint32_t at = 0;
     const uint32_t count = app__json_list(to->json, to->op, "channel_ids", &at);
     if (count == 0) {
-        app__lower_fail(to,
-                        to->op,
-                        "the operation has no channel",
+        app__lower_fail(to, to->op, "the operation has no channel",
                         "channel_ids of a plan of 2025 or later");
     }
     for (uint32_t i = 0; i < count && to->error == SIM_OK; i++) {
@@ -165,9 +154,7 @@ void app__lower_channels(app__lowering_t *to, bool waits)
 }
 // -- thread blocks that wait for each other
 
-static uint32_t marks_of(const app__lowering_t *to,
-                         app__lower_action_t what,
-                         uint32_t block,
+static uint32_t marks_of(const app__lowering_t *to, app__lower_action_t what, uint32_t block,
                          uint32_t id)
 {
     uint32_t count = 0;
@@ -196,8 +183,7 @@ void app__lower_barrier(app__lowering_t *to, uint32_t thread_blocks)
     for (uint32_t b = 0; b < thread_blocks; b++) {
         if (b != to->block) {
             app__lower_late(
-                to,
-                (app__lower_late_t){.what = APP__LOWER_BARRIER, .a = b, .b = id, .n = n},
+                to, (app__lower_late_t){.what = APP__LOWER_BARRIER, .a = b, .b = id, .n = n},
                 &step);
         }
     }
@@ -220,8 +206,7 @@ void app__lower_semaphores(app__lowering_t *to, bool acquires)
                                                               .block = to->block,
                                                               .id = (uint32_t)id};
             app__lower_late(
-                to,
-                (app__lower_late_t){.what = APP__LOWER_ACQUIRE, .a = (uint32_t)id, .n = n},
+                to, (app__lower_late_t){.what = APP__LOWER_ACQUIRE, .a = (uint32_t)id, .n = n},
                 &step);
         } else {
             SIM_GROW(to->marks, to->mark_count, &to->mark_capacity);

@@ -162,14 +162,9 @@ static bool has_rank(const uint64_t *set, uint32_t rank)
 
 static sim_err_t fail(const machine_t *machine, size_t step, uint32_t rank, const char *problem)
 {
-    return sim_fail_in(machine->message,
-                       SIM_ERR_INVALID,
-                       machine->msccl->file_name,
-                       machine->msccl->step_line[step],
-                       1,
-                       "gpu %u: %s, expected a program that does its collective",
-                       rank,
-                       problem);
+    return sim_fail_in(machine->message, SIM_ERR_INVALID, machine->msccl->file_name,
+                       machine->msccl->step_line[step], 1,
+                       "gpu %u: %s, expected a program that does its collective", rank, problem);
 }
 
 // Adds a symbol to machine->sum. Returns what is wrong with that; NULL: nothing.
@@ -198,8 +193,7 @@ static void push(machine_t *machine, queue_t *queue, const symbol_t *symbol)
             sim_grow(queue->sets, queue->set_capacity, &queue->set_capacity, sizeof(*queue->sets));
     }
     queue->numbers[queue->count] = symbol->number;
-    memcpy(queue->sets + queue->count * machine->words,
-           symbol->set,
+    memcpy(queue->sets + queue->count * machine->words, symbol->set,
            machine->words * sizeof(*queue->sets));
     queue->count++;
 }
@@ -227,12 +221,8 @@ static queue_t *queue_of(const machine_t *machine, uint32_t from, uint32_t to, u
 }
 
 // Does one chunk of a step. Returns what is wrong; NULL: nothing.
-static const char *do_chunk(machine_t *machine,
-                            uint32_t rank,
-                            const app__step_t *step,
-                            queue_t *in,
-                            queue_t *out,
-                            uint32_t i)
+static const char *do_chunk(machine_t *machine, uint32_t rank, const app__step_t *step, queue_t *in,
+                            queue_t *out, uint32_t i)
 {
     const size_t from = place(machine, rank, step->from_buffer, step->from_chunk + i);
     const size_t to = place(machine, rank, step->to_buffer, step->to_chunk + i);
@@ -270,9 +260,7 @@ static const char *do_chunk(machine_t *machine,
     return NULL;
 }
 
-static bool is_ready(const machine_t *machine,
-                     uint32_t first,
-                     const app__step_t *step,
+static bool is_ready(const machine_t *machine, uint32_t first, const app__step_t *step,
                      const queue_t *in)
 {
     if (step->wait_block != APP__NO_BLOCK &&
@@ -284,10 +272,7 @@ static bool is_ready(const machine_t *machine,
 }
 
 // Does a step that is ready. Returns what is wrong; NULL: nothing.
-static const char *do_step(machine_t *machine,
-                           uint32_t rank,
-                           const app__step_t *step,
-                           queue_t *in,
+static const char *do_step(machine_t *machine, uint32_t rank, const app__step_t *step, queue_t *in,
                            queue_t *out)
 {
     if ((step->what & APP__STEP_SIGNAL) != 0) {
@@ -343,8 +328,7 @@ static sim_err_t run_all(machine_t *machine)
         steps = 0;
         for (uint32_t r = 0; r < program->ranks && error == SIM_OK; r++) {
             for (uint32_t b = program->block_first[r];
-                 b < program->block_first[r + 1] && error == SIM_OK;
-                 b++) {
+                 b < program->block_first[r + 1] && error == SIM_OK; b++) {
                 error = run_block(machine, r, b, &steps);
             }
         }
@@ -352,9 +336,7 @@ static sim_err_t run_all(machine_t *machine)
     for (uint32_t r = 0; r < program->ranks && error == SIM_OK; r++) {
         for (uint32_t b = program->block_first[r]; b < program->block_first[r + 1]; b++) {
             if (machine->done[b] < program->blocks[b].steps) {
-                return fail(machine,
-                            (size_t)program->blocks[b].step_first + machine->done[b],
-                            r,
+                return fail(machine, (size_t)program->blocks[b].step_first + machine->done[b], r,
                             "the step waits for a message or a step that never comes");
             }
         }
@@ -403,13 +385,9 @@ static sim_err_t fill_inputs(machine_t *machine)
         for (uint32_t i = 0; i < count_of(machine, r, false); i++) {
             const wanted_t wanted = wanted_of(machine, r, i, false);
             if (!is_inside(machine, r, APP__BUFFER_INPUT, wanted.at)) {
-                return sim_fail_in(machine->message,
-                                   SIM_ERR_INVALID,
-                                   machine->msccl->file_name,
-                                   machine->msccl->gpu_line[r],
-                                   1,
-                                   "gpu %u has too few input chunks, expected %u",
-                                   r,
+                return sim_fail_in(machine->message, SIM_ERR_INVALID, machine->msccl->file_name,
+                                   machine->msccl->gpu_line[r], 1,
+                                   "gpu %u has too few input chunks, expected %u", r,
                                    count_of(machine, r, false));
             }
             machine->numbers[wanted.at] = wanted.number;
@@ -434,16 +412,12 @@ static sim_err_t check_outputs(const machine_t *machine)
             }
             if (!good) {
                 const bool written = inside && machine->line[wanted.at] != 0;
-                return sim_fail_in(machine->message,
-                                   SIM_ERR_INVALID,
-                                   machine->msccl->file_name,
+                return sim_fail_in(machine->message, SIM_ERR_INVALID, machine->msccl->file_name,
                                    written ? machine->line[wanted.at] : machine->msccl->gpu_line[r],
                                    1,
                                    "gpu %u has not the result in chunk %u of its output at the "
                                    "end%s, expected a program that does its collective",
-                                   r,
-                                   i,
-                                   written ? " (this step wrote it last)" : "");
+                                   r, i, written ? " (this step wrote it last)" : "");
             }
         }
     }
@@ -496,14 +470,9 @@ sim_err_t app__msccl_verify(const app__msccl_t *msccl, sim_message_t *message)
         .message = message,
     };
     if (has_parts && program->chunks % program->ranks != 0) {
-        return sim_fail_in(message,
-                           SIM_ERR_INVALID,
-                           msccl->file_name,
-                           msccl->gpu_line[0],
-                           1,
+        return sim_fail_in(message, SIM_ERR_INVALID, msccl->file_name, msccl->gpu_line[0], 1,
                            "a loop has %u chunks, expected a multiple of the %u gpus",
-                           program->chunks,
-                           program->ranks);
+                           program->chunks, program->ranks);
     }
     const size_t buffers = (size_t)program->ranks * APP__MSCCL_BUFFERS;
     machine.base = sim_alloc_array(buffers, sizeof(*machine.base));
@@ -511,11 +480,7 @@ sim_err_t app__msccl_verify(const app__msccl_t *msccl, sim_message_t *message)
     const size_t chunks = lay_out(&machine);
     const sim_err_t error =
         chunks > CHUNKS_MAX || msccl->chunks_sent > CHUNKS_MAX
-            ? sim_fail_in(message,
-                          SIM_ERR_RANGE,
-                          msccl->file_name,
-                          msccl->gpu_line[0],
-                          1,
+            ? sim_fail_in(message, SIM_ERR_RANGE, msccl->file_name, msccl->gpu_line[0], 1,
                           "the program is too large to be verified, expected up to %u chunks in "
                           "all buffers, and as many sent",
                           (uint32_t)CHUNKS_MAX)

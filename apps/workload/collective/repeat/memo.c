@@ -279,8 +279,7 @@ static bool same_calls(const app__memo_t *memo, const span_t *span)
     return true;
 }
 
-static const span_t *find_span(const app__memo_t *memo,
-                               const sim_memo_list_t *list,
+static const span_t *find_span(const app__memo_t *memo, const sim_memo_list_t *list,
                                sim_time_t begin_ps)
 {
     for (size_t i = 0; i < memo->span_count; i++) {
@@ -295,10 +294,7 @@ static const span_t *find_span(const app__memo_t *memo,
 
 // Returns whether a rank does nothing on the network before the end of a span, after its call.
 // *goes_on becomes true if the rank computes beyond the end.
-static bool stays_away(const app__rank_t *rank,
-                       const part_t *part,
-                       uint32_t op,
-                       sim_time_t end_ps,
+static bool stays_away(const app__rank_t *rank, const part_t *part, uint32_t op, sim_time_t end_ps,
                        bool *goes_on)
 {
     const app__op_t *const at = &rank->ops->ops[op];
@@ -345,11 +341,8 @@ static const char *refuse_hit(const app__memo_t *memo, const span_t *span, sim_t
         if (memo->calls[r].plan != NULL && meets_call(memo, span, r)) {
             return "calls close to each other";
         }
-        if (memo->calls[r].plan != NULL && !stays_away(&memo->workload->ranks[r],
-                                                       &span->parts[r],
-                                                       memo->calls[r].op,
-                                                       span->end_ps,
-                                                       &goes_on)) {
+        if (memo->calls[r].plan != NULL && !stays_away(&memo->workload->ranks[r], &span->parts[r],
+                                                       memo->calls[r].op, span->end_ps, &goes_on)) {
             return "calls close to each other";
         }
     }
@@ -410,8 +403,7 @@ static void keep_records(const app__memo_t *memo, span_t *span, uint32_t rank)
     part->record_count = from->record_count - part->record_first;
     part->records = sim_alloc_array(part->record_count + 1, sizeof(*part->records));
     if (part->record_count > 0) {
-        memcpy(part->records,
-               from->records + part->record_first,
+        memcpy(part->records, from->records + part->record_first,
                part->record_count * sizeof(*part->records));
     }
 }
@@ -482,18 +474,13 @@ static void audit(const app__memo_t *memo, const span_t *span, const char *why)
     if (same) {
         const char *const before[2] = {kept->start, kept->end};
         const char *const after[2] = {span->start, span->end};
-        same = sim_memo_same_change(&span->list,
-                                    before,
-                                    after,
-                                    span->begin_ps - kept->begin_ps,
+        same = sim_memo_same_change(&span->list, before, after, span->begin_ps - kept->begin_ps,
                                     &name);
     }
     SIM_CHECKF(same,
                "fast-forward: the span at %" PRIu64 " ps differs from the one at %" PRIu64
                " ps that it should repeat: %s",
-               span->begin_ps,
-               kept->begin_ps,
-               name);
+               span->begin_ps, kept->begin_ps, name);
 }
 
 // Ends the recording: the network is at rest.
@@ -526,9 +513,7 @@ static void finish(app__memo_t *memo)
 
 // -- repeating
 
-static void repeat_records(const app__memo_t *memo,
-                           const part_t *part,
-                           uint32_t rank,
+static void repeat_records(const app__memo_t *memo, const part_t *part, uint32_t rank,
                            sim_time_t ps)
 {
     app__coll_rank_t *const to = coll_rank(memo, rank);
@@ -631,8 +616,7 @@ bool app__memo_called(app__memo_t *memo, app__rank_t *rank, uint32_t op)
         return true;
     }
     SIM_CHECKF(rank->node->now_ps > memo->until_ps || memo->until_ps == 0,
-               "rank %u calls within a span that is repeated",
-               rank->number);
+               "rank %u calls within a span that is repeated", rank->number);
     span_t *const span = memo->recorded;
     if (span != NULL) {
         const part_t *const part = &span->parts[rank->number];
@@ -742,10 +726,8 @@ app__memo_t *app__memo_create(app__workload_t *workload, app_skips_t *skips)
         memo->endings[r].rank = r < ranks ? &workload->ranks[r] : NULL;
         sim_timer_init(&memo->endings[r].timer, r < ranks ? call_ends : span_ends);
     }
-    sim_random_init(&memo->random,
-                    sim_options(net_sim(workload->app.net))->seed,
-                    workload->app.index,
-                    "fast-forward audit");
+    sim_random_init(&memo->random, sim_options(net_sim(workload->app.net))->seed,
+                    workload->app.index, "fast-forward audit");
     sim_on_window(net_sim(workload->app.net), look, memo);
     skips->settle = settle;
     skips->settle_ctx = memo;

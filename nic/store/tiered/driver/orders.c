@@ -18,12 +18,8 @@ static uint32_t new_order(tiered_t *tiered)
     return (uint32_t)tiered->order_count++;
 }
 
-void nic__tiered_order(tiered_t *tiered,
-                       tiered_order_kind_t kind,
-                       const uint32_t *tokens,
-                       uint32_t count,
-                       sim_time_t before_ps,
-                       bool counted)
+void nic__tiered_order(tiered_t *tiered, tiered_order_kind_t kind, const uint32_t *tokens,
+                       uint32_t count, sim_time_t before_ps, bool counted)
 {
     SIM_CHECK(count != 0);
     const uint32_t id = new_order(tiered);

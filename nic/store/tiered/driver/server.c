@@ -11,9 +11,7 @@ static nic_server_request_t *at(const nic_server_t *server, size_t place)
     return &server->queue[(server->first + place) % server->capacity];
 }
 
-static void note(nic_server_t *server,
-                 nic_server_class_t class,
-                 sim_time_t wait_ps,
+static void note(nic_server_t *server, nic_server_class_t class, sim_time_t wait_ps,
                  sim_time_t work_ps)
 {
     server->requests[class]++;

@@ -55,10 +55,7 @@ static void pop(heap_t *heap)
     }
 }
 
-uint64_t nic_belady_hits(const uint32_t *accesses,
-                         size_t count,
-                         size_t from,
-                         uint32_t objects,
+uint64_t nic_belady_hits(const uint32_t *accesses, size_t count, size_t from, uint32_t objects,
                          uint32_t capacity)
 {
     SIM_CHECK(count < UINT32_MAX);

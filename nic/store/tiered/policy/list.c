@@ -222,5 +222,5 @@ static const nic_policy_ops_t at_random = {
 
 extern const nic_policy_ops_t nic__policy_hybrid;
 extern const nic_policy_ops_t nic__policy_lfu;
-const nic_policy_ops_t *const nic_policy_all[] =
-    {&nic__policy_hybrid, &lru, &nic__policy_lfu, &fifo, &sieve, &at_random, NULL};
+const nic_policy_ops_t *const nic_policy_all[] = {
+    &nic__policy_hybrid, &lru, &nic__policy_lfu, &fifo, &sieve, &at_random, NULL};

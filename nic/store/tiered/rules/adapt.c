@@ -23,8 +23,7 @@ static tiered_busy_t busy_since(const tiered_t *tiered)
     const sim_time_t down_ps = tiered->pcie->down.busy_ps - tiered->down_busy_ps;
     const sim_time_t driver_ps = driver_busy_ps(tiered) - tiered->driver_busy_at_adaptation_ps;
     return (tiered_busy_t){
-        .links = at_least(nic__later(cxl_ps, nic__later(up_ps, down_ps)),
-                          interval_ps,
+        .links = at_least(nic__later(cxl_ps, nic__later(up_ps, down_ps)), interval_ps,
                           config->saturation),
         .l2 = at_least(cxl_ps, interval_ps, config->saturation),
         .driver = at_least(driver_ps, interval_ps, config->adaptive_cpu),
@@ -41,8 +40,7 @@ typedef struct met {
 static met_t met_by(const tiered_counters_t *counters, uint32_t p)
 {
     if (p == 0) {
-        return (met_t){counters->l1_hits,
-                       counters->l2_hits,
+        return (met_t){counters->l1_hits, counters->l2_hits,
                        counters->expands_urgent + counters->expands_background};
     }
     met_t met = {0, 0, 0};

@@ -42,10 +42,7 @@ static uint64_t room_in_l2(const tiered_t *tiered, const tiered_partition_t *par
 
 // Gathers up to `limit` tokens of the cluster of a key that are with the host: those behind the key
 // first, then those before it. Returns their number.
-static uint32_t gather(tiered_t *tiered,
-                       nic_token_type_t type,
-                       uint64_t key,
-                       uint64_t limit,
+static uint32_t gather(tiered_t *tiered, nic_token_type_t type, uint64_t key, uint64_t limit,
                        uint32_t *tokens)
 {
     const cluster_t cluster = cluster_of(tiered, type, key);

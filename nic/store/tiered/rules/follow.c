@@ -52,9 +52,7 @@ void nic__tiered_place(tiered_t *tiered, tiered_token_t *token)
     if (comes_in) {
         const sim_time_t here_ps = nic__tiered_here_ps(tiered, token);
         nic__tiered_set_uses(tiered, token, count);
-        nic__tiered_move_now(tiered,
-                             token,
-                             NIC_LAYER_L1,
+        nic__tiered_move_now(tiered, token, NIC_LAYER_L1,
                              here_ps > tiered->now_ps ? here_ps - tiered->now_ps : 0);
     } else if (token->cell.entry.layer == NIC_LAYER_L3 && !part->l2_closed &&
                nic__tiered_has_l2(tiered, token)) {
@@ -118,9 +116,7 @@ static void go(tiered_t *tiered, tiered_partition_t *part, nic_shadow_way_t way)
     part->ranks = policy->create(&place);
     for (uint32_t i = 0; i < count; i++) {
         const tiered_token_t *const token = &tiered->tokens[part->held[slots[i]]];
-        policy->insert(part->ranks,
-                       slots[i],
-                       nic_handle(token->type, part->held[slots[i]]),
+        policy->insert(part->ranks, slots[i], nic_handle(token->type, part->held[slots[i]]),
                        part->entries[slots[i]].freq);
     }
     sim_free(slots);

@@ -80,10 +80,7 @@ static void put(nic_shadow_t *shadow, uint32_t slot, uint32_t object, uint64_t u
     shadow->policy->insert(shadow->ranks, slot, object, uses);
 }
 
-static void miss(nic_shadow_t *shadow,
-                 nic_shadow_way_t way,
-                 uint32_t capacity,
-                 uint32_t object,
+static void miss(nic_shadow_t *shadow, nic_shadow_way_t way, uint32_t capacity, uint32_t object,
                  uint64_t uses)
 {
     shadow->misses++;
@@ -135,11 +132,8 @@ void nic_shadows_age(nic_shadows_t *shadows)
     }
 }
 
-nic_shadow_way_t nic_shadows_best(nic_shadows_t *shadows,
-                                  nic_shadow_way_t now,
-                                  bool link_is_full,
-                                  uint32_t read_lines,
-                                  uint32_t write_lines)
+nic_shadow_way_t nic_shadows_best(nic_shadows_t *shadows, nic_shadow_way_t now, bool link_is_full,
+                                  uint32_t read_lines, uint32_t write_lines)
 {
     uint64_t cost[NIC_SHADOW_WAYS];
     nic_shadow_way_t best = now;

@@ -49,11 +49,8 @@ void nic_shadows_age(nic_shadows_t *shadows); // all counts of uses were halved
 // Returns the way that costs least, or `now` if no other is 5 % cheaper, and halves all counts of
 // misses. The cost is the number of misses; where the link is full, it is the time that the busier
 // direction of the link takes: read_lines for a miss, write_lines for a move.
-nic_shadow_way_t nic_shadows_best(nic_shadows_t *shadows,
-                                  nic_shadow_way_t now,
-                                  bool link_is_full,
-                                  uint32_t read_lines,
-                                  uint32_t write_lines);
+nic_shadow_way_t nic_shadows_best(nic_shadows_t *shadows, nic_shadow_way_t now, bool link_is_full,
+                                  uint32_t read_lines, uint32_t write_lines);
 
 SIM_C_END
 

@@ -54,10 +54,8 @@ typedef struct studio_analysis {
 // Runs the steps. On an error *step is the index of the failed step. Call the fini function in any
 // case.
 SIM_MUST_CHECK sim_err_t studio_analysis_run(studio_analysis_t *analysis,
-                                             const studio_sources_t *sources,
-                                             const json_t *steps,
-                                             const studio_patience_t *patience,
-                                             int *step,
+                                             const studio_sources_t *sources, const json_t *steps,
+                                             const studio_patience_t *patience, int *step,
                                              studio_place_error_t *error);
 void studio_analysis_fini(studio_analysis_t *analysis);
 

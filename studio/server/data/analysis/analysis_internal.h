@@ -51,33 +51,24 @@ typedef struct studio_work {
 
 // Sends all rows through the stages to the sink (NULL: nowhere). The sink reads only the columns
 // set in wanted (NULL: all).
-void studio__pipe_pump(studio_analysis_t *analysis,
-                       studio_pipe_t *pipe,
-                       const bool *wanted,
-                       studio_sink_fn sink,
-                       void *ctx);
+void studio__pipe_pump(studio_analysis_t *analysis, studio_pipe_t *pipe, const bool *wanted,
+                       studio_sink_fn sink, void *ctx);
 size_t studio__pipe_find(const studio_pipe_t *pipe, const char *name);
 // Returns the index of the column that the step names under key; SIZE_MAX with an error if there is
 // none. type STUDIO_BOOL accepts any type.
 size_t studio__step_column(studio_work_t *work, const char *key, studio_type_t type);
 // Finds the columns of a list of names; returns false with an error.
-bool studio__step_columns(studio_work_t *work,
-                          const char *key,
-                          size_t *columns,
-                          size_t most,
+bool studio__step_columns(studio_work_t *work, const char *key, size_t *columns, size_t most,
                           size_t *count);
 sim_err_t studio__step_fail(studio_work_t *work, const char *format, ...) SIM_PRINTF(2, 3);
 
-void studio__frame_add_column(studio_frame_t *frame,
-                              const char *name,
-                              const char *unit,
+void studio__frame_add_column(studio_frame_t *frame, const char *name, const char *unit,
                               studio_type_t type);
 // Adds a row to the frame and returns its slots, which the caller fills at once; NULL: the frame is
 // full.
 studio_slot_t *studio__frame_add_row(studio_frame_t *frame);
 const char *studio__analysis_text(studio_analysis_t *analysis, const char *text);
-studio_slot_t studio__analysis_slot(studio_analysis_t *analysis,
-                                    studio_type_t type,
+studio_slot_t studio__analysis_slot(studio_analysis_t *analysis, studio_type_t type,
                                     studio_slot_t slot);
 
 // -- groups: keys, and all values of some columns
@@ -115,8 +106,7 @@ size_t studio__sort_values(studio_slot_t *values, size_t count);
 double studio__percentile(const studio_slot_t *sorted, size_t count, double percent);
 
 // Makes the key columns the first columns of the frame.
-void studio__groups_add_keys(const studio_work_t *work,
-                             const studio_groups_t *groups,
+void studio__groups_add_keys(const studio_work_t *work, const studio_groups_t *groups,
                              studio_frame_t *frame);
 
 // -- functions of groups: "mean", "p99.9"...
@@ -124,9 +114,7 @@ void studio__groups_add_keys(const studio_work_t *work,
 bool studio__is_function(const char *name);
 // Applies a function to a column's values, given in order of appearance. The result is a number,
 // except for first and last.
-studio_slot_t studio__function_of(const char *name,
-                                  studio_type_t type,
-                                  const studio_slot_t *values,
+studio_slot_t studio__function_of(const char *name, studio_type_t type, const studio_slot_t *values,
                                   size_t count);
 // Tells whether the function's value has the unit of the column.
 bool studio__function_keeps_unit(const char *function);

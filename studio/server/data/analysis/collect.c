@@ -7,8 +7,7 @@
 
 #define PIVOT_COLUMNS_MAX 200u
 
-void studio__groups_add_keys(const studio_work_t *work,
-                             const studio_groups_t *groups,
+void studio__groups_add_keys(const studio_work_t *work, const studio_groups_t *groups,
                              studio_frame_t *frame)
 {
     for (size_t i = 0; i < groups->key_count; i++) {
@@ -25,9 +24,7 @@ typedef struct take {
     size_t value; // index of the groups' values; SIZE_MAX: the count of rows
 } take_t;
 
-static sim_err_t take_functions(studio_work_t *work,
-                                studio_groups_t *groups,
-                                take_t *takes,
+static sim_err_t take_functions(studio_work_t *work, studio_groups_t *groups, take_t *takes,
                                 size_t *count)
 {
     const json_t *const list = json_object_get(work->step, "take");
@@ -39,8 +36,7 @@ static sim_err_t take_functions(studio_work_t *work,
         const json_t *const row = json_array_get(list, i);
         const char *const column = json_string_value(json_object_get(row, "column"));
         takes[i] = (take_t){json_string_value(json_object_get(row, "function")),
-                            json_string_value(json_object_get(row, "as")),
-                            SIZE_MAX};
+                            json_string_value(json_object_get(row, "as")), SIZE_MAX};
         if (takes[i].function == NULL || !studio__is_function(takes[i].function)) {
             return studio__step_fail(work,
                                      "take: function is '%.30s', expected count, sum, mean, min, "
@@ -68,11 +64,8 @@ static sim_err_t take_functions(studio_work_t *work,
     return SIM_OK;
 }
 
-static void fill_groups(studio_work_t *work,
-                        const studio_groups_t *groups,
-                        const take_t *takes,
-                        size_t count,
-                        studio_frame_t *frame)
+static void fill_groups(studio_work_t *work, const studio_groups_t *groups, const take_t *takes,
+                        size_t count, studio_frame_t *frame)
 {
     studio__groups_add_keys(work, groups, frame);
     for (size_t i = 0; i < count; i++) {
@@ -85,8 +78,7 @@ static void fill_groups(studio_work_t *work,
         const bool text = column != NULL && column->type == STUDIO_TEXT &&
                           (takes[i].function[0] == 'f' || takes[i].function[0] == 'l');
         studio__frame_add_column(
-            frame,
-            name,
+            frame, name,
             column != NULL && studio__function_keeps_unit(takes[i].function) ? column->unit : "",
             text ? STUDIO_TEXT : STUDIO_NUMBER);
         sim_free(name);
@@ -101,10 +93,8 @@ static void fill_groups(studio_work_t *work,
             row[groups->key_count + j] =
                 takes[j].value == SIZE_MAX
                     ? (studio_slot_t){.number = (double)group->count}
-                    : studio__function_of(takes[j].function,
-                                          groups->value_types[takes[j].value],
-                                          group->values[takes[j].value],
-                                          group->count);
+                    : studio__function_of(takes[j].function, groups->value_types[takes[j].value],
+                                          group->values[takes[j].value], group->count);
         }
     }
 }
@@ -139,10 +129,8 @@ static char *text_of_key(studio_type_t type, studio_slot_t key)
     return isnan(key.number) ? sim_strdup("(missing)") : sim_format("%.12g", key.number);
 }
 
-static sim_err_t fill_pivot(studio_work_t *work,
-                            const studio_groups_t *groups,
-                            const char *function,
-                            studio_frame_t *frame)
+static sim_err_t fill_pivot(studio_work_t *work, const studio_groups_t *groups,
+                            const char *function, studio_frame_t *frame)
 {
     // The values of the last key become the columns.
     studio_groups_t outer = *groups;
@@ -162,8 +150,7 @@ static sim_err_t fill_pivot(studio_work_t *work,
         if (j == frame->column_count && j - last == PIVOT_COLUMNS_MAX) {
             code = studio__step_fail(work, "columns: more than 200 different values");
         } else if (j == frame->column_count) {
-            studio__frame_add_column(frame,
-                                     name,
+            studio__frame_add_column(frame, name,
                                      studio__function_keeps_unit(function) ? value->unit : "",
                                      STUDIO_NUMBER);
         }

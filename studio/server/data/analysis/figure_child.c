@@ -38,24 +38,16 @@ pid_t studio_figure_spawn(const studio_figure_order_t *order)
     line[count] = NULL;
     char *const temporary = sim_format("TMPDIR=%s", order->folder);
     char *const home = sim_format("HOME=%s", order->folder);
-    const char *const environment[] = {"PATH=/usr/local/bin:/usr/bin:/bin",
-                                       "LC_ALL=C.UTF-8",
-                                       temporary,
-                                       home,
-                                       NULL};
+    const char *const environment[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8",
+                                       temporary, home, NULL};
     posix_spawn_file_actions_t actions;
     SIM_CHECK(posix_spawn_file_actions_init(&actions) == 0);
     (void)posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    (void)posix_spawn_file_actions_addopen(&actions,
-                                           STDOUT_FILENO,
+    (void)posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO,
                                            order->output == NULL ? "/dev/null" : order->output,
-                                           O_WRONLY | O_CREAT | O_TRUNC,
-                                           0600);
-    (void)posix_spawn_file_actions_addopen(&actions,
-                                           STDERR_FILENO,
-                                           order->message,
-                                           O_WRONLY | O_CREAT | O_TRUNC,
-                                           0600);
+                                           O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    (void)posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, order->message,
+                                           O_WRONLY | O_CREAT | O_TRUNC, 0600);
     // A process group of its own, so that gnuplot ends with it.
     const pid_t process = studio_spawn(line, environment, &actions, POSIX_SPAWN_SETPGROUP);
     const int reason = errno;

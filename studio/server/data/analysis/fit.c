@@ -11,8 +11,7 @@
 #define CURVE_POINTS 50u
 #define CURVES_MAX 100u
 
-static void add_keys(const studio_work_t *work,
-                     const studio_groups_t *groups,
+static void add_keys(const studio_work_t *work, const studio_groups_t *groups,
                      studio_frame_t *frame)
 {
     for (size_t i = 0; i < groups->key_count; i++) {
@@ -37,8 +36,7 @@ static results_spread_t spread_of(const studio_slot_t *values, size_t count)
 // -- means: pairs of the same seed, as rocesim compare has them
 
 // Returns the group with equal other keys whose last key is the base.
-static const studio_group_t *base_of(const studio_groups_t *groups,
-                                     const studio_group_t *group,
+static const studio_group_t *base_of(const studio_groups_t *groups, const studio_group_t *group,
                                      const char *base)
 {
     const size_t last = groups->key_count - 1;
@@ -69,8 +67,7 @@ static bool same_pair(studio_type_t type, studio_slot_t a, studio_slot_t b)
 }
 
 // Returns the differences of paired rows; each pair must occur exactly once on both sides.
-static results_spread_t difference_of(const studio_groups_t *groups,
-                                      const studio_group_t *group,
+static results_spread_t difference_of(const studio_groups_t *groups, const studio_group_t *group,
                                       const studio_group_t *base)
 {
     studio_slot_t *const differences = sim_alloc_array(group->count, sizeof(*differences));
@@ -94,9 +91,7 @@ static results_spread_t difference_of(const studio_groups_t *groups,
     return spread;
 }
 
-static void put_means(studio_work_t *work,
-                      const studio_groups_t *groups,
-                      const char *base,
+static void put_means(studio_work_t *work, const studio_groups_t *groups, const char *base,
                       studio_frame_t *frame)
 {
     for (size_t i = 0; i < groups->count; i++) {
@@ -120,9 +115,8 @@ static void put_means(studio_work_t *work,
             const results_spread_t difference = difference_of(groups, group, other);
             rest[3].number = difference.count > 0 ? difference.mean : (double)NAN;
             rest[4].number = difference.count > 1 ? difference.half : (double)NAN;
-            rest[5].text =
-                studio__analysis_text(work->analysis,
-                                      results_spread_is_not_zero(&difference) ? "*" : "");
+            rest[5].text = studio__analysis_text(
+                work->analysis, results_spread_is_not_zero(&difference) ? "*" : "");
         }
     }
 }
@@ -135,13 +129,11 @@ sim_err_t studio__step_means(studio_work_t *work, studio_step_result_t *result)
                       : json_is_number(base) ? sim_format("%.12g", json_number_value(base))
                                              : NULL;
     groups.values[0] = studio__step_column(work, "value", STUDIO_NUMBER);
-    sim_err_t code = groups.values[0] != SIZE_MAX && studio__step_columns(work,
-                                                                          "by",
-                                                                          groups.keys,
-                                                                          STUDIO_KEYS_MAX - 1,
-                                                                          &groups.key_count)
-                         ? SIM_OK
-                         : SIM_ERR_INVALID;
+    sim_err_t code =
+        groups.values[0] != SIZE_MAX && studio__step_columns(work, "by", groups.keys,
+                                                             STUDIO_KEYS_MAX - 1, &groups.key_count)
+            ? SIM_OK
+            : SIM_ERR_INVALID;
     if (code == SIM_OK && json_object_get(work->step, "versus") != NULL) {
         const size_t versus = studio__step_column(work, "versus", STUDIO_BOOL);
         code = versus != SIZE_MAX ? SIM_OK : SIM_ERR_INVALID;
@@ -169,9 +161,9 @@ sim_err_t studio__step_means(studio_work_t *work, studio_step_result_t *result)
         studio__frame_add_column(frame, "difference_interval", unit, STUDIO_NUMBER);
         studio__frame_add_column(frame, "stars", "", STUDIO_TEXT);
         put_means(work, &groups, base_text, frame);
-        result->words = sim_format("means with 95 %% intervals (Student's t)%s%.100s",
-                                   base_text != NULL ? ", against " : "",
-                                   base_text != NULL ? base_text : "");
+        result->words =
+            sim_format("means with 95 %% intervals (Student's t)%s%.100s",
+                       base_text != NULL ? ", against " : "", base_text != NULL ? base_text : "");
     }
     studio__groups_fini(&groups);
     sim_free(base_text);
@@ -286,9 +278,7 @@ static json_t *curve_points(curve_t curve, const fit_t *fit, size_t group, const
     return json_pack("{s:s,s:I,s:o,s:o}", "name", name, "row", (json_int_t)group, "x", xs, "y", ys);
 }
 
-static void put_fits(studio_work_t *work,
-                     const studio_groups_t *groups,
-                     curve_t curve,
+static void put_fits(studio_work_t *work, const studio_groups_t *groups, curve_t curve,
                      studio_step_result_t *result)
 {
     studio_frame_t *const frame = &result->frame;
@@ -410,8 +400,7 @@ static void choose(const studio_batch_t *batch, void *ctx)
         }
         studio_slot_t *const row = studio__frame_add_row(choosing->frame);
         for (size_t j = 0; row != NULL && j < choosing->pipe->column_count; j++) {
-            row[j] = studio__analysis_slot(choosing->analysis,
-                                           choosing->pipe->columns[j].type,
+            row[j] = studio__analysis_slot(choosing->analysis, choosing->pipe->columns[j].type,
                                            batch->columns[j][i]);
         }
     }
@@ -443,23 +432,16 @@ sim_err_t studio__step_outliers(studio_work_t *work, studio_step_result_t *resul
             limits[i] = limits_of(method, k, groups.groups[i].values[0], groups.groups[i].count);
         }
         for (size_t i = 0; i < work->pipe->column_count; i++) {
-            studio__frame_add_column(&result->frame,
-                                     work->pipe->columns[i].name,
-                                     work->pipe->columns[i].unit,
-                                     work->pipe->columns[i].type);
+            studio__frame_add_column(&result->frame, work->pipe->columns[i].name,
+                                     work->pipe->columns[i].unit, work->pipe->columns[i].type);
         }
-        choosing_t choosing = {work->analysis,
-                               work->pipe,
-                               &groups,
-                               limits,
-                               &result->frame,
-                               kept == NULL || strcmp(kept, "rest") != 0};
+        choosing_t choosing = {work->analysis, work->pipe,
+                               &groups,        limits,
+                               &result->frame, kept == NULL || strcmp(kept, "rest") != 0};
         studio__pipe_pump(work->analysis, work->pipe, NULL, choose, &choosing);
         sim_free(limits);
         result->words = sim_format("%s beyond %.6g times the %s",
-                                   choosing.outliers ? "rows" : "all but rows",
-                                   k,
-                                   method);
+                                   choosing.outliers ? "rows" : "all but rows", k, method);
     }
     studio__groups_fini(&groups);
     return code;

@@ -7,9 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void studio__frame_add_column(studio_frame_t *frame,
-                              const char *name,
-                              const char *unit,
+void studio__frame_add_column(studio_frame_t *frame, const char *name, const char *unit,
                               studio_type_t type)
 {
     SIM_CHECK(frame->row_count == 0);
@@ -26,8 +24,7 @@ studio_slot_t *studio__frame_add_row(studio_frame_t *frame)
     }
     if (frame->row_count == frame->row_capacity) {
         frame->row_capacity = 2 * frame->row_capacity + 64;
-        frame->slots = sim_realloc_array(frame->slots,
-                                         frame->row_capacity * frame->column_count,
+        frame->slots = sim_realloc_array(frame->slots, frame->row_capacity * frame->column_count,
                                          sizeof(*frame->slots));
     }
     return frame->slots + frame->column_count * frame->row_count++;
@@ -101,8 +98,7 @@ const char *studio__analysis_text(studio_analysis_t *analysis, const char *text)
     return analysis->texts[analysis->text_count - 1];
 }
 
-studio_slot_t studio__analysis_slot(studio_analysis_t *analysis,
-                                    studio_type_t type,
+studio_slot_t studio__analysis_slot(studio_analysis_t *analysis, studio_type_t type,
                                     studio_slot_t slot)
 {
     if (type == STUDIO_TEXT && slot.text != NULL) {
@@ -117,8 +113,8 @@ sim_err_t studio__step_fail(studio_work_t *work, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    (void)
-        vsnprintf(work->error->message.text, sizeof(work->error->message.text), format, arguments);
+    (void)vsnprintf(work->error->message.text, sizeof(work->error->message.text), format,
+                    arguments);
     va_end(arguments);
     return SIM_ERR_INVALID;
 }
@@ -141,16 +137,10 @@ static size_t column_named(studio_work_t *work, const char *key, const char *nam
     char names[200] = "";
     size_t used = 0;
     for (size_t i = 0; i < work->pipe->column_count && used < 150; i++) {
-        used += (size_t)snprintf(names + used,
-                                 sizeof(names) - used,
-                                 "%s%.30s",
-                                 i > 0 ? ", " : "",
+        used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%.30s", i > 0 ? ", " : "",
                                  work->pipe->columns[i].name);
     }
-    (void)studio__step_fail(work,
-                            "%s: no column is called '%.60s', expected one of %s",
-                            key,
-                            name,
+    (void)studio__step_fail(work, "%s: no column is called '%.60s', expected one of %s", key, name,
                             names);
     return SIZE_MAX;
 }
@@ -164,10 +154,7 @@ size_t studio__step_column(studio_work_t *work, const char *key, studio_type_t t
     }
     const size_t column = column_named(work, key, name);
     if (column != SIZE_MAX && type != STUDIO_BOOL && work->pipe->columns[column].type != type) {
-        (void)studio__step_fail(work,
-                                "%s: %s is a %s, expected a %s",
-                                key,
-                                name,
+        (void)studio__step_fail(work, "%s: %s is a %s, expected a %s", key, name,
                                 studio_type_name(work->pipe->columns[column].type),
                                 studio_type_name(type));
         return SIZE_MAX;
@@ -175,10 +162,7 @@ size_t studio__step_column(studio_work_t *work, const char *key, studio_type_t t
     return column;
 }
 
-bool studio__step_columns(studio_work_t *work,
-                          const char *key,
-                          size_t *columns,
-                          size_t most,
+bool studio__step_columns(studio_work_t *work, const char *key, size_t *columns, size_t most,
                           size_t *count)
 {
     const json_t *const list = json_object_get(work->step, key);
@@ -229,8 +213,7 @@ static void show(pumping_t *pumping, size_t result, size_t columns)
         }
         studio_slot_t *const row = studio__frame_add_row(frame);
         for (size_t j = 0; j < columns; j++) {
-            row[j] = studio__analysis_slot(pumping->analysis,
-                                           pumping->pipe->columns[j].type,
+            row[j] = studio__analysis_slot(pumping->analysis, pumping->pipe->columns[j].type,
                                            pumping->buffers[j][i]);
         }
     }
@@ -257,10 +240,8 @@ static void apply_stage(pumping_t *pumping, const studio_stage_t *stage)
 {
     studio_slot_t out[STUDIO_BATCH_ROWS];
     const bool filter = stage->target == SIZE_MAX;
-    studio_expression_evaluate(stage->expression,
-                               (const studio_slot_t *const *)pumping->buffers,
-                               pumping->rows,
-                               filter ? out : pumping->buffers[stage->target]);
+    studio_expression_evaluate(stage->expression, (const studio_slot_t *const *)pumping->buffers,
+                               pumping->rows, filter ? out : pumping->buffers[stage->target]);
     if (!filter) {
         pumping->given[stage->target] = pumping->buffers[stage->target];
         return;
@@ -286,8 +267,7 @@ static void pass_batch(pumping_t *pumping, studio_sink_fn sink, void *ctx)
     for (size_t i = 0; i < pipe->stage_count && pumping->rows > 0; i++) {
         const studio_stage_t *const stage = &pipe->stages[i];
         apply_stage(pumping, stage);
-        show(pumping,
-             stage->result,
+        show(pumping, stage->result,
              stage->target == SIZE_MAX ? stage->columns_before : stage->target + 1);
     }
     if (sink != NULL && pumping->rows > 0) {
@@ -322,12 +302,8 @@ static void pump_scan(pumping_t *pumping, studio_sink_fn sink, void *ctx)
                 pumping->given[i] = NULL;
                 if (full || pumping->needed[i]) {
                     pumping->given[i] = pumping->buffers[i];
-                    studio_scan_values(pipe->scan,
-                                       &found,
-                                       pipe->scan_columns[i],
-                                       from,
-                                       pumping->rows,
-                                       pumping->buffers[i]);
+                    studio_scan_values(pipe->scan, &found, pipe->scan_columns[i], from,
+                                       pumping->rows, pumping->buffers[i]);
                 }
             }
             pass_batch(pumping, sink, ctx);
@@ -352,11 +328,8 @@ static void pump_frame(pumping_t *pumping, studio_sink_fn sink, void *ctx)
     }
 }
 
-void studio__pipe_pump(studio_analysis_t *analysis,
-                       studio_pipe_t *pipe,
-                       const bool *wanted,
-                       studio_sink_fn sink,
-                       void *ctx)
+void studio__pipe_pump(studio_analysis_t *analysis, studio_pipe_t *pipe, const bool *wanted,
+                       studio_sink_fn sink, void *ctx)
 {
     const size_t count = pipe->column_count;
     pumping_t pumping = {.analysis = analysis, .pipe = pipe, .quiet = pipe->pumped};
@@ -410,9 +383,7 @@ void studio_frame_csv(const studio_frame_t *frame, studio_out_t *out)
     for (size_t row = 0; row < frame->row_count; row++) {
         for (size_t i = 0; i < frame->column_count; i++) {
             studio_out_text(out, i > 0 ? "," : "");
-            put_slot(out,
-                     frame->columns[i].type,
-                     frame->slots[row * frame->column_count + i],
+            put_slot(out, frame->columns[i].type, frame->slots[row * frame->column_count + i],
                      true);
         }
         studio_out_text(out, "\n");
@@ -431,8 +402,7 @@ static void write_step(const studio_step_result_t *result, size_t most, studio_o
         studio_out_text(out, i > 0 ? ",{\"name\":" : "{\"name\":");
         studio_out_json(out, frame->columns[i].name);
         studio_out_format(out,
-                          ",\"type\":\"%s\",\"unit\":",
-                          studio_type_name(frame->columns[i].type));
+                          ",\"type\":\"%s\",\"unit\":", studio_type_name(frame->columns[i].type));
         studio_out_json(out, frame->columns[i].unit);
         studio_out_text(out, "}");
     }
@@ -441,16 +411,12 @@ static void write_step(const studio_step_result_t *result, size_t most, studio_o
         studio_out_text(out, row > 0 ? ",\n[" : "\n[");
         for (size_t i = 0; i < frame->column_count; i++) {
             studio_out_text(out, i > 0 ? "," : "");
-            put_slot(out,
-                     frame->columns[i].type,
-                     frame->slots[row * frame->column_count + i],
+            put_slot(out, frame->columns[i].type, frame->slots[row * frame->column_count + i],
                      false);
         }
         studio_out_text(out, "]");
     }
-    studio_out_format(out,
-                      "],\"count\":%" PRIu64 ",\"seconds\":%.6f",
-                      frame->all_rows,
+    studio_out_format(out, "],\"count\":%" PRIu64 ",\"seconds\":%.6f", frame->all_rows,
                       result->seconds);
     char *const more = result->more != NULL ? json_dumps(result->more, JSON_COMPACT) : NULL;
     if (more != NULL) {
@@ -468,8 +434,7 @@ void studio_analysis_write(const studio_analysis_t *analysis, studio_out_t *out)
     for (size_t i = 0; i < analysis->count; i++) {
         studio_out_text(out, i > 0 ? ",\n" : "\n");
         write_step(&analysis->results[i],
-                   i + 1 == analysis->count ? STUDIO_LAST_ROWS : STUDIO_PREVIEW_ROWS,
-                   out);
+                   i + 1 == analysis->count ? STUDIO_LAST_ROWS : STUDIO_PREVIEW_ROWS, out);
     }
     studio_out_text(out, "]}\n");
 }

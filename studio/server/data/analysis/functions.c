@@ -10,17 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const functions[] = {"count",
-                                        "sum",
-                                        "mean",
-                                        "min",
-                                        "max",
-                                        "median",
-                                        "deviation",
-                                        "interval",
-                                        "distinct",
-                                        "first",
-                                        "last"};
+static const char *const functions[] = {"count",    "sum",    "mean",      "min",
+                                        "max",      "median", "deviation", "interval",
+                                        "distinct", "first",  "last"};
 
 // Reads the percentage of "p99", "p99.9" or "p999" (99.9).
 static bool percent_of(const char *name, double *percent)
@@ -32,10 +24,7 @@ static bool percent_of(const char *name, double *percent)
     char text[16];
     const bool pointless =
         strchr(name, '.') == NULL && strlen(name) > 3 && strcmp(name, "p100") != 0;
-    (void)snprintf(text,
-                   sizeof(text),
-                   pointless ? "%.2s.%s" : "%.2s%s",
-                   name + 1,
+    (void)snprintf(text, sizeof(text), pointless ? "%.2s.%s" : "%.2s%s", name + 1,
                    strlen(name) > 3 ? name + 3 : "");
     *percent = strtod(text, NULL);
     return *percent >= 0 && *percent <= 100;
@@ -124,9 +113,7 @@ static double of_sorted(const char *name, const studio_slot_t *sorted, size_t co
     return isfinite(value) ? value : (double)NAN;
 }
 
-studio_slot_t studio__function_of(const char *name,
-                                  studio_type_t type,
-                                  const studio_slot_t *values,
+studio_slot_t studio__function_of(const char *name, studio_type_t type, const studio_slot_t *values,
                                   size_t count)
 {
     const bool first = strcmp(name, "first") == 0;

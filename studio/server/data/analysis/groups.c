@@ -106,9 +106,7 @@ static studio_group_t *group_of(collecting_t *collecting, const studio_slot_t *k
     return group;
 }
 
-static void add_values(collecting_t *collecting,
-                       studio_group_t *group,
-                       const studio_batch_t *batch,
+static void add_values(collecting_t *collecting, studio_group_t *group, const studio_batch_t *batch,
                        size_t row)
 {
     const studio_groups_t *const groups = collecting->groups;
@@ -121,10 +119,8 @@ static void add_values(collecting_t *collecting,
     }
     for (size_t i = 0; i < groups->value_count; i++) {
         // Texts of expressions and tables are freed before the analysis, so they are copied.
-        group->values[i][group->count] =
-            studio__analysis_slot(collecting->analysis,
-                                  groups->value_types[i],
-                                  batch->columns[groups->values[i]][row]);
+        group->values[i][group->count] = studio__analysis_slot(
+            collecting->analysis, groups->value_types[i], batch->columns[groups->values[i]][row]);
     }
     group->count++;
 }

@@ -24,13 +24,9 @@ static char *dump(const json_t *json, size_t flags)
 }
 
 // Runs the steps in the body; answers and returns false on an error.
-static bool run(studio_request_t *request,
-                studio_response_t *response,
-                const json_t *body,
-                studio_sources_t *sources,
-                studio_analysis_t *analysis,
-                const studio_patience_t *patience,
-                int *status)
+static bool run(studio_request_t *request, studio_response_t *response, const json_t *body,
+                studio_sources_t *sources, studio_analysis_t *analysis,
+                const studio_patience_t *patience, int *status)
 {
     if (body == NULL) {
         *status = studio_response_error(response, 400, "the body is no JSON object");
@@ -41,12 +37,8 @@ static bool run(studio_request_t *request,
     }
     int step = -1;
     studio_place_error_t error;
-    const sim_err_t code = studio_analysis_run(analysis,
-                                               sources,
-                                               json_object_get(body, "steps"),
-                                               patience,
-                                               &step,
-                                               &error);
+    const sim_err_t code = studio_analysis_run(analysis, sources, json_object_get(body, "steps"),
+                                               patience, &step, &error);
     if (code != SIM_OK) {
         studio_analysis_fini(analysis);
         studio_sources_fini(sources);
@@ -82,8 +74,7 @@ int studio_handle_analysis_check(studio_request_t *request, studio_response_t *r
     const json_t *const columns = json_object_get(body, "columns");
     const size_t count = json_array_size(columns);
     if (text == NULL || count > STUDIO_COLUMNS_MAX) {
-        return studio_response_error(response,
-                                     400,
+        return studio_response_error(response, 400,
                                      "expected expression, a text, and columns, a list");
     }
     studio_variable_t *const variables = sim_alloc_array(count, sizeof(*variables));
@@ -94,8 +85,7 @@ int studio_handle_analysis_check(studio_request_t *request, studio_response_t *r
         const char *const type = json_string_value(json_object_get(row, "type"));
         const bool is_text = type != NULL && strcmp(type, "text") == 0;
         const bool is_bool = type != NULL && strcmp(type, "bool") == 0;
-        variables[i] = (studio_variable_t){name != NULL ? name : "",
-                                           unit != NULL ? unit : "",
+        variables[i] = (studio_variable_t){name != NULL ? name : "", unit != NULL ? unit : "",
                                            is_text   ? STUDIO_TEXT
                                            : is_bool ? STUDIO_BOOL
                                                      : STUDIO_NUMBER};
@@ -106,11 +96,9 @@ int studio_handle_analysis_check(studio_request_t *request, studio_response_t *r
     if (parsed == NULL) {
         return studio__data_refuse(response, SIM_ERR_INVALID, &error, -1);
     }
-    json_t *const answer = json_pack("{s:s,s:s}",
-                                     "type",
-                                     studio_type_name(studio_expression_type(parsed)),
-                                     "unit",
-                                     studio_expression_unit(parsed));
+    json_t *const answer =
+        json_pack("{s:s,s:s}", "type", studio_type_name(studio_expression_type(parsed)), "unit",
+                  studio_expression_unit(parsed));
     studio_expression_destroy(parsed);
     return studio_response_json(response, 200, answer);
 }
@@ -130,10 +118,7 @@ typedef struct folder {
     char name[60];
 } folder_t;
 
-static void add_file(folder_t *folder,
-                     const char *path,
-                     const char *bytes,
-                     size_t size,
+static void add_file(folder_t *folder, const char *path, const char *bytes, size_t size,
                      bool program)
 {
     char whole[100];
@@ -201,12 +186,8 @@ static bool same_slot(studio_type_t type, studio_slot_t a, studio_slot_t b)
 }
 
 // Writes the rows of one curve: all rows, or those whose `by` equals that of a given row.
-static void write_curve_data(studio_out_t *out,
-                             const studio_frame_t *frame,
-                             size_t x,
-                             size_t y,
-                             size_t by,
-                             size_t like)
+static void write_curve_data(studio_out_t *out, const studio_frame_t *frame, size_t x, size_t y,
+                             size_t by, size_t like)
 {
     const size_t width = frame->column_count;
     for (size_t row = 0; row < frame->row_count; row++) {
@@ -232,10 +213,10 @@ static size_t first_rows(const studio_frame_t *frame, size_t by, size_t *rows)
     size_t count = 0;
     for (size_t row = 0; row < frame->row_count && count < CURVES_MAX; row++) {
         size_t i = 0;
-        while (i < count && !(by == frame->column_count ||
-                              same_slot(frame->columns[by].type,
-                                        frame->slots[row * frame->column_count + by],
-                                        frame->slots[rows[i] * frame->column_count + by]))) {
+        while (i < count &&
+               !(by == frame->column_count ||
+                 same_slot(frame->columns[by].type, frame->slots[row * frame->column_count + by],
+                           frame->slots[rows[i] * frame->column_count + by]))) {
             i++;
         }
         if (i == count) {
@@ -270,34 +251,23 @@ static void write_tics(studio_out_t *out, const studio_frame_t *frame, size_t x)
     studio_out_text(out, ")\n");
 }
 
-static void write_plot(studio_out_t *out,
-                       const studio_frame_t *frame,
-                       const json_t *ys,
-                       size_t by,
-                       const size_t *rows,
-                       size_t curves,
-                       const char *style)
+static void write_plot(studio_out_t *out, const studio_frame_t *frame, const json_t *ys, size_t by,
+                       const size_t *rows, size_t curves, const char *style)
 {
     size_t number = 0;
     studio_out_text(out, "plot ");
     for (size_t i = 0; i < json_array_size(ys); i++) {
         const char *const name = json_string_value(json_array_get(ys, i));
         for (size_t j = 0; j < curves; j++) {
-            studio_out_format(out,
-                              "%s$c%zu using 1:2 with %s linewidth 2 title ",
-                              number > 0 ? ", " : "",
-                              number,
-                              style);
+            studio_out_format(out, "%s$c%zu using 1:2 with %s linewidth 2 title ",
+                              number > 0 ? ", " : "", number, style);
             char text[300] = "";
             if (by < frame->column_count) {
                 const studio_slot_t key = frame->slots[rows[j] * frame->column_count + by];
                 if (frame->columns[by].type == STUDIO_TEXT) {
                     (void)snprintf(text, sizeof(text), "%.200s", key.text != NULL ? key.text : "");
                 } else {
-                    (void)snprintf(text,
-                                   sizeof(text),
-                                   "%s %.12g",
-                                   frame->columns[by].name,
+                    (void)snprintf(text, sizeof(text), "%s %.12g", frame->columns[by].name,
                                    key.number);
                 }
             }
@@ -333,10 +303,9 @@ static bool write_figure(const studio_analysis_t *analysis, const json_t *figure
     }
     size_t rows[CURVES_MAX];
     const size_t curves = first_rows(frame, by, rows);
-    studio_out_text(out,
-                    "set encoding utf8\nset terminal svg size 860,520 noenhanced font "
-                    "'sans-serif,13' background '#ffffff'\nset output 'figure.svg'\n"
-                    "set grid linecolor '#dcdcdc'\nset key outside right top\n");
+    studio_out_text(out, "set encoding utf8\nset terminal svg size 860,520 noenhanced font "
+                         "'sans-serif,13' background '#ffffff'\nset output 'figure.svg'\n"
+                         "set grid linecolor '#dcdcdc'\nset key outside right top\n");
     studio_out_text(out, "set title ");
     quote(out, title != NULL ? title : "");
     studio_out_text(out, "\n");
@@ -374,22 +343,19 @@ static bool write_figure(const studio_analysis_t *analysis, const json_t *figure
 static void write_script(const studio_sources_t *sources, bool figure, studio_out_t *out)
 {
     studio_out_text(
-        out,
-        "#!/bin/bash\n"
-        "# Runs the scenarios of this analysis again, says whether the results are the "
-        "same, compares them,\n# and draws the figure. ROCESIM is the program, rocesim "
-        "if not given.\nset -eu\ncd \"$(dirname \"$0\")\"\nrocesim=${ROCESIM:-rocesim}\n"
-        "again() {\n    \"$rocesim\" run \"scenarios/run-$1.yaml\" -o \"results/run-$1\"\n"
-        "    grep -q \"\\\"digest\\\": *\\\"$2\\\"\" \"results/run-$1/summary.json\" &&\n"
-        "        echo \"run $1: the same results\" || echo \"run $1: OTHER results than $2\"\n"
-        "}\nmkdir -p results\n");
+        out, "#!/bin/bash\n"
+             "# Runs the scenarios of this analysis again, says whether the results are the "
+             "same, compares them,\n# and draws the figure. ROCESIM is the program, rocesim "
+             "if not given.\nset -eu\ncd \"$(dirname \"$0\")\"\nrocesim=${ROCESIM:-rocesim}\n"
+             "again() {\n    \"$rocesim\" run \"scenarios/run-$1.yaml\" -o \"results/run-$1\"\n"
+             "    grep -q \"\\\"digest\\\": *\\\"$2\\\"\" \"results/run-$1/summary.json\" &&\n"
+             "        echo \"run $1: the same results\" || echo \"run $1: OTHER results than $2\"\n"
+             "}\nmkdir -p results\n");
     for (size_t i = 0; i < sources->count; i++) {
         json_t *const summary = studio__data_file(sources->sources[i].result, "summary.json");
         const char *const digest = json_string_value(json_object_get(summary, "digest"));
         const bool plain = digest != NULL && strspn(digest, "0123456789abcdef") == strlen(digest);
-        studio_out_format(out,
-                          "again %" PRId64 " %s\n",
-                          sources->sources[i].run,
+        studio_out_format(out, "again %" PRId64 " %s\n", sources->sources[i].run,
                           plain ? digest : "unknown");
         json_decref(summary);
     }
@@ -408,12 +374,8 @@ static void write_readme(const studio_analysis_t *analysis, const char *name, st
         name);
     for (size_t i = 0; i < analysis->count; i++) {
         const studio_step_result_t *const step = &analysis->results[i];
-        studio_out_format(out,
-                          "| %zu | %s: %s | %" PRIu64 " | %zu |\n",
-                          i,
-                          step->name,
-                          step->words != NULL ? step->words : "",
-                          step->frame.all_rows,
+        studio_out_format(out, "| %zu | %s: %s | %" PRIu64 " | %zu |\n", i, step->name,
+                          step->words != NULL ? step->words : "", step->frame.all_rows,
                           step->frame.row_count);
     }
 }
@@ -431,10 +393,8 @@ static void name_folder(folder_t *folder, const char *name)
     }
 }
 
-static int answer_folder(studio_response_t *response,
-                         const json_t *body,
-                         const studio_sources_t *sources,
-                         const studio_analysis_t *analysis)
+static int answer_folder(studio_response_t *response, const json_t *body,
+                         const studio_sources_t *sources, const studio_analysis_t *analysis)
 {
     folder_t folder = {.tar = {.bytes = NULL}};
     const json_t *const figure = json_object_get(body, "figure");
@@ -445,8 +405,7 @@ static int answer_folder(studio_response_t *response,
         if (!write_figure(analysis, figure, &text)) {
             studio_out_fini(&text);
             return studio_response_error(
-                response,
-                400,
+                response, 400,
                 "figure: expected a step, x, and a list y of numeric columns of "
                 "that step");
         }

@@ -19,16 +19,8 @@
 
 #define SECONDS_MAX 30
 
-static const char *const kinds[] = {"slowdown",
-                                    "queue",
-                                    "queue-cdf",
-                                    "rate",
-                                    "series",
-                                    "pause",
-                                    "load",
-                                    "load-time",
-                                    "app-rate",
-                                    "app-cdf"};
+static const char *const kinds[] = {"slowdown", "queue", "queue-cdf", "rate",     "series",
+                                    "pause",    "load",  "load-time", "app-rate", "app-cdf"};
 
 typedef struct drawing {
     char *folder; // temporary folder below the data folder
@@ -60,9 +52,7 @@ static char *link_name(const studio_sources_t *sources, size_t index)
     return name;
 }
 
-static bool begin(const studio_t *studio,
-                  drawing_t *drawing,
-                  const studio_sources_t *sources,
+static bool begin(const studio_t *studio, drawing_t *drawing, const studio_sources_t *sources,
                   const char *ending)
 {
     char *const data = realpath(studio->options.data, NULL);
@@ -127,10 +117,7 @@ static bool ended_well(pid_t child, studio_request_t *request)
 }
 
 // Draws the figure, or prints it as JSON, into the file drawing->output.
-static bool draw(studio_request_t *request,
-                 drawing_t *drawing,
-                 const char *kind,
-                 const char *app,
+static bool draw(studio_request_t *request, drawing_t *drawing, const char *kind, const char *app,
                  bool json)
 {
     char *const program = realpath(studio_request_studio(request)->options.program, NULL);
@@ -218,9 +205,7 @@ static bool is_kind(const char *kind)
     return false;
 }
 
-static int answer_figure(studio_request_t *request,
-                         studio_response_t *response,
-                         const json_t *body,
+static int answer_figure(studio_request_t *request, studio_response_t *response, const json_t *body,
                          const studio_sources_t *sources)
 {
     static const char *const formats[][3] = {{"json", "json", "application/json"},
@@ -236,8 +221,7 @@ static int answer_figure(studio_request_t *request,
     }
     if (i == SIM_COUNT_OF(formats) || !is_kind(kind)) {
         return studio_response_error(
-            response,
-            400,
+            response, 400,
             "expected a kind of rocesim plot, and format json, gnuplot, svg "
             "or png");
     }
@@ -280,10 +264,7 @@ int studio_handle_figure(studio_request_t *request, studio_response_t *response)
     }
     if (json_array_size(json_object_get(body, "runs")) > STUDIO_FIGURE_RUNS_MAX) {
         status = studio_response_error(response, 400, "runs: expected at most 16 runs in a figure");
-    } else if (studio__data_sources(request,
-                                    response,
-                                    json_object_get(body, "runs"),
-                                    &sources,
+    } else if (studio__data_sources(request, response, json_object_get(body, "runs"), &sources,
                                     &status)) {
         status = answer_figure(request, response, body, &sources);
         studio_sources_fini(&sources);

@@ -10,10 +10,8 @@
 
 #define FIELDS_MAX 400u
 
-static sim_err_t open_comparison(studio_work_t *work,
-                                 const results_comparison_options_t *options,
-                                 results_comparison_table_t *table,
-                                 const char ***folders)
+static sim_err_t open_comparison(studio_work_t *work, const results_comparison_options_t *options,
+                                 results_comparison_table_t *table, const char ***folders)
 {
     const studio_sources_t *const sources = work->analysis->sources;
     world_error_t error;
@@ -23,8 +21,7 @@ static sim_err_t open_comparison(studio_work_t *work,
         (*folders)[i] = sources->sources[i].result;
         for (size_t j = 0; j < i; j++) {
             if (sources->sources[j].run == sources->sources[i].run) {
-                return studio__step_fail(work,
-                                         "run %" PRId64 " is there twice",
+                return studio__step_fail(work, "run %" PRId64 " is there twice",
                                          sources->sources[i].run);
             }
         }
@@ -50,8 +47,7 @@ static bool all_numbers(const results_comparison_table_t *table,
     return true;
 }
 
-static void fill_runs(studio_work_t *work,
-                      const results_comparison_table_t *table,
+static void fill_runs(studio_work_t *work, const results_comparison_table_t *table,
                       studio_frame_t *frame)
 {
     const studio_sources_t *const sources = work->analysis->sources;
@@ -139,8 +135,7 @@ static size_t base_column(const results_comparison_table_t *table, const studio_
 
 // Returns the name of a column's first run; its number is added if another column has the same
 // name.
-static const char *name_of_column(studio_work_t *work,
-                                  const results_comparison_table_t *table,
+static const char *name_of_column(studio_work_t *work, const results_comparison_table_t *table,
                                   size_t column)
 {
     const studio_sources_t *const sources = work->analysis->sources;
@@ -157,11 +152,8 @@ static const char *name_of_column(studio_work_t *work,
     return studio__analysis_text(work->analysis, first->name);
 }
 
-static void put_comparison(studio_work_t *work,
-                           const results_comparison_table_t *table,
-                           const results_comparison_row_t *row,
-                           size_t base,
-                           studio_frame_t *frame)
+static void put_comparison(studio_work_t *work, const results_comparison_table_t *table,
+                           const results_comparison_row_t *row, size_t base, studio_frame_t *frame)
 {
     for (size_t column = 0; column < table->column_count; column++) {
         studio_slot_t *const out = studio__frame_add_row(frame);
@@ -204,16 +196,11 @@ sim_err_t studio__step_compare(studio_work_t *work, studio_step_result_t *result
         const char *name;
         studio_type_t type;
     } columns[] = {
-        {"field", STUDIO_TEXT},
-        {"key", STUDIO_TEXT},
-        {"runs", STUDIO_TEXT},
-        {"count", STUDIO_NUMBER},
-        {"mean", STUDIO_NUMBER},
-        {"interval", STUDIO_NUMBER},
-        {"difference", STUDIO_NUMBER},
-        {"difference_interval", STUDIO_NUMBER},
-        {"stars", STUDIO_TEXT},
-        {"text", STUDIO_TEXT},
+        {"field", STUDIO_TEXT},        {"key", STUDIO_TEXT},
+        {"runs", STUDIO_TEXT},         {"count", STUDIO_NUMBER},
+        {"mean", STUDIO_NUMBER},       {"interval", STUDIO_NUMBER},
+        {"difference", STUDIO_NUMBER}, {"difference_interval", STUDIO_NUMBER},
+        {"stars", STUDIO_TEXT},        {"text", STUDIO_TEXT},
     };
     const results_comparison_options_t options = {.seeds = true, .csv = true};
     results_comparison_table_t table;
@@ -231,10 +218,8 @@ sim_err_t studio__step_compare(studio_work_t *work, studio_step_result_t *result
                 shown++;
             }
         }
-        result->words = sim_format("%zu run(s) in %zu column(s), against %.100s",
-                                   table.run_count,
-                                   table.column_count,
-                                   name_of_column(work, &table, base));
+        result->words = sim_format("%zu run(s) in %zu column(s), against %.100s", table.run_count,
+                                   table.column_count, name_of_column(work, &table, base));
     }
     results_comparison_close(&table);
     sim_free(folders);

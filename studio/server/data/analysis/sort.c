@@ -23,8 +23,7 @@ static void keep(const studio_batch_t *batch, void *ctx)
         }
         studio_slot_t *const row = studio__frame_add_row(keeping->frame);
         for (size_t j = 0; row != NULL && j < keeping->pipe->column_count; j++) {
-            row[j] = studio__analysis_slot(keeping->analysis,
-                                           keeping->pipe->columns[j].type,
+            row[j] = studio__analysis_slot(keeping->analysis, keeping->pipe->columns[j].type,
                                            batch->columns[j][i]);
         }
     }
@@ -34,9 +33,7 @@ static void keep_rows(studio_work_t *work, studio_frame_t *frame, size_t most)
 {
     const studio_pipe_t *const pipe = work->pipe;
     for (size_t i = 0; i < pipe->column_count; i++) {
-        studio__frame_add_column(frame,
-                                 pipe->columns[i].name,
-                                 pipe->columns[i].unit,
+        studio__frame_add_column(frame, pipe->columns[i].name, pipe->columns[i].unit,
                                  pipe->columns[i].type);
     }
     keeping_t keeping = {work->analysis, pipe, frame, most};
@@ -86,10 +83,7 @@ static void sort_frame(studio_frame_t *frame, size_t column, bool descending)
     const size_t width = frame->column_count;
     sorting_t *const rows = sim_alloc_array(frame->row_count, sizeof(*rows));
     for (size_t i = 0; i < frame->row_count; i++) {
-        rows[i] = (sorting_t){column,
-                              descending,
-                              frame->columns[column].type == STUDIO_TEXT,
-                              i,
+        rows[i] = (sorting_t){column, descending, frame->columns[column].type == STUDIO_TEXT, i,
                               frame->slots[i * width + column]};
     }
     if (frame->row_count > 0) {

@@ -15,41 +15,25 @@ static const struct {
     const char *arguments;
     const char *help;
 } steps_known[] = {
-    {"choose",
-     NULL,
-     "table, columns",
+    {"choose", NULL, "table, columns",
      "takes the rows of a table from all runs; the table runs has one row per run"},
     {"filter", NULL, "where, or filter", "keeps the rows for which a condition holds"},
     {"derive", NULL, "name, expression, unit", "adds a column that an expression computes"},
-    {"group",
-     studio__step_group,
-     "by, take: [{function, column, as}]",
+    {"group", studio__step_group, "by, take: [{function, column, as}]",
      "makes one row for each group of rows"},
-    {"pivot",
-     studio__step_pivot,
-     "rows, columns, function, column",
+    {"pivot", studio__step_pivot, "rows, columns, function, column",
      "makes one column for each value of a key"},
-    {"percentiles",
-     studio__step_percentiles,
-     "column, by, points",
+    {"percentiles", studio__step_percentiles, "column, by, points",
      "computes percentiles of each group"},
     {"cdf", studio__step_cdf, "column, by, points", "computes the share of rows up to each value"},
-    {"histogram",
-     studio__step_histogram,
-     "column, by, bins, scale",
+    {"histogram", studio__step_histogram, "column, by, bins, scale",
      "counts rows in bins of a column"},
-    {"compare",
-     studio__step_compare,
-     "base, fields",
+    {"compare", studio__step_compare, "base, fields",
      "compares runs as rocesim compare --seeds does"},
-    {"means",
-     studio__step_means,
-     "value, by, versus, base, pair",
+    {"means", studio__step_means, "value, by, versus, base, pair",
      "computes means with intervals and stars of significance"},
     {"fit", studio__step_fit, "x, y, kind, by", "fits a curve to the points"},
-    {"outliers",
-     studio__step_outliers,
-     "column, by, method, k, keep",
+    {"outliers", studio__step_outliers, "column, by, method, k, keep",
      "finds rows far from the others"},
     {"sort", studio__step_sort, "by: [{column, descending}]", "sorts the rows by columns"},
     {"limit", studio__step_limit, "rows", "keeps only the first rows"},
@@ -60,13 +44,8 @@ json_t *studio_analysis_help(void)
     json_t *const steps = json_array();
     for (size_t i = 0; i < SIM_COUNT_OF(steps_known); i++) {
         json_array_append_new(steps,
-                              json_pack("{s:s,s:s,s:s}",
-                                        "name",
-                                        steps_known[i].name,
-                                        "arguments",
-                                        steps_known[i].arguments,
-                                        "help",
-                                        steps_known[i].help));
+                              json_pack("{s:s,s:s,s:s}", "name", steps_known[i].name, "arguments",
+                                        steps_known[i].arguments, "help", steps_known[i].help));
     }
     return steps;
 }
@@ -86,9 +65,7 @@ static void pipe_fini(studio_pipe_t *pipe)
     *pipe = (studio_pipe_t){.scan = NULL};
 }
 
-static void add_pipe_column(studio_pipe_t *pipe,
-                            const char *name,
-                            const char *unit,
+static void add_pipe_column(studio_pipe_t *pipe, const char *name, const char *unit,
                             studio_type_t type)
 {
     SIM_GROW(pipe->columns, pipe->column_count, &pipe->column_capacity);
@@ -102,9 +79,7 @@ static void pipe_from_frame(studio_pipe_t *pipe, const studio_frame_t *frame, si
     pipe->frame = frame;
     pipe->first_result = result;
     for (size_t i = 0; i < frame->column_count; i++) {
-        add_pipe_column(pipe,
-                        frame->columns[i].name,
-                        frame->columns[i].unit,
+        add_pipe_column(pipe, frame->columns[i].name, frame->columns[i].unit,
                         frame->columns[i].type);
     }
     pipe->base_count = pipe->column_count;
@@ -114,9 +89,7 @@ static void pipe_from_frame(studio_pipe_t *pipe, const studio_frame_t *frame, si
 static void take_columns(const studio_pipe_t *pipe, studio_frame_t *frame)
 {
     for (size_t i = 0; i < pipe->column_count; i++) {
-        studio__frame_add_column(frame,
-                                 pipe->columns[i].name,
-                                 pipe->columns[i].unit,
+        studio__frame_add_column(frame, pipe->columns[i].name, pipe->columns[i].unit,
                                  pipe->columns[i].type);
     }
 }
@@ -170,8 +143,7 @@ static studio_expression_t *parse(studio_work_t *work, const char *text)
     const studio_pipe_t *const pipe = work->pipe;
     studio_variable_t *const variables = sim_alloc_array(pipe->column_count, sizeof(*variables));
     for (size_t i = 0; i < pipe->column_count; i++) {
-        variables[i] = (studio_variable_t){pipe->columns[i].name,
-                                           pipe->columns[i].unit,
+        variables[i] = (studio_variable_t){pipe->columns[i].name, pipe->columns[i].unit,
                                            pipe->columns[i].type};
     }
     studio_expression_t *const parsed =
@@ -197,9 +169,8 @@ static sim_err_t filter(studio_work_t *work, studio_step_result_t *result)
         const json_t *const conditions = json_object_get(work->step, "filter");
         if (!json_is_array(conditions) || pipe->scan == NULL || pipe->stage_count > 0 ||
             pipe->pumped) {
-            return studio__step_fail(work,
-                                     "where is missing (a list of conditions may only follow "
-                                     "choose)");
+            return studio__step_fail(work, "where is missing (a list of conditions may only follow "
+                                           "choose)");
         }
         const sim_err_t code = studio_scan_filter(pipe->scan, conditions, work->error);
         studio_expression_t *const all = code == SIM_OK ? parse(work, "true") : NULL;
@@ -243,9 +214,7 @@ static sim_err_t derive(studio_work_t *work, studio_step_result_t *result)
         return SIM_ERR_INVALID;
     }
     add_stage(work, parsed, work->pipe->column_count);
-    add_pipe_column(work->pipe,
-                    name,
-                    unit != NULL ? unit : studio_expression_unit(parsed),
+    add_pipe_column(work->pipe, name, unit != NULL ? unit : studio_expression_unit(parsed),
                     studio_expression_type(parsed));
     result->words = sim_format("%.100s = %.300s", name, text);
     take_columns(work->pipe, &result->frame);
@@ -285,11 +254,8 @@ static sim_err_t run_step(studio_work_t *work, studio_step_result_t *result)
     return code;
 }
 
-sim_err_t studio_analysis_run(studio_analysis_t *analysis,
-                              const studio_sources_t *sources,
-                              const json_t *steps,
-                              const studio_patience_t *patience,
-                              int *step,
+sim_err_t studio_analysis_run(studio_analysis_t *analysis, const studio_sources_t *sources,
+                              const json_t *steps, const studio_patience_t *patience, int *step,
                               studio_place_error_t *error)
 {
     *analysis = (studio_analysis_t){.sources = sources, .patience = patience};
@@ -297,8 +263,7 @@ sim_err_t studio_analysis_run(studio_analysis_t *analysis,
     *step = -1;
     const size_t count = json_array_size(steps);
     if (count == 0 || count > STUDIO_STEPS_MAX) {
-        return sim_fail(&error->message,
-                        SIM_ERR_INVALID,
+        return sim_fail(&error->message, SIM_ERR_INVALID,
                         "steps: expected a list of 1 to 40 steps");
     }
     studio_pipe_t *const pipe = sim_alloc(sizeof(*pipe));
@@ -327,8 +292,7 @@ sim_err_t studio_analysis_run(studio_analysis_t *analysis,
     pipe_fini(pipe);
     sim_free(pipe);
     if (code == SIM_OK && studio_is_over(patience)) {
-        code = sim_fail(&error->message,
-                        SIM_ERR_STATE,
+        code = sim_fail(&error->message, SIM_ERR_STATE,
                         "the analysis was stopped because the client is gone");
     }
     return code;

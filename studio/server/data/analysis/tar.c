@@ -32,10 +32,7 @@ static void pad(studio_out_t *out)
     studio_out_bytes(out, zeros, -out->size % RECORD_BYTES);
 }
 
-void studio_tar_add(studio_out_t *out,
-                    const char *path,
-                    const char *bytes,
-                    size_t size,
+void studio_tar_add(studio_out_t *out, const char *path, const char *bytes, size_t size,
                     bool program)
 {
     header_t header;
@@ -71,11 +68,7 @@ void studio_tar_gzip(studio_out_t *tar, studio_out_t *gzip)
     studio_out_bytes(tar, end, sizeof(end));
     z_stream stream;
     memset(&stream, 0, sizeof(stream));
-    SIM_CHECK(deflateInit2(&stream,
-                           Z_DEFAULT_COMPRESSION,
-                           Z_DEFLATED,
-                           GZIP_WINDOW_BITS,
-                           8,
+    SIM_CHECK(deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW_BITS, 8,
                            Z_DEFAULT_STRATEGY) == Z_OK);
     char buffer[65536];
     size_t given = 0;

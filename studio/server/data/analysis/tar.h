@@ -6,10 +6,7 @@
 #include "studio/server/data/out.h"
 
 // Adds a file to the tar in out; the path has at most 99 characters.
-void studio_tar_add(studio_out_t *out,
-                    const char *path,
-                    const char *bytes,
-                    size_t size,
+void studio_tar_add(studio_out_t *out, const char *path, const char *bytes, size_t size,
                     bool program);
 // Ends the tar and compresses it into gzip. Equal files give equal archives.
 void studio_tar_gzip(studio_out_t *tar, studio_out_t *gzip);

@@ -85,17 +85,14 @@ static sim_err_t take(reader_t *reader, uint8_t *bytes, uint32_t size, bool may_
     reader->offset += (uint64_t)have;
     if (reader->copy != NULL && have > 0 &&
         fwrite(bytes, 1, (size_t)have, reader->copy) != (size_t)have) {
-        return sim_fail(&reader->trouble,
-                        SIM_ERR_IO,
-                        "there is no room for the uncompressed copy: %s",
-                        strerror(errno));
+        return sim_fail(&reader->trouble, SIM_ERR_IO,
+                        "there is no room for the uncompressed copy: %s", strerror(errno));
     }
     if (have == (int64_t)size) {
         const uint64_t wanted = reader->progress->capture_bytes_max;
         const uint64_t most = wanted > 0 ? wanted : STUDIO_CAPTURE_BYTES_MAX;
         if (reader->copy != NULL && reader->offset > most) {
-            return sim_fail(&reader->trouble,
-                            SIM_ERR_INVALID,
+            return sim_fail(&reader->trouble, SIM_ERR_INVALID,
                             "the capture has more than %" PRIu64
                             " bytes uncompressed; the rest is left out",
                             most);
@@ -104,17 +101,13 @@ static sim_err_t take(reader_t *reader, uint8_t *bytes, uint32_t size, bool may_
     }
     if (count < 0) {
         int code = 0;
-        return sim_fail(&reader->trouble,
-                        SIM_ERR_INVALID,
-                        "the capture is damaged: %.200s",
+        return sim_fail(&reader->trouble, SIM_ERR_INVALID, "the capture is damaged: %.200s",
                         gzerror(reader->stream, &code));
     }
     if (have == 0 && may_end) {
         return SIM_ERR_INVALID;
     }
-    return sim_fail(&reader->trouble,
-                    SIM_ERR_INVALID,
-                    "the file ends within packet %" PRIu64,
+    return sim_fail(&reader->trouble, SIM_ERR_INVALID, "the file ends within packet %" PRIu64,
                     reader->packets + 1);
 }
 
@@ -129,15 +122,8 @@ static void put_addresses(reader_t *reader, const studio_brief_t *brief)
 {
     char text[64];
     const uint8_t *const mac = brief->source_mac;
-    (void)snprintf(text,
-                   sizeof(text),
-                   "%02x:%02x:%02x:%02x:%02x:%02x",
-                   mac[0],
-                   mac[1],
-                   mac[2],
-                   mac[3],
-                   mac[4],
-                   mac[5]);
+    (void)snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
+                   mac[3], mac[4], mac[5]);
     put_name(reader, COLUMN_PORT, text);
     if (brief->has_ip) {
         studio_packet_address(brief->source_ip, brief->ipv6, text);
@@ -152,9 +138,7 @@ static void put_addresses(reader_t *reader, const studio_brief_t *brief)
     }
 }
 
-static sim_err_t put_packet(reader_t *reader,
-                            const studio_record_t *record,
-                            const uint8_t *bytes,
+static sim_err_t put_packet(reader_t *reader, const studio_record_t *record, const uint8_t *bytes,
                             sim_message_t *message)
 {
     studio_table_writer_t *const writer = reader->writer;
@@ -184,8 +168,7 @@ static sim_err_t read_packets(reader_t *reader, sim_message_t *message)
     sim_err_t result = SIM_OK;
     uint64_t told = 0;
     if (take(reader, bytes, STUDIO_PCAP_HEAD_BYTES, true) != SIM_OK) {
-        (void)sim_fail(&reader->trouble,
-                       SIM_ERR_INVALID,
+        (void)sim_fail(&reader->trouble, SIM_ERR_INVALID,
                        "no capture: the file is too short, or damaged");
     } else if (studio_pcap_head(bytes, STUDIO_PCAP_HEAD_BYTES, &reader->pcap, &reader->trouble) ==
                SIM_OK) {
@@ -198,8 +181,7 @@ static sim_err_t read_packets(reader_t *reader, sim_message_t *message)
             }
             if (reader->packets == PACKETS_MAX) {
                 (void)sim_fail(
-                    &reader->trouble,
-                    SIM_ERR_INVALID,
+                    &reader->trouble, SIM_ERR_INVALID,
                     "the capture has more than 20 million packets; the rest is left out");
                 break;
             }
@@ -233,15 +215,9 @@ static bool is_compressed(const char *path)
 
 static json_t *told_of(const reader_t *reader, const char *copy)
 {
-    json_t *const told = json_pack("{s:s,s:I,s:I,s:b}",
-                                   "file",
-                                   reader->file,
-                                   "packets",
-                                   (json_int_t)reader->packets,
-                                   "bytes",
-                                   (json_int_t)reader->offset,
-                                   "cut",
-                                   reader->trouble.text[0] != '\0');
+    json_t *const told =
+        json_pack("{s:s,s:I,s:I,s:b}", "file", reader->file, "packets", (json_int_t)reader->packets,
+                  "bytes", (json_int_t)reader->offset, "cut", reader->trouble.text[0] != '\0');
     if (told != NULL && reader->packets > 0) {
         json_object_set_new(told, "from_ns", json_integer(reader->first_ns));
         json_object_set_new(told, "to_ns", json_integer(reader->last_ns));
@@ -255,11 +231,8 @@ static json_t *told_of(const reader_t *reader, const char *copy)
     return told;
 }
 
-static sim_err_t import_file(reader_t *reader,
-                             const char *path,
-                             const char *index,
-                             json_t *captures,
-                             sim_message_t *message)
+static sim_err_t import_file(reader_t *reader, const char *path, const char *index,
+                             json_t *captures, sim_message_t *message)
 {
     char *const copy = sim_format("capture-%zu.pcap", json_array_size(captures));
     char *const copy_path = sim_format("%s/%s", index, copy);
@@ -270,9 +243,7 @@ static sim_err_t import_file(reader_t *reader,
     reader->trouble.text[0] = '\0';
     sim_err_t result = SIM_OK;
     if (reader->stream == NULL) {
-        (void)sim_fail(&reader->trouble,
-                       SIM_ERR_IO,
-                       "the capture cannot be read: %s",
+        (void)sim_fail(&reader->trouble, SIM_ERR_IO, "the capture cannot be read: %s",
                        strerror(errno));
     } else if (compressed && reader->copy == NULL) {
         result = sim_fail(message, SIM_ERR_IO, "%s: %s", copy_path, strerror(errno));
@@ -326,25 +297,19 @@ static size_t list_captures(const char *folder, char ***files)
     return count;
 }
 
-static sim_err_t open_table(const char *index,
-                            studio_table_writer_t **writer,
+static sim_err_t open_table(const char *index, studio_table_writer_t **writer,
                             sim_message_t *message)
 {
     studio_column_spec_t columns[COLUMN_COUNT];
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
-        columns[i] = (studio_column_spec_t){sim_strdup(packet_columns[i].name),
-                                            sim_strdup(packet_columns[i].unit),
-                                            sim_strdup(packet_columns[i].help),
-                                            packet_columns[i].type};
+        columns[i] = (studio_column_spec_t){
+            sim_strdup(packet_columns[i].name), sim_strdup(packet_columns[i].unit),
+            sim_strdup(packet_columns[i].help), packet_columns[i].type};
     }
     char *const path = sim_format("%s/packets.table", index);
-    const sim_err_t result = studio_table_writer_open(path,
-                                                      "packets",
-                                                      "A row per packet of the captures.",
-                                                      columns,
-                                                      COLUMN_COUNT,
-                                                      writer,
-                                                      message);
+    const sim_err_t result =
+        studio_table_writer_open(path, "packets", "A row per packet of the captures.", columns,
+                                 COLUMN_COUNT, writer, message);
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
         sim_free(columns[i].name);
         sim_free(columns[i].unit);
@@ -354,11 +319,8 @@ static sim_err_t open_table(const char *index,
     return result;
 }
 
-sim_err_t studio_import_captures(const char *result_folder,
-                                 const char *index,
-                                 json_t *captures,
-                                 studio_progress_t *progress,
-                                 uint64_t *rows,
+sim_err_t studio_import_captures(const char *result_folder, const char *index, json_t *captures,
+                                 studio_progress_t *progress, uint64_t *rows,
                                  sim_message_t *message)
 {
     char *const folder = sim_format("%s/captures", result_folder);

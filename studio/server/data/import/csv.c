@@ -34,9 +34,7 @@ typedef struct lines {
     studio_progress_t *progress;
 } lines_t;
 
-static sim_err_t lines_open(lines_t *lines,
-                            const char *path,
-                            studio_progress_t *progress,
+static sim_err_t lines_open(lines_t *lines, const char *path, studio_progress_t *progress,
                             sim_message_t *message)
 {
     *lines = (lines_t){.path = path, .progress = progress, .stream = fopen(path, "rbe")};
@@ -61,18 +59,12 @@ static sim_err_t read_more(lines_t *lines, sim_message_t *message)
     lines->to -= lines->from;
     lines->from = 0;
     if (lines->to > ROW_BYTES_MAX) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "%s:%" PRIu64 ": the row has more than 1 MiB",
-                        lines->path,
-                        lines->line + 1);
+        return sim_fail(message, SIM_ERR_INVALID, "%s:%" PRIu64 ": the row has more than 1 MiB",
+                        lines->path, lines->line + 1);
     }
     const size_t count = fread(lines->bytes + lines->to, 1, CHUNK_BYTES, lines->stream);
     if (count == 0 && ferror(lines->stream) != 0) {
-        return sim_fail(message,
-                        SIM_ERR_IO,
-                        "%s: cannot be read: %s",
-                        lines->path,
+        return sim_fail(message, SIM_ERR_IO, "%s: cannot be read: %s", lines->path,
                         strerror(errno));
     }
     lines->to += count;
@@ -112,9 +104,7 @@ static sim_err_t next_line(lines_t *lines, char **line, size_t *size, sim_messag
 
 // -- rows
 
-static bool is_number(const results_csv_cell_t *field,
-                      int64_t *mantissa,
-                      unsigned *decimals,
+static bool is_number(const results_csv_cell_t *field, int64_t *mantissa, unsigned *decimals,
                       double *real)
 {
     if (studio_decimal(field->text, field->size, mantissa, decimals)) {
@@ -139,8 +129,8 @@ static bool is_number(const results_csv_cell_t *field,
 // in many rows.
 static bool is_known_text(const char *column)
 {
-    static const char *const names[] =
-        {"src", "dst", "app", "status", "event", "port", "reason", "path", "name", "folder", "run"};
+    static const char *const names[] = {"src",    "dst",  "app",  "status", "event", "port",
+                                        "reason", "path", "name", "folder", "run"};
     for (size_t i = 0; i < SIM_COUNT_OF(names); i++) {
         if (strcmp(names[i], column) == 0) {
             return true;
@@ -159,12 +149,8 @@ typedef struct csv {
 
 static sim_err_t fail_at(const csv_t *csv, sim_message_t *message, const char *what)
 {
-    return sim_fail(message,
-                    SIM_ERR_INVALID,
-                    "%s:%" PRIu64 ": %s",
-                    csv->lines.path,
-                    csv->lines.line,
-                    what);
+    return sim_fail(message, SIM_ERR_INVALID, "%s:%" PRIu64 ": %s", csv->lines.path,
+                    csv->lines.line, what);
 }
 
 static const char *schema_text(const json_t *schema, const char *column, const char *key)
@@ -183,13 +169,9 @@ static const char *schema_text(const json_t *schema, const char *column, const c
 // Guesses the unit from the end of a column's name; for columns that schema.json does not describe.
 static const char *unit_by_name(const char *name)
 {
-    static const char *const ends[][2] = {{"_ns", "ns"},
-                                          {"_ps", "ps"},
-                                          {"_us", "us"},
-                                          {"bytes", "bytes"},
-                                          {"_bps", "bit/s"},
-                                          {"_gbps", "Gbps"},
-                                          {"packets", "packets"}};
+    static const char *const ends[][2] = {
+        {"_ns", "ns"},     {"_ps", "ps"},     {"_us", "us"},         {"bytes", "bytes"},
+        {"_bps", "bit/s"}, {"_gbps", "Gbps"}, {"packets", "packets"}};
     const size_t size = strlen(name);
     for (size_t i = 0; i < SIM_COUNT_OF(ends); i++) {
         const size_t end = strlen(ends[i][0]);
@@ -288,14 +270,10 @@ static sim_err_t take_row(csv_t *csv, char *line, size_t size, sim_message_t *me
         if (csv->columns[i].type == STUDIO_TEXT) {
             studio_table_put_text(csv->writer, i, field->text, field->size);
         } else if (!is_number(field, &mantissa, &decimals, &real)) {
-            return sim_fail(message,
-                            SIM_ERR_INVALID,
-                            "%s:%" PRIu64 ": '%.*s' is no number, as column %s has",
-                            csv->lines.path,
-                            csv->lines.line,
-                            (int)(field->size < 40 ? field->size : 40),
-                            field->text,
-                            csv->columns[i].name);
+            return sim_fail(
+                message, SIM_ERR_INVALID, "%s:%" PRIu64 ": '%.*s' is no number, as column %s has",
+                csv->lines.path, csv->lines.line, (int)(field->size < 40 ? field->size : 40),
+                field->text, csv->columns[i].name);
         } else if (isnan(real)) {
             studio_table_put_decimal(csv->writer, i, mantissa, decimals);
         } else {
@@ -327,12 +305,8 @@ static sim_err_t take_rows(csv_t *csv, uint64_t *rows, sim_message_t *message)
     }
 }
 
-sim_err_t studio_import_csv(const char *path,
-                            const char *table_path,
-                            const char *name,
-                            const json_t *schema,
-                            studio_progress_t *progress,
-                            uint64_t *rows,
+sim_err_t studio_import_csv(const char *path, const char *table_path, const char *name,
+                            const json_t *schema, studio_progress_t *progress, uint64_t *rows,
                             sim_message_t *message)
 {
     csv_t csv = {.writer = NULL};
@@ -345,13 +319,8 @@ sim_err_t studio_import_csv(const char *path,
     }
     if (error == SIM_OK) {
         const char *const help = json_string_value(json_object_get(schema, "help"));
-        error = studio_table_writer_open(table_path,
-                                         name,
-                                         help != NULL ? help : "",
-                                         csv.columns,
-                                         csv.column_count,
-                                         &csv.writer,
-                                         message);
+        error = studio_table_writer_open(table_path, name, help != NULL ? help : "", csv.columns,
+                                         csv.column_count, &csv.writer, message);
     }
     if (error == SIM_OK) {
         error = take_rows(&csv, rows, message);
@@ -398,11 +367,8 @@ static size_t plain_text(char *text, size_t size)
     return to;
 }
 
-sim_err_t studio_import_log(const char *path,
-                            const char *table_path,
-                            studio_progress_t *progress,
-                            uint64_t *rows,
-                            sim_message_t *message)
+sim_err_t studio_import_log(const char *path, const char *table_path, studio_progress_t *progress,
+                            uint64_t *rows, sim_message_t *message)
 {
     char line_name[] = "line";
     char text_name[] = "text";
@@ -413,13 +379,9 @@ sim_err_t studio_import_log(const char *path,
     studio_table_writer_t *writer = NULL;
     sim_err_t error = lines_open(&lines, path, progress, message);
     if (error == SIM_OK) {
-        error = studio_table_writer_open(table_path,
-                                         "log",
-                                         "What the program wrote on the terminal.",
-                                         columns,
-                                         SIM_COUNT_OF(columns),
-                                         &writer,
-                                         message);
+        error =
+            studio_table_writer_open(table_path, "log", "What the program wrote on the terminal.",
+                                     columns, SIM_COUNT_OF(columns), &writer, message);
     }
     // A long log is cut at its end; the file still has all of it.
     for (*rows = 0; error == SIM_OK && *rows < LOG_LINES_MAX &&

@@ -173,12 +173,7 @@ static sim_err_t import_table(const importing_t *importing, const char *file)
     uint64_t rows = 0;
     const char *const known = known_part(file);
     part(importing, known);
-    sim_err_t result = studio_import_csv(path,
-                                         table_path,
-                                         name,
-                                         schema,
-                                         importing->progress,
-                                         &rows,
+    sim_err_t result = studio_import_csv(path, table_path, name, schema, importing->progress, &rows,
                                          importing->message);
     if (result == SIM_OK) {
         add_table(importing, name, rows);
@@ -187,8 +182,7 @@ static sim_err_t import_table(const importing_t *importing, const char *file)
         }
     } else if (result == SIM_ERR_INVALID && strcmp(known, "other tables") == 0) {
         (void)unlink(table_path);
-        json_object_set_new(json_object_get(importing->state, "left_out"),
-                            file,
+        json_object_set_new(json_object_get(importing->state, "left_out"), file,
                             json_string(importing->message->text));
         result = SIM_OK;
     }
@@ -233,12 +227,8 @@ static sim_err_t import_rest(const importing_t *importing)
     if (result == SIM_OK) {
         part(importing, "captures");
         json_t *const captures = json_object_get(importing->state, "captures");
-        result = studio_import_captures(importing->result,
-                                        importing->folder,
-                                        captures,
-                                        importing->progress,
-                                        &rows,
-                                        importing->message);
+        result = studio_import_captures(importing->result, importing->folder, captures,
+                                        importing->progress, &rows, importing->message);
         if (result == SIM_OK && json_array_size(captures) > 0) {
             add_table(importing, "packets", rows);
         }
@@ -249,10 +239,7 @@ static sim_err_t import_rest(const importing_t *importing)
 // Returns a fingerprint that distinguishes these results from later ones in the same folder.
 static json_t *print_of(const char *result, const json_t *summary)
 {
-    static const char *const files[] = {"summary.json",
-                                        "flows.csv",
-                                        "ports.csv",
-                                        "events.csv",
+    static const char *const files[] = {"summary.json", "flows.csv", "ports.csv", "events.csv",
                                         "series.csv"};
     json_t *const print = json_object();
     const json_t *const digest = json_object_get(summary, "digest");
@@ -280,9 +267,7 @@ static sim_err_t write_state(const importing_t *importing, double began_s, uint6
     const bool written = json_dump_file(importing->state, path, JSON_COMPACT) == 0;
     sim_free(path);
     return written ? SIM_OK
-                   : sim_fail(importing->message,
-                              SIM_ERR_IO,
-                              "the index cannot be written: %s",
+                   : sim_fail(importing->message, SIM_ERR_IO, "the index cannot be written: %s",
                               strerror(errno));
 }
 
@@ -293,29 +278,19 @@ static sim_err_t begin(importing_t *importing, const char *index)
     importing->summary = read_json(importing->result, "summary.json");
     if (json_object_get(importing->summary, "digest") == NULL ||
         json_object_get(importing->summary, "version") == NULL) {
-        return sim_fail(importing->message,
-                        SIM_ERR_INVALID,
+        return sim_fail(importing->message, SIM_ERR_INVALID,
                         "these are no results of rocesim: summary.json with version and digest is "
                         "missing or damaged");
     }
     if (mkdir(importing->folder, 0700) != 0) {
-        return sim_fail(importing->message,
-                        SIM_ERR_IO,
-                        "%s cannot be created: %s",
-                        importing->folder,
-                        strerror(errno));
+        return sim_fail(importing->message, SIM_ERR_IO, "%s cannot be created: %s",
+                        importing->folder, strerror(errno));
     }
     importing->schema = read_json(importing->result, "schema.json");
     importing->tables = json_object();
-    importing->state = json_pack("{s:i,s:o,s:O,s:[],s:{}}",
-                                 "format",
-                                 STUDIO_IMPORT_FORMAT,
-                                 "print",
-                                 print_of(importing->result, importing->summary),
-                                 "tables",
-                                 importing->tables,
-                                 "captures",
-                                 "left_out");
+    importing->state = json_pack("{s:i,s:o,s:O,s:[],s:{}}", "format", STUDIO_IMPORT_FORMAT, "print",
+                                 print_of(importing->result, importing->summary), "tables",
+                                 importing->tables, "captures", "left_out");
     return SIM_OK;
 }
 
@@ -331,18 +306,12 @@ static sim_err_t finish(const importing_t *importing, const char *index)
     remove_folder(old);
     sim_free(old);
     return renamed ? SIM_OK
-                   : sim_fail(importing->message,
-                              SIM_ERR_IO,
-                              "%s cannot be created: %s",
-                              index,
+                   : sim_fail(importing->message, SIM_ERR_IO, "%s cannot be created: %s", index,
                               strerror(reason));
 }
 
-sim_err_t studio_import(const char *result_folder,
-                        const char *log,
-                        const char *index,
-                        studio_progress_t *progress,
-                        sim_message_t *message)
+sim_err_t studio_import(const char *result_folder, const char *log, const char *index,
+                        studio_progress_t *progress, sim_message_t *message)
 {
     importing_t importing = {.result = result_folder,
                              .log = log,

@@ -32,11 +32,8 @@ typedef struct studio_progress {
 
 // Imports result/ and the log file (NULL: none) and replaces index/. Returns SIM_ERR_STATE if it
 // was stopped, SIM_ERR_INVALID if it is no result folder of rocesim or damaged.
-SIM_MUST_CHECK sim_err_t studio_import(const char *result,
-                                       const char *log,
-                                       const char *index,
-                                       studio_progress_t *progress,
-                                       sim_message_t *message);
+SIM_MUST_CHECK sim_err_t studio_import(const char *result, const char *log, const char *index,
+                                       studio_progress_t *progress, sim_message_t *message);
 
 // Returns import.json if the index is complete, has this format and belongs to these results; else
 // NULL.
@@ -46,31 +43,21 @@ json_t *studio_import_state(const char *result, const char *index);
 
 // Imports a CSV file (RFC 4180, as results/file.h writes it) as INDEX/NAME.table. columns describes
 // them as in schema.json, or is NULL. Sets *rows to the number of rows.
-SIM_MUST_CHECK sim_err_t studio_import_csv(const char *path,
-                                           const char *table_path,
-                                           const char *name,
-                                           const json_t *schema,
-                                           studio_progress_t *progress,
-                                           uint64_t *rows,
+SIM_MUST_CHECK sim_err_t studio_import_csv(const char *path, const char *table_path,
+                                           const char *name, const json_t *schema,
+                                           studio_progress_t *progress, uint64_t *rows,
                                            sim_message_t *message);
 // Imports the lines of a text file.
-SIM_MUST_CHECK sim_err_t studio_import_log(const char *path,
-                                           const char *table_path,
-                                           studio_progress_t *progress,
-                                           uint64_t *rows,
+SIM_MUST_CHECK sim_err_t studio_import_log(const char *path, const char *table_path,
+                                           studio_progress_t *progress, uint64_t *rows,
                                            sim_message_t *message);
 // Imports the leaves of summary.json: one row of path, value and text each.
-SIM_MUST_CHECK sim_err_t studio_import_summary(const json_t *summary,
-                                               const char *table_path,
-                                               uint64_t *rows,
-                                               sim_message_t *message);
+SIM_MUST_CHECK sim_err_t studio_import_summary(const json_t *summary, const char *table_path,
+                                               uint64_t *rows, sim_message_t *message);
 // Imports the folder's captures/ as packets.table and INDEX/capture-N.pcap, and fills the array
 // captures with {file, packets, bytes, ...}.
-SIM_MUST_CHECK sim_err_t studio_import_captures(const char *result,
-                                                const char *index,
-                                                json_t *captures,
-                                                studio_progress_t *progress,
-                                                uint64_t *rows,
-                                                sim_message_t *message);
+SIM_MUST_CHECK sim_err_t studio_import_captures(const char *result, const char *index,
+                                                json_t *captures, studio_progress_t *progress,
+                                                uint64_t *rows, sim_message_t *message);
 
 #endif // STUDIO_SERVER_DATA_IMPORT_IMPORT_H

@@ -104,8 +104,7 @@ static int64_t time_of(const studio_table_t *table, size_t column, uint64_t row)
     const studio_cell_t cell = studio_table_cell(table, column, row);
     if (cell.kind == STUDIO_CELL_DECIMAL && cell.decimals <= 3) {
         int64_t time_ps = 0;
-        if (!__builtin_mul_overflow(cell.mantissa,
-                                    studio_power_of_ten(3u - cell.decimals),
+        if (!__builtin_mul_overflow(cell.mantissa, studio_power_of_ten(3u - cell.decimals),
                                     &time_ps)) {
             return time_ps;
         }
@@ -114,11 +113,8 @@ static int64_t time_of(const studio_table_t *table, size_t column, uint64_t row)
     return fabs(cell.real) < 9e15 ? (int64_t)(cell.real * 1000) : 0;
 }
 
-static void scatter(const studio_table_t *table,
-                    const places_t *places,
-                    buffers_t *buffers,
-                    uint8_t *bytes,
-                    atomic_ullong *done)
+static void scatter(const studio_table_t *table, const places_t *places, buffers_t *buffers,
+                    uint8_t *bytes, atomic_ullong *done)
 {
     for (size_t block = 0; block < table->block_count; block++) {
         const size_t rows = studio_table_block_rows(table, block);
@@ -211,9 +207,7 @@ static json_t *foot_of(const studio_table_t *table, const places_t *places)
     return rows;
 }
 
-sim_err_t studio_points_write(const studio_table_t *table,
-                              const char *path,
-                              atomic_ullong *done,
+sim_err_t studio_points_write(const studio_table_t *table, const char *path, atomic_ullong *done,
                               sim_message_t *message)
 {
     places_t places = {.time = studio_table_find(table, "time_ns"),
@@ -228,9 +222,7 @@ sim_err_t studio_points_write(const studio_table_t *table,
     }
     places.count = table->columns[places.path].text_count;
     if (places.count > PATHS_MAX) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "there are series of %u paths, which is too many",
+        return sim_fail(message, SIM_ERR_RANGE, "there are series of %u paths, which is too many",
                         places.count);
     }
     places.counts = sim_alloc_array(places.count + 1u, sizeof(*places.counts));
@@ -432,11 +424,8 @@ static int64_t pixel_begin(int64_t from_ps, int64_t to_ps, size_t pixels, size_t
     return index == pixels ? to_ps : from_ps + (int64_t)((double)(to_ps - from_ps) * share);
 }
 
-size_t studio_points_draw(const studio_series_t *series,
-                          int64_t from_ps,
-                          int64_t to_ps,
-                          size_t pixels,
-                          studio_pixel_t *out)
+size_t studio_points_draw(const studio_series_t *series, int64_t from_ps, int64_t to_ps,
+                          size_t pixels, studio_pixel_t *out)
 {
     uint64_t at = studio_points_from(series, from_ps);
     const uint64_t end = to_ps < INT64_MAX ? studio_points_from(series, to_ps + 1) : series->count;
@@ -455,9 +444,7 @@ size_t studio_points_draw(const studio_series_t *series,
                 : studio_points_from(series, pixel_begin(from_ps, to_ps, pixels, pixel + 1));
         if (next > at) {
             const studio_span_t span = studio_points_span(series, at, next);
-            out[count++] = (studio_pixel_t){series->points[at].time_ps,
-                                            span.least,
-                                            span.most,
+            out[count++] = (studio_pixel_t){series->points[at].time_ps, span.least, span.most,
                                             series->points[next - 1].value};
             at = next;
         }
@@ -472,11 +459,8 @@ static double rate_at(const studio_series_t *series, uint64_t at)
     return seconds > 0 ? (point->value - point[-1].value) / seconds : 0;
 }
 
-size_t studio_points_draw_rate(const studio_series_t *series,
-                               int64_t from_ps,
-                               int64_t to_ps,
-                               size_t pixels,
-                               studio_pixel_t *out)
+size_t studio_points_draw_rate(const studio_series_t *series, int64_t from_ps, int64_t to_ps,
+                               size_t pixels, studio_pixel_t *out)
 {
     uint64_t at = studio_points_from(series, from_ps);
     const uint64_t end = to_ps < INT64_MAX ? studio_points_from(series, to_ps + 1) : series->count;

@@ -45,12 +45,9 @@ typedef struct studio_points {
 } studio_points_t;
 
 // Writes the file from INDEX/series.table; writes none if the table lacks time_ns, path or value.
-SIM_MUST_CHECK sim_err_t studio_points_write(const studio_table_t *table,
-                                             const char *path,
-                                             atomic_ullong *done,
-                                             sim_message_t *message);
-SIM_MUST_CHECK sim_err_t studio_points_open(const char *path,
-                                            studio_points_t **points,
+SIM_MUST_CHECK sim_err_t studio_points_write(const studio_table_t *table, const char *path,
+                                             atomic_ullong *done, sim_message_t *message);
+SIM_MUST_CHECK sim_err_t studio_points_open(const char *path, studio_points_t **points,
                                             sim_message_t *message);
 void studio_points_close(studio_points_t *points); // NULL is allowed
 
@@ -69,16 +66,10 @@ typedef struct studio_pixel {
 
 // Divides from_ps..to_ps into pixels and writes those that have points to out. Returns their
 // number, at most pixels. If there are no more points than pixels, each point is given unchanged.
-size_t studio_points_draw(const studio_series_t *series,
-                          int64_t from_ps,
-                          int64_t to_ps,
-                          size_t pixels,
-                          studio_pixel_t *out);
+size_t studio_points_draw(const studio_series_t *series, int64_t from_ps, int64_t to_ps,
+                          size_t pixels, studio_pixel_t *out);
 // Does this for a counter's growth per second from point to point.
-size_t studio_points_draw_rate(const studio_series_t *series,
-                               int64_t from_ps,
-                               int64_t to_ps,
-                               size_t pixels,
-                               studio_pixel_t *out);
+size_t studio_points_draw_rate(const studio_series_t *series, int64_t from_ps, int64_t to_ps,
+                               size_t pixels, studio_pixel_t *out);
 
 #endif // STUDIO_SERVER_DATA_IMPORT_POINTS_H

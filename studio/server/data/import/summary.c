@@ -61,9 +61,7 @@ static void walk(leaves_t *leaves, const char *path, const json_t *value, unsign
     }
 }
 
-sim_err_t studio_import_summary(const json_t *summary,
-                                const char *table_path,
-                                uint64_t *rows,
+sim_err_t studio_import_summary(const json_t *summary, const char *table_path, uint64_t *rows,
                                 sim_message_t *message)
 {
     char names[3][8] = {"field", "value", "text"};
@@ -72,13 +70,9 @@ sim_err_t studio_import_summary(const json_t *summary,
                                             {names[1], none, none, STUDIO_NUMBER},
                                             {names[2], none, none, STUDIO_TEXT}};
     leaves_t leaves = {.message = message};
-    leaves.error = studio_table_writer_open(table_path,
-                                            "summary",
-                                            "A row per field of summary.json.",
-                                            columns,
-                                            SIM_COUNT_OF(columns),
-                                            &leaves.writer,
-                                            message);
+    leaves.error =
+        studio_table_writer_open(table_path, "summary", "A row per field of summary.json.", columns,
+                                 SIM_COUNT_OF(columns), &leaves.writer, message);
     if (leaves.error != SIM_OK) {
         return leaves.error;
     }

@@ -54,22 +54,14 @@ typedef struct studio_cell {
 typedef struct studio_table_writer studio_table_writer_t;
 
 // Creates the file at path. Columns and help are copied.
-SIM_MUST_CHECK sim_err_t studio_table_writer_open(const char *path,
-                                                  const char *name,
-                                                  const char *help,
-                                                  const studio_column_spec_t *columns,
-                                                  size_t column_count,
-                                                  studio_table_writer_t **writer,
-                                                  sim_message_t *message);
+SIM_MUST_CHECK sim_err_t studio_table_writer_open(
+    const char *path, const char *name, const char *help, const studio_column_spec_t *columns,
+    size_t column_count, studio_table_writer_t **writer, sim_message_t *message);
 // Put each cell of a row at most once, then end the row. A cell that is not put is missing.
-void studio_table_put_decimal(studio_table_writer_t *writer,
-                              size_t column,
-                              int64_t mantissa,
+void studio_table_put_decimal(studio_table_writer_t *writer, size_t column, int64_t mantissa,
                               unsigned decimals);
 void studio_table_put_real(studio_table_writer_t *writer, size_t column, double value);
-void studio_table_put_text(studio_table_writer_t *writer,
-                           size_t column,
-                           const char *bytes,
+void studio_table_put_text(studio_table_writer_t *writer, size_t column, const char *bytes,
                            size_t size);
 SIM_MUST_CHECK sim_err_t studio_table_end_row(studio_table_writer_t *writer,
                                               sim_message_t *message);
@@ -117,8 +109,7 @@ typedef struct studio_table {
 } studio_table_t;
 
 // Opens a table. Reading does not change it, so several threads may share it.
-SIM_MUST_CHECK sim_err_t studio_table_open(const char *path,
-                                           studio_table_t **table,
+SIM_MUST_CHECK sim_err_t studio_table_open(const char *path, studio_table_t **table,
                                            sim_message_t *message);
 void studio_table_close(studio_table_t *table); // NULL is allowed
 

@@ -27,10 +27,7 @@ size_t studio_table_block_rows(const studio_table_t *table, size_t block)
 
 static sim_err_t damaged(const char *path, const char *what, sim_message_t *message)
 {
-    return sim_fail(message,
-                    SIM_ERR_INVALID,
-                    "%s is damaged (%s): import the run again",
-                    path,
+    return sim_fail(message, SIM_ERR_INVALID, "%s is damaged (%s): import the run again", path,
                     what);
 }
 
@@ -56,9 +53,7 @@ static double real_or_nan(const json_t *value)
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
-static bool take_block(const studio_table_t *table,
-                       studio_column_t *column,
-                       size_t index,
+static bool take_block(const studio_table_t *table, studio_column_t *column, size_t index,
                        json_t *row)
 {
     if (json_array_size(row) != 8) {
@@ -116,9 +111,7 @@ static bool take_column(studio_table_t *table, size_t index, const json_t *foot)
     studio_column_t *const column = &table->columns[index];
     const char *const type = json_string_value(json_object_get(foot, "type"));
     column->spec = (studio_column_spec_t){
-        text_of(foot, "name"),
-        text_of(foot, "unit"),
-        text_of(foot, "help"),
+        text_of(foot, "name"), text_of(foot, "unit"), text_of(foot, "help"),
         type != NULL && strcmp(type, "text") == 0 ? STUDIO_TEXT : STUDIO_NUMBER};
     column->least = column->most = (double)NAN;
     column->blocks = sim_alloc_array(table->block_count, sizeof(*column->blocks));

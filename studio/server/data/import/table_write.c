@@ -99,13 +99,9 @@ bool studio_decimal(const char *text, size_t size, int64_t *mantissa, unsigned *
     return true;
 }
 
-sim_err_t studio_table_writer_open(const char *path,
-                                   const char *name,
-                                   const char *help,
-                                   const studio_column_spec_t *columns,
-                                   size_t column_count,
-                                   studio_table_writer_t **result,
-                                   sim_message_t *message)
+sim_err_t studio_table_writer_open(const char *path, const char *name, const char *help,
+                                   const studio_column_spec_t *columns, size_t column_count,
+                                   studio_table_writer_t **result, sim_message_t *message)
 {
     *result = NULL;
     SIM_CHECK(column_count > 0 && column_count <= STUDIO_COLUMNS_MAX);
@@ -125,10 +121,9 @@ sim_err_t studio_table_writer_open(const char *path,
     writer->blocks = sim_alloc_array(column_count, sizeof(json_t *));
     writer->buffer = sim_alloc_array(STUDIO_BLOCK_ROWS, 8);
     for (size_t i = 0; i < column_count; i++) {
-        writer->columns[i] = (studio_column_spec_t){sim_strdup(columns[i].name),
-                                                    sim_strdup(columns[i].unit),
-                                                    sim_strdup(columns[i].help),
-                                                    columns[i].type};
+        writer->columns[i] =
+            (studio_column_spec_t){sim_strdup(columns[i].name), sim_strdup(columns[i].unit),
+                                   sim_strdup(columns[i].help), columns[i].type};
         writer->pending[i].mantissas = sim_alloc_array(STUDIO_BLOCK_ROWS, sizeof(int64_t));
         writer->pending[i].decimals = sim_alloc_array(STUDIO_BLOCK_ROWS, 1);
         writer->blocks[i] = json_array();
@@ -139,9 +134,7 @@ sim_err_t studio_table_writer_open(const char *path,
     return SIM_OK;
 }
 
-void studio_table_put_decimal(studio_table_writer_t *writer,
-                              size_t column,
-                              int64_t mantissa,
+void studio_table_put_decimal(studio_table_writer_t *writer, size_t column, int64_t mantissa,
                               unsigned decimals)
 {
     SIM_CHECK(decimals <= STUDIO_DECIMALS_MAX && column < writer->column_count);
@@ -174,9 +167,7 @@ static const char *dictionary_text(const dictionary_t *dictionary, size_t index,
     return dictionary->bytes + from;
 }
 
-static bool dictionary_is(const dictionary_t *dictionary,
-                          size_t index,
-                          const char *bytes,
+static bool dictionary_is(const dictionary_t *dictionary, size_t index, const char *bytes,
                           size_t size)
 {
     size_t have = 0;
@@ -247,9 +238,7 @@ static uint32_t dictionary_put(dictionary_t *dictionary, const char *bytes, size
     return dictionary->last;
 }
 
-void studio_table_put_text(studio_table_writer_t *writer,
-                           size_t column,
-                           const char *bytes,
+void studio_table_put_text(studio_table_writer_t *writer, size_t column, const char *bytes,
                            size_t size)
 {
     SIM_CHECK(writer->columns[column].type == STUDIO_TEXT);
@@ -313,13 +302,9 @@ static void write_bytes(studio_table_writer_t *writer, const void *bytes, size_t
 static void add_block(studio_table_writer_t *writer, size_t column, const studio_block_t *block)
 {
     const bool any = !isnan(block->least);
-    json_t *const row = json_pack("[I,I,i,i,i,i]",
-                                  (json_int_t)block->offset,
-                                  (json_int_t)block->base,
-                                  block->width,
-                                  block->decimals,
-                                  block->real ? 1 : 0,
-                                  (int)block->missing);
+    json_t *const row =
+        json_pack("[I,I,i,i,i,i]", (json_int_t)block->offset, (json_int_t)block->base, block->width,
+                  block->decimals, block->real ? 1 : 0, (int)block->missing);
     json_array_append_new(row, any ? json_real(block->least) : json_null());
     json_array_append_new(row, any ? json_real(block->most) : json_null());
     json_array_append_new(writer->blocks[column], row);
@@ -407,10 +392,7 @@ static sim_err_t write_block(studio_table_writer_t *writer, sim_message_t *messa
     }
     writer->filled = 0;
     if (ferror(writer->stream) != 0) {
-        return sim_fail(message,
-                        SIM_ERR_IO,
-                        "%s cannot be written: %s",
-                        writer->path,
+        return sim_fail(message, SIM_ERR_IO, "%s cannot be written: %s", writer->path,
                         strerror(errno));
     }
     return SIM_OK;
@@ -446,17 +428,9 @@ static json_t *column_foot(studio_table_writer_t *writer, size_t index)
 {
     const studio_column_spec_t *const spec = &writer->columns[index];
     const dictionary_t *const dictionary = &writer->dictionaries[index];
-    json_t *const foot = json_pack("{s:s,s:s,s:s,s:s,s:O}",
-                                   "name",
-                                   spec->name,
-                                   "unit",
-                                   spec->unit,
-                                   "help",
-                                   spec->help,
-                                   "type",
-                                   studio_type_name(spec->type),
-                                   "blocks",
-                                   writer->blocks[index]);
+    json_t *const foot = json_pack("{s:s,s:s,s:s,s:s,s:O}", "name", spec->name, "unit", spec->unit,
+                                   "help", spec->help, "type", studio_type_name(spec->type),
+                                   "blocks", writer->blocks[index]);
     if (spec->type == STUDIO_TEXT && foot != NULL) {
         json_object_set_new(foot, "texts", json_integer((json_int_t)dictionary->count));
         json_object_set_new(foot, "text_size", json_integer((json_int_t)dictionary->size));
@@ -480,21 +454,12 @@ static sim_err_t write_foot(studio_table_writer_t *writer, sim_message_t *messag
         // JSON refuses a foreign table's names if they are no UTF-8.
         whole = json_array_append_new(columns, column_foot(writer, i)) == 0 && whole;
     }
-    json_t *const foot = json_pack("{s:s,s:s,s:I,s:o}",
-                                   "name",
-                                   writer->name,
-                                   "help",
-                                   writer->help,
-                                   "rows",
-                                   (json_int_t)writer->row_count,
-                                   "columns",
-                                   columns);
+    json_t *const foot = json_pack("{s:s,s:s,s:I,s:o}", "name", writer->name, "help", writer->help,
+                                   "rows", (json_int_t)writer->row_count, "columns", columns);
     char *const text = whole && foot != NULL ? json_dumps(foot, JSON_COMPACT) : NULL;
     json_decref(foot);
     if (text == NULL) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "the table %s has names that are no UTF-8",
+        return sim_fail(message, SIM_ERR_INVALID, "the table %s has names that are no UTF-8",
                         writer->name);
     }
     const size_t size = strlen(text);
@@ -551,10 +516,7 @@ sim_err_t studio_table_writer_close(studio_table_writer_t *writer, sim_message_t
         const bool closed = fclose(writer->stream) == 0;
         writer->stream = NULL;
         if (!whole || !closed) {
-            result = sim_fail(message,
-                              SIM_ERR_IO,
-                              "%s cannot be written: %s",
-                              writer->path,
+            result = sim_fail(message, SIM_ERR_IO, "%s cannot be written: %s", writer->path,
                               strerror(errno));
         }
     }

@@ -175,23 +175,11 @@ static json_t *state_of(studio_data_t *data, int64_t run)
         const double rows = (double)atomic_load(&data->progress.rows);
         const double bytes = (double)atomic_load(&data->progress.bytes_done);
         const double rate = seconds > 0 ? 1 / seconds : 0;
-        return json_pack("{s:s,s:s,s:I,s:I,s:I,s:f,s:f,s:f}",
-                         "state",
-                         "importing",
-                         "part",
-                         atomic_load(&data->progress.part),
-                         "bytes_done",
-                         (json_int_t)bytes,
-                         "bytes_total",
-                         (json_int_t)atomic_load(&data->progress.bytes_total),
-                         "rows",
-                         (json_int_t)rows,
-                         "seconds",
-                         seconds,
-                         "rows_per_s",
-                         rows * rate,
-                         "bytes_per_s",
-                         bytes * rate);
+        return json_pack("{s:s,s:s,s:I,s:I,s:I,s:f,s:f,s:f}", "state", "importing", "part",
+                         atomic_load(&data->progress.part), "bytes_done", (json_int_t)bytes,
+                         "bytes_total", (json_int_t)atomic_load(&data->progress.bytes_total),
+                         "rows", (json_int_t)rows, "seconds", seconds, "rows_per_s", rows * rate,
+                         "bytes_per_s", bytes * rate);
     }
     for (size_t i = 0; i < data->waiting_count; i++) {
         if (data->waiting[i].run == run) {
@@ -200,10 +188,7 @@ static json_t *state_of(studio_data_t *data, int64_t run)
     }
     for (size_t i = 0; i < data->failure_count; i++) {
         if (data->failures[i].run == run) {
-            return json_pack("{s:s,s:s}",
-                             "state",
-                             "failed",
-                             "message",
+            return json_pack("{s:s,s:s}", "state", "failed", "message",
                              data->failures[i].message.text);
         }
     }
@@ -249,10 +234,7 @@ static json_t *done_of(const char *folder)
     return state;
 }
 
-json_t *studio_data_want(studio_data_t *data,
-                         int64_t run,
-                         const char *folder,
-                         bool again,
+json_t *studio_data_want(studio_data_t *data, int64_t run, const char *folder, bool again,
                          bool *done)
 {
     json_t *state = again ? NULL : done_of(folder);

@@ -89,26 +89,16 @@ static char *transport_of(const char *result)
 
 static bool open_packets(studio__capture_t *opened, bool all, studio_place_error_t *error)
 {
-    static const char *const names[] = {"n",
-                                        "time_ns",
-                                        "port",
-                                        "kind",
-                                        "src",
-                                        "dst",
-                                        "src_port",
-                                        "qp",
-                                        "psn",
-                                        "bytes",
-                                        "captured",
-                                        "offset"};
+    static const char *const names[] = {"n",   "time_ns", "port",     "kind",
+                                        "src", "dst",     "src_port", "qp",
+                                        "psn", "bytes",   "captured", "offset"};
     if (studio_scan_open(&opened->sources, "packets", &opened->scan, error) != SIM_OK) {
         return false;
     }
     for (size_t i = 0; i < SIM_COUNT_OF(names); i++) {
         opened->columns[i] = studio_scan_find(opened->scan, names[i]);
         if (opened->columns[i] == studio_scan_column_count(opened->scan)) {
-            (void)sim_fail(&error->message,
-                           SIM_ERR_INVALID,
+            (void)sim_fail(&error->message, SIM_ERR_INVALID,
                            "the table packets lacks a column; import the run again");
             return false;
         }
@@ -122,11 +112,8 @@ static bool open_packets(studio__capture_t *opened, bool all, studio_place_error
 }
 
 // Opens {run} and {file}; "-" stands for any capture if may_be_any is true.
-bool studio__capture_open(studio_request_t *request,
-                          studio_response_t *response,
-                          bool may_be_any,
-                          studio__capture_t *opened,
-                          int *status)
+bool studio__capture_open(studio_request_t *request, studio_response_t *response, bool may_be_any,
+                          studio__capture_t *opened, int *status)
 {
     *opened = (studio__capture_t){.file = sim_strdup(studio_request_path(request, "file"))};
     studio_place_error_t error = {.column = 0};
@@ -160,10 +147,8 @@ studio_cell_t studio__capture_cell(const studio__capture_t *opened, uint64_t row
 }
 
 // Returns the bytes of a packet; NULL if the file has changed since the import.
-const uint8_t *studio__capture_bytes(const studio__capture_t *opened,
-                                     uint64_t row,
-                                     uint32_t *captured,
-                                     uint32_t *size)
+const uint8_t *studio__capture_bytes(const studio__capture_t *opened, uint64_t row,
+                                     uint32_t *captured, uint32_t *size)
 {
     const uint64_t offset =
         (uint64_t)studio__capture_cell(opened, row, STUDIO_PACKET_OFFSET).mantissa;
@@ -214,7 +199,6 @@ void studio__capture_add_number(json_t *conditions, const char *column, double v
 {
     if (!isnan(value)) {
         json_array_append_new(
-            conditions,
-            json_pack("{s:s,s:s,s:f}", "column", column, "op", "=", "value", value));
+            conditions, json_pack("{s:s,s:s,s:f}", "column", column, "op", "=", "value", value));
     }
 }

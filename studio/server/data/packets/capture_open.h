@@ -37,20 +37,15 @@ enum {
 
 // Opens {run} and {file} of the path; "-" stands for any capture if may_be_any is true. Otherwise
 // answers, sets *status and returns false.
-bool studio__capture_open(studio_request_t *request,
-                          studio_response_t *response,
-                          bool may_be_any,
-                          studio__capture_t *opened,
-                          int *status);
+bool studio__capture_open(studio_request_t *request, studio_response_t *response, bool may_be_any,
+                          studio__capture_t *opened, int *status);
 void studio__capture_close(studio__capture_t *opened);
 
 // Returns a cell of a row; which is one of STUDIO_PACKET_*.
 studio_cell_t studio__capture_cell(const studio__capture_t *opened, uint64_t row, size_t which);
 // Returns the bytes of a packet; NULL if the file has changed since the import.
-const uint8_t *studio__capture_bytes(const studio__capture_t *opened,
-                                     uint64_t row,
-                                     uint32_t *captured,
-                                     uint32_t *size);
+const uint8_t *studio__capture_bytes(const studio__capture_t *opened, uint64_t row,
+                                     uint32_t *captured, uint32_t *size);
 // Writes what lists show of a packet: members of an object, whose braces the caller writes.
 void studio__capture_write(const studio__capture_t *opened, uint64_t row, studio_out_t *out);
 // Adds a condition for studio_scan_filter, unless value is NAN.

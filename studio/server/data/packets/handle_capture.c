@@ -23,8 +23,7 @@ int studio_handle_captures(studio_request_t *request, studio_response_t *respons
     return studio_response_json(response, 200, json_pack("{s:o}", "captures", captures));
 }
 
-static sim_err_t filter_list(studio_request_t *request,
-                             studio__capture_t *opened,
+static sim_err_t filter_list(studio_request_t *request, studio__capture_t *opened,
                              studio_place_error_t *error)
 {
     json_t *const conditions = json_array();
@@ -33,10 +32,8 @@ static sim_err_t filter_list(studio_request_t *request,
     sim_err_t code = studio_scan_filter(opened->scan, conditions, error);
     json_decref(conditions);
     if (code == SIM_OK) {
-        code = studio_scan_range(opened->scan,
-                                 studio__data_real(request, "from_ns"),
-                                 studio__data_real(request, "to_ns"),
-                                 error);
+        code = studio_scan_range(opened->scan, studio__data_real(request, "from_ns"),
+                                 studio__data_real(request, "to_ns"), error);
     }
     return code;
 }
@@ -85,13 +82,9 @@ static bool take_bins(const studio_request_t *request, bins_t *bins)
     return true;
 }
 
-static void list_packets(studio_request_t *request,
-                         studio__capture_t *opened,
-                         const studio_packet_filter_t *filter,
-                         uint64_t offset,
-                         uint64_t limit,
-                         bins_t *bins,
-                         studio_out_t *out)
+static void list_packets(studio_request_t *request, studio__capture_t *opened,
+                         const studio_packet_filter_t *filter, uint64_t offset, uint64_t limit,
+                         bins_t *bins, studio_out_t *out)
 {
     uint64_t matched = 0;
     uint64_t written = 0;
@@ -136,12 +129,10 @@ int studio_handle_packets(studio_request_t *request, studio_response_t *response
         !studio_request_query_number(request, "offset", 0, 0, INT64_MAX / 2, &offset) ||
         !take_bins(request, &bins)) {
         return studio_response_error(
-            response,
-            400,
+            response, 400,
             "expected limit from 0 to %d, offset from 0, and bins up to %d "
             "with from_ns below to_ns",
-            LIST_MAX,
-            BINS_MAX);
+            LIST_MAX, BINS_MAX);
     }
     if (!studio__capture_open(request, response, false, &opened, &status)) {
         return status;

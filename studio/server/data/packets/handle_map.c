@@ -53,10 +53,7 @@ static port_t *find_port(const map_t *map, const char *name)
 // Reads the table of ports; returns false if a column is missing.
 static bool take_ports(map_t *map, const char *metric, double seconds)
 {
-    static const char *const names[] = {"port",
-                                        "rate_bps",
-                                        "tx_bytes",
-                                        "tx_packets",
+    static const char *const names[] = {"port", "rate_bps", "tx_bytes", "tx_packets",
                                         "queue_bytes_max"};
     studio_scan_t *const scan = map->ports_scan;
     size_t columns[SIM_COUNT_OF(names)];
@@ -115,10 +112,7 @@ static void add_stopped(const map_t *map, port_t *port, double from_ns, double t
     }
 }
 
-static void take_event(const map_t *map,
-                       bool drops,
-                       const char *event,
-                       const char *name,
+static void take_event(const map_t *map, bool drops, const char *event, const char *name,
                        double time_ns)
 {
     port_t *const port = find_port(map, name);
@@ -154,9 +148,7 @@ static bool map_events(map_t *map, const studio_sources_t *sources, bool drops)
     while (there && studio_scan_next(scan, &found)) {
         for (size_t i = 0; i < found.count; i++) {
             const uint64_t row = found.first_row + found.rows[i];
-            take_event(map,
-                       drops,
-                       studio_scan_cell(scan, 0, row, event).text,
+            take_event(map, drops, studio_scan_cell(scan, 0, row, event).text,
                        studio_scan_cell(scan, 0, row, port).text,
                        studio_scan_cell(scan, 0, row, time).real);
         }
@@ -190,11 +182,8 @@ static double last_before(const studio_series_t *series, uint64_t at)
 
 // Returns the value of a frame: the largest queue, the mean of a share, or a counter's growth as a
 // share.
-static double frame_value(const studio_series_t *series,
-                          const port_t *port,
-                          const char *metric,
-                          int64_t from_ps,
-                          int64_t to_ps)
+static double frame_value(const studio_series_t *series, const port_t *port, const char *metric,
+                          int64_t from_ps, int64_t to_ps)
 {
     const uint64_t from = studio_points_from(series, from_ps);
     const uint64_t to = studio_points_from(series, to_ps);
@@ -241,11 +230,9 @@ static size_t map_metric(map_t *map, const studio_points_t *points, const char *
         port->seen = true;
         count++;
         for (size_t frame = 0; frame < map->frames; frame++) {
-            port->values[frame] += frame_value(series,
-                                               port,
-                                               metric,
-                                               (int64_t)(frame_begin(map, frame) * 1000),
-                                               (int64_t)(frame_begin(map, frame + 1) * 1000));
+            port->values[frame] +=
+                frame_value(series, port, metric, (int64_t)(frame_begin(map, frame) * 1000),
+                            (int64_t)(frame_begin(map, frame + 1) * 1000));
         }
     }
     return count;
@@ -279,11 +266,7 @@ static void write_map(const map_t *map, const char *metric, studio_out_t *out)
     studio_out_format(out,
                       "{\"metric\":\"%s\",\"unit\":\"%s\",\"source\":\"%s\",\"from_ns\":%.3f,"
                       "\"to_ns\":%.3f,\"time_ns\":[",
-                      metric,
-                      map->unit,
-                      map->source_name,
-                      map->from_ns,
-                      map->to_ns);
+                      metric, map->unit, map->source_name, map->from_ns, map->to_ns);
     for (size_t i = 0; i < map->frames; i++) {
         studio_out_format(out, "%s%.3f", i > 0 ? "," : "", frame_begin(map, i));
     }
@@ -333,11 +316,8 @@ static void take_times(const studio_request_t *request, map_t *map, double end_n
     map->to_ns = map->to_ns > map->from_ns ? map->to_ns : map->from_ns + 1;
 }
 
-static int answer_map(studio_request_t *request,
-                      studio_response_t *response,
-                      const studio_sources_t *sources,
-                      const char *metric,
-                      size_t frames)
+static int answer_map(studio_request_t *request, studio_response_t *response,
+                      const studio_sources_t *sources, const char *metric, size_t frames)
 {
     map_t map = {.source = &sources->sources[0],
                  .frames = frames,
@@ -387,8 +367,7 @@ int studio_handle_map(studio_request_t *request, studio_response_t *response)
     if (i == SIM_COUNT_OF(metrics) ||
         !studio_request_query_number(request, "frames", 60, 1, FRAMES_MAX, &frames)) {
         return studio_response_error(
-            response,
-            400,
+            response, 400,
             "expected metric=utilisation, queue, pause or drops, and frames "
             "from 1 to %d",
             FRAMES_MAX);

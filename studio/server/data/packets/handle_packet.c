@@ -33,30 +33,15 @@ static const char *text_of(const studio__capture_t *opened, uint64_t row, size_t
 
 // Selects the packets of one conversation: the two hosts, and the port that identifies their queue
 // pairs.
-static sim_err_t filter_conversation(const studio__capture_t *opened,
-                                     studio_scan_t *scan,
-                                     uint64_t row,
-                                     studio_place_error_t *error)
+static sim_err_t filter_conversation(const studio__capture_t *opened, studio_scan_t *scan,
+                                     uint64_t row, studio_place_error_t *error)
 {
     const char *const a = text_of(opened, row, STUDIO_PACKET_SRC);
     const char *const b = text_of(opened, row, STUDIO_PACKET_DST);
-    json_t *const conditions = json_pack("[{s:s,s:s,s:[s,s]},{s:s,s:s,s:[s,s]}]",
-                                         "column",
-                                         "src",
-                                         "op",
-                                         "in",
-                                         "value",
-                                         a,
-                                         b,
-                                         "column",
-                                         "dst",
-                                         "op",
-                                         "in",
-                                         "value",
-                                         a,
-                                         b);
-    studio__capture_add_number(conditions,
-                               "src_port",
+    json_t *const conditions =
+        json_pack("[{s:s,s:s,s:[s,s]},{s:s,s:s,s:[s,s]}]", "column", "src", "op", "in", "value", a,
+                  b, "column", "dst", "op", "in", "value", a, b);
+    studio__capture_add_number(conditions, "src_port",
                                studio__capture_cell(opened, row, STUDIO_PACKET_SRC_PORT).real);
     const sim_err_t code = studio_scan_filter(scan, conditions, error);
     json_decref(conditions);
@@ -96,8 +81,7 @@ static void write_neighbours(const studio__capture_t *opened, uint64_t row, stud
     }
     json_t *const conditions =
         json_pack("[{s:s,s:s,s:s}]", "column", "file", "op", "=", "value", opened->file);
-    studio__capture_add_number(conditions,
-                               "qp",
+    studio__capture_add_number(conditions, "qp",
                                studio__capture_cell(opened, row, STUDIO_PACKET_QP).real);
     studio_found_t found = {.rows = NULL};
     int64_t previous = 0;
@@ -123,11 +107,8 @@ static void write_neighbours(const studio__capture_t *opened, uint64_t row, stud
     }
 }
 
-static void write_layers(const studio__capture_t *opened,
-                         const uint8_t *bytes,
-                         uint32_t captured,
-                         uint32_t size,
-                         studio_out_t *out)
+static void write_layers(const studio__capture_t *opened, const uint8_t *bytes, uint32_t captured,
+                         uint32_t size, studio_out_t *out)
 {
     sim_message_t message = {.text = ""};
     json_t *const layers =
@@ -148,9 +129,7 @@ static void write_layers(const studio__capture_t *opened,
         studio_out_text(out, ",\"message\":");
         studio_out_json(out, message.text);
     } else if (captured < size) {
-        studio_out_format(out,
-                          ",\"message\":\"the capture has %u of its %u bytes\"",
-                          captured,
+        studio_out_format(out, ",\"message\":\"the capture has %u of its %u bytes\"", captured,
                           size);
     }
 }
@@ -174,8 +153,7 @@ int studio_handle_packet(studio_request_t *request, studio_response_t *response)
     } else {
         const uint8_t *const bytes = studio__capture_bytes(&opened, row, &captured, &size);
         if (bytes == NULL) {
-            status = studio_response_error(response,
-                                           410,
+            status = studio_response_error(response, 410,
                                            "the capture's file has changed since its import");
         } else {
             studio_out_t out = {.bytes = NULL};
@@ -199,8 +177,7 @@ static void add_text_filter(const studio_request_t *request, json_t *conditions,
     const char *const value = studio_request_query(request, name);
     if (value != NULL && value[0] != '\0') {
         json_array_append_new(
-            conditions,
-            json_pack("{s:s,s:s,s:s}", "column", name, "op", "=", "value", value));
+            conditions, json_pack("{s:s,s:s,s:s}", "column", name, "op", "=", "value", value));
     }
 }
 
@@ -257,8 +234,7 @@ int studio_handle_packet_find(studio_request_t *request, studio_response_t *resp
         status = studio__data_refuse(response, code, &error, -1);
     } else if (!nearest(&opened, time_ns, &row)) {
         status = studio_response_error(
-            response,
-            404,
+            response, 404,
             "no capture of the run has such a packet; captures: in the scenario "
             "says which ports are captured");
     } else {
@@ -266,18 +242,10 @@ int studio_handle_packet_find(studio_request_t *request, studio_response_t *resp
         const size_t file = studio_scan_find(opened.scan, "file");
         const char *const name = studio_scan_cell(opened.scan, 0, row, file).text;
         status = studio_response_json(
-            response,
-            200,
-            json_pack("{s:s,s:I,s:f,s:f,s:b}",
-                      "file",
-                      name != NULL ? name : "",
-                      "n",
+            response, 200,
+            json_pack("{s:s,s:I,s:f,s:f,s:b}", "file", name != NULL ? name : "", "n",
                       (json_int_t)studio__capture_cell(&opened, row, STUDIO_PACKET_N).mantissa,
-                      "time_ns",
-                      time,
-                      "apart_ns",
-                      time_ns - time,
-                      "exact",
+                      "time_ns", time, "apart_ns", time_ns - time, "exact",
                       told && time <= time_ns && time_ns - time < 100000));
     }
     studio__capture_close(&opened);
@@ -292,9 +260,7 @@ typedef struct direction {
 } direction_t;
 
 // Compares the PSNs of the requests in one direction, and writes which are missing or come again.
-static void write_order(const studio__capture_t *opened,
-                        uint64_t row,
-                        direction_t *direction,
+static void write_order(const studio__capture_t *opened, uint64_t row, direction_t *direction,
                         studio_out_t *out)
 {
     const char *const kind = text_of(opened, row, STUDIO_PACKET_KIND);

@@ -35,14 +35,8 @@ static bool begin(walk_t *walk, const char *name, size_t size)
     SIM_CHECK(walk->at <= walk->size);
     walk->fields = json_array();
     json_array_append_new(walk->layers,
-                          json_pack("{s:s,s:I,s:I,s:o}",
-                                    "name",
-                                    name,
-                                    "from",
-                                    (json_int_t)walk->at,
-                                    "to",
-                                    (json_int_t)walk->at + (json_int_t)size,
-                                    "fields",
+                          json_pack("{s:s,s:I,s:I,s:o}", "name", name, "from", (json_int_t)walk->at,
+                                    "to", (json_int_t)walk->at + (json_int_t)size, "fields",
                                     walk->fields));
     return true;
 }
@@ -68,14 +62,8 @@ static void put(walk_t *walk, const char *name, size_t at, size_t size, const ch
     if (bar != NULL) {
         *bar = '\0';
     }
-    json_t *const field = json_pack("{s:s,s:s,s:I,s:I}",
-                                    "name",
-                                    name,
-                                    "value",
-                                    value,
-                                    "from",
-                                    (json_int_t)walk->at + (json_int_t)at,
-                                    "to",
+    json_t *const field = json_pack("{s:s,s:s,s:I,s:I}", "name", name, "value", value, "from",
+                                    (json_int_t)walk->at + (json_int_t)at, "to",
                                     (json_int_t)walk->at + (json_int_t)at + (json_int_t)size);
     json_t *const meaning = bar != NULL ? text_or_null(bar + 1) : NULL;
     if (meaning != NULL) {
@@ -94,15 +82,8 @@ static void put_mac(walk_t *walk, const char *name, size_t at)
 {
     const uint8_t *const mac = walk->bytes + walk->at + at;
     char text[24];
-    (void)snprintf(text,
-                   sizeof(text),
-                   "%02x:%02x:%02x:%02x:%02x:%02x",
-                   mac[0],
-                   mac[1],
-                   mac[2],
-                   mac[3],
-                   mac[4],
-                   mac[5]);
+    (void)snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
+                   mac[3], mac[4], mac[5]);
     put(walk, name, at, NET_MAC_BYTES, "%s|%s", text, name_of(walk, text));
 }
 
@@ -171,28 +152,15 @@ static uint8_t walk_ipv4(walk_t *walk)
     const unsigned length = sim_get_be16(ip + NET_IPV4_AT_LENGTH);
     put(walk, "version, words", NET_IPV4_AT_VERSION, 1, "0x%02x", ip[0]);
     put(walk, "DSCP", NET_IPV4_AT_TOS, 1, "%u", ip[NET_IPV4_AT_TOS] >> 2);
-    put(walk,
-        "ECN",
-        NET_IPV4_AT_TOS,
-        1,
-        "%u|%s",
-        ip[NET_IPV4_AT_TOS] & 3u,
+    put(walk, "ECN", NET_IPV4_AT_TOS, 1, "%u|%s", ip[NET_IPV4_AT_TOS] & 3u,
         ecn_name(ip[NET_IPV4_AT_TOS]));
     put(walk, "length", NET_IPV4_AT_LENGTH, 2, "%u", length);
     put(walk, "identification", NET_IPV4_AT_ID, 2, "%u", sim_get_be16(ip + NET_IPV4_AT_ID));
-    put(walk,
-        "flags, fragment",
-        NET_IPV4_AT_FRAGMENT,
-        2,
-        "0x%04x",
+    put(walk, "flags, fragment", NET_IPV4_AT_FRAGMENT, 2, "0x%04x",
         sim_get_be16(ip + NET_IPV4_AT_FRAGMENT));
     put(walk, "TTL", NET_IPV4_AT_TTL, 1, "%u", ip[NET_IPV4_AT_TTL]);
     put(walk, "protocol", NET_IPV4_AT_PROTOCOL, 1, "%u", ip[NET_IPV4_AT_PROTOCOL]);
-    put(walk,
-        "checksum",
-        NET_IPV4_AT_CHECKSUM,
-        2,
-        "0x%04x",
+    put(walk, "checksum", NET_IPV4_AT_CHECKSUM, 2, "0x%04x",
         sim_get_be16(ip + NET_IPV4_AT_CHECKSUM));
     put_ip(walk, "source", NET_IPV4_AT_SOURCE, false);
     put_ip(walk, "destination", NET_IPV4_AT_DESTINATION, false);
@@ -236,11 +204,7 @@ static bool walk_udp(walk_t *walk)
     put(walk, "source port", 0, 2, "%u", sim_get_be16(udp));
     put(walk, "destination port", 2, 2, "%u|%s", port, port == ROCE_UDP_PORT ? "RoCEv2" : "");
     put(walk, "length", NET_UDP_AT_LENGTH, 2, "%u", sim_get_be16(udp + NET_UDP_AT_LENGTH));
-    put(walk,
-        "checksum",
-        NET_UDP_AT_CHECKSUM,
-        2,
-        "0x%04x",
+    put(walk, "checksum", NET_UDP_AT_CHECKSUM, 2, "0x%04x",
         sim_get_be16(udp + NET_UDP_AT_CHECKSUM));
     walk->at += NET_UDP_BYTES;
     return port == ROCE_UDP_PORT;
@@ -263,17 +227,9 @@ static bool walk_bth(walk_t *walk, uint8_t *opcode, unsigned *pad)
     put(walk, "P_Key", ROCE_BTH_AT_PKEY, 2, "0x%04x", sim_get_be16(bth + ROCE_BTH_AT_PKEY));
     put(walk, "FECN", ROCE_BTH_AT_CONGESTION, 1, "%u", (congestion & ROCE_BTH_FECN) != 0);
     put(walk, "BECN", ROCE_BTH_AT_CONGESTION, 1, "%u", (congestion & ROCE_BTH_BECN) != 0);
-    put(walk,
-        "destination queue pair",
-        ROCE_BTH_AT_DESTINATION_QP,
-        3,
-        "%u",
+    put(walk, "destination queue pair", ROCE_BTH_AT_DESTINATION_QP, 3, "%u",
         sim_get_be24(bth + ROCE_BTH_AT_DESTINATION_QP));
-    put(walk,
-        "ack request",
-        ROCE_BTH_AT_ACK_REQUEST,
-        1,
-        "%u",
+    put(walk, "ack request", ROCE_BTH_AT_ACK_REQUEST, 1, "%u",
         (bth[ROCE_BTH_AT_ACK_REQUEST] & ROCE_BTH_ACK_REQUEST) != 0);
     put(walk, "PSN", ROCE_BTH_AT_PSN, 3, "%u", sim_get_be24(bth + ROCE_BTH_AT_PSN));
     walk->at += ROCE_BTH_BYTES;
@@ -294,10 +250,8 @@ static void walk_reth(walk_t *walk, const char *name)
 
 static void syndrome_text(unsigned syndrome, char *text, size_t size)
 {
-    static const char *const naks[] = {"PSN sequence error",
-                                       "invalid request",
-                                       "remote access error",
-                                       "remote operation error"};
+    static const char *const naks[] = {"PSN sequence error", "invalid request",
+                                       "remote access error", "remote operation error"};
     const unsigned type = syndrome & 0x60u;
     const unsigned code = syndrome & 0x1fu;
     if (type == ROCE_SYNDROME_ACK) {
@@ -329,11 +283,7 @@ static void walk_deth(walk_t *walk)
     }
     const uint8_t *const at = walk->bytes + walk->at;
     put(walk, "Q_Key", ROCE_DETH_AT_QKEY, 4, "0x%08x", sim_get_be32(at));
-    put(walk,
-        "source queue pair",
-        ROCE_DETH_AT_SOURCE_QP,
-        3,
-        "%u",
+    put(walk, "source queue pair", ROCE_DETH_AT_SOURCE_QP, 3, "%u",
         sim_get_be24(at + ROCE_DETH_AT_SOURCE_QP));
     walk->at += ROCE_DETH_BYTES;
 }
@@ -346,17 +296,9 @@ static void walk_atomic(walk_t *walk)
     const uint8_t *const at = walk->bytes + walk->at;
     put(walk, "address", 0, 8, "0x%016" PRIx64, sim_get_be64(at));
     put(walk, "R_Key", ROCE_ATOMIC_ETH_AT_RKEY, 4, "0x%08x", sim_get_be32(at + 8));
-    put(walk,
-        "swap or add",
-        ROCE_ATOMIC_ETH_AT_SWAP_ADD,
-        8,
-        "%" PRIu64,
+    put(walk, "swap or add", ROCE_ATOMIC_ETH_AT_SWAP_ADD, 8, "%" PRIu64,
         sim_get_be64(at + ROCE_ATOMIC_ETH_AT_SWAP_ADD));
-    put(walk,
-        "compare",
-        ROCE_ATOMIC_ETH_AT_COMPARE,
-        8,
-        "%" PRIu64,
+    put(walk, "compare", ROCE_ATOMIC_ETH_AT_COMPARE, 8, "%" PRIu64,
         sim_get_be64(at + ROCE_ATOMIC_ETH_AT_COMPARE));
     walk->at += ROCE_ATOMIC_ETH_BYTES;
 }
@@ -365,12 +307,7 @@ static void walk_number(walk_t *walk, const char *layer, const char *name, size_
 {
     if (begin(walk, layer, size)) {
         const uint8_t *const at = walk->bytes + walk->at;
-        put(walk,
-            name,
-            0,
-            size,
-            "0x%0*" PRIx64,
-            (int)(2 * size),
+        put(walk, name, 0, size, "0x%0*" PRIx64, (int)(2 * size),
             size == 8 ? sim_get_be64(at) : sim_get_be32(at));
         walk->at += size;
     }
@@ -481,22 +418,15 @@ static void walk_telemetry(walk_t *walk, const net_frame_t *frame, size_t frame_
     for (size_t i = 0; i < frame->hop_count && i < NET_INT_HOPS_MAX; i++) {
         char name[24];
         (void)snprintf(name, sizeof(name), "hop %zu", i + 1);
-        put(walk,
-            name,
-            NET_INT_HEADER_BYTES + NET_INT_HOP_BYTES * i,
-            NET_INT_HOP_BYTES,
-            "0x%016" PRIx64 "|%u ns, queue of %u units of 80 bytes",
-            frame->hops[i],
+        put(walk, name, NET_INT_HEADER_BYTES + NET_INT_HOP_BYTES * i, NET_INT_HOP_BYTES,
+            "0x%016" PRIx64 "|%u ns, queue of %u units of 80 bytes", frame->hops[i],
             (unsigned)(frame->hops[i] >> NET_INT_TIME_SHIFT & NET_INT_MASK(NET_INT_TIME_BITS)),
             (unsigned)(frame->hops[i] & NET_INT_MASK(NET_INT_QUEUE_BITS)));
     }
 }
 
-json_t *studio_packet_layers(const uint8_t *bytes,
-                             size_t captured,
-                             size_t size,
-                             const char *transport,
-                             const studio_names_t *names,
+json_t *studio_packet_layers(const uint8_t *bytes, size_t captured, size_t size,
+                             const char *transport, const studio_names_t *names,
                              sim_message_t *message)
 {
     walk_t walk = {.bytes = bytes,
@@ -551,16 +481,12 @@ void studio_packet_info(const uint8_t *bytes, size_t size, char *text, size_t te
                           NET_UDP_BYTES + ROCE_BTH_BYTES;
         if ((net_frame_extensions(brief.opcode) & NET_EXT_RETH) != 0 &&
             size >= at + ROCE_RETH_BYTES) {
-            (void)snprintf(text,
-                           text_size,
-                           "%u bytes at 0x%" PRIx64,
+            (void)snprintf(text, text_size, "%u bytes at 0x%" PRIx64,
                            sim_get_be32(bytes + at + ROCE_RETH_AT_LENGTH),
                            sim_get_be64(bytes + at));
         }
     } else if (strncmp(brief.kind, "PFC", 3) == 0 && size >= NET_ETHERNET_BYTES + NET_PFC_BYTES) {
-        (void)snprintf(text,
-                       text_size,
-                       "classes 0x%02x",
+        (void)snprintf(text, text_size, "classes 0x%02x",
                        bytes[NET_ETHERNET_BYTES + NET_PFC_AT_CLASSES + 1]);
     }
 }

@@ -26,9 +26,7 @@ static uint32_t get32(bool swapped, const uint8_t *bytes)
     return swapped ? sim_get_be32(bytes) : sim_get_le32(bytes);
 }
 
-sim_err_t studio_pcap_head(const uint8_t *bytes,
-                           size_t size,
-                           studio_pcap_t *pcap,
+sim_err_t studio_pcap_head(const uint8_t *bytes, size_t size, studio_pcap_t *pcap,
                            sim_message_t *message)
 {
     if (size < STUDIO_PCAP_HEAD_BYTES) {
@@ -38,8 +36,7 @@ sim_err_t studio_pcap_head(const uint8_t *bytes,
     const uint32_t big = sim_get_be32(bytes);
     if (little == MAGIC_NEXT_GENERATION) {
         return sim_fail(
-            message,
-            SIM_ERR_INVALID,
+            message, SIM_ERR_INVALID,
             "the file is pcapng, expected pcap; convert it with `editcap -F nsecpcap IN OUT`");
     }
     pcap->swapped = big == MAGIC_MICROSECONDS || big == MAGIC_NANOSECONDS;
@@ -47,26 +44,20 @@ sim_err_t studio_pcap_head(const uint8_t *bytes,
     pcap->nanoseconds = magic == MAGIC_NANOSECONDS;
     if (magic != MAGIC_MICROSECONDS && magic != MAGIC_NANOSECONDS) {
         return sim_fail(
-            message,
-            SIM_ERR_INVALID,
-            "no capture: the file begins with 0x%08x, expected the magic number of pcap",
-            big);
+            message, SIM_ERR_INVALID,
+            "no capture: the file begins with 0x%08x, expected the magic number of pcap", big);
     }
     pcap->snaplen = get32(pcap->swapped, bytes + 16);
     pcap->link_type = get32(pcap->swapped, bytes + 20);
     if ((pcap->link_type & 0xffff) != LINK_ETHERNET) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "the capture has link type %u, expected 1 (Ethernet)",
-                        pcap->link_type);
+        return sim_fail(message, SIM_ERR_INVALID,
+                        "the capture has link type %u, expected 1 (Ethernet)", pcap->link_type);
     }
     return SIM_OK;
 }
 
-sim_err_t studio_pcap_record(const studio_pcap_t *pcap,
-                             const uint8_t *bytes,
-                             studio_record_t *record,
-                             sim_message_t *message)
+sim_err_t studio_pcap_record(const studio_pcap_t *pcap, const uint8_t *bytes,
+                             studio_record_t *record, sim_message_t *message)
 {
     const int64_t seconds = get32(pcap->swapped, bytes);
     const int64_t fraction = get32(pcap->swapped, bytes + 4);
@@ -76,12 +67,9 @@ sim_err_t studio_pcap_record(const studio_pcap_t *pcap,
     if (record->bytes == 0 || record->captured > STUDIO_PACKET_BYTES_MAX ||
         record->bytes > STUDIO_PACKET_BYTES_MAX || record->captured > record->bytes) {
         return sim_fail(
-            message,
-            SIM_ERR_INVALID,
+            message, SIM_ERR_INVALID,
             "the header of a packet says %u bytes, of which %u are captured, expected at most %u",
-            record->bytes,
-            record->captured,
-            STUDIO_PACKET_BYTES_MAX);
+            record->bytes, record->captured, STUDIO_PACKET_BYTES_MAX);
     }
     return SIM_OK;
 }
@@ -373,18 +361,12 @@ static bool is_number_or_address(const char *word, bool in_brackets)
            is_ipv6(word) || (in_brackets && is_slice(word));
 }
 
-static sim_err_t take_word(char *to,
-                           size_t *size,
-                           const char *from,
-                           size_t word_size,
-                           const studio_names_t *names,
-                           bool in_brackets,
-                           sim_message_t *message)
+static sim_err_t take_word(char *to, size_t *size, const char *from, size_t word_size,
+                           const studio_names_t *names, bool in_brackets, sim_message_t *message)
 {
     char word[256];
     if (word_size >= sizeof(word)) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
+        return sim_fail(message, SIM_ERR_INVALID,
                         "the filter has a word of more than 255 characters");
     }
     memcpy(word, from, word_size);
@@ -393,8 +375,7 @@ static sim_err_t take_word(char *to,
     if (!is_word_of_pcap(word) && !is_number_or_address(word, in_brackets)) {
         put = names != NULL ? studio_names_find(names, word) : NULL;
         if (put == NULL) {
-            return sim_fail(message,
-                            SIM_ERR_INVALID,
+            return sim_fail(message, SIM_ERR_INVALID,
                             "'%.40s' is no word of the filter language and no host of this run; an "
                             "example is: udp port 4791 and host host1",
                             word);
@@ -441,9 +422,7 @@ static bool is_range(const char *text, const char *at)
     return at - text >= 9 && strncmp(at - 9, "portrange", 9) == 0;
 }
 
-static sim_err_t with_addresses(const char *text,
-                                const studio_names_t *names,
-                                char *to,
+static sim_err_t with_addresses(const char *text, const studio_names_t *names, char *to,
                                 sim_message_t *message)
 {
     size_t size = 0;
@@ -465,10 +444,8 @@ static sim_err_t with_addresses(const char *text,
             return sim_fail(message, SIM_ERR_INVALID, "the filter has more than 50 parentheses");
         }
         if (size + 4 > 4 * FILTER_BYTES_MAX || strchr(" \t\n()[]&|!=<>+-*%^", *at) == NULL) {
-            return sim_fail(message,
-                            SIM_ERR_INVALID,
-                            "the filter contains '%c', which is not allowed there",
-                            *at);
+            return sim_fail(message, SIM_ERR_INVALID,
+                            "the filter contains '%c', which is not allowed there", *at);
         }
         const bool apart = *at == '-' && !is_range(text, at);
         to[size] = ' ';
@@ -481,8 +458,7 @@ static sim_err_t with_addresses(const char *text,
     return SIM_OK;
 }
 
-studio_packet_filter_t *studio_packet_filter_compile(const char *text,
-                                                     const studio_names_t *names,
+studio_packet_filter_t *studio_packet_filter_compile(const char *text, const studio_names_t *names,
                                                      sim_message_t *message)
 {
     char expression[4 * FILTER_BYTES_MAX + 1];
@@ -497,9 +473,7 @@ studio_packet_filter_t *studio_packet_filter_compile(const char *text,
     studio_packet_filter_t *filter = sim_alloc(sizeof(*filter));
     if (pcap == NULL ||
         pcap_compile(pcap, &filter->program, expression, 1, PCAP_NETMASK_UNKNOWN) != 0) {
-        (void)sim_fail(message,
-                       SIM_ERR_INVALID,
-                       "libpcap refuses the filter: %s",
+        (void)sim_fail(message, SIM_ERR_INVALID, "libpcap refuses the filter: %s",
                        pcap != NULL ? pcap_geterr(pcap) : "libpcap cannot start");
         sim_free(filter);
         filter = NULL;
@@ -510,10 +484,8 @@ studio_packet_filter_t *studio_packet_filter_compile(const char *text,
     return filter;
 }
 
-bool studio_packet_filter_matches(const studio_packet_filter_t *filter,
-                                  const uint8_t *bytes,
-                                  uint32_t captured,
-                                  uint32_t size)
+bool studio_packet_filter_matches(const studio_packet_filter_t *filter, const uint8_t *bytes,
+                                  uint32_t captured, uint32_t size)
 {
     const struct pcap_pkthdr head = {.caplen = captured, .len = size};
     return pcap_offline_filter(&filter->program, &head, bytes) != 0;

@@ -28,15 +28,11 @@ typedef struct studio_record {
 enum { STUDIO_PCAP_HEAD_BYTES = 24, STUDIO_RECORD_HEAD_BYTES = 16 };
 
 // Reads the header; returns SIM_ERR_INVALID if it is no pcap file of Ethernet frames.
-SIM_MUST_CHECK sim_err_t studio_pcap_head(const uint8_t *bytes,
-                                          size_t size,
-                                          studio_pcap_t *pcap,
+SIM_MUST_CHECK sim_err_t studio_pcap_head(const uint8_t *bytes, size_t size, studio_pcap_t *pcap,
                                           sim_message_t *message);
 // Reads the header of a record; returns SIM_ERR_INVALID if its lengths are impossible.
-SIM_MUST_CHECK sim_err_t studio_pcap_record(const studio_pcap_t *pcap,
-                                            const uint8_t *bytes,
-                                            studio_record_t *record,
-                                            sim_message_t *message);
+SIM_MUST_CHECK sim_err_t studio_pcap_record(const studio_pcap_t *pcap, const uint8_t *bytes,
+                                            studio_record_t *record, sim_message_t *message);
 
 // The summary of a frame for lists and tables.
 typedef struct studio_brief {
@@ -74,11 +70,8 @@ const char *studio_names_find(const studio_names_t *names, const char *name);
 // Returns the layers of a frame with the bytes of each field, as a JSON array. message says why the
 // codec of net/ rejects the frame; it is "" if the codec accepts the frame or the capture cut it.
 // transport is the run's nic.transport, or NULL; it identifies the headers of selective transports.
-json_t *studio_packet_layers(const uint8_t *bytes,
-                             size_t captured,
-                             size_t size,
-                             const char *transport,
-                             const studio_names_t *names,
+json_t *studio_packet_layers(const uint8_t *bytes, size_t captured, size_t size,
+                             const char *transport, const studio_names_t *names,
                              sim_message_t *message);
 // Writes one line about the frame.
 void studio_packet_info(const uint8_t *bytes, size_t size, char *text, size_t text_size);
@@ -86,13 +79,10 @@ void studio_packet_info(const uint8_t *bytes, size_t size, char *text, size_t te
 // A libpcap filter in which host names of the run stand for their addresses. No other name is
 // looked up. Creating it returns NULL, with a message, for a bad filter.
 typedef struct studio_packet_filter studio_packet_filter_t;
-studio_packet_filter_t *studio_packet_filter_compile(const char *text,
-                                                     const studio_names_t *names,
+studio_packet_filter_t *studio_packet_filter_compile(const char *text, const studio_names_t *names,
                                                      sim_message_t *message);
-bool studio_packet_filter_matches(const studio_packet_filter_t *filter,
-                                  const uint8_t *bytes,
-                                  uint32_t captured,
-                                  uint32_t size);
+bool studio_packet_filter_matches(const studio_packet_filter_t *filter, const uint8_t *bytes,
+                                  uint32_t captured, uint32_t size);
 void studio_packet_filter_destroy(studio_packet_filter_t *filter); // NULL is allowed
 
 #endif // STUDIO_SERVER_DATA_PACKETS_PACKET_FILE_H

@@ -68,19 +68,14 @@ static bool collect_sql(studio_sql_child_t *sql, studio_out_t *out)
     return count == 0;
 }
 
-static int answer(streaming_t *streaming,
-                  studio_response_t *response,
-                  studio_format_t format,
-                  const char *name,
-                  bool saved)
+static int answer(streaming_t *streaming, studio_response_t *response, studio_format_t format,
+                  const char *name, bool saved)
 {
     if (format == STUDIO_JSON) {
         studio_out_t out = {.bytes = NULL};
         if (streaming->sql != NULL && !collect_sql(streaming->sql, &out)) {
             studio_out_fini(&out);
-            const int status = studio_response_error(response,
-                                                     400,
-                                                     "%s",
+            const int status = studio_response_error(response, 400, "%s",
                                                      studio_sql_child_trouble(streaming->sql));
             end_stream(streaming);
             return status;
@@ -91,25 +86,17 @@ static int answer(streaming_t *streaming,
         return studio__data_answer(response, &out);
     }
     if (saved) {
-        char *const header = sim_format("attachment; filename=\"%s.%s\"",
-                                        name,
+        char *const header = sim_format("attachment; filename=\"%s.%s\"", name,
                                         format == STUDIO_CSV ? "csv" : "ndjson");
         studio_response_header(response, "Content-Disposition", header);
         sim_free(header);
     }
-    return studio_response_stream(response,
-                                  200,
-                                  studio_format_type(format),
-                                  fill,
-                                  end_stream,
+    return studio_response_stream(response, 200, studio_format_type(format), fill, end_stream,
                                   streaming);
 }
 
-static streaming_t *begin(studio_request_t *request,
-                          studio_response_t *response,
-                          const json_t *body,
-                          studio_format_t *format,
-                          int *status)
+static streaming_t *begin(studio_request_t *request, studio_response_t *response,
+                          const json_t *body, studio_format_t *format, int *status)
 {
     if (body == NULL) {
         *status = studio_response_error(response, 400, "the body is no JSON object");
@@ -121,10 +108,7 @@ static streaming_t *begin(studio_request_t *request,
     }
     streaming_t *const streaming = sim_alloc(sizeof(*streaming));
     streaming->studio = studio_request_studio(request);
-    if (!studio__data_sources(request,
-                              response,
-                              json_object_get(body, "runs"),
-                              &streaming->sources,
+    if (!studio__data_sources(request, response, json_object_get(body, "runs"), &streaming->sources,
                               status)) {
         end_stream(streaming);
         return NULL;
@@ -136,14 +120,10 @@ static streaming_t *begin(studio_request_t *request,
     return streaming;
 }
 
-typedef sim_err_t (*open_fn)(streaming_t *streaming,
-                             const json_t *body,
-                             studio_format_t format,
+typedef sim_err_t (*open_fn)(streaming_t *streaming, const json_t *body, studio_format_t format,
                              studio_place_error_t *error);
 
-static int serve(studio_request_t *request,
-                 studio_response_t *response,
-                 open_fn open,
+static int serve(studio_request_t *request, studio_response_t *response, open_fn open,
                  const char *name)
 {
     json_t *const body = studio__data_body(request);
@@ -165,22 +145,14 @@ static int serve(studio_request_t *request,
     return status;
 }
 
-static sim_err_t open_query(streaming_t *streaming,
-                            const json_t *body,
-                            studio_format_t format,
+static sim_err_t open_query(streaming_t *streaming, const json_t *body, studio_format_t format,
                             studio_place_error_t *error)
 {
-    return studio_query_open(&streaming->sources,
-                             body,
-                             format,
-                             &streaming->patience,
-                             &streaming->query,
-                             error);
+    return studio_query_open(&streaming->sources, body, format, &streaming->patience,
+                             &streaming->query, error);
 }
 
-static sim_err_t open_sql(streaming_t *streaming,
-                          const json_t *body,
-                          studio_format_t format,
+static sim_err_t open_sql(streaming_t *streaming, const json_t *body, studio_format_t format,
                           studio_place_error_t *error)
 {
     const char *const text = json_string_value(json_object_get(body, "sql"));
@@ -194,13 +166,8 @@ static sim_err_t open_sql(streaming_t *streaming,
         .cpu_s = streaming->studio->options.sql_s_max,
         .temporary = temporary,
     };
-    const sim_err_t code = studio_sql_child_start(&streaming->sources,
-                                                  text,
-                                                  &limits,
-                                                  format,
-                                                  &streaming->patience,
-                                                  &streaming->sql,
-                                                  error);
+    const sim_err_t code = studio_sql_child_start(&streaming->sources, text, &limits, format,
+                                                  &streaming->patience, &streaming->sql, error);
     sim_free(temporary);
     return code;
 }
@@ -228,12 +195,8 @@ int studio_handle_search(studio_request_t *request, studio_response_t *response)
         studio_place_error_t error = {.column = 0};
         studio_out_t out = {.bytes = NULL};
         const studio_patience_t patience = {studio__data_cancelled, request};
-        const sim_err_t code = studio_search(&sources,
-                                             text != NULL ? text : "",
-                                             (size_t)limit,
-                                             &patience,
-                                             &out,
-                                             &error.message);
+        const sim_err_t code = studio_search(&sources, text != NULL ? text : "", (size_t)limit,
+                                             &patience, &out, &error.message);
         studio_sources_fini(&sources);
         status = code == SIM_OK ? studio__data_answer(response, &out)
                                 : studio__data_refuse(response, code, &error, -1);

@@ -57,9 +57,7 @@ static void choose(const studio_request_t *request, const studio_points_t *point
     }
 }
 
-static void put_list(studio_out_t *out,
-                     const char *name,
-                     const studio_pixel_t *pixels,
+static void put_list(studio_out_t *out, const char *name, const studio_pixel_t *pixels,
                      size_t count)
 {
     studio_out_format(out, ",\"%s\":[", name);
@@ -81,10 +79,8 @@ static void put_list(studio_out_t *out,
     studio_out_text(out, "]");
 }
 
-static void write_curve(studio_out_t *out,
-                        const studio_series_t *series,
-                        const studio_pixel_t *pixels,
-                        size_t count)
+static void write_curve(studio_out_t *out, const studio_series_t *series,
+                        const studio_pixel_t *pixels, size_t count)
 {
     studio_out_text(out, "{\"path\":");
     studio_out_json(out, series->path);
@@ -106,9 +102,7 @@ static int64_t time_ps_of(double time_ns, int64_t otherwise)
     return isnan(time_ns) || fabs(time_ns) > 4.6e15 ? otherwise : (int64_t)(time_ns * 1000);
 }
 
-static void draw(const studio_request_t *request,
-                 const asked_t *asked,
-                 size_t pixels,
+static void draw(const studio_request_t *request, const asked_t *asked, size_t pixels,
                  studio_out_t *out)
 {
     int64_t first = INT64_MAX;
@@ -130,12 +124,8 @@ static void draw(const studio_request_t *request,
         out,
         ",\"unit\":\"%s%s\",\"from_ns\":%.3f,\"to_ns\":%.3f,\"rate\":%s,\"left_out\":%s,"
         "\"curves\":[",
-        results_metric_unit(asked->curves[0]->metric),
-        rates ? "/s" : "",
-        (double)from / 1000,
-        (double)to / 1000,
-        rates ? "true" : "false",
-        asked->too_many ? "true" : "false");
+        results_metric_unit(asked->curves[0]->metric), rates ? "/s" : "", (double)from / 1000,
+        (double)to / 1000, rates ? "true" : "false", asked->too_many ? "true" : "false");
     studio_pixel_t *const drawn = sim_alloc_array(pixels, sizeof(*drawn));
     for (size_t i = 0; i < asked->count; i++) {
         const size_t count =
@@ -165,9 +155,7 @@ int studio_handle_series(studio_request_t *request, studio_response_t *response)
     sim_message_t message;
     if (access(path, F_OK) != 0) {
         status = studio_response_error(
-            response,
-            404,
-            "the run has no series; an observe block in the scenario makes them");
+            response, 404, "the run has no series; an observe block in the scenario makes them");
     } else if (studio_points_open(path, &points, &message) != SIM_OK) {
         status = studio_response_error(response, 500, "%s", message.text);
     } else {
@@ -175,8 +163,7 @@ int studio_handle_series(studio_request_t *request, studio_response_t *response)
         choose(request, points, &asked);
         if (asked.count == 0) {
             status = studio_response_error(
-                response,
-                404,
+                response, 404,
                 "the run has no such series, expected metric= (and of=) or path= "
                 "as GET tables lists them");
         } else {

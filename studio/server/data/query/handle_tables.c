@@ -73,11 +73,9 @@ static void say_flows(json_t *words, const json_t *summary)
 {
     const double count = number_at(summary, "flows.count");
     if (count > 0) {
-        say(words,
-            sim_format("%.0f of %.0f flows completed, %.0f failed.",
-                       number_at(summary, "flows.completed"),
-                       count,
-                       number_at(summary, "flows.failed")));
+        say(words, sim_format("%.0f of %.0f flows completed, %.0f failed.",
+                              number_at(summary, "flows.completed"), count,
+                              number_at(summary, "flows.failed")));
     }
     const double slowdown = number_at(summary, "flows.slowdown.p50");
     if (!isnan(slowdown)) {
@@ -85,8 +83,7 @@ static void say_flows(json_t *words, const json_t *summary)
             sim_format(
                 "The median flow took %.2f times its ideal time, one in a hundred %.2f times "
                 "or more.",
-                slowdown,
-                number_at(summary, "flows.slowdown.p99")));
+                slowdown, number_at(summary, "flows.slowdown.p99")));
     }
 }
 
@@ -99,12 +96,8 @@ static void say_totals(json_t *words, const json_t *summary)
         const double total = fields[i].line != NULL ? number_at(summary, fields[i].path) : 0;
         const bool time = strcmp(fields[i].unit, "ps") == 0;
         if (total > 0) {
-            say(words,
-                sim_format("%s: %.10g%s %s.",
-                           fields[i].line,
-                           time ? total / 1e6 : total,
-                           time ? " us" : "",
-                           fields[i].words));
+            say(words, sim_format("%s: %.10g%s %s.", fields[i].line, time ? total / 1e6 : total,
+                                  time ? " us" : "", fields[i].words));
         }
     }
     sim_free(fields);
@@ -114,12 +107,9 @@ static void say_trouble(json_t *words, const json_t *summary)
 {
     const double dropped = number_at(summary, "packets.dropped");
     const double created = number_at(summary, "packets.created");
-    say(words,
-        dropped > 0 ? sim_format("%.0f of %.0f packets were dropped (%.3g %%).",
-                                 dropped,
-                                 created,
-                                 100 * dropped / created)
-                    : sim_strdup("No packet was dropped."));
+    say(words, dropped > 0 ? sim_format("%.0f of %.0f packets were dropped (%.3g %%).", dropped,
+                                        created, 100 * dropped / created)
+                           : sim_strdup("No packet was dropped."));
     say_totals(words, summary);
     const json_t *const root =
         json_array_get(json_object_get(json_object_get(summary, "pfc"), "roots"), 0);
@@ -129,19 +119,15 @@ static void say_trouble(json_t *words, const json_t *summary)
             sim_format(
                 "PFC pauses began at %s, %.3g us in, and stopped %.0f ports up to %.0f links "
                 "away.",
-                port,
-                number_at(root, "first_ps") / 1e6,
-                number_at(root, "ports"),
+                port, number_at(root, "first_ps") / 1e6, number_at(root, "ports"),
                 number_at(root, "links_away")));
     }
     const json_t *const hot = json_array_get(json_object_get(summary, "hottest_ports"), 0);
     const char *const hottest = json_string_value(json_object_get(hot, "port"));
     if (hottest != NULL) {
-        say(words,
-            sim_format("The longest queue was at %s: %.4g KB; its link was used to %.1f %%.",
-                       hottest,
-                       number_at(hot, "queue_bytes_max") / 1e3,
-                       100 * number_at(hot, "utilisation")));
+        say(words, sim_format("The longest queue was at %s: %.4g KB; its link was used to %.1f %%.",
+                              hottest, number_at(hot, "queue_bytes_max") / 1e3,
+                              100 * number_at(hot, "utilisation")));
     }
 }
 
@@ -149,13 +135,11 @@ static json_t *words_of(const json_t *summary)
 {
     json_t *const words = json_array();
     const char *const ended = json_string_value(json_object_get(summary, "ended"));
-    say(words,
-        sim_format("%.0f hosts on %.0f links, %.6g us simulated%s%s.",
-                   number_at(summary, "network.hosts"),
-                   number_at(summary, "network.links"),
-                   number_at(summary, "sim_time_ps") / 1e6,
-                   ended != NULL && strcmp(ended, "done") != 0 ? ", ended: " : "",
-                   ended != NULL && strcmp(ended, "done") != 0 ? ended : ""));
+    say(words, sim_format("%.0f hosts on %.0f links, %.6g us simulated%s%s.",
+                          number_at(summary, "network.hosts"), number_at(summary, "network.links"),
+                          number_at(summary, "sim_time_ps") / 1e6,
+                          ended != NULL && strcmp(ended, "done") != 0 ? ", ended: " : "",
+                          ended != NULL && strcmp(ended, "done") != 0 ? ended : ""));
     say_flows(words, summary);
     say_trouble(words, summary);
     return words;
@@ -216,17 +200,10 @@ int studio_handle_summary(studio_request_t *request, studio_response_t *response
         json_decref(tables);
         return studio_response_error(response, 409, "summary.json is missing or damaged");
     }
-    return studio_response_json(response,
-                                200,
-                                json_pack("{s:o,s:o,s:o,s:o}",
-                                          "summary",
-                                          summary,
-                                          "manifest",
-                                          manifest != NULL ? manifest : json_null(),
-                                          "words",
-                                          words_of(summary),
-                                          "tables",
-                                          tables));
+    return studio_response_json(response, 200,
+                                json_pack("{s:o,s:o,s:o,s:o}", "summary", summary, "manifest",
+                                          manifest != NULL ? manifest : json_null(), "words",
+                                          words_of(summary), "tables", tables));
 }
 
 // -- the topology with a layout
@@ -298,14 +275,8 @@ static json_t *place_nodes(const layout_t *layout)
         const unsigned layer = layout->layers[i];
         const double x = ((double)placed[layer]++ + 0.5) / (double)counts[layer];
         const double y = layer == LAYERS_MAX ? 0.5 : 1 - (double)layer / highest;
-        json_object_set_new(places,
-                            layout->names[i],
-                            json_pack("{s:f,s:f,s:i}",
-                                      "x",
-                                      x,
-                                      "y",
-                                      y,
-                                      "layer",
+        json_object_set_new(places, layout->names[i],
+                            json_pack("{s:f,s:f,s:i}", "x", x, "y", y, "layer",
                                       layer == LAYERS_MAX ? -1 : (int)layer));
     }
     return places;
@@ -380,9 +351,7 @@ static void write_table(studio_out_t *out, const studio_table_t *table, const js
     studio_out_json(out, table->name);
     studio_out_text(out, ",\"help\":");
     studio_out_json(out, table->help);
-    studio_out_format(out,
-                      ",\"rows\":%" PRIu64 ",\"left_out\":%" PRIu64,
-                      table->row_count,
+    studio_out_format(out, ",\"rows\":%" PRIu64 ",\"left_out\":%" PRIu64, table->row_count,
                       rows_left_out(summary, table->name));
     size_t from = studio_table_find(table, "time_ns");
     size_t to = from;
@@ -411,15 +380,9 @@ static void write_metrics(studio_out_t *out, const studio_points_t *points)
         const studio_series_t *const series = &points->series[i];
         char *const key = sim_format("%s|%s", series->kind, series->metric);
         if (json_object_get(metrics, key) == NULL) {
-            json_object_set_new(metrics,
-                                key,
-                                json_pack("{s:s,s:s,s:s,s:[]}",
-                                          "metric",
-                                          series->metric,
-                                          "kind",
-                                          series->kind,
-                                          "unit",
-                                          results_metric_unit(series->metric),
+            json_object_set_new(metrics, key,
+                                json_pack("{s:s,s:s,s:s,s:[]}", "metric", series->metric, "kind",
+                                          series->kind, "unit", results_metric_unit(series->metric),
                                           "of"));
         }
         json_array_append_new(json_object_get(json_object_get(metrics, key), "of"),

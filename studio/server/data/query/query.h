@@ -35,12 +35,10 @@ typedef struct studio_query studio_query_t;
 
 // Opens a query; body is that of POST query, sources must outlive the query. *error says what is
 // wrong.
-SIM_MUST_CHECK sim_err_t studio_query_open(const studio_sources_t *sources,
-                                           const json_t *body,
+SIM_MUST_CHECK sim_err_t studio_query_open(const studio_sources_t *sources, const json_t *body,
                                            studio_format_t format,
                                            const studio_patience_t *patience,
-                                           studio_query_t **query,
-                                           studio_place_error_t *error);
+                                           studio_query_t **query, studio_place_error_t *error);
 // Appends the next few kilobytes of the answer to out; returns false after the last piece.
 bool studio_query_write(studio_query_t *query, studio_out_t *out);
 void studio_query_close(studio_query_t *query); // NULL is allowed

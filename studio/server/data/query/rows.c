@@ -75,8 +75,7 @@ const char *studio_format_type(studio_format_t format)
 
 // -- what is asked for
 
-static sim_err_t take_columns(studio_query_t *query,
-                              const json_t *names,
+static sim_err_t take_columns(studio_query_t *query, const json_t *names,
                               studio_place_error_t *error)
 {
     const size_t all = studio_scan_column_count(query->scan);
@@ -89,9 +88,7 @@ static sim_err_t take_columns(studio_query_t *query,
         const char *const name = json_string_value(json_array_get(names, i));
         const size_t column = name != NULL ? studio_scan_find(query->scan, name) : all;
         if (column == all) {
-            return sim_fail(&error->message,
-                            SIM_ERR_UNKNOWN,
-                            "the table has no column '%.60s'",
+            return sim_fail(&error->message, SIM_ERR_UNKNOWN, "the table has no column '%.60s'",
                             name != NULL ? name : "");
         }
         query->columns[query->column_count++] = column;
@@ -107,8 +104,7 @@ static sim_err_t take_columns(studio_query_t *query,
     return SIM_OK;
 }
 
-static sim_err_t take_order(studio_query_t *query,
-                            const json_t *orders,
+static sim_err_t take_order(studio_query_t *query, const json_t *orders,
                             studio_place_error_t *error)
 {
     for (size_t i = 0; i < json_array_size(orders); i++) {
@@ -117,15 +113,13 @@ static sim_err_t take_order(studio_query_t *query,
         const size_t column = name != NULL ? studio_scan_find(query->scan, name)
                                            : studio_scan_column_count(query->scan);
         if (i == STUDIO_ORDER_MAX || column == studio_scan_column_count(query->scan)) {
-            return sim_fail(&error->message,
-                            SIM_ERR_UNKNOWN,
+            return sim_fail(&error->message, SIM_ERR_UNKNOWN,
                             i == STUDIO_ORDER_MAX ? "order: expected at most 4 columns%.0s"
                                                   : "order: the table has no column '%.60s'",
                             name != NULL ? name : "");
         }
         query->orders[query->order_count++] =
-            (order_t){column,
-                      json_is_true(json_object_get(row, "descending")),
+            (order_t){column, json_is_true(json_object_get(row, "descending")),
                       studio_scan_column(query->scan, column)->type == STUDIO_TEXT};
     }
     return SIM_OK;
@@ -151,8 +145,7 @@ static double number_or_nan(const json_t *body, const char *key)
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
-static sim_err_t take_filters(studio_query_t *query,
-                              const json_t *body,
+static sim_err_t take_filters(studio_query_t *query, const json_t *body,
                               studio_place_error_t *error)
 {
     sim_err_t code = studio_scan_filter(query->scan, json_object_get(body, "filter"), error);
@@ -161,20 +154,15 @@ static sim_err_t take_filters(studio_query_t *query,
         code = studio_scan_where(query->scan, where, error);
     }
     if (code == SIM_OK) {
-        code = studio_scan_range(query->scan,
-                                 number_or_nan(body, "from_ns"),
-                                 number_or_nan(body, "to_ns"),
-                                 error);
+        code = studio_scan_range(query->scan, number_or_nan(body, "from_ns"),
+                                 number_or_nan(body, "to_ns"), error);
     }
     return code;
 }
 
-sim_err_t studio_query_open(const studio_sources_t *sources,
-                            const json_t *body,
-                            studio_format_t format,
-                            const studio_patience_t *patience,
-                            studio_query_t **result,
-                            studio_place_error_t *error)
+sim_err_t studio_query_open(const studio_sources_t *sources, const json_t *body,
+                            studio_format_t format, const studio_patience_t *patience,
+                            studio_query_t **result, studio_place_error_t *error)
 {
     *result = NULL;
     *error = (studio_place_error_t){.column = 0};
@@ -200,13 +188,11 @@ sim_err_t studio_query_open(const studio_sources_t *sources,
     if (code == SIM_OK &&
         (!take_count(body, "limit", otherwise, &query->limit) ||
          !take_count(body, "offset", 0, &query->offset) || query->offset > UINT64_MAX / 4)) {
-        code = sim_fail(&error->message,
-                        SIM_ERR_INVALID,
+        code = sim_fail(&error->message, SIM_ERR_INVALID,
                         "limit and offset: expected whole numbers from 0 on");
     }
     if (code == SIM_OK && format == STUDIO_JSON && query->limit > STUDIO_JSON_ROWS_MAX) {
-        code = sim_fail(&error->message,
-                        SIM_ERR_RANGE,
+        code = sim_fail(&error->message, SIM_ERR_RANGE,
                         "limit: expected at most 10000 rows as json; csv and ndjson have no limit");
     }
     if (code != SIM_OK) {
@@ -330,11 +316,7 @@ static void rank_all(studio_query_t *query)
     while (!studio_is_over(query->patience) && studio_scan_next(query->scan, &found)) {
         query->matched += found.count;
         for (size_t i = 0; i < orders; i++) {
-            studio_scan_values(query->scan,
-                               &found,
-                               query->orders[i].column,
-                               0,
-                               found.count,
+            studio_scan_values(query->scan, &found, query->orders[i].column, 0, found.count,
                                values[i]);
         }
         for (size_t i = 0; i < found.count; i++) {
@@ -474,11 +456,9 @@ bool studio_query_write(studio_query_t *query, studio_out_t *out)
             rank_all(query);
         }
         count_rest(query);
-        studio_out_format(out,
-                          "],\"matched\":%" PRIu64 ",\"scanned\":%" PRIu64 ",\"seconds\":%.6f}\n",
-                          query->matched,
-                          studio_scan_rows(query->scan),
-                          studio_seconds() - query->began_s);
+        studio_out_format(
+            out, "],\"matched\":%" PRIu64 ",\"scanned\":%" PRIu64 ",\"seconds\":%.6f}\n",
+            query->matched, studio_scan_rows(query->scan), studio_seconds() - query->began_s);
     }
     return true;
 }

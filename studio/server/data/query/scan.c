@@ -8,11 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-void studio_sources_add(studio_sources_t *sources,
-                        int64_t run,
-                        const char *name,
-                        const char *result,
-                        const char *index)
+void studio_sources_add(studio_sources_t *sources, int64_t run, const char *name,
+                        const char *result, const char *index)
 {
     SIM_GROW(sources->sources, sources->count, &sources->capacity);
     sources->sources[sources->count++] =
@@ -68,10 +65,7 @@ uint64_t studio_scan_rows(const studio_scan_t *scan)
     return sum;
 }
 
-static void add_column(studio_scan_t *scan,
-                       const char *name,
-                       const char *unit,
-                       const char *help,
+static void add_column(studio_scan_t *scan, const char *name, const char *unit, const char *help,
                        studio_type_t type)
 {
     SIM_GROW(scan->columns, scan->column_count, &scan->column_capacity);
@@ -89,11 +83,9 @@ static sim_err_t join_columns(studio_scan_t *scan, studio_place_error_t *error)
             if (have == scan->column_count) {
                 add_column(scan, spec->name, spec->unit, spec->help, spec->type);
             } else if (scan->columns[have].type != spec->type) {
-                return sim_fail(&error->message,
-                                SIM_ERR_INVALID,
+                return sim_fail(&error->message, SIM_ERR_INVALID,
                                 "the column %s of %s has numbers in one run and texts in another",
-                                spec->name,
-                                scan->name);
+                                spec->name, scan->name);
             }
         }
     }
@@ -119,8 +111,7 @@ static bool is_table_name(const char *name)
     return name[0] != '\0' && strlen(name) < 100 && strchr(name, '/') == NULL && name[0] != '.';
 }
 
-static sim_err_t open_tables(studio_scan_t *scan,
-                             const studio_sources_t *sources,
+static sim_err_t open_tables(studio_scan_t *scan, const studio_sources_t *sources,
                              studio_place_error_t *error)
 {
     scan->tables = sim_alloc_array(sources->count, sizeof(*scan->tables));
@@ -142,24 +133,20 @@ static sim_err_t open_tables(studio_scan_t *scan,
     }
     if (scan->table_count == 0) {
         return sim_fail(
-            &error->message,
-            SIM_ERR_UNKNOWN,
+            &error->message, SIM_ERR_UNKNOWN,
             "none of these runs has a table '%.40s'; GET runs/ID/tables lists the tables",
             scan->name);
     }
     return SIM_OK;
 }
 
-sim_err_t studio_scan_open(const studio_sources_t *sources,
-                           const char *table,
-                           studio_scan_t **result,
-                           studio_place_error_t *error)
+sim_err_t studio_scan_open(const studio_sources_t *sources, const char *table,
+                           studio_scan_t **result, studio_place_error_t *error)
 {
     *result = NULL;
     *error = (studio_place_error_t){.column = 0};
     if (!is_table_name(table)) {
-        return sim_fail(&error->message,
-                        SIM_ERR_UNKNOWN,
+        return sim_fail(&error->message, SIM_ERR_UNKNOWN,
                         "the name of the table contains a character that is not allowed");
     }
     studio_scan_t *const scan = sim_alloc(sizeof(*scan));
@@ -216,20 +203,17 @@ void studio_scan_close(studio_scan_t *scan)
     sim_free(scan);
 }
 
-sim_err_t studio_scan_where(studio_scan_t *scan,
-                            const char *expression,
+sim_err_t studio_scan_where(studio_scan_t *scan, const char *expression,
                             studio_place_error_t *error)
 {
     *error = (studio_place_error_t){.column = 0};
     if (scan->where_count == STUDIO_CONDITIONS_MAX) {
-        return sim_fail(&error->message,
-                        SIM_ERR_INVALID,
+        return sim_fail(&error->message, SIM_ERR_INVALID,
                         "the filter has more than 64 expressions");
     }
     studio_variable_t *const variables = sim_alloc_array(scan->column_count, sizeof(*variables));
     for (size_t i = 0; i < scan->column_count; i++) {
-        variables[i] = (studio_variable_t){scan->columns[i].name,
-                                           scan->columns[i].unit,
+        variables[i] = (studio_variable_t){scan->columns[i].name, scan->columns[i].unit,
                                            scan->columns[i].type};
     }
     studio_expression_t *const parsed =
@@ -242,18 +226,14 @@ sim_err_t studio_scan_where(studio_scan_t *scan,
         error->column = 1;
         const char *const type = studio_type_name(studio_expression_type(parsed));
         studio_expression_destroy(parsed);
-        return sim_fail(&error->message,
-                        SIM_ERR_INVALID,
-                        "the expression is a %s, expected a condition such as fct_ns > 10us",
-                        type);
+        return sim_fail(&error->message, SIM_ERR_INVALID,
+                        "the expression is a %s, expected a condition such as fct_ns > 10us", type);
     }
     scan->wheres[scan->where_count++] = parsed;
     return SIM_OK;
 }
 
-sim_err_t studio_scan_range(studio_scan_t *scan,
-                            double from_ns,
-                            double to_ns,
+sim_err_t studio_scan_range(studio_scan_t *scan, double from_ns, double to_ns,
                             studio_place_error_t *error)
 {
     if (isnan(from_ns) && isnan(to_ns)) {
@@ -269,10 +249,8 @@ sim_err_t studio_scan_range(studio_scan_t *scan,
     if (scan->from_column == scan->column_count || scan->to_column == scan->column_count ||
         scan->columns[scan->from_column].type != STUDIO_NUMBER ||
         scan->columns[scan->to_column].type != STUDIO_NUMBER) {
-        return sim_fail(&error->message,
-                        SIM_ERR_INVALID,
-                        "the table %s has no column of time, so no range can be given",
-                        scan->name);
+        return sim_fail(&error->message, SIM_ERR_INVALID,
+                        "the table %s has no column of time, so no range can be given", scan->name);
     }
     scan->has_range = true;
     scan->from_ns = isnan(from_ns) ? -(double)INFINITY : from_ns;
@@ -473,11 +451,9 @@ bool studio_scan_next(studio_scan_t *scan, studio_found_t *found)
         for (; scan->block < current(scan)->table->block_count; scan->block++) {
             const size_t count = match_block(scan);
             if (count > 0) {
-                *found = (studio_found_t){scan->table,
-                                          scan->block,
-                                          (uint64_t)scan->block * STUDIO_BLOCK_ROWS,
-                                          scan->rows,
-                                          count};
+                *found =
+                    (studio_found_t){scan->table, scan->block,
+                                     (uint64_t)scan->block * STUDIO_BLOCK_ROWS, scan->rows, count};
                 return true;
             }
         }
@@ -485,12 +461,8 @@ bool studio_scan_next(studio_scan_t *scan, studio_found_t *found)
     return false;
 }
 
-void studio_scan_values(studio_scan_t *scan,
-                        const studio_found_t *found,
-                        size_t column,
-                        size_t from,
-                        size_t count,
-                        studio_slot_t *out)
+void studio_scan_values(studio_scan_t *scan, const studio_found_t *found, size_t column,
+                        size_t from, size_t count, studio_slot_t *out)
 {
     SIM_CHECK(found->table == scan->table && found->block == scan->block &&
               from + count <= found->count);

@@ -12,20 +12,13 @@ static const struct {
     const char *name;
     studio_test_t test;
 } tests[] = {
-    {"=", STUDIO_TEST_EQUAL},
-    {"==", STUDIO_TEST_EQUAL},
-    {"!=", STUDIO_TEST_UNEQUAL},
-    {"<", STUDIO_TEST_LESS},
-    {"<=", STUDIO_TEST_LESS_EQUAL},
-    {">", STUDIO_TEST_MORE},
-    {">=", STUDIO_TEST_MORE_EQUAL},
-    {"in", STUDIO_TEST_IN},
-    {"between", STUDIO_TEST_BETWEEN},
-    {"contains", STUDIO_TEST_CONTAINS},
-    {"starts", STUDIO_TEST_STARTS},
-    {"ends", STUDIO_TEST_ENDS},
-    {"glob", STUDIO_TEST_GLOB},
-    {"missing", STUDIO_TEST_MISSING},
+    {"=", STUDIO_TEST_EQUAL},         {"==", STUDIO_TEST_EQUAL},
+    {"!=", STUDIO_TEST_UNEQUAL},      {"<", STUDIO_TEST_LESS},
+    {"<=", STUDIO_TEST_LESS_EQUAL},   {">", STUDIO_TEST_MORE},
+    {">=", STUDIO_TEST_MORE_EQUAL},   {"in", STUDIO_TEST_IN},
+    {"between", STUDIO_TEST_BETWEEN}, {"contains", STUDIO_TEST_CONTAINS},
+    {"starts", STUDIO_TEST_STARTS},   {"ends", STUDIO_TEST_ENDS},
+    {"glob", STUDIO_TEST_GLOB},       {"missing", STUDIO_TEST_MISSING},
     {"present", STUDIO_TEST_PRESENT},
 };
 
@@ -41,20 +34,15 @@ static bool number_of(const json_t *value, const char *unit, double *number)
     return text != NULL && studio_number_in(text, unit, number);
 }
 
-static sim_err_t take_value(const studio_scan_column_t *column,
-                            studio_condition_t *condition,
-                            const json_t *value,
-                            studio_place_error_t *error)
+static sim_err_t take_value(const studio_scan_column_t *column, studio_condition_t *condition,
+                            const json_t *value, studio_place_error_t *error)
 {
     const size_t at = condition->count;
     if (column->type == STUDIO_NUMBER) {
         if (!number_of(value, column->unit, &condition->numbers[at])) {
-            return sim_fail(&error->message,
-                            SIM_ERR_INVALID,
-                            "%s: expected a number%s%s",
-                            column->name,
-                            column->unit[0] != '\0' ? ", as it is or with its unit: " : "",
-                            column->unit);
+            return sim_fail(
+                &error->message, SIM_ERR_INVALID, "%s: expected a number%s%s", column->name,
+                column->unit[0] != '\0' ? ", as it is or with its unit: " : "", column->unit);
         }
     } else if (json_is_string(value)) {
         condition->texts[at] = sim_strdup(json_string_value(value));
@@ -67,10 +55,8 @@ static sim_err_t take_value(const studio_scan_column_t *column,
     return SIM_OK;
 }
 
-static sim_err_t take_values(const studio_scan_column_t *column,
-                             studio_condition_t *condition,
-                             const json_t *value,
-                             studio_place_error_t *error)
+static sim_err_t take_values(const studio_scan_column_t *column, studio_condition_t *condition,
+                             const json_t *value, studio_place_error_t *error)
 {
     const bool none =
         condition->test == STUDIO_TEST_MISSING || condition->test == STUDIO_TEST_PRESENT;
@@ -81,19 +67,14 @@ static sim_err_t take_values(const studio_scan_column_t *column,
     }
     if (list && (count == 0 || count > VALUES_MAX ||
                  (condition->test == STUDIO_TEST_BETWEEN && count != 2))) {
-        return sim_fail(&error->message,
-                        SIM_ERR_INVALID,
-                        "%s: expected a list of %s",
-                        column->name,
+        return sim_fail(&error->message, SIM_ERR_INVALID, "%s: expected a list of %s", column->name,
                         condition->test == STUDIO_TEST_IN ? "1 to 1000 values" : "two values");
     }
     if (column->type == STUDIO_NUMBER &&
         (condition->test == STUDIO_TEST_CONTAINS || condition->test == STUDIO_TEST_STARTS ||
          condition->test == STUDIO_TEST_ENDS || condition->test == STUDIO_TEST_GLOB)) {
-        return sim_fail(&error->message,
-                        SIM_ERR_INVALID,
-                        "%s has numbers, expected one of = != < <= > >= in between",
-                        column->name);
+        return sim_fail(&error->message, SIM_ERR_INVALID,
+                        "%s has numbers, expected one of = != < <= > >= in between", column->name);
     }
     condition->numbers = sim_alloc_array(count, sizeof(*condition->numbers));
     condition->texts = sim_alloc_array(count, sizeof(*condition->texts));
@@ -208,32 +189,25 @@ static void judge_texts(const studio_scan_t *scan, studio_condition_t *condition
     }
 }
 
-static sim_err_t take_condition(studio_scan_t *scan,
-                                const json_t *row,
-                                size_t group,
+static sim_err_t take_condition(studio_scan_t *scan, const json_t *row, size_t group,
                                 studio_place_error_t *error)
 {
     const char *const name = json_string_value(json_object_get(row, "column"));
     const char *const op = json_string_value(json_object_get(row, "op"));
     const size_t column = name != NULL ? studio_scan_find(scan, name) : scan->column_count;
     if (column == scan->column_count) {
-        return sim_fail(&error->message,
-                        SIM_ERR_UNKNOWN,
-                        "the table %s has no column '%.60s'",
-                        scan->name,
-                        name != NULL ? name : "");
+        return sim_fail(&error->message, SIM_ERR_UNKNOWN, "the table %s has no column '%.60s'",
+                        scan->name, name != NULL ? name : "");
     }
     size_t i = 0;
     while (i < SIM_COUNT_OF(tests) && (op == NULL || strcmp(tests[i].name, op) != 0)) {
         i++;
     }
     if (i == SIM_COUNT_OF(tests)) {
-        return sim_fail(&error->message,
-                        SIM_ERR_UNKNOWN,
+        return sim_fail(&error->message, SIM_ERR_UNKNOWN,
                         "%s: op is '%.20s', expected one of = != < <= > >= in between contains "
                         "starts ends glob missing present",
-                        name,
-                        op != NULL ? op : "");
+                        name, op != NULL ? op : "");
     }
     if (scan->condition_count == STUDIO_CONDITIONS_MAX) {
         return sim_fail(&error->message, SIM_ERR_INVALID, "filter: expected at most 64 conditions");
@@ -248,8 +222,7 @@ static sim_err_t take_condition(studio_scan_t *scan,
     return code;
 }
 
-sim_err_t studio_scan_filter(studio_scan_t *scan,
-                             const json_t *conditions,
+sim_err_t studio_scan_filter(studio_scan_t *scan, const json_t *conditions,
                              studio_place_error_t *error)
 {
     *error = (studio_place_error_t){.column = 0};
@@ -267,10 +240,8 @@ sim_err_t studio_scan_filter(studio_scan_t *scan,
             return sim_fail(&error->message, SIM_ERR_INVALID, "any: expected a list of conditions");
         }
         for (size_t j = 0; j < count; j++) {
-            const sim_err_t code = take_condition(scan,
-                                                  any != NULL ? json_array_get(any, j) : row,
-                                                  scan->group_count,
-                                                  error);
+            const sim_err_t code = take_condition(scan, any != NULL ? json_array_get(any, j) : row,
+                                                  scan->group_count, error);
             if (code != SIM_OK) {
                 return code;
             }
@@ -322,9 +293,7 @@ bool studio__condition_may_hold(const studio_scan_t *scan, const studio_conditio
     }
 }
 
-void studio__condition_apply(studio_scan_t *scan,
-                             const studio_condition_t *condition,
-                             size_t rows,
+void studio__condition_apply(studio_scan_t *scan, const studio_condition_t *condition, size_t rows,
                              uint8_t *mask)
 {
     if (scan->columns[condition->column].type == STUDIO_NUMBER) {

@@ -76,9 +76,7 @@ const uint32_t *studio__scan_ids(studio_scan_t *scan, size_t column);
 // Tells whether the condition can hold for any row of the block.
 bool studio__condition_may_hold(const studio_scan_t *scan, const studio_condition_t *condition);
 // Sets mask[i] for each row for which the condition holds.
-void studio__condition_apply(studio_scan_t *scan,
-                             const studio_condition_t *condition,
-                             size_t rows,
+void studio__condition_apply(studio_scan_t *scan, const studio_condition_t *condition, size_t rows,
                              uint8_t *mask);
 void studio__condition_fini(const studio_scan_t *scan, studio_condition_t *condition);
 

@@ -65,8 +65,7 @@ static sim_err_t take_words(const char *text, words_t *words, sim_message_t *mes
         text += quoted;
         const size_t size = strcspn(text, quoted ? "\"" : " \t");
         if (size == 0 || size >= sizeof(word->text)) {
-            return sim_fail(message,
-                            SIM_ERR_INVALID,
+            return sim_fail(message, SIM_ERR_INVALID,
                             "a word of the search is empty or has more than 199 characters");
         }
         memcpy(word->text, text, size);
@@ -77,8 +76,7 @@ static sim_err_t take_words(const char *text, words_t *words, sim_message_t *mes
     }
     return words->count > 0
                ? SIM_OK
-               : sim_fail(message,
-                          SIM_ERR_INVALID,
+               : sim_fail(message, SIM_ERR_INVALID,
                           "the search has no words, expected for example q=drop host5");
 }
 
@@ -142,10 +140,7 @@ static void write_marks(const searching_t *searching, const char *text)
         size_t signs = 0;
         for (const char *at = text; *at != '\0' && count < MARKS_MAX && !word->inverted; at++) {
             if (strncasecmp(at, word->text, size) == 0) {
-                studio_out_format(searching->out,
-                                  "%s[%zu,%zu]",
-                                  count++ > 0 ? "," : "",
-                                  signs,
+                studio_out_format(searching->out, "%s[%zu,%zu]", count++ > 0 ? "," : "", signs,
                                   signs + size);
             }
             signs += ((uint8_t)*at & 0xc0) != 0x80;
@@ -159,8 +154,7 @@ static void write_hit(searching_t *searching, uint64_t row)
     const studio_table_t *const table = searching->table;
     studio_out_t *const out = searching->out;
     studio_out_format(out,
-                      "%s{\"run\":%" PRId64 ",\"table\":",
-                      searching->hits++ > 0 ? ",\n" : "\n",
+                      "%s{\"run\":%" PRId64 ",\"table\":", searching->hits++ > 0 ? ",\n" : "\n",
                       searching->source->run);
     studio_out_json(out, table->name);
     studio_out_format(out, ",\"row\":%" PRIu64 ",\"columns\":{", row);
@@ -213,8 +207,7 @@ static void search_rows(searching_t *searching)
             if (searching->numbers[i] != NULL) {
                 studio_table_numbers(table,
                                      studio_table_find(table, searching->words->words[i].column),
-                                     block,
-                                     searching->numbers[i]);
+                                     block, searching->numbers[i]);
             }
         }
         for (size_t row = 0; row < studio_table_block_rows(table, block); row++) {
@@ -301,11 +294,8 @@ static void search_run(searching_t *searching)
     }
 }
 
-sim_err_t studio_search(const studio_sources_t *sources,
-                        const char *text,
-                        size_t limit,
-                        const studio_patience_t *patience,
-                        studio_out_t *out,
+sim_err_t studio_search(const studio_sources_t *sources, const char *text, size_t limit,
+                        const studio_patience_t *patience, studio_out_t *out,
                         sim_message_t *message)
 {
     words_t *const words = sim_alloc(sizeof(*words));
@@ -322,10 +312,8 @@ sim_err_t studio_search(const studio_sources_t *sources,
             searching->source = &sources->sources[i];
             search_run(searching);
         }
-        studio_out_format(out,
-                          "],\"more\":%s,\"seconds\":%.6f}\n",
-                          searching->more ? "true" : "false",
-                          studio_seconds() - began_s);
+        studio_out_format(out, "],\"more\":%s,\"seconds\":%.6f}\n",
+                          searching->more ? "true" : "false", studio_seconds() - began_s);
         sim_free(searching);
     }
     sim_free(words);

@@ -13,11 +13,8 @@
 #define STUDIO_HITS_MAX 1000u
 
 // Adds {"hits": [...], "more": ..., "seconds": ...} to the answer.
-SIM_MUST_CHECK sim_err_t studio_search(const studio_sources_t *sources,
-                                       const char *text,
-                                       size_t limit,
-                                       const studio_patience_t *patience,
-                                       studio_out_t *out,
-                                       sim_message_t *message);
+SIM_MUST_CHECK sim_err_t studio_search(const studio_sources_t *sources, const char *text,
+                                       size_t limit, const studio_patience_t *patience,
+                                       studio_out_t *out, sim_message_t *message);
 
 #endif // STUDIO_SERVER_DATA_QUERY_SEARCH_H

@@ -39,10 +39,7 @@ struct studio_sql {
 // from short statements.
 static bool is_refused(const char *function)
 {
-    static const char *const refused[] = {"load_extension",
-                                          "printf",
-                                          "format",
-                                          "zeroblob",
+    static const char *const refused[] = {"load_extension", "printf", "format", "zeroblob",
                                           "randomblob"};
     for (size_t i = 0; i < SIM_COUNT_OF(refused); i++) {
         if (strcmp(refused[i], function) == 0) {
@@ -54,12 +51,8 @@ static bool is_refused(const char *function)
 
 // Authorizes the actions of a statement. This build of SQLite lacks the functions that reach
 // outside; load_extension is refused by name.
-static int authorize(void *ctx,
-                     int action,
-                     const char *first,
-                     const char *second,
-                     const char *database,
-                     const char *trigger)
+static int authorize(void *ctx, int action, const char *first, const char *second,
+                     const char *database, const char *trigger)
 {
     (void)ctx;
     (void)first;
@@ -125,14 +118,12 @@ static sim_err_t fail(studio_sql_t *sql, const char *text, studio_place_error_t 
     }
     const int code = sqlite3_errcode(sql->database);
     if (code == SQLITE_AUTH) {
-        return sim_fail(&error->message,
-                        SIM_ERR_INVALID,
+        return sim_fail(&error->message, SIM_ERR_INVALID,
                         "the statement may only read, expected SELECT: %s",
                         sqlite3_errmsg(sql->database));
     }
     if (code == SQLITE_INTERRUPT) {
-        return sim_fail(&error->message,
-                        SIM_ERR_RANGE,
+        return sim_fail(&error->message, SIM_ERR_RANGE,
                         "stopped after %" PRIu64
                         " seconds of processor time; narrow the statement down or ask "
                         "for fewer rows",
@@ -141,19 +132,14 @@ static sim_err_t fail(studio_sql_t *sql, const char *text, studio_place_error_t 
     return sim_fail(&error->message, SIM_ERR_INVALID, "%s", sqlite3_errmsg(sql->database));
 }
 
-static sim_err_t prepare(studio_sql_t *sql,
-                         const studio_sources_t *sources,
-                         const char *text,
+static sim_err_t prepare(studio_sql_t *sql, const studio_sources_t *sources, const char *text,
                          studio_place_error_t *error)
 {
-    if (sqlite3_open_v2(":memory:",
-                        &sql->database,
+    if (sqlite3_open_v2(":memory:", &sql->database,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_PRIVATECACHE,
                         NULL) != SQLITE_OK ||
         !studio_sql_tables(sql->database, sources)) {
-        return sim_fail(&error->message,
-                        SIM_ERR_IO,
-                        "the tables cannot be opened: %s",
+        return sim_fail(&error->message, SIM_ERR_IO, "the tables cannot be opened: %s",
                         sqlite3_errmsg(sql->database));
     }
     set_limits(sql->database);
@@ -170,26 +156,19 @@ static sim_err_t prepare(studio_sql_t *sql,
     }
     if (rest[strspn(rest, " \t\r\n;")] != '\0') {
         error->column = (size_t)(rest - text) + 1;
-        return sim_fail(&error->message,
-                        SIM_ERR_INVALID,
+        return sim_fail(&error->message, SIM_ERR_INVALID,
                         "there is more than one statement, expected one SELECT");
     }
     if (sqlite3_stmt_readonly(sql->statement) == 0 || sqlite3_column_count(sql->statement) == 0) {
-        return sim_fail(&error->message,
-                        SIM_ERR_INVALID,
+        return sim_fail(&error->message, SIM_ERR_INVALID,
                         "the statement may only read, expected SELECT");
     }
     return SIM_OK;
 }
 
-sim_err_t studio_sql_open(const studio_sources_t *sources,
-                          const char *text,
-                          uint64_t limit,
-                          uint64_t cpu_s,
-                          studio_format_t format,
-                          const studio_patience_t *patience,
-                          studio_sql_t **result,
-                          studio_place_error_t *error)
+sim_err_t studio_sql_open(const studio_sources_t *sources, const char *text, uint64_t limit,
+                          uint64_t cpu_s, studio_format_t format, const studio_patience_t *patience,
+                          studio_sql_t **result, studio_place_error_t *error)
 {
     *result = NULL;
     *error = (studio_place_error_t){.column = 0};
@@ -263,10 +242,9 @@ static void write_head(const studio_sql_t *sql, studio_out_t *out)
             studio_out_text(out, "}");
         }
     }
-    studio_out_text(out,
-                    sql->format == STUDIO_JSON  ? "],\"rows\":["
-                    : sql->format == STUDIO_CSV ? "\n"
-                                                : "");
+    studio_out_text(out, sql->format == STUDIO_JSON  ? "],\"rows\":["
+                         : sql->format == STUDIO_CSV ? "\n"
+                                                     : "");
 }
 
 static void write_value(const studio_sql_t *sql, int column, studio_out_t *out)

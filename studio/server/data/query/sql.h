@@ -16,13 +16,9 @@ typedef struct studio_sql studio_sql_t;
 
 // Prepares one statement; SIM_ERR_INVALID, with the place in *error, if it is wrong. limit 0: as
 // many rows as the format allows. cpu_s: the statement stops itself after this much processor time.
-SIM_MUST_CHECK sim_err_t studio_sql_open(const studio_sources_t *sources,
-                                         const char *text,
-                                         uint64_t limit,
-                                         uint64_t cpu_s,
-                                         studio_format_t format,
-                                         const studio_patience_t *patience,
-                                         studio_sql_t **sql,
+SIM_MUST_CHECK sim_err_t studio_sql_open(const studio_sources_t *sources, const char *text,
+                                         uint64_t limit, uint64_t cpu_s, studio_format_t format,
+                                         const studio_patience_t *patience, studio_sql_t **sql,
                                          studio_place_error_t *error);
 // Computes the first piece before the answer begins, so that an error can still be answered as one.
 SIM_MUST_CHECK sim_err_t studio_sql_begin(studio_sql_t *sql, studio_place_error_t *error);

@@ -48,16 +48,9 @@ static json_t *order_json(const studio_sources_t *sources, const char *text)
     json_t *const list = json_array();
     for (size_t i = 0; i < sources->count; i++) {
         const studio_source_t *const source = &sources->sources[i];
-        (void)json_array_append_new(list,
-                                    json_pack("{s:I, s:s, s:s, s:s}",
-                                              "run",
-                                              (json_int_t)source->run,
-                                              "name",
-                                              source->name,
-                                              "result",
-                                              source->result,
-                                              "index",
-                                              source->index));
+        (void)json_array_append_new(
+            list, json_pack("{s:I, s:s, s:s, s:s}", "run", (json_int_t)source->run, "name",
+                            source->name, "result", source->result, "index", source->index));
     }
     return json_pack("{s:s, s:o}", "sql", text, "sources", list);
 }
@@ -150,10 +143,8 @@ static sim_err_t read_error(studio_sql_child_t *child, studio_place_error_t *err
     const char *const message = json_string_value(json_object_get(json, "message"));
     const sim_err_t code = (sim_err_t)json_integer_value(json_object_get(json, "code"));
     error->column = (size_t)json_integer_value(json_object_get(json, "column"));
-    const sim_err_t failed = sim_fail(&error->message,
-                                      code == SIM_OK ? SIM_ERR_INVALID : code,
-                                      "%s",
-                                      message == NULL ? "the statement is wrong" : message);
+    const sim_err_t failed = sim_fail(&error->message, code == SIM_OK ? SIM_ERR_INVALID : code,
+                                      "%s", message == NULL ? "the statement is wrong" : message);
     json_decref(json);
     return failed;
 }
@@ -167,12 +158,9 @@ static sim_err_t read_verdict(studio_sql_child_t *child, studio_place_error_t *e
     return verdict == GOOD ? SIM_OK : read_error(child, error);
 }
 
-sim_err_t studio_sql_child_start(const studio_sources_t *sources,
-                                 const char *text,
-                                 const studio_sql_limits_t *limits,
-                                 studio_format_t format,
-                                 const studio_patience_t *patience,
-                                 studio_sql_child_t **child,
+sim_err_t studio_sql_child_start(const studio_sources_t *sources, const char *text,
+                                 const studio_sql_limits_t *limits, studio_format_t format,
+                                 const studio_patience_t *patience, studio_sql_child_t **child,
                                  studio_place_error_t *error)
 {
     int ends[2] = {-1, -1};
@@ -192,10 +180,9 @@ sim_err_t studio_sql_child_start(const studio_sources_t *sources,
     made->trouble = "";
     (void)close(order);
     (void)close(ends[1]);
-    const sim_err_t code =
-        made->process > 0
-            ? read_verdict(made, error)
-            : sim_fail(&error->message, SIM_ERR_IO, "the statement cannot be started");
+    const sim_err_t code = made->process > 0 ? read_verdict(made, error)
+                                             : sim_fail(&error->message, SIM_ERR_IO,
+                                                        "the statement cannot be started");
     if (code != SIM_OK) {
         studio_sql_child_end(made);
         return code;
@@ -243,13 +230,8 @@ static bool put(const void *bytes, size_t size_bytes)
 
 static void put_error(sim_err_t code, const studio_place_error_t *error)
 {
-    json_t *const json = json_pack("{s:I, s:I, s:s}",
-                                   "code",
-                                   (json_int_t)code,
-                                   "column",
-                                   (json_int_t)error->column,
-                                   "message",
-                                   error->message.text);
+    json_t *const json = json_pack("{s:I, s:I, s:s}", "code", (json_int_t)code, "column",
+                                   (json_int_t)error->column, "message", error->message.text);
     char *const text = json == NULL ? NULL : json_dumps(json, JSON_COMPACT);
     const char verdict = WRONG;
     if (put(&verdict, 1) && text != NULL) {
@@ -279,10 +261,8 @@ static bool confine(const studio_sources_t *sources, uint64_t cpu_s)
     return good;
 }
 
-static int answer(const studio_sources_t *sources,
-                  const char *text,
-                  const studio_sql_limits_t *limits,
-                  studio_format_t format)
+static int answer(const studio_sources_t *sources, const char *text,
+                  const studio_sql_limits_t *limits, studio_format_t format)
 {
     studio_sql_t *sql = NULL;
     studio_place_error_t error = {.column = 0};
@@ -319,8 +299,7 @@ int studio_sql_child_main(const char *const *arguments)
     studio_sources_t sources = {.sources = NULL};
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *const one = json_array_get(list, i);
-        studio_sources_add(&sources,
-                           json_integer_value(json_object_get(one, "run")),
+        studio_sources_add(&sources, json_integer_value(json_object_get(one, "run")),
                            json_string_value(json_object_get(one, "name")),
                            json_string_value(json_object_get(one, "result")),
                            json_string_value(json_object_get(one, "index")));

@@ -21,8 +21,7 @@ typedef struct studio_sql_limits {
 // Starts the process and waits for its first rows. SIM_ERR_INVALID, with the place in *error, if
 // the statement is wrong; SIM_ERR_RANGE if it needs too much time or memory. The
 // sources are not used after the call.
-SIM_MUST_CHECK sim_err_t studio_sql_child_start(const studio_sources_t *sources,
-                                                const char *text,
+SIM_MUST_CHECK sim_err_t studio_sql_child_start(const studio_sources_t *sources, const char *text,
                                                 const studio_sql_limits_t *limits,
                                                 studio_format_t format,
                                                 const studio_patience_t *patience,

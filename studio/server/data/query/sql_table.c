@@ -45,12 +45,8 @@ static void put_name(studio_out_t *out, const char *name)
     studio_out_text(out, "\"");
 }
 
-static int connect_table(sqlite3 *database,
-                         void *aux,
-                         int argument_count,
-                         const char *const *arguments,
-                         sqlite3_vtab **result,
-                         char **message)
+static int connect_table(sqlite3 *database, void *aux, int argument_count,
+                         const char *const *arguments, sqlite3_vtab **result, char **message)
 {
     const studio_sources_t *const sources = aux;
     SIM_CHECK(argument_count >= 3);
@@ -168,9 +164,7 @@ static int next_row(sqlite3_vtab_cursor *base)
 }
 
 // Comparisons with another type than the column's are left to SQLite.
-static void add_condition(json_t *conditions,
-                          const studio_scan_column_t *column,
-                          const char *op,
+static void add_condition(json_t *conditions, const studio_scan_column_t *column, const char *op,
                           sqlite3_value *value)
 {
     const int type = sqlite3_value_type(value);
@@ -183,16 +177,12 @@ static void add_condition(json_t *conditions,
         json = json_real(sqlite3_value_double(value));
     }
     if (json != NULL) {
-        json_array_append_new(
-            conditions,
-            json_pack("{s:s,s:s,s:o}", "column", column->name, "op", op, "value", json));
+        json_array_append_new(conditions, json_pack("{s:s,s:s,s:o}", "column", column->name, "op",
+                                                    op, "value", json));
     }
 }
 
-static int filter_rows(sqlite3_vtab_cursor *base,
-                       int number,
-                       const char *plan,
-                       int value_count,
+static int filter_rows(sqlite3_vtab_cursor *base, int number, const char *plan, int value_count,
                        sqlite3_value **values)
 {
     cursor_t *const cursor = (cursor_t *)base;

@@ -215,9 +215,7 @@ static studio_slot_t *buffer(const work_t *work, size_t level)
     return work->expression->buffers + level * STUDIO_BATCH_ROWS;
 }
 
-static void evaluate_binary(work_t *work,
-                            const studio_node_t *node,
-                            studio_slot_t *out,
+static void evaluate_binary(work_t *work, const studio_node_t *node, studio_slot_t *out,
                             size_t level)
 {
     studio_slot_t *const right = buffer(work, level);
@@ -302,9 +300,7 @@ static studio_slot_t of_two_texts(work_t *work, studio_call_t call, const char *
     return (studio_slot_t){.text = pool_put(&work->expression->pool, joined)};
 }
 
-static studio_slot_t of_one(work_t *work,
-                            studio_call_t call,
-                            studio_type_t type,
+static studio_slot_t of_one(work_t *work, studio_call_t call, studio_type_t type,
                             studio_slot_t value)
 {
     studio_slot_t none = {.number = (double)NAN};
@@ -337,10 +333,7 @@ static studio_slot_t of_one(work_t *work,
     }
 }
 
-static studio_slot_t of_two(work_t *work,
-                            studio_call_t call,
-                            studio_type_t type,
-                            studio_slot_t a,
+static studio_slot_t of_two(work_t *work, studio_call_t call, studio_type_t type, studio_slot_t a,
                             studio_slot_t b)
 {
     if (call == STUDIO_CALL_COALESCE) {
@@ -428,8 +421,7 @@ static void evaluate(work_t *work, uint32_t index, studio_slot_t *out, size_t le
 }
 
 void studio_expression_evaluate(studio_expression_t *expression,
-                                const studio_slot_t *const *columns,
-                                size_t rows,
+                                const studio_slot_t *const *columns, size_t rows,
                                 studio_slot_t *out)
 {
     SIM_CHECK(rows <= STUDIO_BATCH_ROWS);

@@ -60,10 +60,8 @@ typedef struct studio_place_error {
 
 // Parses an expression; returns NULL, with reason and place in *error, if it is wrong. Variables
 // are found by name here and by index when the expression is computed.
-studio_expression_t *studio_expression_parse(const char *text,
-                                             const studio_variable_t *variables,
-                                             size_t variable_count,
-                                             studio_place_error_t *error);
+studio_expression_t *studio_expression_parse(const char *text, const studio_variable_t *variables,
+                                             size_t variable_count, studio_place_error_t *error);
 void studio_expression_destroy(studio_expression_t *expression); // NULL is allowed
 studio_type_t studio_expression_type(const studio_expression_t *expression);
 // Returns the unit of the value; the text lives as long as the expression.
@@ -74,8 +72,7 @@ bool studio_expression_uses(const studio_expression_t *expression, size_t variab
 // Computes up to STUDIO_BATCH_ROWS rows. columns[i] holds the values of variable i, NULL if it is
 // not used. The expression owns new texts.
 void studio_expression_evaluate(studio_expression_t *expression,
-                                const studio_slot_t *const *columns,
-                                size_t rows,
+                                const studio_slot_t *const *columns, size_t rows,
                                 studio_slot_t *out);
 
 // Converts a text such as "10us" to the given unit; returns false if it is no number or the unit is

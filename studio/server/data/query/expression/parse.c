@@ -10,8 +10,7 @@
 static bool enter(studio__parser_t *parser)
 {
     if (++parser->depth > STUDIO_EXPRESSION_DEPTH_MAX) {
-        (void)studio__parse_fail(parser,
-                                 studio__parse_column(parser, parser->at),
+        (void)studio__parse_fail(parser, studio__parse_column(parser, parser->at),
                                  "more than %u parentheses and signs are nested",
                                  STUDIO_EXPRESSION_DEPTH_MAX);
     }
@@ -34,8 +33,7 @@ static uint32_t parse_power(studio__parser_t *parser)
         return STUDIO_NO_NODE;
     }
     if (!studio__node_at(parser, base)->unit.plain) {
-        return studio__parse_fail(parser,
-                                  column,
+        return studio__parse_fail(parser, column,
                                   "a value with a unit has no power here; use * instead");
     }
     return studio__node_binary(parser, STUDIO_OP_POWER, STUDIO_NUMBER, base, exponent, column);
@@ -64,10 +62,7 @@ static uint32_t parse_sign(studio__parser_t *parser)
     return result;
 }
 
-static uint32_t multiply(studio__parser_t *parser,
-                         studio_op_t op,
-                         uint32_t left,
-                         uint32_t right,
+static uint32_t multiply(studio__parser_t *parser, studio_op_t op, uint32_t left, uint32_t right,
                          size_t column)
 {
     if (!studio__node_is_of(parser, left, STUDIO_NUMBER) ||
@@ -95,10 +90,7 @@ static uint32_t multiply(studio__parser_t *parser,
     if (abs(time) > 9 || abs(bits) > 9 || abs(packets) > 9) {
         return studio__parse_fail(parser, column, "the power of the unit is larger than 9");
     }
-    *unit = (studio_unit_t){(int8_t)time,
-                            (int8_t)bits,
-                            (int8_t)packets,
-                            a.plain && b.plain,
+    *unit = (studio_unit_t){(int8_t)time, (int8_t)bits, (int8_t)packets, a.plain && b.plain,
                             op == STUDIO_OP_DIVIDE ? a.factor / b.factor : a.factor * b.factor};
     if (time == 0 && bits == 0 && packets == 0 && !unit->plain) {
         // The units cancel, as in us / ns, and leave a plain factor.
@@ -187,17 +179,10 @@ static uint32_t parse_compare(studio__parser_t *parser)
         const char *sign;
         studio_op_t op;
     } signs[] = {
-        {"==", STUDIO_OP_EQUAL},
-        {"=", STUDIO_OP_EQUAL},
-        {"!=", STUDIO_OP_UNEQUAL},
-        {"<>", STUDIO_OP_UNEQUAL},
-        {"<=", STUDIO_OP_LESS_EQUAL},
-        {"<", STUDIO_OP_LESS},
-        {">=", STUDIO_OP_MORE_EQUAL},
-        {">", STUDIO_OP_MORE},
-        {"!~", STUDIO_OP_UNLIKE},
-        {"~", STUDIO_OP_LIKE},
-        {"in", STUDIO_OP_IN},
+        {"==", STUDIO_OP_EQUAL},      {"=", STUDIO_OP_EQUAL},       {"!=", STUDIO_OP_UNEQUAL},
+        {"<>", STUDIO_OP_UNEQUAL},    {"<=", STUDIO_OP_LESS_EQUAL}, {"<", STUDIO_OP_LESS},
+        {">=", STUDIO_OP_MORE_EQUAL}, {">", STUDIO_OP_MORE},        {"!~", STUDIO_OP_UNLIKE},
+        {"~", STUDIO_OP_LIKE},        {"in", STUDIO_OP_IN},
     };
     uint32_t left = parse_sum(parser);
     studio__parse_spaces(parser);
@@ -250,9 +235,7 @@ static uint32_t parse_not(studio__parser_t *parser)
 }
 
 // Parses operands with a word between them: "a and b and c".
-static uint32_t parse_words(studio__parser_t *parser,
-                            const char *word,
-                            studio_op_t op,
+static uint32_t parse_words(studio__parser_t *parser, const char *word, studio_op_t op,
                             uint32_t (*parse)(studio__parser_t *parser))
 {
     uint32_t left = parse(parser);
@@ -287,10 +270,8 @@ uint32_t studio__parse_or(studio__parser_t *parser)
     return left;
 }
 
-studio_expression_t *studio_expression_parse(const char *text,
-                                             const studio_variable_t *variables,
-                                             size_t variable_count,
-                                             studio_place_error_t *error)
+studio_expression_t *studio_expression_parse(const char *text, const studio_variable_t *variables,
+                                             size_t variable_count, studio_place_error_t *error)
 {
     studio_expression_t *const made = sim_alloc(sizeof(*made));
     *error = (studio_place_error_t){.column = 1};

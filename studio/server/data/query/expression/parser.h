@@ -36,18 +36,12 @@ bool studio__take_sign(studio__parser_t *parser, const char *sign);
 
 // Returns a node; the pointer is valid until the next node is added.
 studio_node_t *studio__node_at(const studio__parser_t *parser, uint32_t index);
-uint32_t studio__node_add(studio__parser_t *parser,
-                          studio_op_t op,
-                          studio_type_t type,
+uint32_t studio__node_add(studio__parser_t *parser, studio_op_t op, studio_type_t type,
                           size_t column);
 // Makes a node the next argument of another node.
 void studio__node_adopt(studio__parser_t *parser, uint32_t node, uint32_t argument);
-uint32_t studio__node_binary(studio__parser_t *parser,
-                             studio_op_t op,
-                             studio_type_t type,
-                             uint32_t left,
-                             uint32_t right,
-                             size_t column);
+uint32_t studio__node_binary(studio__parser_t *parser, studio_op_t op, studio_type_t type,
+                             uint32_t left, uint32_t right, size_t column);
 // Returns a node that multiplies this node by factor.
 uint32_t studio__node_scaled(studio__parser_t *parser, uint32_t node, double factor);
 // Checks a node's type; returns false, with an error, if it differs, or if an error came before.

@@ -25,9 +25,7 @@ uint32_t studio__parse_fail(studio__parser_t *parser, size_t column, const char 
         va_list arguments;
         va_start(arguments, format);
         // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is in the line before
-        (void)vsnprintf(parser->error->message.text,
-                        sizeof(parser->error->message.text),
-                        format,
+        (void)vsnprintf(parser->error->message.text, sizeof(parser->error->message.text), format,
                         arguments);
         va_end(arguments);
         parser->error->column = column;
@@ -42,21 +40,15 @@ uint32_t studio__parse_fail_here(studio__parser_t *parser, const char *expected)
     }
     const char *const rest = parser->text + parser->at;
     if (*rest == '\0') {
-        return studio__parse_fail(parser,
-                                  studio__parse_column(parser, parser->at),
-                                  "the expression ends here, expected %s",
-                                  expected);
+        return studio__parse_fail(parser, studio__parse_column(parser, parser->at),
+                                  "the expression ends here, expected %s", expected);
     }
     int size = 1;
     while (size < 4 && ((uint8_t)rest[size] & 0xc0) == 0x80) {
         size++;
     }
-    return studio__parse_fail(parser,
-                              studio__parse_column(parser, parser->at),
-                              "'%.*s' is not allowed here, expected %s",
-                              size,
-                              rest,
-                              expected);
+    return studio__parse_fail(parser, studio__parse_column(parser, parser->at),
+                              "'%.*s' is not allowed here, expected %s", size, rest, expected);
 }
 
 studio_node_t *studio__node_at(const studio__parser_t *parser, uint32_t index)
@@ -64,9 +56,7 @@ studio_node_t *studio__node_at(const studio__parser_t *parser, uint32_t index)
     return &parser->made->nodes[index];
 }
 
-uint32_t studio__node_add(studio__parser_t *parser,
-                          studio_op_t op,
-                          studio_type_t type,
+uint32_t studio__node_add(studio__parser_t *parser, studio_op_t op, studio_type_t type,
                           size_t column)
 {
     studio_expression_t *const made = parser->made;
@@ -162,9 +152,7 @@ bool studio__units_agree(studio__parser_t *parser, uint32_t *left, uint32_t *rig
     char names[2][48];
     if (a->unit.plain || b->unit.plain || !studio__same_dimension(&a->unit, &b->unit)) {
         (void)studio__parse_fail(
-            parser,
-            column,
-            "'%s' and '%s' are different units, expected the same on both sides",
+            parser, column, "'%s' and '%s' are different units, expected the same on both sides",
             a->unit.plain ? "(none)" : studio__unit_name(&a->unit, names[0], 48),
             b->unit.plain ? "(none)" : studio__unit_name(&b->unit, names[1], 48));
         return false;
@@ -191,20 +179,13 @@ bool studio__node_is_of(studio__parser_t *parser, uint32_t node, studio_type_t t
     if (have->type == type) {
         return true;
     }
-    (void)studio__parse_fail(parser,
-                             have->column,
-                             "this is a %s, expected a %s",
-                             studio_type_name(have->type),
-                             studio_type_name(type));
+    (void)studio__parse_fail(parser, have->column, "this is a %s, expected a %s",
+                             studio_type_name(have->type), studio_type_name(type));
     return false;
 }
 
-uint32_t studio__node_binary(studio__parser_t *parser,
-                             studio_op_t op,
-                             studio_type_t type,
-                             uint32_t left,
-                             uint32_t right,
-                             size_t column)
+uint32_t studio__node_binary(studio__parser_t *parser, studio_op_t op, studio_type_t type,
+                             uint32_t left, uint32_t right, size_t column)
 {
     if (parser->failed) {
         return STUDIO_NO_NODE;

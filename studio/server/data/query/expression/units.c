@@ -59,16 +59,10 @@ const char *studio__unit_name(const studio_unit_t *unit, char *text, size_t size
             return text;
         }
     }
-    (void)snprintf(text,
-                   size,
-                   "%.6g%s%.0d%s%.0d%s%.0d",
-                   unit->factor,
-                   unit->bits != 0 ? " bit" : "",
-                   unit->bits == 1 ? 0 : unit->bits,
-                   unit->packets != 0 ? " packets" : "",
-                   unit->packets == 1 ? 0 : unit->packets,
-                   unit->time != 0 ? " s" : "",
-                   unit->time == 1 ? 0 : unit->time);
+    (void)snprintf(text, size, "%.6g%s%.0d%s%.0d%s%.0d", unit->factor,
+                   unit->bits != 0 ? " bit" : "", unit->bits == 1 ? 0 : unit->bits,
+                   unit->packets != 0 ? " packets" : "", unit->packets == 1 ? 0 : unit->packets,
+                   unit->time != 0 ? " s" : "", unit->time == 1 ? 0 : unit->time);
     return text;
 }
 
@@ -173,40 +167,15 @@ json_t *studio_expression_help(void)
     json_t *const functions = json_array();
     for (size_t i = 0; i < STUDIO_CALL_COUNT; i++) {
         json_array_append_new(functions,
-                              json_pack("{s:s,s:s,s:s}",
-                                        "name",
-                                        studio__functions[i].name,
-                                        "arguments",
-                                        studio__functions[i].arguments,
-                                        "help",
+                              json_pack("{s:s,s:s,s:s}", "name", studio__functions[i].name,
+                                        "arguments", studio__functions[i].arguments, "help",
                                         studio__functions[i].help));
     }
     json_t *const names = json_array();
     for (size_t i = 0; i < SIM_COUNT_OF(units); i++) {
         json_array_append_new(names, json_string(units[i].name));
     }
-    return json_pack("{s:o,s:[s,s,s,s,s,s,s,s,s,s,s,s,s,s,s,s,s,s],s:o}",
-                     "functions",
-                     functions,
-                     "operators",
-                     "or",
-                     "and",
-                     "not",
-                     "=",
-                     "!=",
-                     "<",
-                     "<=",
-                     ">",
-                     ">=",
-                     "~",
-                     "!~",
-                     "in",
-                     "+",
-                     "-",
-                     "*",
-                     "/",
-                     "%",
-                     "^",
-                     "units",
-                     names);
+    return json_pack("{s:o,s:[s,s,s,s,s,s,s,s,s,s,s,s,s,s,s,s,s,s],s:o}", "functions", functions,
+                     "operators", "or", "and", "not", "=", "!=", "<", "<=", ">", ">=", "~", "!~",
+                     "in", "+", "-", "*", "/", "%", "^", "units", names);
 }

@@ -48,9 +48,7 @@ static uint32_t parse_number(studio__parser_t *parser)
     char *end = NULL;
     const double number = strtod(parser->text + from, &end);
     parser->at = (size_t)(end - parser->text);
-    const uint32_t node = studio__node_add(parser,
-                                           STUDIO_OP_NUMBER,
-                                           STUDIO_NUMBER,
+    const uint32_t node = studio__node_add(parser, STUDIO_OP_NUMBER, STUDIO_NUMBER,
                                            studio__parse_column(parser, from));
     if (node == STUDIO_NO_NODE) {
         return node;
@@ -71,15 +69,12 @@ static uint32_t parse_number(studio__parser_t *parser)
     }
     if (size > 0 && known == 0) {
         return studio__parse_fail(
-            parser,
-            studio__parse_column(parser, parser->at),
+            parser, studio__parse_column(parser, parser->at),
             "'%.*s' is no unit, expected one such as ns, us, KB, MiB, Gbps, packets",
-            (int)(size < 20 ? size : 20),
-            end);
+            (int)(size < 20 ? size : 20), end);
     }
     if (!isfinite(number)) {
-        return studio__parse_fail(parser,
-                                  studio__parse_column(parser, from),
+        return studio__parse_fail(parser, studio__parse_column(parser, from),
                                   "the number is too large");
     }
     parser->at += known;
@@ -91,13 +86,10 @@ static uint32_t parse_text(studio__parser_t *parser, char quote)
     const size_t from = ++parser->at;
     const char *const end = strchr(parser->text + from, quote);
     if (end == NULL) {
-        return studio__parse_fail(parser,
-                                  studio__parse_column(parser, from - 1),
+        return studio__parse_fail(parser, studio__parse_column(parser, from - 1),
                                   "the text lacks its closing quote");
     }
-    const uint32_t node = studio__node_add(parser,
-                                           STUDIO_OP_LITERAL,
-                                           STUDIO_TEXT,
+    const uint32_t node = studio__node_add(parser, STUDIO_OP_LITERAL, STUDIO_TEXT,
                                            studio__parse_column(parser, from - 1));
     if (node != STUDIO_NO_NODE) {
         const size_t size = (size_t)(end - parser->text) - from;
@@ -108,9 +100,7 @@ static uint32_t parse_text(studio__parser_t *parser, char quote)
     return node;
 }
 
-static uint32_t parse_variable(studio__parser_t *parser,
-                               const char *name,
-                               size_t size,
+static uint32_t parse_variable(studio__parser_t *parser, const char *name, size_t size,
                                size_t column)
 {
     for (size_t i = 0; i < parser->variable_count; i++) {
@@ -120,8 +110,7 @@ static uint32_t parse_variable(studio__parser_t *parser,
                 studio__node_add(parser, STUDIO_OP_VARIABLE, variable->type, column);
             if (node != STUDIO_NO_NODE) {
                 studio__node_at(parser, node)->variable = i;
-                (void)studio_unit_find(variable->unit,
-                                       strlen(variable->unit),
+                (void)studio_unit_find(variable->unit, strlen(variable->unit),
                                        &studio__node_at(parser, node)->unit);
             }
             return node;
@@ -130,19 +119,11 @@ static uint32_t parse_variable(studio__parser_t *parser,
     char names[160] = "";
     size_t used = 0;
     for (size_t i = 0; i < parser->variable_count && used < 120; i++) {
-        used += (size_t)snprintf(names + used,
-                                 sizeof(names) - used,
-                                 "%s%.30s",
-                                 i > 0 ? ", " : "",
+        used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%.30s", i > 0 ? ", " : "",
                                  parser->variables[i].name);
     }
-    return studio__parse_fail(parser,
-                              column,
-                              "there is no column '%.*s', expected one of %s%s",
-                              (int)(size < 60 ? size : 60),
-                              name,
-                              names,
-                              used >= 120 ? "..." : "");
+    return studio__parse_fail(parser, column, "there is no column '%.*s', expected one of %s%s",
+                              (int)(size < 60 ? size : 60), name, names, used >= 120 ? "..." : "");
 }
 
 static bool take_arguments(studio__parser_t *parser, uint32_t call)
@@ -156,8 +137,7 @@ static bool take_arguments(studio__parser_t *parser, uint32_t call)
             return false;
         }
         if (studio__node_at(parser, call)->count == STUDIO_ARGUMENTS_MAX) {
-            (void)studio__parse_fail(parser,
-                                     studio__node_at(parser, call)->column,
+            (void)studio__parse_fail(parser, studio__node_at(parser, call)->column,
                                      "the function has more than 16 arguments");
             return false;
         }
@@ -183,8 +163,7 @@ static char asked_for(const char *pattern, size_t i)
     return i < size && pattern[i] != '*' ? pattern[i] : '\0';
 }
 
-static bool check_arguments(studio__parser_t *parser,
-                            uint32_t call,
+static bool check_arguments(studio__parser_t *parser, uint32_t call,
                             const studio_function_t *function)
 {
     const studio_node_t *const node = studio__node_at(parser, call);
@@ -193,11 +172,8 @@ static bool check_arguments(studio__parser_t *parser,
     for (size_t i = 0; i < node->count; i++) {
         const char asked = asked_for(function->arguments, i);
         if (asked == '\0') {
-            (void)studio__parse_fail(parser,
-                                     node->column,
-                                     "%s() takes %zu arguments",
-                                     function->name,
-                                     least);
+            (void)studio__parse_fail(parser, node->column, "%s() takes %zu arguments",
+                                     function->name, least);
             return false;
         }
         const studio_type_t type = asked == 't'   ? STUDIO_TEXT
@@ -208,12 +184,8 @@ static bool check_arguments(studio__parser_t *parser,
         }
     }
     if (node->count < least) {
-        (void)studio__parse_fail(parser,
-                                 node->column,
-                                 "%s() takes %zu arguments, but %u are given",
-                                 function->name,
-                                 least,
-                                 node->count);
+        (void)studio__parse_fail(parser, node->column, "%s() takes %zu arguments, but %u are given",
+                                 function->name, least, node->count);
         return false;
     }
     return true;
@@ -246,21 +218,16 @@ static uint32_t finish_in(studio__parser_t *parser, uint32_t call)
         studio__node_at(parser, studio__node_at(parser, call)->arguments[1]);
     studio_unit_t unit;
     if (name->op != STUDIO_OP_LITERAL || !studio_unit_find(name->text, strlen(name->text), &unit)) {
-        return studio__parse_fail(parser,
-                                  name->column,
+        return studio__parse_fail(parser, name->column,
                                   "this is no unit, expected one such as \"us\" or \"Gbps\"");
     }
     if (value->unit.plain || !studio__same_dimension(&value->unit, &unit)) {
         char have[48];
-        return studio__parse_fail(parser,
-                                  value->column,
-                                  "the unit '%s' cannot be converted to '%s'",
-                                  value->unit.plain ? "(none)"
-                                                    : studio__unit_name(&value->unit, have, 48),
-                                  name->text);
+        return studio__parse_fail(
+            parser, value->column, "the unit '%s' cannot be converted to '%s'",
+            value->unit.plain ? "(none)" : studio__unit_name(&value->unit, have, 48), name->text);
     }
-    const uint32_t scale = studio__node_scaled(parser,
-                                               studio__node_at(parser, call)->arguments[0],
+    const uint32_t scale = studio__node_scaled(parser, studio__node_at(parser, call)->arguments[0],
                                                value->unit.factor / unit.factor);
     if (scale != STUDIO_NO_NODE) {
         studio__node_at(parser, scale)->unit = unit;
@@ -278,11 +245,8 @@ static uint32_t parse_call(studio__parser_t *parser, const char *name, size_t si
         }
     }
     if (function == NULL) {
-        return studio__parse_fail(parser,
-                                  column,
-                                  "there is no function '%.*s'",
-                                  (int)(size < 60 ? size : 60),
-                                  name);
+        return studio__parse_fail(parser, column, "there is no function '%.*s'",
+                                  (int)(size < 60 ? size : 60), name);
     }
     const uint32_t call = studio__node_add(parser, STUDIO_OP_CALL, STUDIO_NUMBER, column);
     if (call == STUDIO_NO_NODE || !take_arguments(parser, call) ||
