@@ -55,6 +55,22 @@ expect docs/models/bad.md '2: the first section' <<<$'# Bad\n## Parameters\n## V
 expect docs/models/bad.md 'no section validation' \
     <<<$'# Bad\n## Scope and limitations\n## Parameters\n## References'
 
+structs=$(for i in {1..7}; do printf 'typedef struct a%d {\n    int b;\n} a%d_t;\n' "$i" "$i"; done)
+expect net/bad.h ' 7 structs' <<<"$text"$'\n'"$structs"
+for i in 1 2 3; do
+    printf '%s\nint net_a%d(int b,\n           int c)\n{\n    return 0;\n}\n' "$text" "$i" >net/a$i.c
+done
+declared=$(printf 'int net_a%d(int b);\n' 1 2 3)
+expect net/bad.h 'its functions are defined in more than two files:.* net/a2.c' <<<"$text"$'\n'"$declared"
+printf '# SPDX-License-Identifier: Apache-2.0\nnet/bad.h\n' >tools/tidy-headers.txt
+printf '%s\n' "$text" "$declared" >net/bad.h
+tools/tidy || { echo "a header of the list: not excused" && exit 1; }
+rm net/a3.c
+tools/tidy | grep -q 'net/bad.h is a good header now' ||
+    { echo "a good header in the list: not found" && exit 1; }
+rm tools/tidy-headers.txt net/bad.h net/a[12].c
+
+expect kernel/bad.sh 'not a bash script' <<<'# SPDX-License-Identifier: Apache-2.0'$'\nif true; then'
 printf '%s\nint a;' "$text" >net/bad.c
 tools/tidy | grep -q '^net/bad.c: no newline' || { echo "no newline: not found" && exit 1; }
 rm net/bad.c
@@ -68,4 +84,4 @@ for i in {1..23}; do
     printf '%s\n' "$text" >kernel/part/$i.c
 done
 tools/tidy | grep -q '^kernel/part: 24 source files' || { echo "a full folder: not found" && exit 1; }
-echo "$((count + 3)) habits"
+echo "$((count + 4)) habits"
