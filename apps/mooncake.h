@@ -192,27 +192,28 @@ typedef struct app_mooncake_config {
                      "auto: a quarter of a slice (MC_FRAGMENT_RATIO)"),                            \
     SIM_ATTR(prefix ".qps-per-endpoint", COUNT, type, member.qps_per_endpoint,                     \
              .default_text = "2", .min_text = "1", .max_text = "256",                              \
-             .help = "queue pairs between two NICs (MC_NUM_QP_PER_EP)"),                           \
+             .help = "number of queue pairs between two NICs (MC_NUM_QP_PER_EP)"),                 \
     SIM_ATTR(prefix ".workers", COUNT, type, member.workers,                                       \
              .default_text = "2", .min_text = "1", .max_text = "64",                               \
-             .help = "threads per NIC: the first polls, the others post; a single one does "       \
-                     "both (MC_WORKERS_PER_CTX)"),                                                 \
+             .help = "number of threads per NIC: the first polls, the others post; a single one "  \
+                     "does both (MC_WORKERS_PER_CTX)"),                                            \
     SIM_ATTR(prefix ".max-wr", COUNT, type, member.max_wr,                                         \
              .default_text = "256", .min_text = "1", .max_text = "65536",                          \
-             .help = "most slices in flight on a queue pair (MC_MAX_WR)"),                         \
+             .help = "maximum number of slices in flight on a queue pair (MC_MAX_WR)"),            \
     SIM_ATTR(prefix ".max-cqe", COUNT, type, member.max_cqe,                                       \
              .default_text = "4096", .min_text = "1", .max_text = "1000000",                       \
-             .help = "most slices in flight on a NIC (MC_MAX_CQE_PER_CTX)"),                       \
+             .help = "maximum number of slices in flight on a NIC (MC_MAX_CQE_PER_CTX)"),          \
     SIM_ATTR(prefix ".max-endpoints", COUNT, type, member.max_endpoints,                           \
              .default_text = "65536", .min_text = "1", .max_text = "1000000",                      \
-             .help = "most endpoints that a NIC keeps (MC_MAX_EP_PER_CTX)"),                       \
+             .help = "maximum number of endpoints that a NIC keeps (MC_MAX_EP_PER_CTX)"),          \
     SIM_ATTR(prefix ".endpoint-store", ENUM, type, member.endpoint_store,                          \
              .default_text = "sieve", .choices = "sieve|fifo",                                     \
              .help = "policy by which a NIC at max-endpoints evicts an endpoint "                  \
                      "(MC_ENDPOINT_STORE_TYPE)"),                                                  \
     SIM_ATTR(prefix ".retries", COUNT, type, member.retry_count,                                   \
              .default_text = "9", .min_text = "0", .max_text = "128",                              \
-             .help = "how often a slice is retried, each time on other NICs (MC_RETRY_CNT)"),      \
+             .help = "number of times that a slice is retried, each time on other NICs "           \
+                     "(MC_RETRY_CNT)"),                                                            \
     SIM_ATTR(prefix ".mtu", BYTES, type, member.mtu_bytes,                                         \
              .default_text = "4096", .min_text = "256", .max_text = "4096",                        \
              .help = "path MTU; the smallest of this, the peer's and the NICs' is used "           \
@@ -231,29 +232,29 @@ typedef struct app_mooncake_config {
                      "(MC_RDMA_RAIL_PAUSE_SECONDS)"),                                              \
     SIM_ATTR(prefix ".rail-failures", COUNT, type, member.rail_failures,                           \
              .default_text = "1", .min_text = "1", .max_text = "1000",                             \
-             .help = "failed connections in a row before that pause"),                             \
+             .help = "number of connections between two NICs that fail in a row before these "     \
+                     "NICs are not paired for rail-pause"),                                        \
     SIM_ATTR(prefix ".ack-timeout", COUNT, type, member.ack_timeout,                               \
              .default_text = "14", .min_text = "1", .max_text = "31",                              \
              .help = "local ACK timeout of the queue pairs: 4.096 us x 2^this"),                   \
     SIM_ATTR(prefix ".ack-retries", COUNT, type, member.ack_retries,                               \
              .default_text = "7", .min_text = "0", .max_text = "7",                                \
-             .help = "how often a NIC retransmits before the connection fails"),                   \
+             .help = "number of times that a NIC retransmits before the connection fails"),        \
     SIM_ATTR(prefix ".handshake-timeout", TIME, type, member.handshake_timeout_ps,                 \
              .default_text = "5s", .min_text = "1us", .max_text = "1000s",                         \
-             .help = "longest wait for the answer to a handshake "                                 \
-                     "(MC_HANDSHAKE_CONNECT_TIMEOUT)"),                                            \
+             .help = "maximum wait for the answer to a handshake (MC_HANDSHAKE_CONNECT_TIMEOUT)"), \
     SIM_ATTR(prefix ".metadata-timeout", TIME, type, member.metadata_timeout_ps,                   \
              .default_text = "1s", .min_text = "1us", .max_text = "1000s",                         \
-             .help = "longest wait for an answer of the metadata node"),                           \
+             .help = "maximum wait for an answer of the metadata node"),                           \
     SIM_ATTR(prefix ".call-retries", COUNT, type, member.call_retries,                             \
              .default_text = "2", .min_text = "0", .max_text = "1000",                             \
-             .help = "how often a handshake or a metadata request is repeated"),                   \
+             .help = "number of times that a handshake or a metadata request is repeated"),        \
     SIM_ATTR(prefix ".cpu.post", TIME, type, member.post_ps,                                       \
              .default_text = "150ns", .min_text = "1ns", .max_text = "1ms",                        \
-             .help = "time of a posting thread for a slice"),                                      \
+             .help = "time that a posting thread takes for a slice"),                              \
     SIM_ATTR(prefix ".cpu.poll", TIME, type, member.poll_ps,                                       \
              .default_text = "50ns", .min_text = "1ns", .max_text = "1ms",                         \
-             .help = "time of a polling thread for a completion"),                                 \
+             .help = "time that a polling thread takes for a completion"),                         \
     SIM_ATTR(prefix ".copy-rate", RATE, type, member.copy_bps,                                     \
              .default_text = "80Gbps", .min_text = "1bps", .max_text = "100Tbps",                  \
              .help = "rate of copies where source and target are the same host, one at a time"),   \

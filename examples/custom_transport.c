@@ -228,10 +228,10 @@ static void check(const nic_qp_t *qp)
 
 static const nic_counter_info_t counters[] = {
     {.name = "asked",
-     .help = "packets requested again by a NAK of their own",
+     .help = "number of packets requested again by a NAK of their own",
      .offset = offsetof(totals_t, asked)},
     {.name = "kept_max",
-     .help = "most packets kept after a gap",
+     .help = "maximum number of packets kept after a gap",
      .offset = offsetof(totals_t, kept_max)},
     {.name = NULL},
 };

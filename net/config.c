@@ -51,8 +51,8 @@ static const sim_attr_t network_attrs[] = {
                      "values let its counters wrap later"),
     SIM_ATTR("network.int-reserved-hops", COUNT, net_config_t, int_reserved_hops,
              .default_text = "0", .min_text = "0", .max_text = "14",
-             .help = "INT records for which packets have room from the start; further records "
-                     "make the frame longer"),
+             .help = "number of INT records for which packets have room from the start; further "
+                     "records make the frame longer"),
     SIM_ATTR("network.pint-base", RATIO, net_config_t, pint_base,
              .default_text = "1.05", .min_text = NET_PINT_BASE_LEAST, .max_text = "2",
              .help = "ratio of neighbouring values of a PINT digest; below 1.045 a digest takes "
@@ -112,8 +112,9 @@ static const sim_attr_t link_attrs[] = {
                      "node that the link names first"),
     SIM_ATTR("link.loss-burst", COUNT, net_link_config_t, loss_burst,
              .default_text = "15", .min_text = "1", .max_text = "100000",
-             .help = "frames of a loss event; bursts: a fifth more or less; high-frequency: some "
-                     "of these are lost; gilbert-elliott: mean length of the bad state"),
+             .help = "number of frames of a loss event; bursts: a fifth more or less; "
+                     "high-frequency: some of these are lost; gilbert-elliott: mean length of the "
+                     "bad state"),
     SIM_ATTR("link.loss-bad-rate", RATIO, net_link_config_t, loss_bad_rate,
              .default_text = "1", .min_text = "0", .max_text = "1",
              .help = "share of frames lost in the bad state of gilbert-elliott"),
@@ -137,7 +138,7 @@ static const sim_attr_t switch_attrs[] = {
                      "queues cut packets to headers (switch.trim); or a program's own"),
     SIM_ATTR("switch.virtual-channels", COUNT, net_switch_config_t, virtual_channels,
              .default_text = "4", .min_text = "1", .max_text = "6",
-             .help = "largest number of switches on a path with switch.mmu virtual-channels: "
+             .help = "maximum number of switches on a path with switch.mmu virtual-channels: "
                      "packets leave the first one in class 1, the second in class 2 and so on"),
     SIM_ATTR("switch.buffer", BYTES, net_switch_config_t, buffer_bytes,
              .default_text = "32MB", .min_text = "1KB", .max_text = "64GB",
@@ -200,12 +201,12 @@ static const sim_attr_t switch_attrs[] = {
                      "trimmed; none of them may be lossless"),
     SIM_ATTR("switch.trim.queue", BYTES, net_switch_config_t, trim_queue_bytes,
              .default_text = "150KB", .min_text = "1KB", .max_text = "64GB",
-             .help = "bytes that a queue of the trimmed classes holds at most, about one "
-                     "bandwidth-delay product; of a 100 Gbps port if switch.trim.scale is true"),
+             .help = "maximum length of a queue of the trimmed classes, about one bandwidth-delay "
+                     "product; of a 100 Gbps port if switch.trim.scale is true"),
     SIM_ATTR("switch.trim.headers-queue", BYTES, net_switch_config_t, trim_headers_bytes,
              .auto_ok = true, .default_text = "auto", .min_text = "1KB", .max_text = "64GB",
-             .help = "bytes that a queue of the class of trimmed packets holds at most; auto: "
-                     "twice switch.trim.queue"),
+             .help = "maximum length of a queue of the class of trimmed packets; auto: twice "
+                     "switch.trim.queue"),
     SIM_ATTR("switch.trim.scale", BOOL, net_switch_config_t, trim_scale,
              .default_text = "true",
              .help = "true: switch.trim.queue and headers-queue are multiplied by the port's rate "
@@ -309,11 +310,12 @@ static const sim_attr_t switch_attrs[] = {
                      "a strictly better port; 0: adaptive chooses for each packet"),
     SIM_ATTR("switch.drill.samples", COUNT, net_switch_config_t, balance.drill_samples,
              .default_text = "2", .min_text = "1", .max_text = "64",
-             .help = "random ports that drill compares for each packet: d of DRILL(d, m)"),
+             .help = "number of random ports that drill compares for each packet: d of DRILL(d, "
+                     "m)"),
     SIM_ATTR("switch.drill.memory", COUNT, net_switch_config_t, balance.drill_memory,
              .default_text = "1", .min_text = "0", .max_text = "16",
-             .help = "best ports of the decision before that drill compares, too, by destination "
-                     "leaf: m of DRILL(d, m)"),
+             .help = "number of best ports of the decision before that drill compares, too, by "
+                     "destination leaf: m of DRILL(d, m)"),
     SIM_ATTR("switch.letflow.gap", TIME, net_switch_config_t, balance.letflow_gap_ps,
              .default_text = "100us", .min_text = "0ps", .max_text = "1s",
              .help = "pause of a flow after which letflow draws a new random port"),
@@ -333,14 +335,14 @@ static const sim_attr_t switch_attrs[] = {
              .help = "share of conga's estimate that each decay takes away"),
     SIM_ATTR("switch.conga.bits", COUNT, net_switch_config_t, balance.conga_bits,
              .default_text = "3", .min_text = "1", .max_text = "8",
-             .help = "bits of a utilisation in conga's header and tables"),
+             .help = "number of bits of a utilisation in conga's header and tables"),
     SIM_ATTR("switch.conga.ageing", TIME, net_switch_config_t, balance.conga_ageing_ps,
              .default_text = "500us", .min_text = "1us", .max_text = "10s",
              .help = "time after which conga takes a remote utilisation for zero"),
     SIM_ATTR("switch.conga.samples", COUNT, net_switch_config_t, balance.conga_samples,
              .default_text = "0", .min_text = "0", .max_text = "254",
-             .help = "neighbouring uplinks, from a random one on, among which conga chooses; 0: "
-                     "all; 4: as in the simulator of ConWeave"),
+             .help = "number of neighbouring uplinks, beginning at a random one, among which conga "
+                     "chooses; 0: all; 4: as in the simulator of ConWeave"),
     SIM_ATTR("switch.conga.header-bytes", BYTES, net_switch_config_t, balance.conga_header_bytes,
              .default_text = "50", .min_text = "0", .max_text = "64",
              .help = "bytes that conga adds to frames between switches; 50: VXLAN over IPv4; 0: as "

@@ -29,7 +29,7 @@ static const sim_attr_t attrs[] = {
              .help = "one-way delay of the cable between the switches"),
     SIM_ATTR(PREFIX ".nics-per-host", COUNT, topo_dumbbell_config_t, nics_per_host,
              .default_text = "1", .min_text = "1", .max_text = "256",
-             .help = "NICs of each host; each has a link to the same switch"),
+             .help = "number of NICs of each host; each has a link to the same switch"),
 };
 // clang-format on
 

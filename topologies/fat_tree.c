@@ -20,10 +20,12 @@ static const sim_attr_t attrs[] = {
              .help = "ports of each switch, an even number; the tree has k pods and k^3/4 hosts"),
     SIM_ATTR(PREFIX ".pods", COUNT, topo_fat_tree_config_t, pods,
              .auto_ok = true, .default_text = "auto", .min_text = "1", .max_text = "256",
-             .help = "pods that are built, up to k; auto: k; one pod has no core switches"),
+             .help = "number of pods that are built, up to k; auto: k; one pod has no core "
+                     "switches"),
     SIM_ATTR(PREFIX ".hosts-per-edge", COUNT, topo_fat_tree_config_t, hosts_per_edge,
              .auto_ok = true, .default_text = "auto", .min_text = "1", .max_text = "65535",
-             .help = "hosts on each edge switch; auto: k/2, more hosts over-subscribe the edge"),
+             .help = "number of hosts on each edge switch; auto: k/2, more hosts over-subscribe "
+                     "the edge"),
     SIM_ATTR(PREFIX ".rate", RATE, topo_fat_tree_config_t, rate_bps,
              .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",
              .help = "rate of every link in each direction"),
@@ -32,7 +34,7 @@ static const sim_attr_t attrs[] = {
              .help = "one-way delay of every link"),
     SIM_ATTR(PREFIX ".nics-per-host", COUNT, topo_fat_tree_config_t, nics_per_host,
              .default_text = "1", .min_text = "1", .max_text = "256",
-             .help = "NICs of each host; each has a link to the same edge switch"),
+             .help = "number of NICs of each host; each has a link to the same edge switch"),
 };
 // clang-format on
 

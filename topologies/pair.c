@@ -14,7 +14,7 @@ static const sim_attr_t attrs[] = {
              .help = "one-way delay of each cable"),
     SIM_ATTR(PREFIX ".nics-per-host", COUNT, topo_pair_config_t, nics_per_host,
              .default_text = "1", .min_text = "1", .max_text = "256",
-             .help = "NICs of each host; a cable joins NIC n of both hosts"),
+             .help = "number of NICs of each host; a cable joins NIC n of both hosts"),
 };
 // clang-format on
 

@@ -30,7 +30,7 @@ static const sim_attr_t attrs[] = {
              .help = "attributes of the sites' topology: leaves=2 spines=2 hosts-per-leaf=4"),
     SIM_ATTR(PREFIX ".hosts", COUNT, topo_wan_config_t, hosts,
              .default_text = "1", .min_text = "1", .max_text = "65535",
-             .help = "hosts of each site if topology.wan.site is empty"),
+             .help = "number of hosts of each site if topology.wan.site is empty"),
     SIM_ATTR(PREFIX ".host-rate", RATE, topo_wan_config_t, host_rate_bps,
              .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",
              .help = "rate of each long link in each direction"),
@@ -48,7 +48,7 @@ static const sim_attr_t attrs[] = {
              .help = "one-way delay of a long link; auto: half of rtt"),
     SIM_ATTR(PREFIX ".links", COUNT, topo_wan_config_t, links,
              .default_text = "1", .min_text = "1", .max_text = "64",
-             .help = "parallel long links between two joined sites"),
+             .help = "number of parallel long links between two joined sites"),
     SIM_ATTR(PREFIX ".shape", ENUM, topo_wan_config_t, shape,
              .default_text = "mesh", .choices = "mesh|ring|chain",
              .help = "pairs of borders that are joined; mesh: all; chain: neighbours; ring: "

@@ -38,7 +38,8 @@ static const sim_attr_t attrs[] = {
              .help = "hosts that the senders are drawn from"),
     SIM_ATTR(PREFIX ".senders", COUNT, incast_config_t, senders,
              .default_text = "auto", .min_text = "1", .max_text = "16000000", .auto_ok = true,
-             .help = "senders of each burst; auto: all hosts of `from` except the target"),
+             .help = "number of senders of each burst; auto: all hosts of `from` except the "
+                     "target"),
     SIM_ATTR(PREFIX ".bytes", BYTES, incast_config_t, bytes,
              .default_text = "64KB", .min_text = "1", .max_text = "1TB",
              .help = "size of each message"),

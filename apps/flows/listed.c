@@ -46,9 +46,9 @@ static const sim_attr_t attrs[] = {
                      "htsim: .cm; auto: decided from the first words of the file"),
     SIM_ATTR(PREFIX ".qps", COUNT, flows_config_t, qps,
              .default_text = "auto", .min_text = "1", .max_text = "1024", .auto_ok = true,
-             .help = "queue pairs per row: its bytes are cut into as many transfers, each "
-                     "with its own QP and path; auto: one, and the report has no part about "
-                     "rows"),
+             .help = "number of queue pairs per row; the row's bytes are cut into that many "
+                     "transfers, each with its own QP and path; auto: one, and the report has no "
+                     "part about rows"),
     SIM_ATTR(PREFIX ".triggers", ENUM, flows_config_t, triggers,
              .default_text = "acknowledged", .choices = "data|acknowledged",
              .help = "moment at which a send_done_trigger acts that belongs to the receiver's host: "

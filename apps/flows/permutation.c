@@ -30,7 +30,7 @@ static const sim_attr_t attrs[] = {
              .help = "time at which all transfers start"),
     SIM_ATTR(PREFIX ".stride", COUNT, permutation_config_t, stride,
              .default_text = "auto", .min_text = "1", .max_text = "100000000", .auto_ok = true,
-             .help = "each host sends to the host this many places further on; auto: "
+             .help = "number of places in the list of hosts from a sender to its receiver; auto: "
                      "receivers are drawn at random"),
     APP__STOP_ATTR(PREFIX, permutation_config_t, stop_ps),
     APP__QPS_ATTR(PREFIX, permutation_config_t, qps),

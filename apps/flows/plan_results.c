@@ -252,19 +252,19 @@ static void fill_report(const void *object, void *into)
 #define ROW(name_, kind_, unit_, field_, shown_, help_) \
     {name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(plan_report_t, field_), .shown = shown_}
 static const sim_report_row_t report_rows[] = {
-    ROW("transfers_planned", U64, "", planned, false, "transfers that were planned"),
-    ROW("transfers_started", U64, "", started, false, "transfers whose start time was reached"),
+    ROW("transfers_planned", U64, "", planned, false, "number of transfers that were planned"),
+    ROW("transfers_started", U64, "", started, false, "number of transfers whose start time was reached"),
     ROW("transfers_completed", U64, "", completed, false,
-     "transfers acknowledged to the last byte; with uc and ud, transfers whose bytes all arrived"),
-    ROW("transfers_failed", U64, "", failed, false, "transfers ended by a completion error"),
+     "number of transfers acknowledged to the last byte; with uc and ud, transfers whose bytes all arrived"),
+    ROW("transfers_failed", U64, "", failed, false, "number of transfers ended by a completion error"),
     ROW("planned_bytes", U64, "bytes", planned_bytes, true, "payload of all planned transfers"),
     ROW("completed_bytes", U64, "bytes", completed_bytes, true,
      "payload of all completed transfers"),
     ROW("goodput_gbps", REAL, "Gbps", goodput_gbps, true,
      "completed_bytes, divided by the time from the first start to the last end"),
     {"rows", SIM_REPORT_PART, "",
-     "rows of transfers in parts (qps above 1), each reported as a "
-     "whole", .offset = offsetof(plan_report_t, rows), .shown = true, .table = &app__plan_rows_report},
+     "number of rows of transfers in parts (qps above 1), each reported as a whole",
+     .offset = offsetof(plan_report_t, rows), .shown = true, .table = &app__plan_rows_report},
     {"finish_us", SIM_REPORT_PART, "us",
      "time from the start of the run to the ends of transfers", .offset = offsetof(plan_report_t, finishes), .table = &finish_report},
 };

@@ -80,8 +80,8 @@ static void fill_report(const void *object, void *into)
 #define ROW(name_, kind_, unit_, table_, help_) \
     {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(rows_report_t, name_), .table = table_, .shown = true}
 static const sim_report_row_t report_rows[] = {
-    ROW(count, U64, "", NULL, "rows of the traffic entry"),
-    ROW(completed, U64, "", NULL, "rows whose parts have all completed"),
+    ROW(count, U64, "", NULL, "number of rows of the traffic entry"),
+    ROW(completed, U64, "", NULL, "number of rows whose parts have all completed"),
     ROW(fct_us, OBJECT, "us", &sim_report_percentiles, "time from a row's start to the end of its "
                                                        "last part"),
     ROW(slowdown, OBJECT, "", &sim_report_percentiles, "fct_us of a row, divided by the ideal time "

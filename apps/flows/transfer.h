@@ -45,8 +45,9 @@ typedef struct app__shape {
 #define APP__QPS_ATTR(prefix, config, member)                                                      \
     SIM_ATTR(prefix ".qps", COUNT, config, member,                                                 \
              .default_text = "auto", .min_text = "1", .max_text = "1024", .auto_ok = true,         \
-             .help = "queue pairs that a message is split over in equal parts, each a transfer "   \
-                     "with a path of its own; auto: one, and the report has no part about rows")
+             .help = "number of queue pairs over which a message is split in equal parts, each a " \
+                     "transfer with a path of its own; auto: one, and the report has no part "     \
+                     "about rows")
 
 #define APP__SHAPE_ATTRS(prefix, config, member)                                                   \
     SIM_ATTR(prefix ".priority", COUNT, config, member.priority,                                   \
@@ -70,10 +71,10 @@ typedef struct app__shape {
                      "turns on it; false: each has its own"),                                      \
     SIM_ATTR(prefix ".messages", COUNT, config, member.messages,                                   \
              .default_text = "1", .min_text = "1", .max_text = "1000000000",                       \
-             .help = "messages of each transfer, one after another on its queue pair"),            \
+             .help = "number of messages of each transfer, one after another on its queue pair"),  \
     SIM_ATTR(prefix ".depth", COUNT, config, member.depth,                                         \
              .default_text = "16", .min_text = "1", .max_text = "65536",                           \
-             .help = "most messages of a transfer that are posted and not completed")
+             .help = "maximum number of messages of a transfer that are posted and not completed")
 // clang-format on
 
 typedef struct app__transfer {

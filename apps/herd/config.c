@@ -39,16 +39,16 @@ static const sim_attr_t attrs[] = {
                      "auto: that of the system, for herd send"),
     SIM_ATTR(PREFIX ".workers", COUNT, app__herd_config_t, workers,
              .default_text = "auto", .min_text = "1", .max_text = "64", .auto_ok = true,
-             .help = "threads that answer on a server, each on its own core; auto: the "
+             .help = "number of threads that answer on a server, each on its own core; auto: the "
                      "preset's (12, 12, 6)"),
     SIM_ATTR(PREFIX ".clients", COUNT, app__herd_config_t, clients,
              .default_text = "auto", .min_text = "1", .max_text = "4096", .auto_ok = true,
-             .help = "threads that send requests, spread over their machines; auto: the "
+             .help = "number of threads that send requests, spread over their machines; auto: the "
                      "preset's (70, 70, 51)"),
     SIM_ATTR(PREFIX ".window", COUNT, app__herd_config_t, window,
              .default_text = "auto", .min_text = "1", .max_text = "256", .auto_ok = true,
-             .help = "slots of a client at each worker, and requests between two looks at its "
-                     "answers; auto: the preset's (32, 32, 4)"),
+             .help = "number of slots of a client at each worker, and of requests between two "
+                     "looks at its answers; auto: the preset's (32, 32, 4)"),
     SIM_ATTR(PREFIX ".window-per", ENUM, app__herd_config_t, window_per,
              .default_text = "auto", .choices = "auto|worker|client",
              .help = "scope of the window; worker: requests in flight at each worker; client: "
@@ -62,23 +62,24 @@ static const sim_attr_t attrs[] = {
                      "auto: the preset's (strict, all, each)"),
     SIM_ATTR(PREFIX ".postlist", COUNT, app__herd_config_t, postlist,
              .default_text = "auto", .min_text = "1", .max_text = "128", .auto_ok = true,
-             .help = "most requests that a worker takes at a time and answers together; auto: "
-                     "the preset's (32, 32, 1)"),
+             .help = "maximum number of requests that a worker takes at a time and answers "
+                     "together; auto: the preset's (32, 32, 1)"),
     SIM_ATTR(PREFIX ".batch", BOOL, app__herd_config_t, list,
              .default_text = "on",
              .help = "answers are posted with one Doorbell per port; off: each WQE is written "
                      "into the NIC"),
     SIM_ATTR(PREFIX ".ports", COUNT, app__herd_config_t, ports,
              .default_text = "auto", .min_text = "1", .max_text = "4", .auto_ok = true,
-             .help = "ports of the server's card that clients are spread over, with queue "
-                     "pairs of their own; auto: the preset's (2, 2, 1)"),
+             .help = "number of ports of the server's card that clients are spread over, with "
+                     "queue pairs of their own; auto: the preset's (2, 2, 1)"),
     SIM_ATTR(PREFIX ".qps-per-port", COUNT, app__herd_config_t, qps_per_port,
              .default_text = "1", .min_text = "1", .max_text = "64",
-             .help = "UD queue pairs of a worker on each port (NUM_UD_QPS), used in turn"),
+             .help = "number of UD queue pairs of a worker on each port (NUM_UD_QPS), used in "
+                     "turn"),
     SIM_ATTR(PREFIX ".unsignaled", COUNT, app__herd_config_t, unsignaled,
              .default_text = "64", .min_text = "1", .max_text = "64",
-             .help = "requests of a client, or answers of a queue pair, per completion "
-                     "(UNSIG_BATCH)"),
+             .help = "number of requests of a client, or of answers of a queue pair, per "
+                     "completion (UNSIG_BATCH)"),
     SIM_ATTR(PREFIX ".signal-all", BOOL, app__herd_config_t, signal_all,
              .default_text = "off",
              .help = "every request and answer asks for a completion, which workers poll in "
@@ -122,8 +123,8 @@ static const sim_attr_t attrs[] = {
                      "of which hold it"),
     SIM_ATTR(PREFIX ".index-buckets", COUNT, app__herd_config_t, buckets,
              .default_text = "auto", .min_text = "1", .max_text = "1073741824", .auto_ok = true,
-             .help = "buckets of a worker's index, a power of two; auto: a quarter of the "
-                     "keys (sigcomm-2014: four times), rounded up"),
+             .help = "number of buckets of a worker's index, a power of two; auto: a quarter of "
+                     "the keys (sigcomm-2014: four times), rounded up"),
     SIM_ATTR(PREFIX ".log-bytes", BYTES, app__herd_config_t, log_bytes,
              .default_text = "auto", .min_text = "4KiB", .max_text = "64GiB", .auto_ok = true,
              .help = "size of a worker's log; auto: twice the room for all keys, rounded up "
@@ -145,7 +146,8 @@ static const sim_attr_t attrs[] = {
                      "intervals"),
     SIM_ATTR(PREFIX ".requests", COUNT, app__herd_config_t, requests,
              .default_text = "auto", .min_text = "1", .max_text = "100000000", .auto_ok = true,
-             .help = "requests that each client sends; auto: until the measured time is over"),
+             .help = "number of requests that each client sends; auto: until the measured time is "
+                     "over"),
     SIM_ATTR(PREFIX ".interval", TIME, app__herd_config_t, interval_ps,
              .default_text = "0s", .min_text = "0s", .max_text = "1s",
              .help = "mean time between two operations of a client, which arrive at random "
@@ -156,25 +158,26 @@ static const sim_attr_t attrs[] = {
              .help = "time after which an unanswered request is written again"),
     SIM_ATTR(PREFIX ".retries", COUNT, app__herd_config_t, retries,
              .default_text = "7", .min_text = "0", .max_text = "1000",
-             .help = "how often an unanswered request is written again before it counts as "
-                     "lost"),
+             .help = "number of times that an unanswered request is written again before it counts "
+                     "as lost"),
     SIM_ATTR(PREFIX ".pipeline", COUNT, app__herd_config_t, pipeline,
              .default_text = "auto", .min_text = "0", .max_text = "4", .auto_ok = true,
-             .help = "stages of a worker's pipeline, in which requests wait while their "
+             .help = "number of stages of a worker's pipeline, in which requests wait while their "
                      "memory is prefetched; auto: the preset's (0, 0, 2: bucket, then entry)"),
     SIM_ATTR(PREFIX ".prefetch", BOOL, app__herd_config_t, prefetch,
              .default_text = "on",
              .help = "memory is prefetched, for a batch or in the pipeline"),
     SIM_ATTR(PREFIX ".extra-accesses", COUNT, app__herd_config_t, extra_accesses,
              .default_text = "0", .min_text = "0", .max_text = "64",
-             .help = "random memory accesses of each operation, in addition to the store's"),
+             .help = "number of random memory accesses of each operation, in addition to the "
+                     "store's"),
     SIM_ATTR(PREFIX ".cpu.look", TIME, app__herd_config_t, look_ps,
              .default_text = "2ns", .min_text = "1ps", .max_text = "1us",
              .help = "worker's time to look at a slot without a request, in its first-level "
                      "cache"),
     SIM_ATTR(PREFIX ".look-back", COUNT, app__herd_config_t, look_back,
              .default_text = "64", .min_text = "0", .max_text = "1000000",
-             .help = "times that a worker finds a client's expected slot empty before it "
+             .help = "number of times that a worker finds a client's expected slot empty before it "
                      "looks at the client's other slots; 0: never"),
     SIM_ATTR(PREFIX ".cpu.request", TIME, app__herd_config_t, request_ps,
              .default_text = "20ns", .min_text = "0ps", .max_text = "1us",
@@ -182,8 +185,8 @@ static const sim_attr_t attrs[] = {
                      "cache"),
     SIM_ATTR(PREFIX ".cpu.overlap", COUNT, app__herd_config_t, overlap,
              .default_text = "3", .min_text = "1", .max_text = "64",
-             .help = "requests taken in one turn whose memory accesses overlap, after the "
-                     "first"),
+             .help = "divisor of the time to take each further request of a turn, since their "
+                     "memory accesses overlap with the first one's"),
     SIM_ATTR(PREFIX ".cpu.operation", TIME, app__herd_config_t, operation_ps,
              .default_text = "24ns", .min_text = "0ps", .max_text = "1us",
              .help = "worker's time for the instructions of an operation: hash, compare, copy"),
@@ -193,11 +196,12 @@ static const sim_attr_t attrs[] = {
                      "one; auto: the preset's (96ns, 96ns, 80ns)"),
     SIM_ATTR(PREFIX ".cpu.overlapped", COUNT, app__herd_config_t, overlapped,
              .default_text = "10", .min_text = "1", .max_text = "64",
-             .help = "misses that a core can have in flight (its line fill buffers)"),
+             .help = "number of cache misses that a core can have in flight (its line fill "
+                     "buffers)"),
     SIM_ATTR(PREFIX ".failed-polls", COUNT, app__herd_config_t, failed_polls,
              .default_text = "100", .min_text = "1", .max_text = "1000000",
-             .help = "looks without a request after which a worker serves the requests in its "
-                     "pipeline"),
+             .help = "number of polls that find no request, after which a worker serves the "
+                     "requests in its pipeline"),
     SIM_ATTR(PREFIX ".cpu.check", TIME, app__herd_config_t, check_ps,
              .default_text = "10ns", .min_text = "0ps", .max_text = "10us",
              .help = "client's time to check the data that a READ brought"),

@@ -26,14 +26,14 @@ static const sim_attr_t attrs[] = {
              .help = "machines that read and are read from, at least two"),
     SIM_ATTR(PREFIX ".threads-per-machine", COUNT, reads_config_t, threads,
              .default_text = "14", .min_text = "1", .max_text = "256",
-             .help = "threads on each machine, each on its own core"),
+             .help = "number of threads on each machine, each on its own core"),
     SIM_ATTR(PREFIX ".qps-per-machine", COUNT, reads_config_t, qps,
              .default_text = "auto", .min_text = "1", .max_text = "1000000", .auto_ok = true,
-             .help = "queue pairs of a machine, spread evenly over all machines; those to "
-                     "itself are not used; auto: one from each thread to each machine"),
+             .help = "number of queue pairs of a machine, spread evenly over all machines; those "
+                     "to itself are not used; auto: one from each thread to each machine"),
     SIM_ATTR(PREFIX ".window-per-thread", COUNT, reads_config_t, window,
              .default_text = "16", .min_text = "1", .max_text = "1024",
-             .help = "READs that a thread keeps outstanding"),
+             .help = "number of READs that a thread keeps outstanding"),
     SIM_ATTR(PREFIX ".read-bytes", BYTES, reads_config_t, read_bytes,
              .default_text = "32", .min_text = "1", .max_text = "1MiB",
              .help = "bytes that one READ reads"),
@@ -359,9 +359,9 @@ static const sim_report_row_t report_rows[] = {
                                                        "READs per second"),
     APP__REAL(reads_report_t, mops_min, "M/s", "READs per second of the slowest machine"),
     APP__REAL(reads_report_t, mops_max, "M/s", "READs per second of the fastest machine"),
-    APP__WHOLE(reads_report_t, operations, "", "READs done in the whole run, also outside of the "
-                                               "measured time"),
-    APP__WHOLE(reads_report_t, failed, "", "READs that ended with an error"),
+    APP__WHOLE(reads_report_t, operations, "", "number of READs done in the whole run, also "
+                                               "outside of the measured time"),
+    APP__WHOLE(reads_report_t, failed, "", "number of READs that ended with an error"),
 };
 // clang-format on
 static const sim_report_table_t report_table = {

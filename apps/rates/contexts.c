@@ -28,7 +28,7 @@ static const sim_attr_t attrs[] = {
              .help = "name of the host at the other end of all queue pairs"),
     SIM_ATTR(PREFIX ".tokens", COUNT, app__contexts_config_t, tokens,
              .default_text = "1024", .min_text = "1", .max_text = "1000000",
-             .help = "queue pairs of the host under study"),
+             .help = "number of queue pairs of the host under study"),
     SIM_ATTR(PREFIX ".pattern", ENUM, app__contexts_config_t, pattern,
              .default_text = "zipf", .choices = "uniform|zipf|scan|bursty|replay",
              .help = "choice of the next queue pair; uniform: any; zipf: rank k with "
@@ -47,7 +47,8 @@ static const sim_attr_t attrs[] = {
              .help = "number of queue pairs in use at a time, for pattern bursty"),
     SIM_ATTR(PREFIX ".phase", COUNT, app__contexts_config_t, phase,
              .default_text = "10000", .min_text = "1", .max_text = "1000000000000",
-             .help = "operations until pattern bursty changes its set of queue pairs"),
+             .help = "number of operations after which pattern bursty changes its set of queue "
+                     "pairs"),
     SIM_ATTR(PREFIX ".replay-file", STRING, app__contexts_config_t, replay_file,
              .default_text = "",
              .help = "file for pattern replay: each line has the number of a queue pair, from "
@@ -71,21 +72,22 @@ static const sim_attr_t attrs[] = {
              .help = "bytes that one operation reads or writes"),
     SIM_ATTR(PREFIX ".outstanding", COUNT, app__contexts_config_t, outstanding,
              .default_text = "1", .min_text = "1", .max_text = "65536",
-             .help = "operations in flight at a time, of each side that begins operations"),
+             .help = "number of operations in flight at a time, of each side that begins "
+                     "operations"),
     SIM_ATTR(PREFIX ".interval", TIME, app__contexts_config_t, interval_ps,
              .default_text = "0ps", .min_text = "0ps", .max_text = "1s",
-             .help = "least time between the starts of two operations"),
+             .help = "minimum time between the starts of two operations"),
     SIM_ATTR(PREFIX ".arrivals", ENUM, app__contexts_config_t, arrivals,
              .default_text = "even", .choices = "even|poisson",
              .help = "starts of operations; even: interval apart; poisson: at random, interval "
                      "apart on average; both wait while `outstanding` are in flight"),
     SIM_ATTR(PREFIX ".churn", COUNT, app__contexts_config_t, churn,
              .default_text = "0", .min_text = "0", .max_text = "1000000000000",
-             .help = "operations after which a queue pair is destroyed and made anew; 0: "
+             .help = "number of operations after which a queue pair is destroyed and made anew; 0: "
                      "never; needs transport: uc and direction: outbound"),
     SIM_ATTR(PREFIX ".regions", COUNT, app__contexts_config_t, regions,
              .default_text = "0", .min_text = "0", .max_text = "1000000",
-             .help = "memory regions of the host under study, chosen at random for each "
+             .help = "number of memory regions of the host under study, chosen at random for each "
                      "operation; 0: one for all, with small payloads of writes in the WQE"),
     SIM_ATTR(PREFIX ".region-bytes", BYTES, app__contexts_config_t, region_bytes,
              .default_text = "4KiB", .min_text = "4KiB", .max_text = "1TiB",
@@ -93,13 +95,13 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".warm-up", COUNT, app__contexts_config_t, warm_up,
              .default_text = "auto", .min_text = "0", .max_text = "1000000000000",
              .auto_ok = true,
-             .help = "operations before the tiered cache starts its statistics; auto: 30 per "
-                     "queue pair, at least 100,000"),
+             .help = "number of operations before the tiered cache starts its statistics; auto: 30 "
+                     "per queue pair, but not less than 100,000"),
     SIM_ATTR(PREFIX ".operations", COUNT, app__contexts_config_t, operations,
              .default_text = "auto", .min_text = "1", .max_text = "1000000000000",
              .auto_ok = true,
-             .help = "operations after the warm-up; auto: 15 per queue pair, at least "
-                     "500,000; with replay: all of the file"),
+             .help = "number of operations after the warm-up; auto: 15 per queue pair, but not "
+                     "less than 500,000; with replay: all of the file"),
     SIM_ATTR(PREFIX ".start", TIME, app__contexts_config_t, start_ps,
              .default_text = "1us", .min_text = "0ps", .max_text = "1000s",
              .help = "time at which the first operation begins"),
@@ -608,10 +610,10 @@ static void fill_report(const void *object, void *into)
         .offset = offsetof(contexts_report_t, name_), .shown = true               \
     }
 static const sim_report_row_t report_rows[] = {
-    ROW(operations, U64, "", "operations done after the warm-up"),
-    ROW(warm_up, U64, "", "operations of the warm-up"),
-    ROW(failed, U64, "", "operations that failed, or whose queue pair had failed before"),
-    ROW(remade, U64, "", "queue pairs destroyed and made anew"),
+    ROW(operations, U64, "", "number of operations done after the warm-up"),
+    ROW(warm_up, U64, "", "number of operations of the warm-up"),
+    ROW(failed, U64, "", "number of operations that failed, or whose queue pair had failed before"),
+    ROW(remade, U64, "", "number of queue pairs destroyed and made anew"),
     ROW(mops, REAL, "M/s", "operations per second after the warm-up, in millions"),
     {.name = "latency_us",
      .kind = SIM_REPORT_OBJECT,

@@ -60,9 +60,9 @@ static const sim_report_row_t report_rows[] = {
     APP__REAL(rate_report_t, mops_received, "M/s", "messages per second that receivers took"),
     APP__REAL(rate_report_t, mops_per_machine, "M/s", "operations per second of one sending "
                                                       "machine, the mean of all"),
-    APP__WHOLE(rate_report_t, operations, "", "operations posted in the whole run"),
-    APP__WHOLE(rate_report_t, failed, "", "operations that ended with an error"),
-    APP__WHOLE(rate_report_t, received, "", "messages received in the whole run"),
+    APP__WHOLE(rate_report_t, operations, "", "number of operations posted in the whole run"),
+    APP__WHOLE(rate_report_t, failed, "", "number of operations that ended with an error"),
+    APP__WHOLE(rate_report_t, received, "", "number of messages received in the whole run"),
     APP__WHOLE(rate_report_t, counters_sum, "", "sum of the words that atomics added to, at the "
                                                 "end"),
 };

@@ -36,16 +36,17 @@ static const sim_attr_t attrs[] = {
              .help = "machines of the clients, on which their threads are spread"),
     SIM_ATTR(PREFIX ".clients", COUNT, drtm_config_t, clients,
              .default_text = "70", .min_text = "1", .max_text = "4096",
-             .help = "client threads, spread over the machines of clients-on"),
+             .help = "number of client threads, spread over the machines of clients-on"),
     SIM_ATTR(PREFIX ".qps-per-client", COUNT, drtm_config_t, qps,
              .default_text = "2", .min_text = "1", .max_text = "1024",
-             .help = "queue pairs of a client, used in turn"),
+             .help = "number of queue pairs of a client, used in turn"),
     SIM_ATTR(PREFIX ".post-list", COUNT, drtm_config_t, post_list,
              .default_text = "16", .min_text = "1", .max_text = "32",
-             .help = "READs and atomics posted at a time; one in 32 is signaled and waited for"),
+             .help = "number of READs and atomics posted at a time; one in 32 is signaled and "
+                     "waited for"),
     SIM_ATTR(PREFIX ".items", COUNT, drtm_config_t, items,
              .default_text = "16000000", .min_text = "1", .max_text = "1000000000",
-             .help = "items of 64 bytes, with keys of 16 and values of 32 bytes"),
+             .help = "number of items of 64 bytes, with keys of 16 and values of 32 bytes"),
     SIM_ATTR(PREFIX ".put-percent", COUNT, drtm_config_t, put_percent,
              .default_text = "0", .min_text = "0", .max_text = "100",
              .help = "percentage of operations that are PUTs"),
@@ -388,8 +389,8 @@ static const sim_report_row_t report_rows[] = {
     APP__REAL(drtm_report_t, gets_mops, "M/s", "GETs per second of all clients"),
     APP__REAL(drtm_report_t, puts_mops, "M/s", "PUTs per second of all clients; each takes two "
                                                "atomics"),
-    APP__WHOLE(drtm_report_t, atomics, "", "atomics that were posted"),
-    APP__WHOLE(drtm_report_t, failed, "", "work requests that ended with an error"),
+    APP__WHOLE(drtm_report_t, atomics, "", "number of atomics that were posted"),
+    APP__WHOLE(drtm_report_t, failed, "", "number of work requests that ended with an error"),
     APP__WHOLE(drtm_report_t, words_sum, "", "sum of the items' words at the end, where there are "
                                              "at most 100000 items; each atomic adds one"),
 };

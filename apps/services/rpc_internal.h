@@ -65,31 +65,32 @@ typedef struct app__rpc_config {
              .help = "machines of the clients, on which their threads are spread"),                \
     SIM_ATTR(prefix ".workers", COUNT, type, rpc.workers,                                          \
              .default_text = "6", .min_text = "1", .max_text = "64",                               \
-             .help = "threads that answer requests, each on its own core"),                        \
+             .help = "number of threads that answer requests, each on its own core"),              \
     SIM_ATTR(prefix ".clients", COUNT, type, rpc.clients,                                          \
              .default_text = clients_, .min_text = "1", .max_text = "4096",                        \
-             .help = "threads that send requests, spread over their machines"),                    \
+             .help = "number of threads that send requests, spread over their machines"),          \
     SIM_ATTR(prefix ".window", COUNT, type, rpc.window,                                            \
              .default_text = "32", .min_text = "1", .max_text = "256",                             \
-             .help = "requests that a client keeps in flight; version rpc sends a window at a "    \
-                     "time and waits until all are answered"),                                     \
+             .help = "number of requests that a client keeps in flight; version rpc sends a "      \
+                     "window at a time and waits until all are answered"),                         \
     SIM_ATTR(prefix ".batch", BOOL, type, rpc.post_list,                                           \
              .default_text = "on",                                                                 \
              .help = "responses are posted with one Doorbell per port; off: each WQE is "          \
                      "written into the NIC"),                                                      \
     SIM_ATTR(prefix ".collect", COUNT, type, rpc.collect,                                          \
              .default_text = "32", .min_text = "1", .max_text = "128",                             \
-             .help = "most requests that a worker takes at a time"),                               \
+             .help = "maximum number of requests that a worker takes at a time"),                  \
     SIM_ATTR(prefix ".ports", COUNT, type, rpc.ports,                                              \
              .default_text = "2", .min_text = "1", .max_text = "4",                                \
-             .help = "ports of the server's card that clients are spread over, with queue "        \
-                     "pairs of their own"),                                                        \
+             .help = "number of ports of the server's card that clients are spread over, with "    \
+                     "queue pairs of their own"),                                                  \
     SIM_ATTR(prefix ".qps-per-port", COUNT, type, rpc.qps_per_port,                                \
              .default_text = qps_, .min_text = "1", .max_text = "64",                              \
-             .help = "UD queue pairs of a worker on each port, used in turn"),                     \
+             .help = "number of UD queue pairs of a worker on each port, used in turn"),           \
     SIM_ATTR(prefix ".requests", COUNT, type, rpc.requests,                                        \
              .default_text = "auto", .min_text = "1", .max_text = "100000000", .auto_ok = true,    \
-             .help = "requests that each client sends; auto: until the measured time is over"),    \
+             .help = "number of requests that each client sends; auto: until the measured time "   \
+                     "is over"),                                                                   \
     SIM_ATTR(prefix ".cpu.look", TIME, type, rpc.look_ps,                                          \
              .default_text = "1ns", .min_text = "1ps", .max_text = "1us",                          \
              .help = "worker's time to look at a slot without a request, in its first-level "      \
@@ -100,8 +101,8 @@ typedef struct app__rpc_config {
                      "cache"),                                                                     \
     SIM_ATTR(prefix ".cpu.overlap", COUNT, type, rpc.overlap,                                      \
              .default_text = "3", .min_text = "1", .max_text = "64",                               \
-             .help = "requests taken in one turn whose memory accesses overlap, after the "        \
-                     "first"),                                                                     \
+             .help = "divisor of the time to take each further request of a turn, since their "    \
+                     "memory accesses overlap with the first one's"),                              \
     SIM_ATTR(prefix ".timeout", TIME, type, rpc.timeout_ps,                                        \
              .default_text = "1ms", .min_text = "1us", .max_text = "1000s",                        \
              .help = "time without an answer after which a client counts the requests it "         \

@@ -51,8 +51,8 @@ static const sim_attr_t attrs[] = {
              .help = "KV data that all storage nodes keep together; auto: no limit"),
     SIM_ATTR(PREFIX ".storage-nics", COUNT, TYPE, storage_nics,
              .default_text = "0", .min_text = "0", .max_text = "64",
-             .help = "NICs of a prefill or decode node, its last ones, that are for storage alone; "
-                     "0: all NICs are for everything"),
+             .help = "number of NICs of a prefill or decode node, its last ones, that are for "
+                     "storage alone; 0: all NICs are for everything"),
     SIM_ATTR(PREFIX ".storage-path", ENUM, TYPE, storage_path,
              .default_text = "direct", .choices = "direct|dual|alternate",
              .help = "way of stored KV data to a prefill node; dual: also by its decode node, if "
@@ -63,8 +63,8 @@ static const sim_attr_t attrs[] = {
                      "step; layer: after each group of layers of a step"),
     SIM_ATTR(PREFIX ".layer-groups", COUNT, TYPE, layer_groups,
              .default_text = "auto", .min_text = "1", .max_text = "10000", .auto_ok = true,
-             .help = "groups of layers, after each of which KV data of kv: layer is sent, and "
-                     "activations go to experts of other nodes; auto: one per layer"),
+             .help = "number of groups of layers, after each of which KV data of kv: layer is "
+                     "sent, and activations go to experts of other nodes; auto: one per layer"),
     SIM_ATTR(PREFIX ".experts", ENUM, TYPE, experts,
              .default_text = "node", .choices = "node|pool",
              .help = "where the experts of a model with experts are; node: all in each node; pool: "
@@ -81,10 +81,10 @@ static const sim_attr_t attrs[] = {
                      "which computes the prompt's last token again"),
     SIM_ATTR(PREFIX ".token-budget", COUNT, TYPE, token_budget,
              .default_text = "8192", .min_text = "1", .max_text = "10000000",
-             .help = "most tokens that a step computes"),
+             .help = "maximum number of tokens that a step computes"),
     SIM_ATTR(PREFIX ".batch", COUNT, TYPE, batch,
              .default_text = "256", .min_text = "1", .max_text = "1000000",
-             .help = "most requests in a step"),
+             .help = "maximum number of requests in a step"),
     SIM_ATTR(PREFIX ".chunked-prefill", BOOL, TYPE, chunked,
              .default_text = "on",
              .help = "whether a step may compute a part of a prompt beside tokens of other "
@@ -103,35 +103,35 @@ static const sim_attr_t attrs[] = {
                "leave them"),
     SIM_ATTR(PREFIX ".value-bytes", COUNT, TYPE, value_bytes,
              .default_text = "2", .min_text = "1", .max_text = "8",
-             .help = "bytes of a weight and of an activation"),
+             .help = "size of a weight and of an activation"),
     SIM_ATTR(PREFIX ".kv-value-bytes", COUNT, TYPE, kv_value_bytes,
              .default_text = "2", .min_text = "1", .max_text = "8",
-             .help = "bytes of a value of KV data"),
+             .help = "size of a value of KV data"),
     SIM_ATTR(PREFIX ".tp", COUNT, TYPE, tp,
              .default_text = "1", .min_text = "1", .max_text = "64",
-             .help = "tensor parallelism: GPUs of a node, or of each of its pipeline stages, which "
-                     "share each layer"),
+             .help = "tensor parallelism: number of GPUs of a node, or of each of its pipeline "
+                     "stages, that share each layer"),
     SIM_ATTR(PREFIX ".decode-tp", COUNT, TYPE, decode_tp,
              .default_text = "auto", .min_text = "1", .max_text = "64", .auto_ok = true,
-             .help = "GPUs of a decode node, or of each of its stages; auto: tp"),
+             .help = "number of GPUs of a decode node, or of each of its stages; auto: tp"),
     SIM_ATTR(PREFIX ".tp-hosts", COUNT, TYPE, tp_hosts,
              .default_text = "1", .min_text = "1", .max_text = "64",
-             .help = "hosts that the GPUs of tp are in; more than 1: they reduce over the fabric, "
-                     "twice after each group of layers"),
+             .help = "number of hosts that contain the GPUs of tp; more than 1: they reduce over "
+                     "the fabric, twice after each group of layers"),
     SIM_ATTR(PREFIX ".decode-tp-hosts", COUNT, TYPE, decode_tp_hosts,
              .default_text = "auto", .min_text = "1", .max_text = "64", .auto_ok = true,
-             .help = "hosts that the GPUs of decode-tp are in; auto: tp-hosts"),
+             .help = "number of hosts that contain the GPUs of decode-tp; auto: tp-hosts"),
     SIM_ATTR(PREFIX ".pp", COUNT, TYPE, pp,
              .default_text = "1", .min_text = "1", .max_text = "1024",
-             .help = "pipeline parallelism: stages of a node, each with tp GPUs in tp-hosts hosts "
-                     "of its own, and an equal part of the layers"),
+             .help = "pipeline parallelism: number of stages of a node, each with tp GPUs in "
+                     "tp-hosts hosts of its own, and an equal part of the layers"),
     SIM_ATTR(PREFIX ".decode-pp", COUNT, TYPE, decode_pp,
              .default_text = "auto", .min_text = "1", .max_text = "1024", .auto_ok = true,
-             .help = "stages of a decode node; auto: pp"),
+             .help = "number of stages of a decode node; auto: pp"),
     SIM_ATTR(PREFIX ".micro-batches", COUNT, TYPE, micro_batches,
              .default_text = "auto", .min_text = "1", .max_text = "4096", .auto_ok = true,
-             .help = "steps that a node with several stages has under way, each with an equal share "
-                     "of its requests; auto: as many as stages"),
+             .help = "number of steps that a node with several stages has in progress, each with "
+                     "an equal share of its requests; auto: as many as stages"),
     SIM_ATTR(PREFIX ".tflops", RATIO, TYPE, tflops,
              .default_text = "989", .min_text = "1/1000", .max_text = "1000000",
              .help = "peak of a GPU in 10^12 floating-point operations a second; the default is an "
@@ -180,7 +180,7 @@ static const sim_attr_t attrs[] = {
                      "memory of its GPUs"),
     SIM_ATTR(PREFIX ".page-tokens", COUNT, TYPE, page_tokens,
              .default_text = "16", .min_text = "1", .max_text = "65536",
-             .help = "tokens of a page, the unit in which memory for KV data is given out"),
+             .help = "number of tokens of a page, the unit in which memory for KV data is given out"),
     SIM_ATTR(PREFIX ".start", TIME, TYPE, start_ps,
              .default_text = "10ms", .min_text = "0s", .max_text = "1000s",
              .help = "time at which the arrivals begin; Mooncake's engine needs a while before it"),

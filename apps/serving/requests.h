@@ -87,7 +87,7 @@ typedef struct app__requests_config {
                      "requests are drawn"),                                                        \
     SIM_ATTR(prefix ".trace-skip", COUNT, type, member.skip,                                       \
              .default_text = "0", .min_text = "0", .max_text = "100000000",                        \
-             .help = "requests at the beginning of the trace that are left out"),                  \
+             .help = "number of requests at the beginning of the trace that are left out"),        \
     SIM_ATTR(prefix ".requests", COUNT, type, member.requests,                                     \
              .default_text = "auto", .min_text = "1", .max_text = "100000000", .auto_ok = true,    \
              .help = "number of requests, the first ones of a trace; auto: all of the trace, or "  \
@@ -121,7 +121,8 @@ typedef struct app__requests_config {
              .help = "mean time between two bursts, in which no request arrives"),                 \
     SIM_ATTR(prefix ".clients", COUNT, type, member.clients,                                       \
              .default_text = "0", .min_text = "0", .max_text = "1000000",                          \
-             .help = "clients that each have one request at a time; 0: none, an open loop"),       \
+             .help = "number of clients that each have one request at a time; 0: none, an open "   \
+                     "loop"),                                                                      \
     SIM_ATTR(prefix ".think", TIME, type, member.think_ps,                                         \
              .default_text = "0s", .min_text = "0s", .max_text = "10000s",                         \
              .help = "mean time of a client between the end of a request and its next one, "       \
@@ -132,8 +133,8 @@ typedef struct app__requests_config {
                      "is exponentially distributed"),                                              \
     SIM_ATTR(prefix ".turns", COUNT, type, member.turns,                                           \
              .default_text = "1", .min_text = "1", .max_text = "1000000",                          \
-             .help = "requests of a client's conversation; a request repeats the earlier prompt "  \
-                     "and output and adds prompt-tokens to them"),                                 \
+             .help = "number of requests of a client's conversation; a request repeats the "       \
+                     "earlier prompt and output and adds prompt-tokens to them"),                  \
     SIM_ATTR(prefix ".prompt-tokens", STRING, type, member.prompt_tokens,                          \
              .default_text = "auto",                                                               \
              .help = "tokens of a prompt: N, `uniform MIN MAX`, `exponential MEAN`, `lognormal "   \
@@ -145,7 +146,8 @@ typedef struct app__requests_config {
                      "trace, or lognormal 256 1"),                                                 \
     SIM_ATTR(prefix ".tokens-max", COUNT, type, member.tokens_max,                                 \
              .default_text = "131072", .min_text = "1", .max_text = "100000000",                   \
-             .help = "longest prompt, and longest output; longer ones are cut to it"),             \
+             .help = "maximum number of tokens of a prompt, and of an output; longer ones are "    \
+                     "cut to it"),                                                                 \
     SIM_ATTR(prefix ".prefixes", COUNT, type, member.prefixes,                                     \
              .default_text = "0", .min_text = "0", .max_text = "1000000",                          \
              .help = "number of prefixes that prompts may begin with, such as system prompts"),    \
@@ -161,7 +163,8 @@ typedef struct app__requests_config {
                      "prompt stays its own"),                                                      \
     SIM_ATTR(prefix ".block-tokens", COUNT, type, member.block_tokens,                             \
              .default_text = "512", .min_text = "1", .max_text = "65536",                          \
-             .help = "tokens of a block, the unit in which prompts share their beginnings")
+             .help = "number of tokens of a block, the unit in which prompts share their "         \
+                     "beginnings")
 // clang-format on
 
 // Makes the requests from a trace or from random streams of the application. Takes

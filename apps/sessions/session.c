@@ -450,13 +450,13 @@ static void fill_report(const void *object, void *result)
 }
 
 static const sim_report_row_t report_rows[] = {
-    APP__WHOLE(report_t, transfers, "", "transfers that a program has submitted"),
-    APP__WHOLE(report_t, completed, "", "transfers acknowledged to the last byte"),
-    APP__WHOLE(report_t, failed, "", "transfers that ended with an error"),
-    APP__WHOLE(report_t, cancelled, "", "transfers that the program has cancelled"),
+    APP__WHOLE(report_t, transfers, "", "number of transfers that a program has submitted"),
+    APP__WHOLE(report_t, completed, "", "number of transfers acknowledged to the last byte"),
+    APP__WHOLE(report_t, failed, "", "number of transfers that ended with an error"),
+    APP__WHOLE(report_t, cancelled, "", "number of transfers that the program has cancelled"),
     APP__WHOLE(report_t, completed_bytes, "bytes", "payload of all completed transfers"),
     APP__WHOLE(report_t, programs, "",
-               "collectives, workloads and trainings that it has submitted"),
+               "number of collectives, workloads and trainings that the program has submitted"),
 };
 static const sim_report_table_t session_report = {
     .rows = report_rows,

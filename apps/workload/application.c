@@ -31,15 +31,15 @@ static const sim_attr_t attrs[] = {
                      "Chakra trace, or htsim's connections (.cm)"),
     SIM_ATTR(PREFIX ".ranks", COUNT, workload_config_t, ranks,
              .default_text = "0", .min_text = "0", .max_text = "1000000",
-             .help = "ranks of a file that does not say how many it has; 0: as many as NICs fit"),
+             .help = "number of ranks of a file that does not state it; 0: as many as NICs fit"),
     SIM_ATTR(PREFIX ".iterations", COUNT, workload_config_t, iterations,
              .default_text = "1", .min_text = "1", .max_text = "10000",
-             .help = "iterations of training: passes over the layers of an AICB file, whose results "
-                     "are then means of an iteration"),
+             .help = "number of training iterations: passes over the layers of an AICB file, whose "
+                     "results are then means of an iteration"),
     SIM_ATTR(PREFIX ".own-operations", COUNT, workload_config_t, own_operations,
              .default_text = "16777216", .min_text = "0", .max_text = "268435456",
-             .help = "operations and calls of an AICB file above which ranks that do the same share "
-                     "them; results do not depend on it, memory does"),
+             .help = "number of operations and calls of an AICB file above which equal ranks share "
+                     "them; it changes memory use, not results"),
     SIM_ATTR(PREFIX ".aicb-semantics", ENUM, workload_config_t, aicb,
              .default_text = "stated", .choices = "stated|simai",
              .help = "meaning of an AICB file: all that it states, or what SimAI does with it, "

@@ -99,8 +99,8 @@ typedef struct app__workload_options {
                      "in turn, or one after the other in the order of the sends"),                 \
     SIM_ATTR(prefix ".send-window", BYTES, type, member.send_window_bytes,                         \
              .default_text = "128KiB", .min_text = "4KiB", .max_text = "1TiB",                     \
-             .help = "most bytes of a NIC that are posted and not acknowledged with send-order "   \
-                     "in-order; the next message begins only within it"),                          \
+             .help = "maximum number of bytes of a NIC that are posted and not acknowledged with " \
+                     "send-order in-order; the next message begins only within it"),               \
     SIM_ATTR(prefix ".send-overhead", TIME, type, member.loggp.send_ps,                            \
              .default_text = "0s", .min_text = "0s", .max_text = "1s",                             \
              .help = "time of a processor for each send (o of LogGP)"),                            \

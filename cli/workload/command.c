@@ -58,7 +58,7 @@ static const sim_attr_t rows[] = {
              .help = "factor on computations"),
     SIM_ATTR("loggp.ranks", COUNT, check_config_t, ranks,
              .default_text = "0", .min_text = "0", .max_text = "1000000",
-             .help = "ranks of a file that does not say how many; 0: none"),
+             .help = "number of ranks of a file that does not state it; 0: none"),
 };
 // clang-format on
 

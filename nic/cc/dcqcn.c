@@ -408,7 +408,8 @@ static const sim_attr_t attrs[] = {
                      "increases"),
     SIM_ATTR("nic.dcqcn.rpg-threshold", COUNT, nic_dcqcn_config_t, rpg_threshold,
              .default_text = "1", .min_text = "1", .max_text = "31",
-             .help = "increases by time (or by bytes) that only halve the way to the target rate"),
+             .help = "number of increases by time (or by bytes) that only halve the distance to "
+                     "the target rate"),
     SIM_ATTR("nic.dcqcn.rpg-ai-rate", RATE, nic_dcqcn_config_t, rpg_ai_rate_bps,
              .default_text = "5Mbps", .min_text = "1Mbps",
              .help = "rate that an additive increase adds to the target rate"),
@@ -418,20 +419,20 @@ static const sim_attr_t attrs[] = {
                      "number)"),
     SIM_ATTR("nic.dcqcn.rpg-max-rate", RATE, nic_dcqcn_config_t, rpg_max_rate_bps,
              .default_text = "0Mbps",
-             .help = "no QP sends faster; 0: line rate"),
+             .help = "maximum rate of a queue pair; 0: line rate"),
     SIM_ATTR("nic.dcqcn.rpg-min-rate", RATE, nic_dcqcn_config_t, rpg_min_rate_bps,
              .default_text = "1Mbps", .min_text = "1Mbps",
-             .help = "no cut goes below"),
+             .help = "lowest rate that a cut can set"),
     SIM_ATTR("nic.dcqcn.rpg-gd", COUNT, nic_dcqcn_config_t, rpg_gd,
              .default_text = "11", .max_text = "15",
              .help = "a cut takes alpha x 1024 / 2^this of the rate: 11 is alpha/2"),
     SIM_ATTR("nic.dcqcn.rpg-min-dec-fac", RATIO, nic_dcqcn_config_t, rpg_min_dec_fac,
              .default_text = "50%", .min_text = "1%", .max_text = "100%",
-             .help = "a cut leaves at least this share of the rate"),
+             .help = "smallest share of the rate that a cut leaves"),
     SIM_ATTR("nic.dcqcn.rate-to-set-on-first-cnp", RATE,
              nic_dcqcn_config_t, rate_to_set_on_first_cnp_bps,
              .default_text = "0Mbps",
-             .help = "the first CNP sets at most this rate before it cuts; 0: cut from the current "
+             .help = "maximum rate that the first CNP sets before it cuts; 0: cut from the current "
                      "rate"),
     SIM_ATTR("nic.dcqcn.initial-alpha-value", COUNT, nic_dcqcn_config_t, initial_alpha_value,
              .default_text = "1023", .max_text = "1024",
@@ -445,15 +446,17 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR("nic.dcqcn.rate-reduce-monitor-period", TIME,
              nic_dcqcn_config_t, rate_reduce_monitor_period_ps,
              .default_text = "4us", .max_text = "10s",
-             .help = "at most one cut in it, at its end; 0: each CNP cuts at once"),
+             .help = "period in which there is at most one cut, at its end; 0: each CNP cuts at "
+                     "once"),
     SIM_ATTR("nic.dcqcn.clamp-tgt-rate", BOOL, nic_dcqcn_config_t, clamp_tgt_rate,
              .default_text = "false",
-             .help = "each cut lowers the target rate to the current one, not only the first in a "
-                     "row"),
+             .help = "true: each cut lowers the target rate to the current one; false: only the "
+                     "first cut in a row"),
     SIM_ATTR("nic.dcqcn.clamp-tgt-rate-after-time-inc", BOOL,
              nic_dcqcn_config_t, clamp_tgt_rate_after_time_inc,
              .default_text = "true",
-             .help = "the first cut after increases by time alone lowers the target rate too"),
+             .help = "whether the first cut after increases by time alone lowers the target rate, "
+                     "too"),
 };
 // clang-format on
 

@@ -140,7 +140,7 @@ static const sim_attr_t attrs[] = {
              .help = "rate that a round trip without marks adds to the sending rate"),
     SIM_ATTR("nic.dctcp.min-rate", RATE, nic_dctcp_config_t, min_rate_bps,
              .default_text = "100Mbps", .min_text = "1Mbps",
-             .help = "no cut goes below"),
+             .help = "lowest rate that a cut can set"),
 };
 // clang-format on
 

@@ -116,8 +116,8 @@ void nic__hpcc_law_apply(nic_hpcc_law_t *law, nic_cc_t *cc, double value);
              .help = "the utilization it steers for"),                                            \
     SIM_ATTR(prefix "max-stage", COUNT, nic_hpcc_law_config_t, max_stage,                         \
              .default_text = "0", .max_text = "1000",                                             \
-             .help = "round trips of additive increase before a multiplicative one (0: always "   \
-                     "multiplicative; the paper's text says 5, its results are of 0)"),           \
+             .help = "number of round trips of additive increase before a multiplicative one (0: " \
+                     "always multiplicative; the paper's text says 5, its results are of 0)"),     \
     SIM_ATTR(prefix "window-ai", BYTES, nic_hpcc_law_config_t, window_ai_bytes,                   \
              .default_text = "80", .max_text = "1GB",                                             \
              .help = "W_AI: bytes that each change adds to the window (law: window)"),            \

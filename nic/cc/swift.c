@@ -238,7 +238,7 @@ static const sim_attr_t attrs[] = {
              .help = "window in packets with which a queue pair begins"),
     SIM_ATTR("nic.swift.reset-after", COUNT, nic_swift_config_t, reset_after,
              .default_text = "5", .min_text = "1", .max_text = "1000",
-             .help = "time-outs in a row after which the window is nic.swift.min-window"),
+             .help = "number of time-outs in a row after which the window is nic.swift.min-window"),
 };
 // clang-format on
 

@@ -337,7 +337,7 @@ static const sim_attr_t attrs[] = {
              .help = "rate that an increase adds after hai-threshold increases in a row"),
     SIM_ATTR("nic.timely.hai-threshold", COUNT, nic_timely_config_t, hai_threshold,
              .default_text = "5", .max_text = "1000",
-             .help = "increases in a row at a falling round-trip time before hai-rate"),
+             .help = "number of increases in a row at a falling round-trip time before hai-rate"),
 };
 
 static const sim_attr_t patched_attrs[] = {

@@ -47,7 +47,7 @@ static const sim_attr_t attrs[] = {
              .help = "802.1p class of ACKs and NAKs; auto: that of the data"),
     SIM_ATTR("nic.cnp-interval", TIME, nic_config_t, cnp_interval_ps,
              .default_text = "4us", .min_text = "0ps", .max_text = "1s",
-             .help = "least time between two CNPs for one flow (min_time_between_cnps)"),
+             .help = "minimum time between two CNPs for one flow (min_time_between_cnps)"),
     SIM_ATTR("nic.cnp-scope", ENUM, nic_config_t, cnp_scope,
              .default_text = "qp", .choices = "qp|destination|port",
              .help = "flow for which cnp-interval holds: one queue pair, one destination, or all "
@@ -57,8 +57,8 @@ static const sim_attr_t attrs[] = {
              .help = "whether data packets are ECT(0), so that switches may mark them"),
     SIM_ATTR("nic.ack-interval", COUNT, nic_config_t, ack_interval,
              .default_text = "1", .min_text = "1", .max_text = "256",
-             .help = "packets per requested ACK within a message; its last packet always requests "
-                     "one"),
+             .help = "number of packets per requested ACK within a message; the last packet of a "
+                     "message always requests one"),
     SIM_ATTR("nic.ack-from", BYTES, nic_config_t, ack_from_bytes,
              .default_text = "0",
              .help = "with one ACK per packet: first position in a message from which each packet "
@@ -95,10 +95,10 @@ static const sim_attr_t attrs[] = {
              .help = "retransmission timeout is 4.096 us x 2^this; 0: never"),
     SIM_ATTR("nic.retry-count", COUNT, nic_config_t, retry_count,
              .default_text = "7", .min_text = "0", .max_text = "7",
-             .help = "retransmissions without progress before a request fails"),
+             .help = "number of retransmissions without progress before a request fails"),
     SIM_ATTR("nic.rnr-retry", COUNT, nic_config_t, rnr_retry,
              .default_text = "7", .min_text = "0", .max_text = "7",
-             .help = "retries after receiver-not-ready before a request fails; 7: no limit"),
+             .help = "number of retries after receiver-not-ready before a request fails; 7: no limit"),
     SIM_ATTR("nic.min-rnr-timer", COUNT, nic_config_t, min_rnr_timer,
              .default_text = "12", .min_text = "0", .max_text = "31",
              .help = "code of the wait that a receiver without a posted receive asks for; 12: 0.64 "
@@ -124,7 +124,7 @@ static const sim_attr_t attrs[] = {
                      "than a round trip"),
     SIM_ATTR("nic.nak-interval", TIME, nic_config_t, nak_interval_ps,
              .default_text = "0ps", .min_text = "0ps", .max_text = "1s",
-             .help = "least time between two sequence NAKs for one gap; 0: one NAK per gap"),
+             .help = "minimum time between two sequence NAKs for one gap; 0: one NAK per gap"),
     SIM_ATTR("nic.repath", ENUM, nic_config_t, repath,
              .default_text = "off", .choices = "off|plb|flowbender|reps",
              .help = "rule by which the sender of a reliable connection changes its UDP source "
@@ -133,22 +133,22 @@ static const sim_attr_t attrs[] = {
                      "reps at both ends"),
     SIM_ATTR("nic.plb.marks", RATIO, nic_config_t, plb_marks,
              .default_text = "0.5", .min_text = "0", .max_text = "1",
-             .help = "share of marked ACKs above which plb takes a round trip for congested; "
-                     "where CNPs tell of marks, one CNP suffices"),
+             .help = "share of marked ACKs above which plb takes a round trip for congested; where "
+                     "CNPs report marks, one CNP suffices"),
     SIM_ATTR("nic.plb.rounds", COUNT, nic_config_t, plb_rounds,
              .default_text = "12", .min_text = "1", .max_text = "1000000",
-             .help = "congested round trips in a row after which plb changes the path"),
+             .help = "number of congested round trips in a row after which plb changes the path"),
     SIM_ATTR("nic.flowbender.marks", RATIO, nic_config_t, flowbender_marks,
              .default_text = "0.05", .min_text = "0", .max_text = "1",
              .help = "share of marked ACKs above which flowbender takes a round trip for "
-                     "congested; where CNPs tell of marks, one CNP suffices"),
+                     "congested; where CNPs report marks, one CNP suffices"),
     SIM_ATTR("nic.flowbender.rounds", COUNT, nic_config_t, flowbender_rounds,
              .default_text = "1", .min_text = "1", .max_text = "1000000",
-             .help = "congested round trips in a row after which flowbender changes the path"),
+             .help = "number of congested round trips in a row after which flowbender changes the path"),
     SIM_ATTR("nic.reps.cache", COUNT, nic_config_t, reps.cache,
              .default_text = "8", .min_text = "0", .max_text = "64",
-             .help = "entropies of unmarked packets that reps remembers for a connection; 0: each "
-                     "packet takes a random one"),
+             .help = "number of entropy values of unmarked packets that reps remembers for a "
+                     "connection; 0: each packet takes a random one"),
     SIM_ATTR("nic.reps.entropies", COUNT, nic_config_t, reps.entropies,
              .default_text = "65536", .min_text = "1", .max_text = "65536",
              .help = "number of different entropies that reps draws from; RoCE has at most 16384, "
@@ -159,7 +159,7 @@ static const sim_attr_t attrs[] = {
                      "it goes on as before"),
     SIM_ATTR("nic.reps.explore", COUNT, nic_config_t, reps.explore,
              .default_text = "16", .min_text = "0", .max_text = "1000000",
-             .help = "packets that take random entropies when such a time is over"),
+             .help = "number of packets that take random entropy values when the time nic.reps.freeze is over"),
     SIM_ATTR("nic.ooo", ENUM, nic_config_t, ooo,
              .default_text = "off", .choices = "off|place",
              .help = "treatment of requests out of order with go-back-n; off: they are dropped and "
@@ -167,8 +167,8 @@ static const sim_attr_t attrs[] = {
                      "be equal at both ends"),
     SIM_ATTR("nic.ooo-window", COUNT, nic_config_t, ooo_window,
              .default_text = "512", .min_text = "1", .max_text = "1048576",
-             .help = "packets ahead of the expected one that a receiver places with nic.ooo: place; "
-                     "one beyond causes a NAK"),
+             .help = "number of packets ahead of the expected one that a receiver places with "
+                     "nic.ooo: place; a packet beyond them causes a NAK"),
     SIM_ATTR("nic.planes", ENUM, nic_config_t, planes,
              .default_text = "hash", .choices = "off|hash|round-robin|least-queue",
              .help = "port by which a packet leaves a NIC that has one in each plane; hash: all of "
@@ -215,7 +215,7 @@ static const sim_attr_t attrs[] = {
                      "NIC"),
     SIM_ATTR("nic.host.nics-per-switch", COUNT, nic_config_t, host.nics_per_switch,
              .default_text = "0", .min_text = "0", .max_text = "64",
-             .help = "NICs behind one PCIe switch; 0: each NIC has its own root port"),
+             .help = "number of NICs behind one PCIe switch; 0: each NIC has its own root port"),
     SIM_ATTR("nic.host.nic-places", STRING, nic_config_t, host.nic_places,
              .default_text = "even",
              .help = "where each NIC is, in order of the host's links: a list of cpu:N, a root "
@@ -322,16 +322,16 @@ static const sim_attr_t attrs[] = {
                      "completion queues: hybrid, lru, lfu, fifo, sieve, random"),
     SIM_ATTR("nic.cache.other.promote.l1", COUNT, nic_config_t, cache.other_promote_l1,
              .auto_ok = true, .default_text = "auto", .min_text = "1", .max_text = "4294967295",
-             .help = "like promote.l1, for protection domains, memory regions and completion "
-                     "queues; auto: promote.l1"),
+             .help = "like promote.l1 (a number of uses), for protection domains, memory regions "
+                     "and completion queues; auto: promote.l1"),
     SIM_ATTR("nic.cache.other.promote.l2", COUNT, nic_config_t, cache.other_promote_l2,
              .auto_ok = true, .default_text = "auto", .min_text = "1", .max_text = "4294967295",
-             .help = "like promote.l2, for protection domains, memory regions and completion "
-                     "queues; auto: promote.l2"),
+             .help = "like promote.l2 (a number of uses), for protection domains, memory regions "
+                     "and completion queues; auto: promote.l2"),
     SIM_ATTR("nic.cache.other.staging", COUNT, nic_config_t, cache.other_staging_entries,
              .default_text = "16", .min_text = "0", .max_text = "1048576",
-             .help = "like l1.staging, for protection domains, memory regions and completion "
-                     "queues"),
+             .help = "like l1.staging (a number of entries), for protection domains, memory "
+                     "regions and completion queues"),
     SIM_ATTR("nic.cache.other.path", ENUM, nic_config_t, cache.other_path,
              .default_text = "direct", .choices = "direct|batch",
              .help = "like l2.path, for protection domains, memory regions and completion queues"),
@@ -343,12 +343,12 @@ static const sim_attr_t attrs[] = {
              .help = "time of a compare-and-swap of an L1 entry's fields"),
     SIM_ATTR("nic.cache.l1.cas-retries", COUNT, nic_config_t, cache.cas_retries,
              .default_text = "3", .min_text = "0", .max_text = "1000",
-             .help = "how often a failed compare-and-swap is tried again before the NIC reads the "
-                     "token directory"),
+             .help = "number of times that a failed compare-and-swap is tried again before the NIC "
+                     "reads the token directory"),
     SIM_ATTR("nic.cache.l1.staging", COUNT, nic_config_t, cache.staging_entries,
              .default_text = "64", .min_text = "0", .max_text = "1048576",
-             .help = "entries of the staging area beside L1, which holds copies of tokens that are "
-                     "not promoted; for policies with thresholds"),
+             .help = "number of entries of the staging area beside L1, which holds copies of "
+                     "tokens that are not promoted; for policies with thresholds"),
     SIM_ATTR("nic.cache.l1.doorbells", COUNT, nic_config_t, cache.doorbells,
              .default_text = "256", .min_text = "1", .max_text = "65536",
              .help = "number of Doorbells that L1 holds while the NIC reads their WQEs; a further "
@@ -421,12 +421,12 @@ static const sim_attr_t attrs[] = {
                      "(nic.host.iommu)"),
     SIM_ATTR("nic.cache.promote.l1", COUNT, nic_config_t, cache.promote_l1,
              .default_text = "128", .min_text = "1", .max_text = "4294967295",
-             .help = "uses within the window from which on a token belongs into L1; for policies "
-                     "with thresholds"),
+             .help = "number of uses within the window from which on a token belongs into L1; for "
+                     "policies with thresholds"),
     SIM_ATTR("nic.cache.promote.l2", COUNT, nic_config_t, cache.promote_l2,
              .default_text = "16", .min_text = "1", .max_text = "4294967295",
-             .help = "uses within the window from which on a token belongs into L2; for policies "
-                     "with thresholds"),
+             .help = "number of uses within the window from which on a token belongs into L2; for "
+                     "policies with thresholds"),
     SIM_ATTR("nic.cache.demote.l1-idle", TIME, nic_config_t, cache.demote_l1_ps,
              .default_text = "1ms", .min_text = "0ps", .max_text = "1000s",
              .help = "idle time after which a token is demoted from L1"),
@@ -440,7 +440,7 @@ static const sim_attr_t attrs[] = {
                      "thresholds"),
     SIM_ATTR("nic.cache.sample-every", COUNT, nic_config_t, cache.sample_every,
              .default_text = "1", .min_text = "1", .max_text = "65536",
-             .help = "one access in this many is counted, and stands for all of them"),
+             .help = "number of accesses of which one is counted; it stands for all of them"),
     SIM_ATTR("nic.cache.aging", TIME, nic_config_t, cache.aging_ps,
              .default_text = "1ms", .min_text = "1ns", .max_text = "1000s",
              .help = "time between two halvings of the counts of uses in L1"),
@@ -469,14 +469,15 @@ static const sim_attr_t attrs[] = {
                      "one of its page of L2"),
     SIM_ATTR("nic.cache.driver.prestage", COUNT, nic_config_t, cache.prestage,
              .default_text = "0", .min_text = "0", .max_text = "1000000",
-             .help = "requests for contexts of one cluster within the window from which on the "
-                     "driver stages the rest of the cluster in L2 by itself; 0: it never does"),
+             .help = "number of requests for contexts of one cluster within the window from which "
+                     "on the driver stages the rest of the cluster in L2 by itself; 0: it never "
+                     "does"),
     SIM_ATTR("nic.cache.maintenance.interval", TIME, nic_config_t, cache.maintenance_ps,
              .default_text = "100us", .min_text = "1ns", .max_text = "1000s",
              .help = "time between two runs of the maintenance worker, which demotes idle tokens"),
     SIM_ATTR("nic.cache.maintenance.tokens", COUNT, nic_config_t, cache.maintenance_tokens,
              .default_text = "64", .min_text = "0", .max_text = "16777216",
-             .help = "tokens that the maintenance worker examines per run"),
+             .help = "number of tokens that the maintenance worker examines per run"),
     SIM_ATTR("nic.cache.batch.threshold", COUNT, nic_config_t, cache.batch_threshold,
              .default_text = "32", .min_text = "1", .max_text = "65536",
              .help = "number of queued misses at which the batch worker starts"),

@@ -11,16 +11,16 @@
 #define METRIC(field, unit_, help_) \
     {"transport." #field, unit_, help_, offsetof(nic_transport_gauges_t, field)}
 const nic_transport_metric_t nic_transport_metrics[] = {
-    METRIC(missing_packets, "packets", "that receivers miss now: a later one has come (irn, adamap, sdr)"),
-    METRIC(ahead_packets, "packets", "that came ahead of their turn and wait for those"),
-    METRIC(list_maps, "", "adamap: closed maps in the lists now, on the NIC and in chains"),
-    METRIC(chain_maps, "", "of them, in the host's chains"),
-    METRIC(table_maps, "", "adamap: entries of the look-up tables now"),
-    METRIC(used_blocks, "", "adamap: blocks of the knitting buffer in use now"),
-    METRIC(free_blocks, "", "on its free list"),
+    METRIC(missing_packets, "packets", "number of packets that receivers lack at this time, although a later one has arrived (irn, adamap, sdr)"),
+    METRIC(ahead_packets, "packets", "number of packets that arrived out of order and wait for missing ones at this time"),
+    METRIC(list_maps, "", "adamap: number of closed maps in the lists at this time, on the NIC and in chains"),
+    METRIC(chain_maps, "", "adamap: number of closed maps in the host's chains at this time"),
+    METRIC(table_maps, "", "adamap: number of entries of the look-up tables at this time"),
+    METRIC(used_blocks, "", "adamap: number of blocks of the knitting buffer that are in use at this time"),
+    METRIC(free_blocks, "", "adamap: number of blocks on the free list of the knitting buffer at this time"),
     METRIC(host_bytes, "bytes", "that the knitting buffer takes now"),
-    METRIC(resend_packets, "packets", "that wait to be sent again now"),
-    METRIC(again_stretches, "", "stretches of READ responses that wait to be given again"),
+    METRIC(resend_packets, "packets", "number of packets that wait for their retransmission at this time"),
+    METRIC(again_stretches, "", "number of ranges of READ responses that wait for their retransmission"),
     {NULL, NULL, NULL, 0},
 };
 // clang-format on

@@ -46,8 +46,8 @@ static const sim_attr_t attrs[] = {
                      "known to have come, as in the simulator of ConWeave"),
     SIM_ATTR(PREFIX ".bits", COUNT, irn_config_t, bits,
              .auto_ok = true, .default_text = "auto", .min_text = "1", .max_text = "8388608",
-             .help = "packets that a receiver's bitmap covers from the expected one on, which "
-                     "limits the packets in flight; auto: those of the window"),
+             .help = "number of packets that a receiver's bitmap covers from the expected one on, "
+                     "which limits the packets in flight; auto: those of the window"),
     SIM_ATTR(PREFIX ".rto-low", TIME, irn_config_t, rto_low_ps,
              .auto_ok = true, .default_text = "auto", .min_text = "1us", .max_text = "100s",
              .help = "time-out while few packets are in flight (rto-low-packets); auto: the path's "

@@ -115,7 +115,7 @@ static const results_column_t event_columns[] = {
     MADE("event", "", "drop, paused, resumed, link_down, link_up; fault and fault_over (faults:); storm and storm_over (switch.pfc.watchdog); with outputs.cache-events what a tiered cache does: l2_hit, expand (of accesses), to_l1, to_l2, to_l3, write_back (of tokens)", event_name),
     MADE("port", "", "port of the event; paused, resumed: the port that was stopped; events of a cache: NIC:QP", event_port),
     MADE("priority", "", "class of the pause or the packet", event_priority),
-    MADE("reason", "", "drop: its reason; fault: its kind; paused: the port where the chain of pauses began (pfc.roots of summary.json)", event_reason),
+    MADE("reason", "", "number of drop: its reason; fault: its kind; paused: the port where the chain of pauses began (pfc.roots of summary.json)", event_reason),
     MADE("src", "", "host that sent the dropped packet", event_src),
     MADE("dst", "", "host to which the dropped packet was sent", event_dst),
     MADE("frame_bytes", "bytes", "frame bytes of the dropped packet", event_bytes),

@@ -110,15 +110,15 @@ static const results_column_t flow_columns[] = {
     MADE("fct_ns", "ns", "flow completion time: end_ns - start_ns; empty: unfinished or failed", flow_fct),
     TIME("ideal_fct_ns", "completion time with the network to itself, by closed form; empty: none, or longer than 106 days", app_flow_result_t, ideal_ps, SIM_TIME_NEVER),
     MADE("slowdown", "", "fct_ns / ideal_fct_ns, rounded down to millionths; empty: unfinished or failed", flow_slowdown),
-    WHOLE("retransmitted_packets", "packets", "packets that the flow's requester sent again: data, or the requests of a READ (not the responses)", app_flow_result_t, retransmitted_packets),
+    WHOLE("retransmitted_packets", "packets", "number of packets that the flow's requester sent again: data, or the requests of a READ (not the responses)", app_flow_result_t, retransmitted_packets),
     TEXT("app", "", "kind of the traffic entry that made the flow: poisson, incast...", app_flow_result_t, label),
     WHOLE("priority", "", "class of the flow's data packets, 0 to 7", app_flow_result_t, priority),
     MADE("delivered_bytes", "bytes", "payload that the sender knew to be delivered at the end of the run; empty: failed", flow_delivered),
     TIME("failed_ns", "simulated time at which the flow failed; empty: it did not fail", app_flow_result_t, failed_ps, 0),
     MADE("src_qp", "", "number of the flow's queue pair at src; empty: it is not known", flow_src_qp),
     MADE("dst_qp", "", "number of the flow's queue pair at dst, which its packets carry; empty: it is not known", flow_dst_qp),
-    MADE("reordered_packets", "packets", "requests of the flow's queue pair that arrived behind a later one, without retransmissions (RFC 4737); READ responses are not counted here", flow_reordered),
-    MADE("reordering_extent", "packets", "largest number of arrivals by which such a packet came late", flow_extent),
+    MADE("reordered_packets", "packets", "number of requests of the flow's queue pair that arrived behind a later one, without retransmissions (RFC 4737); READ responses are not counted here", flow_reordered),
+    MADE("reordering_extent", "packets", "maximum extent of a reordered packet: the number of arrivals since the first later packet", flow_extent),
     MADE("status", "", "success, unfinished, or the completion error it failed with", flow_status),
 };
 const results_table_t results_flow_table = {

@@ -65,7 +65,7 @@ static void print_algorithm_metrics(FILE *out)
         }
         char *const name = sim_format("qp[HOST:NUMBER].%s", names[i]);
         char *const help =
-            sim_format("what %s tells of its state; its page in docs/models/ says what it is", who);
+            sim_format("state of %s; its page in docs/models/ says what the value means", who);
         results_markdown_row(name, "", help, out);
         sim_free(name);
         sim_free(help);

@@ -40,7 +40,8 @@ static const results_column_t port_columns[] = {
          port_name),
     APART_WHOLE("rate_bps", "bit/s", "rate of the link", line, net_line_t, rate_bps),
     COUNTERS("traffic"),
-    MADE("queue_bytes_max", "bytes", "most that ever waited at the port, all classes together",
+    MADE("queue_bytes_max", "bytes", "maximum number of frame bytes that waited at the port, all "
+                                     "classes together",
          port_queue_max),
     MADE("queue_bytes", "bytes", "frame bytes that waited at the port when the run ended",
          port_queue_now),
@@ -50,7 +51,7 @@ static const results_column_t port_columns[] = {
          port_utilisation),
     COUNTERS("drops"),
     APART_CLASSES("queue_prio%u_bytes_max", "bytes",
-                  "most frame bytes of the class that ever waited at the port", classes,
+                  "maximum number of frame bytes of the class that waited at the port", classes,
                   net_class_t, bytes_max),
     CLASS_COUNTERS("traffic"),
     CLASS_COUNTERS("pfc"),

@@ -33,14 +33,14 @@
 // clang-format off
 static const sim_attr_t plain_attrs[] = {
     SHARED_ATTRS("topology.dragonfly", "switches of each group, all linked to each other",
-                 "hosts on each switch", "global links of each switch"),
+                 "number of hosts on each switch", "global links of each switch"),
 };
 static const sim_attr_t plus_attrs[] = {
     SHARED_ATTRS("topology.dragonfly-plus", "leaf switches of each group, all linked to its spines",
                  "hosts on each leaf switch", "global links of each spine switch"),
     SIM_ATTR("topology.dragonfly-plus.spines", COUNT, topo_dragonfly_config_t, spines,
              .default_text = "4", .min_text = "1", .max_text = "4096",
-             .help = "spine switches of each group"),
+             .help = "number of spine switches of each group"),
 };
 // clang-format on
 

@@ -27,7 +27,7 @@ static const sim_attr_t attrs[] = {
              .help = "number of NICs of each host; all are on the same leaf switches"),
     SIM_ATTR(PREFIX ".links-per-spine", COUNT, topo_multi_plane_config_t, links_per_spine,
              .default_text = "1", .min_text = "1", .max_text = "65535",
-             .help = "parallel links from each leaf to each spine"),
+             .help = "number of parallel links from each leaf to each spine"),
     SIM_ATTR(PREFIX ".host-rate", RATE, topo_multi_plane_config_t, host_rate_bps,
              .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",
              .help = "rate of each port of a NIC"),

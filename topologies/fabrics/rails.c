@@ -49,7 +49,7 @@
                  .default_text = "1",                                                             \
                  .min_text = "1",                                                                 \
                  .max_text = "65535",                                                             \
-                 .help = "parallel links from each leaf to each spine"),                          \
+                 .help = "number of parallel links from each leaf to each spine"),                 \
         SIM_ATTR(PREFIX ".host-rate",                                                             \
                  RATE,                                                                            \
                  topo_rails_config_t,                                                             \

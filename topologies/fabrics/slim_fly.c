@@ -14,10 +14,10 @@
 static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".q", COUNT, topo_slim_fly_config_t, q,
              .default_text = "5", .min_text = "3", .max_text = "251",
-             .help = "a prime or a power of one, from 3; there are 2 q^2 switches"),
+             .help = "number q, a prime or a power of one, from 3; there are 2 q^2 switches"),
     SIM_ATTR(PREFIX ".hosts-per-switch", COUNT, topo_slim_fly_config_t, hosts_per_switch,
              .default_text = "2", .min_text = "1", .max_text = "65535",
-             .help = "hosts on each switch"),
+             .help = "number of hosts on each switch"),
     SIM_ATTR(PREFIX ".host-rate", RATE, topo_slim_fly_config_t, host_rate_bps,
              .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",
              .help = "rate of the hosts' links"),

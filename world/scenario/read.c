@@ -43,7 +43,8 @@ static const sim_attr_t run_attrs[] = {
                      "counts as stalled, also if nothing but pauses goes on; 0s: never"),
     SIM_ATTR("threads", COUNT, world_run_config_t, threads,
              .default_text = "1", .min_text = "1", .max_text = "64",
-             .help = "threads that run the simulation; results do not depend on their number"),
+             .help = "number of threads that run the simulation; results do not depend on their "
+                     "number"),
     SIM_ATTR("memory-max", BYTES, world_run_config_t, memory_max_bytes,
              .auto_ok = true, .default_text = "8GB", .min_text = "64KB",
              .help = "memory that the network, and separately the planned transfers, may need by "
@@ -83,7 +84,7 @@ static const sim_attr_t outputs_attrs[] = {
              .help = "whether the run writes flows.csv"),
     SIM_ATTR("outputs.events-max", COUNT, world_outputs_config_t, events_max,
              .default_text = "100000",
-             .help = "rows that events.csv holds at most; further events are counted but not "
+             .help = "maximum number of rows of events.csv; further events are counted but not "
                      "written"),
     SIM_ATTR("outputs.cache-events", BOOL, world_outputs_config_t, cache_events,
              .default_text = "false",
@@ -91,24 +92,24 @@ static const sim_attr_t outputs_attrs[] = {
                      "become rows of events.csv"),
     SIM_ATTR("outputs.series-max", COUNT, world_outputs_config_t, series_max,
              .default_text = "10000000",
-             .help = "rows that series.csv holds at most; further rows are counted but not "
+             .help = "maximum number of rows of series.csv; further rows are counted but not "
                      "written"),
     SIM_ATTR("outputs.hops-max", COUNT, world_outputs_config_t, hops_max,
              .default_text = "0", .max_text = "100000000",
-             .help = "rows that hops.csv holds at most, one for each frame on each link; 0: the "
+             .help = "maximum number of rows of hops.csv, one for each frame on each link; 0: the "
                      "run does not write hops.csv"),
     SIM_ATTR("outputs.operations-max", COUNT, world_outputs_config_t, operations_max,
              .default_text = "0", .max_text = "1000000000",
-             .help = "rows that operations.csv holds at most, as many of each rank of a workload; "
-                     "0: the file is not written. `rocesim timeline` draws it"),
+             .help = "maximum number of rows of operations.csv, in equal shares for all ranks of a "
+                     "workload; 0: the file is not written. `rocesim timeline` draws it"),
     SIM_ATTR("outputs.hottest-ports", COUNT, world_outputs_config_t, hottest_ports,
              .default_text = "10", .min_text = "1", .max_text = "1000",
              .help = "number of ports that summary.json lists in hottest_ports and in pfc.roots"),
     SIM_ATTR("outputs.rates-until", TIME, world_outputs_config_t, rates_until_ps,
              .auto_ok = true, .default_text = "auto", .min_text = "0s",
-             .help = "end of the time over which goodput and utilisation are told, from the first "
-                     "start of a transfer on; auto: the last start if 16 or more follow one "
-                     "another, else the end of the run"),
+             .help = "end of the time over which goodput and utilisation are reported, beginning "
+                     "at the first start of a transfer; auto: the last start if 16 or more follow "
+                     "one another, else the end of the run"),
 };
 const sim_attr_table_t world_outputs_config_attrs = {
     "outputs", "simulation", sizeof(world_outputs_config_t), outputs_attrs,

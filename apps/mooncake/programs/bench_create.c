@@ -31,10 +31,10 @@ static const sim_attr_t attrs[] = {
                      "turn"),
     SIM_ATTR(PREFIX ".threads", COUNT, app__mc_bench_config_t, threads,
              .default_text = "12", .min_text = "1", .max_text = "4096",
-             .help = "threads that submit requests"),
+             .help = "number of threads that submit requests"),
     SIM_ATTR(PREFIX ".batch", COUNT, app__mc_bench_config_t, batch,
              .default_text = "128", .min_text = "1", .max_text = "65536",
-             .help = "requests in a batch"),
+             .help = "number of requests in a batch"),
     SIM_ATTR(PREFIX ".block", BYTES, app__mc_bench_config_t, block_bytes,
              .default_text = "64KiB", .min_text = "64", .max_text = "1024GiB",
              .help = "bytes that one request moves"),
@@ -59,11 +59,12 @@ static const sim_attr_t attrs[] = {
              .help = "size of the target file on a storage node; 0: the target is memory"),
     SIM_ATTR(PREFIX ".drive.queue-depth", COUNT, app__mc_bench_config_t, drive.queue_depth,
              .default_text = "64", .min_text = "1", .max_text = "65536",
-             .help = "commands that the drive accepts at a time; the files of a node share it"),
+             .help = "number of commands that the drive accepts at a time; the files of a node "
+                     "share them"),
     SIM_ATTR(PREFIX ".drive.channels", COUNT, app__mc_bench_config_t, drive.channels,
              .default_text = "64", .min_text = "1", .max_text = "65536",
-             .help = "channels of the drive, at most queue-depth; a command keeps one for its "
-                     "latency"),
+             .help = "number of channels of the drive, not more than queue-depth; a command keeps "
+                     "one for its latency"),
     SIM_ATTR(PREFIX ".drive.latency", TIME, app__mc_bench_config_t, drive.latency_ps,
              .default_text = "80us", .min_text = "0ps", .max_text = "1s",
              .help = "time for which a READ of the drive keeps its channel"),

@@ -63,7 +63,7 @@ static const sim_attr_t attrs[] = {
              .help = "number of tokens in a block"),
     SIM_ATTR(PREFIX ".layer-groups", COUNT, app__mc_replay_config_t, layer_groups,
              .default_text = "4", .min_text = "1", .max_text = "1024",
-             .help = "groups of layers; the KV data of one is sent while the next is "
+             .help = "number of groups of layers; the KV data of one is sent while the next is "
                      "computed; 1: all is sent when all is computed"),
     SIM_ATTR(PREFIX ".start", TIME, app__mc_replay_config_t, start_ps,
              .default_text = "10ms", .min_text = "0s", .max_text = "1000s",

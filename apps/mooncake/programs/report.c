@@ -58,7 +58,7 @@ static const sim_report_row_t prompt_rows[] = {
     PROMPT(prefill, STRING, "", "prefill node that computed the prompt"),
     PROMPT(decode, STRING, "", "decode node that received the prompt's KV data"),
     PROMPT(input_tokens, U64, "", "number of input tokens of the prompt"),
-    PROMPT(cached_tokens, REAL, "", "input tokens that were cached and not computed again"),
+    PROMPT(cached_tokens, REAL, "", "number of input tokens that were cached and not computed again"),
     PROMPT(admitted_ms, REAL, "ms", "time of the prompt's admission, since the beginning of the "
                                     "run"),
     PROMPT(wait_ms, REAL, "ms", "time from admission until it was computed: earlier prompts, and "
@@ -138,18 +138,18 @@ static bool get_moments(const void *object, sim_report_value_t *value)
 // The rows of both applications. trace_: whether rows that only mooncake-trace fills are shown.
 #define ROWS(trace_) \
     ROW(gbytes_per_s, REAL, "GB/s", true, "payload that arrived, divided by the time it took"), \
-    ROW(requests, U64, "", true, "requests that were completed"), \
+    ROW(requests, U64, "", true, "number of requests that were completed"),                        \
     ROW(token_hit_rate, REAL, "", trace_, "share of all input tokens whose blocks were cached"), \
     ROW(block_hit_rate, REAL, "", trace_, "share of all blocks that were cached"), \
     ROW(verified_bytes, U64, "bytes", true, "bytes that arrived with the contents that were sent"), \
     ROW(unverified_bytes, U64, "bytes", true, \
      "bytes that arrived with wrong contents, or could not be checked"), \
-    ROW(failed, U64, "", true, "requests that failed after all retries"), \
-    ROW(unanswered, U64, "", false, "failed prompts whose prefill node did not answer (client-ttl: never)"), \
-    ROW(placed_again, U64, "", false, "times that a prompt was placed on other nodes, since its own were lost or failed"), \
-    ROW(nodes_lost, U64, "", false, "times that a node did not answer the conductor for client-ttl"), \
-    ROW(blocks_lost, U64, "", false, "cached blocks whose last copy was on a lost node"), \
-    ROW(retried, U64, "", true, "retries of slices, each on other NICs"), \
+    ROW(failed, U64, "", true, "number of requests that failed after all retries"),                \
+    ROW(unanswered, U64, "", false, "number of failed prompts whose prefill node did not answer (client-ttl: never)"), \
+    ROW(placed_again, U64, "", false, "number of times that a prompt was placed on other nodes, since its own were lost or failed"), \
+    ROW(nodes_lost, U64, "", false, "number of times that a node did not answer the conductor for client-ttl"), \
+    ROW(blocks_lost, U64, "", false, "number of cached blocks whose last copy was on a lost node"), \
+    ROW(retried, U64, "", true, "number of retries of slices, each on other NICs"),                \
     {"ttft_ms", SIM_REPORT_OBJECT, "ms", "time from the arrival of a prompt to its first token", \
      .offset = offsetof(app__mc_report_t, ttft_ms), .table = &sim_report_percentiles, .shown = trace_}, \
     {"transfer_ms", SIM_REPORT_OBJECT, "ms", \
@@ -163,28 +163,28 @@ static bool get_moments(const void *object, sim_report_value_t *value)
     ROW(decode_ms, REAL, "ms", trace_, "mean part of ttft_ms for a decoding step"), \
     ROW(seconds, REAL, "s", false, "time over which gbytes_per_s is computed"), \
     ROW(bytes, U64, "bytes", false, "payload from which gbytes_per_s is computed"), \
-    ROW(token_hits, U64, "", false, "input tokens whose blocks were cached"), \
-    ROW(tokens, U64, "", false, "input tokens of all admitted prompts"), \
-    ROW(block_hits, U64, "", false, "leading blocks of prompts that were cached"), \
-    ROW(blocks, U64, "", false, "blocks of all admitted prompts"), \
-    ROW(evictions, U64, "", false, "blocks that were evicted for others"), \
-    ROW(fetched_blocks, U64, "", false, "blocks read from another node's store"), \
+    ROW(token_hits, U64, "", false, "number of input tokens whose blocks were cached"),            \
+    ROW(tokens, U64, "", false, "number of input tokens of all admitted prompts"),                 \
+    ROW(block_hits, U64, "", false, "number of leading blocks of prompts that were cached"),       \
+    ROW(blocks, U64, "", false, "number of blocks of all admitted prompts"),                       \
+    ROW(evictions, U64, "", false, "number of blocks that were evicted for others"),               \
+    ROW(fetched_blocks, U64, "", false, "number of blocks read from another node's store"),        \
     ROW(copied_bytes, U64, "bytes", false, \
      "payload of copies within hosts, at engine.copy-rate: cached blocks of the node itself, or a " \
      "target on the submitting host"), \
     ROW(fetches_failed, U64, "", false, \
-     "prompts computed in full because fetching their blocks failed"), \
-    ROW(reused_tokens, U64, "", false, "tokens of token_hits that were not computed again"), \
-    ROW(late, U64, "", false, "prompts with a timestamp before an earlier one's; they are admitted " \
-                              "right after it"), \
-    ROW(slices, U64, "", false, "work requests that were posted"), \
-    ROW(handshakes, U64, "", false, "endpoints that were connected, both sides counted"), \
-    ROW(endpoints_evicted, U64, "", false, "endpoints that were evicted for others"), \
-    ROW(endpoints_disconnected, U64, "", false, "connections that were given up"), \
-    ROW(rails_paused, U64, "", false, "times that a pair of NICs was paused after failures"), \
-    ROW(timed_out, U64, "", false, "requests of which a slice exceeded the timeout"), \
-    ROW(invalid, U64, "", false, "requests outside of registered memory"), \
-    ROW(metadata_failures, U64, "", false, "requests that the metadata node did not serve"), \
+     "number of prompts computed in full because fetching their blocks failed"),                   \
+    ROW(reused_tokens, U64, "", false, "number of tokens of token_hits that were not computed again"), \
+    ROW(late, U64, "", false, "number of prompts with a timestamp before an earlier one's; they "  \
+                              "are admitted right after it"),                                      \
+    ROW(slices, U64, "", false, "number of work requests that were posted"),                       \
+    ROW(handshakes, U64, "", false, "number of endpoints that were connected, both sides counted"), \
+    ROW(endpoints_evicted, U64, "", false, "number of endpoints that were evicted for others"),    \
+    ROW(endpoints_disconnected, U64, "", false, "number of connections that were given up"),       \
+    ROW(rails_paused, U64, "", false, "number of times that a pair of NICs was paused after failures"), \
+    ROW(timed_out, U64, "", false, "number of requests of which a slice exceeded the timeout"),    \
+    ROW(invalid, U64, "", false, "number of requests outside of registered memory"),               \
+    ROW(metadata_failures, U64, "", false, "number of requests that the metadata node did not serve"), \
     ROW(memory_bytes_max, U64, "bytes", false, \
      "highest size of the simulated memory contents of hosts, summed over the hosts"), \
     ROW(recovery_ms, REAL, "ms", false, "longest time in which nothing arrived"), \

@@ -86,8 +86,8 @@ typedef struct app__coll_options {
                      "SimAI"),                                                                     \
     SIM_ATTR(prefix ".connection-pairs", COUNT, type, member.pairs,                                \
              .default_text = "1", .min_text = "1", .max_text = "32",                               \
-             .help = "permanent queue pairs of a connection, which take its messages in turn; "    \
-                     "NCCL_IB_QPS_PER_CONNECTION"),                                                \
+             .help = "number of permanent queue pairs of a connection, which take its messages "   \
+                     "in turn; NCCL_IB_QPS_PER_CONNECTION"),                                       \
     SIM_ATTR(prefix ".arrival", ENUM, type, member.arrival,                                        \
              .default_text = "data", .choices = "data|acknowledged",                               \
              .help = "moment at which a message's receiver goes on: when its data are there, or "  \
@@ -105,18 +105,20 @@ typedef struct app__coll_options {
                      "local-rate, which is NCCL's constant for an H100"),                          \
     SIM_ATTR(prefix ".per-node", COUNT, type, member.per_node,                                     \
              .default_text = "auto", .min_text = "1", .max_text = "1024", .auto_ok = true,         \
-             .help = "ranks of a host, which share its NICs in turn; auto: one for each NIC"),     \
+             .help = "number of ranks of a host, which share its NICs in turn; auto: one for "     \
+                     "each NIC"),                                                                  \
     SIM_ATTR(prefix ".channels", COUNT, type, member.channels,                                     \
              .default_text = "auto", .min_text = "1", .max_text = "64", .auto_ok = true,           \
-             .help = "channels of a collective; auto: the ranks of a node, twice for NCCL's "      \
-                     "protocols"),                                                                 \
+             .help = "number of channels of a collective; auto: the number of ranks of a node, "   \
+                     "twice that for NCCL's protocols"),                                           \
     SIM_ATTR(prefix ".chunk", BYTES, type, member.chunk_bytes,                                     \
              .default_text = "auto", .min_text = "1", .max_text = "1TiB", .auto_ok = true,         \
-             .help = "most bytes that a step of a collective moves; auto: by protocol, plain: "    \
-                     "whole parts"),                                                               \
+             .help = "maximum number of bytes that a step of a collective moves; auto: by "        \
+                     "protocol, plain: whole parts"),                                              \
     SIM_ATTR(prefix ".slice", BYTES, type, member.slice_bytes,                                     \
              .default_text = "auto", .min_text = "1", .max_text = "1GiB", .auto_ok = true,         \
-             .help = "most bytes of a collective's message; auto: by protocol, plain: a chunk"),   \
+             .help = "maximum number of bytes of a collective's message; auto: by protocol, "      \
+                     "plain: a chunk"),                                                            \
     SIM_ATTR(prefix ".send-latency", TIME, type, member.send_ps,                                   \
              .default_text = "0s", .min_text = "0s", .max_text = "1s",                             \
              .help = "time of the software before each message of a collective"),                  \
@@ -136,7 +138,8 @@ typedef struct app__coll_options {
                      "time"),                                                                      \
     SIM_ATTR(prefix ".flows-max", COUNT, type, member.flows_max,                                   \
              .default_text = "100000", .min_text = "0", .max_text = "100000000",                   \
-             .help = "most messages of collectives in flows.csv: the first ones of each rank")
+             .help = "maximum number of messages of collectives in flows.csv: the first ones of "  \
+                     "each rank")
 // clang-format on
 
 #endif // APPS_WORKLOAD_COLLECTIVE_OPTIONS_H

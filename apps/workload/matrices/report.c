@@ -350,7 +350,7 @@ static const sim_report_row_t pattern_rows[] = {
      .help = "longest time of a sender while the pattern has the network to itself",
      .get = get_isolated,
      .shown = true},
-    APP__WHOLE(pattern_row_t, num_senders, "", "ranks that send bytes of the pattern"),
+    APP__WHOLE(pattern_row_t, num_senders, "", "number of ranks that send bytes of the pattern"),
     {.name = "mean_bw_gbytes_per_s",
      .kind = SIM_REPORT_REAL,
      .unit = "GB/s",
@@ -373,18 +373,22 @@ static const sim_report_table_t pattern_table = {
 };
 
 static const sim_report_row_t report_rows[] = {
-    APP__WHOLE(kv_report_t, ranks, "", "ranks of the matrices, and storage ranks"),
-    APP__WHOLE(kv_report_t, ranks_finished, "", "ranks that came to the end of their patterns"),
+    APP__WHOLE(kv_report_t, ranks, "", "number of ranks of the matrices and of storage ranks"),
+    APP__WHOLE(kv_report_t, ranks_finished, "",
+               "number of ranks that came to the end of their "
+               "patterns"),
     APP__WHOLE(kv_report_t, messages_failed, "",
-               "messages that failed because their path was down"),
+               "number of messages that failed because their path was down"),
     APP__REAL(kv_report_t, duration_ms, "ms", "time until the last rank finished"),
     APP__REAL(
         kv_report_t, slowdown_mean, "",
         "latency of a pattern within the workload divided by that of the pattern alone, mean"),
-    APP__REAL(kv_report_t, slowdown_max, "", "largest of these ratios"),
+    APP__REAL(kv_report_t, slowdown_max, "",
+              "largest ratio of a pattern's latency within the "
+              "workload to that of the pattern alone"),
     APP__WHOLE(kv_report_t, agent_tx_bytes, "bytes", "bytes of all transfers (NIXL's name)"),
     APP__WHOLE(kv_report_t, agent_tx_requests_num, "",
-               "transfers that have finished (NIXL's name)"),
+               "number of transfers that have finished (NIXL's name)"),
     APP__REAL(kv_report_t, agent_xfer_time_us, "us", "mean time of a transfer (NIXL's name)"),
     {.name = "patterns",
      .kind = SIM_REPORT_LIST,

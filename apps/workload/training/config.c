@@ -32,35 +32,37 @@ static const sim_attr_t attrs[] = {
     MODEL_SIZE("expert-ffn", expert_ffn, "1", "10000000", "inner width of an expert"),
     SIM_ATTR(PREFIX ".tp", COUNT, TYPE, tp,
              .default_text = "1", .min_text = "1", .max_text = "1024",
-             .help = "tensor parallelism: GPUs that share each layer"),
+             .help = "tensor parallelism: number of GPUs that share each layer"),
     SIM_ATTR(PREFIX ".cp", COUNT, TYPE, cp,
              .default_text = "1", .min_text = "1", .max_text = "1024",
-             .help = "context parallelism: GPUs that share each sequence"),
+             .help = "context parallelism: number of GPUs that share each sequence"),
     SIM_ATTR(PREFIX ".dp", COUNT, TYPE, dp,
              .auto_ok = true, .default_text = "auto", .min_text = "1", .max_text = "1000000",
-             .help = "data parallelism: replicas of the model; auto: as many as the hosts' NICs "
-                     "have room for"),
+             .help = "data parallelism: number of replicas of the model; auto: as many as the "
+                     "hosts' NICs have room for"),
     SIM_ATTR(PREFIX ".pp", COUNT, TYPE, pp,
              .default_text = "1", .min_text = "1", .max_text = "1024",
-             .help = "pipeline parallelism: stages of the model"),
+             .help = "pipeline parallelism: number of stages of the model"),
     SIM_ATTR(PREFIX ".vpp", COUNT, TYPE, vpp,
              .default_text = "1", .min_text = "1", .max_text = "1024",
-             .help = "chunks of layers of a stage; above 1: the interleaved schedule"),
+             .help = "number of chunks of layers of a stage; above 1: the interleaved schedule"),
     SIM_ATTR(PREFIX ".ep", COUNT, TYPE, ep,
              .default_text = "1", .min_text = "1", .max_text = "4096",
-             .help = "expert parallelism: ranks of cp x dp that the experts are spread over"),
+             .help = "expert parallelism: number of ranks of cp x dp over which the experts are "
+                     "spread"),
     SIM_ATTR(PREFIX ".iterations", COUNT, TYPE, iterations,
              .default_text = "1", .min_text = "1", .max_text = "10000",
-             .help = "iterations of the training, each with one update of the parameters"),
+             .help = "number of iterations of the training, each with one update of the "
+                     "parameters"),
     SIM_ATTR(PREFIX ".microbatches", COUNT, TYPE, microbatches,
              .default_text = "8", .min_text = "1", .max_text = "100000",
-             .help = "microbatches that a replica of the model works on in an iteration"),
+             .help = "number of microbatches that a replica of the model works on in an iteration"),
     SIM_ATTR(PREFIX ".microbatch", COUNT, TYPE, microbatch,
              .default_text = "1", .min_text = "1", .max_text = "100000",
-             .help = "sequences of a microbatch"),
+             .help = "number of sequences of a microbatch"),
     SIM_ATTR(PREFIX ".sequence", COUNT, TYPE, sequence,
              .default_text = "2048", .min_text = "1", .max_text = "100000000",
-             .help = "tokens of a sequence"),
+             .help = "number of tokens of a sequence"),
     SIM_ATTR(PREFIX ".sequence-parallel", BOOL, TYPE, sequence_parallel,
              .default_text = "false",
              .help = "whether the ranks of a tensor-parallel group share the activations between "
@@ -81,13 +83,14 @@ static const sim_attr_t attrs[] = {
                      "forward pass"),
     SIM_ATTR(PREFIX ".tensor-overlap", COUNT, TYPE, tensor_overlap,
              .default_text = "1", .min_text = "1", .max_text = "64",
-             .help = "pieces of a matrix product, whose tensor-parallel collectives run beside the "
-                     "computation of other pieces, as with tp-comm-overlap of Megatron; 1: they "
-                     "block"),
+             .help = "number of pieces of a matrix product, whose tensor-parallel collectives run "
+                     "beside the computation of other pieces, as with tp-comm-overlap of Megatron; "
+                     "1: they block"),
     SIM_ATTR(PREFIX ".expert-overlap", COUNT, TYPE, expert_overlap,
              .default_text = "1", .min_text = "1", .max_text = "64",
-             .help = "pieces of the tokens of a layer's experts: while one is computed, others are "
-                     "sent to experts and back; 1: experts wait for all tokens"),
+             .help = "number of pieces into which the tokens of a layer's experts are divided: "
+                     "while one is computed, others are sent to experts and back; 1: experts wait "
+                     "for all tokens"),
     SIM_ATTR(PREFIX ".zero", COUNT, TYPE, zero,
              .default_text = "1", .min_text = "0", .max_text = "3",
              .help = "stage of ZeRO: 0 all-reduces gradients, 1 reduce-scatters them and gathers "
@@ -95,17 +98,18 @@ static const sim_attr_t attrs[] = {
                      "layer by layer"),
     SIM_ATTR(PREFIX ".bucket", BYTES, TYPE, bucket_bytes,
              .default_text = "160MB", .min_text = "0", .max_text = "1TB",
-             .help = "gradients of a collective: whole layers of at least so many bytes with "
-                     "overlap, pieces of so many without it; 0: all of a stage"),
+             .help = "bytes of the gradients of one collective; with overlap: of whole layers, at "
+                     "least so many; without it: of pieces of this size; 0: all gradients of a "
+                     "stage"),
     SIM_ATTR(PREFIX ".activation-bytes", COUNT, TYPE, activation_bytes,
              .default_text = "2", .min_text = "1", .max_text = "8",
-             .help = "bytes of an activation"),
+             .help = "size of an activation"),
     SIM_ATTR(PREFIX ".gradient-bytes", COUNT, TYPE, gradient_bytes,
              .default_text = "4", .min_text = "1", .max_text = "8",
-             .help = "bytes of a gradient when it is reduced"),
+             .help = "size of a gradient when it is reduced"),
     SIM_ATTR(PREFIX ".parameter-bytes", COUNT, TYPE, parameter_bytes,
              .default_text = "2", .min_text = "1", .max_text = "8",
-             .help = "bytes of a parameter when it is gathered"),
+             .help = "size of a parameter when it is gathered"),
     SIM_ATTR(PREFIX ".tflops", RATIO, TYPE, tflops,
              .default_text = "989", .min_text = "1/1000", .max_text = "1000000",
              .help = "peak of a GPU in 10^12 floating-point operations a second; the default is an "

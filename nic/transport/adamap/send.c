@@ -20,25 +20,27 @@
 static const sim_attr_t attrs[] = {
     SIM_ATTR("nic.adamap.bits", COUNT, nic_adamap_config_t, bits,
              .default_text = "16", .min_text = "1", .max_text = "256",
-             .help = "packets of a map that a bitmap tells of; beyond, only losses in a row are "
-                     "told"),
+             .help = "number of packets of a map that a bitmap covers; beyond them, a map only "
+                     "records a run of losses"),
     SIM_ATTR("nic.adamap.cached", COUNT, nic_adamap_config_t, cached,
              .default_text = "3", .min_text = "1", .max_text = "64",
-             .help = "maps at the head of a queue pair's list that are kept on the NIC (n)"),
+             .help = "number of maps at the head of a queue pair's list that are kept on the NIC "
+                     "(n)"),
     SIM_ATTR("nic.adamap.watermark", COUNT, nic_adamap_config_t, watermark,
              .default_text = "2", .min_text = "0", .max_text = "63",
-             .help = "maps on the NIC at or below which the next maps are read from the host"),
+             .help = "number of maps on the NIC at or below which the next maps are read from the "
+                     "host"),
     SIM_ATTR("nic.adamap.table-cache", COUNT, nic_adamap_config_t, table_cache,
              .default_text = "2", .min_text = "0", .max_text = "16",
-             .help = "entries of a queue pair's look-up table that are kept on the NIC"),
+             .help = "number of entries of a queue pair's look-up table that are kept on the NIC"),
     SIM_ATTR("nic.adamap.resend-entries", COUNT, nic_adamap_config_t, resend_entries,
              .default_text = "32", .min_text = "1", .max_text = "1000000",
-             .help = "stretches of packets that a sending queue pair keeps on the NIC to be sent "
-                     "again; requests beyond are dropped, and the receiver repeats them"),
+             .help = "number of ranges of packets that a sending queue pair keeps on the NIC to be "
+                     "sent again; further requests are dropped, and the receiver repeats them"),
     SIM_ATTR("nic.adamap.late-requests", COUNT, nic_adamap_config_t, late_requests,
              .default_text = "8", .min_text = "1", .max_text = "1000000",
-             .help = "requests of a receiving queue pair that wait on the NIC until their map is "
-                     "stored; a request beyond is left out until its map expires"),
+             .help = "number of requests of a receiving queue pair that wait on the NIC until "
+                     "their map is stored; further requests are left out until their map expires"),
     SIM_ATTR("nic.adamap.scan-interval", TIME, nic_adamap_config_t, scan_interval_ps,
              .default_text = "100us", .min_text = "1us", .max_text = "1s",
              .help = "time between two searches of list and table for maps without progress"),
@@ -60,11 +62,12 @@ static const sim_attr_t attrs[] = {
                      "map, as in the OmniDMA authors' simulator"),
     SIM_ATTR("nic.adamap.run-blocks", COUNT, nic_adamap_config_t, run_blocks,
              .default_text = "1", .min_text = "1", .max_text = "64",
-             .help = "adjacent blocks that a chain is given where it can, and that one read brings"),
+             .help = "number of adjacent blocks that a chain gets where possible, and that one "
+                     "read fetches"),
     SIM_ATTR("nic.adamap.wait-packets", COUNT, nic_adamap_config_t, wait_packets,
              .default_text = "32", .min_text = "0", .max_text = "65536",
-             .help = "packets of a NIC that can wait for maps beside its receive pipeline; if more "
-                     "wait, the pipeline stands still"),
+             .help = "number of packets of a NIC that can wait for maps beside its receive "
+                     "pipeline; if more wait, the pipeline stands still"),
     SIM_ATTR("nic.adamap.drain-rate", RATE, nic_adamap_config_t, drain_bps,
              .auto_ok = true, .default_text = "auto", .min_text = "1Mbps", .max_text = "10Tbps",
              .help = "rate at which the receive pipeline takes what came while it stood still; "

@@ -29,11 +29,12 @@ static const sim_attr_t attrs[] = {
                      "RC in MRC's space, which no specification has"),
     SIM_ATTR(PREFIX ".evs", COUNT, nic_mrc_config_t, evs.active,
              .default_text = "128", .min_text = "1", .max_text = "4096",
-             .help = "active entropy values of a queue pair, a path each, in equal shares on all "
-                     "planes"),
+             .help = "number of active entropy values of a queue pair, each of them a path, in "
+                     "equal shares on all planes"),
     SIM_ATTR(PREFIX ".backups", COUNT, nic_mrc_config_t, evs.backup,
              .default_text = "32", .min_text = "0", .max_text = "4096",
-             .help = "further entropy values, which replace active ones whose path has failed"),
+             .help = "number of further entropy values, which replace active ones whose path has "
+                     "failed"),
     SIM_ATTR(PREFIX ".denied", STRING, nic_mrc_config_t, evs.denied,
              .default_text = "",
              .help = "entropy values that are never used, a list such as \"3, 8-11\"; values of a "
@@ -44,7 +45,7 @@ static const sim_attr_t attrs[] = {
                      "the path has been passed over once"),
     SIM_ATTR(PREFIX ".losses", COUNT, nic_mrc_config_t, evs.losses,
              .default_text = "1", .min_text = "1", .max_text = "255",
-             .help = "lost packets in a row after which a path counts as bad"),
+             .help = "number of lost packets in a row after which a path counts as bad"),
     SIM_ATTR(PREFIX ".probe-interval", TIME, nic_mrc_config_t, evs.probe_ps,
              .default_text = "20us", .min_text = "1us", .max_text = "100s",
              .help = "time from a loss to a probe of its path, and from each answer to the next "
@@ -55,7 +56,7 @@ static const sim_attr_t attrs[] = {
                      "doubles the time from nic.mrc.probe-interval on"),
     SIM_ATTR(PREFIX ".probes", COUNT, nic_mrc_config_t, evs.probes,
              .default_text = "1", .min_text = "1", .max_text = "255",
-             .help = "answered probes in a row after which a bad path is good again"),
+             .help = "number of answered probes in a row after which a bad path is good again"),
     SIM_ATTR(PREFIX ".marked-probe", ENUM, nic_mrc_config_t, evs.marked,
              .default_text = "skip", .choices = "skip|good",
              .help = "state of a bad path after the last probe if that was marked"),
@@ -69,27 +70,27 @@ static const sim_attr_t attrs[] = {
                      "one and those that ask for it are answered at once"),
     SIM_ATTR(PREFIX ".range", COUNT, nic_mrc_config_t, range_packets,
              .default_text = "4096", .min_text = "128", .max_text = "32640",
-             .help = "packets from the oldest that is not acknowledged to the newest, at most; a "
-                     "multiple of 128 is taken, rounded down"),
+             .help = "maximum number of packets from the oldest that is not acknowledged to the "
+                     "newest; rounded down to a multiple of 128"),
     SIM_ATTR(PREFIX ".reorder", TIME, nic_mrc_config_t, reorder_ps,
              .auto_ok = true, .default_text = "auto", .min_text = "0ps", .max_text = "1s",
-             .help = "a packet that a SACK misses is lost if it was sent so long before one that has "
-                     "arrived; auto: two round trips of the idle path"),
+             .help = "time by which a packet that a SACK lacks must be older than one that has "
+                     "arrived, so that it counts as lost; auto: two round trips of the idle path"),
     SIM_ATTR(PREFIX ".quiet", TIME, nic_mrc_config_t, quiet_ps,
              .auto_ok = true, .default_text = "auto", .min_text = "1us", .max_text = "8s",
-             .help = "silence after which a probe asks what has arrived; auto: a round trip of the "
-                     "idle path and nic.nscc.target"),
+             .help = "time without an answer after which a probe asks what has arrived; auto: a "
+                     "round trip of the idle path and nic.nscc.target"),
     SIM_ATTR(PREFIX ".rto", TIME, nic_mrc_config_t, rto_ps,
              .auto_ok = true, .default_text = "auto", .min_text = "1us", .max_text = "8s",
-             .help = "time without a word after which a packet counts as lost; auto: 15 us and six "
-                     "round trips of the idle path"),
+             .help = "time without an acknowledgement after which a packet counts as lost; auto: "
+                     "15 us and six round trips of the idle path"),
     SIM_ATTR(PREFIX ".rto-linear", COUNT, nic_mrc_config_t, rto_linear,
              .default_text = "2", .min_text = "0", .max_text = "30",
-             .help = "repetitions of a packet that have the same time-out; it doubles with each "
-                     "later one"),
+             .help = "number of retransmissions of a packet with the same time-out; it doubles "
+                     "with each later one"),
     SIM_ATTR(PREFIX ".rto-max", TIME, nic_mrc_config_t, rto_max_ps,
              .default_text = "5ms", .min_text = "1us", .max_text = "8s",
-             .help = "largest value of the doubled time-out"),
+             .help = "maximum of the doubled time-out"),
 };
 // clang-format on
 

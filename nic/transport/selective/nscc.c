@@ -251,7 +251,7 @@ static const sim_attr_t attrs[] = {
                      "cut the window, at most once in a round trip"),
     SIM_ATTR("nic.nscc.least", RATIO, nic_nscc_config_t, least_cut,
              .default_text = "0.5", .min_text = "0", .max_text = "1",
-             .help = "share of the window that one cut leaves at least"),
+             .help = "smallest share of the window that one cut leaves"),
     SIM_ATTR("nic.nscc.weight", RATIO, nic_nscc_config_t, weight,
              .default_text = "0.0125", .min_text = "0.0001", .max_text = "1",
              .help = "weight of a new sample in the average delay"),
@@ -260,8 +260,8 @@ static const sim_attr_t attrs[] = {
              .help = "window at the start and largest window, in bandwidth-delay products"),
     SIM_ATTR("nic.nscc.adjust-packets", COUNT, nic_nscc_config_t, adjust_packets,
              .default_text = "8", .min_text = "1", .max_text = "65536",
-             .help = "full packets that arrive until collected increases change the window, if no "
-                     "round trip passes before"),
+             .help = "number of full packets after whose arrival collected increases change the "
+                     "window, if no round trip passes before"),
     SIM_ATTR("nic.nscc.quick-share", RATIO, nic_nscc_config_t, quick_share,
              .default_text = "0.125", .min_text = "0", .max_text = "1",
              .help = "share of the largest window below which arrivals must lie for QuickAdapt to "

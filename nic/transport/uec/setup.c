@@ -38,7 +38,8 @@ static const sim_attr_t attrs[] = {
                      "first one and those that ask for it are acknowledged at once"),
     SIM_ATTR(PREFIX ".range", COUNT, nic_uec_config_t, range_packets,
              .default_text = "4096", .min_text = "1", .max_text = "8388608",
-             .help = "packets from the oldest that is not acknowledged to the newest, at most"),
+             .help = "maximum number of packets from the oldest that is not acknowledged to the "
+                     "newest"),
     SIM_ATTR(PREFIX ".rto", TIME, nic_uec_config_t, rto_ps,
              .auto_ok = true, .default_text = "auto", .min_text = "1us", .max_text = "8s",
              .help = "time without an ACK after which a packet counts as lost, doubled with each "

@@ -202,7 +202,7 @@ static uint32_t hybrid_victim(void *policy)
 extern const nic_policy_ops_t nic__policy_lfu;
 const nic_policy_ops_t nic__policy_lfu = {
     .name = "lfu",
-    .help = "what was used least often gives way, counting uses while it was not in L1",
+    .help = "evicts the token with the fewest uses; uses while it was not in L1 count, too",
     .installs_on_miss = true,
     .remembers = true,
     .create = counts_create,
@@ -216,7 +216,8 @@ const nic_policy_ops_t nic__policy_lfu = {
 extern const nic_policy_ops_t nic__policy_hybrid;
 const nic_policy_ops_t nic__policy_hybrid = {
     .name = "hybrid",
-    .help = "thresholds say what is promoted; uses with aging, then recency, say what gives way",
+    .help = "thresholds decide which tokens are promoted; aged counts of uses, then recency, "
+            "decide which token is evicted",
     .installs_on_miss = false,
     .create = counts_create,
     .destroy = counts_destroy,

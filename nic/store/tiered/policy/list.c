@@ -91,7 +91,7 @@ static void lru_use(void *policy, uint32_t slot, uint64_t uses)
 
 static const nic_policy_ops_t lru = {
     .name = "lru",
-    .help = "what was not used for longest gives way",
+    .help = "evicts the token whose last use is the longest ago",
     .installs_on_miss = true,
     .create = order_create,
     .destroy = order_destroy,
@@ -112,7 +112,7 @@ static void fifo_use(void *policy, uint32_t slot, uint64_t uses)
 
 static const nic_policy_ops_t fifo = {
     .name = "fifo",
-    .help = "what came first gives way",
+    .help = "evicts the token that came first",
     .installs_on_miss = true,
     .create = order_create,
     .destroy = order_destroy,
@@ -148,7 +148,8 @@ static uint32_t sieve_victim(void *policy)
 
 static const nic_policy_ops_t sieve = {
     .name = "sieve",
-    .help = "a hand goes round and takes what was not used since it came by",
+    .help = "a hand moves around the tokens and evicts the first one that was not used since its "
+            "last visit",
     .installs_on_miss = true,
     .create = order_create,
     .destroy = order_destroy,
@@ -210,7 +211,7 @@ static uint32_t random_victim(void *policy)
 
 static const nic_policy_ops_t at_random = {
     .name = "random",
-    .help = "any gives way",
+    .help = "evicts a random token",
     .installs_on_miss = true,
     .create = random_create,
     .destroy = random_destroy,
