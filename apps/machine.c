@@ -2,6 +2,8 @@
 // apps/machine.c - machines and threads of programs that run on cores (docs/models/guidelines.md).
 #include "apps/machine_internal.h"
 
+#include "apps/channel/pair.h"
+
 // Returns NEVER: QPs of these programs exist before the first packet, so a packet never creates
 // one.
 static sim_time_t never_passive(const void *owner, uint32_t interface, uint64_t offset)
@@ -40,22 +42,7 @@ static void connect_to(nic_qp_t *qp, uint32_t interface, uint32_t number)
     attr.dest_qp_num = number;
     attr.access = NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ |
                   NIC_ACCESS_REMOTE_ATOMIC;
-    sim_message_t message = {.text = ""};
-    const sim_err_t error = nic_qp_connect(qp, &attr, &message);
-    SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), message.text);
-}
-
-static nic_qp_t *make_qp(app__machine_t *machine, nic_qp_init_attr_t *init)
-{
-    SIM_CHECK(machine->position < machine->positions_end);
-    init->qp_num = app__qp_number(machine->position++);
-    nic_qp_t *qp = NULL;
-    const sim_err_t error = nic_qp_create(machine->endpoint->pd, init, &qp);
-    SIM_CHECKF(error == SIM_OK, "QP %u: %s", init->qp_num, sim_err_text(error));
-    if (init->qp_type == NIC_QPT_UD) {
-        connect_to(qp, 0, 0);
-    }
-    return qp;
+    app__qp_connect(qp, &attr);
 }
 
 nic_qp_t *app__machine_qp(app__machine_t *machine, nic_qp_type_t type, nic_cq_t *cq,
@@ -67,14 +54,14 @@ nic_qp_t *app__machine_qp(app__machine_t *machine, nic_qp_type_t type, nic_cq_t 
 nic_qp_t *app__machine_qp_apart(app__machine_t *machine, nic_qp_type_t type, nic_cq_t *send_cq,
                                 nic_cq_t *receive_cq, uint32_t send_depth, uint32_t receive_depth)
 {
-    nic_qp_init_attr_t init = {
-        .qp_type = type,
-        .send_cq = send_cq,
-        .recv_cq = receive_cq,
-        .max_send_wr = send_depth,
-        .max_recv_wr = receive_depth,
-    };
-    return make_qp(machine, &init);
+    SIM_CHECK(machine->position < machine->positions_end);
+    nic_qp_t *const qp =
+        app__qp_create(machine->endpoint, type, app__qp_number(machine->position++), send_depth,
+                       receive_depth, &(app__queues_t){.send_cq = send_cq, .recv_cq = receive_cq});
+    if (type == NIC_QPT_UD) {
+        connect_to(qp, 0, 0);
+    }
+    return qp;
 }
 
 void app__join(nic_qp_t *a, nic_qp_t *b)

@@ -80,7 +80,7 @@ static void number_qps(const app__plan_t *plan, const app__block_t *block, size_
     const app__block_entry_t *const entry = &plan->entries[number];
     const app__block_entry_t *const all = &plan->entries[plan->block_count];
     for (size_t i = 0; plan->shape.reuse && i < block->count; i++) {
-        app__connection_number(plan, &block->transfers[i]);
+        app__flow_channel_number(plan, &block->transfers[i]);
     }
     if (plan->shape.reuse) {
         return;

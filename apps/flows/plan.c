@@ -43,15 +43,7 @@ void app__plan_destroy(app__plan_t *plan)
     }
     // Frees transfers still in progress at the end of the run; the NICs own their QPs.
     for (size_t i = 0; i < plan->source_count; i++) {
-        app__transfer_run_t *run = plan->sources[i].runs;
-        while (run != NULL) {
-            app__transfer_run_t *const next = run->run_next;
-            sim_free(run);
-            run = next;
-        }
-    }
-    for (size_t i = 0; i < plan->source_count; i++) {
-        app__connections_free(&plan->sources[i]);
+        app__flow_channels_free(&plan->sources[i]);
     }
     app__chains_free(plan);
     app__blocks_free(plan);
@@ -236,7 +228,7 @@ static void begin_interface(app__plan_t *plan, uint32_t interface)
     app__endpoint_t *const endpoint = app__endpoint_of(plan->runtime, interface);
     plan->positions[interface] =
         app__reserve_qps(endpoint, &app__plan_range_ops, plan,
-                         plan->shape.reuse ? 2 * app__connections_of(plan) : actives + passives);
+                         plan->shape.reuse ? 2 * app__flow_channels_of(plan) : actives + passives);
     app__register_buffers(endpoint);
     if (actives > 0) {
         // Transfers that wait for a trigger come last in the order of start and are not due at any
@@ -283,26 +275,26 @@ void app__plan_begin(app__plan_t *plan)
 
 // -- values of a transfer that both ends know
 
-uint64_t app__plan_hash(const app__plan_t *plan, const app__transfer_t *transfer, uint64_t index)
+static uint64_t hash_of(const app__plan_t *plan, const app__transfer_t *transfer, uint64_t index)
 {
-    const uint64_t number = plan->shape.reuse ? app__connection_key(plan, transfer) : index;
-    return sim_mix64(plan->seed ^ sim_mix64(plan->first_flow_id + number + 1));
+    const uint64_t number =
+        !plan->shape.reuse
+            ? index
+            : app__pair_key(plan->net, transfer->source, transfer->destination, transfer->priority);
+    return app__flow_hash(plan->seed, plan->first_flow_id + number);
 }
 
 uint16_t app__plan_udp_source_port(const app__plan_t *plan, const app__transfer_t *transfer,
                                    uint64_t index)
 {
-    if (transfer->source_port != 0) {
-        return transfer->source_port;
-    }
-    const uint64_t span = UINT16_MAX - ROCE_SOURCE_PORT_MIN;
-    return (uint16_t)(ROCE_SOURCE_PORT_MIN + (app__plan_hash(plan, transfer, index) & span));
+    return transfer->source_port != 0 ? transfer->source_port
+                                      : app__port_of_hash(hash_of(plan, transfer, index));
 }
 
 uint32_t app__plan_first_psn(const app__plan_t *plan, const app__transfer_t *transfer,
                              uint64_t index)
 {
-    return (uint32_t)(app__plan_hash(plan, transfer, index) >> 32) & ROCE_PSN_MASK;
+    return app__psn_of_hash(hash_of(plan, transfer, index));
 }
 
 nic_wr_opcode_t app__transfer_opcode(const app__transfer_t *transfer)
@@ -332,28 +324,15 @@ uint64_t app__piece_bytes(const app__plan_t *plan, const app__transfer_t *transf
 
 uint32_t app__plan_mtu_bytes(const app__plan_t *plan, const app__transfer_t *transfer)
 {
-    const uint64_t source = nic_config_of_interface(plan->net, transfer->source)->mtu_bytes;
-    const uint64_t destination =
-        nic_config_of_interface(plan->net, transfer->destination)->mtu_bytes;
-    return (uint32_t)(source < destination ? source : destination);
+    return app__pair_mtu_bytes(plan->net, transfer->source, transfer->destination);
 }
 
 uint8_t app__plan_priority(const app__plan_t *plan, const app__transfer_t *transfer)
 {
-    if (transfer->priority != APP__AS_THE_NIC) {
-        return transfer->priority;
-    }
-    return (uint8_t)nic_config_of_interface(plan->net, transfer->source)->priority;
+    return app__priority_of(plan->net, transfer->source, transfer->priority);
 }
 
 uint8_t app__plan_dscp(const app__plan_t *plan, const app__transfer_t *transfer)
 {
-    if (transfer->dscp != APP__AS_THE_NIC) {
-        return transfer->dscp;
-    }
-    const nic_config_t *const config = nic_config_of_interface(plan->net, transfer->source);
-    if (transfer->priority == APP__AS_THE_NIC && config->dscp != SIM_AUTO) {
-        return (uint8_t)config->dscp;
-    }
-    return (uint8_t)(app__plan_priority(plan, transfer) * 8);
+    return app__dscp_of(plan->net, transfer->source, transfer->priority, transfer->dscp);
 }

@@ -61,10 +61,11 @@ static uint64_t payload_of(const app__plan_t *plan, const app__transfer_t *trans
 // Returns the bytes that the sender of a reliable transfer knows to have arrived.
 static uint64_t delivered_bytes(const app__plan_t *plan, const app__transfer_run_t *run)
 {
-    const uint64_t una_psn = nic_qp_una_psn(run->qp);
-    return una_psn < run->first_psn
+    const uint64_t una_psn = nic_qp_una_psn(run->message.channel->qp);
+    const uint64_t first_psn = run->message.first_psn;
+    return una_psn < first_psn
                ? 0
-               : payload_of(plan, app__transfer(plan, run->index), una_psn - run->first_psn);
+               : payload_of(plan, app__transfer(plan, run->index), una_psn - first_psn);
 }
 
 static int compare_progress(const void *left, const void *right)
@@ -88,8 +89,9 @@ app__unfinished_t app__plan_unfinished(const app__plan_t *plan)
             if (plan->shape.service != APP__RC) {
                 continue;
             }
-            if (run->connection == NULL) {
-                transfer->retransmitted = (uint32_t)nic_qp_retransmitted_packets(run->qp);
+            if (!plan->shape.reuse) {
+                transfer->retransmitted =
+                    (uint32_t)nic_qp_retransmitted_packets(run->message.channel->qp);
             }
             SIM_GROW(unfinished.items, unfinished.count, &unfinished.capacity);
             unfinished.items[unfinished.count++] =

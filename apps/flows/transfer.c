@@ -23,19 +23,12 @@ static bool is_reliable(const app__plan_t *plan)
     return plan->shape.service == APP__RC;
 }
 
+// Returns the number of work requests of a whole transfer.
 static uint64_t pieces_of(const app__plan_t *plan, const app__transfer_t *transfer)
 {
     const uint64_t most = app__piece_bytes(plan, transfer);
-    return transfer->bytes <= most ? 1 : (transfer->bytes + most - 1) / most;
-}
-
-static uint64_t piece_bytes(const app__plan_t *plan, const app__transfer_t *transfer,
-                            uint64_t number)
-{
-    const uint64_t pieces = pieces_of(plan, transfer);
-    const uint64_t piece = number % pieces;
-    const uint64_t most = app__piece_bytes(plan, transfer);
-    return piece + 1 < pieces ? most : transfer->bytes - piece * most;
+    const uint64_t pieces = transfer->bytes <= most ? 1 : (transfer->bytes + most - 1) / most;
+    return pieces * transfer->messages;
 }
 
 static uint64_t packets_of(const app__plan_t *plan, const app__transfer_t *transfer)
@@ -46,41 +39,7 @@ static uint64_t packets_of(const app__plan_t *plan, const app__transfer_t *trans
     return packets * transfer->messages;
 }
 
-static void connect_qp(const app__plan_t *plan, const app__transfer_t *transfer, uint64_t index,
-                       nic_qp_t *qp, nic_qp_attr_t *attr)
-{
-    attr->path_mtu = app__plan_mtu_bytes(plan, transfer);
-    attr->udp_source_port = app__plan_udp_source_port(plan, transfer, index);
-    attr->hashed_port = transfer->service_port;
-    attr->access = NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ;
-    attr->priority = app__plan_priority(plan, transfer);
-    attr->dscp = app__plan_dscp(plan, transfer);
-    sim_message_t message = {.text = ""};
-    const sim_err_t error = nic_qp_connect(qp, attr, &message);
-    SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), message.text);
-}
-
 // -- the requester
-
-uint64_t app__run_post(app__transfer_run_t *run)
-{
-    const app__plan_t *const plan = plan_of(run);
-    const app__transfer_t *const transfer = app__transfer(plan, run->index);
-    const nic_send_wr_t wr = {
-        .wr_id = (uint64_t)(uintptr_t)run,
-        .opcode = app__transfer_opcode(transfer),
-        .send_flags = NIC_SEND_SIGNALED,
-        .sge = {app__address_of_qp(transfer->source_qp), piece_bytes(plan, transfer, run->posted),
-                run->local_key},
-        .rdma = {app__address_of_qp(transfer->destination_qp), run->remote_key},
-        .ud = {transfer->destination, transfer->destination_qp, 0},
-    };
-    const sim_err_t error = nic_post_send(run->qp, &wr);
-    SIM_CHECKF(error == SIM_OK, "QP %u: %s", transfer->source_qp, sim_err_text(error));
-    run->posted++;
-    const uint64_t mtu = app__plan_mtu_bytes(plan, transfer);
-    return wr.sge.length <= mtu ? 1 : (wr.sge.length + mtu - 1) / mtu;
-}
 
 static void link_run(app__source_t *source, app__transfer_run_t *run)
 {
@@ -103,58 +62,20 @@ static void unlink_run(app__source_t *source, const app__transfer_run_t *run)
     }
 }
 
-nic_qp_t *app__requester_qp(const app__source_t *source, const app__transfer_t *transfer,
-                            uint64_t index, uint64_t depth, void *ctx)
-{
-    const app__plan_t *const plan = source->plan;
-    const app__endpoint_t *const endpoint = source->endpoint;
-    const nic_qp_init_attr_t init = {
-        .qp_type = app__plan_qp_type(plan),
-        .send_cq = endpoint->send_cq,
-        .recv_cq = endpoint->recv_cq,
-        .max_send_wr = (uint32_t)depth,
-        .qp_num = transfer->source_qp,
-        .ctx = ctx,
-    };
-    nic_qp_t *qp = NULL;
-    const sim_err_t error = nic_qp_create(endpoint->pd, &init, &qp);
-    SIM_CHECKF(error == SIM_OK, "QP %u: %s", transfer->source_qp, sim_err_text(error));
-    nic_qp_attr_t attr;
-    nic_qp_attr_default(endpoint->nic, &attr);
-    attr.dest_interface = transfer->destination;
-    attr.dest_qp_num = transfer->destination_qp;
-    attr.sq_psn = app__plan_first_psn(plan, transfer, index);
-    attr.rq_psn = attr.sq_psn; // nothing but acknowledgements and responses arrives
-    connect_qp(plan, transfer, index, qp, &attr);
-    return qp;
-}
-
 static void start_transfer(app__source_t *source, uint64_t index)
 {
     app__plan_t *const plan = source->plan;
-    app__endpoint_t *const endpoint = source->endpoint;
     const app__transfer_t *const transfer = app__transfer(plan, index);
     app__transfer_run_t *const run = sim_alloc(sizeof(*run));
-    run->active.ops = &app__plan_range_ops;
     run->source = source;
     run->index = (uint32_t)index;
     link_run(source, run);
-    run->count = transfer->messages * pieces_of(plan, transfer);
-    run->local_key = app__buffer_key(endpoint, transfer->source_qp);
-    run->remote_key = app__buffer_key(app__endpoint_of(plan->runtime, transfer->destination),
-                                      transfer->destination_qp);
+    app__message_init(&run->message, transfer->bytes, app__transfer_opcode(transfer));
     sim_work_begin(source->endpoint->node, 1);
     source->started++;
-    if (plan->shape.reuse) {
-        app__connection_start(run);
-        return;
-    }
-    const uint64_t depth = run->count < plan->shape.depth ? run->count : plan->shape.depth;
-    run->qp = app__requester_qp(source, transfer, index, depth, run);
-    run->first_psn = app__plan_first_psn(plan, transfer, index);
-    for (uint64_t i = 0; i < depth; i++) {
-        (void)app__run_post(run);
-    }
+    app__channel_t *const channel =
+        app__flow_channel(source, transfer, index, pieces_of(plan, transfer));
+    app__channel_send(channel, &run->message, transfer->messages);
 }
 
 static void note_end(const app__transfer_run_t *run)
@@ -165,21 +86,20 @@ static void note_end(const app__transfer_run_t *run)
            sizeof(index));
 }
 
-void app__run_end(app__transfer_run_t *run)
+// Notes how a transfer ended of which something was posted.
+static void end_run(const app__transfer_run_t *run)
 {
     app__source_t *const source = run->source;
+    const app__message_t *const message = &run->message;
     app__transfer_t *const transfer = app__transfer(source->plan, run->index);
-    transfer->status = run->status;
-    if (run->status == NIC_WC_SUCCESS) {
-        const uint64_t left_out = run->count - run->posted;
-        transfer->left_out = (uint32_t)(left_out / pieces_of(source->plan, transfer));
+    transfer->status = message->status;
+    if (message->status == NIC_WC_SUCCESS) {
+        transfer->left_out = (uint32_t)((message->count - message->posted) / message->pieces);
     }
     if (is_reliable(source->plan)) {
-        transfer->retransmitted = run->connection != NULL
-                                      ? app__connection_retransmitted(run)
-                                      : (uint32_t)nic_qp_retransmitted_packets(run->qp);
+        transfer->retransmitted = app__flow_retransmitted(message->channel);
     }
-    if (run->status == NIC_WC_SUCCESS) {
+    if (message->status == NIC_WC_SUCCESS) {
         if (is_reliable(source->plan)) {
             transfer->end_ps = source->endpoint->node->now_ps;
         }
@@ -197,55 +117,40 @@ void app__run_end(app__transfer_run_t *run)
             (app__failure_t){run->index, source->endpoint->node->now_ps};
     }
     app__transfer_closed(source->plan, run->index, source->endpoint->node);
-    sim_work_end(source->endpoint->node, 1);
-    sim_progress(source->endpoint->node);
-    if (run->connection == NULL) {
-        nic_qp_destroy(run->qp);
-    }
-    unlink_run(source, run);
-    sim_free(run);
 }
 
-void app__run_drop(app__transfer_run_t *run)
+static void transfer_ended(app__channel_t *channel, app__message_t *message)
 {
+    (void)channel;
+    app__transfer_run_t *const run = SIM_CONTAINER_OF(message, app__transfer_run_t, message);
     app__source_t *const source = run->source;
+    // Where the plan stopped before its turn, nothing is posted, and it stays unfinished.
+    const bool ends = message->posted > 0 || message->status != NIC_WC_SUCCESS;
+    if (ends) {
+        end_run(run);
+    }
     sim_work_end(source->endpoint->node, 1);
+    if (ends) {
+        sim_progress(source->endpoint->node);
+    }
     unlink_run(source, run);
     sim_free(run);
 }
 
-// Returns whether there is another message, or another piece of a message in progress, to post.
-bool app__run_goes_on(const app__transfer_run_t *run)
+// Returns whether a transfer posts another message. Over UC and UD one end alone cannot shorten
+// what the other expects whole.
+static bool transfer_goes_on(const app__message_t *message)
 {
-    if (run->status != NIC_WC_SUCCESS || run->posted == run->count) {
-        return false;
-    }
-    // Over UC and UD one end alone cannot shorten a message that the other expects whole.
+    const app__transfer_run_t *const run = (const app__transfer_run_t *)(const void *)message;
     const app__plan_t *const plan = plan_of(run);
-    return !is_reliable(plan) || run->source->endpoint->node->now_ps < plan->stop_ps ||
-           run->posted % pieces_of(plan, app__transfer(plan, run->index)) != 0;
+    return !is_reliable(plan) || run->source->endpoint->node->now_ps < plan->stop_ps;
 }
 
-// Handles a completion. A failed QP flushes everything posted, so a transfer ends when nothing is
-// outstanding.
-static void message_completed(const nic_wc_t *wc)
-{
-    app__transfer_run_t *const run = (app__transfer_run_t *)(uintptr_t)wc->wr_id;
-    run->completed++;
-    if (wc->status != NIC_WC_SUCCESS && run->status == NIC_WC_SUCCESS) {
-        run->status = (uint8_t)wc->status;
-    }
-    if (run->connection != NULL) {
-        app__connection_completed(run);
-        return;
-    }
-    if (app__run_goes_on(run)) {
-        (void)app__run_post(run);
-    }
-    if (run->completed == run->posted) {
-        app__run_end(run);
-    }
-}
+const app__channel_ops_t app__flow_channel_ops = {
+    .ended = transfer_ended,
+    .idle = app__flow_channel_idle,
+    .goes_on = transfer_goes_on,
+};
 
 // Arms the source's timer for its next transfer. With ties by insertion, transfers of one instant
 // start in the order of the plan, after all other events of that instant.
@@ -322,7 +227,7 @@ static sim_time_t passive_from_ps(const void *owner, uint32_t interface, uint64_
 {
     const app__plan_t *const plan = owner;
     if (plan->shape.reuse) {
-        return app__connection_is_passive(plan, offset) ? 0 : SIM_TIME_NEVER;
+        return app__flow_channel_is_passive(plan, offset) ? 0 : SIM_TIME_NEVER;
     }
     const uint64_t actives = app__requested_by(plan, interface);
     if (offset < actives) {
@@ -336,20 +241,14 @@ static sim_time_t passive_from_ps(const void *owner, uint32_t interface, uint64_
     return app__passive_start_ps(plan, interface, offset - actives);
 }
 
-static void post_receive(app__endpoint_t *endpoint, app__passive_t *passive)
+static void post_receives(app__passive_t *passive, uint32_t count)
 {
     const app__plan_t *const plan = passive->owner;
     const app__transfer_t *const transfer = app__transfer(plan, passive->item);
     const uint64_t most = app__piece_bytes(plan, transfer);
-    const uint64_t bytes = transfer->bytes < most ? transfer->bytes : most;
-    const nic_recv_wr_t wr = {
-        .wr_id = (uint64_t)(uintptr_t)passive,
-        .sge = {app__address_of_qp(transfer->destination_qp), bytes,
-                app__buffer_key(endpoint, transfer->destination_qp)},
-    };
-    const sim_err_t error = nic_post_recv(passive->qp, &wr);
-    SIM_CHECKF(error == SIM_OK, "QP %u: %s", transfer->destination_qp, sim_err_text(error));
-    passive->left--;
+    app__qp_receive(passive->qp, passive->endpoint, (uint64_t)(uintptr_t)passive,
+                    transfer->bytes < most ? transfer->bytes : most, count);
+    passive->left -= count;
 }
 
 // Counts bytes that arrived at the responder over UC or UD. The transfer ends with the last byte;
@@ -381,19 +280,19 @@ static void message_received(void *owner, app__endpoint_t *endpoint, app__passiv
                              const nic_wc_t *wc)
 {
     app__plan_t *const plan = owner;
+    (void)endpoint;
     if (plan->shape.reuse) {
-        app__connection_received(endpoint, passive);
+        app__flow_channel_received(passive);
         return;
     }
     if (passive->left > 0) {
-        post_receive(endpoint, passive);
+        post_receives(passive, 1);
     }
     if (!is_reliable(plan)) {
         take_arrived(passive, wc->byte_len);
     }
     const app__transfer_t *const transfer = app__transfer(plan, passive->item);
-    if (plan->trigger_count > 0 &&
-        ++passive->done == transfer->messages * pieces_of(plan, transfer)) {
+    if (plan->trigger_count > 0 && ++passive->done == pieces_of(plan, transfer)) {
         const app_flow_chain_t *const chain = &plan->chains[passive->item];
         const bool later = chain->received != 0 && chain->acknowledged;
         app__chain_activate(plan, chain->received,
@@ -402,79 +301,35 @@ static void message_received(void *owner, app__endpoint_t *endpoint, app__passiv
     }
 }
 
-static nic_qp_t *create_responder(const app__plan_t *plan, const app__endpoint_t *endpoint,
-                                  const app__transfer_t *transfer, uint32_t receives, void *ctx)
-{
-    const nic_qp_init_attr_t init = {
-        .qp_type = app__plan_qp_type(plan),
-        .send_cq = endpoint->send_cq,
-        .recv_cq = endpoint->recv_cq,
-        .max_send_wr = 1,
-        .max_recv_wr = receives,
-        .qp_num = transfer->destination_qp,
-        .ctx = ctx,
-    };
-    nic_qp_t *qp = NULL;
-    const sim_err_t error = nic_qp_create(endpoint->pd, &init, &qp);
-    SIM_CHECKF(error == SIM_OK, "QP %u: %s", transfer->destination_qp, sim_err_text(error));
-    return qp;
-}
-
-static void responder_attr(const app__plan_t *plan, const app__endpoint_t *endpoint,
-                           const app__transfer_t *transfer, uint64_t index, nic_qp_attr_t *attr)
-{
-    nic_qp_attr_default(endpoint->nic, attr);
-    attr->dest_interface = transfer->source;
-    attr->dest_qp_num = transfer->source_qp;
-    attr->rq_psn = app__plan_first_psn(plan, transfer, index);
-    attr->sq_psn = attr->rq_psn; // the responder posts nothing
-}
-
-nic_qp_t *app__responder_qp(const app__plan_t *plan, const app__endpoint_t *endpoint,
-                            const app__transfer_t *transfer, uint64_t index, uint32_t receives,
-                            void *ctx)
-{
-    nic_qp_t *const qp = create_responder(plan, endpoint, transfer, receives, ctx);
-    nic_qp_attr_t attr;
-    responder_attr(plan, endpoint, transfer, index, &attr);
-    connect_qp(plan, transfer, index, qp, &attr);
-    return qp;
-}
-
 static void accept_transfer(void *owner, app__endpoint_t *endpoint, uint64_t offset,
                             app__passive_t *passive)
 {
     app__plan_t *const plan = owner;
     if (plan->shape.reuse) {
-        app__connection_accept(plan, endpoint, offset, passive);
+        app__flow_channel_accept(plan, endpoint, offset, passive);
         return;
     }
     const uint32_t index = passive_transfer(plan, endpoint->interface, offset);
     const app__transfer_t *const transfer = app__transfer(plan, index);
     const app__block_t *const block = app__block_of(plan, index);
     const bool again = block->received[index - block->first] != 0;
+    app__pair_t pair = app__plan_pair(plan, transfer, index);
+    passive->item = index;
     if (again) {
         app__transfer_opened(plan, index);
-    }
-    passive->item = index;
-    if (transfer->verb == APP__VERB_SEND && !again) {
-        passive->left = transfer->messages * pieces_of(plan, transfer);
+        pair.received_packets = (uint32_t)packets_of(plan, transfer);
+        pair.received_messages = (uint32_t)pieces_of(plan, transfer);
+    } else if (transfer->verb == APP__VERB_SEND) {
+        passive->left = pieces_of(plan, transfer);
     }
     const uint32_t receives =
         passive->left < RECEIVES_POSTED_MAX ? (uint32_t)passive->left : RECEIVES_POSTED_MAX;
-    passive->qp = create_responder(plan, endpoint, transfer, receives, passive);
-    nic_qp_attr_t attr;
-    responder_attr(plan, endpoint, transfer, index, &attr);
-    if (again) {
-        attr.rq_psn = (attr.rq_psn + (uint32_t)packets_of(plan, transfer)) & ROCE_PSN_MASK;
-        attr.rq_msn = (uint32_t)(transfer->messages * pieces_of(plan, transfer)) & ROCE_PSN_MASK;
-    }
-    connect_qp(plan, transfer, index, passive->qp, &attr);
+    passive->qp = app__pair_make(&pair, APP__RESPONDER, 1, receives);
     if (!is_reliable(plan) && transfer->verb == APP__VERB_WRITE) {
         nic_qp_on_write(passive->qp, message_written, passive);
     }
-    for (uint32_t i = 0; i < receives; i++) {
-        post_receive(endpoint, passive);
+    if (receives > 0) {
+        post_receives(passive, receives);
     }
 }
 
@@ -516,5 +371,4 @@ const app__range_ops_t app__plan_range_ops = {
     .accept = accept_transfer,
     .finished = transfer_finished,
     .received = message_received,
-    .completed = message_completed,
 };

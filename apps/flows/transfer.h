@@ -12,12 +12,10 @@
 #define APPS_FLOWS_TRANSFER_H
 
 #include "apps/app_internal.h"
+#include "apps/channel/channel.h"
 #include "apps/flow_file.h"
 
 #define APP__TRANSFERS_MAX (UINT64_C(1) << 27)
-// Longer messages are posted in pieces of this size: a work request has at most 2^31 bytes.
-#define APP__PIECE_BYTES (UINT64_C(1) << 30)
-#define APP__AS_THE_NIC 0xff // priority, dscp: the values of the requester's NIC
 
 typedef enum app__verb { APP__VERB_WRITE, APP__VERB_SEND, APP__VERB_READ } app__verb_t;
 typedef enum app__service { APP__RC, APP__UC, APP__UD } app__service_t;

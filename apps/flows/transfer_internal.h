@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 
 typedef struct app__transfer_run app__transfer_run_t;
-typedef struct app__connection app__connection_t;
+typedef struct app__flow_channel app__flow_channel_t;
 
 // A trigger that starts transfers of a plan; all of them belong to one host.
 typedef struct app__trigger {
@@ -39,8 +39,8 @@ typedef struct app__source {
     sim_timer_t timer; // fires at the start of the next transfer
     app__plan_t *plan;
     app__endpoint_t *endpoint;
-    app__transfer_run_t *runs;      // transfers in progress
-    app__connection_t *connections; // for plans whose transfers share queue pairs
+    app__transfer_run_t *runs;     // transfers in progress
+    app__flow_channel_t *channels; // that transfers share
     uint64_t next; // place of the next transfer among the interface's, in order of start
     uint64_t end;
     uint64_t started;
@@ -58,21 +58,11 @@ typedef struct app__source {
 
 // A transfer in progress, at its requester.
 struct app__transfer_run {
-    app__active_t active; // first
+    app__message_t message; // first
     app__source_t *source;
     app__transfer_run_t *run_next; // list of the source
     app__transfer_run_t *run_previous;
-    nic_qp_t *qp;
-    app__connection_t *connection;   // NULL: the QP belongs to this transfer alone
-    app__transfer_run_t *queue_next; // queue of the connection
-    uint64_t first_psn;              // UINT64_MAX: nothing is posted yet
-    uint64_t count;                  // work requests in all
-    uint64_t posted;
-    uint64_t completed;
-    uint32_t index; // index of the transfer
-    uint32_t local_key;
-    uint32_t remote_key;
-    uint8_t status; // nic_wc_status_t: the first error, or SUCCESS
+    uint32_t index; // of the transfer
 };
 
 // A block of transfers that are made together (blocks.c).
@@ -183,31 +173,28 @@ sim_time_t app__plan_ideal_ps(const app__plan_t *plan, const app__transfer_t *tr
 uint16_t app__plan_udp_source_port(const app__plan_t *plan, const app__transfer_t *transfer,
                                    uint64_t index);
 
-// transfer.c: helpers that shared and unshared queue pairs both use
-nic_qp_t *app__requester_qp(const app__source_t *source, const app__transfer_t *transfer,
-                            uint64_t index, uint64_t depth, void *ctx);
-nic_qp_t *app__responder_qp(const app__plan_t *plan, const app__endpoint_t *endpoint,
-                            const app__transfer_t *transfer, uint64_t index, uint32_t receives,
-                            void *ctx);
-uint64_t app__run_post(app__transfer_run_t *run); // posts the next piece; returns its packets
-bool app__run_goes_on(const app__transfer_run_t *run);
-void app__run_end(app__transfer_run_t *run);
-// removes a transfer of which nothing was posted; it stays unfinished
-void app__run_drop(app__transfer_run_t *run);
+// transfer.c
+extern const app__channel_ops_t app__flow_channel_ops;
 
-// connections.c
-// QP numbers that an interface reserves per direction
-uint64_t app__connections_of(const app__plan_t *plan);
-void app__connection_number(const app__plan_t *plan, app__transfer_t *transfer);
-uint64_t app__connection_key(const app__plan_t *plan, const app__transfer_t *transfer);
-void app__connection_start(app__transfer_run_t *run);
-void app__connection_completed(app__transfer_run_t *run);
-uint32_t app__connection_retransmitted(app__transfer_run_t *run); // packets since the last call
-bool app__connection_is_passive(const app__plan_t *plan, uint64_t offset);
-void app__connection_accept(app__plan_t *plan, app__endpoint_t *endpoint, uint64_t offset,
-                            app__passive_t *passive);
-void app__connection_received(app__endpoint_t *endpoint, app__passive_t *passive);
-void app__connections_free(app__source_t *source);
+// channels.c
+// Returns the pair of a transfer's channel.
+app__pair_t app__plan_pair(const app__plan_t *plan, const app__transfer_t *transfer,
+                           uint64_t index);
+// Returns the channel for a transfer of so many work requests, opening it if there is none.
+app__channel_t *app__flow_channel(app__source_t *source, const app__transfer_t *transfer,
+                                  uint64_t index, uint64_t pieces);
+void app__flow_channel_idle(app__channel_t *channel); // of app__channel_ops_t
+// Returns the packets that a channel has sent again since the last call.
+uint32_t app__flow_retransmitted(app__channel_t *channel);
+// Frees the channels and the transfers in progress of a source.
+void app__flow_channels_free(app__source_t *source);
+// Returns how many QP numbers an interface reserves per direction, where transfers share channels.
+uint64_t app__flow_channels_of(const app__plan_t *plan);
+void app__flow_channel_number(const app__plan_t *plan, app__transfer_t *transfer);
+bool app__flow_channel_is_passive(const app__plan_t *plan, uint64_t offset);
+void app__flow_channel_accept(const app__plan_t *plan, const app__endpoint_t *endpoint,
+                              uint64_t offset, app__passive_t *passive);
+void app__flow_channel_received(const app__passive_t *passive);
 
 // blocks.c
 void app__blocks_begin(app__plan_t *plan);  // call it when the plan has all its transfers
@@ -251,10 +238,6 @@ app__transfer_t app__transfer_of(const app__plan_t *plan, const app__request_t *
 sim_err_t app__check_service(const app__plan_t *plan, sim_message_t *message);
 sim_err_t app__too_many(const char *blame, sim_message_t *message);
 
-// Returns a hash of the transfer's flow id, for values that differ per flow and that both ends
-// know.
-uint64_t app__plan_hash(const app__plan_t *plan, const app__transfer_t *transfer, uint64_t index);
-// Returns the first PSN. It is random, as connection managers choose it, so wrapping is common.
 uint32_t app__plan_first_psn(const app__plan_t *plan, const app__transfer_t *transfer,
                              uint64_t index);
 nic_qp_type_t app__plan_qp_type(const app__plan_t *plan);

@@ -2,7 +2,7 @@
 // apps/sessions/session.c - the application `session`: its transfers, and what it tells of them.
 //
 // A transfer waits in a heap until the step in which it begins. Then it gets its place among all
-// transfers, and begins on a channel (channel.c). Programs of ranks are in program.c.
+// transfers, and begins on a channel (channels.c). Programs of ranks are in program.c.
 // docs/models/sessions.md
 #include "apps/sessions/session_internal.h"
 
@@ -149,8 +149,7 @@ sim_err_t app_session_submit(app_session_t *session, const app_session_request_t
     made->destination = request->destination;
     made->bytes = request->bytes;
     made->source_port = request->source_port;
-    made->priority =
-        request->priority == SIM_AUTO ? APP__SESSION_AS_THE_NIC : (uint8_t)request->priority;
+    made->priority = request->priority == SIM_AUTO ? APP__AS_THE_NIC : (uint8_t)request->priority;
     made->verb = (uint8_t)request->verb;
     made->reuse = request->reuse;
     push_waiting(session, made->number);
@@ -252,6 +251,8 @@ sim_err_t app_session_cancel(app_session_t *session, uint64_t number)
         app__session_cancel_program(session, transfer);
     } else if (transfer->outcome == APP_SESSION_WAITS) {
         app__session_end(transfer, APP_SESSION_CANCELLED, NIC_WC_SUCCESS, session->released_ps);
+    } else {
+        app__session_cancel(transfer);
     }
     return SIM_OK;
 }
@@ -335,7 +336,7 @@ static sim_err_t session_create(const app_context_t *context, const void *config
 static void session_destroy(app_t *app)
 {
     app_session_t *const session = (app_session_t *)app;
-    app__channels_free(session);
+    app__session_channels_free(session);
     app__session_programs_free(session);
     for (size_t i = 0; i < session->block_count; i++) {
         sim_free(session->blocks[i]);
@@ -358,14 +359,14 @@ static void session_destroy(app_t *app)
 static app_flow_result_t flow_of(const app_session_t *session,
                                  const app__session_transfer_t *transfer)
 {
-    const uint32_t mtu_bytes =
-        app__session_mtu_bytes(session, transfer->source, transfer->destination);
+    const net_t *const net = session->app.net;
+    const uint32_t mtu_bytes = app__pair_mtu_bytes(net, transfer->source, transfer->destination);
     const bool ended = transfer->outcome == APP_SESSION_DONE;
     const bool failed = transfer->outcome == APP_SESSION_FAILED;
-    const uint8_t priority = app__session_priority(session, transfer);
+    const uint8_t priority = app__priority_of(net, transfer->source, transfer->priority);
     static const nic_wr_opcode_t opcodes[] = {NIC_WR_RDMA_WRITE, NIC_WR_SEND, NIC_WR_RDMA_READ};
     const nic_ideal_t ideal = {
-        .net = session->app.net,
+        .net = net,
         .requester = transfer->source,
         .responder = transfer->destination,
         .udp_source_port = app__session_port(session, transfer),
@@ -373,7 +374,7 @@ static app_flow_result_t flow_of(const app_session_t *session,
         .mtu_bytes = mtu_bytes,
         .message_bytes = transfer->bytes,
         .messages = 1,
-        .piece_bytes = APP__SESSION_PIECE_BYTES,
+        .piece_bytes = APP__PIECE_BYTES,
         .service = NIC_QPT_RC,
     };
     return (app_flow_result_t){

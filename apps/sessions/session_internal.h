@@ -4,15 +4,14 @@
 #ifndef APPS_SESSIONS_SESSION_INTERNAL_H
 #define APPS_SESSIONS_SESSION_INTERNAL_H
 
-#include "apps/app_internal.h"
+#include "apps/channel/channel.h"
 #include "apps/report_rows.h"
 #include "apps/session.h"
 
-#define APP__SESSION_AS_THE_NIC 0xff
-#define APP__SESSION_PIECE_BYTES (UINT64_C(1) << 30) // a work request has at most 2^31 bytes
 #define TRANSFERS_OF_BLOCK 1024u
 
 typedef struct app__session_channel app__session_channel_t;
+typedef struct app__session_run app__session_run_t; // channels.c
 
 typedef struct app__session_transfer {
     app_session_t *session;
@@ -26,12 +25,10 @@ typedef struct app__session_transfer {
     uint32_t first_psn;
     uint32_t source_qp; // numbers of queue pairs; 0: it has not begun
     uint32_t destination_qp;
-    uint32_t pieces; // in all
-    uint32_t posted;
-    uint32_t completed;
-    struct app__session_transfer *next; // to begin at its requester, or on its channel
+    struct app__session_transfer *next; // to begin at its requester
+    app__session_run_t *run;            // NULL: it is not in progress
     uint16_t source_port;               // 0: derived
-    uint8_t priority;                   // or APP__SESSION_AS_THE_NIC
+    uint8_t priority;                   // or APP__AS_THE_NIC
     uint8_t verb;
     uint8_t outcome;
     uint8_t status;
@@ -52,28 +49,18 @@ typedef struct app__session_program {
     struct app__session_program *next; // of the open ones
 } app__session_program_t;
 
-// A queue pair at the requester, and its peer's number at the responder.
+// A channel of one transfer, or of several. It exists until its responder is done with it, too.
 struct app__session_channel {
-    app__active_t active; // first: completions find it
+    app__channel_t channel; // its queue pair is NULL when the requester is done with it
+    app__pair_t pair;
     app_session_t *session;
     app__session_channel_t *next;        // list of the session
     app__session_channel_t *previous;    // of the same list
     app__session_channel_t *next_shared; // list of the requester's side, where it is shared
-    nic_qp_t *qp;                        // NULL: closed
-    uint32_t source;
-    uint32_t destination;
-    uint8_t priority;
+    uint8_t priority;                    // of its transfers, or APP__AS_THE_NIC
     bool reuse;
-    bool failed;
-    uint16_t source_port; // UDP
-    uint32_t first_psn;   // of its first packet
-    uint64_t packets;     // posted so far
-    uint64_t messages;    // posted so far
     uint32_t source_slot; // of QP numbers
     uint32_t destination_slot;
-    uint32_t outstanding;          // work requests
-    app__session_transfer_t *head; // transfers with something to post or to complete, in order
-    app__session_transfer_t *tail;
 };
 
 // QP numbers of one direction, and the channels that use them.
@@ -147,7 +134,7 @@ void app__session_collect(app_session_t *session);
 void app__session_cancel_program(app_session_t *session, app__session_transfer_t *transfer);
 void app__session_programs_free(app_session_t *session);
 
-// -- channel.c
+// -- channels.c
 
 extern const app__range_ops_t app__session_range_ops;
 
@@ -155,11 +142,9 @@ extern const app__range_ops_t app__session_range_ops;
 void app__session_join(app_session_t *session, uint32_t interface);
 // Begins a transfer in an event of its requester's host.
 void app__session_start(app__session_transfer_t *transfer);
-void app__channels_free(app_session_t *session);
+// Lets a transfer that may be in progress post nothing more.
+void app__session_cancel(const app__session_transfer_t *transfer);
+void app__session_channels_free(app_session_t *session);
 uint16_t app__session_port(const app_session_t *session, const app__session_transfer_t *transfer);
-uint8_t app__session_priority(const app_session_t *session,
-                              const app__session_transfer_t *transfer);
-uint32_t app__session_mtu_bytes(const app_session_t *session, uint32_t source,
-                                uint32_t destination);
 
 #endif // APPS_SESSIONS_SESSION_INTERNAL_H

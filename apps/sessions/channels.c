@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/sessions/channels.c - the channels that carry a session's transfers: one for each transfer,
+// or one for all transfers between two interfaces that share one.
+//
+// Their numbers, ports and first PSNs follow from the transfer's place as those of flows in a
+// scenario do (apps/flows/plan.c), so equal transfers take equal paths. docs/models/sessions.md
+#include "apps/sessions/session_internal.h"
+
+#define SLOTS (UINT32_C(1) << 19) // QP numbers of an interface for each direction
+// The numbers of a session begin behind those of most applications. A NIC's table of queue pairs
+// grows with the largest number, so requesters and responders have every other number.
+#define FIRST_POSITION (UINT64_C(1) << 16)
+#define OUTSTANDING_MAX 16u // work requests of a channel
+
+// A transfer in progress, at its requester.
+struct app__session_run {
+    app__message_t message; // first
+    app__session_transfer_t *transfer;
+};
+
+// -- values
+
+static uint64_t hash_of(const app_session_t *session, const app__session_transfer_t *transfer)
+{
+    const uint64_t number = !transfer->reuse
+                                ? transfer->place
+                                : app__pair_key(session->app.net, transfer->source,
+                                                transfer->destination, transfer->priority);
+    return app__flow_hash(session->seed, session->first_flow_id + number);
+}
+
+uint16_t app__session_port(const app_session_t *session, const app__session_transfer_t *transfer)
+{
+    return transfer->source_port != 0 ? transfer->source_port
+                                      : app__port_of_hash(hash_of(session, transfer));
+}
+
+static uint32_t qp_number(const app_session_t *session, uint32_t interface, uint64_t offset)
+{
+    return app__qp_number(session->sides[interface].position + offset);
+}
+
+// Returns what both ends of a transfer's channel know. Its slots must be taken.
+static app__pair_t pair_of(const app__session_channel_t *own,
+                           const app__session_transfer_t *transfer)
+{
+    const app_session_t *const session = own->session;
+    const net_t *const net = session->app.net;
+    const uint32_t source = transfer->source;
+    const uint8_t priority = transfer->priority;
+    return (app__pair_t){
+        .ends = {session->sides[source].endpoint, session->sides[transfer->destination].endpoint},
+        .numbers = {qp_number(session, source, 2 * (uint64_t)own->source_slot),
+                    qp_number(session, transfer->destination,
+                              2 * (uint64_t)own->destination_slot + 1)},
+        .access = NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ,
+        .first_psn = app__psn_of_hash(hash_of(session, transfer)),
+        .mtu_bytes = app__pair_mtu_bytes(net, source, transfer->destination),
+        .source_port = app__session_port(session, transfer),
+        .priority = app__priority_of(net, source, priority),
+        .dscp = app__dscp_of(net, source, priority, APP__AS_THE_NIC),
+    };
+}
+
+// -- opening and freeing
+
+// Doubles the slots, or makes the first.
+static void grow_slots(app__session_slots_t *slots)
+{
+    const uint32_t capacity = slots->capacity == 0 ? 64 : slots->capacity * 2;
+    app__session_channel_t **const channels = sim_alloc_array(capacity, sizeof(*channels));
+    SIM_CHECK(capacity <= SLOTS); // app_session_submit limits what is open
+    for (uint32_t i = 0; i < slots->capacity; i++) {
+        channels[i] = slots->channels[i];
+    }
+    sim_free(slots->channels);
+    slots->channels = channels;
+    slots->next = slots->capacity;
+    slots->capacity = capacity;
+}
+
+// Takes a free slot, and makes it the channel's. Numbers are used again as late as possible.
+static uint32_t take_slot(app__session_slots_t *slots, app__session_channel_t *channel)
+{
+    for (;;) {
+        for (uint32_t tried = 0; tried < slots->capacity; tried++) {
+            const uint32_t slot = slots->next++ & (slots->capacity - 1);
+            if (slots->channels[slot] == NULL) {
+                slots->channels[slot] = channel;
+                return slot;
+            }
+        }
+        grow_slots(slots);
+    }
+}
+
+static app__session_channel_t *find_shared(const app_session_t *session,
+                                           const app__session_transfer_t *transfer)
+{
+    app__session_channel_t *at = transfer->reuse ? session->sides[transfer->source].shared : NULL;
+    while (at != NULL && (at->channel.failed ||
+                          at->pair.ends[APP__RESPONDER]->interface != transfer->destination ||
+                          at->priority != transfer->priority)) {
+        at = at->next_shared;
+    }
+    return at;
+}
+
+static const app__channel_ops_t channel_ops;
+
+static app__session_channel_t *open_channel(app_session_t *session,
+                                            const app__session_transfer_t *transfer)
+{
+    app__session_channel_t *const own = sim_alloc(sizeof(*own));
+    app__session_side_t *const side = &session->sides[transfer->source];
+    *own = (app__session_channel_t){
+        .session = session,
+        .next = session->channels,
+        .reuse = transfer->reuse,
+        .priority = transfer->priority,
+        .source_slot = take_slot(&side->slots[0], own),
+        .destination_slot = take_slot(&session->sides[transfer->destination].slots[1], own),
+    };
+    if (session->channels != NULL) {
+        session->channels->previous = own;
+    }
+    session->channels = own;
+    if (own->reuse) {
+        own->next_shared = side->shared;
+        side->shared = own;
+    }
+    own->pair = pair_of(own, transfer);
+    app__channel_open(&own->channel, &channel_ops, &own->pair, OUTSTANDING_MAX, APP__PIECE_BYTES);
+    return own;
+}
+
+// Frees a channel that has ended at both ends.
+static void free_channel(app__session_channel_t *own)
+{
+    app_session_t *const session = own->session;
+    session->sides[own->pair.ends[APP__RESPONDER]->interface]
+        .slots[1]
+        .channels[own->destination_slot] = NULL;
+    app__session_channel_t **at = &session->sides[own->channel.endpoint->interface].shared;
+    while (own->reuse && *at != NULL && *at != own) {
+        at = &(*at)->next_shared;
+    }
+    if (own->reuse && *at == own) {
+        *at = own->next_shared;
+    }
+    if (own->previous != NULL) {
+        own->previous->next = own->next;
+    } else {
+        session->channels = own->next;
+    }
+    if (own->next != NULL) {
+        own->next->previous = own->previous;
+    }
+    sim_free(own);
+}
+
+// -- sending
+
+// Notes the numbers of a transfer that begins.
+static void fill(const app__message_t *message, uint64_t at, nic_send_wr_t *wr)
+{
+    app__session_transfer_t *const transfer =
+        ((const app__session_run_t *)(const void *)message)->transfer;
+    const app__channel_t *const channel = message->channel;
+    (void)wr;
+    if (at == 0) {
+        transfer->source_qp = channel->numbers[APP__REQUESTER];
+        transfer->destination_qp = channel->numbers[APP__RESPONDER];
+        transfer->first_psn = (uint32_t)channel->next_psn & ROCE_PSN_MASK;
+    }
+}
+
+static void transfer_ended(app__channel_t *channel, app__message_t *message)
+{
+    app__session_run_t *const run = SIM_CONTAINER_OF(message, app__session_run_t, message);
+    sim_node_t *const node = channel->endpoint->node;
+    const bool whole = message->completed == message->count;
+    const bool flushed = channel->failed && !whole;
+    const nic_wc_status_t status = message->status == NIC_WC_SUCCESS && flushed
+                                       ? NIC_WC_WR_FLUSH_ERR
+                                       : (nic_wc_status_t)message->status;
+    run->transfer->run = NULL;
+    app__session_end(run->transfer,
+                     status != NIC_WC_SUCCESS ? APP_SESSION_FAILED
+                     : whole                  ? APP_SESSION_DONE
+                                              : APP_SESSION_CANCELLED,
+                     status, node->now_ps);
+    sim_free(run);
+    sim_work_end(node, 1);
+    sim_progress(node);
+}
+
+// Closes the channel of a single transfer, and one that has failed.
+static void channel_idle(app__channel_t *channel)
+{
+    const app__session_channel_t *const own =
+        SIM_CONTAINER_OF(channel, app__session_channel_t, channel);
+    if (!own->reuse || channel->failed) {
+        app__channel_close(channel);
+        own->session->sides[channel->endpoint->interface].slots[0].channels[own->source_slot] =
+            NULL;
+    }
+}
+
+static const app__channel_ops_t channel_ops = {
+    .ended = transfer_ended,
+    .idle = channel_idle,
+    .fill = fill,
+    .ends_in_order = true,
+};
+
+void app__session_start(app__session_transfer_t *transfer)
+{
+    static const nic_wr_opcode_t opcodes[] = {NIC_WR_RDMA_WRITE, NIC_WR_SEND, NIC_WR_RDMA_READ};
+    app__session_run_t *const run = sim_alloc(sizeof(*run));
+    app__session_channel_t *own = find_shared(transfer->session, transfer);
+    if (own == NULL) {
+        own = open_channel(transfer->session, transfer);
+    }
+    app__message_init(&run->message, transfer->bytes, opcodes[transfer->verb]);
+    run->transfer = transfer;
+    transfer->run = run;
+    app__channel_send(&own->channel, &run->message, 1);
+}
+
+void app__session_cancel(const app__session_transfer_t *transfer)
+{
+    if (transfer->run != NULL) {
+        transfer->run->message.cancelled = true;
+    }
+}
+
+// -- the responder
+
+static void post_receives(const app__passive_t *passive, uint32_t count)
+{
+    app__qp_receive(passive->qp, passive->endpoint, (uint64_t)(uintptr_t)passive, APP__PIECE_BYTES,
+                    count);
+}
+
+static app__session_channel_t *channel_at(const app_session_t *session, uint32_t interface,
+                                          uint64_t offset)
+{
+    const app__session_slots_t *const slots = &session->sides[interface].slots[1];
+    return offset % 2 == 0 || offset / 2 >= slots->capacity ? NULL : slots->channels[offset / 2];
+}
+
+static sim_time_t passive_from_ps(const void *owner, uint32_t interface, uint64_t offset)
+{
+    return channel_at(owner, interface, offset) != NULL ? 0 : SIM_TIME_NEVER;
+}
+
+static void accept_channel(void *owner, app__endpoint_t *endpoint, uint64_t offset,
+                           app__passive_t *passive)
+{
+    const app__session_channel_t *const own = channel_at(owner, endpoint->interface, offset);
+    SIM_CHECK(own != NULL);
+    passive->item = (uint32_t)offset;
+    passive->qp = app__pair_make(&own->pair, APP__RESPONDER, 1, 2 * OUTSTANDING_MAX);
+    post_receives(passive, 2 * OUTSTANDING_MAX);
+}
+
+// Returns whether a channel has ended, and nothing but duplicates can arrive for it. Its memory and
+// its number are then free.
+static bool channel_finished(void *owner, const app__passive_t *passive)
+{
+    app__session_channel_t *const own =
+        channel_at(owner, passive->endpoint->interface, passive->item);
+    if (own == NULL) {
+        return true;
+    }
+    if (own->channel.qp != NULL || !nic_qp_quiet(passive->qp)) {
+        return false;
+    }
+    free_channel(own);
+    return true;
+}
+
+static void message_received(void *owner, app__endpoint_t *endpoint, app__passive_t *passive,
+                             const nic_wc_t *wc)
+{
+    (void)owner;
+    (void)endpoint;
+    (void)wc;
+    post_receives(passive, 1);
+}
+
+const app__range_ops_t app__session_range_ops = {
+    .passive_from_ps = passive_from_ps,
+    .accept = accept_channel,
+    .finished = channel_finished,
+    .received = message_received,
+};
+
+// -- making and freeing
+
+void app__session_join(app_session_t *session, uint32_t interface)
+{
+    app__session_side_t *const side = &session->sides[interface];
+    side->endpoint = app__endpoint_of(session->runtime, interface);
+    side->position = app__reserve_qps_at(side->endpoint, &app__session_range_ops, session,
+                                         FIRST_POSITION, 2 * (uint64_t)SLOTS);
+    app__register_buffers(side->endpoint);
+}
+
+void app__session_channels_free(app_session_t *session)
+{
+    while (session->channels != NULL) {
+        app__session_channel_t *const own = session->channels;
+        session->channels = own->next;
+        for (app__message_t *at = app__channel_take(&own->channel); at != NULL;
+             at = app__channel_take(&own->channel)) {
+            sim_free(SIM_CONTAINER_OF(at, app__session_run_t, message));
+        }
+        sim_free(own);
+    }
+}
