@@ -220,17 +220,24 @@ void sim_free(void *memory)
     free(memory);
 }
 
-void *sim_grow(void *memory, size_t count, size_t *capacity, size_t size_bytes)
+void *sim_grow(void *memory, size_t count, void *capacity, size_t capacity_bytes, size_t size_bytes)
 {
-    SIM_CHECKF(count <= *capacity, "%zu elements in room for %zu", count, *capacity);
-    if (count < *capacity) {
+    SIM_CHECK(capacity_bytes == sizeof(size_t) || capacity_bytes == sizeof(uint32_t));
+    const bool wide = capacity_bytes == sizeof(size_t);
+    const size_t before = wide ? *(const size_t *)capacity : *(const uint32_t *)capacity;
+    SIM_CHECKF(count <= before, "%zu elements in room for %zu", count, before);
+    if (count < before) {
         return memory;
     }
-    size_t capacity_new = 8;
-    if (*capacity >= 8 && __builtin_mul_overflow(*capacity, (size_t)2, &capacity_new)) {
+    const size_t after = before < 8 ? 8 : 2 * before;
+    if (after < before || (!wide && after > UINT32_MAX)) {
         sim_out_of_memory(count + 1, size_bytes);
     }
-    void *grown = sim_realloc_array(memory, capacity_new, size_bytes);
-    *capacity = capacity_new;
+    void *grown = sim_realloc_array(memory, after, size_bytes);
+    if (wide) {
+        *(size_t *)capacity = after;
+    } else {
+        *(uint32_t *)capacity = (uint32_t)after;
+    }
     return grown;
 }

@@ -52,6 +52,10 @@ __extension__ typedef unsigned __int128 sim_wide_t;
 #define SIM_MUST_CHECK __attribute__((warn_unused_result))
 #define SIM_PRINTF(format_index, first_index) \
     __attribute__((format(printf, format_index, first_index)))
+// Return the smaller and the larger of two numbers of one type. Each is evaluated up to twice, so
+// it may have no side effect.
+#define SIM_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define SIM_MAX(a, b) ((a) > (b) ? (a) : (b))
 #define SIM_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define SIM_CONTAINER_OF(pointer, type, member) \
     ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
@@ -157,11 +161,21 @@ char *sim_strdup(const char *text) __attribute__((malloc));
 char *sim_format(const char *format, ...) __attribute__((malloc)) SIM_PRINTF(1, 2);
 void sim_free(void *memory); // NULL is allowed
 
-// Returns the array with room for at least one more element, moved if need be; *capacity is in
-// elements. Used through SIM_GROW.
-void *sim_grow(void *memory, size_t count, size_t *capacity, size_t size_bytes);
+// A growable array is three variables: a pointer to its elements, their number and its capacity, in
+// elements, as a size_t or uint32_t. All zeros is an empty array. Free the pointer with sim_free.
+// Appending costs O(1) amortised, and may move the elements.
+
+// Appends an element to an array. `count` and `capacity` are lvalues that have no side effects.
+#define SIM_APPEND(array, count, capacity, ...) \
+    (SIM_GROW((array), (count), &(capacity)), (void)((array)[(count)++] = (__VA_ARGS__)))
+// Makes room for at least one more element. `capacity` is a pointer.
 #define SIM_GROW(array, count, capacity) \
-    ((array) = SIM_C_CAST(array, sim_grow((array), (count), (capacity), sizeof(*(array)))))
+    ((array) = SIM_C_CAST(               \
+         array, sim_grow((array), (count), (capacity), sizeof(*(capacity)), sizeof(*(array)))))
+// Returns the array with room for at least one more element, moved if need be. *capacity is a
+// number of capacity_bytes bytes, 4 or 8.
+void *sim_grow(void *memory, size_t count, void *capacity, size_t capacity_bytes,
+               size_t size_bytes);
 
 // Returns the ending of a noun behind a number: "" for one thing, "s" for others.
 static inline const char *sim_plural(uint64_t count)

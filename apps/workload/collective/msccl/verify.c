@@ -189,8 +189,7 @@ static void push(machine_t *machine, queue_t *queue, const symbol_t *symbol)
 {
     SIM_GROW(queue->numbers, queue->count, &queue->capacity);
     while (queue->set_capacity < (queue->count + 1) * machine->words) {
-        queue->sets =
-            sim_grow(queue->sets, queue->set_capacity, &queue->set_capacity, sizeof(*queue->sets));
+        SIM_GROW(queue->sets, queue->set_capacity, &queue->set_capacity);
     }
     queue->numbers[queue->count] = symbol->number;
     memcpy(queue->sets + queue->count * machine->words, symbol->set,
