@@ -8,8 +8,8 @@
 // docs/models/fast-forward.md
 #include "apps/periods.h"
 
-#include "nic/memo.h"
-#include "nic/period.h"
+#include "nic/fast_forward.h"
+#include "nic/fast_forward_period.h"
 
 #define WATCH_PACKETS 96u // left to send when a watch begins
 #define JUMP_PACKETS 32u  // and when the first moment is taken
@@ -60,7 +60,7 @@ static void stop(app_periods_t *periods)
     nic_moment_free(periods->first);
     periods->watch = NULL;
     periods->first = NULL;
-    sim_cut(net_sim(periods->net), SIM_TIME_NEVER);
+    sim_split_window_at(net_sim(periods->net), SIM_TIME_NEVER);
     sim_colour(net_sim(periods->net));
 }
 
@@ -98,8 +98,8 @@ static nic_moment_t *take(app_periods_t *periods, sim_time_t now_ps)
 static void cut_next(const app_periods_t *periods)
 {
     const nic_moment_t *const first = periods->first;
-    sim_cut(net_sim(periods->net),
-            nic_moment_time_ps(first) + periods->multiple * periods->period_ps);
+    sim_split_window_at(net_sim(periods->net),
+                        nic_moment_time_ps(first) + periods->multiple * periods->period_ps);
 }
 
 // Takes the first moment, if the port's frames repeat.

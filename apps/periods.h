@@ -10,7 +10,7 @@ SIM_C_BEGIN
 
 typedef struct app_periods app_periods_t;
 
-// Lets a run whose options have `cuts` skip periods. Before the run; both arguments outlive it.
+// Lets a run whose options have `splits` skip periods. Before the run; both arguments outlive it.
 app_periods_t *app_periods_create(const net_t *net, app_skips_t *skips);
 void app_periods_destroy(app_periods_t *periods); // NULL is allowed
 

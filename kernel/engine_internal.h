@@ -228,12 +228,12 @@ struct sim {
     uint64_t judged_cell; // background timers due in this cell fire
     unsigned parity;      // of the number of windows run so far
     bool ran;
-    sim_time_t cut_ps;     // a window ends there (sim_cut); SIM_TIME_NEVER
+    sim_time_t split_ps;   // a window ends there (sim_split_window_at); SIM_TIME_NEVER
     bool level_wanted;     // colours are to be dropped (sim_level)
     bool levelling;        // this window is run up to its middle for that
     bool colour_wanted;    // they are to come back (sim_colour)
     bool had_colours;      // before they were dropped
-    bool moved;            // what is to come was moved since the last window (sim_period_shift)
+    bool moved;            // what is to come was moved since the last window (sim_shift)
     sim_time_t stop_ps;    // of the present step; SIM_TIME_NEVER where there are no steps
     sim_time_t stopped_ps; // of the step before: everything before it has happened
 
@@ -364,7 +364,7 @@ bool sim__early_may_begin(const sim_t *sim, const sim__seen_t *own);
 // for it at the meeting after a window, but where thread 0 runs windows alone.
 void sim__early_begin(sim_t *sim);
 
-// -- kernel/cut.c
+// -- kernel/fast_forward/shift.c
 
 // Drops or takes up colours as was asked for, when a window was run.
 void sim__change_colours(sim_t *sim);

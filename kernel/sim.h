@@ -44,8 +44,8 @@ typedef struct sim_options {
     // a time without events at most 1 ms counts. It has stalled, too, when no work is outstanding
     // and nothing but upkeep (kernel/timer.h) happens for this long. 0: never.
     sim_time_t stall_ps;
-    bool cuts;  // windows may be cut: kernel/period.h
-    bool steps; // the run goes by steps (sim_step), on one thread
+    bool splits; // windows may be split: kernel/fast_forward_period.h
+    bool steps;  // the run goes by steps (sim_step), on one thread
 } sim_options_t;
 
 typedef enum sim_ended {

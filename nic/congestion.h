@@ -11,7 +11,7 @@
 
 #include "kernel/attribute.h"
 #include "kernel/event.h"
-#include "kernel/memo.h"
+#include "kernel/fields.h"
 #include "net/telemetry.h"
 
 SIM_C_BEGIN
@@ -86,10 +86,10 @@ typedef struct nic_cc_ack {
 } nic_cc_ack_t;
 
 // Rows of the fields that the NIC and all algorithms share.
-#define NIC_CC_MEMO_FIELDS                                                                    \
-    SIM_MEMO_FIELD(nic_cc_t, rate_bps, STATE), SIM_MEMO_FIELD(nic_cc_t, window_bytes, STATE), \
-        SIM_MEMO_FIELD(nic_cc_t, burst_sent_bytes, STATE),                                    \
-        SIM_MEMO_FIELD(nic_cc_t, burst_start_ps, UNTIL), SIM_MEMO_FIELD(nic_cc_t, rate_set, STATE)
+#define NIC_CC_FIELDS                                                                             \
+    SIM_FIELD(nic_cc_t, rate_bps, STATE), SIM_FIELD(nic_cc_t, window_bytes, STATE),               \
+        SIM_FIELD(nic_cc_t, burst_sent_bytes, STATE), SIM_FIELD(nic_cc_t, burst_start_ps, UNTIL), \
+        SIM_FIELD(nic_cc_t, rate_set, STATE)
 
 struct nic_cc_ops {
     const char *name;              // "dcqcn"
@@ -137,9 +137,10 @@ struct nic_cc_ops {
     // e.g. "alpha" in millionths.
     const char *const *metric_names;
     uint64_t (*metric)(const nic_cc_t *cc, uint32_t index);
-    // The rows of the state for spans that are repeated (kernel/memo.h), NIC_CC_MEMO_FIELDS first.
+    // The table of the state's fields for spans that are repeated (kernel/fields.h), NIC_CC_FIELDS
+    // first.
     // NULL: no span with this algorithm is repeated.
-    const struct sim_memo_type *memo;
+    const struct sim_fields *fields;
 }; // any operation may be NULL: nothing to do
 
 // A way to compute the round trip of an idle path, chosen by nic.path-rtt (nic/extra.h).

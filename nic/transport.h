@@ -187,10 +187,10 @@ struct nic_transport_ops {
     // Each adds what is held now: by a queue pair, or by its NIC for all of them.
     void (*gauges)(const nic_qp_t *qp, nic_transport_gauges_t *sums);
     void (*nic_gauges)(const void *nic_state, nic_transport_gauges_t *sums);
-    // The rows of a queue pair's state, and of a NIC's shared state, for spans that are repeated
-    // (kernel/memo.h). NULL: no span with this transport is repeated.
-    const struct sim_memo_type *memo;
-    const struct sim_memo_type *nic_memo;
+    // The tables of the fields of a queue pair's state, and of a NIC's shared state, for spans that
+    // are repeated (kernel/fields.h). NULL: no span with this transport is repeated.
+    const struct sim_fields *fields;
+    const struct sim_fields *share_fields;
 
     // Called with each answer that the NIC builds by itself: responses to READs and atomics, NAKs
     // of requests that cannot be executed. It may change opcode, length and path. NULL: nothing.

@@ -379,8 +379,8 @@ static void decide(sim_t *sim)
     if (sim->order->end_window != NULL) {
         sim->order->end_window(sim);
     }
-    if (sim__window_end(sim, sim->window) > sim->cut_ps) {
-        sim->stopped_ps = sim->cut_ps;
+    if (sim__window_end(sim, sim->window) > sim->split_ps) {
+        sim->stopped_ps = sim->split_ps;
     }
     if (SIM_UNLIKELY(sim->levelling || sim->colour_wanted)) {
         sim__change_colours(sim);
@@ -414,7 +414,7 @@ static void decide(sim_t *sim)
         }
         sim->levelling = sim->level_wanted && sim->coloured && next != SIM_NO_WINDOW;
         sim->clipped = sim->clipped || sim->levelling ||
-                       (next != SIM_NO_WINDOW && sim__window_end(sim, next) > sim->cut_ps);
+                       (next != SIM_NO_WINDOW && sim__window_end(sim, next) > sim->split_ps);
         if (sim->order->begin_window != NULL) {
             sim->order->begin_window(sim);
         }

@@ -20,7 +20,7 @@ sim_t *sim_create(const sim_options_t *options)
         sim->options.until_ps = SIM_TIME_END;
     }
     sim->stop_ps = SIM_TIME_NEVER;
-    sim->cut_ps = SIM_TIME_NEVER;
+    sim->split_ps = SIM_TIME_NEVER;
     sim->threads = sim_alloc_array(SIM_THREADS_MAX, sizeof(*sim->threads));
     sim->threads[0] = sim__thread_create(sim, 0);
     sim->thread_count = 1;

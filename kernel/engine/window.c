@@ -406,7 +406,7 @@ static sim_time_t enter_window(sim_thread_t *thread)
         sim->clipped ? start_ps + sim->window_ps : sim__window_end(sim, sim->window);
     end_ps = end_ps < sim->options.until_ps ? end_ps : sim->options.until_ps;
     end_ps = end_ps < sim->stop_ps ? end_ps : sim->stop_ps;
-    end_ps = end_ps < sim->cut_ps ? end_ps : sim->cut_ps;
+    end_ps = end_ps < sim->split_ps ? end_ps : sim->split_ps;
     SIM_CHECK(start_ps < end_ps);
     worker->window_start_ps = start_ps;
     worker->window_end_ps = end_ps;

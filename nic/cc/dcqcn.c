@@ -362,16 +362,25 @@ static uint64_t dcqcn_metric(const nic_cc_t *cc, uint32_t index)
     }
 }
 
-#define MEMO(member_, kind_) SIM_MEMO_FIELD(nic_dcqcn_t, member_, kind_)
+#define STATE(member_, kind_) SIM_FIELD(nic_dcqcn_t, member_, kind_)
 // A limited queue pair recovers with the time, so a span repeats only if all of this is equal.
-static const sim_memo_field_t memo_fields[] = {
-    NIC_CC_MEMO_FIELDS,      MEMO(timer, IGNORE),      MEMO(limited, STATE),
-    MEMO(running, STATE),    MEMO(cnp_seen, STATE),    MEMO(time_stage, STATE),
-    MEMO(byte_stage, STATE), MEMO(target_bps, STATE),  MEMO(bytes_left, STATE),
-    MEMO(alpha, STATE),      MEMO(alpha_ps, SINCE),    MEMO(limited_ps, SINCE),
-    MEMO(cut_ps, SINCE),     MEMO(increase_ps, SINCE),
+static const sim_field_t state_fields[] = {
+    NIC_CC_FIELDS,
+    STATE(timer, IGNORE),
+    STATE(limited, STATE),
+    STATE(running, STATE),
+    STATE(cnp_seen, STATE),
+    STATE(time_stage, STATE),
+    STATE(byte_stage, STATE),
+    STATE(target_bps, STATE),
+    STATE(bytes_left, STATE),
+    STATE(alpha, STATE),
+    STATE(alpha_ps, SINCE),
+    STATE(limited_ps, SINCE),
+    STATE(cut_ps, SINCE),
+    STATE(increase_ps, SINCE),
 };
-static const sim_memo_type_t memo = SIM_MEMO_TYPE("dcqcn", sizeof(nic_dcqcn_t), memo_fields);
+static const sim_fields_t state_table = SIM_FIELDS("dcqcn", sizeof(nic_dcqcn_t), state_fields);
 
 const nic_cc_ops_t nic_cc_dcqcn = {
     .name = "dcqcn",
@@ -385,7 +394,7 @@ const nic_cc_ops_t nic_cc_dcqcn = {
     .ack = dcqcn_ack,
     .metric_names = metric_names,
     .metric = dcqcn_metric,
-    .memo = &memo,
+    .fields = &state_table,
 };
 
 // -- parameters

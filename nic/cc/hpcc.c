@@ -234,24 +234,24 @@ static uint64_t hpcc_metric(const nic_cc_t *cc, uint32_t index)
     }
 }
 
-#define MEMO(member_, kind_) SIM_MEMO_FIELD(nic_hpcc_t, member_, kind_)
+#define STATE(member_, kind_) SIM_FIELD(nic_hpcc_t, member_, kind_)
 // After a round trip without packets the algorithm begins anew, so nothing of this is read.
-static const sim_memo_field_t memo_fields[] = {
-    SIM_MEMO_FIELD(nic_cc_t, rate_bps, LAST),
-    SIM_MEMO_FIELD(nic_cc_t, window_bytes, LAST),
-    SIM_MEMO_FIELD(nic_cc_t, rate_set, LAST),
-    MEMO(law.update_psn, COUNT),
-    MEMO(law.current, LAST),
-    MEMO(law.applied, LAST),
-    MEMO(law.stopped_ps, UNTIL),
-    MEMO(law.started, LAST),
-    MEMO(hop_count, LAST),
-    MEMO(path_id, LAST),
-    MEMO(utilization, LAST),
-    MEMO(records, LAST),
-    MEMO(hops, LAST),
+static const sim_field_t state_fields[] = {
+    SIM_FIELD(nic_cc_t, rate_bps, LAST),
+    SIM_FIELD(nic_cc_t, window_bytes, LAST),
+    SIM_FIELD(nic_cc_t, rate_set, LAST),
+    STATE(law.update_psn, COUNT),
+    STATE(law.current, LAST),
+    STATE(law.applied, LAST),
+    STATE(law.stopped_ps, UNTIL),
+    STATE(law.started, LAST),
+    STATE(hop_count, LAST),
+    STATE(path_id, LAST),
+    STATE(utilization, LAST),
+    STATE(records, LAST),
+    STATE(hops, LAST),
 };
-static const sim_memo_type_t memo = SIM_MEMO_TYPE("hpcc", sizeof(nic_hpcc_t), memo_fields);
+static const sim_fields_t state_table = SIM_FIELDS("hpcc", sizeof(nic_hpcc_t), state_fields);
 
 const nic_cc_ops_t nic_cc_hpcc = {
     .name = "hpcc",
@@ -267,7 +267,7 @@ const nic_cc_ops_t nic_cc_hpcc = {
     .ack = hpcc_ack,
     .metric_names = metric_names,
     .metric = hpcc_metric,
-    .memo = &memo,
+    .fields = &state_table,
 };
 
 // -- parameters

@@ -456,7 +456,7 @@ static sim_err_t create_apps(world_t *world, world_error_t *error)
     } else if (world->skips.exact && world->skips.barred != NULL) {
         app_skips_refuse(&world->skips, world->skips.barred);
     }
-    if (sim_options(world->sim)->cuts) {
+    if (sim_options(world->sim)->splits) {
         world->periods = app_periods_create(world->net, &world->skips);
     }
     return result;
@@ -481,7 +481,7 @@ sim_err_t world_create_part(const world_scenario_t *scenario, world_build_t buil
         .rotor_ties = scenario->run.ties == WORLD_TIES_ROTOR,
         .threads = scenario->steps ? 1 : (unsigned)scenario->run.threads,
         .steps = scenario->steps,
-        .cuts = ranks == NULL && world__skips_periods(scenario),
+        .splits = ranks == NULL && world__skips_periods(scenario),
         .until_ps = scenario->run.until_ps,
         .stall_ps = scenario->run.stall_ps,
     };

@@ -308,13 +308,13 @@ static void check(const nic_qp_t *qp)
 }
 
 // The PSNs of losses have no rows: a span with losses is not repeated.
-static const sim_memo_field_t memo_fields[] = {SIM_MEMO_FIELD(nic_gbn_t, nak_ps, UNTIL)};
-static const sim_memo_type_t memo = SIM_MEMO_TYPE("go-back-n", sizeof(nic_gbn_t), memo_fields);
-static const sim_memo_field_t shared_fields[] = {
-    SIM_MEMO_FIELD(nic_gbn_shared_t, went_back, COUNT),
+static const sim_field_t state_fields[] = {SIM_FIELD(nic_gbn_t, nak_ps, UNTIL)};
+static const sim_fields_t state_table = SIM_FIELDS("go-back-n", sizeof(nic_gbn_t), state_fields);
+static const sim_field_t shared_fields[] = {
+    SIM_FIELD(nic_gbn_shared_t, went_back, COUNT),
 };
-static const sim_memo_type_t shared_memo =
-    SIM_MEMO_TYPE("go-back-n", sizeof(nic_gbn_shared_t), shared_fields);
+static const sim_fields_t share_table =
+    SIM_FIELDS("go-back-n", sizeof(nic_gbn_shared_t), shared_fields);
 
 const nic_transport_ops_t nic_transport_gbn = {
     .name = "go-back-n",
@@ -330,8 +330,8 @@ const nic_transport_ops_t nic_transport_gbn = {
     .not_ready = nic__gbn_not_ready,
     .totals = totals,
     .check = check,
-    .memo = &memo,
-    .nic_memo = &shared_memo,
+    .fields = &state_table,
+    .share_fields = &share_table,
 };
 
 const nic_transport_ops_t nic__transport_gbn_place = {

@@ -10,7 +10,7 @@
 #include "apps/workload/collective/repeat/memo.h"
 
 #include "apps/skips.h"
-#include "nic/memo.h"
+#include "nic/fast_forward.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ typedef struct node_part {
 } node_part_t;
 
 typedef struct span {
-    sim_memo_list_t list;
+    sim_state_t list;
     char *start; // the state when it began
     char *end;
     sim_time_t begin_ps; // of the first call
@@ -108,7 +108,7 @@ static void span_free(const app__memo_t *memo, span_t *span)
     for (uint32_t r = 0; r < rank_count(memo); r++) {
         sim_free(span->parts[r].records);
     }
-    sim_memo_list_fini(&span->list);
+    sim_state_fini(&span->list);
     sim_free(span->start);
     sim_free(span->end);
     sim_free(span->parts);
@@ -200,7 +200,7 @@ static void find_turns(app__memo_t *memo)
         for (uint32_t i = 0; memo->calls[r].plan != NULL && i < rank->cpu_count; i++) {
             if (rank->cpus[i].busy) {
                 turn->time_ps = sim_timer_time_ps(rank->node, &rank->cpus[i].timer);
-                turn->number = sim_memo_timer_number(rank->node, &rank->cpus[i].timer);
+                turn->number = sim_timer_number(rank->node, &rank->cpus[i].timer);
             }
         }
     }
@@ -245,7 +245,7 @@ static const char *find_calls(app__memo_t *memo, sim_time_t *begin_ps)
     }
     for (size_t i = 0; i < net_node_count(net) && why == NULL; i++) {
         const sim_node_t *const node = &net_node_at(net, i)->sim;
-        why = sim_memo_timers(node) != timers[i] ? "timers" : NULL;
+        why = sim_timers_armed(node) != timers[i] ? "timers" : NULL;
     }
     sim_free(timers);
     sim_free(callers);
@@ -279,13 +279,13 @@ static bool same_calls(const app__memo_t *memo, const span_t *span)
     return true;
 }
 
-static const span_t *find_span(const app__memo_t *memo, const sim_memo_list_t *list,
+static const span_t *find_span(const app__memo_t *memo, const sim_state_t *list,
                                sim_time_t begin_ps)
 {
     for (size_t i = 0; i < memo->span_count; i++) {
         const span_t *const span = memo->spans[i];
-        if (same_calls(memo, span) && sim_memo_list_same(list, &span->list) &&
-            sim_memo_equal(list, span->start, span->begin_ps, begin_ps)) {
+        if (same_calls(memo, span) && sim_state_same_structs(list, &span->list) &&
+            sim_state_equal(list, span->start, span->begin_ps, begin_ps)) {
             return span;
         }
     }
@@ -372,19 +372,19 @@ static void note_nodes(const app__memo_t *memo, span_t *span)
 }
 
 // Begins to record a span that is simulated. Takes the list.
-static void record(app__memo_t *memo, sim_memo_list_t *list, sim_time_t begin_ps)
+static void record(app__memo_t *memo, sim_state_t *list, sim_time_t begin_ps)
 {
     span_t *const span = sim_alloc(sizeof(*span));
     *span = (span_t){
         .list = *list,
-        .start = sim_memo_copy(list),
+        .start = sim_state_copy(list),
         .begin_ps = begin_ps,
-        .hops = nic_memo_hops(net_of(memo)),
+        .hops = nic_frames_sent(net_of(memo)),
         .failed = all_failed(memo),
         .parts = sim_alloc_array((size_t)rank_count(memo) + 1, sizeof(*span->parts)),
         .nodes = sim_alloc_array(net_node_count(net_of(memo)) + 1, sizeof(*span->nodes)),
     };
-    *list = (sim_memo_list_t){0};
+    *list = (sim_state_t){0};
     for (uint32_t r = 0; r < rank_count(memo); r++) {
         span->parts[r] = memo->calls[r];
         span->parts[r].end_ps = SIM_TIME_NEVER;
@@ -412,13 +412,13 @@ static void keep_records(const app__memo_t *memo, span_t *span, uint32_t rank)
 static const char *complete(const app__memo_t *memo, span_t *span)
 {
     const net_t *const net = net_of(memo);
-    sim_memo_list_t list = {0};
+    sim_state_t list = {0};
     sim_time_t rest_ps = 0;
     size_t offset = 0;
     app__memo_list(memo->workload, &list, &rest_ps);
-    const bool same = sim_memo_list_same(&list, &span->list);
+    const bool same = sim_state_same_structs(&list, &span->list);
     const char *const refused = list.refused;
-    sim_memo_list_fini(&list);
+    sim_state_fini(&list);
     for (uint32_t r = 0; r < rank_count(memo); r++) {
         if (span->parts[r].plan != NULL && span->parts[r].end_ps == SIM_TIME_NEVER) {
             return "calls that did not end";
@@ -436,15 +436,15 @@ static const char *complete(const app__memo_t *memo, span_t *span)
         return refused != NULL ? refused : "new queue pairs";
     }
     note_nodes(memo, span);
-    span->end = sim_memo_copy(&span->list);
-    span->hops = nic_memo_hops(net) - span->hops;
+    span->end = sim_state_copy(&span->list);
+    span->hops = nic_frames_sent(net) - span->hops;
     for (size_t i = 0; i < net_node_count(net); i++) {
         const sim_time_t last_ps = net_node_at(net, i)->sim.now_ps;
         const sim_time_t after_ps = last_ps > span->begin_ps ? last_ps - span->begin_ps : 0;
         span->end_ps = after_ps > span->end_ps ? after_ps : span->end_ps;
         span->own_last = span->own_last || (after_ps > 0 && last_ps == memo->own_ps[i]);
     }
-    return sim_memo_changed(&span->list, span->start, span->end, &offset);
+    return sim_state_changed(&span->list, span->start, span->end, &offset);
 }
 
 // Returns whether a rank's call and its messages had the same times, shift_ps later.
@@ -474,8 +474,8 @@ static void audit(const app__memo_t *memo, const span_t *span, const char *why)
     if (same) {
         const char *const before[2] = {kept->start, kept->end};
         const char *const after[2] = {span->start, span->end};
-        same = sim_memo_same_change(&span->list, before, after, span->begin_ps - kept->begin_ps,
-                                    &name);
+        same =
+            sim_state_same_span(&span->list, before, after, span->begin_ps - kept->begin_ps, &name);
     }
     SIM_CHECKF(same,
                "fast-forward: the span at %" PRIu64 " ps differs from the one at %" PRIu64
@@ -532,9 +532,9 @@ static void repeat(app__memo_t *memo, const span_t *span, sim_time_t begin_ps)
 {
     const net_t *const net = net_of(memo);
     const sim_time_t shift_ps = begin_ps - span->begin_ps;
-    nic_memo_receives_t *const receives = nic_memo_take_receives(net);
-    sim_memo_apply(&span->list, span->start, span->end, shift_ps);
-    nic_memo_put_receives(receives);
+    nic_posted_receives_t *const receives = nic_take_receives(net);
+    sim_state_repeat_span(&span->list, span->start, span->end, shift_ps);
+    nic_put_receives(receives);
     for (size_t i = 0; i < net_node_count(net); i++) {
         net_node_at(net, i)->sim.events += span->nodes[i].events - span->nodes[i].own;
     }
@@ -647,14 +647,14 @@ void app__memo_ran(app__memo_t *memo, const app__rank_t *rank)
 // Decides about the span that begins with the calls to come.
 static void decide(app__memo_t *memo)
 {
-    sim_memo_list_t list = {0};
+    sim_state_t list = {0};
     sim_time_t begin_ps = 0;
     sim_time_t rest_ps = 0;
     const char *why = find_calls(memo, &begin_ps);
     if (why == NULL) {
         app__memo_list(memo->workload, &list, &rest_ps);
         why = list.refused != NULL                      ? list.refused
-              : sim_memo_sampled(net_sim(net_of(memo))) ? "samplers"
+              : sim_has_samplers(net_sim(net_of(memo))) ? "samplers"
               : !rested(memo, begin_ps, rest_ps)        ? "no rest before it"
                                                         : NULL;
     }
@@ -677,7 +677,7 @@ static void decide(app__memo_t *memo)
     } else {
         repeat(memo, span, begin_ps);
     }
-    sim_memo_list_fini(&list);
+    sim_state_fini(&list);
 }
 
 // Looks for the begin of a span, between windows.
@@ -686,7 +686,7 @@ static void look(sim_time_t window_end_ps, void *ctx)
     app__memo_t *const memo = ctx;
     const bool close = window_end_ps < memo->before_ps + QUIET_PS;
     memo->before_ps = window_end_ps;
-    if (close || window_end_ps <= memo->until_ps || !sim_memo_only_timers(net_sim(net_of(memo)))) {
+    if (close || window_end_ps <= memo->until_ps || !sim_only_timers_left(net_sim(net_of(memo)))) {
         return;
     }
     if (memo->recorded != NULL) {

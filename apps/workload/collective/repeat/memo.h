@@ -5,7 +5,7 @@
 #define APPS_WORKLOAD_COLLECTIVE_REPEAT_MEMO_H
 
 #include "apps/workload/collective/engine.h"
-#include "kernel/memo.h"
+#include "kernel/fast_forward.h"
 
 typedef struct app__memo app__memo_t;
 
@@ -25,6 +25,6 @@ void app__memo_ran(app__memo_t *memo, const app__rank_t *rank);
 
 // Lists the state of the network and of the collectives. *rest_ps becomes the time for which they
 // must have rested.
-void app__memo_list(const app__workload_t *workload, sim_memo_list_t *list, sim_time_t *rest_ps);
+void app__memo_list(const app__workload_t *workload, sim_state_t *list, sim_time_t *rest_ps);
 
 #endif // APPS_WORKLOAD_COLLECTIVE_REPEAT_MEMO_H

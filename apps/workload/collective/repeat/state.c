@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/collective/repeat/state.c - the state of collectives at rest, for kernel/memo.h.
+// apps/workload/collective/repeat/state.c - the state of collectives at rest, for fast-forward.
 #include "apps/workload/collective/repeat/memo.h"
 
-#include "nic/memo.h"
+#include "nic/fast_forward.h"
 
 // clang-format off
-#define CONN(member_, kind_) SIM_MEMO_FIELD(app__conn_t, member_, kind_)
-static const sim_memo_field_t conn_fields[] = {
+#define CONN(member_, kind_) SIM_FIELD(app__conn_t, member_, kind_)
+static const sim_field_t conn_fields[] = {
     CONN(phase, STATE), CONN(call, LAST), CONN(call_first, COUNT), CONN(filled, COUNT), CONN(posted, COUNT),
     CONN(allowed.next, COUNT), CONN(allowed.ahead, STATE), CONN(acked.next, COUNT),
     CONN(acked.ahead, STATE), CONN(arrived.next, COUNT), CONN(arrived.ahead, STATE),
@@ -14,28 +14,28 @@ static const sim_memo_field_t conn_fields[] = {
     CONN(consumed, COUNT), CONN(permitted, COUNT), CONN(closed, COUNT), CONN(timer, IGNORE),
     CONN(passive.left, COUNT), CONN(passive.done, COUNT),
 };
-static const sim_memo_type_t conn_type =
-    SIM_MEMO_TYPE("connection", sizeof(app__conn_t), conn_fields);
+static const sim_fields_t conn_type =
+    SIM_FIELDS("connection", sizeof(app__conn_t), conn_fields);
 
-static const sim_memo_field_t rank_fields[] = {
-    SIM_MEMO_FIELD(app__coll_rank_t, messages, COUNT),
-    SIM_MEMO_FIELD(app__coll_rank_t, bytes, COUNT),
-    SIM_MEMO_FIELD(app__coll_rank_t, records, IGNORE),
-    SIM_MEMO_FIELD(app__coll_rank_t, record_count, IGNORE),
-    SIM_MEMO_FIELD(app__coll_rank_t, record_capacity, IGNORE),
+static const sim_field_t rank_fields[] = {
+    SIM_FIELD(app__coll_rank_t, messages, COUNT),
+    SIM_FIELD(app__coll_rank_t, bytes, COUNT),
+    SIM_FIELD(app__coll_rank_t, records, IGNORE),
+    SIM_FIELD(app__coll_rank_t, record_count, IGNORE),
+    SIM_FIELD(app__coll_rank_t, record_capacity, IGNORE),
 };
-static const sim_memo_type_t rank_type =
-    SIM_MEMO_TYPE("rank", sizeof(app__coll_rank_t), rank_fields);
+static const sim_fields_t rank_type =
+    SIM_FIELDS("rank", sizeof(app__coll_rank_t), rank_fields);
 
-static const sim_memo_field_t port_fields[] = {
-    SIM_MEMO_FIELD(app__port_t, nvlink.timer, IGNORE),
-    SIM_MEMO_FIELD(app__port_t, nvlink_in.timer, IGNORE),
+static const sim_field_t port_fields[] = {
+    SIM_FIELD(app__port_t, nvlink.timer, IGNORE),
+    SIM_FIELD(app__port_t, nvlink_in.timer, IGNORE),
 };
-static const sim_memo_type_t port_type =
-    SIM_MEMO_TYPE("port of a rank", sizeof(app__port_t), port_fields);
+static const sim_fields_t port_type =
+    SIM_FIELDS("port of a rank", sizeof(app__port_t), port_fields);
 // clang-format on
 
-static const char *list_member(const app__member_t *member, sim_memo_list_t *list)
+static const char *list_member(const app__member_t *member, sim_state_t *list)
 {
     if (member->run != NULL || member->calls.head != APP__NO_OP) {
         return "collective at work";
@@ -46,22 +46,22 @@ static const char *list_member(const app__member_t *member, sim_memo_list_t *lis
     for (uint32_t b = 0; b < member->bucket_count; b++) {
         for (app__conn_t *conn = member->buckets[b]; conn != NULL; conn = conn->next) {
             conn->phase = (conn->incoming ? conn->arrived.next : conn->filled) % member->all->slots;
-            sim_memo_add(list, &conn_type, conn);
+            sim_state_add(list, &conn_type, conn);
         }
     }
     return NULL;
 }
 
-void app__memo_list(const app__workload_t *workload, sim_memo_list_t *list, sim_time_t *rest_ps)
+void app__memo_list(const app__workload_t *workload, sim_state_t *list, sim_time_t *rest_ps)
 {
     const app__schedule_t *const schedule = workload->schedule;
     *rest_ps = SIM_REST_PS;
-    nic_memo_list(workload->app.net, list, rest_ps);
+    nic_state_list(workload->app.net, list, rest_ps, false);
     for (uint32_t p = 0; p < workload->port_count; p++) {
-        sim_memo_add(list, &port_type, &workload->ports[p]);
+        sim_state_add(list, &port_type, &workload->ports[p]);
     }
     for (uint32_t r = 0; r < schedule->rank_count; r++) {
-        sim_memo_add(list, &rank_type, &workload->collectives->ranks[r]);
+        sim_state_add(list, &rank_type, &workload->collectives->ranks[r]);
     }
     for (size_t g = 0; g < schedule->group_count; g++) {
         const app__coll_group_t *const group = &workload->collectives->groups[g];

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/memo.c - compares, copies and changes lists of structs by the rows of their types.
-#include "kernel/memo.h"
+// kernel/fast_forward/state.c - compares, copies and changes lists of structs by their tables.
+#include "kernel/fast_forward.h"
 
 #include <string.h>
 
 #include "kernel/engine_internal.h"
-#include "kernel/memo_internal.h"
+#include "kernel/fast_forward/value.h"
 
-void sim_memo_add(sim_memo_list_t *list, const sim_memo_type_t *type, void *at)
+void sim_state_add(sim_state_t *list, const sim_fields_t *type, void *at)
 {
     SIM_GROW(list->parts, list->count, &list->capacity);
-    list->parts[list->count++] = (sim_memo_part_t){type, at};
+    list->parts[list->count++] = (sim_state_part_t){type, at};
     list->bytes += type->bytes;
 }
 
-void sim_memo_list_fini(sim_memo_list_t *list)
+void sim_state_fini(sim_state_t *list)
 {
     sim_free(list->parts);
-    *list = (sim_memo_list_t){0};
+    *list = (sim_state_t){0};
 }
 
-bool sim_memo_list_same(const sim_memo_list_t *a, const sim_memo_list_t *b)
+bool sim_state_same_structs(const sim_state_t *a, const sim_state_t *b)
 {
     return a->count == b->count &&
            (a->count == 0 || memcmp(a->parts, b->parts, a->count * sizeof(*a->parts)) == 0);
 }
 
-char *sim_memo_copy(const sim_memo_list_t *list)
+char *sim_state_copy(const sim_state_t *list)
 {
     char *const copy = sim_alloc(list->bytes + 1);
     char *to = copy;
@@ -45,31 +45,31 @@ static bool is_time(uint64_t value)
 }
 
 // Returns whether two values of a field mean the same at the start of a span.
-static bool same_start(const sim_memo_field_t *field, const char *now, sim_time_t now_ps,
+static bool same_start(const sim_field_t *field, const char *now, sim_time_t now_ps,
                        const char *then, sim_time_t then_ps)
 {
     switch (field->kind) {
-    case SIM_MEMO_STATE:
+    case SIM_REPEAT_STATE:
         return memcmp(now, then, field->bytes) == 0;
-    case SIM_MEMO_UNTIL: {
-        const uint64_t a = sim__memo_value(now, field->bytes);
-        const uint64_t b = sim__memo_value(then, field->bytes);
+    case SIM_REPEAT_UNTIL: {
+        const uint64_t a = sim__field_value(now, field->bytes);
+        const uint64_t b = sim__field_value(then, field->bytes);
         return (a <= now_ps && b <= then_ps) || a == b || a - now_ps == b - then_ps;
     }
-    case SIM_MEMO_SINCE: {
-        const uint64_t a = sim__memo_value(now, field->bytes);
-        const uint64_t b = sim__memo_value(then, field->bytes);
+    case SIM_REPEAT_SINCE: {
+        const uint64_t a = sim__field_value(now, field->bytes);
+        const uint64_t b = sim__field_value(then, field->bytes);
         return a == b ? !is_time(a) || now_ps == then_ps
                       : is_time(a) && is_time(b) && a - now_ps == b - then_ps;
     }
-    case SIM_MEMO_FIXED:
-    case SIM_MEMO_LAST:
-    case SIM_MEMO_NUMBER:
-    case SIM_MEMO_COUNT:
-    case SIM_MEMO_BREAK:
-    case SIM_MEMO_MOST:
-    case SIM_MEMO_MOST_AND_FLAG:
-    case SIM_MEMO_IGNORE:
+    case SIM_REPEAT_FIXED:
+    case SIM_REPEAT_LAST:
+    case SIM_REPEAT_NUMBER:
+    case SIM_REPEAT_COUNT:
+    case SIM_REPEAT_BREAK:
+    case SIM_REPEAT_MOST:
+    case SIM_REPEAT_MOST_AND_FLAG:
+    case SIM_REPEAT_IGNORE:
         break;
     }
     return true;
@@ -78,48 +78,48 @@ static bool same_start(const sim_memo_field_t *field, const char *now, sim_time_
 #define FLAG (UINT64_C(1) << 63)
 
 // Returns the value that a field has after a span, if it is `value` before.
-static uint64_t after_span(const sim_memo_field_t *field, uint64_t value, uint64_t start,
-                           uint64_t end, sim_time_t shift_ps)
+static uint64_t after_span(const sim_field_t *field, uint64_t value, uint64_t start, uint64_t end,
+                           sim_time_t shift_ps)
 {
     switch (field->kind) {
-    case SIM_MEMO_COUNT:
-    case SIM_MEMO_BREAK:
+    case SIM_REPEAT_COUNT:
+    case SIM_REPEAT_BREAK:
         return value + (end - start);
-    case SIM_MEMO_MOST:
+    case SIM_REPEAT_MOST:
         return end > value ? end : value;
-    case SIM_MEMO_MOST_AND_FLAG: {
+    case SIM_REPEAT_MOST_AND_FLAG: {
         const uint64_t most = (end & ~FLAG) > (value & ~FLAG) ? end & ~FLAG : value & ~FLAG;
         return most | ((end | value) & FLAG);
     }
-    case SIM_MEMO_UNTIL:
-    case SIM_MEMO_SINCE:
+    case SIM_REPEAT_UNTIL:
+    case SIM_REPEAT_SINCE:
         return end == start ? value : is_time(end) ? end + shift_ps : end;
-    case SIM_MEMO_FIXED:
-    case SIM_MEMO_STATE:
-    case SIM_MEMO_LAST:
-    case SIM_MEMO_NUMBER:
-    case SIM_MEMO_IGNORE:
+    case SIM_REPEAT_FIXED:
+    case SIM_REPEAT_STATE:
+    case SIM_REPEAT_LAST:
+    case SIM_REPEAT_NUMBER:
+    case SIM_REPEAT_IGNORE:
         break;
     }
     return value;
 }
 
-static void apply_field(const sim_memo_field_t *field, char *at, const char *start, const char *end,
+static void apply_field(const sim_field_t *field, char *at, const char *start, const char *end,
                         sim_time_t shift_ps)
 {
-    if (field->kind == SIM_MEMO_STATE || field->kind == SIM_MEMO_LAST ||
-        field->kind == SIM_MEMO_NUMBER) {
+    if (field->kind == SIM_REPEAT_STATE || field->kind == SIM_REPEAT_LAST ||
+        field->kind == SIM_REPEAT_NUMBER) {
         memcpy(at, end, field->bytes);
-    } else if (field->kind != SIM_MEMO_IGNORE) {
-        sim__memo_set(at, field->bytes,
-                      after_span(field, sim__memo_value(at, field->bytes),
-                                 sim__memo_value(start, field->bytes),
-                                 sim__memo_value(end, field->bytes), shift_ps));
+    } else if (field->kind != SIM_REPEAT_IGNORE) {
+        sim__field_set(at, field->bytes,
+                       after_span(field, sim__field_value(at, field->bytes),
+                                  sim__field_value(start, field->bytes),
+                                  sim__field_value(end, field->bytes), shift_ps));
     }
 }
 
 // Overwrites the fields with rows in a struct, so that only bytes without one are compared.
-static void blank(const sim_memo_type_t *type, char *copy)
+static void blank(const sim_fields_t *type, char *copy)
 {
     for (size_t f = 0; f < type->field_count; f++) {
         memset(copy + type->fields[f].offset, 0, type->fields[f].bytes);
@@ -127,7 +127,7 @@ static void blank(const sim_memo_type_t *type, char *copy)
 }
 
 // Returns whether two structs are equal in bytes without rows. If not, *offset is that of one.
-static bool same_fixed(const sim_memo_type_t *type, const char *a, const char *b, char *scratch,
+static bool same_fixed(const sim_fields_t *type, const char *a, const char *b, char *scratch,
                        size_t *offset)
 {
     char *const left = scratch;
@@ -149,7 +149,7 @@ static bool same_fixed(const sim_memo_type_t *type, const char *a, const char *b
     return false;
 }
 
-static char *scratch_for(const sim_memo_list_t *list)
+static char *scratch_for(const sim_state_t *list)
 {
     size_t most = 0;
     for (size_t i = 0; i < list->count; i++) {
@@ -160,18 +160,18 @@ static char *scratch_for(const sim_memo_list_t *list)
 
 // -- lists
 
-bool sim_memo_equal(const sim_memo_list_t *list, const char *copy, sim_time_t then_ps,
-                    sim_time_t now_ps)
+bool sim_state_equal(const sim_state_t *list, const char *copy, sim_time_t then_ps,
+                     sim_time_t now_ps)
 {
     char *const scratch = scratch_for(list);
     bool equal = true;
     for (size_t i = 0; i < list->count && equal; i++) {
-        const sim_memo_type_t *const type = list->parts[i].type;
+        const sim_fields_t *const type = list->parts[i].type;
         const char *const at = list->parts[i].at;
         size_t offset = 0;
         equal = same_fixed(type, at, copy, scratch, &offset);
         for (size_t f = 0; f < type->field_count && equal; f++) {
-            const sim_memo_field_t *const field = &type->fields[f];
+            const sim_field_t *const field = &type->fields[f];
             equal = same_start(field, at + field->offset, now_ps, copy + field->offset, then_ps);
         }
         copy += type->bytes;
@@ -180,13 +180,13 @@ bool sim_memo_equal(const sim_memo_list_t *list, const char *copy, sim_time_t th
     return equal;
 }
 
-const char *sim_memo_changed(const sim_memo_list_t *list, const char *start, const char *end,
-                             size_t *offset)
+const char *sim_state_changed(const sim_state_t *list, const char *start, const char *end,
+                              size_t *offset)
 {
     char *const scratch = scratch_for(list);
     const char *changed = NULL;
     for (size_t i = 0; i < list->count && changed == NULL; i++) {
-        const sim_memo_type_t *const type = list->parts[i].type;
+        const sim_fields_t *const type = list->parts[i].type;
         if (!same_fixed(type, start, end, scratch, offset)) {
             changed = type->name;
         }
@@ -197,14 +197,14 @@ const char *sim_memo_changed(const sim_memo_list_t *list, const char *start, con
     return changed;
 }
 
-void sim_memo_apply(const sim_memo_list_t *list, const char *start, const char *end,
-                    sim_time_t shift_ps)
+void sim_state_repeat_span(const sim_state_t *list, const char *start, const char *end,
+                           sim_time_t shift_ps)
 {
     for (size_t i = 0; i < list->count; i++) {
-        const sim_memo_type_t *const type = list->parts[i].type;
+        const sim_fields_t *const type = list->parts[i].type;
         char *const at = list->parts[i].at;
         for (size_t f = 0; f < type->field_count; f++) {
-            const sim_memo_field_t *const field = &type->fields[f];
+            const sim_field_t *const field = &type->fields[f];
             apply_field(field, at + field->offset, start + field->offset, end + field->offset,
                         shift_ps);
         }
@@ -213,22 +213,22 @@ void sim_memo_apply(const sim_memo_list_t *list, const char *start, const char *
     }
 }
 
-bool sim_memo_same_change(const sim_memo_list_t *list, const char *const a[2],
-                          const char *const b[2], sim_time_t shift_ps, const char **name)
+bool sim_state_same_span(const sim_state_t *list, const char *const a[2], const char *const b[2],
+                         sim_time_t shift_ps, const char **name)
 {
     size_t at = 0;
     for (size_t i = 0; i < list->count; i++) {
-        const sim_memo_type_t *const type = list->parts[i].type;
+        const sim_fields_t *const type = list->parts[i].type;
         char *const want = sim_alloc(type->bytes + 1);
         memcpy(want, b[0] + at, type->bytes);
         bool same = true;
         for (size_t f = 0; f < type->field_count && same; f++) {
-            const sim_memo_field_t *const field = &type->fields[f];
+            const sim_field_t *const field = &type->fields[f];
             const size_t offset = at + field->offset;
             apply_field(field, want + field->offset, a[0] + offset, a[1] + offset, shift_ps);
-            same = field->kind == SIM_MEMO_IGNORE || field->kind == SIM_MEMO_LAST ||
-                   field->kind == SIM_MEMO_NUMBER ||
-                   field->kind == SIM_MEMO_UNTIL || // nobody reads these at rest
+            same = field->kind == SIM_REPEAT_IGNORE || field->kind == SIM_REPEAT_LAST ||
+                   field->kind == SIM_REPEAT_NUMBER ||
+                   field->kind == SIM_REPEAT_UNTIL || // nobody reads these at rest
                    memcmp(want + field->offset, b[1] + offset, field->bytes) == 0;
         }
         sim_free(want);
@@ -260,7 +260,7 @@ static bool mail_is_empty(const sim_t *sim, const sim_thread_t *thread)
     return true;
 }
 
-bool sim_memo_only_timers(const sim_t *sim)
+bool sim_only_timers_left(const sim_t *sim)
 {
     for (size_t i = 0; i < sim->node_count; i++) {
         if (sim->nodes[i]->wake_ps != SIM_TIME_NEVER) {
@@ -280,7 +280,7 @@ bool sim_memo_only_timers(const sim_t *sim)
     return true;
 }
 
-uint64_t sim_memo_timer_number(const sim_node_t *node, const sim_timer_t *timer)
+uint64_t sim_timer_number(const sim_node_t *node, const sim_timer_t *timer)
 {
     SIM_CHECK(sim_timer_armed(timer));
     return (timer->position & SIM_TIMER_IN_WHEEL) != 0
@@ -288,12 +288,12 @@ uint64_t sim_memo_timer_number(const sim_node_t *node, const sim_timer_t *timer)
                : node->timers[timer->position].sequence;
 }
 
-uint32_t sim_memo_timers(const sim_node_t *node)
+uint32_t sim_timers_armed(const sim_node_t *node)
 {
     return sim__timers_armed(node);
 }
 
-bool sim_memo_sampled(const sim_t *sim)
+bool sim_has_samplers(const sim_t *sim)
 {
     return sim->sampler_count != 0;
 }

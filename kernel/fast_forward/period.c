@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/period.c - compares copies of a state a period apart, and adds whole periods.
-#include "kernel/period.h"
+// kernel/fast_forward/period.c - compares copies of a state a period apart, and adds whole periods.
+#include "kernel/fast_forward_period.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernel/engine_internal.h"
-#include "kernel/memo_internal.h"
+#include "kernel/fast_forward/value.h"
 
 // -- nodes
 
 // The parts of a node that events change, and what must stay: its timers.
 #define CLOCK_AT offsetof(sim_node_t, timer_ps)
-#define CLOCK(member_, kind_)                                                        \
-    {                                                                                \
-        offsetof(sim_node_t, member_) - CLOCK_AT, sizeof(uint64_t), SIM_MEMO_##kind_ \
+#define CLOCK(member_, kind_)                                                          \
+    {                                                                                  \
+        offsetof(sim_node_t, member_) - CLOCK_AT, sizeof(uint64_t), SIM_REPEAT_##kind_ \
     }
 // clang-format off
-static const sim_memo_field_t clock_fields[] = {
+static const sim_field_t clock_fields[] = {
     CLOCK(now_ps, UNTIL), CLOCK(digest, IGNORE), CLOCK(events, COUNT),
 };
 // clang-format on
-static const sim_memo_type_t clock_type = SIM_MEMO_TYPE(
+static const sim_fields_t clock_type = SIM_FIELDS(
     "timers of a node", offsetof(sim_node_t, events) + sizeof(uint64_t) - CLOCK_AT, clock_fields);
-static const sim_memo_type_t sequence_type = {"timers of a node", sizeof(uint64_t), NULL, 0};
-static const sim_memo_type_t armed_type = {"timers of a node", sizeof(((sim_node_t *)NULL)->armed),
-                                           NULL, 0};
+static const sim_fields_t sequence_type = {"timers of a node", sizeof(uint64_t), NULL, 0};
+static const sim_fields_t armed_type = {"timers of a node", sizeof(((sim_node_t *)NULL)->armed),
+                                        NULL, 0};
 
-void sim_period_list_node(sim_memo_list_t *list, sim_node_t *node)
+void sim_state_add_node(sim_state_t *list, sim_node_t *node)
 {
-    sim_memo_add(list, &clock_type, &node->timer_ps);
-    sim_memo_add(list, &sequence_type, &node->timer_sequence);
-    sim_memo_add(list, &armed_type, node->armed);
+    sim_state_add(list, &clock_type, &node->timer_ps);
+    sim_state_add(list, &sequence_type, &node->timer_sequence);
+    sim_state_add(list, &armed_type, node->armed);
 }
 
 // -- rows
@@ -43,38 +43,39 @@ static bool time_repeats(uint64_t a, sim_time_t a_ps, uint64_t b, sim_time_t b_p
     return b - a == b_ps - a_ps ? !none : a == b && (none || (until && a <= a_ps));
 }
 
-static bool field_repeats(const sim_memo_field_t *field, const char *a, sim_time_t a_ps,
-                          const char *b, sim_time_t b_ps)
+static bool field_repeats(const sim_field_t *field, const char *a, sim_time_t a_ps, const char *b,
+                          sim_time_t b_ps)
 {
     switch (field->kind) {
-    case SIM_MEMO_FIXED:
-    case SIM_MEMO_STATE:
-    case SIM_MEMO_LAST:
-    case SIM_MEMO_BREAK:
+    case SIM_REPEAT_FIXED:
+    case SIM_REPEAT_STATE:
+    case SIM_REPEAT_LAST:
+    case SIM_REPEAT_BREAK:
         return memcmp(a, b, field->bytes) == 0;
-    case SIM_MEMO_UNTIL:
-    case SIM_MEMO_SINCE:
-        return time_repeats(sim__memo_value(a, field->bytes), a_ps,
-                            sim__memo_value(b, field->bytes), b_ps, field->kind == SIM_MEMO_UNTIL);
-    case SIM_MEMO_NUMBER:
-    case SIM_MEMO_COUNT:
-    case SIM_MEMO_MOST:
-    case SIM_MEMO_MOST_AND_FLAG:
-    case SIM_MEMO_IGNORE:
+    case SIM_REPEAT_UNTIL:
+    case SIM_REPEAT_SINCE:
+        return time_repeats(sim__field_value(a, field->bytes), a_ps,
+                            sim__field_value(b, field->bytes), b_ps,
+                            field->kind == SIM_REPEAT_UNTIL);
+    case SIM_REPEAT_NUMBER:
+    case SIM_REPEAT_COUNT:
+    case SIM_REPEAT_MOST:
+    case SIM_REPEAT_MOST_AND_FLAG:
+    case SIM_REPEAT_IGNORE:
         break;
     }
     return true;
 }
 
-bool sim_period_repeats(const sim_memo_list_t *list, const char *a, sim_time_t a_ps, const char *b,
-                        sim_time_t b_ps, const char **name)
+bool sim_state_repeats(const sim_state_t *list, const char *a, sim_time_t a_ps, const char *b,
+                       sim_time_t b_ps, const char **name)
 {
     size_t offset = 0;
-    *name = sim_memo_changed(list, a, b, &offset);
+    *name = sim_state_changed(list, a, b, &offset);
     for (size_t i = 0; i < list->count && *name == NULL; i++) {
-        const sim_memo_type_t *const type = list->parts[i].type;
+        const sim_fields_t *const type = list->parts[i].type;
         for (size_t f = 0; f < type->field_count; f++) {
-            const sim_memo_field_t *const field = &type->fields[f];
+            const sim_field_t *const field = &type->fields[f];
             if (!field_repeats(field, a + field->offset, a_ps, b + field->offset, b_ps)) {
                 *name = type->name;
             }
@@ -85,22 +86,22 @@ bool sim_period_repeats(const sim_memo_list_t *list, const char *a, sim_time_t a
     return *name == NULL;
 }
 
-void sim_period_apply(const sim_memo_list_t *list, const char *a, const char *b,
-                      sim_time_t period_ps, uint64_t count)
+void sim_state_add_periods(const sim_state_t *list, const char *a, const char *b,
+                           sim_time_t period_ps, uint64_t count)
 {
     for (size_t i = 0; i < list->count; i++) {
-        const sim_memo_type_t *const type = list->parts[i].type;
+        const sim_fields_t *const type = list->parts[i].type;
         char *const at = list->parts[i].at;
         for (size_t f = 0; f < type->field_count; f++) {
-            const sim_memo_field_t *const field = &type->fields[f];
-            const bool counts = field->kind == SIM_MEMO_COUNT || field->kind == SIM_MEMO_NUMBER;
-            if (!counts && field->kind != SIM_MEMO_UNTIL && field->kind != SIM_MEMO_SINCE) {
+            const sim_field_t *const field = &type->fields[f];
+            const bool counts = field->kind == SIM_REPEAT_COUNT || field->kind == SIM_REPEAT_NUMBER;
+            if (!counts && field->kind != SIM_REPEAT_UNTIL && field->kind != SIM_REPEAT_SINCE) {
                 continue;
             }
-            const uint64_t before = sim__memo_value(a + field->offset, field->bytes);
-            const uint64_t after = sim__memo_value(b + field->offset, field->bytes);
+            const uint64_t before = sim__field_value(a + field->offset, field->bytes);
+            const uint64_t after = sim__field_value(b + field->offset, field->bytes);
             const uint64_t step = counts ? after - before : after == before ? 0 : period_ps;
-            sim__memo_set(at + field->offset, field->bytes, after + count * step);
+            sim__field_set(at + field->offset, field->bytes, after + count * step);
         }
         a += type->bytes;
         b += type->bytes;
@@ -198,7 +199,7 @@ void sim_flights_fini(sim_flights_t *flights)
     *flights = (sim_flights_t){0};
 }
 
-sim_time_t sim_period_timer_ps(const sim_t *sim)
+sim_time_t sim_next_timer_ps(const sim_t *sim)
 {
     sim_time_t least_ps = SIM_TIME_NEVER;
     for (size_t i = 0; i < sim->node_count; i++) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/memo.c - how a span of time that is repeated changes NICs and queue pairs.
-#include "nic/memo_internal.h"
+// nic/fast_forward/state.c - how a span of time that is repeated changes NICs and queue pairs.
+#include "nic/fast_forward.h"
 
-#include "net/memo.h"
+#include "net/fast_forward.h"
 #include "nic/cc/none.h"
 #include "nic/host/steps.h"
 #include "nic/objects/objects.h"
@@ -10,39 +10,39 @@
 #include "nic/objects/queues.h"
 
 // clang-format off
-#define COUNTER(member_) SIM_MEMO_FIELD(nic_t, counters.member_, COUNT)
-#define NIC(member_, kind_) SIM_MEMO_FIELD(nic_t, member_, kind_)
-static const sim_memo_field_t nic_fields[] = {
+#define COUNTER(member_) SIM_FIELD(nic_t, counters.member_, COUNT)
+#define NIC(member_, kind_) SIM_FIELD(nic_t, member_, kind_)
+static const sim_field_t nic_fields[] = {
     COUNTER(tx_packets), COUNTER(rx_packets), COUNTER(tx_data_bytes), COUNTER(rx_data_bytes),
     COUNTER(rx_restarted_bytes), COUNTER(np_cnp_sent), COUNTER(np_ecn_marked_roce_packets),
     COUNTER(rp_cnp_handled), COUNTER(rp_cnp_ignored), COUNTER(retransmitted_packets),
     COUNTER(out_of_sequence), COUNTER(duplicate_request), COUNTER(packet_seq_err),
     COUNTER(implied_nak_seq_err), COUNTER(local_ack_timeout_err), COUNTER(late_answers),
     NIC(latest, IGNORE), NIC(latest_numbers, IGNORE), NIC(ready, STATE),
-    {offsetof(nic_t, queue_pushed), 8, SIM_MEMO_COUNT},
-    {offsetof(nic_t, queue_pushed) + 8, 8, SIM_MEMO_COUNT},
-    {offsetof(nic_t, queue_pushed) + 16, 8, SIM_MEMO_COUNT},
-    {offsetof(nic_t, queue_pushed) + 24, 8, SIM_MEMO_COUNT},
-    {offsetof(nic_t, queue_pushed) + 32, 8, SIM_MEMO_COUNT},
-    {offsetof(nic_t, queue_pushed) + 40, 8, SIM_MEMO_COUNT},
-    {offsetof(nic_t, queue_pushed) + 48, 8, SIM_MEMO_COUNT},
-    {offsetof(nic_t, queue_pushed) + 56, 8, SIM_MEMO_COUNT},
-    {offsetof(nic_t, queue_popped), 8, SIM_MEMO_COUNT},
-    {offsetof(nic_t, queue_popped) + 8, 8, SIM_MEMO_COUNT},
-    {offsetof(nic_t, queue_popped) + 16, 8, SIM_MEMO_COUNT},
-    {offsetof(nic_t, queue_popped) + 24, 8, SIM_MEMO_COUNT},
-    {offsetof(nic_t, queue_popped) + 32, 8, SIM_MEMO_COUNT},
-    {offsetof(nic_t, queue_popped) + 40, 8, SIM_MEMO_COUNT},
-    {offsetof(nic_t, queue_popped) + 48, 8, SIM_MEMO_COUNT},
-    {offsetof(nic_t, queue_popped) + 56, 8, SIM_MEMO_COUNT},
+    {offsetof(nic_t, queue_pushed), 8, SIM_REPEAT_COUNT},
+    {offsetof(nic_t, queue_pushed) + 8, 8, SIM_REPEAT_COUNT},
+    {offsetof(nic_t, queue_pushed) + 16, 8, SIM_REPEAT_COUNT},
+    {offsetof(nic_t, queue_pushed) + 24, 8, SIM_REPEAT_COUNT},
+    {offsetof(nic_t, queue_pushed) + 32, 8, SIM_REPEAT_COUNT},
+    {offsetof(nic_t, queue_pushed) + 40, 8, SIM_REPEAT_COUNT},
+    {offsetof(nic_t, queue_pushed) + 48, 8, SIM_REPEAT_COUNT},
+    {offsetof(nic_t, queue_pushed) + 56, 8, SIM_REPEAT_COUNT},
+    {offsetof(nic_t, queue_popped), 8, SIM_REPEAT_COUNT},
+    {offsetof(nic_t, queue_popped) + 8, 8, SIM_REPEAT_COUNT},
+    {offsetof(nic_t, queue_popped) + 16, 8, SIM_REPEAT_COUNT},
+    {offsetof(nic_t, queue_popped) + 24, 8, SIM_REPEAT_COUNT},
+    {offsetof(nic_t, queue_popped) + 32, 8, SIM_REPEAT_COUNT},
+    {offsetof(nic_t, queue_popped) + 40, 8, SIM_REPEAT_COUNT},
+    {offsetof(nic_t, queue_popped) + 48, 8, SIM_REPEAT_COUNT},
+    {offsetof(nic_t, queue_popped) + 56, 8, SIM_REPEAT_COUNT},
     NIC(cnp_next_ps, UNTIL), NIC(arrived_ps, UNTIL), NIC(unlabelled, COUNT),
     NIC(checked_index, IGNORE),
 };
 static_assert(NET_PRIORITIES == 8, "a row for each");
-static const sim_memo_type_t nic_type = SIM_MEMO_TYPE("NIC", sizeof(nic_t), nic_fields);
+static const sim_fields_t nic_type = SIM_FIELDS("NIC", sizeof(nic_t), nic_fields);
 
-#define QP(member_, kind_) SIM_MEMO_FIELD(nic_qp_t, member_, kind_)
-static const sim_memo_field_t qp_fields[] = {
+#define QP(member_, kind_) SIM_FIELD(nic_qp_t, member_, kind_)
+static const sim_field_t qp_fields[] = {
     QP(ready_next, IGNORE), QP(ready_previous, IGNORE), // no queue pair is ready at rest
     QP(next_psn, COUNT), QP(una_psn, COUNT), QP(max_psn, COUNT), QP(expected_psn, COUNT),
     QP(sq_send, COUNT), QP(sq_posted, COUNT), QP(sq_done, COUNT), QP(rq_posted, COUNT),
@@ -55,11 +55,11 @@ static const sim_memo_field_t qp_fields[] = {
     QP(pace_timer, IGNORE), QP(retry_timer, IGNORE), QP(rx_address, STATE),
     QP(held_psn, LAST), QP(held_aeth, LAST), QP(held_sent_ps, UNTIL), QP(traced_rate_bps, LAST),
 };
-static const sim_memo_type_t qp_type = SIM_MEMO_TYPE("queue pair", sizeof(nic_qp_t), qp_fields);
+static const sim_fields_t qp_type = SIM_FIELDS("queue pair", sizeof(nic_qp_t), qp_fields);
 
 // A queue pair at work. Positions within messages grow; messages neither begin nor end.
-static const sim_memo_field_t busy_fields[] = {
-    QP(ready_next, IGNORE), QP(ready_previous, IGNORE), // nic/period.c compares these
+static const sim_field_t busy_fields[] = {
+    QP(ready_next, IGNORE), QP(ready_previous, IGNORE), // nic/fast_forward/period.c compares these
     QP(next_psn, COUNT), QP(una_psn, COUNT), QP(max_psn, COUNT), QP(expected_psn, COUNT),
     QP(retransmitted_packets, COUNT), QP(send_offset, COUNT), QP(una_offset, COUNT),
     QP(rx_left_bytes, COUNT), QP(rx_bytes, COUNT), QP(queued_ack, IGNORE),
@@ -67,41 +67,41 @@ static const sim_memo_field_t busy_fields[] = {
     QP(cnp_next_ps, UNTIL), QP(next_send_ps, UNTIL), QP(pace_timer, IGNORE),
     QP(retry_timer, IGNORE), QP(held_sent_ps, UNTIL),
 };
-static const sim_memo_type_t busy_type =
-    SIM_MEMO_TYPE("queue pair at work", sizeof(nic_qp_t), busy_fields);
+static const sim_fields_t busy_type =
+    SIM_FIELDS("queue pair at work", sizeof(nic_qp_t), busy_fields);
 
-#define CQ(member_, kind_) SIM_MEMO_FIELD(nic_cq_t, member_, kind_)
-static const sim_memo_field_t cq_fields[] = {
+#define CQ(member_, kind_) SIM_FIELD(nic_cq_t, member_, kind_)
+static const sim_field_t cq_fields[] = {
     CQ(first, IGNORE), CQ(last_seen_ps, UNTIL),
 };
-static const sim_memo_type_t cq_type =
-    SIM_MEMO_TYPE("completion queue", sizeof(nic_cq_t), cq_fields);
+static const sim_fields_t cq_type =
+    SIM_FIELDS("completion queue", sizeof(nic_cq_t), cq_fields);
 // clang-format on
 
 // Every queue pair carries the algorithm's state behind it, also without congestion control.
-static const sim_memo_field_t none_fields[] = {NIC_CC_MEMO_FIELDS};
-static const sim_memo_type_t none_type =
-    SIM_MEMO_TYPE("congestion control", sizeof(nic_cc_t), none_fields);
+static const sim_field_t none_fields[] = {NIC_CC_FIELDS};
+static const sim_fields_t none_type =
+    SIM_FIELDS("congestion control", sizeof(nic_cc_t), none_fields);
 
 static const char *refuse_nic(const nic_t *nic)
 {
     const nic_host_t *const host = nic->host;
-    return nic->planes != NULL                                         ? "planes"
-           : nic->detailed || host->steps != NULL                      ? "nic.model"
-           : nic->loop != NULL || !nic->ring                           ? "nic.scheduler"
-           : nic->bound || nic->refuses || nic->contents || nic->gated ? "host"
-           : host->cores != NULL                                       ? "host"
-           : nic->srqs != NULL                                         ? "nic.transport"
-           : nic->listeners != NULL                                    ? "observers"
-           : nic->cnp_slots != NULL                                    ? "nic.cnp-scope"
-           : host->config->repath != NIC_REPATH_OFF                    ? "nic.repath"
-           : nic->cc_ops->memo == NULL && nic->cc_ops != &nic_cc_none  ? "congestion-control"
-           : !nic->draws                                               ? "network.draws"
-                                                                       : NULL;
+    return nic->planes != NULL                                          ? "planes"
+           : nic->detailed || host->steps != NULL                       ? "nic.model"
+           : nic->loop != NULL || !nic->ring                            ? "nic.scheduler"
+           : nic->bound || nic->refuses || nic->contents || nic->gated  ? "host"
+           : host->cores != NULL                                        ? "host"
+           : nic->srqs != NULL                                          ? "nic.transport"
+           : nic->listeners != NULL                                     ? "observers"
+           : nic->cnp_slots != NULL                                     ? "nic.cnp-scope"
+           : host->config->repath != NIC_REPATH_OFF                     ? "nic.repath"
+           : nic->cc_ops->fields == NULL && nic->cc_ops != &nic_cc_none ? "congestion-control"
+           : !nic->draws                                                ? "network.draws"
+                                                                        : NULL;
 }
 
 typedef struct lister {
-    sim_memo_list_t *list;
+    sim_state_t *list;
     sim_time_t *rest_ps;
     bool at_work; // queue pairs may be
 } lister_t;
@@ -110,8 +110,8 @@ static void list_qp(const nic_qp_t *qp, void *ctx)
 {
     const lister_t *const lister = ctx;
     const nic_cc_t *const cc = nic__cc_const(qp);
-    const sim_memo_type_t *const type = qp->nic->cc_ops->memo;
-    if (qp->ops->memo == NULL || qp->srq != NULL || (qp->flags & NIC_QP_UNRELIABLE) != 0) {
+    const sim_fields_t *const type = qp->nic->cc_ops->fields;
+    if (qp->ops->fields == NULL || qp->srq != NULL || (qp->flags & NIC_QP_UNRELIABLE) != 0) {
         lister->list->refused = "nic.transport";
         return;
     }
@@ -123,15 +123,15 @@ static void list_qp(const nic_qp_t *qp, void *ctx)
     if (cc->base_rtt_ps > *lister->rest_ps) {
         *lister->rest_ps = cc->base_rtt_ps;
     }
-    sim_memo_add(lister->list, lister->at_work ? &busy_type : &qp_type, (void *)(uintptr_t)qp);
-    sim_memo_add(lister->list, type != NULL ? type : &none_type, (void *)(uintptr_t)cc);
-    sim_memo_add(lister->list, qp->ops->memo, nic_transport_of((nic_qp_t *)(uintptr_t)qp));
+    sim_state_add(lister->list, lister->at_work ? &busy_type : &qp_type, (void *)(uintptr_t)qp);
+    sim_state_add(lister->list, type != NULL ? type : &none_type, (void *)(uintptr_t)cc);
+    sim_state_add(lister->list, qp->ops->fields, nic_transport_of((nic_qp_t *)(uintptr_t)qp));
 }
 
-void nic__memo_list(const net_t *net, sim_memo_list_t *list, sim_time_t *rest_ps, bool at_work)
+void nic_state_list(const net_t *net, sim_state_t *list, sim_time_t *rest_ps, bool at_work)
 {
     lister_t lister = {list, rest_ps, at_work};
-    net_memo_list(net, list);
+    net_state_list(net, list);
     for (size_t i = 0; i < net_node_count(net); i++) {
         net_node_t *const node = net_node_at(net, i);
         if (node->kind != NET_NODE_HOST) {
@@ -142,16 +142,16 @@ void nic__memo_list(const net_t *net, sim_memo_list_t *list, sim_time_t *rest_ps
             nic_t *const nic = &host->nics[n];
             const char *const refused = refuse_nic(nic);
             list->refused = refused != NULL ? refused : list->refused;
-            sim_memo_add(list, &nic_type, nic);
+            sim_state_add(list, &nic_type, nic);
             for (nic_cq_t *cq = nic->cqs; cq != NULL; cq = cq->next) {
                 list->refused =
                     cq->count != 0 && !at_work ? "completions that nobody took" : list->refused;
-                sim_memo_add(list, &cq_type, cq);
+                sim_state_add(list, &cq_type, cq);
             }
             for (struct nic_transport_share *share = nic->shares; share != NULL;
                  share = share->next) {
-                if (share->ops->nic_memo != NULL) {
-                    sim_memo_add(list, share->ops->nic_memo, share->state);
+                if (share->ops->share_fields != NULL) {
+                    sim_state_add(list, share->ops->share_fields, share->state);
                 }
             }
             nic_for_each_qp(nic, list_qp, &lister);
@@ -159,14 +159,9 @@ void nic__memo_list(const net_t *net, sim_memo_list_t *list, sim_time_t *rest_ps
     }
 }
 
-void nic_memo_list(const net_t *net, sim_memo_list_t *list, sim_time_t *rest_ps)
+uint64_t nic_frames_sent(const net_t *net)
 {
-    nic__memo_list(net, list, rest_ps, false);
-}
-
-uint64_t nic_memo_hops(const net_t *net)
-{
-    return net_memo_hops(net);
+    return net_frames_sent(net);
 }
 
 // -- posted receives
@@ -178,7 +173,7 @@ typedef struct places {
     size_t first; // in entries
 } places_t;
 
-struct nic_memo_receives {
+struct nic_posted_receives {
     places_t *qps;
     size_t count;
     size_t capacity;
@@ -194,7 +189,7 @@ static nic_recv_wqe_t *place_of(const nic_qp_t *qp, uint32_t index)
 
 static void take_qp(const nic_qp_t *qp, void *ctx)
 {
-    nic_memo_receives_t *const taken = ctx;
+    nic_posted_receives_t *const taken = ctx;
     if (qp->rq_posted == qp->rq_done) {
         return;
     }
@@ -209,9 +204,9 @@ static void take_qp(const nic_qp_t *qp, void *ctx)
     }
 }
 
-nic_memo_receives_t *nic_memo_take_receives(const net_t *net)
+nic_posted_receives_t *nic_take_receives(const net_t *net)
 {
-    nic_memo_receives_t *const taken = sim_alloc(sizeof(*taken));
+    nic_posted_receives_t *const taken = sim_alloc(sizeof(*taken));
     for (size_t i = 0; i < net_node_count(net); i++) {
         net_node_t *const node = net_node_at(net, i);
         for (uint32_t n = 0; node->kind == NET_NODE_HOST && n < nic_count(node); n++) {
@@ -221,7 +216,7 @@ nic_memo_receives_t *nic_memo_take_receives(const net_t *net)
     return taken;
 }
 
-void nic_memo_put_receives(nic_memo_receives_t *taken)
+void nic_put_receives(nic_posted_receives_t *taken)
 {
     for (size_t i = 0; i < taken->count; i++) {
         const places_t *const places = &taken->qps[i];

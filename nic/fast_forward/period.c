@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/period.c - compares two moments of a network at work, and jumps over whole periods.
+// nic/fast_forward/period.c - compares two moments of a network at work, and jumps over periods.
 //
 // A moment holds a copy of all structs with rows, the messages and wakes to come, and what queues
 // hold. Packets are compared by their places relative to their queue pairs' positions, and their
 // times relative to the moment.
-#include "nic/period.h"
+#include "nic/fast_forward_period.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "net/draws.h"
-#include "nic/memo_internal.h"
+#include "nic/fast_forward.h"
 #include "nic/objects/numbers.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
@@ -44,7 +44,7 @@ typedef struct position {
 struct nic_moment {
     const net_t *net;
     sim_time_t now_ps;
-    sim_memo_list_t list;
+    sim_state_t list;
     char *copy;
     item_t *items;
     net_packet_t **packets; // of items; NULL: a wake
@@ -231,7 +231,7 @@ nic_moment_t *nic_moment_take(const net_t *net, sim_time_t now_ps)
     nic_moment_t *const moment = sim_alloc(sizeof(*moment));
     sim_time_t rest_ps = 0;
     *moment = (nic_moment_t){.net = net, .now_ps = now_ps};
-    nic__memo_list(net, &moment->list, &rest_ps, true);
+    nic_state_list(net, &moment->list, &rest_ps, true);
     moment->refused = moment->list.refused;
     if (moment->refused != NULL) {
         return moment;
@@ -239,7 +239,7 @@ nic_moment_t *nic_moment_take(const net_t *net, sim_time_t now_ps)
     moment->draws = sim_alloc_array(net_interface_count(net) + 1, sizeof(*moment->draws));
     for (size_t i = 0; i < net_node_count(net); i++) {
         net_node_t *const node = net_node_at(net, i);
-        sim_period_list_node(&moment->list, &node->sim);
+        sim_state_add_node(&moment->list, &node->sim);
         for (uint32_t n = 0; node->kind == NET_NODE_HOST && n < nic_count(node); n++) {
             nic_t *const nic = nic_at(node, n);
             moment->draws[nic->interface] = nic->port->rare->draw;
@@ -250,8 +250,8 @@ nic_moment_t *nic_moment_take(const net_t *net, sim_time_t now_ps)
         qsort(moment->positions, moment->position_count, sizeof(*moment->positions),
               compare_positions);
     }
-    moment->copy = sim_memo_copy(&moment->list);
-    moment->hops = nic_memo_hops(net);
+    moment->copy = sim_state_copy(&moment->list);
+    moment->hops = nic_frames_sent(net);
     add_flights(moment);
     add_queues(moment);
     return moment;
@@ -262,7 +262,7 @@ void nic_moment_free(nic_moment_t *moment)
     if (moment == NULL) {
         return;
     }
-    sim_memo_list_fini(&moment->list);
+    sim_state_fini(&moment->list);
     sim_free(moment->copy);
     sim_free(moment->items);
     sim_free(moment->packets);
@@ -310,12 +310,12 @@ bool nic_moment_repeats(const nic_moment_t *first, const nic_moment_t *second, c
         *why = second->refused;
         return false;
     }
-    if (!sim_memo_list_same(&first->list, &second->list)) {
+    if (!sim_state_same_structs(&first->list, &second->list)) {
         *why = "new queue pairs";
         return false;
     }
-    if (!sim_period_repeats(&first->list, first->copy, first->now_ps, second->copy, second->now_ps,
-                            why)) {
+    if (!sim_state_repeats(&first->list, first->copy, first->now_ps, second->copy, second->now_ps,
+                           why)) {
         return false;
     }
     *why = "positions of queue pairs";
@@ -357,7 +357,7 @@ uint64_t nic_moment_most(const nic_moment_t *first, const nic_moment_t *second)
 {
     const sim_t *const sim = net_sim(first->net);
     const sim_time_t period_ps = second->now_ps - first->now_ps;
-    const sim_time_t timer_ps = sim_period_timer_ps(sim);
+    const sim_time_t timer_ps = sim_next_timer_ps(sim);
     const sim_time_t until_ps = sim_options(sim)->until_ps;
     const sim_time_t end_ps = timer_ps < until_ps ? timer_ps : until_ps;
     uint64_t most =
@@ -369,7 +369,7 @@ uint64_t nic_moment_most(const nic_moment_t *first, const nic_moment_t *second)
         most = within_message(a, b, most);
         any = any || a->next_psn != b->next_psn;
     }
-    while (any && most > 0 && !sim_period_may_shift(sim, second->now_ps, most * period_ps)) {
+    while (any && most > 0 && !sim_may_shift(sim, second->now_ps, most * period_ps)) {
         most--;
     }
     return any ? most : 0;
@@ -427,7 +427,7 @@ uint64_t nic_moment_jump(const nic_moment_t *first, const nic_moment_t *second, 
             move_packet(first, second, second->packets[i], count);
         }
     }
-    sim_period_apply(&second->list, first->copy, second->copy, period_ps, count);
+    sim_state_add_periods(&second->list, first->copy, second->copy, period_ps, count);
     for (size_t i = 0; i < second->position_count; i++) {
         const position_t *const position = &second->positions[i];
         nic_qp_t *const qp = position->qp;
@@ -436,7 +436,7 @@ uint64_t nic_moment_jump(const nic_moment_t *first, const nic_moment_t *second, 
                                     (uint32_t)position->must[2] - 1;
         }
     }
-    sim_period_shift(net_sim(first->net), second->now_ps, count * period_ps);
+    sim_shift(net_sim(first->net), second->now_ps, count * period_ps);
     if (check) {
         check_jump(second, count * period_ps);
     }

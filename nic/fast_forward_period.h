@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/period.h - moments of a network between which all repeats, and the jump over what repeats.
+// nic/fast_forward_period.h - moments of a network between which all repeats, and the jump over it.
 //
 // In the middle of long messages, a network without losses often does the same again and again. Two
 // moments with an equal state, but for positions in messages and for counts, prove that: the
 // network does the same until a message ends, a timer fires or a program acts.
 // docs/models/fast-forward.md
-#ifndef NIC_PERIOD_H
-#define NIC_PERIOD_H
+#ifndef NIC_FAST_FORWARD_PERIOD_H
+#define NIC_FAST_FORWARD_PERIOD_H
 
-#include "kernel/period.h"
+#include "kernel/fast_forward_period.h"
 #include "nic/host.h"
 
 SIM_C_BEGIN
@@ -52,4 +52,4 @@ sim_time_t nic_watch_period_ps(nic_watch_t *watch, bool *over, uint64_t *seen);
 
 SIM_C_END
 
-#endif // NIC_PERIOD_H
+#endif // NIC_FAST_FORWARD_PERIOD_H

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/cut.c - ends a window at any time, and moves all that is to come to a later one.
+// kernel/fast_forward/shift.c - splits a window at any time, and moves all that is to come to a
+// later one.
 //
-// A cut window is run up to the cut; its rest is a window of its own. Nodes then have no colours
-// (kernel/engine/partition.c), so all of them stand at the time of the cut. Colours are dropped
+// A window that is split is run up to that time; its rest is a window of its own. Nodes then have
+// no colours (kernel/engine/partition.c), so all of them stand at that time. Colours are dropped
 // after a window that was run up to its middle only: there, the other colour's window has ended.
 #include "kernel/engine_internal.h"
-#include "kernel/period.h"
+#include "kernel/fast_forward_period.h"
 
-void sim_cut(sim_t *sim, sim_time_t time_ps)
+void sim_split_window_at(sim_t *sim, sim_time_t time_ps)
 {
-    SIM_CHECK(sim->options.cuts && (!sim->coloured || time_ps == SIM_TIME_NEVER));
-    sim->cut_ps = time_ps;
+    SIM_CHECK(sim->options.splits && (!sim->coloured || time_ps == SIM_TIME_NEVER));
+    sim->split_ps = time_ps;
 }
 
 // Returns the place of a time among the windows that have mailboxes, if by_ps is added.
@@ -19,7 +20,7 @@ static uint64_t windows_after(const sim_t *sim, sim_time_t time_ps, sim_time_t b
     return time_ps / sim->window_ps - base_ps / sim->window_ps;
 }
 
-bool sim_period_may_shift(const sim_t *sim, sim_time_t now_ps, sim_time_t by_ps)
+bool sim_may_shift(const sim_t *sim, sim_time_t now_ps, sim_time_t by_ps)
 {
     for (unsigned t = 0; t < sim->thread_count; t++) {
         for (uint32_t slot = 0; slot < SIM_SLOTS; slot++) {
@@ -141,7 +142,7 @@ static void publish(sim_t *sim)
     sim->clipped = clipped;
 }
 
-void sim_period_shift(sim_t *sim, sim_time_t now_ps, sim_time_t by_ps)
+void sim_shift(sim_t *sim, sim_time_t now_ps, sim_time_t by_ps)
 {
     haul_t haul = {0};
     take_all_mail(sim, &haul);
@@ -160,7 +161,7 @@ void sim_period_shift(sim_t *sim, sim_time_t now_ps, sim_time_t by_ps)
 
 bool sim_level(sim_t *sim)
 {
-    SIM_CHECK(sim->options.cuts);
+    SIM_CHECK(sim->options.splits);
     sim->level_wanted = sim->coloured;
     sim->colour_wanted = false;
     return !sim->coloured;

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/fast_forward.h - the state of NICs and queue pairs for kernel/fast_forward.h.
+#ifndef NIC_FAST_FORWARD_H
+#define NIC_FAST_FORWARD_H
+
+#include "kernel/fast_forward.h"
+#include "nic/host.h"
+
+SIM_C_BEGIN
+
+// Adds the state of the network, its NICs included, to a list. Sets list->refused if a part has a
+// state without rows: detailed NICs, several planes, transports other than go-back-n, some
+// congestion controls and others. Raises *rest_ps to the time after which congestion controls begin
+// anew. at_work: queue pairs may be at work, and have the rules for periods within messages.
+void nic_state_list(const net_t *net, sim_state_t *list, sim_time_t *rest_ps, bool at_work);
+
+// Returns the frames that all ports have sent so far.
+uint64_t nic_frames_sent(const net_t *net);
+
+// The places of the receives that are posted at a queue pair, before sim_state_repeat_span moves
+// them.
+typedef struct nic_posted_receives nic_posted_receives_t;
+nic_posted_receives_t *nic_take_receives(const net_t *net);
+// Moves the receives to where the queue pairs now look for them. Frees the places.
+void nic_put_receives(nic_posted_receives_t *receives);
+
+SIM_C_END
+
+#endif // NIC_FAST_FORWARD_H
