@@ -66,7 +66,7 @@ static const char help_run[] =
     "  --until TIME       End the run at this simulated time, like --set until=TIME.\n"
     "  --threads N        Run on N threads, like --set threads=N. Results stay the same.\n"
     "  --ranks N          Run in N processes on this machine, started by mpirun. Results stay\n"
-    "                     the same. docs/ranks.md tells how to use several machines.\n"
+    "                     the same. docs/ranks.md says how to use several machines.\n"
     "  --print-slurm      Print a job script that runs the ranks under Slurm instead of\n"
     "                     running them here: rocesim run ... --print-slurm >job.sh\n"
     "  --yes              Run even if the estimated memory or time exceeds the limits\n"
@@ -120,9 +120,9 @@ static const char help_check[] =
     "\n"
     "rocesim check WORKLOAD [--json] [--set loggp.NAME=VALUE]...\n"
     "\n"
-    "Reads a file that the application workload can run, told by its content. The command\n"
-    "prints ranks, operations, messages, bytes, depth, lower bounds of the time, and the\n"
-    "time on an ideal network. The exit status is 0 also for a schedule that cannot end.\n"
+    "Reads a file that the application workload can run; its content shows the format.\n"
+    "The command prints ranks, operations, messages, bytes, depth, lower bounds of the time,\n"
+    "and the time on an ideal network. The exit status is 0 also for a schedule that cannot end.\n"
     "A connection matrix of htsim (.cm) is described as well.\n"
     "\n"
     "  --json                    Print the same as JSON.\n"
@@ -145,7 +145,7 @@ static const char help_timeline[] =
     "  --from TIME, --to TIME   Draw only what overlaps this range of simulated time.\n"
     "  --events N               Write at most N events (1000000).\n"
     "\n"
-    "docs/formats/timeline.md tells which outputs a run needs for what.\n";
+    "docs/formats/timeline.md says which outputs a run needs for what.\n";
 
 static const char help_explain[] =
     "rocesim explain DIR [--what-if] [--json]\n"

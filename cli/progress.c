@@ -256,7 +256,7 @@ static void answer(cli_progress_t *progress)
     sim_free(bytes.bytes);
 }
 
-#define PART 1000.0 // ranks tell thousandths of transfers
+#define PART 1000.0 // ranks report thousandths of transfers
 
 // Replaces the numbers of this rank by those of all, as of the last window. After the run rank 0
 // has all numbers itself.

@@ -28,7 +28,7 @@ typedef struct cli_progress {
     uint64_t shown_events;
     bool shown;
     char *ports; // buffer for the lines of ports; NULL: no file
-    // Rank 0 with a file: what other ranks told when it asked them last.
+    // Rank 0 with a file: what other ranks answered when it asked them last.
     cli_load_t others;
     char **lines; // of ports, by node; NULL: a node of this rank
     bool asks;

@@ -121,7 +121,7 @@ struct sim_node {
     uint32_t armed[SIM_TIMER_KINDS]; // timers in the heap, by kind
     uint64_t background_events;      // 1 + events when the last background timer fired
     sim_time_t event_ps;             // time of the last event before it
-    uint64_t happened;               // sum of what sim_happened was told
+    uint64_t happened;               // sum of the values given to sim_happened
 
     // ties by rotor (kernel/order/rotor.c)
     uint64_t tie_time_mask; // 0: the order of wakes that tie does not depend on the time
@@ -211,7 +211,7 @@ static SIM_ALWAYS_INLINE void sim__send_ahead(
     void (*otherwise)(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps,
                       void *message))
 {
-    // Which of the two windows is as unpredictable as a coin, so no branch tells them apart. An
+    // Which of the two windows is as unpredictable as a coin, so no branch distinguishes them. An
     // arrival within the current window, which only near channels have, wraps to a large value.
     const sim_worker_t *const worker = from->worker;
     const sim_row_t *const row = &worker->ahead[arrive_ps >= worker->ahead[1].start_ps];
@@ -393,7 +393,7 @@ static inline void sim_progress(sim_node_t *node)
     worker->progress_ps = node->now_ps > worker->progress_ps ? node->now_ps : worker->progress_ps;
 }
 
-// Tells that the event being run only keeps a state in force (kernel/timer.h): a pause that is
+// Declares that the event being run only keeps a state in force (kernel/timer.h): a pause that is
 // repeated, a peer that learns of it again. Call it once in an event.
 static inline void sim_upkeep(sim_node_t *node)
 {

@@ -15,7 +15,7 @@ SIM_C_BEGIN
 // neither locked nor emptied. A file system without locks gives none.
 int sim_own_file_open(const char *path, int access_mode);
 
-// Returns what to tell of the errno of a failure: "another process writes this file" for EBUSY.
+// Returns the text for the errno of a failure: "another process writes this file" for EBUSY.
 const char *sim_own_file_reason(int error);
 
 SIM_C_END

@@ -43,7 +43,7 @@ static inline uint64_t sim_random_u64(sim_random_t *random)
 uint64_t sim__random_below_again(sim_random_t *random, uint64_t limit, uint64_t low, uint64_t high);
 
 // Returns a uniform number in [0, limit), limit >= 1, without modulo bias. It is the high half of
-// number * limit; the low half tells which numbers to reject (Lemire, "Fast random integer
+// number * limit; the low half says which numbers to reject (Lemire, "Fast random integer
 // generation in an interval", ACM TOMACS 29(1), 2019).
 static inline uint64_t sim_random_below(sim_random_t *random, uint64_t limit)
 {

@@ -102,8 +102,8 @@ typedef struct sim_link {
 } sim_link_t;
 typedef void (*sim_link_fn)(const void *ctx, size_t link, sim_link_t *at);
 
-// Tells all links of the network, from which all ranks find the same windows. Without a call,
-// every rank must create all channels. ctx is borrowed. Before sim_run.
+// Names all links of the network, from which all ranks find the same windows. Without a call, every
+// rank must create all channels. ctx is borrowed. Before sim_run.
 void sim_set_links(sim_t *sim, size_t count, sim_link_fn fn, const void *ctx);
 
 // Finds the nodes that one rank must run together, because links between them are too short for

@@ -185,7 +185,7 @@ static void sort_entries(sim_stream_t *stream, size_t count)
     memcpy(entries, to, count * sizeof(entry_t));
 }
 
-// Replaces places that only tell their order to each other by ranks.
+// Replaces places that only give their order among each other by ranks.
 static void rank_places(const sim_t *sim, entry_t *entries, size_t count)
 {
     sim_ranked_t *const items = sim_alloc_array(count, sizeof(*items));

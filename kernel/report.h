@@ -48,7 +48,7 @@ typedef struct sim_report_list {
     size_t count;
 } sim_report_list_t;
 
-// A value that was read. The row's kind tells which member holds it.
+// A value that was read. The row's kind says which member holds it.
 typedef struct sim_report_value {
     uint64_t whole; // U64, U32
     double real;
@@ -120,7 +120,7 @@ bool sim_report_number(const sim_report_table_t *table, const void *object, cons
 // Carries a report to rank 0 by value: the rank that ran its object visits it, and rank 0 makes a
 // recording of that, which *part names from then on. Visitors see no difference. Returns the
 // recording, to be freed with sim_free after its last use; NULL where the report is left. A report
-// with a row of the kind PART cannot be carried, which sim_report_can_carry tells.
+// with a row of the kind PART cannot be carried, which sim_report_can_carry checks.
 void *sim_report_carry(sim_report_part_t *part, sim_carry_t *carry);
 bool sim_report_can_carry(const sim_report_table_t *table);
 

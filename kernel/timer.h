@@ -81,7 +81,7 @@ void sim_expect_timers(sim_node_t *node);
 // Arms the timer, again if need be, for time_ps >= the node's now. SIM_TIME_NEVER fails a check:
 // cancel the timer instead.
 void sim_timer_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps);
-// Tells that the simulation's first background timer may be armed while it runs, to fire within
+// Declares that the simulation's first background timer may be armed while it runs, to fire within
 // three times the least delay of a link. Before sim_run. Without a call, such a timer fails a check
 // in ranks (kernel/ranks.h).
 void sim_expect_background(sim_t *sim);

@@ -22,7 +22,7 @@ static inline sim_random_t net_draws_of(const sim_random_t *stream, const net_pa
                           .counter = 0};
 }
 
-// Tell a host's port what may end its rest: a packet that arrives, or a message that a program
+// Inform a host's port of what may end its rest: a packet that arrives, or a message that a program
 // posts.
 void net_draws_hear(net_port_t *port, const net_packet_t *packet);
 void net_draws_post(net_port_t *port, uint64_t label);

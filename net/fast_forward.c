@@ -84,7 +84,7 @@ static const sim_fields_t store_type = {"buffer of a switch",
                                         offsetof(net_switch_t, config) - STORE_AT, NULL, 0};
 
 // Points of trace that have no rows above: a span in which one occurs is not repeated. Listeners to
-// others are told of every packet.
+// others get every packet.
 #define RARE_POINTS                                                                             \
     (NET_TRACE_DROP | NET_TRACE_PAUSED | NET_TRACE_RESUMED | NET_TRACE_LINK | NET_TRACE_FAULT | \
      NET_TRACE_WATCHDOG | NET_TRACE_XOFF | NET_TRACE_XON | NET_TRACE_PFC)

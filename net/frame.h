@@ -104,7 +104,7 @@ typedef struct net_frame {
 
     uint32_t payload_bytes;
     const uint8_t *payload; // building: NULL means zeros; after parsing: points into the bytes
-    uint32_t icrc;          // after parsing: the frame's; net_frame_icrc_ok tells if it is right
+    uint32_t icrc;          // after parsing: the frame's; net_frame_icrc_ok checks it
 
     // In-band telemetry: RC SENDs, WRITEs and ACKs may have it.
     uint8_t telemetry;     // net_telemetry_t

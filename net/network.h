@@ -325,8 +325,8 @@ void net_node_complete(net_node_t *node);
 const char *net_port_name(const net_port_t *port);
 const char *net_port_name_at(const net_node_t *node, uint32_t index); // makes no port
 
-// The names of ports for who tells those of all nodes: it keeps the names of a few nodes alone, and
-// makes no node.
+// The names of ports for a caller that prints those of all nodes: it keeps the names of a few nodes
+// alone, and makes no node.
 typedef struct net_port_labels net_port_labels_t;
 net_port_labels_t *net_port_labels_create(const net_t *net);
 void net_port_labels_destroy(net_port_labels_t *labels);
@@ -396,7 +396,7 @@ static inline const uint8_t *net_packet_contents(const net_packet_t *packet)
 }
 // Cuts a packet to frame_bytes, or to its headers if they are longer. The rest counts as dropped.
 void net_packet_trim(net_node_t *node, net_packet_t *packet, uint32_t frame_bytes);
-// Returns whether a request has lost its payload on the way, as its DSCP tells.
+// Returns whether a request has lost its payload on the way, as its DSCP shows.
 static inline bool net_packet_trimmed(const net_config_t *config, const net_packet_t *packet)
 {
     return (packet->dscp == config->trim_dscp || packet->dscp == config->trim_last_hop_dscp) &&

@@ -127,7 +127,7 @@ typedef struct net_received {
     union {
         struct {
             uint64_t headroom_bytes : 63;
-            uint64_t stopped : 1; // the peer was told to stop
+            uint64_t stopped : 1; // the peer must not send
         };
         uint64_t crowded; // not 0: headroom is in use, or the peer is stopped
     };
@@ -556,7 +556,7 @@ typedef enum net_counter_place {
 } net_counter_place_t;
 
 // A number of a port. Series sample every row. A counter has a group, too: ports.csv, summary.json
-// and all that reads it tell the counters by these rows. To add one: a field where it counts, the
+// and all that reads it name the counters by these rows. To add one: a field where it counts, the
 // place that counts, and a row in net/link/port_metrics.c.
 typedef struct net_port_metric {
     const char *name;  // "queue_bytes"
@@ -575,7 +575,7 @@ typedef struct net_port_metric {
     uint64_t (*read)(const net_port_t *port, uint8_t classes, sim_time_t time_ps); // or NULL
     const char *column;   // of ports.csv, by class: "tx_prio%u_bytes"; NULL: none by class
     const char *by_class; // its name in `classes` of summary.json; NULL: it is not there
-    bool hottest;         // told of the ports in `hottest_ports` of summary.json
+    bool hottest;         // printed for the ports in `hottest_ports` of summary.json
     sim_total_t total;    // over all ports; no group: it is no counter
 } net_port_metric_t;
 extern const net_port_metric_t net_port_metrics[]; // ends with a NULL name

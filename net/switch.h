@@ -135,7 +135,7 @@ const net_switch_config_t *net_switch_config(const net_node_t *node);
 typedef struct net_balance_gauges {
     uint64_t flows;       // in tables now
     uint64_t flowlets;    // begun so far: letflow, conga
-    uint64_t known_paths; // conga: paths of which other leaves have told, and that have not aged
+    uint64_t known_paths; // conga: number of paths with a recent report of another leaf
     uint64_t reroutes;    // conweave: moves of flows to another path so far
     uint64_t held_flows;  // conweave: flows whose packets wait for a TAIL now
     uint64_t held_bytes;  // of these packets

@@ -17,7 +17,7 @@ struct net_attachment;
 // A receiving port of the switch.
 typedef struct net_ingress {
     uint64_t headroom_limit; // bytes per class, from switch.pfc.headroom or set by the buffer
-    uint8_t stopped;         // classes in which the peer was told to stop
+    uint8_t stopped;         // classes in which the peer must not send
     uint16_t quanta;         // of the pauses that are sent
     sim_timer_t refresh;     // repeats a pause before the peer's clock runs out
     net_port_t *port;
@@ -60,7 +60,7 @@ struct net_switch {
     uint64_t reserved_bytes; // per lossless ingress (port, class), from the configuration
     uint8_t *late;           // 1 for each port whose departures are replayed: NET_WAKE_LATE
     uint32_t late_ports;     // length of `late`: the number of ports, rounded up to eight
-    uint32_t stopped_count;  // (port, class) pairs whose peer was told to stop
+    uint32_t stopped_count;  // number of (port, class) pairs whose peer must not send
     uint64_t pfc_alpha;      // in units of 2^-NET_ALPHA_BITS
     uint64_t lossy_alpha;    // in units of 2^-NET_ALPHA_BITS
     net_ingress_t *ingress;  // by port

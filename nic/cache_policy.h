@@ -2,9 +2,9 @@
 // nic/cache_policy.h - policies of the tiered store, by name and from a program of one's own: which
 // entry a full L1 evicts (docs/models/tiered-cache.md).
 //
-// A policy ranks slots. The store tells it which slot was filled, used, emptied, and asks for a
-// victim when it needs a slot; it never tells of pinned slots. All calls are made in the order of
-// the NIC's accesses, and may not call back.
+// A policy ranks slots. The store reports to it which slot was filled, used or emptied, and asks
+// for a victim when it needs a slot; it never reports pinned slots. All calls are made in the order
+// of the NIC's accesses, and may not call back.
 #ifndef NIC_CACHE_POLICY_H
 #define NIC_CACHE_POLICY_H
 

@@ -8,11 +8,11 @@
 
 SIM_C_BEGIN
 
-// Returns whether all that a NIC tells can be carried. If not, why names what cannot: NICs with
-// reports, and devices of a program's own, tell more than counters.
+// Returns whether all that a NIC reports can be carried. If not, why names what cannot: NICs with
+// reports, and devices of a program's own, report more than counters.
 bool nic_can_carry(const nic_t *nic, const char **why);
 
-// Carries what the NICs of a rank's hosts tell to rank 0, after the run.
+// Sends the reports of the NICs of a rank's hosts to rank 0, after the run.
 void nic_carry(net_t *net, sim_carry_t *carry);
 // Returns the values that nic_cache_metrics had at another rank, which ran the NIC and its tiered
 // cache; else NULL.

@@ -3,9 +3,9 @@
 //
 // An algorithm owns a state of state_bytes per QP, which the NIC creates zeroed. It sets two
 // numbers: the rate at which the QP paces its packets, and the window of unacknowledged bytes. The
-// operations below tell it what happens to the QP, in events of the QP's host. It may arm timers of
-// its own; it must not send. nic.congestion-control names a row of nic_cc_all or of the program's
-// registry (nic/extra.h); or a program sets nic_config_t.custom_cc.
+// operations below inform it of what happens to the QP, in events of the QP's host. It may arm
+// timers of its own; it must not send. nic.congestion-control names a row of nic_cc_all or of the
+// program's registry (nic/extra.h); or a program sets nic_config_t.custom_cc.
 #ifndef NIC_CONGESTION_H
 #define NIC_CONGESTION_H
 
@@ -108,11 +108,11 @@ struct nic_cc_ops {
     bool echoes_ecn;           // a CE mark comes back in the packet's ACK instead of as a CNP
     // Packets carry their send time, so that the ACK of a repeated packet gives a round trip, too.
     bool stamps_packets;
-    // ACKs tell how long detailed NICs had the packet, and then the ACK, before they served it.
+    // ACKs report how long detailed NICs had the packet, and then the ACK, before they served it.
     bool hears_hosts;
     // True: a packet may start while less than the window is unacknowledged, and go beyond it.
     // False: a packet starts only if it fits. True suits windows of a few packets, which pacing is
-    // to tell apart.
+    // to distinguish.
     bool window_overshoots;
 
     // Called when the QP got connected: rate_bps is line_bps, window_bytes the QP's own. It may
@@ -154,8 +154,8 @@ extern const nic_path_rtt_ops_t *const nic_path_rtt_all[]; // ends with NULL
 
 extern const nic_cc_ops_t *const nic_cc_all[]; // ends with NULL
 
-// Tells the NIC that the algorithm changed cc->rate_bps, which it keeps in [1, line_bps]. A packet
-// that waits for its turn waits for the rest of its time at the new rate.
+// Informs the NIC that the algorithm changed cc->rate_bps, which it keeps in [1, line_bps]. A
+// packet that waits for its turn waits for the rest of its time at the new rate.
 void nic_cc_rate_changed(nic_cc_t *cc);
 
 // Returns how many other QPs of the same NIC are active.

@@ -114,7 +114,7 @@ void *nic_device_state(const nic_t *nic);
 void *nic_device_qp_state(const nic_qp_t *qp); // only where qp_state_bytes is not 0
 sim_node_t *nic_device_node(nic_t *nic);       // for timers and the time
 net_port_t *nic_device_port(const nic_t *nic); // to drop packets
-// Tells the peers of all ports of the NIC to stop these classes for the time, or to go on (0).
+// Asks the peers of all ports of the NIC to stop these classes for the time, or to go on (0).
 void nic_device_pause(const nic_t *nic, uint8_t classes, uint16_t quanta);
 // Returns how long that time is on the NIC's fastest port.
 sim_time_t nic_device_pause_ps(const nic_t *nic, uint16_t quanta);
@@ -184,14 +184,14 @@ void nic_device_arrived(nic_t *nic, sim_time_t arrived_ps);
 void nic_device_receive(nic_t *nic, net_packet_t *packet);
 void nic_device_receive_for(nic_qp_t *qp, net_packet_t *packet);
 // Puts a completion into its queue. A core that polls the queue sees it from seen_ps on; programs
-// without a core are told now.
+// without a core are informed now.
 void nic_device_complete(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc, sim_time_t seen_ps);
-// Tells the program of a WRITE that lies in memory.
+// Informs the program of a WRITE that lies in memory.
 void nic_device_wrote(nic_qp_t *qp, uint64_t address, uint32_t bytes);
 
 // Returns true if somebody listens to one of the points (nic_trace_point_t bits).
 bool nic_device_traced(const nic_t *nic, uint32_t points);
-// Tells listeners a value, and the value before; qp may be NULL.
+// Reports a value, and the value before, to listeners; qp may be NULL.
 void nic_device_trace(const nic_t *nic, const nic_qp_t *qp, nic_trace_point_t point, uint64_t value,
                       uint64_t before);
 

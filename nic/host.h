@@ -236,7 +236,7 @@ typedef struct nic_counter_info {
     const char *help;
     size_t offset;     // in nic_counters_t, uint64_t
     const char *unit;  // "packets"; "" for a plain number
-    sim_total_t total; // the sum over all NICs, where a run tells it by a name of its own, too
+    sim_total_t total; // the sum over all NICs, where a run reports it by a name of its own, too
 } nic_counter_info_t;
 extern const nic_counter_info_t nic_counter_infos[]; // ends with a NULL name
 
@@ -279,7 +279,8 @@ typedef struct nic_qp_metric {
     const char *name; // "rate_bps", "window_bytes", "in_flight_bytes", "alpha"...
     const char *unit;
     const char *help;
-    // Returns the present value. If it is NULL, the value is what its trace point told last.
+    // Returns the present value. If it is NULL, the value is the last one that its trace point
+    // reported.
     uint64_t (*read)(const nic_qp_t *qp);
     uint32_t points; // nic_trace_point_t bits after which it may have changed
     bool of_all;     // true: also valid for a QP that only answers (nic_qp_sends)

@@ -9,9 +9,9 @@
 //
 // A NIC reads a payload when it makes the packet, and again for a retransmission; inline payloads
 // are those of the time of the post. It writes a payload when the protocol accepts the packet,
-// before any completion or callback tells of it. This happens packet by packet: a program that
-// reads a buffer while a NIC writes it sees a part. Calls for a host happen in events of that host,
-// or before the run. They cost no time: a program that works on memory spends its core's time
+// before any completion or callback reports it. This happens packet by packet: a program that reads
+// a buffer while a NIC writes it sees a part. Calls for a host happen in events of that host, or
+// before the run. They cost no time: a program that works on memory spends its core's time
 // (nic/core.h).
 // Costs: O(1) a page of 4096 bytes.
 #ifndef NIC_MEMORY_H

@@ -104,7 +104,7 @@ bool nic_scheduler_unsent(const nic_qp_t *qp);
 bool nic_scheduler_finished(const nic_qp_t *qp);
 // Returns the queue pair's congestion control, which holds its rate in bit/s.
 const nic_cc_t *nic_scheduler_cc(const nic_qp_t *qp);
-// Tells the congestion control that the queue pair sent `bytes`.
+// Reports to the congestion control that the queue pair sent `bytes`.
 void nic_scheduler_tell_sent(nic_qp_t *qp, uint32_t bytes);
 // Returns nic_cc_t.rate_set, and resets it.
 bool nic_scheduler_take_rate_set(nic_qp_t *qp);

@@ -39,7 +39,7 @@ typedef struct nic_store_lookup {
     // The answer. The store adds to stall_ps and moves ready_ps to a later time, or sets waits.
     sim_time_t stall_ps; // time that the side of the NIC is occupied
     sim_time_t ready_ps; // when the object is there
-    bool waits;          // ready_ps is not known yet: nic_store_ops_t.wait tells it
+    bool waits;          // ready_ps is not known yet: nic_store_ops_t.wait reports it
 } nic_store_lookup_t;
 
 typedef struct nic_store nic_store_t;
@@ -86,7 +86,7 @@ typedef struct nic_store_ops {
     bool (*asynchronous)(const nic_store_t *store);
     // Returns when an object that was looked up without urgency is there, as far as the store knows
     // at at_ps: the NIC asks again at that time. A time that has passed: it is there. NULL: what
-    // look_up told holds.
+    // look_up gave holds.
     sim_time_t (*here)(nic_store_t *store, nic_store_kind_t kind, uint64_t key, sim_time_t at_ps);
     // Checks invariants, at the end of a run, and in builds with dear checks after lookups. Returns
     // false and says why if one does not hold. May be NULL.

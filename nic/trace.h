@@ -46,7 +46,7 @@ typedef enum nic_trace_point {
     // Congestion control was called: what its metrics show may have changed.
     NIC_TRACE_CONTROL = 1 << 13,
     // The QP's state changed. value and before: nic_qp_state_t. When it is connected, this is the
-    // last point told: rate, window and congestion control are set.
+    // last point reported: rate, window and congestion control are set.
     NIC_TRACE_STATE = 1 << 14,
     // A QP was created, or is to be destroyed. value: 1 created, 0 to be destroyed.
     NIC_TRACE_LIFE = 1 << 15,
@@ -55,8 +55,8 @@ typedef enum nic_trace_point {
     // is there, 0 where it joined a batch.
     NIC_TRACE_CACHE = 1 << 16,
     // A queue pair's token moved from one tier of the cache to another, or its changes were written
-    // back. The next lookup, which replays due moves, tells of it. value: from * 4 + to, each 1 to
-    // 3 (NIC_TRACE_TIER_WRITTEN: written back); before: ps that it took.
+    // back. The next lookup, which replays due moves, reports it. value: from * 4 + to, each 1 to 3
+    // (NIC_TRACE_TIER_WRITTEN: written back); before: ps that it took.
     NIC_TRACE_TIER = 1 << 17,
     // A READ or an atomic is to be answered by this QP. value: bytes of its responses.
     NIC_TRACE_ANSWER = 1 << 18,

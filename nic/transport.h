@@ -272,7 +272,7 @@ void nic_transport_schedule(nic_qp_t *qp);
 // Acknowledges everything before end_psn: moves una_psn and completes work requests, but stops at a
 // READ or atomic without all its responses. Resets the retry counts. cause: the ACK, which
 // congestion control hears of with what was new (nak: a sequence error); NULL: none. Afterwards
-// una_psn tells how far it came.
+// una_psn says how far it came.
 void nic_transport_advance(nic_qp_t *qp, uint64_t end_psn, const net_packet_t *cause, bool nak);
 // Accepts the response of una_psn, which must be a READ's or an atomic's, and moves una_psn by one.
 // Takes the packet. placed: see nic_transport_execute.

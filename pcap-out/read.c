@@ -326,7 +326,7 @@ static sim_err_t next_ng(pcap_out_reader_t *reader, pcap_out_read_frame_t *frame
         case NG_BLOCK_SIMPLE:
             return broken(reader, "a simple packet, which has no time,", message);
         default:
-            break; // statistics, names and others tell nothing about frames
+            break; // statistics, names and others say nothing about frames
         }
         if (error != SIM_OK) {
             return error;

@@ -131,8 +131,8 @@ quoted() {
     printf '"%s"' "${text//\"/\\\"}"
 }
 
-# describe KIND MEMBER VALUE...: writes figure.json, which tells other programs how figure.svg shows
-# data.csv. A value is a JSON value.
+# describe KIND MEMBER VALUE...: writes figure.json, which says to other programs how figure.svg
+# shows data.csv. A value is a JSON value.
 describe() {
     printf '{"kind": "%s"' "$1"
     shift

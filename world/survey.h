@@ -72,7 +72,7 @@ void world_survey_warn(const world_t *world, world_warnings_t *warnings);
 
 // Checks that the run will probably not take longer than time-max, and that its series and captures
 // need no more memory than memory-max. SIM_ERR_RANGE: the error points at the traffic, or at what
-// is observed, and tells the estimate.
+// is observed, and prints the estimate.
 SIM_MUST_CHECK sim_err_t world_survey_check(const world_t *world, world_error_t *error);
 
 SIM_C_END

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/warnings.h - a list of warnings about a valid scenario, each with its kind.
 //
-// summary.json keeps the list with the results, and sweeps tell each kind once.
+// summary.json keeps the list with the results, and sweeps print each kind once.
 #ifndef WORLD_WARNINGS_H
 #define WORLD_WARNINGS_H
 

@@ -43,7 +43,7 @@ typedef struct world {
     struct world_variants *variants;
     struct world_survey *survey; // world/survey.h; NULL: no applications
     world_parts_t *parts;        // of the ranks; NULL: one process
-    struct world_stuck *stuck;   // what other ranks told of a stall (world/explain.h); else NULL
+    struct world_stuck *stuck;   // reports of other ranks about a stall (world/explain.h), or NULL
 } world_t;
 typedef struct world_survey world_survey_t;
 

@@ -15,7 +15,7 @@
 
 // -- files that are written
 
-// A file in either format, told by its name.
+// A file in either format, which its name decides.
 typedef struct output {
     char *path;
     pcap_out_ng_t *ng;     // NULL: pcap
@@ -106,7 +106,7 @@ static void output_frame(const output_t *output, uint32_t interface,
     pcap_out_ng_packet(output->ng, &packet);
 }
 
-// Closes the file; the first failure of a command is the one that is told.
+// Closes the file; the command prints its first failure.
 static sim_err_t output_close(output_t *output, sim_err_t result, world_error_t *error)
 {
     sim_message_t message;

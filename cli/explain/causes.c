@@ -13,13 +13,13 @@
 #include <string.h>
 
 #define PORTS_TOLD_MAX 6u
-#define SHARE_LEAST 0.02 // of the most: ports that cost less are not told
+#define SHARE_LEAST 0.02 // of the maximum: ports that cost less are not reported
 #define MINOR_SHARE 0.05 // of the time of all flows
-#define BUSY_SHARE 0.5   // a host that sends much at once is told if it loses most of what all lose
+#define BUSY_SHARE 0.5   // share of all losses from which a host that sends much is reported
 #define BUSY_LEAST 0.05  // and this of the time of all flows
 #define DRAWS 64u        // of other paths of a flow
 #define BUSY_PORT 0.5    // share of time from which a port is no longer filled by bursts alone
-#define ROOT_LEAST 0.1   // share of all pauses from which a root is told for itself
+#define ROOT_LEAST 0.1   // share of all pauses from which a root is reported by itself
 
 const char *cli__explain_kind_name(explain_kind_t kind)
 {
@@ -394,7 +394,7 @@ static double busy_ps(const explain_t *explain)
     return sum_ps;
 }
 
-// Returns whether the port is worth telling: flows share it, and it is no host that sends as much
+// Returns whether the port is worth a report: flows share it, and it is no host that sends as much
 // at once as most of its like do.
 static bool is_shared(const explain_t *explain, const explain_port_t *port, double all_busy_ps)
 {
@@ -434,7 +434,7 @@ static void find_shared(explain_t *explain)
     }
 }
 
-// Tells of large roots of pauses that no finding has: of traffic whose flows are not listed.
+// Reports large roots of pauses that no finding has: of traffic whose flows are not listed.
 static void find_roots(explain_t *explain)
 {
     sim_time_t total_ps = 0;
@@ -478,7 +478,7 @@ static void find_roots(explain_t *explain)
     }
 }
 
-// Tells at the main cause that lossless classes lost packets, because headroom is too small, and
+// Adds to the main cause that lossless classes lost packets, because headroom is too small, and
 // what would be enough. The order of other remedies stays.
 static void tell_headroom(explain_t *explain)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/explain/counters.c - explains pause counters of a real network. What they say is the same
-// tree as for a run, as far as counters tell.
+// tree as for a run, as far as counters show.
 #include "cli/explain/counters_internal.h"
 
 #include <stdlib.h>

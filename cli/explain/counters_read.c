@@ -223,7 +223,7 @@ sim_err_t cli__meter_links(meter_t *meter, const char *path, world_error_t *erro
 
 // -- samples
 
-// Tells a column by its name, as ethtool, SAI and SONiC's pfcstat write it, for any class:
+// Recognises a column by its name, as ethtool, SAI and SONiC's pfcstat write it, for any class:
 // rx_prio3_pause, SAI_PORT_STAT_PFC_3_RX_PKTS, PFC3, rx_prio3_pause_duration,
 // PFC_3_RX_PAUSE_DURATION_US; tx_bytes, SAI_PORT_STAT_IF_OUT_OCTETS.
 static meter_kind_t kind_of(const char *name)

@@ -119,7 +119,7 @@ static double add_flows_of_root(const explain_t *explain, explain_finding_t *fin
 }
 
 // Returns whether the host stopped its switch nearly all the time since its first pause. Where
-// events.csv is cut, the port's counter alone tells.
+// events.csv is cut, only the port's counter shows it.
 static bool stops_all_the_time(const explain_t *explain, const explain_root_t *root,
                                const pausing_t *pausing)
 {
@@ -183,13 +183,13 @@ static void find_pausing_host(explain_t *explain, uint32_t root_index)
                         "only packets to the slow receiver are lost, and others pass");
 }
 
-// Tells of a host whose fault is logged although it never stopped its switch: its senders slow down
+// Reports a host whose fault is logged although it never stopped its switch: its senders slow down
 // before that.
 static void find_logged_host(explain_t *explain, const net_node_t *node)
 {
     for (uint32_t i = 0; i < explain->root_count; i++) {
         if (explain->roots[i].node == node && explain->roots[i].port == EXPLAIN_NONE) {
-            return; // told by its pauses
+            return; // reported by its pauses
         }
     }
     uint8_t faults = 0;
@@ -269,7 +269,7 @@ static void find_down(explain_t *explain)
                                                                          : NULL;
         if (failed != NULL && &failed->ports[0] != port->port &&
             &failed->ports[0] != port->port->peer) {
-            continue; // told once, at the node's first port
+            continue; // reported once, at the node's first port
         }
         explain_finding_t *const finding = cli__explain_add(
             explain, EXPLAIN_LINK_DOWN, 1,
@@ -391,7 +391,7 @@ static char *degraded_sentence(const explain_t *explain, const char *place, uint
                             world_format_rate(&usual, usual_bps));
 }
 
-// Tells of the link of the port, whose like have usual_bps (0: events.csv logs the fault).
+// Reports the link of the port, where similar ports have usual_bps (0: events.csv logs the fault).
 static void add_degraded(explain_t *explain, uint32_t uid, uint64_t usual_bps, bool one_way)
 {
     const explain_port_t *const port = &explain->ports[uid];

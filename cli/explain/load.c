@@ -131,7 +131,7 @@ enum {
 };
 
 // Returns whether the flows of an application are READs: all entries of traffic of this name move
-// data so, from the destination to the source. flows.csv does not tell entries of one name apart.
+// data so, from the destination to the source. flows.csv does not distinguish entries of one name.
 static bool reads(const world_scenario_t *scenario, const char *app)
 {
     bool all = scenario->traffic_count > 0;

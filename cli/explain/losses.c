@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/explain/losses.c - finds links that lose frames, and tells packets that were dropped.
+// cli/explain/losses.c - finds links that lose frames, and reports packets that were dropped.
 //
 // A link is accused if it lost clearly more of its frames than the other links did. Losses that all
 // links share belong to the fabric: no cable would mend them.
@@ -12,10 +12,10 @@
 #include <math.h>
 #include <string.h>
 
-#define LOSSES_SHARE 0.1 // a link with less of all losses is not told, unless it has the most
+#define LOSSES_SHARE 0.1 // a link with less of all losses is not reported, unless it has the most
 #define CHANCE_MOST 1e-4 // that a link which is like the others loses as much
 #define RATIO_LEAST 3.0  // to the rate of the others
-#define FEW_LINKS 2u     // with losses: too few to tell how losses spread
+#define FEW_LINKS 2u     // with losses: too few to know how losses spread
 #define FEW_DROPS 1e-3   // share of all packets; fewer are minor
 
 char *cli__explain_link_name(const explain_t *explain, uint32_t uid)
@@ -168,7 +168,7 @@ static void accuse_known(lossy_all_t *all)
     }
 }
 
-// Says which share of frames was lost; nothing if events.csv does not tell all losses.
+// Says which share of frames was lost; nothing if events.csv does not contain all losses.
 static char *share_text(const explain_t *explain, const lossy_t *lossy)
 {
     world_text_t frames;
@@ -220,7 +220,7 @@ static bool passes_accused(const lossy_all_t *all, const explain_flow_t *flow)
     return false;
 }
 
-// Tells of the losses of links that are not accused.
+// Reports the losses of links that are not accused.
 static void tell_fabric(const lossy_all_t *all)
 {
     explain_t *const explain = all->explain;
@@ -325,7 +325,7 @@ static uint64_t full_drops(const explain_t *explain, const net_node_t *node, uns
     return sum;
 }
 
-// Tells of a switch that dropped packets of classes which others protect.
+// Reports a switch that dropped packets of classes which others protect.
 static void tell_mismatch(explain_t *explain, const net_node_t *node, unsigned lacks,
                           uint32_t worst, uint64_t drops)
 {

@@ -44,7 +44,7 @@ void cli__explain_roots(explain_t *explain)
         root->first_ps = stop->from_ps < root->first_ps ? stop->from_ps : root->first_ps;
         root->last_ps = stop->to_ps > root->last_ps ? stop->to_ps : root->last_ps;
     }
-    // Stops refer to roots by number, so they are told their new ones.
+    // Stops refer to roots by number, so they get their new ones.
     uint32_t *const old = sim_alloc_array(explain->root_count + 1, sizeof(*old));
     char **const names = sim_alloc_array(explain->root_count + 1, sizeof(*names));
     for (size_t i = 0; i < explain->root_count; i++) {

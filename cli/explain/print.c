@@ -257,7 +257,7 @@ static void print_counters(const explain_t *explain, FILE *out)
     sim_free(ports);
 }
 
-// Says up to which time events.csv tells of pauses and drops, if rows are left out.
+// Says up to which time events.csv contains pauses and drops, if rows are left out.
 static void print_cut(const explain_t *explain, FILE *out)
 {
     world_text_t time;

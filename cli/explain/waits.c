@@ -89,8 +89,8 @@ static void find_retransmission(explain_t *explain, bool *claimed)
     }
 }
 
-// Returns whether the flow's acknowledgements pass the end of a link that is told as shared: they
-// wait behind its data, which no fair share of the flow's own path explains.
+// Returns whether the flow's acknowledgements pass the end of a link that is reported as shared:
+// they wait behind its data, which no fair share of the flow's own path explains.
 static bool answers_wait(const explain_t *explain, const explain_flow_t *flow)
 {
     const world_t *const world = explain->world;
@@ -109,7 +109,7 @@ static bool answers_wait(const explain_t *explain, const explain_flow_t *flow)
     return false;
 }
 
-// Returns whether nothing that is told explains why the flow waited, other than its hosts.
+// Returns whether nothing that is reported explains why the flow waited, other than its hosts.
 static bool waits_for_host(const explain_t *explain, const explain_flow_t *flow)
 {
     return flow->retransmitted == 0 && waits_long(flow, 0.4) && !answers_wait(explain, flow);
@@ -135,7 +135,7 @@ static bool queues_unknown(const explain_t *explain)
     return false;
 }
 
-// Tells of a host if most of the unexplained time belongs to its flows, and little to others'.
+// Reports a host if most of the unexplained time belongs to its flows, and little to others'.
 static void find_slow_host(explain_t *explain, const bool *claimed)
 {
     const size_t count = explain->world->nic_count;

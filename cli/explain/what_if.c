@@ -208,7 +208,7 @@ sim_err_t cli__explain_what_if(const explain_t *explain, json_t *json, world_err
                 SIM_GROW(sets, count, &capacity);
                 sets[count++] = set;
                 world_error_t ignored;
-                // A remedy that this scenario cannot have is told, and the others are run.
+                // A remedy that this scenario cannot have is reported, and the others are run.
                 if (run_with(explain, set, json, &ignored) != SIM_OK && json == NULL) {
                     printf("  %-40s cannot be run: %s\n", set, ignored.text);
                 }

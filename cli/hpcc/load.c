@@ -232,7 +232,7 @@ static const struct {
     {"FLOWGEN_STOP_TIME", "ConWeave", "is a time of its run"},
     {"ENABLE_IRN", "ConWeave", "selects IRN, which is nic.transport: irn here"},
     {"CONWEAVE_*", "ConWeave", "is a parameter of its load balancer"},
-    {"LOAD", "ConWeave", "tells the load of the flow file"},
+    {"LOAD", "ConWeave", "gives the load of the flow file"},
     {"RANDOM_SEED", "ConWeave", "is the seed, which is --seed here"},
     {"CLAMP_TARGET_RATE_AFTER_TIMER", "ns3-rdma", "is a parameter of its DCQCN"},
     {"PACKET_LEVEL_ECMP", "ns3-rdma", "sends each packet on a path of its own"},

@@ -174,7 +174,7 @@ static void on_receive(const net_trace_t *trace, void *ctx)
     }
 }
 
-// Finds the flow of a queue pair: its hosts and its source port tell it.
+// Finds the flow of a queue pair: its hosts and its source port identify it.
 static uint32_t find_flow(const monitor_t *monitor, const nic_qp_t *qp)
 {
     const cli_hpcc_outputs_t *const outputs = monitor->all->outputs;

@@ -21,7 +21,8 @@ static size_t app_count(const cli_plot_t *plot, size_t run)
     return json_array_size(json_object_get(plot->runs[run].summary, "apps"));
 }
 
-// Draws a curve with its title: "run", "app 1" or "run, app 1", as much as tells the curves apart.
+// Draws a curve with its title: "run", "app 1" or "run, app 1", as much as distinguishes the
+// curves.
 static void print_line(const cli_figure_t *figure, const cli_plot_t *plot, size_t run, size_t app,
                        size_t number, size_t first, const char *with)
 {

@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #define CLI_PLOT_RUNS_MAX 16u
-#define CLI_PLOT_CURVES_MAX 8u // in one panel: as many as a reader can tell apart
+#define CLI_PLOT_CURVES_MAX 8u // in one panel: as many as a reader can distinguish
 
 typedef struct cli_plot_run {
     const char *folder;

@@ -350,7 +350,7 @@ static char *title_of(const cli_plot_t *plot, size_t run, const flows_t *flows)
                                                flows->count, flows->count + flows->unfinished);
 }
 
-// Draws a percentile of a run; more: what gnuplot is told besides.
+// Draws a percentile of a run; more: further options for gnuplot.
 static void draw_curve(const cli_figure_t *figure, cli_block_t block, size_t percentile,
                        const char *more, const char *color, const char *title)
 {

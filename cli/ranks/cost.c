@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/ranks/cost.c - tells how ranks shared the work, and which rank the others waited for.
+// cli/ranks/cost.c - prints how ranks shared the work, and which rank the others waited for.
 #include "cli/ranks/ranks.h"
 
 #include "world/format.h"

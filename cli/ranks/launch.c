@@ -2,7 +2,7 @@
 // cli/ranks/launch.c - `rocesim run --ranks N`: starts the same command line N times with mpirun.
 //
 // mpirun prints a page about every exit status but 0, so ranks exit with 0, and rank 0 writes the
-// status of the run into a file of the launcher's. A rank that dies is mpirun's to tell.
+// status of the run into a file of the launcher's. mpirun reports a rank that dies.
 #include "cli/ranks/ranks.h"
 
 #include "cli/command.h"

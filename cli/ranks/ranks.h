@@ -38,7 +38,7 @@ size_t cli_ranks_words(const cli_args_t *args, const char **words);
 // Starts this command line in `count` ranks on this machine with mpirun, waits for them, and
 // returns the exit status. Ctrl-C ends the run as it does in one process.
 int cli_ranks_launch(const cli_args_t *args, unsigned count);
-// Tells the launcher that this rank has begun.
+// Reports to the launcher that this rank has begun.
 void cli_ranks_begin(void);
 // Returns the resident memory of this process in bytes; 0: unknown.
 double cli_ranks_resident_bytes(void);
@@ -50,7 +50,7 @@ void cli_ranks_print_slurm(const cli_args_t *args, unsigned count, const world_t
 // Returns the descriptor of the terminal on which rank 0 shows its progress; -1: none. mpirun gives
 // ranks no terminal, so the launcher names its own.
 int cli_ranks_terminal(void);
-// Returns the exit status of this rank for that of the run, which rank 0 tells the launcher.
+// Returns the exit status of this rank for that of the run, which rank 0 reports to the launcher.
 int cli_ranks_status(const sim_ranks_t *ranks, int status);
 
 // -- cost.c

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/ranks/watch.c - notices which rank ends first, since mpirun does not always tell.
+// cli/ranks/watch.c - notices which rank ends first, since mpirun does not always report it.
 //
 // Each rank appends its number and its process to a file of the launcher's as it begins. The
 // launcher gets a descriptor of each process from the system, which becomes readable when the
 // process ends, and through which it passes signals on. Without such descriptors (before Linux 5.3)
-// it notices nothing, and mpirun passes signals on. A rank that mpirun tells to end notes that in
-// the file: another rank died before it.
+// it notices nothing, and mpirun passes signals on. A rank that mpirun ends notes that in the file:
+// another rank died before it.
 #include "cli/ranks/watch.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@
 #define LOOK_AGAIN_MS 50   // while ranks begin or end
 #define LOOK_RARELY_MS 250 // a signal may come between a look and the wait
 #define LINE_BYTES 32u
-#define TOLD '-' // begins the line of a rank that mpirun told to end
+#define TOLD '-' // begins the line of a rank that mpirun has ended
 #define GONE 0   // events of a rank that ended before its process could be opened
 #define SECOND_MS 1000
 // After a death mpirun ends the other ranks within 1.1 s, prints who died, and ends. What it has
@@ -161,7 +161,7 @@ static bool any_gone(const cli_ranks_watch_t *watch)
     return any;
 }
 
-// Returns whether mpirun told a rank to end before it ended.
+// Returns whether mpirun asked a rank to end before it ended.
 static bool was_told(const cli_ranks_watch_t *watch, int rank)
 {
     FILE *const list = fopen(watch->file, "re");

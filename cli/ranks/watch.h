@@ -25,10 +25,10 @@ typedef struct cli_ranks_watch {
     int *ranks;               // likewise
 } cli_ranks_watch_t;
 
-// Tells the launcher, which made the file, of this process. Called by a rank as it begins.
+// Reports this process to the launcher, which made the file. Called by a rank as it begins.
 void cli_ranks_sign_in(const char *file);
 
-// Notes that mpirun told this rank to end. Safe in a signal handler. Does nothing before
+// Notes that mpirun asked this rank to end. Safe in a signal handler. Does nothing before
 // cli_ranks_sign_in.
 void cli_ranks_note_told(void);
 

@@ -184,7 +184,7 @@ static int serve_all(const cli_args_t *args, const serve_limits_t *limits, int l
     return CLI_EXIT_DONE;
 }
 
-// Tells what is wrong with the scenario here, not to each client.
+// Prints what is wrong with the scenario once, here, and not for each client.
 static int check_scenario(const cli_args_t *args)
 {
     world_scenario_t *scenario = NULL;

@@ -206,7 +206,7 @@ void serve_answer_progress(serve_conversation_t *conversation, const json_t *id,
 // -- snapshot.c
 
 // Keeps the present state. Returns in the process that goes on from here, and again, later and in
-// another process, when the client comes back; *back tells which. False: the system gives no
+// another process, when the client comes back; *back says which. False: the system gives no
 // process.
 bool serve_mark(serve_conversation_t *conversation, bool *back);
 // Comes back to the latest state that was kept. Does not return.

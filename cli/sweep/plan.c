@@ -305,7 +305,7 @@ static void build(const cli_sweep_t *sweep, const world_scenario_t *scenario, bo
     json_decref(summary);
 }
 
-// Loads a point's scenario, and builds it where that tells something new.
+// Loads a point's scenario, and builds it where that can find something new.
 static sim_err_t check_point(const cli_sweep_t *sweep, size_t point, building_t *building,
                              world_error_t *error)
 {

@@ -77,7 +77,7 @@ void cli_sweep_look(cli_sweep_run_t *run);
 size_t cli_sweep_work(cli_sweep_t *sweep, unsigned jobs, bool quiet, bool *interrupted);
 
 // Fails at the first column of the list (scalars) that is neither a number of summary.json nor one
-// that comparisons tell. summary: of a run that has just begun; NULL: none.
+// that comparisons print. summary: of a run that has just begun; NULL: none.
 SIM_MUST_CHECK sim_err_t cli_sweep_check_columns(const world_tree_t *list, const json_t *summary,
                                                  world_error_t *error);
 

@@ -150,7 +150,7 @@ static char *words_of(const char *text, size_t size)
     return words;
 }
 
-// -- telling
+// -- printing
 
 static void set(json_t *object, const char *name, uint64_t value)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/workload/peers.c - tells topologies and settings of other programs from workloads.
+// cli/workload/peers.c - distinguishes topologies and settings of other programs from workloads.
 //
 // NCCL's XML of a server is counted; of the others, `rocesim check` says how a scenario uses them.
 #include "cli/workload/peers.h"
@@ -15,7 +15,7 @@
 
 #define LINES_MAX 64u // that are looked at
 
-// Files that are told by the first word of one of their first lines.
+// Files that are recognised by the first word of one of their first lines.
 static const struct {
     const char *word;
     const char *what;

@@ -138,7 +138,7 @@ static counts_t count(const app__mooncake_trace_t *trace)
     return counts;
 }
 
-// -- telling
+// -- printing
 
 static void print_lengths(const char *what, const lengths_t *lengths)
 {

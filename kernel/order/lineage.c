@@ -81,7 +81,7 @@ static inline bool are_plain(uint64_t a, uint64_t b)
 }
 
 // Compares numbers whose ancestors tie for many events, as those of flows that go in step do: only
-// their beginning tells them apart. All pairs on the way back compare alike, so their result is
+// their beginning distinguishes them. All pairs on the way back compare alike, so their result is
 // remembered. The next packets' way soon meets this one, so the pairs of steps 0, 1, 2, 4, 8... are
 // enough.
 #define WAY_BACK_MAX 33u
@@ -233,7 +233,7 @@ static inline sim_time_t taken_ps(const sim_t *sim, uint64_t number)
     return (number & SIM_MADE_IN_RUN) == 0 ? 0 : parent_of(sim, number)->time_ps;
 }
 
-// Looks up the two times that tell most items apart. A loop of its own lets these cache misses
+// Looks up the two times that distinguish most items. A loop of its own lets these cache misses
 // overlap.
 static void look_up_times(const sim_t *sim, sim_ranked_t *items, size_t count)
 {

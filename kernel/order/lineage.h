@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/order/lineage.h - ties by insertion in windows: numbers that tell which event took them.
+// kernel/order/lineage.h - ties by insertion in windows: numbers that identify the event that took
+// them.
 //
 // Nodes that run apart cannot count what all of them schedule, but ties only ask which of two
 // things was scheduled first: the one whose scheduling event came first or, if one event scheduled

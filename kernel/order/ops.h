@@ -61,14 +61,14 @@ typedef struct sim_order_ops {
     void (*end_window)(sim_t *sim);
     void (*begin_window)(sim_t *sim);
     // Returns whether arrivals or wakes are to come, and when the next event is, timers included
-    // (SIM_TIME_NEVER: none). NULL: nodes and mailboxes tell.
+    // (SIM_TIME_NEVER: none). NULL: the engine looks at nodes and mailboxes.
     bool (*waiting)(const sim_t *sim);
     sim_time_t (*next_ps)(const sim_t *sim);
 
     // Returns the place of a record that is being put: of two of one instant the lower is first.
     uint64_t (*record_place)(const sim_node_t *node);
-    // Sorts places that only tell their order to each other; equal ones keep theirs. NULL: places
-    // are in order as they are.
+    // Sorts places that only give their order among each other; equal ones keep theirs. NULL:
+    // places are in order as they are.
     void (*sort_places)(const sim_t *sim, sim_ranked_t *items, size_t count);
 } sim_order_ops_t;
 

@@ -8,7 +8,7 @@
 
 #define POINTS_MAX ((size_t)1 << 20)
 
-// Probabilities stay as written, in units of 10^-14, until the last line tells whether 100 % is
+// Probabilities stay as written, in units of 10^-14, until the last line shows whether 100 % is
 // written as 100 or 1. Every percentage in units of 1 / SIM_CDF_ONE is a whole number of these.
 #define WRITTEN_PLACES 14
 #define WRITTEN_ONE UINT64_C(100000000000000)

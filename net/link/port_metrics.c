@@ -107,7 +107,7 @@ static uint64_t read_discards(const net_port_t *port, uint8_t classes, sim_time_
 // One field of the port.
 #define RARE_OF_PORT(field_) .place = NET_COUNTER_RARE, .offset = offsetof(net_port_rare_t, field_)
 
-// The rows of a group stand together and in the order in which all tell them.
+// The rows of a group stand together and in the order in which all files list them.
 const net_port_metric_t net_port_metrics[] = {
     {.name = "queue_bytes", .unit = "bytes", .per_priority = true, .read = read_queue,
      .points = NET_TRACE_ENQUEUE | TX,

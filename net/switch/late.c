@@ -76,7 +76,7 @@ static SIM_ALWAYS_INLINE void pass_logged(net_switch_t *sw, net_port_t *egress, 
     net__port_send(egress, node, now_ps, queue, packet, frame_bytes);
 }
 
-// Tells the log that all departures before this moment are noted.
+// Informs the log that all departures before this moment are noted.
 static inline void note_part(net_switch_t *sw)
 {
     if (sw->node.log != NULL) {

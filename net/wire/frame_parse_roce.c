@@ -130,7 +130,7 @@ static sim_err_t parse_extensions(net__frame_reader_t *reader)
     return SIM_OK;
 }
 
-// Reads the bytes that a selective transport adds; bits of the BTH tell how many.
+// Reads the bytes that a selective transport adds; bits of the BTH say how many.
 static sim_err_t parse_extra(net__frame_reader_t *reader, uint8_t bits)
 {
     net_frame_t *const frame = reader->frame;
@@ -180,7 +180,7 @@ static sim_err_t parse_payload(net__frame_reader_t *reader, bool may_have)
 }
 
 // Reads the headers of MRC and the payload. A packet that a switch has cut has neither pad nor
-// ICRC, and its length tells.
+// ICRC, and its length shows it.
 static sim_err_t parse_mrc(net__frame_reader_t *reader, uint8_t bits)
 {
     net_frame_t *const frame = reader->frame;

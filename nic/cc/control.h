@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/cc/control.h - what the protocol tells congestion control (nic/congestion.h).
+// nic/cc/control.h - what the protocol reports to congestion control (nic/congestion.h).
 #ifndef NIC_CC_CONTROL_H
 #define NIC_CC_CONTROL_H
 
@@ -11,7 +11,7 @@ void nic__cc_create(nic_qp_t *qp, uint64_t line_bps, uint64_t window_bytes);
 void nic__cc_sync(nic_qp_t *qp);
 void nic__cc_start(nic_qp_t *qp);
 void nic__cc_stop(nic_qp_t *qp);
-// Tells the algorithm of an ACK or sequence NAK that acknowledged so many new bytes. tell_ack is
+// Reports to the algorithm an ACK or sequence NAK that acknowledged so many new bytes. tell_ack is
 // for an algorithm that hears of ACKs, or for a NAK.
 void nic__cc_tell_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t acked_bytes, bool nak);
 static inline void nic__cc_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t acked_bytes,
@@ -21,7 +21,8 @@ static inline void nic__cc_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_
         nic__cc_tell_ack(qp, packet, acked_bytes, nak);
     }
 }
-// Tells it of an ACK up to end_psn that acknowledges nothing new, because another path was shorter.
+// Reports to it an ACK up to end_psn that acknowledges nothing new, because another path was
+// shorter.
 void nic__cc_late_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t end_psn);
 
 // Makes the packet collect telemetry, or bring back what the packet `from` has collected.

@@ -190,7 +190,7 @@ static void advance(nic_dcqcn_t *dcqcn, sim_time_t end_ps)
     }
 }
 
-// Ends an operation: tells of a new rate and puts the timer where the earliest deadline is.
+// Ends an operation: reports a new rate and puts the timer where the earliest deadline is.
 static void settle(nic_dcqcn_t *dcqcn, uint64_t rate_before_bps)
 {
     sim_node_t *const node = dcqcn->cc.node;

@@ -78,7 +78,7 @@ typedef enum nic_hpcc_step {
 // controlled.
 bool nic__hpcc_law_init(nic_hpcc_law_t *law, const nic_hpcc_law_config_t *config, nic_cc_t *cc);
 
-// Tells the law that the queue pair becomes active. Returns true if it was inactive for a round
+// Informs the law that the queue pair becomes active. Returns true if it was inactive for a round
 // trip or
 // more: it begins again at line rate like a new flow, and the caller must forget its measurements.
 bool nic__hpcc_law_start(nic_hpcc_law_t *law, nic_cc_t *cc);

@@ -53,7 +53,7 @@ static void hpcc_pint_init(nic_cc_t *cc)
     pint->controlled = nic__hpcc_law_init(&pint->law, &config_of(pint)->law, cc);
     pint->utilization = 1.0;
     pint->dice = cc->dice;
-    // Draws of packets do not tell queue pairs apart: one of the next call has another id.
+    // Draws of packets do not distinguish queue pairs: one of the next call has another id.
     const uint64_t id = cc->draws_by_packet ? 0 : cc->id;
     sim_random_init(&pint->random, sim_options(cc->node->sim)->seed, id, "pint-sample");
 }

@@ -28,7 +28,7 @@ struct nic_core {
     nic_core_t *next;
 };
 
-// Tells a core of a completion that it sees from seen_ps on.
+// Informs a core of a completion that it sees from seen_ps on.
 void nic__core_notice(nic_core_t *core, sim_time_t seen_ps);
 void nic__cores_free(nic_host_t *host);
 // Returns the number of a core among those of its host, in the order in which they were created.

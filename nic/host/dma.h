@@ -11,7 +11,7 @@
 // stop may send again, because enough of what it reads has arrived.
 void nic__fabric_build(nic_host_t *host, void (*read_over)(nic_t *nic));
 void nic__fabric_destroy(nic_host_t *host);
-// Carries what nic_host_part tells of a host to rank 0.
+// Sends the results of nic_host_part of a host to rank 0.
 void nic__fabric_carry(nic_host_t *host, sim_carry_t *carry);
 // Returns true while an ideal NIC still reads what it sent last. The NIC is kicked afterwards.
 bool nic__dma_holds_back(nic_t *nic);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/host/listen.h - telling listeners what happens (nic/trace.h).
+// nic/host/listen.h - informs listeners of what happens (nic/trace.h).
 #ifndef NIC_HOST_LISTEN_H
 #define NIC_HOST_LISTEN_H
 
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 
-// Tells all listeners of the point.
+// Calls all listeners of the point.
 void nic__trace_tell(const nic_trace_t *trace);
-// Tells them a value, and what it was before; qp may be NULL.
+// Reports to them a value, and the value before; qp may be NULL.
 void nic__trace_value(const nic_t *nic, const nic_qp_t *qp, nic_trace_point_t point, uint64_t value,
                       uint64_t before);
-// Tells them of a new rate or window, if it is new.
+// Reports the rate and window to them, if they have changed.
 void nic__trace_control(nic_qp_t *qp, uint64_t window_before_bytes);
 // Frees the listeners of a QP, or those of the NIC and all its QPs where qp is NULL.
 void nic__trace_forget(nic_t *nic, const nic_qp_t *qp);
@@ -29,8 +29,8 @@ static inline void nic__trace(const nic_t *nic, const nic_qp_t *qp, nic_trace_po
     }
 }
 
-// Tells listeners that a work request of the queue pair is finished. wc: its completion; NULL: it
-// has none.
+// Reports to listeners that a work request of the queue pair is finished. wc: its completion; NULL:
+// it has none.
 static inline void nic__trace_completion(const nic_qp_t *qp, const nic_wc_t *wc)
 {
     if (nic__traced(qp->nic, NIC_TRACE_COMPLETION)) {

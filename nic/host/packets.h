@@ -50,7 +50,7 @@ static inline net_packet_t *nic__new_packet(nic_t *nic, const nic_qp_t *qp, uint
     return packet;
 }
 
-// Marks a packet that was sent before. Without stamps its answer must not tell a round trip: it may
+// Marks a packet that was sent before. Without stamps its answer must not give a round trip: it may
 // be the answer to the first one.
 static inline void nic__sent_again(net_packet_t *packet, bool stamps)
 {

@@ -24,7 +24,7 @@ static inline void nic__write_payload(nic_t *nic, uint32_t bytes)
     NIC_DEVICE(nic, payload, nic, bytes);
 }
 
-// Tells the program of a WRITE that lies whole in memory.
+// Informs the program of a WRITE that lies whole in memory.
 static inline void nic__tell_write(nic_qp_t *qp)
 {
     const nic_t *const nic = qp->nic;

@@ -199,7 +199,8 @@ static inline sim_node_t *nic__node(const nic_t *nic)
     return &nic->host->node.sim;
 }
 
-// The kind of every host's node. Its address tells a host from a program's own kind of node.
+// The kind of every host's node. Its address distinguishes a host from a program's own kind of
+// node.
 extern const char nic__host_kind[];
 // Returns the host that a node is. Aborts if the node is no host.
 nic_host_t *nic__host_of(const net_node_t *node);

@@ -33,7 +33,7 @@ static inline uint64_t nic__line_bps(const nic_t *nic)
                : nic__planes_rate_bps(nic);
 }
 
-// Tells the peers of all ports of a NIC, or of its only one, to stop these classes for the time, or
+// Asks the peers of all ports of a NIC, or of its only one, to stop these classes for the time, or
 // to go on (0).
 void nic__ports_pause(const nic_t *nic, uint8_t classes, uint16_t quanta);
 // Returns how long that time is on the fastest of these ports.

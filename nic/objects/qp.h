@@ -64,7 +64,7 @@ enum {
     NIC_QP_FEEDBACK = 1 << 12,  // packets say how they want to be answered
     NIC_QP_OVERSHOOT = 1 << 13, // a packet may start while less than the window is in flight
     NIC_QP_FETCHING = 1 << 14,  // the device still fetches what is to be sent next
-    NIC_QP_HOST_TOLD = 1 << 15, // ACKs tell of the time in the peer's NIC
+    NIC_QP_HOST_TOLD = 1 << 15, // ACKs report the time in the peer's NIC
 };
 
 // Value of nic_qp_t.transport for queue pairs that take no packets: no transport's opcode bits.

@@ -27,7 +27,7 @@ struct nic_cq {
     nic_cq_t *next_of_core;
     uint32_t capacity;
     bool overflowed;
-    bool noted; // the program will be told at the end of the event
+    bool noted; // the program will be informed at the end of the event
 };
 
 static_assert(offsetof(nic_cq_t, fn) == SIM_CACHE_LINE, "a poll needs one line of a CQ");
@@ -79,8 +79,8 @@ static inline nic_place_t nic__rx_place(const nic_qp_t *qp, nic_rx_kind_t kind)
 // -- queue/notices.c
 
 // A notice that a program gets when the event is over: of a completion queue, of a shared receive
-// queue, or else of a WRITE to a queue pair. With `rests` nobody is told; the NIC checks whether
-// the queue pair has come to rest.
+// queue, or else of a WRITE to a queue pair. With `rests` nobody is informed; the NIC checks
+// whether the queue pair has come to rest.
 typedef struct nic_notice {
     nic_cq_t *cq;
     nic_srq_t *srq;

@@ -2,8 +2,8 @@
 // nic/path/spray.h - RoCE packets that each take a path of their own: nic.repath reps.
 //
 // The entropy is the UDP source port. A receiver answers each packet by the port that it came with,
-// so an ACK tells the sender which entropy arrived; its BECN tells whether it was marked.
-// Page: docs/models/reps.md.
+// so an ACK shows the sender which entropy arrived; its BECN shows whether it was marked. Page:
+// docs/models/reps.md.
 #ifndef NIC_PATH_SPRAY_H
 #define NIC_PATH_SPRAY_H
 

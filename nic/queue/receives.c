@@ -74,7 +74,7 @@ bool nic__take_shared(nic_qp_t *qp)
     receive->list = NULL; // it is the queue pair's now
     srq->done++;
     if (SIM_UNLIKELY(nic_srq_posted(srq) < srq->limit)) {
-        srq->limit = 0; // before it is told, so that it can be set again
+        srq->limit = 0; // before the report, so that it can be set again
         nic__notice(qp->nic->host,
                     &(nic_notice_t){.srq = srq, .limit_fn = srq->limit_fn, .ctx = srq->limit_ctx});
     }

@@ -49,7 +49,7 @@ static inline void nic__transmit_built(nic_t *nic, net_packet_t *packet)
 
 void nic__scheduler_create(nic_t *nic);
 void nic__scheduler_destroy(nic_t *nic);
-// Tells the scheduler that a QP stops or drains.
+// Informs the scheduler that a QP stops or drains.
 void nic__scheduler_forget(nic_qp_t *qp);
 void nic__scheduler_reset(nic_qp_t *qp);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/carry.c - carries what NICs, their transports and their hosts tell to rank 0.
+// nic/transport/carry.c - sends results of NICs, their transports and their hosts to rank 0.
 #include "nic/carry.h"
 
 #include "nic/cache.h"
@@ -95,8 +95,8 @@ void nic__carried_free(nic_t *nic)
     sim_free(carried);
 }
 
-// Returns whether a NIC has nothing to tell at this interface that a new one would not tell. A NIC
-// with planes has an interface for each, and tells everything at its first one.
+// Returns whether a NIC reports nothing at this interface that a new one would not report. A NIC
+// with planes has an interface for each, and reports everything at its first one.
 static bool is_idle(const nic_t *nic, uint32_t interface)
 {
     static const nic_counters_t nothing;

@@ -38,7 +38,7 @@ void nic__transports_free(nic_t *nic);
 // Carry the counters of a NIC's transports to rank 0 (nic/carry.h).
 bool nic__transports_can_carry(const nic_t *nic);
 void nic__transports_carry(nic_t *nic, sim_carry_t *carry);
-void nic__carried_free(nic_t *nic); // carry.c: what another rank told
+void nic__carried_free(nic_t *nic); // carry.c: what another rank reported
 // Returns the round trip of the idle path: propagation, a full frame there and an ACK back on each
 // link.
 sim_time_t nic__idle_rtt_ps(const nic_qp_t *qp);
@@ -57,7 +57,7 @@ extern const nic_transport_ops_t nic__transport_uud;
 // -- acknowledge.c
 
 void nic__retry_fired(sim_node_t *node, sim_timer_t *timer); // a sim_timer_fn
-// Stops the timers if nothing is left to do once programs were told.
+// Stops the timers if nothing is left to do once programs were informed.
 void nic__rest(nic_qp_t *qp);
 // Stops them now if nothing is left to do.
 void nic__rest_now(nic_qp_t *qp);

@@ -15,7 +15,7 @@ void nic__complete_send(nic_qp_t *qp, const nic_wqe_t *wqe, nic_wc_status_t stat
 // Completes a READ or atomic with success; original: the atomic's word before the operation.
 void nic__complete_fetch(nic_qp_t *qp, const nic_wqe_t *wqe, uint64_t original);
 
-// Changes the state, and tells listeners and the device.
+// Changes the state, and informs listeners and the device.
 void nic__set_state(nic_qp_t *qp, nic_qp_state_t state);
 // Stops all timers, sending and answering of the QP.
 void nic__silence(nic_qp_t *qp);

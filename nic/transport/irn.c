@@ -271,7 +271,7 @@ static void timed_out(nic_qp_t *qp)
     irn->looked_psn = qp->una_psn + 1;
     nic__fetch_all(&irn->held.resend, qp, irn->held.silent);
     nic__resend_oldest(&irn->held.resend, qp, irn->held.silent, 1);
-    // The answer to the newest packet tells which others are missing.
+    // The answer to the newest packet shows which others are missing.
     nic__resend_probe(&irn->held.resend, qp, qp->next_psn - 1, 1);
     irn->held.active_ps = now_ps;
     nic_transport_timer_arm(qp, now_ps + rto_ps(irn));

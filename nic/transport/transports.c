@@ -191,7 +191,7 @@ void nic__transports_carry(nic_t *nic, sim_carry_t *carry)
     }
 }
 
-// Returns whether a share tells what happened: where another rank ran the NIC, only its shares do.
+// Returns whether a share has what happened: where another rank ran the NIC, only its shares do.
 static bool counts(const nic_t *nic, const struct nic_transport_share *share)
 {
     return nic->carried == NULL || share->carried != NULL;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/verbs/life.h - steps of a queue pair's life: connected, told what happened, freed, checked.
+// nic/verbs/life.h - steps of a queue pair's life: connecting, reporting what happened, freeing,
+// checking.
 #ifndef NIC_VERBS_LIFE_H
 #define NIC_VERBS_LIFE_H
 
@@ -13,7 +14,7 @@ void nic__qp_free(nic_qp_t *qp);
 
 // -- hand_over.c
 
-// Tells programs all that was noted, at the end of an event.
+// Informs programs of all that was noted, at the end of an event.
 void nic__hand_over(nic_host_t *host);
 // Does the same for a call that a program makes before the run.
 void nic__hand_over_outside(nic_host_t *host);

@@ -77,7 +77,7 @@ static SIM_ALWAYS_INLINE sim_err_t check_send(const nic_qp_t *qp, const nic_send
     return qp->sq_posted - qp->sq_done < qp->send_wr_max ? SIM_OK : SIM_ERR_FULL;
 }
 
-// Tells the NIC of a new WQE.
+// Informs the NIC of a new WQE.
 static inline void nic__doorbell(nic_qp_t *qp, uint32_t count, bool batch)
 {
     if (SIM_UNLIKELY((qp->flags & NIC_QP_CLOSED) != 0)) {
@@ -105,7 +105,7 @@ static void trace_post(const nic_qp_t *qp, const nic_send_wr_t *wr, uint64_t len
     nic__trace_tell(&trace);
 }
 
-// Tells the ports of the NIC of a message, by which they number packets after a rest.
+// Informs the ports of the NIC of a message, by which they number packets after a rest.
 static SIM_NOINLINE void nic__draws_post(const nic_qp_t *qp, uint64_t label)
 {
     nic_t *const nic = qp->nic;

@@ -85,7 +85,7 @@ typedef struct studio {
     struct studio_data *data;          // owned by studio/server/data
     const struct studio_route *routes; // of all rooms, ended by a zero row
     bool tls;
-    atomic_bool stopping; // tells streams to end
+    atomic_bool stopping; // asks streams to end
 } studio_t;
 
 const char *studio_role_name(studio_role_t role);

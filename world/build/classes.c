@@ -24,7 +24,7 @@ typedef struct kind {
     const char *first; // name of a NIC
 } kind_t;
 
-#define KIND_BYTES (offsetof(kind_t, trimmable) + sizeof(bool)) // of those that tell kinds apart
+#define KIND_BYTES (offsetof(kind_t, trimmable) + sizeof(bool)) // of those that distinguish kinds
 
 static kind_t kind_of(const nic_config_t *config)
 {

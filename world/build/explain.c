@@ -60,7 +60,7 @@ typedef struct stuck_line {
     char *text;
 } stuck_line_t;
 
-// What other ranks told of their queue pairs.
+// Reports of other ranks about their queue pairs.
 struct world_stuck {
     stuck_line_t *lines;
     size_t count;
@@ -119,7 +119,7 @@ static void stuck_fini(struct world_stuck *stuck)
     *stuck = (struct world_stuck){0};
 }
 
-// Adds lines that another rank told, in the order of NICs.
+// Adds lines that another rank sent, in the order of NICs.
 static void add_elsewhere(struct world_stuck *stuck, const struct world_stuck *elsewhere)
 {
     for (size_t i = 0; i < elsewhere->count; i++) {

@@ -4,7 +4,7 @@
 
 #include "world/world_internal.h"
 
-// Returns why nothing of the run can be skipped; NULL: each span tells.
+// Returns why nothing of the run can be skipped; NULL: each span decides.
 static const char *barred(const world_t *world)
 {
     const world_scenario_t *const scenario = world->scenario;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/switch/balance/conga.c - "conga": a flowlet takes the uplink whose path to the destination
-// leaf is least utilised, as that leaf has told. Sources: docs/models/conga.md.
+// leaf is least utilised, as that leaf has reported. Sources: docs/models/conga.md.
 //
 // Header, from the high byte on: uplink (LBTag), CE, FB_LBTag + 1 (0: no feedback), FB_Metric. The
 // paper's fields have 4, 3, 4 and 3 bits. Above the leaves, packets take ports by hash. With
@@ -11,15 +11,15 @@
 
 // What is known of the path by one uplink to (or from) one leaf.
 typedef struct metric {
-    sim_time_t since_ps; // 0: never told
+    sim_time_t since_ps; // 0: never reported
     uint8_t value;
     bool news; // `from`: not fed back yet
 } metric_t;
 
 typedef struct leaf_table {
-    metric_t to[UPLINKS_MAX];   // by this leaf's uplink: told by the other leaf
+    metric_t to[UPLINKS_MAX];   // by this leaf's uplink: reported by the other leaf
     metric_t from[UPLINKS_MAX]; // by the other leaf's uplink: seen here
-    uint8_t next;               // uplink of which the next packet tells
+    uint8_t next;               // uplink that the next packet reports
     uint8_t count;              // uplinks of the other leaf seen so far
 } leaf_table_t;
 
@@ -82,8 +82,8 @@ static bool takes_part(const net_switch_t *sw, const net_packet_t *packet)
     return !as_simulator(sw) || packet->payload_bytes != 0;
 }
 
-// Returns whether what was told at since_ps still counts. The simulator looks for old values once
-// in each `ageing`, so they live up to twice as long.
+// Returns whether what was reported at since_ps still counts. The simulator looks for old values
+// once in each `ageing`, so they live up to twice as long.
 static bool is_fresh(const net_switch_t *sw, sim_time_t since_ps)
 {
     const sim_time_t ageing_ps = sw->config.balance.conga_ageing_ps;
@@ -143,8 +143,8 @@ static void set_field(const net_packet_t *packet, unsigned index, uint8_t value)
 }
 enum { LBTAG, CE, FB_LBTAG, FB_METRIC };
 
-// Tells the destination's leaf about the next of its uplinks of which there is news. A path without
-// packets has none, so what the other leaf knows of it ages.
+// Informs the destination's leaf about the next of its uplinks of which there is news. A path
+// without packets has none, so what the other leaf knows of it ages.
 static void put_feedback(net_switch_t *sw, const net_packet_t *packet)
 {
     leaf_table_t *const table = table_of(sw, packet->destination);
@@ -159,7 +159,7 @@ static void put_feedback(net_switch_t *sw, const net_packet_t *packet)
     }
 }
 
-// Tells the destination's leaf about a random one of its uplinks that it has used lately, as the
+// Informs the destination's leaf about a random one of its uplinks that it has used lately, as the
 // simulator does.
 static void put_random_feedback(net_switch_t *sw, const net_packet_t *packet)
 {
@@ -181,7 +181,7 @@ static void put_random_feedback(net_switch_t *sw, const net_packet_t *packet)
     set_field(packet, FB_METRIC, table->from[uplink].value);
 }
 
-// Takes what the packet tells of its own path, and of paths in the other direction.
+// Takes what the packet reports about its own path, and of paths in the other direction.
 static void take_header(net_switch_t *sw, const net_packet_t *packet)
 {
     leaf_table_t *const table = table_of(sw, packet->source);

@@ -225,7 +225,7 @@ static void plan(net_switch_t *sw, sending_t *flow, uint32_t leaf, uint32_t path
     }
 }
 
-// Handles a control packet that tells about a flow from here.
+// Handles a control packet about a flow from here.
 static void hear(net_switch_t *sw, const net_packet_t *packet)
 {
     net_conweave_t *const state = sw->balance_state;

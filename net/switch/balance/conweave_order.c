@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/switch/balance/conweave_order.c - "conweave" at the destination's leaf: it answers requests,
-// tells of marks, and holds rerouted packets until the TAIL of the old path has come.
-// Page: docs/models/load-balancing.md.
+// reports marks, and holds rerouted packets until the TAIL of the old path has come. Page:
+// docs/models/load-balancing.md.
 #include "net/frame.h"
 #include "net/switch/balance/conweave_internal.h"
 
@@ -38,7 +38,7 @@ typedef struct receiving {
 } receiving_t;
 
 // Sends a control packet to the leaf of the flow's source. It looks like a CNP without BECN; the
-// header tells what it is.
+// header says what it is.
 static void tell(net_switch_t *sw, uint32_t source, uint32_t destination, uint16_t udp_source_port,
                  const net_conweave_header_t *header)
 {

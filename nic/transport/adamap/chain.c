@@ -61,7 +61,7 @@ static void read_on(nic_adamap_state_t *state)
         return;
     }
     if (state->chain.head == NIC_KNITTING_NONE) {
-        return; // the core tells the NIC when it has linked a block to an empty chain
+        return; // the core informs the NIC when it has linked a block to an empty chain
     }
     if (state->peeked) {
         poll(state);

@@ -35,7 +35,7 @@ static void keep(nic_qp_t *qp, net_packet_t *packet, uint64_t psn, uint32_t span
     const bool sprayed = packet->sprayed;
     nic__kept_put(kept, psn, span, packet, placed, nic__node(qp->nic)->now_ps);
     if (sprayed) {
-        nic_transport_acknowledge(qp, NULL); // tells that its path works; it acknowledges no more
+        nic_transport_acknowledge(qp, NULL); // shows that its path works; it acknowledges no more
     }
 }
 

@@ -2,9 +2,9 @@
 // nic/transport/gbn/receive.c - go-back-N, the receiving side: the expected packet is taken, no
 // other.
 //
-// A packet behind a gap is dropped and tells of it: one NAK a gap, or one each nic.nak-interval. A
-// packet that came before is acknowledged, or answered, again.
-// Source: IBA vol. 1, 9.7.4.1 (sequence errors), 9.7.5.1.2 (duplicates).
+// A packet behind a gap is dropped, and the gap is reported: by one NAK a gap, or one each
+// nic.nak-interval. A packet that came before is acknowledged, or answered, again. Source: IBA vol.
+// 1, 9.7.4.1 (sequence errors), 9.7.5.1.2 (duplicates).
 #include "nic/cc/control.h"
 #include "nic/host/packets.h"
 #include "nic/objects/objects.h"

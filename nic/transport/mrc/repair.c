@@ -35,7 +35,7 @@ static uint32_t ev_of(const net_packet_t *answer)
     return (uint32_t)answer->udp_source_port - ROCE_SOURCE_PORT_MIN;
 }
 
-// Sends a probe by a path. Its answer tells what the receiver has.
+// Sends a probe by a path. Its answer shows what the receiver has.
 static void send_probe(nic_mrc_t *mrc, uint32_t ev)
 {
     nic_qp_t *const qp = mrc->held.base.qp;

@@ -133,7 +133,7 @@ static void mrc_open(nic_qp_t *qp)
     nic__evs_init(&mrc->evs, &mrc->config->evs, nic->planes == NULL ? 1 : nic->planes->count,
                   sim_options(nic__node(nic)->sim)->seed,
                   (uint64_t)nic->interface << 24 | qp->number);
-    cc->hears_acks = false; // repair.c tells it
+    cc->hears_acks = false; // repair.c informs it
     mrc->windowed = mrc->config->control == NIC_MRC_NSCC;
     const sim_time_t base_ps = either(nic->host->config->base_rtt_ps, mrc->held.rtt_ps);
     nic__nscc_init(&mrc->nscc, nic_config_part(nic->host->config, &nic_nscc_attrs), cc->line_bps,

@@ -2,7 +2,7 @@
 // nic/transport/sdr/chunks.c - the transport "sdr": selective repeat of chunks, as SDR-RDMA builds
 // it on a bitmap of chunks that software reads.
 //
-// A chunk is some packets in a row, by PSN. The receiver tells of each chunk that is whole; the
+// A chunk is some packets in a row, by PSN. The receiver reports each chunk that is whole; the
 // sender sends a chunk again that it did not hear of for RTO = a x RTT since its last packet left.
 // With nack on the receiver asks for a chunk as soon as a later one is whole. docs/models/sdr.md
 // Source: "SDR-RDMA", SC 2025 (arXiv 2505.05366), sections on reliability and its model.
@@ -75,7 +75,7 @@ static void sdr_open(nic_qp_t *qp)
     sim_timer_init(&sdr->timer, chunk_due);
     sim_timer_init(&sdr->fetch_timer, fetch_due);
     if (config->code != NIC_SDR_PLAIN) {
-        // A chunk may be told of only when its group's parity has come.
+        // A chunk may be reported only when its group's parity has come.
         rto_ps += (config->data_chunks + config->parity_chunks) * sdr->packets *
                   (frame_bytes + 44) * 8 * SIM_PS_PER_S / nic_rate_bps(qp->nic);
     }
@@ -166,7 +166,7 @@ static bool is_told_of(const nic_sdr_t *sdr, uint64_t psn)
 }
 
 // Goes through the stretches of a chunk that are no READ's, since READs wait for responses. Returns
-// true if the receiver did not tell of all of them. `again`: retransmits these stretches.
+// true if the receiver did not report all of them. `again`: retransmits these stretches.
 static bool look_through(nic_sdr_t *sdr, uint64_t psn, uint64_t end_psn, bool again)
 {
     nic_qp_t *const qp = sdr->held.base.qp;
@@ -304,7 +304,7 @@ static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
         (sent.end_psn == qp->next_psn && qp->sq_send == qp->sq_posted) ||
         (sent.again && !waits_again(sdr, sent.end_psn))) {
         await(sdr, chunk);
-        // The receiver tells of a whole chunk, whatever nic.ack-interval says.
+        // The receiver reports a whole chunk, whatever nic.ack-interval says.
         sent.packet->ack_request = true;
     }
     if (!sim_timer_armed(&sdr->timer)) {

@@ -23,7 +23,7 @@ typedef struct nic_flight {
     nic_flight_sent_t *sent; // by PSN, `capacity` of them
     uint64_t capacity;       // power of two; 0: nothing was sent
     uint64_t bytes;          // of frames in flight
-    uint64_t arrived_bytes;  // as the peer told
+    uint64_t arrived_bytes;  // as the peer reported
     uint64_t early_bytes;    // taken off although the peer has not counted them yet
 } nic_flight_t;
 

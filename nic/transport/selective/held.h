@@ -2,8 +2,8 @@
 // nic/transport/selective/held.h - the shared part of transports that acknowledge single packets:
 // IRN, SDR-RDMA.
 //
-// The receiver keeps packets that come ahead of their turn and tells of stretches it holds; the
-// sender marks them and retransmits those it takes for lost. Each transport decides which these
+// The receiver keeps packets that come ahead of their turn and reports the ranges that it holds;
+// the sender marks them and retransmits those it takes for lost. Each transport decides which these
 // are, and when it retransmits.
 #ifndef NIC_TRANSPORT_SELECTIVE_HELD_H
 #define NIC_TRANSPORT_SELECTIVE_HELD_H
@@ -49,8 +49,8 @@ void nic__held_totals(const nic_held_shared_t *shared, uint32_t bitmaps,
 
 // Takes a request, unless it is beyond `limit` PSNs from the expected one.
 nic_arrival_t nic__held_take(nic_held_t *held, net_packet_t *packet, uint64_t limit);
-// Tells the sender that the peer holds (or misses: round 1) a stretch, besides all before the
-// expected packet. sent_ps: when the packet that is the reason was sent, SIM_TIME_NEVER: not told.
+// Reports to the sender that the peer holds (or misses: round 1) a range, besides all before the
+// expected packet. sent_ps: when the packet that is the reason was sent, SIM_TIME_NEVER: unknown.
 void nic__held_tell(nic_held_t *held, uint64_t psn, uint32_t count, bool missing,
                     sim_time_t sent_ps);
 

@@ -158,7 +158,7 @@ static bool quick_adapt(nic_nscc_t *nscc, sim_time_t now_ps, bool marked, sim_ti
     return quick;
 }
 
-// -- what a transport tells
+// -- reports of a transport
 
 void nic__nscc_ack(nic_nscc_t *nscc, sim_time_t now_ps, const nic_nscc_cause_t *cause,
                    uint64_t new_bytes, uint64_t in_flight_bytes)

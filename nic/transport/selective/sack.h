@@ -11,7 +11,7 @@
 // The fields of a packet that the answer to it needs.
 typedef struct nic_sack_cause {
     uint64_t psn;
-    sim_time_t sent_ps; // SIM_TIME_NEVER: the answer tells no time
+    sim_time_t sent_ps; // SIM_TIME_NEVER: the answer has no time
     uint32_t entropy;
     uint32_t payload_bytes;
     bool marked;

@@ -141,7 +141,7 @@ net_packet_t *nic__uec_next_packet(nic_t *nic, nic_qp_t *qp)
         nic__flight_note(&uec->flight, qp, &sent, entropy);
         nic__uec_shared(uec)->retransmitted += sent.again;
         if (sent.again) {
-            sent.packet->sent_ps = nic_transport_node(qp)->now_ps; // the round tells it apart
+            sent.packet->sent_ps = nic_transport_node(qp)->now_ps; // the round distinguishes it
             place = nic__flight_place(qp, sent.psn);
         }
         tell_place(qp, sent.packet, &place);
@@ -208,7 +208,7 @@ static news_t read_ack(const nic_uec_t *uec, const net_packet_t *packet)
     };
 }
 
-// Takes the bytes that have newly arrived off what is in flight, and tells the algorithm.
+// Takes the bytes that have newly arrived off what is in flight, and informs the algorithm.
 static void hear_bytes(nic_uec_t *uec, const news_t *news)
 {
     nic_qp_t *const qp = uec->held.base.qp;
@@ -487,7 +487,7 @@ void nic__uec_timed_out(nic_qp_t *qp)
         }
     }
     if (quiet && uec->credited && uec->credit_bytes <= 0) {
-        uec->credit_bytes = 1; // a grant was lost: the answer to one packet tells of all of them
+        uec->credit_bytes = 1; // a grant was lost: the answer to one packet reports all of them
     }
     nic__uec_show_control(qp);
     const sim_time_t probe_ps = probes(uec) ? probe(uec) : due_ps;

@@ -104,7 +104,7 @@ static void uec_open(nic_qp_t *qp)
     nic__uec_paths_init(&uec->paths, uec->config->spray, power_of_two(uec->config->paths),
                         &nic->host->config->reps, sim_options(nic__node(nic)->sim)->seed,
                         (uint64_t)nic->interface << 24 | qp->number);
-    cc->hears_acks = false; // send.c tells it
+    cc->hears_acks = false; // send.c informs it
     uec->windowed = uec->config->control == NIC_UEC_NSCC || uec->config->control == NIC_UEC_BOTH;
     uec->credited = uec->config->control == NIC_UEC_RCCC || uec->config->control == NIC_UEC_BOTH;
     const sim_time_t base_ps = nic->host->config->base_rtt_ps == SIM_AUTO

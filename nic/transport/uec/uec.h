@@ -91,11 +91,11 @@ typedef struct nic_uec {
     sim_time_t probe_ps;   // of the last probe
     uint64_t recovery_psn; // SLEEK repairs losses until everything before it has arrived
     uint64_t repaired_psn; // and has looked at everything before this one
-    bool trims;            // a NACK has told that the network trims
+    bool trims;            // a NACK has shown that the network trims
     nic_uec_paths_t paths;
     // receiver
     nic_sack_t sack;
-    uint64_t told_psn;     // ROD: the gap that was told last; UINT64_MAX: none
+    uint64_t told_psn;     // ROD: the gap that was reported last; UINT64_MAX: none
     uint64_t grant_bytes;  // RCCC: granted so far
     uint64_t target_bytes; // what the sender asks for, or needs for trimmed packets
     struct nic_uec *next;  // in the pacer's list
@@ -120,7 +120,7 @@ void nic__uec_acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 void nic__uec_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 void nic__uec_timed_out(nic_qp_t *qp);
 
-// Tells listeners that the numbers of the control (setup.c) may have changed.
+// Reports to listeners that the numbers of the control (setup.c) may have changed.
 static inline void nic__uec_show_control(nic_qp_t *qp)
 {
     if (nic__traced(qp->nic, NIC_TRACE_CONTROL)) {
@@ -144,7 +144,7 @@ void nic__uec_use_credit(nic_uec_t *uec, net_packet_t *packet);
 void nic__uec_take_credit(nic_uec_t *uec, uint64_t granted_bytes);
 // Notes, at the receiver, what the sender asks for. more_bytes: of a packet that must come again.
 void nic__uec_owe_credit(nic_uec_t *uec, const net_packet_t *packet, uint32_t more_bytes);
-// Notes, at the receiver, what a packet tells of a fabric that is narrower than hosts' links.
+// Notes, at the receiver, what a packet shows about a fabric that is narrower than hosts' links.
 void nic__uec_note_fabric(nic_uec_t *uec, bool marked, bool cut);
 
 // -- receive.c

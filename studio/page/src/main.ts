@@ -277,7 +277,7 @@ function watch_runs(scope: Scope): void {
             () => undefined,
         );
     count();
-    // An order of a thousand runs tells as many events at once.
+    // An order of a thousand runs sends a thousand events at once.
     const count_soon = debounce(scope, 300, count);
     listen_events(scope.signal, (name, data) => {
         window.dispatchEvent(new CustomEvent("studio-run", { detail: data }));

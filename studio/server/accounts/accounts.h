@@ -25,7 +25,7 @@ const char *studio_name_refuse(const char *name);
 int64_t studio_user_create(studio_t *studio, const char *name, studio_role_t role,
                            const char *password); // NULL: no password yet
 bool studio_user_set_password(studio_t *studio, int64_t user, const char *password);
-// Tells whether an administrator exists who can log in.
+// Returns whether an administrator exists who can log in.
 bool studio_user_any(studio_t *studio);
 // Counts the administrators who can log in, without the user `but`.
 int64_t studio_user_administrators(studio_t *studio, int64_t but);
@@ -48,7 +48,7 @@ bool studio_session_create(studio_t *studio, int64_t user, const char *address, 
                            studio_secret_t *secret);
 bool studio_session_find(studio_t *studio, const char *secret, studio_user_t *user);
 bool studio_token_find(studio_t *studio, const char *secret, studio_user_t *user);
-// Tells whether the user's session or token is still valid; for requests that take long.
+// Returns whether the user's session or token is still valid; for requests that take long.
 bool studio_user_holds(studio_t *studio, const studio_user_t *user);
 void studio_session_end(studio_t *studio, int64_t session);
 // Ends all sessions of a user, except the session `but` (0: all).

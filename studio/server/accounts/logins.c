@@ -129,7 +129,7 @@ static int64_t locked_until(studio_t *studio, const char *name, const char *addr
                             "ssi", name, address, (int64_t)known);
 }
 
-// Counts a try and tells whether the password may be checked: STUDIO_LOGIN_GOOD,
+// Counts a try and returns whether the password may be checked: STUDIO_LOGIN_GOOD,
 // STUDIO_LOGIN_LOCKED (for *wait_s) or STUDIO_LOGIN_UNCOUNTED. The lock is set before the check, so
 // that parallel tries are limited like consecutive ones, also at the moment a lock ends.
 static studio_login_t begin_try(studio_t *studio, const char *name, const char *address,

@@ -73,7 +73,7 @@ static int post_users(studio_request_t *request, studio_response_t *response)
 
 // -- changing
 
-// Tells whether the change would leave no administrator.
+// Returns whether the change would leave no administrator.
 static bool is_last(studio_t *studio, int64_t user, studio_role_t role, bool disabled)
 {
     return (role != STUDIO_ROLE_ADMINISTRATOR || disabled) &&

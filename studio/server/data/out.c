@@ -99,7 +99,7 @@ void studio_out_json(studio_out_t *out, const char *text)
     studio_out_bytes(out, "\"", 1);
 }
 
-// Tells whether a spreadsheet would run the text as a formula: names come from users.
+// Returns whether a spreadsheet would run the text as a formula: names come from users.
 static bool is_formula(const char *text)
 {
     char *end = NULL;

@@ -10,7 +10,7 @@
 
 #define FORWARDED_BYTES_MAX 2000u
 
-// Tells whether the list, separated by commas, has the address.
+// Returns whether the list, separated by commas, has the address.
 static bool has_address(const char *list, const char *address)
 {
     const size_t length = strlen(address);

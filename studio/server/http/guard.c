@@ -66,7 +66,7 @@ int studio__guard_host(studio_request_t *request, studio_response_t *response)
     return 0;
 }
 
-// Tells whether a request comes from a page of this server. Behind a proxy that speaks TLS,
+// Returns whether a request comes from a page of this server. Behind a proxy that speaks TLS,
 // browsers know the server by https.
 static bool is_own_origin(studio_request_t *request, const char *origin)
 {
@@ -109,9 +109,9 @@ static int check_csrf(studio_request_t *request, studio_response_t *response, co
     studio_secret_t csrf;
     studio_secret_csrf(studio_cookie_of(request), &csrf);
     if (sent == NULL || !studio_secret_equal(sent, &csrf)) {
-        return studio_response_error(
-            response, 403,
-            "the header X-Studio-Token is missing or stale; GET /api/v1/me tells the current one");
+        return studio_response_error(response, 403,
+                                     "the header X-Studio-Token is missing or stale; GET "
+                                     "/api/v1/me returns the current one");
     }
     return 0;
 }

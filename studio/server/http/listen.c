@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/http/listen.c - opens the listening socket, on loopback unless told otherwise.
+// studio/server/http/listen.c - opens the listening socket, on loopback unless an option says
+// otherwise.
 #include "studio/server/http/listen.h"
 
 #include <arpa/inet.h>

@@ -141,7 +141,7 @@ static const studio_parameter_t *find_listed(const studio_request_t *request, st
     return NULL;
 }
 
-// Tells whether a text or boolean member has its type; handlers would take a wrong type for an
+// Returns whether a text or boolean member has its type; handlers would take a wrong type for an
 // absent member. Handlers check the types of numbers, lists and objects themselves.
 static bool has_type(const json_t *value, const char *type)
 {

@@ -86,7 +86,7 @@ const char *studio_request_query_at(const studio_request_t *request, const char 
 // false if it is given and is no such number.
 bool studio_request_query_number(const studio_request_t *request, const char *name,
                                  int64_t otherwise, int64_t least, int64_t most, int64_t *number);
-// Tells whether a boolean of the query is given and true.
+// Returns whether a boolean of the query is given and true.
 bool studio_request_query_is(const studio_request_t *request, const char *name);
 // Returns the body, an object or array; NULL if none was sent.
 const json_t *studio_request_json(const studio_request_t *request);
@@ -97,8 +97,8 @@ const char *studio_request_header(const studio_request_t *request, const char *n
 const char *studio_request_origin(studio_request_t *request);
 // Returns the client's IP address, for the audit.
 const char *studio_request_address(const studio_request_t *request);
-// Tells whether the client is gone or the server stops. Long work checks it now and then and gives
-// up.
+// Returns whether the client is gone or the server stops. Long work checks it now and then and
+// gives up.
 bool studio_request_cancelled(const studio_request_t *request);
 
 // -- answering: each is called once, last, and returns the status

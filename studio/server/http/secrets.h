@@ -42,7 +42,7 @@ typedef struct studio_password {
 // Hashes a password; returns false if there is not enough memory.
 SIM_MUST_CHECK bool studio_password_hash(const char *password, studio_password_t *hash);
 SIM_MUST_CHECK bool studio_password_verify(const char *password, const char *hash);
-// Tells whether the hash was made with lower costs than today's.
+// Returns whether the hash was made with lower costs than today's.
 bool studio_password_is_old(const char *hash);
 // Returns why a new password is refused; NULL if it is good.
 const char *studio_password_refuse(const char *password, const char *name);

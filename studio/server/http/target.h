@@ -33,7 +33,7 @@ void studio_target_fini(studio_target_t *target);
 // Returns the value of the query with this name and index; NULL if there is none.
 const char *studio_target_value(const studio_target_t *target, const char *name, size_t index);
 
-// Tells whether the path matches a route's path, "/api/v1/runs/{run}/files/{path...}".
+// Returns whether the path matches a route's path, "/api/v1/runs/{run}/files/{path...}".
 bool studio_target_matches(const studio_target_t *target, const char *route_path);
 // Returns the segment for {name}, or those for {name...} joined by slashes; freed with sim_free.
 // NULL: the route has no such name.
@@ -49,17 +49,17 @@ typedef enum studio_range_kind {
 studio_range_kind_t studio_range_parse(const char *header, uint64_t size_bytes, uint64_t *first,
                                        uint64_t *count);
 
-// Tells whether text is UTF-8 without control characters except tab, newline and return.
+// Returns whether text is UTF-8 without control characters except tab, newline and return.
 bool studio_text_is_clean(const char *text, size_t size_bytes);
 
-// Tells whether clean text has no character that cannot be seen, or that changes the direction of
+// Returns whether clean text has no character that cannot be seen, or that changes the direction of
 // its neighbours, and no space but U+0020: so a name shows what it is.
 bool studio_text_is_visible(const char *text);
-// Tells whether all letters of clean text are of alphabets that do not look alike: Latin, Chinese,
-// Japanese and Korean. For names of accounts.
+// Returns whether all letters of clean text are of alphabets that do not look alike: Latin,
+// Chinese, Japanese and Korean. For names of accounts.
 bool studio_text_is_plain(const char *text);
 
-// Tells whether a Host header ("host", "host:port" or "[address]:port") names localhost, an IP
+// Returns whether a Host header ("host", "host:port" or "[address]:port") names localhost, an IP
 // address, or one of names (separated by commas; NULL: none).
 bool studio_host_allowed(const char *host, const char *names);
 

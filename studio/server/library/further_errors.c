@@ -3,7 +3,7 @@
 //
 // The loader stops at the first error. This code blanks the entry with the error, in {...} or [...]
 // that entry alone, otherwise the line and the lines nested below it, and loads again, a few times.
-// An error that the blanking may have caused, in a mapping around the entry, is not told.
+// An error that the blanking may have caused, in a mapping around the entry, is not reported.
 #include "studio/server/library/further_errors.h"
 
 #include <stdlib.h>
@@ -177,7 +177,7 @@ static void blank_lines(const text_t *text, int line, part_t *part)
     blank(text, part->from, part->to);
 }
 
-// Tells whether leaving out the line `other` may have caused the error at `line`: the mapping or
+// Returns whether leaving out the line `other` may have caused the error at `line`: the mapping or
 // list at `line` contained it. The outermost mapping starts at the first line that is left.
 static bool is_line_around(const text_t *whole, const text_t *left, int line, int other)
 {
@@ -208,7 +208,7 @@ static int line_number(const text_t *text, size_t place)
     return line;
 }
 
-// Tells whether the mapping or list at a place contained an entry within brackets: a bracket
+// Returns whether the mapping or list at a place contained an entry within brackets: a bracket
 // between the two is open, and neither a closing bracket nor a line that is not indented ends it.
 static bool is_entry_around(const text_t *whole, size_t place, const part_t *part)
 {

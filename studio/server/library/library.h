@@ -27,8 +27,9 @@ bool studio_library_study(const studio_library_t *library, const char *name, con
 // Returns the parameters of a study, [{name, quick, all}] with the values that it takes by default;
 // owned by the caller. The script calls pick NAME "QUICK" "ALL", or seeds ALL.
 json_t *studio_library_parameters(const studio_library_t *library, const char *name);
-// Tells whether the settings NAME=VALUE fit the study: values of its parameters are lists of words.
-// Sets a message otherwise. Other names are attributes of its scenarios, which its runs check.
+// Returns whether the settings NAME=VALUE fit the study: values of its parameters are lists of
+// words. Sets a message otherwise. Other names are attributes of its scenarios, which its runs
+// check.
 SIM_MUST_CHECK bool studio_library_settings(const studio_library_t *library, const char *name,
                                             const json_t *set, sim_message_t *message);
 

@@ -118,7 +118,7 @@ static bool seeds_good(const json_t *seeds)
     return json_is_array(seeds);
 }
 
-// Tells whether something other than `seeds` sets a run's seed, which is refused.
+// Returns whether something other than `seeds` sets a run's seed, which is refused.
 static bool sets_seed(const json_t *set, const json_t *grid)
 {
     bool is_set = json_object_get(grid, "seed") != NULL;

@@ -83,7 +83,7 @@ typedef struct watch {
     char *exit_path; // exit.N.PID, whose disk space is already reserved
     pid_t process;
     int64_t begun_ms;
-    int64_t ending_ms; // when the run was told to end; 0: not yet
+    int64_t ending_ms; // when the run was asked to end; 0: not yet
     const char *reason;
     uint64_t memory_bytes;
 } watch_t;
@@ -217,8 +217,8 @@ static uint64_t memory_of(pid_t process)
     return resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-// Tells whether the disk is full: a running run may use half of the space that a new run needs, and
-// nothing when the server has released its reserve, the file DATA/reserve.
+// Returns whether the disk is full: a running run may use half of the space that a new run needs,
+// and nothing when the server has released its reserve, the file DATA/reserve.
 static bool is_disk_full(const studio_child_t *child)
 {
     struct statvfs disk;

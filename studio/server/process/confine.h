@@ -9,7 +9,7 @@
 
 #include "kernel/base.h"
 
-// Tells whether this kernel has Landlock.
+// Returns whether this kernel has Landlock.
 bool studio_confine_possible(void);
 
 typedef struct studio_confine {
@@ -27,7 +27,7 @@ typedef struct studio_confine {
 // Returns false with errno on failure.
 SIM_MUST_CHECK bool studio_confine(const studio_confine_t *confine);
 
-// Tells whether address space can be limited: sanitizers reserve more than the machine has.
+// Returns whether address space can be limited: sanitizers reserve more than the machine has.
 bool studio_confine_limits_memory(void);
 
 #endif // STUDIO_SERVER_PROCESS_CONFINE_H

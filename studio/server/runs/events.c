@@ -137,7 +137,7 @@ static bool is_for(const watcher_t *watcher, const message_t *message)
     return visible && (watcher->run == 0 || watcher->run == message->run);
 }
 
-// Tells a client that missed messages to ask anew.
+// Asks a client that missed messages to ask anew.
 static size_t put_resync(char *buffer)
 {
     static const char resync[] = "event: resync\ndata: {}\n\n";

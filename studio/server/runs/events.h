@@ -3,7 +3,7 @@
 //
 // A message is written once into a ring, and each stream reads the ring at its own pace: watchers
 // cost a run nothing and the server one small write each. A watcher that falls behind the ring, or
-// returns after a gap, is told to ask anew ("resync").
+// returns after a gap, is asked to read everything anew ("resync").
 #ifndef STUDIO_SERVER_RUNS_EVENTS_H
 #define STUDIO_SERVER_RUNS_EVENTS_H
 

@@ -272,7 +272,7 @@ bool studio_run_finish(studio_t *studio, int64_t run, const studio_exit_t *exit)
     return kept;
 }
 
-// -- telling
+// -- notifying
 
 static json_t *number_json(const studio_rows_t *rows, int column)
 {

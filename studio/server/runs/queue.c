@@ -37,7 +37,7 @@ typedef struct active {
     pid_t process; // the watching process, if this server started it; 0: an earlier server did
     int64_t spawned_ms;
     bool begun;
-    bool told; // it was told to end
+    bool told; // it was asked to end
     char line[PROGRESS_BYTES];
 } active_t;
 
@@ -132,7 +132,7 @@ static void tell_hooks(studio_runs_t *runs, int64_t id)
     }
 }
 
-// Tells the end of a run, and for a study the ends of the runs that it made.
+// Reports the end of a run, and for a study the ends of the runs that it made.
 static void tell_end(studio_runs_t *runs, int64_t id)
 {
     int64_t made = 0;
@@ -213,7 +213,7 @@ static void spawn(studio_runs_t *runs, active_t *active)
     }
 }
 
-// A process that is told twice ends at once, so each server tells it only once.
+// A process that is asked twice to end ends at once, so each server asks it only once.
 static void pass_cancel(studio_runs_t *runs, active_t *active, const studio_begun_t *begun)
 {
     const int64_t wanted = studio_store_int(

@@ -20,7 +20,7 @@ SIM_MUST_CHECK bool studio_runs_start(studio_runs_t *runs);
 void studio_runs_stop(studio_runs_t *runs);
 void studio_runs_destroy(studio_runs_t *runs);
 
-// Tells the thread that the database has changed.
+// Informs the thread that the database has changed.
 void studio_runs_wake(studio_runs_t *runs);
 // Returns why no run can start now, or "".
 const char *studio_runs_blocked(studio_runs_t *runs);

@@ -28,7 +28,7 @@ typedef struct studio_run {
 // Finds a run. Returns false if there is none or the user may not see it; both answer 404. Users
 // see their own and shared runs, administrators all; user NULL sees all.
 bool studio_run_find(studio_t *studio, const studio_user_t *user, int64_t id, studio_run_t *run);
-// Tells whether the user may change the run: its owner and administrators may.
+// Returns whether the user may change the run: its owner and administrators may.
 bool studio_run_may_change(const studio_user_t *user, const studio_run_t *run);
 
 // Is called by the queue's thread for each run that ends while the server works. It must not wait:

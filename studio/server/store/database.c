@@ -229,7 +229,7 @@ static sim_err_t configure(studio_store_t *store, const char *path, sim_message_
     (void)sqlite3_extended_result_codes(store->database, 1);
     (void)sqlite3_db_config(store->database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     (void)sqlite3_db_config(store->database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    // FULL: what a client was told survives a power failure.
+    // FULL: what a client got as an answer survives a power failure.
     const char *const pragmas = "PRAGMA journal_mode=WAL; PRAGMA foreign_keys=ON;"
                                 "PRAGMA synchronous=FULL; PRAGMA secure_delete=ON;"
                                 "CREATE TABLE IF NOT EXISTS migrations(room TEXT NOT NULL, number "

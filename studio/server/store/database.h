@@ -64,7 +64,7 @@ bool studio_store_begin(studio_store_t *store);
 bool studio_store_commit(studio_store_t *store);
 void studio_store_rollback(studio_store_t *store);
 
-// Tell whether the last failure was a full disk, or a violated constraint.
+// Return whether the last failure was a full disk, or a violated constraint.
 bool studio_store_is_full(const studio_store_t *store);
 bool studio_store_is_conflict(const studio_store_t *store);
 

@@ -108,7 +108,7 @@ export function short_setting(setting: string): string {
     return value.length > 0 ? `${path.split(".").slice(-2).join(".")}=${value.join("=")}` : setting;
 }
 
-// Returns the settings that tell a run from others with the same name.
+// Returns the settings that distinguish a run from others with the same name.
 export function settings_of(run: Run): string[] {
     // What a run records changes no result.
     const set = run.set.filter((one) => !/^(seed|outputs\.hops-max)=/.test(one));

@@ -104,7 +104,7 @@ export const en = {
         no_tokens: "You have no tokens.",
         new_token: "New token",
         token_name: "Purpose",
-        token_hint: "The purpose tells you later which token to revoke.",
+        token_hint: "The purpose shows you later which token to revoke.",
         last_used: "Last used",
         expires: "Expires",
         never: "never",

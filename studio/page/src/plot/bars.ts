@@ -23,7 +23,7 @@ export interface BarChart {
 
 const names_lying = 8; // more categories, or names longer than this, lie
 const row_px = 26;
-const told_max = 20; // categories that are told in words
+const told_max = 20; // number of categories that are described in words
 
 function is_lying(bars: Bars): boolean {
     return bars.lying ?? (bars.categories.length > names_lying || bars.categories.some((name) => name.length > 14));

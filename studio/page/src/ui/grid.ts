@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of any length. TanStack Table keeps the columns, their widths and the order, TanStack Virtual tells which
-// rows can be seen. Only those are in the document; rows of the server are fetched page by page while one scrolls.
+// A table of any length. TanStack Table keeps the columns, their widths and the order, TanStack Virtual says which rows
+// can be seen. Only those are in the document; rows of the server are fetched page by page while one scrolls.
 import {
     columnResizingFeature,
     columnSizingFeature,

@@ -102,7 +102,7 @@ class Picker implements RunPicker {
         }
     }
 
-    // Returns the settings of a run that tell it from the other chosen runs.
+    // Returns the settings of a run that distinguish it from the other chosen runs.
     private own_settings(run: Run): string[] {
         const others = this.chosen.filter((id) => id !== run.id).map((id) => this.known.get(id));
         const shared = (one: string) => others.every((other) => other && settings_of(other).includes(one));

@@ -124,7 +124,7 @@ class RunList {
     private columns(): GridColumn<Run>[] {
         const words = t().runs;
         const stop = (event: Event) => event.stopPropagation();
-        // A telephone has no column for the state: a mark before the name tells it.
+        // A telephone has no column for the state: a mark before the name shows it.
         const state_mark = (run: Run) =>
             h("i", {
                 class: `state-mark ${run.state}`,

@@ -116,7 +116,7 @@ bool studio__is_function(const char *name);
 // except for first and last.
 studio_slot_t studio__function_of(const char *name, studio_type_t type, const studio_slot_t *values,
                                   size_t count);
-// Tells whether the function's value has the unit of the column.
+// Returns whether the function's value has the unit of the column.
 bool studio__function_keeps_unit(const char *function);
 
 // -- steps (collect.c, distributions.c, sort.c, fit.c,

@@ -219,7 +219,8 @@ static void show(pumping_t *pumping, size_t result, size_t columns)
     }
 }
 
-// Tells whether all tables to be shown have their rows; from then on only needed columns are read.
+// Returns whether all tables to be shown have their rows; from then on only needed columns are
+// read.
 static bool all_shown(const pumping_t *pumping)
 {
     const studio_pipe_t *const pipe = pumping->pipe;

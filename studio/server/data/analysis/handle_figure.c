@@ -273,7 +273,7 @@ int studio_handle_figure(studio_request_t *request, studio_response_t *response)
     return status;
 }
 
-// Tells whether a run has a table that the kind of figure needs; see docs/formats/plots.md.
+// Returns whether a run has a table that the kind of figure needs; see docs/formats/plots.md.
 static bool has_table(const studio_source_t *source, const char *name)
 {
     studio_table_t *table = NULL;
@@ -304,7 +304,7 @@ static bool has_series(const studio_source_t *source, const char *part)
     return there;
 }
 
-// Tells whether an application of the run reports a list that ends so: "bandwidth", "_cdf".
+// Returns whether an application of the run reports a list that ends so: "bandwidth", "_cdf".
 static bool has_list(const json_t *summary, const char *ending)
 {
     const json_t *const apps = json_object_get(summary, "apps");

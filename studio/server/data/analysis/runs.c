@@ -32,7 +32,7 @@ static sim_err_t open_comparison(studio_work_t *work, const results_comparison_o
     return SIM_OK;
 }
 
-// Tells whether all texts of a row are numbers, as in the row nic.qps.
+// Returns whether all texts of a row are numbers, as in the row nic.qps.
 static bool all_numbers(const results_comparison_table_t *table,
                         const results_comparison_row_t *row)
 {

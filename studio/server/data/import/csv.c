@@ -125,7 +125,7 @@ static bool is_number(const results_csv_cell_t *field, int64_t *mantissa, unsign
     return *end == '\0' && isfinite(*real);
 }
 
-// Tells whether a column of rocesim's tables holds names, which may look like numbers or be empty
+// Returns whether a column of rocesim's tables holds names, which may look like numbers or be empty
 // in many rows.
 static bool is_known_text(const char *column)
 {

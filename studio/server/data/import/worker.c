@@ -195,7 +195,7 @@ static json_t *state_of(studio_data_t *data, int64_t run)
     return NULL;
 }
 
-// Tells whether the run's import is waiting or running. Needs the lock.
+// Returns whether the run's import is waiting or running. Needs the lock.
 static bool is_under_way(const studio_data_t *data, int64_t run)
 {
     bool found = data->importing == run;

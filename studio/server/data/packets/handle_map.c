@@ -166,7 +166,7 @@ static bool map_events(map_t *map, const studio_sources_t *sources, bool drops)
 
 // -- series
 
-// Tells whether a series has this metric. *of_class: it is of one class, such as "[3]"; series of
+// Returns whether a series has this metric. *of_class: it is of one class, such as "[3]"; series of
 // all classes have no such suffix.
 static bool is_metric(const char *metric, const char *name, bool *of_class)
 {

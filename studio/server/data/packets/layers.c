@@ -352,7 +352,7 @@ static bool is_selective(const walk_t *walk)
 
 // Shows the headers that a selective transport adds behind the standard ones
 // (net/wire/packet_frame.c). In data packets they are shown only for a WRITE without its own RETH:
-// the bytes of others do not tell where the headers end.
+// the bytes of others do not show where the headers end.
 static void walk_selective(walk_t *walk, uint8_t opcode)
 {
     const size_t packet_end = walk->end < ROCE_ICRC_BYTES ? 0 : walk->end - ROCE_ICRC_BYTES;

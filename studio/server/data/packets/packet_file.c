@@ -263,7 +263,7 @@ struct studio_packet_filter {
     struct bpf_program program;
 };
 
-// Tells whether a word belongs to libpcap's language; libpcap would look up any other word as the
+// Returns whether a word belongs to libpcap's language; libpcap would look up any other word as the
 // name of a host, network or port.
 static bool is_word_of_pcap(const char *word)
 {
@@ -292,13 +292,13 @@ static bool is_decimal(const char *text, size_t size, size_t digits, unsigned mo
     return size > 0 && size <= digits && value <= most;
 }
 
-// Tells whether text is empty or a prefix length of an address, such as "/24".
+// Returns whether text is empty or a prefix length of an address, such as "/24".
 static bool is_prefix(const char *text, unsigned most)
 {
     return *text == '\0' || (*text == '/' && is_decimal(text + 1, strlen(text + 1), 3, most));
 }
 
-// Tells whether a word is an IPv4 address: 10, 10.0, 10.0.0 or 10.0.0.1, with an optional prefix.
+// Returns whether a word is an IPv4 address: 10, 10.0, 10.0.0 or 10.0.0.1, with an optional prefix.
 static bool is_dotted(const char *word)
 {
     for (int part = 0; part < 4; part++) {
@@ -315,7 +315,7 @@ static bool is_dotted(const char *word)
     return false;
 }
 
-// Tells whether a word is an Ethernet address, aa:bb:cc:dd:ee:ff.
+// Returns whether a word is an Ethernet address, aa:bb:cc:dd:ee:ff.
 static bool is_mac(const char *word)
 {
     for (int part = 0; part < 6; part++) {
@@ -341,7 +341,7 @@ static bool is_ipv6(const char *word)
     return inet_pton(AF_INET6, text, &address) == 1;
 }
 
-// Tells whether a word gives bytes of a packet by two numbers, as in ip6[40:2].
+// Returns whether a word gives bytes of a packet by two numbers, as in ip6[40:2].
 static bool is_slice(const char *word)
 {
     const size_t size = strcspn(word, ":");
@@ -349,7 +349,7 @@ static bool is_slice(const char *word)
            is_decimal(word + size + 1, strlen(word + size + 1), 5, 65535);
 }
 
-// Tells whether a word is a number or an address in a form that libpcap recognises. libpcap would
+// Returns whether a word is a number or an address in a form that libpcap recognises. libpcap would
 // look up other words of digits, such as 1.2.3.4.5, as names.
 static bool is_number_or_address(const char *word, bool in_brackets)
 {
@@ -409,8 +409,8 @@ static size_t word_size(const char *at, const studio_names_t *names)
     return word;
 }
 
-// Tells whether this '-' belongs to "portrange 1-2". Any other '-' is a minus and must stand alone,
-// because libpcap takes 1-2 for a name.
+// Returns whether this '-' belongs to "portrange 1-2". Any other '-' is a minus and must stand
+// alone, because libpcap takes 1-2 for a name.
 static bool is_range(const char *text, const char *at)
 {
     while (at > text && isdigit((unsigned char)at[-1]) != 0) {

@@ -113,7 +113,8 @@ static streaming_t *begin(studio_request_t *request, studio_response_t *response
         end_stream(streaming);
         return NULL;
     }
-    // The request object is gone while a stream is written; end_stream tells when the stream ends.
+    // The request object is gone while a stream is written; end_stream reports when the stream
+    // ends.
     streaming->patience = *format == STUDIO_JSON
                               ? (studio_patience_t){studio__data_cancelled, request}
                               : (studio_patience_t){is_stopping, streaming};

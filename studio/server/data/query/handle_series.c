@@ -19,7 +19,7 @@ typedef struct asked {
     bool too_many;
 } asked_t;
 
-// Tells whether a word is in a list separated by commas, whose entries may be shell patterns.
+// Returns whether a word is in a list separated by commas, whose entries may be shell patterns.
 static bool is_listed(const char *list, const char *word)
 {
     while (list != NULL && *list != '\0') {

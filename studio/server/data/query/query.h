@@ -21,7 +21,7 @@ typedef enum studio_format {
 bool studio_format_find(const char *name, studio_format_t *format);
 const char *studio_format_type(studio_format_t format); // such as "text/csv; charset=utf-8"
 
-// Tells long work whether the client is gone, so that it gives up.
+// Returns to long work whether the client is gone, so that it gives up.
 typedef struct studio_patience {
     bool (*is_over)(void *ctx);
     void *ctx;

@@ -73,7 +73,7 @@ struct studio_scan {
 // Decodes a column of the current block; NULL if the table does not have it.
 const double *studio__scan_numbers(studio_scan_t *scan, size_t column);
 const uint32_t *studio__scan_ids(studio_scan_t *scan, size_t column);
-// Tells whether the condition can hold for any row of the block.
+// Returns whether the condition can hold for any row of the block.
 bool studio__condition_may_hold(const studio_scan_t *scan, const studio_condition_t *condition);
 // Sets mask[i] for each row for which the condition holds.
 void studio__condition_apply(studio_scan_t *scan, const studio_condition_t *condition, size_t rows,

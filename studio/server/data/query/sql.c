@@ -35,7 +35,7 @@ struct studio_sql {
     sim_message_t trouble;
 };
 
-// Tells whether a function is refused: those that reach outside, and those that make long texts
+// Returns whether a function is refused: those that reach outside, and those that make long texts
 // from short statements.
 static bool is_refused(const char *function)
 {

@@ -20,7 +20,7 @@ typedef struct table {
     sqlite3_vtab base; // SQLite's part, which must come first
     const studio_sources_t *sources;
     char *name;
-    studio_scan_t *scan; // tells the columns
+    studio_scan_t *scan; // has the columns
 } table_t;
 
 typedef struct cursor {

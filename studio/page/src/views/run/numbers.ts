@@ -120,7 +120,7 @@ export function numbers(content: Numbers, fields: Fields, prefix = "", skip: str
     ];
 }
 
-// Returns the units that a result itself tells by dotted paths, as a schema.
+// Returns the units that a result itself gives by dotted paths, as a schema.
 export function fields_of_units(units: Record<string, string> | undefined): Fields {
     const fields: Record<string, FieldSchema> = {};
     for (const [path, unit] of Object.entries(units ?? {})) {

@@ -138,7 +138,7 @@ async function table_of(scope: Scope, run: Run, path: string): Promise<Child> {
     );
 }
 
-// Shows the figure of a folder of the study: the page's own where figure.json tells how, and the script's.
+// Shows the figure of a folder of the study: the page's own where figure.json describes it, and the script's.
 async function figure_of(scope: Scope, run: Run, path: string, files: string[]): Promise<Child> {
     const folder = path.replace(/[^/]*$/, "");
     const words = t().study;

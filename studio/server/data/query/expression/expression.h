@@ -66,7 +66,7 @@ void studio_expression_destroy(studio_expression_t *expression); // NULL is allo
 studio_type_t studio_expression_type(const studio_expression_t *expression);
 // Returns the unit of the value; the text lives as long as the expression.
 const char *studio_expression_unit(const studio_expression_t *expression);
-// Tells whether the expression reads the variable.
+// Returns whether the expression reads the variable.
 bool studio_expression_uses(const studio_expression_t *expression, size_t variable);
 
 // Computes up to STUDIO_BATCH_ROWS rows. columns[i] holds the values of variable i, NULL if it is
@@ -82,7 +82,7 @@ bool studio_number_in(const char *text, const char *unit, double *value);
 bool studio_unit_find(const char *name, size_t size, studio_unit_t *unit);
 // Matches a shell pattern: * ? [a-z].
 bool studio_glob(const char *pattern, const char *text);
-// Tells whether the text contains the part, ignoring case.
+// Returns whether the text contains the part, ignoring case.
 bool studio_text_has(const char *text, const char *part);
 // Returns {functions, operators, units}, for people and for completion.
 json_t *studio_expression_help(void);
