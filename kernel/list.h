@@ -68,6 +68,18 @@ static inline void sim_list_remove(sim_list_t *list, sim_link_t *link)
     link->previous = link->next = NULL;
 }
 
+// Removes the first item and returns a pointer to its struct; NULL: the list is empty.
+#define SIM_LIST_POP(list, type, member) \
+    ((type *)sim__list_item(sim_list_pop(list), offsetof(type, member)))
+static inline sim_link_t *sim_list_pop(sim_list_t *list)
+{
+    sim_link_t *const link = list->first;
+    if (link != NULL) {
+        sim_list_remove(list, link);
+    }
+    return link;
+}
+
 SIM_C_END
 
 #endif // KERNEL_LIST_H

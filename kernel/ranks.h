@@ -95,12 +95,12 @@ void sim_use_ranks(sim_t *sim, const sim_ranks_t *ranks);
 const sim_ranks_t *sim_ranks(const sim_t *sim);
 
 // A link between two nodes, given by their numbers: a channel in each direction.
-typedef struct sim_link {
+typedef struct sim_network_link {
     uint32_t a;
     uint32_t b;
     sim_time_t delay_ps;
-} sim_link_t;
-typedef void (*sim_link_fn)(const void *ctx, size_t link, sim_link_t *at);
+} sim_network_link_t;
+typedef void (*sim_link_fn)(const void *ctx, size_t link, sim_network_link_t *at);
 
 // Names all links of the network, from which all ranks find the same windows. Without a call, every
 // rank must create all channels. ctx is borrowed. Before sim_run.

@@ -25,14 +25,14 @@ static size_t link_count(const sim_t *sim)
     return sim->links != NULL ? sim->link_count : sim->channel_count;
 }
 
-static sim_link_t link_at(const sim_t *sim, size_t i)
+static sim_network_link_t link_at(const sim_t *sim, size_t i)
 {
-    sim_link_t link;
+    sim_network_link_t link;
     if (sim->links != NULL) {
         sim->links(sim->links_ctx, i, &link);
     } else {
         const sim_channel_ends_t *const ends = &sim->channel_ends[i];
-        link = (sim_link_t){ends->from, ends->to->index, sim__delay_ps(sim, ends)};
+        link = (sim_network_link_t){ends->from, ends->to->index, sim__delay_ps(sim, ends)};
     }
     return link;
 }
@@ -57,7 +57,7 @@ static uint32_t join(const sim_t *sim, sim_time_t width_ps, uint32_t *parent)
         parent[i] = i;
     }
     for (size_t i = 0; i < link_count(sim); i++) {
-        const sim_link_t link = link_at(sim, i);
+        const sim_network_link_t link = link_at(sim, i);
         if (link.delay_ps >= width_ps) {
             continue;
         }
@@ -172,7 +172,7 @@ static uint32_t *list_others(const sim_t *sim, uint32_t *first)
     const bool both = sim->links != NULL;
     uint32_t *const others = sim_alloc_array(link_count(sim) * (both ? 2 : 1) + 1, sizeof(*others));
     for (size_t i = 0; i < link_count(sim); i++) {
-        const sim_link_t link = link_at(sim, i);
+        const sim_network_link_t link = link_at(sim, i);
         first[link.a + 2]++;
         first[link.b + 2] += both;
     }
@@ -180,7 +180,7 @@ static uint32_t *list_others(const sim_t *sim, uint32_t *first)
         first[i] += first[i - 1];
     }
     for (size_t i = 0; i < link_count(sim); i++) {
-        const sim_link_t link = link_at(sim, i);
+        const sim_network_link_t link = link_at(sim, i);
         others[first[link.a + 1]++] = link.b;
         if (both) {
             others[first[link.b + 1]++] = link.a;

@@ -249,10 +249,10 @@ static sim_err_t check_size(world_t *world, world_error_t *error)
                                          "topology.%s: %s", scenario->topology->name, message.text);
 }
 
-static void get_link(const void *ctx, size_t i, sim_link_t *at)
+static void get_link(const void *ctx, size_t i, sim_network_link_t *at)
 {
     const net_link_ends_t link = net_link_ends(ctx, i);
-    *at = (sim_link_t){link.a, link.b, net_link_config(ctx, i)->delay_ps};
+    *at = (sim_network_link_t){link.a, link.b, net_link_config(ctx, i)->delay_ps};
 }
 
 // Divides the network among the ranks, when it has all nodes and links.
