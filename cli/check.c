@@ -7,6 +7,7 @@
 #include "nic/extra.h"
 #include "world/advice.h"
 #include "world/format.h"
+#include "world/names.h"
 #include "world/parameters.h"
 #include "world/ranks.h"
 #include "world/survey.h"

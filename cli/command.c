@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/command.c - parses the command line and calls the function of the command.
 #include "cli/command.h"
+#include "results/schema.h"
 
 #include "cli/ranks/ranks.h"
 
@@ -16,9 +17,8 @@
 #include "cli/timeline/timeline.h"
 #include "cli/workload/workload.h"
 #include "results/manifest.h"
+#include "results/outputs_page.h"
 #include "results/result_folder.h"
-#include "results/schema.h"
-#include "results/tables.h"
 #include "world/parameters.h"
 #include "world/shown.h"
 

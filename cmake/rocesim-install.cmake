@@ -20,7 +20,7 @@ foreach(header IN LISTS library_headers world_headers results_headers)
     file(STRINGS "${header}" needs_internal
          REGEX "^#include (\"(.*_internal\\.h|${parts}/.*)\"|<stdatomic\\.h>)")
     if(NOT name MATCHES "_internal\\.h$" AND NOT needs_internal AND
-       NOT "${folder}/" MATCHES "^(apps/.*|${parts})/")
+       NOT "${folder}/" MATCHES "^((apps|pcap-out|results|world)/.*|${parts})/")
         install(FILES "${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/rocesim/${folder}"
                 COMPONENT dev)
     endif()

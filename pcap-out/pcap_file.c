@@ -7,7 +7,7 @@
 
 #include "pcap-out/pcap_file.h"
 
-#include "pcap-out/sink.h"
+#include "pcap-out/pcapng/sink.h"
 
 #include <errno.h>
 #include <pcap/pcap.h>

@@ -4,7 +4,7 @@
 // Sources: IETF drafts draft-ietf-opsawg-pcap and draft-ietf-opsawg-pcapng.
 #include "pcap-out/read.h"
 
-#include "pcap-out/ng_layout.h"
+#include "pcap-out/pcapng/ng_layout.h"
 
 #include <errno.h>
 #include <string.h>

@@ -11,6 +11,7 @@
 #ifndef RESULTS_REORDERING_H
 #define RESULTS_REORDERING_H
 
+#include "kernel/buffer.h"
 #include "net/port.h"
 
 SIM_C_BEGIN
@@ -36,6 +37,11 @@ results_reordered_t results_reordering_total(const results_reordering_t *reorder
 results_reordered_t results_reordering_of(const results_reordering_t *reordering,
                                           const net_node_t *node, uint32_t source,
                                           uint32_t destination, uint16_t udp_source_port);
+
+// Append what this rank has counted (kernel/ranks.h); take what another rank left.
+void results__reordering_leave(const results_reordering_t *reordering, const net_t *net,
+                               sim_buffer_t *bytes);
+void results__reordering_take(results_reordering_t *reordering, sim_reader_t *bytes);
 
 SIM_C_END
 

@@ -5,7 +5,6 @@
 #define RESULTS_RESULTS_H
 
 #include "results/flow_bins.h"
-#include "results/pause_roots.h"
 #include "results/reordering.h"
 #include "results/span.h"
 #include "world/warnings.h"
@@ -13,12 +12,14 @@
 
 SIM_C_BEGIN
 
+typedef struct results_pause_roots results_pause_roots_t; // results/totals/pause_roots.h
+
 typedef struct results {
     sim_ended_t ended;
     sim_time_t sim_time_ps;
     sim_time_t traffic_from_ps; // first start of a flow; 0 where there are programs without flows
     uint64_t digest;
-    uint64_t outcome; // results/outcome.h
+    uint64_t outcome; // results/totals/outcome.h
     uint64_t events;
     uint64_t packet_hops;
     net_tally_t packets;
@@ -69,7 +70,7 @@ typedef struct results {
 void results_init(results_t *results, const world_t *world, sim_ended_t ended,
                   results_span_t *span);
 void results_fini(results_t *results);
-// run/remarks.c: adds warnings about what happened in a run that has ended.
+// totals/warnings.c: adds warnings about what happened in a run that has ended.
 void results__remark(const world_t *world, results_t *results);
 // Adds a line to the notes. Takes the text.
 void results_note(results_t *results, char *text);

@@ -7,6 +7,7 @@
 #ifndef RESULTS_SPAN_H
 #define RESULTS_SPAN_H
 
+#include "kernel/buffer.h"
 #include "world/world.h"
 
 SIM_C_BEGIN
@@ -33,6 +34,10 @@ sim_time_t results_span_to_ps(const results_span_t *span);
 double results_span_utilisation(const results_span_t *span, const net_port_t *port);
 // Returns the rate of payload that all NICs accepted in order within the span.
 double results_span_goodput_gbps(const results_span_t *span);
+
+// Append what this rank has (kernel/ranks.h); take what another rank left.
+void results__span_leave(const results_span_t *span, sim_buffer_t *bytes);
+void results__span_take(results_span_t *span, sim_reader_t *bytes);
 
 SIM_C_END
 

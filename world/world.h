@@ -85,39 +85,6 @@ SIM_MUST_CHECK sim_err_t world_submit(world_t *world, world_scenario_t *scenario
                                       const char *origin, const char *json, size_t size,
                                       sim_time_t start_ps, app_t **app, world_error_t *error);
 
-// Returns the name of an interface in results.
-const char *world_interface_name(const world_t *world, uint32_t interface);
-
-// Adds ", did you mean 'x'?" with the nearest name of a node of the kind (-1: any).
-void world_add_nearest_node(world_error_t *error, const net_t *net, const char *pattern, int kind);
-
-// Finds the ports that the pair matches, in order of nodes and ports. The caller frees *ports with
-// sim_free. No port is an error at place, which names what was looked for.
-SIM_MUST_CHECK sim_err_t world_find_ports(const world_t *world, const world_pair_t *pair,
-                                          const char *pattern, const world_place_t *place,
-                                          net_port_t ***ports, size_t *count, world_error_t *error);
-
-// A file of a capture, and the ports whose frames it gets.
-typedef struct world_capture_file {
-    char *name; // in the folder captures/
-    net_port_t *const *ports;
-    size_t port_count; // >= 1
-} world_capture_file_t;
-typedef struct world_capture_files {
-    world_capture_file_t *items;
-    size_t count;
-    net_port_t **ports; // of all files, file by file
-} world_capture_files_t;
-// Finds the files of a capture: one, or one per port for {port} in its name, one per node for
-// {node} alone. Free them with world_capture_files_fini, also on failure. Fails like
-// world_find_ports.
-SIM_MUST_CHECK sim_err_t world_capture_files(const world_t *world, const world_capture_t *capture,
-                                             world_capture_files_t *files, world_error_t *error);
-void world_capture_files_fini(world_capture_files_t *files);
-// Returns the name of the file that a capture named `file`, with {port} and {node}, has for the
-// port of that name (net_port_name). Free it with sim_free.
-char *world_capture_file_name(const char *file, const char *port);
-
 // Prints what was odd about the files of the scenario, a line each.
 void world_print_notes(const world_t *world, FILE *out);
 
@@ -127,20 +94,6 @@ char *world_scenario_folder(const world_scenario_t *scenario);
 // Returns the path of an input that a scenario names, where the scenario is file_name and its
 // attribute `folder` is run_folder. Free it with sim_free.
 char *world_input_path(const char *file_name, const char *run_folder, const char *name);
-
-// -- configurations of nodes (variants.c)
-
-typedef struct world_variants world_variants_t;
-world_variants_t *world__variants_create(const world_scenario_t *scenario);
-void world__variants_destroy(world_variants_t *variants);
-const net_switch_config_t *world__variants_switch(world_variants_t *variants, const char *name);
-const nic_config_t *world__variants_nic(world_variants_t *variants, const char *name);
-// Keeps an error of a node that has no variant, unless there is one already.
-void world__variants_keep_error(world_variants_t *variants, sim_err_t result,
-                                const world_error_t *error);
-// Checks the configurations that combinations of patterns made; the error names the patterns.
-SIM_MUST_CHECK sim_err_t world__variants_check(const world_variants_t *variants,
-                                               world_error_t *error);
 
 SIM_C_END
 

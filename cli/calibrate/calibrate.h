@@ -3,7 +3,7 @@
 //
 // plan.c reads the constants and the points. fit.c finds the constants and their errors (least
 // squares by Levenberg and Marquardt, each step takes several runs). report.c prints the result and
-// writes the file that scenarios include (world/constants.h). docs/formats/calibrate.md
+// writes the file that scenarios include (world/values/constants.h). docs/formats/calibrate.md
 #ifndef CLI_CALIBRATE_CALIBRATE_H
 #define CLI_CALIBRATE_CALIBRATE_H
 

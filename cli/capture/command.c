@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/capture/command.c - cuts, merges, splits and converts capture files, frame by frame.
 #include "cli/capture/capture.h"
+#include "world/capture_files.h"
 
 #include "cli/command.h"
 #include "pcap-out/pcap_file.h"

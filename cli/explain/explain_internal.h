@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/explain/explain_internal.h - a run as `rocesim explain` reads it back, and what it finds.
 //
-// load.c reads the result files and builds the network again, without running it. share.c computes
-// what the flows could have had. pauses.c joins pauses to trees. causes.c and hardware.c make
-// findings of all that; print.c, queue_pairs.c and what_if.c show them.
+// load.c reads the result files and builds the network again, without running it. fair_share.c
+// computes what the flows could have had. pauses.c joins pauses to trees. causes.c and hardware.c
+// make findings of all that; print.c, queue_pairs.c and what_if.c show them.
 #ifndef CLI_EXPLAIN_EXPLAIN_INTERNAL_H
 #define CLI_EXPLAIN_EXPLAIN_INTERNAL_H
 
@@ -170,7 +170,7 @@ const char *cli__explain_port_name(const explain_t *explain, uint32_t uid);
 // Returns the uid of the port of this name; EXPLAIN_NONE: none.
 uint32_t cli__explain_port_find(const explain_t *explain, const char *name);
 
-// share.c: fills shared_ps, excess_ps and bottlenecks of flows and ports by max-min fair shares.
+// fair_share.c: fills shared_ps, excess_ps and bottlenecks of flows and ports by max-min fairness.
 void cli__explain_share(explain_t *explain);
 
 // pauses.c

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/explain/queue_pairs.c - names the queue pairs behind a finding.
 #include "cli/explain/explain_internal.h"
+#include "world/names.h"
 
 #include "world/format.h"
 

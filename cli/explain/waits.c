@@ -2,6 +2,7 @@
 // cli/explain/waits.c - finds waits that neither broken parts nor shared ports explain: for packets
 // that are sent again, and for slow hosts.
 #include "cli/explain/explain_internal.h"
+#include "world/names.h"
 
 #include "world/format.h"
 

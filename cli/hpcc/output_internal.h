@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/hpcc/output_internal.h - the outputs of `rocesim hpcc`, shared by the files that write
-// them.
+// cli/hpcc/output_internal.h - the outputs of `rocesim hpcc`, shared by the files that write them.
 #ifndef CLI_HPCC_OUTPUT_INTERNAL_H
 #define CLI_HPCC_OUTPUT_INTERNAL_H
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/meta/command.c - `rocesim mooncake-meta`. It speaks to etcd through the JSON gateway of the
-// v3
-// API (/v3/kv, keys and values in base64), and to memcached through its text protocol, in which
+// v3 API (/v3/kv, keys and values in base64), and to memcached through its text protocol, in which
 // lru_crawler lists the keys.
 #include "cli/meta/meta.h"
 

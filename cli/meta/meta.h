@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/meta/meta.h - `rocesim mooncake-meta`: copies the Transfer Engine's records to and from a
-// real
-// metadata service (docs/models/mooncake.md).
+// real metadata service (docs/models/mooncake.md).
 #ifndef CLI_META_META_H
 #define CLI_META_META_H
 

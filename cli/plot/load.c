@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/plot/load.c - draws the load of each link while traffic arrived, as a map: one row per
-// bundle of
-// links, one cell per link and direction.
+// cli/plot/load.c - draws the load of each link while traffic arrived, as a map: one row per bundle
+// of links, one cell per link and direction.
 //
 // A bundle holds the links from one node to all peers of a kind ("leaf0 -> spine*"). If a node has
 // only

@@ -53,7 +53,7 @@ int cli_ranks_terminal(void);
 // Returns the exit status of this rank for that of the run, which rank 0 reports to the launcher.
 int cli_ranks_status(const sim_ranks_t *ranks, int status);
 
-// -- cost.c
+// -- balance.c
 
 typedef struct cli_ranks_cost {
     sim_ranks_cost_t sim;  // waited_s without away_s

@@ -4,6 +4,7 @@
 // Each call is an object {"call": NAME, ...} with an "id" that the answer repeats. Times are whole
 // picoseconds, sizes bytes. docs/sessions.md
 #include "cli/serve/serve.h"
+#include "world/names.h"
 
 #include "world/format.h"
 

@@ -3,7 +3,7 @@
 //
 // command.c listens and gives each client a process of its own. There, conversation.c builds the
 // scenario and answers lines (lines.c), calls.c and submit.c carry out what they ask for, answers.c
-// writes the answers, ahead.c looks ahead, and snapshot.c keeps states to come back to.
+// writes the answers, next_completion.c looks ahead, and snapshot.c keeps states to come back to.
 // docs/sessions.md
 #ifndef CLI_SERVE_SERVE_H
 #define CLI_SERVE_SERVE_H
@@ -164,7 +164,7 @@ bool serve_submit_one(const serve_call_t *call, const json_t *object, uint64_t *
 bool serve_take_number(const serve_call_t *call, const json_t *object, const char *name,
                        uint64_t most, const uint64_t *missing, uint64_t *number);
 
-// -- ahead.c
+// -- next_completion.c
 
 // A question about what will happen.
 typedef struct serve_ask {

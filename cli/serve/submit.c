@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/serve/submit.c - reads what a client submits: transfers, collectives and workloads.
 #include "cli/serve/serve.h"
+#include "world/names.h"
 
 #include "world/format.h"
 

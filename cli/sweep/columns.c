@@ -8,6 +8,7 @@
 #include "results/comparison.h"
 #include "results/runner.h"
 #include "results/schema.h"
+#include "results/span.h"
 #include "results/summary.h"
 #include "world/error.h"
 

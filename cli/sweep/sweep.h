@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/sweep/sweep.h - `rocesim sweep`: one scenario over a grid of parameters and seeds.
 //
-// plan.c reads a sweep and lists its runs, columns.c checks the columns, twins.c refuses
+// plan.c reads a sweep and lists its runs, columns.c checks the columns, duplicates.c refuses
 // duplicates, jobs.c starts the runs, table.c writes runs.csv and points.csv, command.c is the
 // command. Each run is a process with its own result folder: a failed run does not disturb the
 // others, and the folders show which runs are finished. docs/formats/sweep.md

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // results/run/folder.c - makes room for results, and never removes what a run has not written.
 #include "results/folder.h"
+#include "world/capture_files.h"
 
 #include "results/lock.h"
 #include "results/run/folder_internal.h"

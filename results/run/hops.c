@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // results/run/hops.c - listens to all ports and writes hops.csv.
-#include "results/hops.h"
+#include "results/run/hops.h"
+#include "results/tables/tables.h"
 
 #include "kernel/record.h"
-#include "results/run/carry_internal.h"
-#include "results/tables.h"
+#include "results/run/gather_ranks.h"
+#include "results/tables/event_rows.h"
 
 #include <inttypes.h>
 

@@ -4,17 +4,22 @@
 //
 // Nodes run apart, so that what they report goes through record streams (kernel/record.h) and is
 // written between windows, in order of time and node: the same bytes on any number of threads.
-#include "results/observe.h"
+#include "results/run/observe.h"
+#include "results/tables/tables.h"
+#include "results/totals/pause_roots.h"
+#include "world/capture_files.h"
+#include "world/captures.h"
+#include "world/names.h"
 
 #include "kernel/record.h"
 #include "nic/trace.h"
 #include "pcap-out/capture.h"
 #include "pcap-out/fabric.h"
-#include "results/hops.h"
-#include "results/observe_series.h"
-#include "results/pause_bins.h"
-#include "results/run/carry_internal.h"
-#include "results/tables.h"
+#include "results/run/gather_ranks.h"
+#include "results/run/hops.h"
+#include "results/run/observe_series.h"
+#include "results/run/pause_bins.h"
+#include "results/tables/event_rows.h"
 
 #include <string.h>
 

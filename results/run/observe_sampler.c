@@ -2,6 +2,8 @@
 // results/run/observe_sampler.c - reads the metrics of series: at their times, or when they may
 // differ.
 #include "results/run/series_internal.h"
+#include "world/patterns.h"
+#include "world/series.h"
 
 #include "kernel/order/fifo.h"
 #include "kernel/ranks.h"

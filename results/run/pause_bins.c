@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // results/run/pause_bins.c - all rows have bins of one width. When time goes beyond the last bin,
 // each two bins become one.
-#include "results/pause_bins.h"
+#include "results/run/pause_bins.h"
+#include "results/tables/tables.h"
 
-#include "results/tables.h"
+#include "results/tables/event_rows.h"
 
 #include <string.h>
 

@@ -7,10 +7,11 @@
 #ifndef RESULTS_RUN_SERIES_INTERNAL_H
 #define RESULTS_RUN_SERIES_INTERNAL_H
 
-#include "results/observe_series.h"
+#include "results/run/observe_series.h"
+#include "world/series.h"
 
 #include "kernel/ranks.h"
-#include "results/tables.h"
+#include "results/tables/event_rows.h"
 
 struct results__sampler;
 

@@ -2,7 +2,9 @@
 // results/tables/apps.c - apps.csv: what applications tell (kernel/report.h), a row per value.
 //
 // One table holds the values of all kinds of applications and the items of their lists.
-#include "results/columns.h"
+#include "results/tables/columns.h"
+#include "results/tables/end_rows.h"
+#include "results/tables/tables.h"
 
 #include <math.h>
 

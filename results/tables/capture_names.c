@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // results/tables/capture_names.c - the files hosts and ethers next to captures.
-#include "results/capture_names.h"
+#include "results/tables/capture_names.h"
+#include "world/names.h"
 
 #include "results/file.h"
 

@@ -2,7 +2,11 @@
 // results/tables/events.c - the columns of what comes over time: events.csv, pauses.csv,
 // series.csv.
 #include "net/faults.h"
-#include "results/columns.h"
+#include "results/tables/columns.h"
+#include "results/tables/event_rows.h"
+#include "results/tables/tables.h"
+#include "results/totals/pause_roots.h"
+#include "world/names.h"
 
 // -- events.csv
 

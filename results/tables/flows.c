@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // results/tables/flows.c - the columns of flows.csv.
-#include "results/columns.h"
+#include "results/tables/columns.h"
+#include "results/tables/end_rows.h"
+#include "results/tables/tables.h"
+#include "world/names.h"
 
 #define FLOW(row) (((const results_flow_row_t *)(row))->flow)
 static const void *flow_object(const void *row)

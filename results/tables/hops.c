@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // results/tables/hops.c - the columns of hops.csv.
 #include "net/frame.h"
-#include "results/columns.h"
+#include "results/tables/columns.h"
+#include "results/tables/event_rows.h"
+#include "results/tables/tables.h"
+#include "world/names.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 // results/tables/manifest.c - manifest.json.
 #include "results/manifest.h"
 
-#include "results/part.h"
-#include "results/tables.h"
+#include "results/report/part.h"
+#include "results/tables/tables.h"
 
 #include <dirent.h>
 #include <stdlib.h>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // results/tables/operations.c - operations.csv: what the ranks of workloads did, and when.
-#include "results/columns.h"
+#include "results/tables/operations.h"
+#include "results/tables/columns.h"
+#include "results/tables/tables.h"
+#include "world/names.h"
 
 static const void *operation_object(const void *row)
 {

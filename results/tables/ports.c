@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // results/tables/ports.c - the columns of ports.csv.
-#include "results/columns.h"
+#include "results/span.h"
+#include "results/tables/columns.h"
+#include "results/tables/end_rows.h"
+#include "results/tables/tables.h"
 
 #define PORT(row) (((const results_port_row_t *)(row))->port)
 static const void *port_object(const void *row)

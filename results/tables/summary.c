@@ -6,8 +6,8 @@
 // the run or its scenario: results/tables/summary_parts.c.
 #include "results/summary.h"
 
-#include "results/part.h"
-#include "results/summary_parts.h"
+#include "results/report/part.h"
+#include "results/tables/summary_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // results/tables/summary_parts.c - fields of summary.json that have to be worked out: lists,
-// objects and
-// quotients.
-#include "results/summary_parts.h"
+// objects and quotients.
+#include "results/tables/summary_parts.h"
+#include "results/span.h"
+#include "results/totals/pause_roots.h"
 
 #include "net/switch.h"
 #include "nic/extra.h"
 #include "nic/reports.h"
 #include "nic/transport.h"
-#include "results/part.h"
+#include "results/report/part.h"
 
 #include <math.h>
 #include <string.h>

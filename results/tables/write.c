@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // results/tables/write.c - writes the CSV files of a run from their tables of columns.
-#include "results/tables.h"
+#include "results/tables/end_rows.h"
+#include "results/tables/event_rows.h"
+#include "results/tables/operations.h"
+#include "results/tables/tables.h"
 
 #include <string.h>
 

@@ -4,10 +4,11 @@
 // Goal: no row of a table of counters is left out because nobody asks for its group.
 // Method: walks the rows of ports and NICs and looks for each in the fields of summary.json and in
 // the columns of ports.csv. Not pinned: values, order (test_one_counter.sh adds a counter).
+#include "results/tables/end_rows.h"
 #include "tests/check_main.h"
 
 #include "results/summary.h"
-#include "results/tables.h"
+#include "results/tables/tables.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 // a person sees the rows that are shown, and of many NICs their sum.
 // Method: a table with a row of each kind, over structs made here.
 // Not pinned: what applications and NICs tell.
-#include "results/part.h"
+#include "results/report/part.h"
 #include "tests/check_main.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 // Goal: expressions are computed exactly, and what has no value is refused with a reason.
 // Method: a table of expressions over two names, with the text of the value or part of the message.
 // Does not pin: where expressions may stand (tests/cli/test_cli_parameters.sh, tests/golden/bad).
-#include "world/expression.h"
+#include "world/values/expression.h"
 
 #include "tests/check_main.h"
 

@@ -9,6 +9,7 @@
 #include "net/models.h"
 #include "tests/check_main.h"
 #include "world/attributes.h"
+#include "world/bind.h"
 #include "world/choices.h"
 #include "world/world.h"
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/registry/attributes.c - the attribute tables of all sections.
 #include "world/attributes.h"
+#include "world/bind.h"
+#include "world/captures.h"
+#include "world/faults.h"
+#include "world/series.h"
 
 #include "world/scenario.h"
 

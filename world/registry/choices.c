@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/registry/choices.c - the parts of NICs and of networks that there are, by the attribute
-// that chooses
-// among them.
+// that chooses among them.
 #include "world/choices.h"
 
 #include <string.h>
 
 #include "net/models.h"
+#include "world/registry/entries.h"
 #include "world/scenario.h"
-#include "world/world_internal.h"
 
 typedef struct name_list {
     const char **names;

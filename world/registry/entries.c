@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/registry/entries.c - rows of the library and of programs.
-#include "world/world_internal.h"
+#include "world/registry/entries.h"
 
 #include "net/models.h"
 

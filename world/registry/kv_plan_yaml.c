@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/registry/kv_plan_yaml.c - turns the YAML of kvbench into a plan. It passes over what
 // kvbench passes over, such as metadata.
-#include "world/kv_plan_yaml.h"
+#include "world/registry/kv_plan_yaml.h"
 
 #include "world/yaml_tree.h"
 

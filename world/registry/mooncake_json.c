@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/registry/mooncake_json.c - see the header. Members stand in the order of the engine's
-// document;
-// numbers are decimal, as JSON has no others. What a reader does not know it passes over; what it
-// knows must be of the right kind.
+// document; numbers are decimal, as JSON has no others. What a reader does not know it passes over;
+// what it knows must be of the right kind.
 #include "world/mooncake_json.h"
 
 #include <jansson.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/registry/renamed.c - attributes that had other names, old and new.
-#include "world/renamed.h"
+#include "world/registry/renamed.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "world/renamed.h"
-#include "world/world_internal.h"
+#include "world/registry/renamed.h"
+#include "world/scenario/sections.h"
 
 world_targets_t world_targets_one(const sim_attr_table_t *table, void *config)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/scenario/choice.c - reads a mapping that names one of several kinds: a topology, an
 // application.
+#include "world/scenario/choice.h"
 #include "world/scenario.h"
-#include "world/world_internal.h"
 
 #include <string.h>
 

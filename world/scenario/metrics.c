@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/scenario/metrics.c - the metrics that a series may have, by name.
-#include "world/scenario_metrics.h"
+#include "world/scenario/metrics.h"
+#include "world/series.h"
 
 #include "nic/transport.h"
 

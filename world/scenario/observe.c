@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/scenario/observe.c - the sections that say what to write down: observe, captures.
+#include "world/bind.h"
+#include "world/captures.h"
+#include "world/patterns.h"
 #include "world/scenario.h"
-#include "world/scenario_metrics.h"
+#include "world/scenario/capture_names.h"
+#include "world/scenario/metrics.h"
+#include "world/scenario/output_sections.h"
+#include "world/series.h"
 
 #include <string.h>
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/scenario/own_nodes.c - a program's own kinds of nodes (world_registry_add_node_kind): the
 // section `node`, and the configuration of each such node.
-#include "world/world_internal.h"
+#include "world/scenario/own_nodes.h"
+#include "world/bind.h"
+#include "world/overlays.h"
+#include "world/patterns.h"
 
 #include <string.h>
 

@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/scenario/read.c - reads the sections of a scenario.
+#include "world/bind.h"
+#include "world/captures.h"
+#include "world/overlays.h"
+#include "world/patterns.h"
 #include "world/scenario.h"
-#include "world/world_internal.h"
+#include "world/scenario/choice.h"
+#include "world/scenario/fault_section.h"
+#include "world/scenario/output_sections.h"
+#include "world/scenario/own_nodes.h"
+#include "world/scenario/sections.h"
+#include "world/scenario/topology_sections.h"
+#include "world/series.h"
+#include "world/values/values.h"
 
-#include "world/constants.h"
 #include "world/parameters.h"
+#include "world/values/constants.h"
 
 #include <string.h>
 

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/scenario/resolve.c - writes a scenario back as YAML, every default filled in.
+#include "world/bind.h"
+#include "world/captures.h"
+#include "world/faults.h"
 #include "world/scenario.h"
-#include "world/world_internal.h"
+#include "world/scenario/own_nodes.h"
+#include "world/scenario/sections.h"
+#include "world/series.h"
+#include "world/yaml_text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/scenario/topology.c - the sections that say what the network is: topology, nodes, links.
+#include "world/bind.h"
+#include "world/faults.h"
+#include "world/overlays.h"
+#include "world/patterns.h"
 #include "world/scenario.h"
+#include "world/scenario/choice.h"
+#include "world/scenario/topology_sections.h"
 
 #include "topologies/topology_file.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/yaml/write.c - writes a tree as YAML that reads back to the same tree.
 #include "world/scenario.h"
+#include "world/yaml_text.h"
 
 #include <stdio.h>
 #include <string.h>

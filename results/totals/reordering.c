@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+// results/totals/reordering.c - counts packets that arrive behind later ones, at the ports of
+// hosts.
+//
+// The first packet that a reordered one comes behind is the packet that opened the gap in which its
+// PSN lies. So a connection keeps its gaps alone, the latest GAPS_MAX of them; the extent of a
+// packet in an older gap is not told.
+#include "results/reordering.h"
+
+#include "kernel/ranks.h"
+
+#include <string.h>
+
+#define GAPS_MAX 64u
+#define ROOM_FIRST 16u
+
+typedef struct gap {
+    uint64_t from;   // first PSN that had not come when the gap was opened
+    uint64_t end;    // PSN of the packet that opened it
+    uint64_t opened; // arrivals before that packet
+    uint64_t left;   // PSNs of the gap that have not come
+} gap_t;
+
+typedef struct connection {
+    uint64_t key;
+    uint64_t next; // PSN after the highest that came, as a 64-bit number
+    gap_t *gaps;   // by rising PSN; NULL: there was none yet
+    uint32_t gap_count;
+    uint32_t source;
+    uint32_t destination;
+    uint16_t udp_source_port; // of the first packet
+    bool response;
+    results_reordered_t sums;
+} connection_t;
+
+// The connections that end at a host, and two indices of them: tables with open addressing whose
+// entries are 1 + the number of a connection, 0: free.
+typedef struct place {
+    connection_t *connections;
+    uint32_t count;
+    uint32_t room; // of all three; a power of two, or 0
+    uint32_t *by_key;
+    uint32_t *by_first; // requests, by their ends and their first source port
+} place_t;
+
+struct results_reordering {
+    place_t *places; // by node
+    size_t count;
+};
+
+static bool is_response(uint8_t opcode)
+{
+    return (opcode >= ROCE_READ_RESPONSE_FIRST && opcode <= ROCE_READ_RESPONSE_ONLY) ||
+           opcode == ROCE_ATOMIC_ACKNOWLEDGE;
+}
+
+// -- connections
+
+// The ends of a connection: interfaces of plane 0, whichever planes its packets take.
+typedef struct ends {
+    uint32_t source;
+    uint32_t destination;
+} ends_t;
+
+static uint64_t key_of(const net_packet_t *packet, ends_t ends)
+{
+    const bool datagram = (packet->opcode & ROCE_TRANSPORT_MASK) == ROCE_UD;
+    const uint64_t from = datagram ? net_packet_aside(packet)->deth.source_qp : 0;
+    const uint64_t number =
+        from << 25 | (uint64_t)packet->destination_qp << 1 | (is_response(packet->opcode) ? 1 : 0);
+    const uint64_t both = (uint64_t)ends.source << 32 | ends.destination;
+    return sim_mix64(sim_mix64(both) ^ number);
+}
+
+static uint64_t first_key(uint32_t source, uint32_t destination, uint16_t udp_source_port)
+{
+    return sim_mix64(sim_mix64((uint64_t)source << 32 | destination) ^ udp_source_port);
+}
+
+static void index_add(uint32_t *index, uint32_t room, uint64_t key, uint32_t number)
+{
+    uint32_t at = (uint32_t)key & (room - 1);
+    while (index[at] != 0) {
+        at = (at + 1) & (room - 1);
+    }
+    index[at] = number + 1;
+}
+
+static void add_to_indices(place_t *place, uint32_t number)
+{
+    const connection_t *const new = &place->connections[number];
+    index_add(place->by_key, place->room, new->key, number);
+    if (!new->response) {
+        const uint64_t first = first_key(new->source, new->destination, new->udp_source_port);
+        index_add(place->by_first, place->room, first, number);
+    }
+}
+
+// Doubles the room. Half of each index stays free.
+static void grow(place_t *place)
+{
+    place->room = place->room == 0 ? ROOM_FIRST : 2 * place->room;
+    place->connections =
+        sim_realloc_array(place->connections, place->room, sizeof(*place->connections));
+    sim_free(place->by_key);
+    sim_free(place->by_first);
+    place->by_key = sim_alloc_array(place->room, sizeof(*place->by_key));
+    place->by_first = sim_alloc_array(place->room, sizeof(*place->by_first));
+    for (uint32_t i = 0; i < place->count; i++) {
+        add_to_indices(place, i);
+    }
+}
+
+// Returns the connection of a packet, which is added if need be.
+static connection_t *connection_of(place_t *place, const net_packet_t *packet, ends_t ends)
+{
+    const uint64_t key = key_of(packet, ends);
+    if (2 * place->count >= place->room) {
+        grow(place);
+    }
+    for (uint32_t at = (uint32_t)key & (place->room - 1); place->by_key[at] != 0;
+         at = (at + 1) & (place->room - 1)) {
+        connection_t *const found = &place->connections[place->by_key[at] - 1];
+        if (found->key == key) {
+            return found;
+        }
+    }
+    connection_t *const new = &place->connections[place->count];
+    *new = (connection_t){
+        .key = key,
+        .next = (UINT64_C(1) << 32) + packet->psn,
+        .source = ends.source,
+        .destination = ends.destination,
+        .udp_source_port = packet->udp_source_port,
+        .response = is_response(packet->opcode),
+    };
+    add_to_indices(place, place->count++);
+    return new;
+}
+
+// -- gaps
+
+// Opens a gap behind the others; the oldest goes if there are too many.
+static void open_gap(connection_t *connection, uint64_t from, uint64_t end)
+{
+    if (connection->gaps == NULL) {
+        connection->gaps = sim_alloc_array(GAPS_MAX, sizeof(*connection->gaps));
+    }
+    if (connection->gap_count == GAPS_MAX) {
+        connection->gap_count--;
+        memmove(connection->gaps, connection->gaps + 1,
+                connection->gap_count * sizeof(*connection->gaps));
+    }
+    connection->gaps[connection->gap_count++] =
+        (gap_t){from, end, connection->sums.arrived, end - from};
+}
+
+// Returns the index of the gap in which a PSN lies; gap_count: in none.
+static uint32_t gap_with(const connection_t *connection, uint64_t psn)
+{
+    uint32_t i = connection->gap_count;
+    while (i > 0 && connection->gaps[i - 1].from > psn) {
+        i--;
+    }
+    return i > 0 && psn < connection->gaps[i - 1].end ? i - 1 : connection->gap_count;
+}
+
+// Notes that a PSN of a gap has come; a gap without any left is forgotten.
+static void fill(connection_t *connection, uint32_t index)
+{
+    gap_t *const gap = &connection->gaps[index];
+    if (--gap->left == 0) {
+        connection->gap_count--;
+        memmove(gap, gap + 1, (connection->gap_count - index) * sizeof(*gap));
+    }
+}
+
+// -- arrivals
+
+static void take(connection_t *connection, const net_packet_t *packet)
+{
+    const uint32_t ahead = (packet->psn - (uint32_t)connection->next) << 8; // mod 2^24
+    const uint64_t psn = connection->next + (uint64_t)((int64_t)(int32_t)ahead >> 8);
+    results_reordered_t *const sums = &connection->sums;
+    const uint32_t gap = psn < connection->next ? gap_with(connection, psn) : 0;
+    if (psn >= connection->next) {
+        if (psn > connection->next) {
+            open_gap(connection, connection->next, psn);
+        }
+        connection->next = psn + 1;
+    } else if (packet->retransmission) {
+        if (gap < connection->gap_count) {
+            fill(connection, gap);
+        }
+    } else {
+        sums->reordered++;
+        if (gap < connection->gap_count) {
+            const uint64_t extent = sums->arrived - connection->gaps[gap].opened;
+            sums->extent_max = extent > sums->extent_max ? extent : sums->extent_max;
+            sums->extent_sum += extent;
+            fill(connection, gap);
+        }
+    }
+    sums->arrived += packet->retransmission ? 0 : 1;
+}
+
+static void arrived(const net_trace_t *trace, void *ctx)
+{
+    const net_packet_t *const packet = trace->packet;
+    if (packet->kind != NET_PACKET_ROCE || packet->opcode == ROCE_ACKNOWLEDGE ||
+        packet->opcode == ROCE_CNP) {
+        return;
+    }
+    const net_t *const net = trace->port->node->net;
+    const ends_t ends = {net_interface_of_nic(net, packet->source),
+                         net_interface_of_nic(net, packet->destination)};
+    take(connection_of(ctx, packet, ends), packet);
+}
+
+// -- the whole
+
+results_reordering_t *results_reordering_create(const net_t *net)
+{
+    results_reordering_t *const made = sim_alloc(sizeof(*made));
+    made->count = net_node_count(net);
+    made->places = sim_alloc_array(made->count + 1, sizeof(*made->places));
+    for (size_t n = 0; n < made->count; n++) {
+        const bool listens = net_kind_of(net, n) == NET_NODE_HOST && sim_is_here(net_sim(net), n);
+        for (uint32_t p = 0; listens && p < net_ports_of(net, n); p++) {
+            net_port_listen(net_port_at(net_node_at(net, n), p), NET_TRACE_RX, arrived,
+                            &made->places[n]);
+        }
+    }
+    return made;
+}
+
+void results_reordering_destroy(results_reordering_t *reordering)
+{
+    if (reordering == NULL) {
+        return;
+    }
+    for (size_t n = 0; n < reordering->count; n++) {
+        const place_t *const place = &reordering->places[n];
+        for (uint32_t i = 0; i < place->count; i++) {
+            sim_free(place->connections[i].gaps);
+        }
+        sim_free(place->connections);
+        sim_free(place->by_key);
+        sim_free(place->by_first);
+    }
+    sim_free(reordering->places);
+    sim_free(reordering);
+}
+
+static void add(results_reordered_t *sums, const results_reordered_t *more)
+{
+    sums->arrived += more->arrived;
+    sums->reordered += more->reordered;
+    sums->extent_sum += more->extent_sum;
+    sums->extent_max = more->extent_max > sums->extent_max ? more->extent_max : sums->extent_max;
+}
+
+results_reordered_t results_reordering_total(const results_reordering_t *reordering)
+{
+    results_reordered_t sums = {0};
+    for (size_t n = 0; reordering != NULL && n < reordering->count; n++) {
+        const place_t *const place = &reordering->places[n];
+        for (uint32_t i = 0; i < place->count; i++) {
+            add(&sums, &place->connections[i].sums);
+        }
+    }
+    return sums;
+}
+
+results_reordered_t results_reordering_of(const results_reordering_t *reordering,
+                                          const net_node_t *node, uint32_t source,
+                                          uint32_t destination, uint16_t udp_source_port)
+{
+    results_reordered_t sums = {0};
+    if (reordering == NULL) {
+        return sums;
+    }
+    const place_t *const place = &reordering->places[node->sim.index];
+    const uint64_t key = first_key(source, destination, udp_source_port);
+    uint32_t at = (uint32_t)key & (place->room - 1);
+    while (place->room != 0 && place->by_first[at] != 0) {
+        const connection_t *const found = &place->connections[place->by_first[at] - 1];
+        if (found->source == source && found->destination == destination &&
+            found->udp_source_port == udp_source_port) {
+            add(&sums, &found->sums);
+        }
+        at = (at + 1) & (place->room - 1);
+    }
+    return sums;
+}
+
+// -- in ranks
+
+void results__reordering_leave(const results_reordering_t *reordering, const net_t *net,
+                               sim_buffer_t *bytes)
+{
+    for (uint32_t i = 0; i < reordering->count; i++) {
+        const place_t *const place = &reordering->places[i];
+        if (place->count > 0 && sim_is_here(net_sim(net), i)) {
+            sim_buffer_put_u32(bytes, i);
+            sim_buffer_put_u32(bytes, place->count);
+            sim_buffer_put(bytes, place->connections, place->count * sizeof(*place->connections));
+        }
+    }
+    sim_buffer_put_u32(bytes, UINT32_MAX);
+}
+
+void results__reordering_take(results_reordering_t *reordering, sim_reader_t *bytes)
+{
+    for (uint32_t i = sim_reader_u32(bytes); i != UINT32_MAX; i = sim_reader_u32(bytes)) {
+        SIM_CHECK(i < reordering->count && reordering->places[i].count == 0);
+        place_t *const place = &reordering->places[i];
+        const uint32_t count = sim_reader_u32(bytes);
+        for (uint32_t c = 0; c < count; c++) {
+            while (2 * (place->count + 1) > place->room) {
+                grow(place);
+            }
+            connection_t *const connection = &place->connections[place->count];
+            sim_reader_get(bytes, connection, sizeof(*connection));
+            connection->gaps = NULL; // only arrivals need them
+            connection->gap_count = 0;
+            add_to_indices(place, place->count++);
+        }
+    }
+}

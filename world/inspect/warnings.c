@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// world/inspect/warnings.c - the list of warnings.
+#include "world/warnings.h"
+
+#include <stdarg.h>
+
+void world_warn(world_warnings_t *warnings, const char *kind, const char *format, ...)
+{
+    va_list arguments;
+    va_list again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    const int size = vsnprintf(NULL, 0, format, arguments);
+    SIM_CHECKF(size >= 0, "format \"%s\"", format);
+    char *const text = sim_alloc((size_t)size + 1);
+    (void)vsnprintf(text, (size_t)size + 1, format, again);
+    va_end(again);
+    va_end(arguments);
+    SIM_GROW(warnings->items, warnings->count, &warnings->capacity);
+    warnings->items[warnings->count++] = (world_warning_t){kind, text};
+}
+
+void world_warnings_print(const world_warnings_t *warnings, FILE *out)
+{
+    for (size_t i = 0; i < warnings->count; i++) {
+        (void)fprintf(out, "warning: %s\n", warnings->items[i].text);
+    }
+}
+
+void world_warnings_fini(world_warnings_t *warnings)
+{
+    for (size_t i = 0; i < warnings->count; i++) {
+        sim_free(warnings->items[i].text);
+    }
+    sim_free(warnings->items);
+    *warnings = (world_warnings_t){NULL, 0, 0};
+}

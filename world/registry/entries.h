@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// world/registry/entries.h - passes the parts that programs have registered to a network.
+#ifndef WORLD_REGISTRY_ENTRIES_H
+#define WORLD_REGISTRY_ENTRIES_H
+
+#include "world/scenario.h"
+
+// Passes the parts with the scenario's parameters (NULL: without any).
+void world__registry_use(const world_registry_t *registry, const world_scenario_t *scenario,
+                         net_t *net);
+
+#endif // WORLD_REGISTRY_ENTRIES_H
