@@ -200,11 +200,7 @@ static int finish(world_scenario_t *scenario, world_t *world, int status)
 {
     world_destroy(world);
     world_scenario_destroy(scenario);
-    if (status == CLI_EXIT_DONE && (fflush(stdout) != 0 || ferror(stdout) != 0)) {
-        fprintf(stderr, "rocesim: cannot write to the standard output\n");
-        return CLI_EXIT_FAILED;
-    }
-    return status;
+    return status == CLI_EXIT_DONE ? cli_finish_output(status) : status;
 }
 
 int cli_command_check(const cli_args_t *args)

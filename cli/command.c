@@ -22,6 +22,7 @@
 #include "world/parameters.h"
 #include "world/shown.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,13 +35,15 @@ int cli_report_failure(const world_error_t *error, int status)
     return status;
 }
 
-static int flush(void)
+int cli_finish_output(int status)
 {
+    errno = 0;
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {
-        fprintf(stderr, "rocesim: cannot write to the standard output\n");
+        fprintf(stderr, "rocesim: cannot write to the standard output: %s\n",
+                errno != 0 ? strerror(errno) : "an earlier write failed");
         return CLI_EXIT_FAILED;
     }
-    return CLI_EXIT_DONE;
+    return status;
 }
 
 // Prints `json` indented on stdout, and frees it. Returns the exit status.
@@ -51,7 +54,7 @@ static int print_json(json_t *json)
     puts(text);
     free(text);
     json_decref(json);
-    return flush();
+    return cli_finish_output(CLI_EXIT_DONE);
 }
 
 static int command_schema(const cli_args_t *args)
@@ -106,7 +109,7 @@ static int command_params(const cli_args_t *args)
             return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
         }
     }
-    return flush();
+    return cli_finish_output(CLI_EXIT_DONE);
 }
 
 static int command_diff(const cli_args_t *args)
@@ -118,7 +121,7 @@ static int command_diff(const cli_args_t *args)
     if (cli_diff(&a, &b, stdout, &same, &error) != SIM_OK) {
         return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     }
-    const int status = flush();
+    const int status = cli_finish_output(CLI_EXIT_DONE);
     return status == CLI_EXIT_DONE && !same ? CLI_EXIT_FAILED : status;
 }
 
@@ -142,7 +145,8 @@ static int command_compare(const cli_args_t *args)
         sim_free(runs[i]);
     }
     sim_free(runs);
-    return result == SIM_OK ? flush() : cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    return result == SIM_OK ? cli_finish_output(CLI_EXIT_DONE)
+                            : cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
 }
 
 static int command_meta(const cli_args_t *args)
@@ -159,7 +163,7 @@ static int command_meta(const cli_args_t *args)
         return cli_report_failure(&error,
                                   result == SIM_ERR_IO ? CLI_EXIT_FAILED : CLI_EXIT_BAD_INPUT);
     }
-    return flush();
+    return cli_finish_output(CLI_EXIT_DONE);
 }
 
 static int command_help(const cli_args_t *args)
@@ -174,7 +178,7 @@ static int command_help(const cli_args_t *args)
     } else {
         fputs(cli_help_text(args->help_of), stdout);
     }
-    return flush();
+    return cli_finish_output(CLI_EXIT_DONE);
 }
 
 // Prints the version of the program, and with --json those of its formats (docs/compatibility.md).
@@ -195,7 +199,7 @@ static int command_version(const cli_args_t *args)
         printf("rocesim %s, without MPI\n", ROCESIM_VERSION);
     }
     sim_free(library);
-    return flush();
+    return cli_finish_output(CLI_EXIT_DONE);
 }
 
 // Refuses a command that simulates in one process where mpirun started several.

@@ -40,4 +40,8 @@ int cli_run_scenario(const cli_args_t *args, world_scenario_t *scenario,
 // Prints the message and returns the exit status for it.
 int cli_report_failure(const world_error_t *error, int status);
 
+// Flushes the standard output and returns `status`. If a write has failed, it prints why and
+// returns CLI_EXIT_FAILED.
+int cli_finish_output(int status);
+
 #endif // CLI_COMMAND_H

@@ -194,11 +194,7 @@ static int print_results(const run_t *run, results_run_t *done)
                    folder, folder);
         }
     }
-    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
-        fprintf(stderr, "rocesim: cannot write to the standard output\n");
-        return CLI_EXIT_FAILED;
-    }
-    return CLI_EXIT_DONE;
+    return cli_finish_output(CLI_EXIT_DONE);
 }
 
 // Returns the exit status for the way in which the run ended.

@@ -13,6 +13,7 @@
 #include "world/format.h"
 #include "world/world.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,11 +83,17 @@ static char *without_observers(const char *text)
     return kept;
 }
 
-static sim_err_t write_scenario(const search_t *search, size_t side, const char *file)
+static sim_err_t cannot_write(const char *file, world_error_t *error)
+{
+    return world_fail(error, SIM_ERR_IO, NULL, "%s: cannot write: %s", file, strerror(errno));
+}
+
+static sim_err_t write_scenario(const search_t *search, size_t side, const char *file,
+                                world_error_t *error)
 {
     FILE *const out = fopen(file, "we");
     if (out == NULL) {
-        return SIM_ERR_IO;
+        return cannot_write(file, error);
     }
     fprintf(out, "%sobserve:\n  - {series: \"node[*].arrivals_hash\", start: %" PRIu64 "ps, ",
             search->scenarios[side], search->from_ps);
@@ -95,7 +102,7 @@ static sim_err_t write_scenario(const search_t *search, size_t side, const char 
     } else {
         fputs("on: change}\n", out);
     }
-    return fclose(out) == 0 ? SIM_OK : SIM_ERR_IO;
+    return fclose(out) == 0 ? SIM_OK : cannot_write(file, error);
 }
 
 static int run_program(const char *program, const char *const *arguments)
@@ -133,10 +140,10 @@ static sim_err_t run_side(const search_t *search, size_t side, world_error_t *er
     const char *const arguments[] = {program,   "run",   file, "-o",    folder,
                                      "--quiet", "--set", most, "--set", "outputs.flows=false",
                                      NULL};
-    sim_err_t result = write_scenario(search, side, file);
+    sim_err_t result = write_scenario(search, side, file, error);
     // A run that stalls writes results too, so its exit status 1 is accepted.
     const int status = result == SIM_OK ? run_program(program, arguments) : -1;
-    if (status != 0 && status != 1) {
+    if (result == SIM_OK && status != 0 && status != 1) {
         result =
             world_fail(error, SIM_ERR_IO, NULL,
                        "%s: cannot be run again by %s (status %d), expected a program that "
@@ -455,8 +462,8 @@ sim_err_t cli_diff_first_event(const cli_diff_side_t *a, const cli_diff_side_t *
     search_t search = {.sides = {a, b}};
     search.work = sim_format("%s/rocesim-diff-XXXXXX", base != NULL ? base : "/tmp");
     if (mkdtemp(search.work) == NULL) {
-        const sim_err_t failed =
-            world_fail(error, SIM_ERR_IO, NULL, "%s: cannot make a folder", search.work);
+        const sim_err_t failed = world_fail(error, SIM_ERR_IO, NULL, "%s: cannot make a folder: %s",
+                                            search.work, strerror(errno));
         sim_free(search.work);
         return failed;
     }

@@ -5,8 +5,10 @@
 #include "cli/command.h"
 #include "cli/explain/explain_internal.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void print_json(json_t *json)
 {
@@ -54,7 +56,7 @@ sim_err_t cli_explain_write(const char *folder, world_error_t *error)
         json_t *const json = cli__explain_json(&explain);
         if (json_dump_file(json, path, JSON_INDENT(1)) != 0) {
             const world_place_t place = {path, 0, 0};
-            result = world_fail(error, SIM_ERR_IO, &place, "cannot be written");
+            result = world_fail(error, SIM_ERR_IO, &place, "cannot write: %s", strerror(errno));
         }
         json_decref(json);
     }

@@ -4,6 +4,7 @@
 
 #include "world/yaml_tree.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,14 +51,18 @@ static char *find_input(const char *config_name, const char *name)
         sim_format("%s%s", folder, slash != NULL ? slash + 1 : name),
     };
     char *found = NULL;
+    int reason = 0;
     for (size_t i = 0; i < SIM_COUNT_OF(candidates); i++) {
         const bool usable = i == 0 || name[0] != '/';
         if (found == NULL && usable && access(candidates[i], R_OK) == 0) {
             found = sim_strdup(candidates[i]);
+        } else if (i == 0) {
+            reason = errno;
         }
         sim_free(candidates[i]);
     }
     sim_free(folder);
+    errno = reason;
     return found;
 }
 
@@ -82,12 +87,12 @@ static sim_err_t read_input(const cli_hpcc_t *hpcc, cli_hpcc_key_t key, cli_hpcc
     }
     file->path = find_input(hpcc->config->file_name, value->text);
     if (file->path == NULL) {
+        const int reason = errno;
         world_shown_t shown;
         return world_fail(
             error, SIM_ERR_IO, &value->place,
-            "%s %s cannot be read, expected a file in the current folder or beside the "
-            "config",
-            cli_hpcc_key_name(key), world_show(&shown, value->text));
+            "%s %s cannot be read: %s, expected a file in the current folder or beside the config",
+            cli_hpcc_key_name(key), world_show(&shown, value->text), strerror(reason));
     }
     return world_read_file(file->path, FILE_BYTES_MAX, &file->text, &file->size_bytes, error);
 }

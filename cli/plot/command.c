@@ -6,6 +6,7 @@
 #include "results/result_folder.h"
 #include "results/runner.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -214,7 +215,8 @@ static sim_err_t make(const cli_plot_t *plot, const cli_plot_kind_t *kind, cli_p
     figure->missing = find_missing(plot, kind);
     *status = CLI_EXIT_FAILED;
     if (figure->script == NULL) {
-        return world_fail(error, SIM_ERR_IO, NULL, "rocesim plot: cannot make a temporary file");
+        return world_fail(error, SIM_ERR_IO, NULL, "rocesim plot: cannot make a temporary file: %s",
+                          strerror(errno));
     }
     *status = CLI_EXIT_BAD_INPUT;
     sim_err_t result = kind->draw(plot, figure, error);
@@ -290,17 +292,16 @@ static int make_all(const cli_plot_t *plot, const request_t *request, world_erro
     return status;
 }
 
-// Returns whether the folder is that of a sweep, which has points instead of a summary.
-// Prints {"figures": [...]}; NULL: nothing.
+// Prints {"figures": [...]}; NULL: nothing. Returns the exit status.
 static int print_figures(json_t *figures)
 {
-    if (figures == NULL) {
-        return 0;
+    if (figures != NULL) {
+        json_t *const json = json_pack("{s:O}", "figures", figures);
+        (void)json_dumpf(json, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
+        json_decref(json);
+        (void)putchar('\n');
     }
-    json_t *const json = json_pack("{s:O}", "figures", figures);
-    const int failed = json_dumpf(json, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
-    json_decref(json);
-    return failed != 0 || putchar('\n') == EOF ? -1 : 0;
+    return cli_finish_output(CLI_EXIT_DONE);
 }
 
 int cli_command_plot(const cli_args_t *args)
@@ -335,8 +336,8 @@ int cli_command_plot(const cli_args_t *args)
     int status = result == SIM_OK ? make_all(&plot, &request, &error) : CLI_EXIT_BAD_INPUT;
     if (status != CLI_EXIT_DONE) {
         status = cli_report_failure(&error, status);
-    } else if (print_figures(request.figures) != 0 || fflush(stdout) != 0) {
-        status = CLI_EXIT_FAILED;
+    } else {
+        status = print_figures(request.figures);
     }
     json_decref(request.figures);
     for (size_t i = 0; i < plot.run_count; i++) {

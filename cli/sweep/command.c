@@ -246,9 +246,5 @@ int cli_command_sweep(const cli_args_t *args)
     }
     results_lock_release(lock);
     cli_sweep_fini(&sweep);
-    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
-        fprintf(stderr, "rocesim: cannot write to the standard output\n");
-        status = CLI_EXIT_FAILED;
-    }
-    return status;
+    return cli_finish_output(status);
 }

@@ -13,6 +13,7 @@
 #include "results/result_folder.h"
 #include "world/shown.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -318,7 +319,8 @@ static sim_err_t take_time(const char *option, const char *text, sim_time_t *tim
                : world_fail(error, result, NULL, "rocesim timeline %s: %s", option, message.text);
 }
 
-// Writes the trace to an open file and closes it. Returns the exit status.
+// Writes the trace to an open file and closes it. Returns the exit status; CLI_EXIT_FAILED with
+// errno.
 static int write_trace(timeline_t *timeline, const char *folder)
 {
     world_error_t error;
@@ -333,10 +335,12 @@ static int write_trace(timeline_t *timeline, const char *folder)
                 timeline->trace.left_out);
     }
     bool good = fflush(timeline->trace.out) == 0 && ferror(timeline->trace.out) == 0;
+    const int reason = errno;
     good = (timeline->trace.out == stdout || fclose(timeline->trace.out) == 0) && good;
     if (result != SIM_OK) {
         return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     }
+    errno = reason;
     return good ? CLI_EXIT_DONE : CLI_EXIT_FAILED;
 }
 
@@ -352,8 +356,10 @@ static int make(const cli_args_t *args, timeline_t *timeline)
         status = CLI_EXIT_FAILED;
     }
     if (status == CLI_EXIT_FAILED) {
+        const int reason = errno;
         world_shown_t shown;
-        fprintf(stderr, "rocesim timeline: cannot write %s\n", world_show(&shown, args->folder));
+        fprintf(stderr, "rocesim timeline: cannot write %s: %s\n", world_show(&shown, args->folder),
+                strerror(reason));
     }
     if (!streams && status != CLI_EXIT_DONE) {
         (void)remove(path);

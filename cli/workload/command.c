@@ -12,6 +12,7 @@
 #include "world/shown.h"
 #include "world/yaml_tree.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -351,11 +352,7 @@ static int describe(const workload_t *workload, bool json)
     if (workload->schedule->flaw != NULL) {
         fprintf(stderr, "%s\n", workload->schedule->flaw);
     }
-    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
-        fprintf(stderr, "rocesim: cannot write to the standard output\n");
-        return CLI_EXIT_FAILED;
-    }
-    return workload->schedule->flaw == NULL ? CLI_EXIT_DONE : CLI_EXIT_BAD_INPUT;
+    return cli_finish_output(workload->schedule->flaw == NULL ? CLI_EXIT_DONE : CLI_EXIT_BAD_INPUT);
 }
 
 static int check_file(const cli_args_t *args, const app__workload_file_t *file)
@@ -423,11 +420,12 @@ static int write_output(const char *name, const char *bytes, size_t size)
 {
     FILE *const out = strcmp(name, "-") == 0 ? stdout : fopen(name, "wb");
     bool good = out != NULL && fwrite(bytes, 1, size, out) == size && fflush(out) == 0;
+    const int reason = errno;
     if (out != NULL && out != stdout) {
         good = fclose(out) == 0 && good;
     }
     if (!good) {
-        fprintf(stderr, "rocesim convert: cannot write %s\n", name);
+        fprintf(stderr, "rocesim convert: cannot write %s: %s\n", name, strerror(reason));
         return CLI_EXIT_FAILED;
     }
     return CLI_EXIT_DONE;

@@ -243,9 +243,5 @@ int cli_matrix_check(const char *name, const char *text, size_t size_bytes, bool
         }
     }
     app_flow_file_fini(&file);
-    if (status == CLI_EXIT_DONE && (fflush(stdout) != 0 || ferror(stdout) != 0)) {
-        fprintf(stderr, "rocesim: cannot write to the standard output\n");
-        return CLI_EXIT_FAILED;
-    }
-    return status;
+    return status == CLI_EXIT_DONE ? cli_finish_output(status) : status;
 }

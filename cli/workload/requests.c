@@ -249,9 +249,5 @@ int cli_requests_check(const char *name, const char *text, size_t size_bytes, bo
                 trace.late == 1 ? "request has" : "requests have", trace.late == 1 ? "it" : "them");
     }
     app__mooncake_trace_fini(&trace);
-    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
-        fprintf(stderr, "rocesim: cannot write to the standard output\n");
-        return CLI_EXIT_FAILED;
-    }
-    return CLI_EXIT_DONE;
+    return cli_finish_output(CLI_EXIT_DONE);
 }

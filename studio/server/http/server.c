@@ -330,8 +330,10 @@ static char *read_tls_file(const char *path, sim_message_t *message)
         return NULL;
     }
     char *text = sim_alloc((size_t)status.st_size + 1);
-    if (read(fd, text, (size_t)status.st_size) != status.st_size) {
-        (void)sim_fail(message, SIM_ERR_IO, "%s: the file cannot be read", path);
+    const ssize_t got = read(fd, text, (size_t)status.st_size);
+    if (got != status.st_size) {
+        (void)sim_fail(message, SIM_ERR_IO, "%s: the file cannot be read: %s", path,
+                       got < 0 ? strerror(errno) : "it became shorter");
         sim_free(text);
         text = NULL;
     }

@@ -327,11 +327,14 @@ sim_err_t studio_points_open(const char *path, studio_points_t **result, sim_mes
     if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size > 0) {
         bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, fd, 0);
     }
+    const bool empty = fd >= 0 && status.st_size == 0;
+    const int reason = errno;
     if (fd >= 0) {
         (void)close(fd);
     }
     if (bytes == MAP_FAILED) {
-        return sim_fail(message, SIM_ERR_IO, "%s: cannot be read", path);
+        return sim_fail(message, SIM_ERR_IO, "%s: cannot be read: %s", path,
+                        empty ? "the file is empty" : strerror(reason));
     }
     studio_points_t *const points = sim_alloc(sizeof(*points));
     points->bytes = bytes;
