@@ -76,7 +76,8 @@ SIM_MUST_CHECK sim_err_t sim_word_count(const sim_words_t *words, const sim_word
 SIM_MUST_CHECK sim_err_t sim_words_need_count(sim_words_t *words, const char *what, uint64_t min,
                                               uint64_t max, uint64_t *count, sim_word_t *word,
                                               sim_message_t *message);
-// Reads a rate above 0, such as "100Gbps" or "50Mb/s"; a bare number is bit/s.
+// Reads a rate above 0, such as "100Gbps", "12.5GB/s" or "1Gib/s"; a bare number is bit/s. Parts of
+// a bit/s are cut off.
 SIM_MUST_CHECK sim_err_t sim_word_rate(const sim_words_t *words, const sim_word_t *word,
                                        const char *what, uint64_t *rate_bps,
                                        sim_message_t *message);

@@ -94,8 +94,29 @@ static sim_err_t read_number(topo__file_reader_t *reader, const char *key, value
                           reader->message);
 }
 
+// Returns whether the key begins with Asymmetric or Failure, as forks of htsim write keys of single
+// links.
+static bool is_of_links(const sim_word_t *word)
+{
+    static const char *const begins[] = {"Asymmetric", "Fail", "Degraded"};
+    for (size_t i = 0; i < SIM_COUNT_OF(begins); i++) {
+        const size_t length = strlen(begins[i]);
+        if (word->size_bytes >= length && strncasecmp(word->text, begins[i], length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static sim_err_t unknown_key(topo__file_reader_t *reader, const sim_word_t *word)
 {
+    if (is_of_links(word)) {
+        sim_word_shown_t key;
+        return sim_word_fail(&reader->words, word, reader->message, SIM_ERR_UNKNOWN,
+                             "'%s' changes single links, expected a tree of equal links here and "
+                             "the others in the scenario: links: {agg0--core0: {rate: 50Gbps}}",
+                             sim_word_show(word, &key));
+    }
     sim_word_shown_t shown;
     const char *names[HEAD_KEY_COUNT + TIER_KEY_COUNT];
     memcpy(names, head_keys, sizeof(head_keys));

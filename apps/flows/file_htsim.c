@@ -5,6 +5,7 @@
 //     Connections 2
 //     0->1 id 1 start 0 size 1000000
 //     3->2 start 2000000 size 64000 prio 1
+//     3->2 id 2 msg start 2000000 size 64000
 //
 // Start is in picoseconds; # begins a comment. file_triggers.c reads triggers. Link failures are
 // refused: they belong in the scenario. docs/formats/peers.md
@@ -30,6 +31,7 @@ typedef struct matrix {
     sim_word_t word[SECTION_COUNT]; // the declared number, for error messages
     bool noted_priority;
     bool noted_endless;
+    bool noted_message;
 } matrix_t;
 
 bool app__flow_is_htsim(sim_words_t words)
@@ -124,6 +126,30 @@ static void note_endless(app__flow_reader_t *reader, matrix_t *matrix, const sim
     }
 }
 
+// Reads msg of UEC's htsim, perhaps with the number of the message: there, messages of the same id
+// share a connection. Here, each message is a flow of its own.
+static sim_err_t take_message(app__flow_reader_t *reader, matrix_t *matrix, const sim_word_t *key)
+{
+    sim_words_t ahead = reader->words;
+    sim_word_t word;
+    uint64_t number = 0;
+    if (!matrix->noted_message) {
+        matrix->noted_message = true;
+        sim_word_note(&reader->words, key, reader->note, reader->ctx,
+                      "messages (msg) of one id share a connection in htsim; here each is a flow");
+    }
+    const bool numbered =
+        sim_words_next_in_line(&ahead, &word) &&
+        sim_word_count(&ahead, &word, "", 0, UINT64_MAX / 4, &number, NULL) == SIM_OK;
+    if (numbered) {
+        reader->words = ahead;
+    }
+    return numbered && number == 0
+               ? sim_word_fail(&reader->words, &word, reader->message, SIM_ERR_RANGE,
+                               "'0' is not the number of a message, expected a number above 0")
+               : SIM_OK;
+}
+
 static sim_err_t take_attribute(app__flow_reader_t *reader, matrix_t *matrix, const sim_word_t *key,
                                 app_flow_row_t *row)
 {
@@ -143,6 +169,9 @@ static sim_err_t take_attribute(app__flow_reader_t *reader, matrix_t *matrix, co
     }
     if (sim_word_is(key, "id")) {
         return need_value(reader, "id", 1, UINT64_MAX / 4, &ignored, &word);
+    }
+    if (sim_word_is(key, "msg")) {
+        return take_message(reader, matrix, key);
     }
     if (sim_word_is(key, "prio")) {
         if (!matrix->noted_priority) {
@@ -165,7 +194,7 @@ static sim_err_t take_attribute(app__flow_reader_t *reader, matrix_t *matrix, co
     }
     sim_word_shown_t shown;
     return sim_word_fail(&reader->words, key, reader->message, SIM_ERR_UNKNOWN,
-                         "unknown word '%s', expected start, size, id, prio, trigger, "
+                         "unknown word '%s', expected start, size, id, msg, prio, trigger, "
                          "send_done_trigger or recv_done_trigger",
                          sim_word_show(key, &shown));
 }
@@ -267,8 +296,10 @@ sim_err_t app__flow_read_htsim(app__flow_reader_t *reader)
             return sim_word_fail(&reader->words, &matrix.word[i], reader->message, SIM_ERR_INVALID,
                                  "%" PRIu64
                                  " %s are declared and %zu are listed, expected the same "
-                                 "number",
-                                 matrix.declared[i], what[i], listed[i]);
+                                 "number: the file is cut, or its head is wrong (htsim refuses "
+                                 "it, too), and 'Connections %zu' with 'Triggers %zu' mends it",
+                                 matrix.declared[i], what[i], listed[i],
+                                 listed[SECTION_CONNECTIONS], listed[SECTION_TRIGGERS]);
         }
     }
     reader->file->nodes = matrix.declared[SECTION_NODES];

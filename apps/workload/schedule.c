@@ -610,7 +610,7 @@ sim_time_t app__schedule_path_ps(const app__schedule_t *schedule, const app__log
 
 static char *number_or_any(uint32_t number, const char *before)
 {
-    return number == APP__ANY ? sim_format("any%s", before) : sim_format("%s %u", before, number);
+    return number == APP__ANY ? sim_format(" any%s", before) : sim_format("%s %u", before, number);
 }
 
 // Returns a message or a receive in words. The caller frees the text.

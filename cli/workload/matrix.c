@@ -120,7 +120,7 @@ static bool has_arrow(const char *at, const char *end)
 static char *words_of(const char *text, size_t size)
 {
     static const char *const known[] = {
-        "id", "prio", "recv_done_trigger", "send_done_trigger", "size", "start", "trigger"};
+        "id", "msg", "prio", "recv_done_trigger", "send_done_trigger", "size", "start", "trigger"};
     bool used[SIM_COUNT_OF(known)] = {false};
     for (const char *line = text; line < text + size;) {
         const char *const newline = memchr(line, '\n', (size_t)(text + size - line));

@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernel/text/attribute_internal.h"
@@ -268,13 +269,34 @@ static bool with_unit(const sim_word_t *word, const char *bare_unit, char *text,
     return written > 0 && (size_t)written < size;
 }
 
+// Computes a rate with decimals finer than 1 bit/s, such as 0.3Gib/s, as ns-3 does: the product of
+// the number and its unit is cut to a whole number.
+static bool cut_rate(const sim_word_t *word, uint64_t *rate_bps)
+{
+    sim_plain_t plain;
+    sim_word_t rest;
+    char unit[8];
+    if (!sim_word_plain(word, &plain, &rest) || plain.text[0] == '-' || rest.size_bytes > 5) {
+        return false;
+    }
+    snprintf(unit, sizeof(unit), "1%.*s", (int)rest.size_bytes, rest.text);
+    uint64_t scale = 1;
+    if (rest.size_bytes > 0 && sim_parse_rate(unit, &scale, NULL) != SIM_OK) {
+        return false;
+    }
+    const double rate = strtod(plain.text, NULL) * (double)scale;
+    *rate_bps = rate < (double)SIM_AUTO ? (uint64_t)rate : SIM_AUTO;
+    return true;
+}
+
 sim_err_t sim_word_rate(const sim_words_t *words, const sim_word_t *word, const char *what,
                         uint64_t *rate_bps, sim_message_t *message)
 {
     char text[160];
-    if (!with_unit(word, "bps", text, sizeof(text)) ||
-        sim_parse_rate(text, rate_bps, NULL) != SIM_OK || *rate_bps == 0 || *rate_bps == SIM_AUTO) {
-        return not_a(words, word, what, "a rate such as 100Gbps", message);
+    const bool whole = with_unit(word, "bps", text, sizeof(text)) &&
+                       sim_parse_rate(text, rate_bps, NULL) == SIM_OK;
+    if ((!whole && !cut_rate(word, rate_bps)) || *rate_bps == 0 || *rate_bps == SIM_AUTO) {
+        return not_a(words, word, what, "a rate such as 100Gbps or 12.5GB/s", message);
     }
     return SIM_OK;
 }

@@ -171,6 +171,33 @@ START_TEST(values_are_exact)
     word = word_of("25000000000");
     ck_assert_int_eq(sim_word_rate(&words, &word, "a rate", &value, &message), SIM_OK);
     ck_assert_uint_eq(value, UINT64_C(25000000000));
+    static const struct {
+        const char *text;
+        uint64_t rate_bps;
+    } rates[] = {
+        {"12.5GB/s", UINT64_C(100000000000)},
+        {"12.5GBps", UINT64_C(100000000000)},
+        {"12500MB/s", UINT64_C(100000000000)},
+        {"1TBps", UINT64_C(8000000000000)},
+        {"2KB/s", 16000},
+        {"2kBps", 16000},
+        {"3Bps", 24},
+        {"3B/s", 24},
+        {"1Gibps", UINT64_C(1) << 30},
+        {"1Gib/s", UINT64_C(1) << 30},
+        {"1GiB/s", UINT64_C(1) << 33},
+        {"1MiBps", UINT64_C(1) << 23},
+        {"1Kib/s", 1024},
+        {"0.3Gib/s", 322122547},
+        {"1.5bps", 1},
+        {"1e2Mbps", 100000000},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(rates); i++) {
+        word = word_of(rates[i].text);
+        ck_assert_msg(sim_word_rate(&words, &word, "a rate", &value, &message) == SIM_OK, "%s",
+                      message.text);
+        ck_assert_msg(value == rates[i].rate_bps, "%s: %" PRIu64, rates[i].text, value);
+    }
     word = word_of("0.001ms");
     ck_assert_int_eq(sim_word_time(&words, &word, "a time", "s", &value, &message), SIM_OK);
     ck_assert_uint_eq(value, SIM_PS_PER_US);

@@ -233,8 +233,13 @@ static sim_err_t read_object(reader_t *reader, uint32_t object)
 sim_err_t app__chakra_read_json(const char *file, const char *bytes, size_t size_bytes,
                                 app__chakra_trace_t *trace, sim_message_t *message)
 {
+    static const char *const arrays[] = {"workload_graph", "nodes",     "attr",    "data_deps",
+                                         "dataDeps",       "ctrl_deps", "ctrlDeps"};
     reader_t reader = {.trace = trace, .message = message};
     sim_err_t error = app__json_parse(file, bytes, size_bytes, &reader.json, message);
+    if (error == SIM_OK) {
+        error = app__json_need_lists(&reader.json, arrays, SIM_COUNT_OF(arrays), message);
+    }
     uint32_t at = 1;
     for (uint32_t i = 0; error == SIM_OK && i < reader.json.values[0].count; i++) {
         const app__json_value_t *const value = &reader.json.values[at];

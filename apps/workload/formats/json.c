@@ -258,6 +258,28 @@ uint32_t app__json_list(const app__json_t *json, uint32_t object, const char *na
     return list != 0 && json->values[list].type == APP__JSON_ARRAY ? json->values[list].count : 0;
 }
 
+sim_err_t app__json_need_lists(const app__json_t *json, const char *const *names, size_t count,
+                               sim_message_t *message)
+{
+    for (uint32_t i = 1; i < json->count; i++) {
+        const app__json_value_t *const value = &json->values[i];
+        if (value->key == NULL || value->type == APP__JSON_ARRAY || app__json_is(json, i, "null")) {
+            continue;
+        }
+        for (size_t n = 0; n < count; n++) {
+            if (value->key_length == strlen(names[n]) &&
+                memcmp(value->key, names[n], value->key_length) == 0) {
+                char *const problem = sim_format("%s is no list", names[n]);
+                const sim_err_t error =
+                    app__json_fail(json, i, problem, "a list, such as []", message);
+                sim_free(problem);
+                return error;
+            }
+        }
+    }
+    return SIM_OK;
+}
+
 bool app__json_is(const app__json_t *json, uint32_t value, const char *text)
 {
     const app__json_value_t *const found = &json->values[value];

@@ -46,6 +46,9 @@ uint32_t app__json_member(const app__json_t *json, uint32_t object, const char *
 // Returns the elements of the array that is a member; 0: there is none. *first is the first.
 uint32_t app__json_list(const app__json_t *json, uint32_t object, const char *name,
                         uint32_t *first);
+// Checks that every member with one of these names is an array, or null, wherever it stands.
+SIM_MUST_CHECK sim_err_t app__json_need_lists(const app__json_t *json, const char *const *names,
+                                              size_t count, sim_message_t *message);
 // Returns whether a value is this text or word.
 bool app__json_is(const app__json_t *json, uint32_t value, const char *text);
 // Reads a whole number, which may stand in quotes; true and false are 1 and 0.

@@ -23,7 +23,8 @@ typedef struct app__msccl {
     // Counts of steps by type, in the order of MSCCL's names (read.c), and of chunks sent.
     uint64_t types[9];
     uint64_t chunks_sent;
-    uint64_t depends; // steps that wait for another block
+    uint64_t depends;     // steps that wait for another block
+    uint64_t passed_over; // elements without a meaning
 } app__msccl_t;
 
 bool app__msccl_recognises(const app__workload_file_t *file);

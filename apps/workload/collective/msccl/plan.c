@@ -284,8 +284,14 @@ static sim_err_t read_plan(const app__workload_file_t *file, app__schedule_t **c
                            sim_message_t *message)
 {
     plan_t plan = {.message = message};
+    static const char *const arrays[] = {
+        "gpus",     "threadblocks", "ops",         "src_buff",      "dst_buff",
+        "channels", "connected_to", "channel_ids", "semaphore_ids", "remote_buffers"};
     sim_err_t error =
         app__json_parse(file->name, file->text, file->size_bytes, &plan.json, message);
+    if (error == SIM_OK) {
+        error = app__json_need_lists(&plan.json, arrays, SIM_COUNT_OF(arrays), message);
+    }
     error = error == SIM_OK ? take_plan(&plan) : error;
     if (error == SIM_OK) {
         app__schedule_t *const schedule = app__schedule_create(plan.gpus);

@@ -34,7 +34,11 @@ typedef struct reader {
     sim_message_t *message;
     sim_err_t error;
     unsigned depth;
+    unsigned skipped; // depth within an element that MSCCL does not know either; 0: none
     uint32_t ranks;
+    uint64_t algo_line; // place of the first element
+    uint64_t algo_column;
+    uint32_t channels_used;
     int64_t send; // peers of the present block; -1: none
     int64_t recv;
 } reader_t;
@@ -117,6 +121,24 @@ app__coll_kind_t app__msccl_kind(const char *name)
     return APP__COLL_COUNT;
 }
 
+// Refuses what MSCCL itself refuses in the first element.
+static void check_algo(reader_t *reader, const XML_Char **attrs)
+{
+    static const char *const protocols[] = {"Simple", "LL", "LL128"};
+    const app__program_file_t *const program = reader->msccl->program;
+    bool known = program->protocol == NULL;
+    for (size_t i = 0; i < SIM_COUNT_OF(protocols); i++) {
+        known = known || strcmp(program->protocol, protocols[i]) == 0;
+    }
+    if (!known) {
+        fail(reader, "the protocol is unknown", program->protocol, "Simple, LL or LL128");
+    }
+    if (program->bytes_max > 0 && program->bytes_min > program->bytes_max) {
+        fail(reader, "minBytes is above maxBytes", attr_of(attrs, "minBytes"),
+             "at most the number of maxBytes");
+    }
+}
+
 static void take_algo(reader_t *reader, const XML_Char **attrs)
 {
     const char *const coll = attr_of(attrs, "coll");
@@ -141,6 +163,9 @@ static void take_algo(reader_t *reader, const XML_Char **attrs)
         fail(reader, "the collective is unknown", coll == NULL ? "" : coll,
              "allreduce, allgather, reducescatter, alltoall, broadcast or reduce");
     }
+    check_algo(reader, attrs);
+    reader->algo_line = XML_GetCurrentLineNumber(reader->parser);
+    reader->algo_column = XML_GetCurrentColumnNumber(reader->parser) + 1;
 }
 
 static void take_gpu(reader_t *reader, const XML_Char **attrs)
@@ -179,6 +204,8 @@ static void take_block(reader_t *reader, const XML_Char **attrs)
     if (reader->send == rank || reader->recv == rank) {
         fail(reader, "the peer is the rank itself", "tb", "send and recv of other ranks, or -1");
     }
+    reader->channels_used =
+        channel + 1 > reader->channels_used ? (uint32_t)channel + 1 : reader->channels_used;
     app__program_file_block(program, (uint32_t)channel);
 }
 
@@ -274,7 +301,16 @@ static void XMLCALL begin_element(void *ctx, const XML_Char *name, const XML_Cha
     if (reader->error != SIM_OK) {
         return;
     }
-    if (reader->depth >= SIM_COUNT_OF(levels) || strcmp(name, levels[reader->depth].name) != 0) {
+    size_t level = 0;
+    while (level < SIM_COUNT_OF(levels) && strcmp(name, levels[level].name) != 0) {
+        level++;
+    }
+    // Like MSCCL, pass over elements that have no meaning, such as <copy> of TE-CCL.
+    if (reader->skipped > 0 || (level == SIM_COUNT_OF(levels) && reader->depth > 0)) {
+        reader->msccl->passed_over += reader->skipped++ == 0;
+        return;
+    }
+    if (level != reader->depth) {
         fail(reader, "the element is wrong here", name,
              reader->depth < SIM_COUNT_OF(levels) ? levels[reader->depth].name : "none");
         return;
@@ -286,7 +322,11 @@ static void XMLCALL end_element(void *ctx, const XML_Char *name)
 {
     reader_t *const reader = ctx;
     (void)name;
-    reader->depth--;
+    if (reader->skipped > 0) {
+        reader->skipped--;
+    } else {
+        reader->depth--;
+    }
 }
 
 static void XMLCALL begin_doctype(void *ctx, const XML_Char *name, const XML_Char *system,
@@ -373,6 +413,13 @@ sim_err_t app__msccl_read(const app__workload_file_t *file, app__msccl_t *msccl,
                             "the file has fewer gpus than ngpus says, expected one for each rank");
     }
     XML_ParserFree(reader.parser);
+    if (error == SIM_OK && reader.channels_used < msccl->program->channels) {
+        error =
+            sim_fail_in(message, SIM_ERR_INVALID, file->name, reader.algo_line, reader.algo_column,
+                        "nchannels says %u channels and thread blocks use %u of them, "
+                        "expected as many as the largest chan and 1",
+                        msccl->program->channels, reader.channels_used);
+    }
     if (error == SIM_OK) {
         error = check_waits(msccl, message);
     }
@@ -426,6 +473,16 @@ static void add_facts(const app__msccl_t *msccl, app__schedule_t *schedule)
                                   sim_plural(msccl->chunks_sent)));
 }
 
+static void note_passed_over(const app__msccl_t *msccl, app__schedule_t *schedule)
+{
+    if (msccl->passed_over > 0) {
+        app__schedule_note(
+            schedule, sim_format("%" PRIu64 " element%s passed over, as MSCCL does: it knows "
+                                 "algo, gpu, tb and step",
+                                 msccl->passed_over, msccl->passed_over == 1 ? " is" : "s are"));
+    }
+}
+
 static sim_err_t read_msccl(const app__workload_file_t *file, app__schedule_t **created,
                             sim_message_t *message)
 {
@@ -434,6 +491,7 @@ static sim_err_t read_msccl(const app__workload_file_t *file, app__schedule_t **
     if (error == SIM_OK) {
         app__schedule_t *const schedule = app__schedule_create(msccl.program->ranks);
         add_facts(&msccl, schedule);
+        note_passed_over(&msccl, schedule);
         app__schedule_refuse(
             schedule, sim_format("the file is an algorithm of a collective and not a workload; "
                                  "expected it as traffic.collective.algorithm-file"));
