@@ -107,6 +107,8 @@ static sim_err_t make_scenario(hpcc_run_t *run, world_scenario_t **scenario, wor
     sim_err_t result = take_compat(run, overrides, &count, error);
     if (result == SIM_OK) {
         take_inputs(run, overrides, &count);
+        run->hpcc.overrides = overrides;
+        run->hpcc.override_count = count;
         result = cli_hpcc_load(&run->hpcc, args->operands[0], error);
     }
     if (result == SIM_OK) {
@@ -120,6 +122,7 @@ static sim_err_t make_scenario(hpcc_run_t *run, world_scenario_t **scenario, wor
             world_document_destroy(document);
         }
     }
+    run->hpcc.override_count = 0;
     sim_free(overrides);
     return result;
 }

@@ -238,7 +238,9 @@ static void keep_unknown(reader_t *reader, const sim_word_t *word)
     config->unknown[config->unknown_count++] = copy_word(word);
 }
 
-static sim_err_t read_words(reader_t *reader)
+// Reads the keys and values. A value that is refused is kept with its message, because --set may
+// stand over it.
+static void read_words(reader_t *reader)
 {
     sim_word_t word;
     while (sim_words_next(&reader->words, &word)) {
@@ -250,14 +252,20 @@ static sim_err_t read_words(reader_t *reader)
             keep_unknown(reader, &word);
             continue;
         }
-        const sim_err_t error = read_value(reader, key);
-        if (error != SIM_OK) {
-            return error;
+        cli_hpcc_value_t *const value = &reader->config->values[key];
+        const uint64_t number = value->number;
+        const bool read = read_value(reader, key) == SIM_OK;
+        sim_free(value->wrong);
+        value->wrong = NULL;
+        if (!read) {
+            value->wrong = sim_strdup(reader->message->text);
+            value->number = number;
+            value->text = value->text == NULL && keys[key].type == CLI_HPCC_REAL ? sim_strdup("0")
+                                                                                 : value->text;
         }
-        reader->config->values[key].given = true;
-        reader->config->values[key].has = true;
+        value->given = true;
+        value->has = value->has || read;
     }
-    return SIM_OK;
 }
 
 // Sets the driver's own default for each key that the file lacks.
@@ -278,8 +286,7 @@ static void fill_absent(cli_hpcc_config_t *config)
     }
 }
 
-sim_err_t cli_hpcc_config_parse(const char *file_name, const char *bytes, size_t size,
-                                cli_hpcc_config_t **config, world_error_t *error)
+cli_hpcc_config_t *cli_hpcc_config_parse(const char *file_name, const char *bytes, size_t size)
 {
     cli_hpcc_config_t *const made = sim_alloc(sizeof(*made));
     sim_message_t message = {.text = ""};
@@ -287,13 +294,23 @@ sim_err_t cli_hpcc_config_parse(const char *file_name, const char *bytes, size_t
     fill_absent(made);
     reader_t reader = {.config = made, .message = &message};
     sim_words_init(&reader.words, file_name, bytes, size);
-    const sim_err_t result = read_words(&reader);
-    if (result != SIM_OK) {
-        cli_hpcc_config_destroy(made);
-        return world_fail(error, result, NULL, "%s", message.text);
+    read_words(&reader);
+    made->values[CLI_HPCC_PACKET_PAYLOAD_SIZE].uses++; // maxRtt and maxBdp follow from it, too
+    return made;
+}
+
+sim_err_t cli_hpcc_config_check(const cli_hpcc_config_t *config, world_error_t *error)
+{
+    const cli_hpcc_value_t *first = NULL;
+    for (cli_hpcc_key_t key = 0; key < CLI_HPCC_KEY_COUNT; key++) {
+        const cli_hpcc_value_t *const value = &config->values[key];
+        const bool replaced = value->uses > 0 && value->replaced == value->uses;
+        if (value->wrong != NULL && !replaced &&
+            (first == NULL || value->place.line < first->place.line)) {
+            first = value;
+        }
     }
-    *config = made;
-    return SIM_OK;
+    return first == NULL ? SIM_OK : world_fail(error, SIM_ERR_INVALID, NULL, "%s", first->wrong);
 }
 
 sim_err_t cli_hpcc_config_load(const char *file_name, cli_hpcc_config_t **config,
@@ -301,9 +318,9 @@ sim_err_t cli_hpcc_config_load(const char *file_name, cli_hpcc_config_t **config
 {
     char *bytes = NULL;
     size_t size = 0;
-    sim_err_t result = world_read_file(file_name, FILE_BYTES_MAX, &bytes, &size, error);
+    const sim_err_t result = world_read_file(file_name, FILE_BYTES_MAX, &bytes, &size, error);
     if (result == SIM_OK) {
-        result = cli_hpcc_config_parse(file_name, bytes, size, config, error);
+        *config = cli_hpcc_config_parse(file_name, bytes, size);
         sim_free(bytes);
     }
     return result;
@@ -316,6 +333,7 @@ void cli_hpcc_config_destroy(cli_hpcc_config_t *config)
     }
     for (size_t i = 0; i < CLI_HPCC_KEY_COUNT; i++) {
         sim_free(config->values[i].text);
+        sim_free(config->values[i].wrong);
     }
     for (size_t i = 0; i < config->unknown_count; i++) {
         sim_free(config->unknown[i]);

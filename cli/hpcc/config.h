@@ -13,7 +13,8 @@
 #include "world/error.h"
 
 // The valid values of CC_MODE, for messages.
-#define CLI_HPCC_CC_MODES "1 (DCQCN), 3 (HPCC), 7 (TIMELY), 8 (DCTCP) or 10 (HPCC-PINT)"
+#define CLI_HPCC_CC_MODES \
+    "1 (DCQCN), 3 (HPCC), 7 (TIMELY), 8 (DCTCP), 10 (HPCC-PINT) or 12 (no control)"
 
 typedef enum cli_hpcc_type {
     CLI_HPCC_FLAG,  // 0 is off, other numbers are on
@@ -89,7 +90,8 @@ typedef enum cli_hpcc_type {
     X(BW_MON_INTERVAL,           COUNT,  "10000")              \
     X(QLEN_MON_INTERVAL,         COUNT,  "10000")              \
     X(STOP_WHEN_DONE,            FLAG,   "0")                  \
-    X(LB_MODE,                   COUNT,  "0")
+    X(LB_MODE,                   COUNT,  "0")                  \
+    X(ENABLE_IRN,                FLAG,   "0")
 // clang-format on
 
 typedef enum cli_hpcc_key {
@@ -105,6 +107,9 @@ typedef struct cli_hpcc_value {
     world_place_t place; // place of the value, or of the file if the key is absent
     uint64_t number;     // FLAG, COUNT; RATE in bit/s
     char *text;          // REAL as a plain decimal, NAME; NULL otherwise
+    char *wrong;         // why the value is refused, unless --set stands over it; NULL: it is not
+    unsigned uses;       // attributes that the key sets
+    unsigned replaced;   // how many of these --set sets
 } cli_hpcc_value_t;
 
 // One row of a table of values by port rate.
@@ -134,13 +139,15 @@ typedef struct cli_hpcc_config {
     world_place_t unknown_place; // place of the first unknown key
 } cli_hpcc_config_t;
 
-// Reads a config file. An error message begins with "FILE:LINE:COLUMN: ". Free the config with
-// cli_hpcc_config_destroy.
+// Reads a config file. Values that are refused are kept with their messages; cli_hpcc_config_check
+// returns the first one. Free the config with cli_hpcc_config_destroy.
 SIM_MUST_CHECK sim_err_t cli_hpcc_config_load(const char *file_name, cli_hpcc_config_t **config,
                                               world_error_t *error);
 // Parses `size` bytes in memory as a config; file_name stands in messages only.
-SIM_MUST_CHECK sim_err_t cli_hpcc_config_parse(const char *file_name, const char *bytes,
-                                               size_t size, cli_hpcc_config_t **config,
+cli_hpcc_config_t *cli_hpcc_config_parse(const char *file_name, const char *bytes, size_t size);
+// Fails at the first value that is refused and whose attributes --set does not all replace. A
+// message begins with "FILE:LINE:COLUMN: ".
+SIM_MUST_CHECK sim_err_t cli_hpcc_config_check(const cli_hpcc_config_t *config,
                                                world_error_t *error);
 void cli_hpcc_config_destroy(cli_hpcc_config_t *config);
 

@@ -23,8 +23,10 @@ typedef struct cli_hpcc_given {
 
 typedef struct cli_hpcc {
     cli_hpcc_config_t *config;
-    cli_hpcc_given_t given[2]; // the topology, the flows
-    bool compat;               // use the simulator's models instead of our own
+    cli_hpcc_given_t given[2];         // the topology, the flows
+    bool compat;                       // use the simulator's models instead of our own
+    const world_override_t *overrides; // --set
+    size_t override_count;
     cli_hpcc_file_t topology_file;
     cli_hpcc_file_t flow_file;
     cli_hpcc_file_t trace_file;

@@ -235,7 +235,6 @@ static const struct {
     {"SW_MONITORING_INTERVAL", "ConWeave", "is the interval of its outputs"},
     {"FLOWGEN_START_TIME", "ConWeave", "is a time of its run"},
     {"FLOWGEN_STOP_TIME", "ConWeave", "is a time of its run"},
-    {"ENABLE_IRN", "ConWeave", "selects IRN, which is nic.transport: irn here"},
     {"CONWEAVE_*", "ConWeave", "is a parameter of its load balancer"},
     {"LOAD", "ConWeave", "gives the load of the flow file"},
     {"RANDOM_SEED", "ConWeave", "is the seed, which is --seed here"},
@@ -377,6 +376,7 @@ sim_err_t cli_hpcc_load(cli_hpcc_t *hpcc, const char *file_name, world_error_t *
     sim_err_t result = cli_hpcc_config_load(file_name, &hpcc->config, error);
     if (result == SIM_OK) {
         put_given(hpcc);
+        result = hpcc->override_count == 0 ? cli_hpcc_config_check(hpcc->config, error) : SIM_OK;
     }
     if (result == SIM_OK) {
         result = read_topology(hpcc, error);

@@ -44,9 +44,35 @@ static void put(const cli__maker_t *maker, world_tree_t *map, const char *path,
     sim_free(parts);
 }
 
+bool cli__maker_replaced(const cli__maker_t *maker, const char *path)
+{
+    for (size_t i = 0; i < maker->hpcc->override_count; i++) {
+        const char *const text = maker->hpcc->overrides[i].text;
+        const size_t size = strcspn(text, "=");
+        if (strncmp(path, text, size) == 0 && (path[size] == '\0' || path[size] == '.')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Counts that the key sets the attribute. Returns whether its value is refused and --set stands
+// over it, so that there is nothing to put.
+static bool use(const cli__maker_t *maker, const char *path, cli_hpcc_key_t key)
+{
+    cli_hpcc_value_t *const value = &maker->hpcc->config->values[key];
+    const bool replaced = cli__maker_replaced(maker, path);
+    value->uses++;
+    value->replaced += replaced;
+    return replaced && value->wrong != NULL;
+}
+
 void cli__maker_key(const cli__maker_t *maker, const char *path, cli_hpcc_key_t key,
                     const char *format, ...)
 {
+    if (use(maker, path, key)) {
+        return;
+    }
     char text[512];
     va_list arguments;
     va_start(arguments, format);
@@ -93,8 +119,10 @@ void cli__maker_flag(const cli__maker_t *maker, const char *path, cli_hpcc_key_t
 
 sim_err_t cli__maker_need(const cli__maker_t *maker, cli_hpcc_key_t key, world_error_t *error)
 {
-    return maker->config->values[key].has
-               ? SIM_OK
+    const char *const wrong = maker->config->values[key].wrong;
+    return maker->config->values[key].has ? SIM_OK
+           : wrong != NULL
+               ? world_fail(error, SIM_ERR_INVALID, NULL, "%s", wrong)
                : world_fail(error, SIM_ERR_INVALID, &maker->config->values[key].place,
                             "no %s, expected one: the simulator has no value of its own for it",
                             cli_hpcc_key_name(key));
@@ -143,6 +171,12 @@ static sim_err_t put_marking(const cli__maker_t *maker, world_error_t *error)
     cli__maker_flag(maker, "switch.ecn.enabled", CLI_HPCC_ENABLE_QCN);
     if (!cli__maker_on(maker, CLI_HPCC_ENABLE_QCN)) {
         return SIM_OK; // ECN is off, so the marking tables have no effect
+    }
+    const bool given = use(maker, "switch.ecn.profiles", CLI_HPCC_KMIN_MAP) |
+                       use(maker, "switch.ecn.profiles", CLI_HPCC_KMAX_MAP) |
+                       use(maker, "switch.ecn.profiles", CLI_HPCC_PMAX_MAP);
+    if (given || cli__maker_replaced(maker, "switch.ecn.profiles")) {
+        return SIM_OK;
     }
     for (size_t i = 0; i < maker->hpcc->topology->node_count; i++) {
         const topo_file_node_t *const node = &maker->hpcc->topology->nodes[i];
@@ -309,8 +343,13 @@ static void put_compat(const cli__maker_t *maker)
         {"nic.nak-interval", "500us"},
         {"nic.timeout", "0"},
     };
-    for (size_t i = 0; i < SIM_COUNT_OF(values); i++) {
+    const bool irn = cli__maker_on(maker, CLI_HPCC_ENABLE_IRN); // the only one with time-outs
+    for (size_t i = 0; i < SIM_COUNT_OF(values) - irn; i++) {
         cli__maker_fixed(maker, values[i].path, values[i].text);
+    }
+    if (irn) { // as in ConWeave's code
+        cli__maker_fixed(maker, "nic.irn.rto-low", "100us");
+        cli__maker_fixed(maker, "nic.irn.rto-high", "320us");
     }
     put_frames(maker);
     cli__maker_key(maker, "hpcc.draws-used", CLI_HPCC_TOPOLOGY_FILE, "%" PRIu64,
@@ -375,5 +414,5 @@ sim_err_t cli_hpcc_scenario(cli_hpcc_t *hpcc, world_document_t *document, world_
     }
     put_traffic(&maker);
     *root = maker.root;
-    return result;
+    return result == SIM_OK ? cli_hpcc_config_check(hpcc->config, error) : result;
 }

@@ -25,6 +25,8 @@ void cli__maker_text(const cli__maker_t *maker, const char *path, cli_hpcc_key_t
 void cli__maker_flag(const cli__maker_t *maker, const char *path, cli_hpcc_key_t key);
 
 bool cli__maker_on(const cli__maker_t *maker, cli_hpcc_key_t key);
+// Returns whether --set sets the attribute at a path, or a map that it is in.
+bool cli__maker_replaced(const cli__maker_t *maker, const char *path);
 const char *cli__maker_bool(bool value);
 
 // Returns SIM_ERR_INVALID if the config lacks a key that it needs.

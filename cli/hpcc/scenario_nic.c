@@ -19,19 +19,24 @@ typedef struct row {
     cli_hpcc_key_t key;
 } row_t;
 
-static void put_rows(const cli__maker_t *maker, const row_t *rows, size_t count)
+// Puts the values of keys. A key without a value is left out where --set gives one, or another
+// algorithm, and where nothing marks and `marks` says that only marks make use of it.
+static sim_err_t put_rows(const cli__maker_t *maker, const row_t *rows, size_t count, bool marks,
+                          world_error_t *error)
 {
-    for (size_t i = 0; i < count; i++) {
-        rows[i].put(maker, rows[i].path, rows[i].key);
-    }
-}
-
-static sim_err_t need_keys(const cli__maker_t *maker, const cli_hpcc_key_t *keys, size_t count,
-                           world_error_t *error)
-{
+    const bool unused = (marks && !cli__maker_on(maker, CLI_HPCC_ENABLE_QCN)) ||
+                        cli__maker_replaced(maker, "nic.congestion-control");
     sim_err_t result = SIM_OK;
     for (size_t i = 0; i < count && result == SIM_OK; i++) {
-        result = cli__maker_need(maker, keys[i], error);
+        const cli_hpcc_value_t *const value = &maker->config->values[rows[i].key];
+        const bool replaced = cli__maker_replaced(maker, rows[i].path);
+        if (!value->has && value->wrong == NULL && (unused || replaced)) {
+            continue;
+        }
+        result = replaced ? SIM_OK : cli__maker_need(maker, rows[i].key, error);
+        if (result == SIM_OK) {
+            rows[i].put(maker, rows[i].path, rows[i].key);
+        }
     }
     return result;
 }
@@ -49,13 +54,15 @@ static const row_t dcqcn_compat_rows[] = {
     {"nic.dcqcn-hpcc.clamp-target", cli__maker_flag, CLI_HPCC_CLAMP_TARGET_RATE},
 };
 
-static void put_dcqcn_compat(const cli__maker_t *maker)
+static sim_err_t put_dcqcn_compat(const cli__maker_t *maker, world_error_t *error)
 {
     cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "dcqcn-hpcc");
-    put_rows(maker, dcqcn_compat_rows, SIM_COUNT_OF(dcqcn_compat_rows));
+    const sim_err_t result =
+        put_rows(maker, dcqcn_compat_rows, SIM_COUNT_OF(dcqcn_compat_rows), true, error);
     cli__maker_key(maker, "nic.dcqcn-hpcc.scaled-window", CLI_HPCC_VAR_WIN, "%s",
                    cli__maker_bool(cli__maker_on(maker, CLI_HPCC_HAS_WIN) &&
                                    cli__maker_on(maker, CLI_HPCC_VAR_WIN)));
+    return result;
 }
 
 // Sets the window of algorithms without a window of their own: one BDP, constant or in proportion
@@ -69,6 +76,13 @@ static void put_bdp_window(const cli__maker_t *maker)
                                                             : "fixed");
 }
 
+// The gain of DCQCN's specification: 1024 x (1 - g).
+static void put_gain(const cli__maker_t *maker, const char *path, cli_hpcc_key_t key)
+{
+    const double gain = strtod(cli_hpcc_text(maker->config, key), NULL);
+    cli__maker_key(maker, path, key, "%d", gain < 1.0 ? (int)(1024.0 * (1.0 - gain) + 0.5) : 0);
+}
+
 static const row_t dcqcn_rows[] = {
     {"nic.dcqcn.dce-tcp-rtt", put_time, CLI_HPCC_ALPHA_RESUME_INTERVAL},
     {"nic.dcqcn.rate-reduce-monitor-period", put_time, CLI_HPCC_RATE_DECREASE_INTERVAL},
@@ -78,44 +92,31 @@ static const row_t dcqcn_rows[] = {
     {"nic.dcqcn.rpg-min-rate", cli__maker_rate, CLI_HPCC_MIN_RATE},
     {"nic.dcqcn.rpg-threshold", cli__maker_count, CLI_HPCC_FAST_RECOVERY_TIMES},
     {"nic.dcqcn.clamp-tgt-rate", cli__maker_flag, CLI_HPCC_CLAMP_TARGET_RATE},
+    {"nic.dcqcn.dce-tcp-g", put_gain, CLI_HPCC_EWMA_GAIN},
 };
 
 static sim_err_t put_dcqcn(const cli__maker_t *maker, world_error_t *error)
 {
-    const cli_hpcc_config_t *const config = maker->config;
-    static const cli_hpcc_key_t needed[] = {CLI_HPCC_RP_TIMER, CLI_HPCC_EWMA_GAIN, CLI_HPCC_RATE_AI,
-                                            CLI_HPCC_RATE_HAI};
-    const sim_err_t result = need_keys(maker, needed, SIM_COUNT_OF(needed), error);
-    if (result != SIM_OK) {
-        return result;
-    }
     if (maker->hpcc->compat) {
-        put_dcqcn_compat(maker);
+        const sim_err_t result = put_dcqcn_compat(maker, error);
         if (!cli__maker_on(maker, CLI_HPCC_GLOBAL_T)) {
             put_bdp_window(maker); // each pair of hosts has its own BDP
         }
-        return SIM_OK;
+        return result;
     }
     cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "dcqcn");
     cli__maker_fixed(maker, "nic.dcqcn.feedback", "ack"); // CC_MODE 1 reacts to marked ACKs
-    put_rows(maker, dcqcn_rows, SIM_COUNT_OF(dcqcn_rows));
-    const double gain = strtod(cli_hpcc_text(config, CLI_HPCC_EWMA_GAIN), NULL);
-    cli__maker_key(maker, "nic.dcqcn.dce-tcp-g", CLI_HPCC_EWMA_GAIN, "%d",
-                   gain < 1.0 ? (int)(1024.0 * (1.0 - gain) + 0.5) : 0);
+    const sim_err_t result = put_rows(maker, dcqcn_rows, SIM_COUNT_OF(dcqcn_rows), true, error);
     cli__maker_fixed(maker, "nic.dcqcn.rpg-byte-reset", "0");
     cli__maker_fixed(maker, "nic.dcqcn.initial-alpha-value", "1024");
     put_bdp_window(maker);
-    return SIM_OK;
+    return result;
 }
 
 // Sets the parameters of HPCC's law, which CC_MODE 3 and 10 share; prefix is "nic.hpcc" or
 // "nic.hpcc-pint".
 static sim_err_t put_hpcc_law(const cli__maker_t *maker, const char *prefix, world_error_t *error)
 {
-    const sim_err_t result = cli__maker_need(maker, CLI_HPCC_RATE_AI, error);
-    if (result != SIM_OK) {
-        return result;
-    }
     const char *const limit = !cli__maker_on(maker, CLI_HPCC_HAS_WIN)  ? "none"
                               : cli__maker_on(maker, CLI_HPCC_VAR_WIN) ? "scaled"
                                                                        : "fixed";
@@ -125,15 +126,16 @@ static sim_err_t put_hpcc_law(const cli__maker_t *maker, const char *prefix, wor
         pint || cli__maker_on(maker, CLI_HPCC_FAST_REACT) ? "reference" : "per-rtt-only";
     char path[64];
 #define PATH(name) (snprintf(path, sizeof(path), "%s." name, prefix), path)
-    cli__maker_key(maker, PATH("law"), CLI_HPCC_RATE_AI, "rate");
+    cli__maker_fixed(maker, PATH("law"), "rate");
     cli__maker_key(maker, PATH("reaction"), CLI_HPCC_FAST_REACT, "%s", reaction);
     cli__maker_key(maker, PATH("limit"), CLI_HPCC_HAS_WIN, "%s", limit);
     cli__maker_text(maker, PATH("eta"), CLI_HPCC_U_TARGET);
     cli__maker_count(maker, PATH("max-stage"), CLI_HPCC_MI_THRESH);
-    cli__maker_rate(maker, PATH("rate-ai"), CLI_HPCC_RATE_AI);
+    const row_t increase = {PATH("rate-ai"), cli__maker_rate, CLI_HPCC_RATE_AI};
+    const sim_err_t result = put_rows(maker, &increase, 1, false, error);
     cli__maker_rate(maker, PATH("min-rate"), CLI_HPCC_MIN_RATE);
 #undef PATH
-    return SIM_OK;
+    return result;
 }
 
 static sim_err_t put_hpcc(const cli__maker_t *maker, world_error_t *error)
@@ -172,24 +174,17 @@ static const row_t timely_rows[] = {
 
 static sim_err_t put_timely(const cli__maker_t *maker, world_error_t *error)
 {
-    static const cli_hpcc_key_t needed[] = {CLI_HPCC_RATE_AI, CLI_HPCC_RATE_HAI};
-    const sim_err_t result = need_keys(maker, needed, SIM_COUNT_OF(needed), error);
-    if (result != SIM_OK) {
-        return result;
-    }
     put_bdp_window(maker);
     if (maker->hpcc->compat) {
         cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "timely-hpcc");
-        put_rows(maker, timely_compat_rows, SIM_COUNT_OF(timely_compat_rows));
-        return SIM_OK;
+        return put_rows(maker, timely_compat_rows, SIM_COUNT_OF(timely_compat_rows), false, error);
     }
     cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "timely");
     cli__maker_key(maker, "nic.timely.update", CLI_HPCC_CC_MODE, "rtt");
     cli__maker_key(maker, "nic.timely.burst", CLI_HPCC_CC_MODE, "false");
     cli__maker_key(maker, "nic.timely.start", CLI_HPCC_CC_MODE, "line");
     cli__maker_key(maker, "nic.timely.exclude-serialisation", CLI_HPCC_CC_MODE, "false");
-    put_rows(maker, timely_rows, SIM_COUNT_OF(timely_rows));
-    return SIM_OK;
+    return put_rows(maker, timely_rows, SIM_COUNT_OF(timely_rows), false, error);
 }
 
 static const row_t dctcp_compat_rows[] = {
@@ -205,18 +200,24 @@ static const row_t dctcp_rows[] = {
 
 static sim_err_t put_dctcp(const cli__maker_t *maker, world_error_t *error)
 {
-    const sim_err_t result = cli__maker_need(maker, CLI_HPCC_EWMA_GAIN, error);
-    if (result != SIM_OK) {
-        return result;
-    }
     put_bdp_window(maker);
     if (maker->hpcc->compat) {
         cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "dctcp-hpcc");
-        put_rows(maker, dctcp_compat_rows, SIM_COUNT_OF(dctcp_compat_rows));
-        return SIM_OK;
+        return put_rows(maker, dctcp_compat_rows, SIM_COUNT_OF(dctcp_compat_rows), true, error);
     }
     cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "dctcp");
-    put_rows(maker, dctcp_rows, SIM_COUNT_OF(dctcp_rows));
+    return put_rows(maker, dctcp_rows, SIM_COUNT_OF(dctcp_rows), true, error);
+}
+
+// The simulator has no rule for this mode, so its senders keep the rate of their link, as ASTRA-sim
+// uses it.
+static sim_err_t put_none(const cli__maker_t *maker, world_error_t *error)
+{
+    (void)error;
+    cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "none");
+    if (!cli__maker_on(maker, CLI_HPCC_GLOBAL_T)) {
+        put_bdp_window(maker);
+    }
     return SIM_OK;
 }
 
@@ -226,13 +227,17 @@ static sim_err_t put_algorithm(const cli__maker_t *maker, world_error_t *error)
         uint64_t mode;
         sim_err_t (*put)(const cli__maker_t *maker, world_error_t *error);
     } modes[] = {
-        {1, put_dcqcn}, {3, put_hpcc}, {7, put_timely}, {8, put_dctcp}, {10, put_hpcc_pint},
+        {1, put_dcqcn}, {3, put_hpcc},       {7, put_timely},
+        {8, put_dctcp}, {10, put_hpcc_pint}, {12, put_none},
     };
     const uint64_t mode = cli_hpcc_number(maker->config, CLI_HPCC_CC_MODE);
     for (size_t i = 0; i < SIM_COUNT_OF(modes); i++) {
         if (modes[i].mode == mode) {
             return modes[i].put(maker, error);
         }
+    }
+    if (cli__maker_replaced(maker, "nic.congestion-control")) {
+        return SIM_OK;
     }
     return world_fail(error, SIM_ERR_UNKNOWN, &maker->config->values[CLI_HPCC_CC_MODE].place,
                       "CC_MODE %" PRIu64 ", expected " CLI_HPCC_CC_MODES, mode);
@@ -258,6 +263,9 @@ sim_err_t cli__maker_nic(const cli__maker_t *maker, world_error_t *error)
     if (maker->hpcc->compat && cli_hpcc_number(config, CLI_HPCC_L2_ACK_INTERVAL) > 1) {
         cli__maker_count(maker, "nic.ack-from", CLI_HPCC_L2_ACK_INTERVAL);
         cli__maker_count(maker, "nic.ack-chunk", CLI_HPCC_L2_CHUNK_SIZE);
+    }
+    if (cli__maker_on(maker, CLI_HPCC_ENABLE_IRN)) {
+        cli__maker_key(maker, "nic.transport", CLI_HPCC_ENABLE_IRN, "irn");
     }
     if (cli__maker_on(maker, CLI_HPCC_L2_BACK_TO_ZERO)) {
         cli__maker_key(maker, "nic.retransmission", CLI_HPCC_L2_BACK_TO_ZERO, "go-back-0");

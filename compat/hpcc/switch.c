@@ -499,11 +499,11 @@ static void fini(net_switch_t *sw)
     sim_free(compat__switch_state(sw)->rows);
 }
 
-// The classes of a port share one headroom.
+// The classes of a port share one headroom. Without PFC nothing is stored there.
 static void dedicated(const net_switch_t *sw, uint64_t *headroom_bytes, uint64_t *reserved_bytes)
 {
     *headroom_bytes = 0;
-    for (uint32_t p = 0; p < sw->node.port_count; p++) {
+    for (uint32_t p = 0; p < sw->node.port_count && !compat__switch_state(sw)->lossy; p++) {
         *headroom_bytes += sw->ingress[p].headroom_limit;
     }
     *reserved_bytes = sw->config.pfc_reserved_bytes * sw->node.port_count;

@@ -10,13 +10,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    cli_hpcc_config_t *config = NULL;
     world_error_t error;
     const char *const text = size > 0 ? (const char *)data : "";
-    if (cli_hpcc_config_parse("f", text, size, &config, &error) != SIM_OK) {
+    cli_hpcc_config_t *const config = cli_hpcc_config_parse("f", text, size);
+    if (cli_hpcc_config_check(config, &error) != SIM_OK) {
         SIM_CHECKF(strncmp(error.text, "f:", 2) == 0, "%s", error.text);
         SIM_CHECKF(strchr(error.text, '\n') == NULL, "%s", error.text);
-        SIM_CHECK(config == NULL);
+        cli_hpcc_config_destroy(config);
         return 0;
     }
     for (cli_hpcc_key_t key = 0; key < CLI_HPCC_KEY_COUNT; key++) {

@@ -217,8 +217,8 @@ static void keep_finding(topo_severity_t severity, const char *text, void *ctx)
     finding_t *const finding = ctx;
     if (severity == TOPO_ERROR && finding->result == SIM_OK) {
         finding->result = world_fail(finding->error, SIM_ERR_RANGE, &finding->place,
-                                     "%s, expected a larger switch.buffer (of 64GB at most) or "
-                                     "switch.pfc.enabled: false",
+                                     "%s, expected a larger switch.buffer (of 64GB at most), a "
+                                     "smaller switch.pfc.headroom or switch.pfc.enabled: false",
                                      text);
     }
 }

@@ -190,6 +190,37 @@ note "order" flow.txt 's/2.000000000/2.5/' "flow.txt:3:13: flows are not in orde
 note "no trace file" config.txt 's/TRACE_FILE trace.txt/TRACE_FILE none.txt/' "there is no none.txt"
 note "no delay" topology.txt 's/1000ns/0ns/' "topology.txt:3:13: a link without delay"
 
+# nothing marks: the parameters of DCQCN and DCTCP are not needed
+for mode in 1 8; do
+    note "no marks, mode $mode" config.txt "s/^ENABLE_QCN 1/ENABLE_QCN 0/; s/CC_MODE 1/CC_MODE $mode/
+        /^RP_TIMER/d; /^EWMA_GAIN/d; /^RATE_H*AI/d; /^K[A-Z]*_MAP/d; /^PMAX_MAP/d" ""
+done
+note "no control" config.txt 's/CC_MODE 1/CC_MODE 12/' ""
+grep -qx ' *congestion-control: none' "$work/out/scenario.yaml" || fail "no control" "another control"
+note "irn" config.txt '$s/$/\nENABLE_IRN 1/' ""
+grep -qx ' *transport: irn' "$work/out/scenario.yaml" || fail "irn" "another transport"
+
+# --set stands over a value that is refused, and over one that is missing
+stands() {
+    fresh
+    sed -i "$2" config.txt
+    shift 2
+    "$ROCESIM" hpcc config.txt -o "$work/out" "$@" >/dev/null 2>"$work/err" ||
+        fail "--set $*" "$(cat "$work/err")"
+}
+stands buffer 's/^BUFFER_SIZE .*/BUFFER_SIZE 0.5/' --set switch.buffer=512KiB
+stands timer 's/^RP_TIMER .*/RP_TIMER soon/' --set nic.dcqcn-hpcc.increase-period=300us
+stands "no timer" '/^RP_TIMER/d' --set nic.dcqcn-hpcc.increase-period=300us
+stands table 's/^KMIN_MAP .*/KMIN_MAP 1 100000000000 100.5/' \
+    --set 'switch.ecn.profiles=[100Gbps 100KB 400KB 0.2]'
+stands "no table" '/^K[A-Z]*_MAP/d' --set 'switch.ecn.profiles=[100Gbps 100KB 400KB 0.2]'
+stands mode 's/^CC_MODE 1/CC_MODE 5/' --set nic.congestion-control=swift
+fresh
+sed -i 's/^BUFFER_SIZE .*/BUFFER_SIZE 0.5/' config.txt
+"$ROCESIM" hpcc config.txt -o "$work/out" --set nic.mtu=1024 >/dev/null 2>"$work/err" &&
+    fail "another --set" "a refused value was run"
+grep -qF "config.txt:44:13: '0.5'" "$work/err" || fail "another --set" "$(cat "$work/err")"
+
 # -- wrong configs
 
 bad "flag" config.txt 's/ENABLE_QCN 1/ENABLE_QCN yes/' 1:12 "'yes' is not a value of ENABLE_QCN"
@@ -206,6 +237,8 @@ bad "pmax" config.txt 's/0.20$/1.2/' 43:25 "'1.2' is not a probability"
 bad "short table" config.txt 's/^KMAX_MAP 1/KMAX_MAP 2/' 42:1 "'KMIN_MAP'"
 bad "no topology" config.txt '/^TOPOLOGY_FILE/d' 1:1 "no TOPOLOGY_FILE"
 bad "no timer" config.txt '/^RP_TIMER/d' 1:1 "no RP_TIMER"
+bad "no timer, no marks for HPCC" config.txt '/^RATE_AI/d; s/^CC_MODE 1/CC_MODE 3/; s/^ENABLE_QCN 1/ENABLE_QCN 0/' \
+    1:1 "no RATE_AI"
 bad "no such file" config.txt 's/FLOW_FILE flow/FLOW_FILE flows/' 5:11 "flows.txt cannot be read"
 bad "no such link" config.txt 's/LINK_DOWN 0 0 0/LINK_DOWN 5 0 1/' 39:11 "no link joins 0 and 1"
 bad "payload" config.txt 's/PAYLOAD_SIZE 1000/PAYLOAD_SIZE 9217/' 3:21 "nic.mtu"
