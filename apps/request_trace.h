@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/request_trace.h - reads traces of requests to language models: JSON lines of Mooncake,
-// and CSV files of Azure and BurstGPT (docs/formats/peers.md).
+// apps/request_trace.h - reads traces of requests to language models: JSON lines of Mooncake and
+// LLMServingSim, and tables of Azure, BurstGPT, Vidur, Splitwise and LLMServingSim
+// (docs/formats/peers.md).
 #ifndef APPS_REQUEST_TRACE_H
 #define APPS_REQUEST_TRACE_H
 
@@ -15,6 +16,8 @@ typedef struct app__mooncake_prompt {
     uint64_t output_tokens;
     size_t first_id; // in ids
     size_t id_count;
+    size_t after;        // 1 + the prompt that has to end before; 0: none, it has a time of its own
+    sim_time_t delay_ps; // after != 0: time between the end of that prompt and this one
 } app__mooncake_prompt_t;
 
 typedef struct app__mooncake_trace {
@@ -24,22 +27,34 @@ typedef struct app__mooncake_trace {
     uint64_t *ids;
     size_t id_count;
     size_t id_capacity;
-    size_t late;        // prompts whose timestamp is before an earlier prompt's
-    size_t untimed;     // prompts without a timestamp: all of them, or none
-    size_t unhashed;    // prompts without hash ids
-    bool with_decimals; // a timestamp has decimals
+    size_t late;               // prompts whose timestamp is before an earlier prompt's
+    size_t untimed;            // prompts without a timestamp: all of them, or none
+    size_t unhashed;           // prompts without hash ids
+    bool with_decimals;        // a timestamp has decimals
+    bool with_unit;            // the names of the times say their unit
+    size_t turns;              // prompts that begin after another one has ended
+    size_t lengthless[2];      // prompts without the length of the input, of the output
+    size_t lengthless_line[2]; // of the first one
 } app__mooncake_trace_t;
 
 // Reads a trace: one JSON object per line, with input_length and output_length, and perhaps
-// timestamp (12 or 12.5; read as milliseconds) and hash_ids (below 2^64, in any order, possibly
-// repeated). Other members and empty lines are skipped. Reads at most prompts_max prompts. A
-// timestamp below an earlier one is raised to it, so that prompts keep the order of the trace. An
-// error message begins "NAME:LINE:COLUMN: ".
+// timestamp (12 or 12.5; read as milliseconds) and hash_ids (below 2^64 or texts, in any order,
+// possibly repeated). Other members and empty lines are skipped. A prompt without timestamp whose
+// session_id an earlier one has begins `delay` ms after that one has ended. LLMServingSim's names
+// are input_toks, output_toks and arrival_time_ns, and sub_requests for the prompts of a session.
+// Reads at most prompts_max prompts. A timestamp below an earlier one is raised to it, so that
+// prompts keep the order of the trace. A missing length is 0 and counted in `lengthless`. An error
+// message begins "NAME:LINE:COLUMN: ".
 SIM_MUST_CHECK sim_err_t app__mooncake_trace_read(const char *name, const char *text, size_t size,
                                                   uint64_t prompts_max,
                                                   app__mooncake_trace_t *trace,
                                                   sim_message_t *message);
 void app__mooncake_trace_fini(app__mooncake_trace_t *trace);
+// Fails at the first prompt without a length, unless a setting beside the trace gives that length.
+// `given`: whether the settings for the input and the output do; NULL: there are no settings.
+SIM_MUST_CHECK sim_err_t app__mooncake_trace_lengths(const app__mooncake_trace_t *trace,
+                                                     const char *name, const bool given[2],
+                                                     sim_message_t *message);
 
 // -- arrivals (apps/mooncake/programs/arrivals.c)
 
@@ -66,6 +81,9 @@ typedef enum app__trace_format {
     APP__TRACE_MOONCAKE,
     APP__TRACE_AZURE,
     APP__TRACE_BURSTGPT,
+    APP__TRACE_VIDUR,
+    APP__TRACE_SPLITWISE,
+    APP__TRACE_LLMSERVINGSIM,
 } app__trace_format_t;
 
 // Tells the format from the first line that is not blank.

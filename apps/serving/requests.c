@@ -181,6 +181,10 @@ static sim_err_t read_trace(maker_t *maker)
     const bool json = app__trace_detect(text, size) == APP__TRACE_MOONCAKE;
     maker->lines = count_lines(text, size) - (json ? 0 : 1);
     sim_free(text);
+    if (error == SIM_OK) {
+        const bool given[] = {!is_auto(config->prompt_tokens), !is_auto(config->output_tokens)};
+        error = app__mooncake_trace_lengths(trace, config->trace, given, maker->message);
+    }
     if (error == SIM_OK && trace->untimed > 0 && config->arrivals == APP__ARRIVALS_TRACE) {
         return sim_fail_in(maker->message, SIM_ERR_INVALID, config->trace, 1, 1,
                            "the requests have no timestamp, expected one in each, since arrivals "
@@ -198,8 +202,11 @@ static sim_err_t read_trace(maker_t *maker)
 // Notes that lengths are drawn, although the trace has its own.
 static void tell_drawn_lengths(const maker_t *maker)
 {
-    const bool prompts = !is_auto(maker->config->prompt_tokens);
-    const bool outputs = !is_auto(maker->config->output_tokens);
+    const app__mooncake_trace_t *const trace = &maker->trace;
+    const bool prompts =
+        !is_auto(maker->config->prompt_tokens) && trace->lengthless[0] < trace->count;
+    const bool outputs =
+        !is_auto(maker->config->output_tokens) && trace->lengthless[1] < trace->count;
     if (prompts || outputs) {
         note(maker, "%s: %s%s%s are drawn, and not those of the trace", maker->config->trace,
              prompts ? "prompt-tokens" : "", prompts && outputs ? " and " : "",
@@ -549,6 +556,37 @@ static sim_err_t take_rate(const maker_t *maker, sim_wide_t *times)
     return SIM_OK;
 }
 
+// Returns the request that has to end before a request of the trace begins; NONE: there is none, or
+// trace-skip leaves it out.
+static uint32_t turn_after(const maker_t *maker, uint32_t index)
+{
+    const size_t after = maker->traced ? maker->trace.prompts[maker->first + index].after : 0;
+    return after > maker->first ? (uint32_t)(after - 1 - maker->first) : APP__REQUEST_NONE;
+}
+
+// Gives requests of a trace that are turns of a conversation the one before, and the time between.
+// The times that were drawn go to the others.
+static void make_turns(const maker_t *maker, sim_wide_t *times)
+{
+    const bool drawn = maker->arrivals != APP__ARRIVALS_TRACE;
+    uint32_t first = 0; // request whose time is the next of those drawn
+    uint64_t turns = 0;
+    for (uint32_t i = 0; i < maker->requests->count; i++) {
+        maker->requests->items[i].after = turn_after(maker, i);
+        if (maker->requests->items[i].after != APP__REQUEST_NONE) {
+            turns++;
+        } else if (drawn) {
+            times[i] = times[first++];
+        }
+    }
+    if (turns > 0) {
+        note(maker,
+             "%s: %" PRIu64 " of its requests %s of a session: each begins its delay after the "
+             "one before has ended",
+             maker->config->trace, turns, turns == 1 ? "is a later turn" : "are later turns");
+    }
+}
+
 // Scales the times and gives them to the requests.
 static sim_err_t place(const maker_t *maker, const sim_wide_t *times)
 {
@@ -558,6 +596,10 @@ static sim_err_t place(const maker_t *maker, const sim_wide_t *times)
         scale.den = (scale.den >> 1) | 1;
     }
     for (uint32_t i = 0; i < maker->requests->count; i++) {
+        if (maker->requests->items[i].after != APP__REQUEST_NONE) {
+            maker->requests->items[i].arrival_ps = maker->trace.prompts[maker->first + i].delay_ps;
+            continue;
+        }
         const double about = (double)times[i] * (double)scale.num / (double)scale.den;
         if (about > ARRIVAL_MAX_PS) {
             return sim_fail_about(maker->message, SIM_ERR_RANGE,
@@ -596,6 +638,10 @@ static void think(maker_t *maker)
 static sim_err_t make_arrivals(maker_t *maker)
 {
     if (maker->arrivals == APP__ARRIVALS_CLIENTS) {
+        if (maker->trace.turns > 0) {
+            note(maker, "%s: turns and delays of its sessions are left out, since clients send",
+                 maker->config->trace);
+        }
         think(maker);
         return SIM_OK;
     }
@@ -620,6 +666,9 @@ static sim_err_t make_arrivals(maker_t *maker)
     case APP__ARRIVALS_CLIENTS:
     default:
         SIM_CHECK(false);
+    }
+    if (maker->trace.turns > 0) {
+        make_turns(maker, times);
     }
     error = error == SIM_OK ? place(maker, times) : error;
     sim_free(times);

@@ -55,7 +55,7 @@ typedef enum app__requests_arrivals {
 
 // Settings of the requests. APP__REQUESTS_ATTRS has a row for each.
 typedef struct app__requests_config {
-    char *trace;       // ""; else a file of Mooncake, Azure or BurstGPT
+    char *trace;       // ""; else a file of requests
     uint64_t skip;     // requests of the trace before the first one that is used
     uint64_t requests; // SIM_AUTO: all of the trace, or 1000
     uint32_t unit;     // of the trace's timestamps
@@ -83,8 +83,8 @@ typedef struct app__requests_config {
 #define APP__REQUESTS_ATTRS(prefix, type, member)                                                  \
     SIM_ATTR(prefix ".trace", STRING, type, member.trace,                                          \
              .default_text = "",                                                                   \
-             .help = "file of requests of Mooncake (JSON lines), Azure or BurstGPT (CSV); empty: " \
-                     "requests are drawn"),                                                        \
+             .help = "file of requests (JSON lines of Mooncake or LLMServingSim, tables of " \
+                     "Azure, BurstGPT, Vidur or Splitwise); empty: requests are drawn"),                                                        \
     SIM_ATTR(prefix ".trace-skip", COUNT, type, member.skip,                                       \
              .default_text = "0", .min_text = "0", .max_text = "100000000",                        \
              .help = "number of requests at the beginning of the trace that are left out"),        \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/serving/trace.c - reads traces of requests in CSV and tells formats apart. The reader of
-// Mooncake's JSON lines is apps/mooncake/programs/trace.c. docs/formats/peers.md
+// apps/serving/trace.c - reads traces of requests in tables (CSV, or with tabs) and tells formats
+// apart. The reader of JSON lines is apps/mooncake/programs/trace.c. docs/formats/peers.md
 #include "apps/request_trace.h"
 #include "kernel/words.h"
 
@@ -10,6 +10,7 @@
 #define TOKENS_MAX UINT64_C(100000000)
 #define SPAN_MAX_S UINT64_C(9000000) // 104 days, less than SIM_TIME_END
 #define SECONDS_MAX UINT64_C(100000000000)
+#define UNITS_MAX (UINT64_C(1) << 63) // of a time in ns
 #define COLUMNS_MAX 64u
 #define SECONDS_PER_DAY UINT64_C(86400)
 
@@ -20,20 +21,38 @@ typedef struct dialect {
     const char *name;
     const char *what;
     const char *columns[NEEDED];
-    bool dates; // times are dates, else seconds
+    sim_time_t unit_ps; // of times; 0: they are dates
+    bool untimed;       // the column of times may be missing
 } dialect_t;
 
 static const dialect_t dialects[] = {
-    [APP__TRACE_NONE] = {"none", "no trace of requests", {NULL}, false},
-    [APP__TRACE_MOONCAKE] = {"mooncake-jsonl", "requests of Mooncake (JSON lines)", {NULL}, false},
+    [APP__TRACE_NONE] = {.name = "none", .what = "no trace of requests"},
+    [APP__TRACE_MOONCAKE] = {.name = "mooncake-jsonl", .what = "requests of Mooncake (JSON lines)"},
     [APP__TRACE_AZURE] = {"azure-csv",
                           "requests of Azure (CSV)",
                           {"TIMESTAMP", "ContextTokens", "GeneratedTokens"},
-                          true},
+                          0,
+                          false},
     [APP__TRACE_BURSTGPT] = {"burstgpt-csv",
                              "requests of BurstGPT (CSV)",
                              {"Timestamp", "Request tokens", "Response tokens"},
+                             SIM_PS_PER_S,
                              false},
+    [APP__TRACE_VIDUR] = {"vidur-csv",
+                          "requests of Vidur (CSV)",
+                          {"arrived_at", "num_prefill_tokens", "num_decode_tokens"},
+                          SIM_PS_PER_S,
+                          true},
+    [APP__TRACE_SPLITWISE] = {"splitwise-csv",
+                              "requests of Splitwise (CSV)",
+                              {"arrival_timestamp", "prompt_size", "token_size"},
+                              SIM_PS_PER_S,
+                              false},
+    [APP__TRACE_LLMSERVINGSIM] = {"llmservingsim-tsv",
+                                  "requests of LLMServingSim (table)",
+                                  {"arrival_time_ns", "input_toks", "output_toks"},
+                                  SIM_PS_PER_NS,
+                                  true},
 };
 
 // A piece of the text: [begin, end).
@@ -59,6 +78,8 @@ typedef struct reader {
     const dialect_t *dialect;
     size_t places[NEEDED]; // columns, from 0
     size_t columns;
+    char comma;   // between cells: ',' or a tab
+    bool untimed; // there is no column of times
     row_t *rows;
     size_t count;
     size_t capacity;
@@ -103,7 +124,7 @@ static bool is_blank(span_t line)
 
 // Returns the comma that ends a cell, NULL at the end of the line. Those between the quotes that a
 // cell begins and ends with are a part of it.
-static const char *cell_end(const char *at, const char *end)
+static const char *cell_end(const char *at, const char *end, char comma)
 {
     const char *from = at;
     while (from < end && *from == ' ') {
@@ -116,15 +137,23 @@ static const char *cell_end(const char *at, const char *end)
         }
         at = quote != NULL ? quote + 1 : at;
     }
-    return memchr(at, ',', (size_t)(end - at));
+    return memchr(at, comma, (size_t)(end - at));
 }
 
-// Splits a line at commas. Returns the number of cells; only COLUMNS_MAX are kept.
-static size_t split(span_t line, span_t cells[COLUMNS_MAX])
+// Returns what stands between the cells of a first line.
+static char comma_of(span_t line)
+{
+    const size_t size = (size_t)(line.end - line.begin);
+    return memchr(line.begin, ',', size) == NULL && memchr(line.begin, '\t', size) != NULL ? '\t'
+                                                                                           : ',';
+}
+
+// Splits a line at commas, or tabs. Returns the number of cells; only COLUMNS_MAX are kept.
+static size_t split(span_t line, char separator, span_t cells[COLUMNS_MAX])
 {
     size_t count = 0;
     for (const char *at = line.begin;; at++) {
-        const char *const comma = cell_end(at, line.end);
+        const char *const comma = cell_end(at, line.end, separator);
         const char *const stop = comma != NULL ? comma : line.end;
         if (count < COLUMNS_MAX) {
             span_t cell = {at, stop};
@@ -190,17 +219,25 @@ app__trace_format_t app__trace_detect(const char *text, size_t size_bytes)
             return APP__TRACE_NONE;
         }
     }
-    line.begin += strspn(line.begin, " \t");
+    const char comma = comma_of(line);
+    line.begin += strspn(line.begin, comma == '\t' ? " " : " \t");
     if (*line.begin == '{') {
-        return has(line, "\"input_length\"") || has(line, "\"output_length\"") ? APP__TRACE_MOONCAKE
-                                                                               : APP__TRACE_NONE;
+        static const char *const names[] = {"\"input_length\"", "\"output_length\"",
+                                            "\"input_toks\"", "\"output_toks\""};
+        for (size_t i = 0; i < SIM_COUNT_OF(names); i++) {
+            if (has(line, names[i])) {
+                return APP__TRACE_MOONCAKE;
+            }
+        }
+        return APP__TRACE_NONE;
     }
     span_t cells[COLUMNS_MAX];
     size_t places[NEEDED];
-    const size_t count = split(line, cells);
+    const size_t count = split(line, comma, cells);
     for (size_t format = APP__TRACE_AZURE; format < SIM_COUNT_OF(dialects); format++) {
-        if (count <= COLUMNS_MAX &&
-            find_columns(&dialects[format], cells, count, places) == NEEDED) {
+        const dialect_t *const dialect = &dialects[format];
+        const size_t found = count <= COLUMNS_MAX ? find_columns(dialect, cells, count, places) : 0;
+        if (found == NEEDED || (found + 1 == NEEDED && dialect->untimed && places[TIME] == count)) {
             return (app__trace_format_t)format;
         }
     }
@@ -240,14 +277,14 @@ static bool take_char(span_t *cell, const char *any)
     return true;
 }
 
-// Takes the decimals of a second, if there are any, as picoseconds; finer ones are cut off.
-static bool take_decimals(span_t *cell, sim_wide_t *ps)
+// Takes the decimals of a unit, if there are any, as picoseconds; finer ones are cut off.
+static bool take_decimals(span_t *cell, sim_time_t unit_ps, sim_wide_t *ps)
 {
     if (!take_char(cell, ".")) {
         return true;
     }
     const char *const begin = cell->begin;
-    for (uint64_t one_ps = SIM_PS_PER_S / 10;
+    for (uint64_t one_ps = unit_ps / 10;
          cell->begin < cell->end && *cell->begin >= '0' && *cell->begin <= '9'; one_ps /= 10) {
         *ps += (uint64_t)(*cell->begin++ - '0') * one_ps;
     }
@@ -287,7 +324,7 @@ static bool read_date(span_t cell, sim_wide_t *ps)
         return false;
     }
     sim_wide_t decimals_ps = 0;
-    if (!take_decimals(&cell, &decimals_ps)) {
+    if (!take_decimals(&cell, SIM_PS_PER_S, &decimals_ps)) {
         return false;
     }
     // A day more keeps the time positive when the offset is taken off.
@@ -308,14 +345,25 @@ static bool read_date(span_t cell, sim_wide_t *ps)
     return cell.begin == cell.end;
 }
 
-static bool read_seconds(span_t cell, sim_wide_t *ps)
+// Reads a number of units, perhaps with an exponent, such as 5e-05.
+static bool read_units(span_t cell, sim_time_t unit_ps, sim_wide_t *ps)
 {
-    uint64_t seconds = 0;
-    if (!take_digits(&cell, 12, SECONDS_MAX, &seconds)) {
+    const size_t size = (size_t)(cell.end - cell.begin);
+    const bool exponent =
+        memchr(cell.begin, 'e', size) != NULL || memchr(cell.begin, 'E', size) != NULL;
+    const sim_word_t word = {cell.begin, size, 1, 1};
+    sim_plain_t plain;
+    sim_word_t rest;
+    if (exponent && sim_word_plain(&word, &plain, &rest) && rest.size_bytes == 0) {
+        cell = (span_t){plain.text, plain.text + strlen(plain.text)};
+    }
+    uint64_t units = 0;
+    const uint64_t max = unit_ps == SIM_PS_PER_S ? SECONDS_MAX : UNITS_MAX;
+    if (!take_digits(&cell, 19, max, &units)) {
         return false;
     }
-    *ps = (sim_wide_t)seconds * SIM_PS_PER_S;
-    return take_decimals(&cell, ps) && cell.begin == cell.end;
+    *ps = (sim_wide_t)units * unit_ps;
+    return take_decimals(&cell, unit_ps, ps) && cell.begin == cell.end;
 }
 
 // Reads a whole number; decimals that are all 0 are allowed, since some programs write them.
@@ -342,9 +390,11 @@ static sim_err_t read_header(reader_t *reader)
     while (take_line(&reader->at, reader->end, &line) && is_blank(line)) {
         reader->line++;
     }
-    line.begin += strspn(line.begin, " \t");
-    reader->columns = split(line, cells);
-    SIM_CHECK(find_columns(reader->dialect, cells, reader->columns, reader->places) == NEEDED);
+    reader->comma = comma_of(line);
+    line.begin += strspn(line.begin, reader->comma == '\t' ? " " : " \t");
+    reader->columns = split(line, reader->comma, cells);
+    (void)find_columns(reader->dialect, cells, reader->columns, reader->places);
+    reader->untimed = reader->places[TIME] == reader->columns;
     for (size_t need = 0; need < NEEDED; need++) {
         for (size_t at = reader->places[need] + 1; at < reader->columns; at++) {
             if (is(cells[at], reader->dialect->columns[need])) {
@@ -359,7 +409,7 @@ static sim_err_t read_header(reader_t *reader)
 static sim_err_t read_row(reader_t *reader, span_t line, row_t *row)
 {
     span_t cells[COLUMNS_MAX];
-    const size_t count = split(line, cells);
+    const size_t count = split(line, reader->comma, cells);
     if (count != reader->columns) {
         sim_message_t text;
         (void)sim_fail(&text, SIM_ERR_INVALID,
@@ -367,15 +417,18 @@ static sim_err_t read_row(reader_t *reader, span_t line, row_t *row)
                        sim_plural(count), reader->columns);
         return wrong(reader, line, line.begin, text.text);
     }
-    const span_t time = cells[reader->places[TIME]];
+    const sim_time_t unit_ps = reader->dialect->unit_ps;
+    const span_t time = reader->untimed ? line : cells[reader->places[TIME]];
     const span_t prompt = cells[reader->places[PROMPT]];
     const span_t output = cells[reader->places[OUTPUT]];
     row->line = reader->line;
     row->column = (uint64_t)(time.begin - line.begin) + 1;
-    if (reader->dialect->dates ? !read_date(time, &row->ps) : !read_seconds(time, &row->ps)) {
+    if (!reader->untimed &&
+        !(unit_ps == 0 ? read_date(time, &row->ps) : read_units(time, unit_ps, &row->ps))) {
         return wrong(reader, line, time.begin,
-                     reader->dialect->dates ? "expected a time such as 2023-11-16 18:17:03.97996"
-                                            : "expected a time in seconds, such as 12 or 12.5");
+                     unit_ps == 0 ? "expected a time such as 2023-11-16 18:17:03.97996"
+                     : unit_ps == SIM_PS_PER_NS ? "expected a time in ns, such as 12000"
+                                                : "expected a time in seconds, such as 12 or 12.5");
     }
     if (!read_tokens(prompt, &row->prompt)) {
         return wrong(reader, line, prompt.begin, "expected a number of tokens, 0 to 100000000");
@@ -447,6 +500,7 @@ static sim_err_t fill(reader_t *reader, uint64_t most, app__mooncake_trace_t *tr
     }
     trace->late = reader->late;
     trace->unhashed = trace->count;
+    trace->untimed = reader->untimed ? trace->count : 0;
     return SIM_OK;
 }
 
@@ -456,8 +510,9 @@ static sim_err_t fail_unknown(const char *name, const char *text, size_t size_by
                               sim_message_t *message)
 {
     static const char expected[] = "expected JSON lines with input_length and output_length, or "
-                                   "CSV with a first line TIMESTAMP,ContextTokens,GeneratedTokens "
-                                   "or Timestamp,...,Request tokens,Response tokens";
+                                   "CSV with a first line TIMESTAMP,ContextTokens,GeneratedTokens, "
+                                   "Timestamp,...,Request tokens,Response tokens or "
+                                   "arrived_at,num_prefill_tokens,num_decode_tokens";
     const char *at = sim_text_after_mark(text, size_bytes);
     span_t line = {at, at};
     uint64_t number = 0;
@@ -470,7 +525,7 @@ static sim_err_t fail_unknown(const char *name, const char *text, size_t size_by
     }
     span_t cells[COLUMNS_MAX];
     size_t places[NEEDED];
-    const size_t count = split(line, cells);
+    const size_t count = split(line, comma_of(line), cells);
     for (size_t f = APP__TRACE_AZURE; f < SIM_COUNT_OF(dialects) && count <= COLUMNS_MAX; f++) {
         size_t missing = 0;
         if (find_columns(&dialects[f], cells, count, places) + 1 != NEEDED) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/workload/requests.c - describes traces of requests of Mooncake, Azure and BurstGPT.
+// cli/workload/requests.c - describes traces of requests to language models.
 // docs/formats/peers.md
 #include "cli/workload/requests.h"
 
@@ -220,6 +220,26 @@ static void print_note(const char *text, void *ctx)
     fprintf(stderr, "note: %s\n", text);
 }
 
+static void note_lengths(const char *name, const app__mooncake_trace_t *trace)
+{
+    static const char *const names[] = {"input_length", "output_length"};
+    static const char *const settings[] = {"prompt-tokens", "output-tokens"};
+    for (size_t i = 0; i < SIM_COUNT_OF(names); i++) {
+        if (trace->lengthless[i] > 0) {
+            fprintf(stderr,
+                    "note: %s: requests without %s, which count as 0 here and need %s in a "
+                    "scenario: %zu of %zu\n",
+                    name, names[i], settings[i], trace->lengthless[i], trace->count);
+        }
+    }
+    if (trace->turns > 0) {
+        fprintf(stderr,
+                "note: %s: requests that are later turns of a session and begin their delay after "
+                "the one before has ended: %zu of %zu\n",
+                name, trace->turns, trace->count);
+    }
+}
+
 bool cli_requests_is(const char *text, size_t size_bytes)
 {
     return app__trace_detect(text, size_bytes) != APP__TRACE_NONE;
@@ -242,6 +262,7 @@ int cli_requests_check(const char *name, const char *text, size_t size_bytes, bo
         fprintf(stderr, "%s\n", message.text);
         return CLI_EXIT_BAD_INPUT;
     }
+    note_lengths(name, &trace);
     const counts_t counts = count(&trace);
     (json ? print_json : print_text)(name, format, &trace, &counts);
     if (trace.late > 0) {

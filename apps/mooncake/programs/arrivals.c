@@ -70,6 +70,9 @@ static void scale_seconds(app__mooncake_trace_t *trace)
 static bool are_seconds(const app__mooncake_trace_t *trace, app__mooncake_unit_t unit,
                         const notes_t *notes)
 {
+    if (trace->with_unit) {
+        return false;
+    }
     if (unit != APP__MOONCAKE_UNIT_AUTO) {
         return unit == APP__MOONCAKE_UNIT_S;
     }
@@ -97,7 +100,11 @@ static void check_blocks(const app__mooncake_trace_t *trace, uint64_t block_toke
 {
     double tokens = 0.0;
     double ids = 0.0;
+    size_t overfull = 0;
     for (size_t i = 0; i < trace->count; i++) {
+        const app__mooncake_prompt_t *const prompt = &trace->prompts[i];
+        overfull += prompt->id_count > 1 && (double)(prompt->id_count - 1) * (double)block_tokens >=
+                                                (double)prompt->input_tokens;
         if (trace->prompts[i].id_count >= IDS_MIN) {
             tokens += (double)trace->prompts[i].input_tokens;
             ids += (double)trace->prompts[i].id_count;
@@ -113,6 +120,11 @@ static void check_blocks(const app__mooncake_trace_t *trace, uint64_t block_toke
              "a hash id stands for %.0f tokens on average, and block-tokens is %" PRIu64
              ": hits are counted in blocks of block-tokens",
              tokens / ids, block_tokens);
+    } else if (overfull > 0) {
+        tell(notes,
+             "prompts with more hash_ids than blocks of %" PRIu64 " tokens that they fill: %zu of "
+             "%zu; the ids beyond are left out",
+             block_tokens, overfull, trace->count);
     }
 }
 

@@ -159,6 +159,16 @@ static sim_err_t read_trace(app__mc_replay_t *replay, const app_context_t *conte
     error = app__mooncake_trace_read(config->trace, text, size, most, &replay->trace, message);
     sim_free(text);
     if (error == SIM_OK) {
+        error = app__mooncake_trace_lengths(&replay->trace, config->trace, NULL, message);
+    }
+    if (error == SIM_OK && replay->trace.turns > 0 && config->interval_ps == SIM_AUTO) {
+        error = sim_fail_in(message, SIM_ERR_INVALID, config->trace, 1, 1,
+                            "%zu requests begin after an earlier one of their session_id has "
+                            "ended, expected a timestamp in each, arrival-interval, or traffic of "
+                            "kind serving, which makes such turns",
+                            replay->trace.turns);
+    }
+    if (error == SIM_OK) {
         error = app__mooncake_trace_arrivals(&replay->trace, config->trace, config->unit,
                                              config->interval_ps, config->block_tokens,
                                              context->note, context->ctx, message);

@@ -338,7 +338,15 @@ END_TEST
 
 static sim_err_t read_text(const char *text, app__mooncake_trace_t *trace, sim_message_t *message)
 {
-    return app__mooncake_trace_read("t.jsonl", text, strlen(text), UINT64_MAX, trace, message);
+    sim_err_t error =
+        app__mooncake_trace_read("t.jsonl", text, strlen(text), UINT64_MAX, trace, message);
+    if (error == SIM_OK) {
+        error = app__mooncake_trace_lengths(trace, "t.jsonl", NULL, message);
+        if (error != SIM_OK) {
+            app__mooncake_trace_fini(trace);
+        }
+    }
+    return error;
 }
 
 START_TEST(a_trace_is_read)
@@ -546,7 +554,12 @@ static const struct {
     {GOOD "{\"hash_ids\": [7 8", "t.jsonl:2:17: expected ',' or ']'"},
     {GOOD "{\"other\": }", "t.jsonl:2:11: expected a value after ':'"},
     {GOOD "{\"other\": [1, ", "t.jsonl:2:11: expected a value after ':'"},
-    {GOOD "{} x", "t.jsonl:2:1: the request has no input_length" MEMBERS},
+    {GOOD "{}", "t.jsonl:2:1: the request has no timestamp and earlier ones have one, expected one "
+                "in each request or in none"},
+    {GOOD "{\"delay\": 5}",
+     "t.jsonl:2:1: the request has a delay and no earlier one has its session_id, expected a "
+     "timestamp, or the session_id of an earlier request"},
+    {"{\"sub_requests\": 5}", "t.jsonl:1:18: expected a list of requests, in no other list"},
     {GOOD "{\"hash_ids\": [18446744073709551616",
      "t.jsonl:2:15: the number is too large, expected at most 18446744073709551615"},
     {GOOD "{\"hash_ids\": [-1", "t.jsonl:2:15: expected a whole number that is not negative"},

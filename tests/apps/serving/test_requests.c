@@ -480,6 +480,32 @@ static const struct {
      {10, 8, 27},
      {9, 0, 0}},
     {BURSTGPT, "", {0, 250 * MS, SIM_PS_PER_S + 1}, {472, 300, 3}, {18, 200, 20}, {0, 0, 0}},
+    {"arrived_at,num_prefill_tokens,num_decode_tokens\n0.0,4808,10\n5e-05,3180,8\n0.098189,110,"
+     "27\n",
+     "",
+     {0, 50 * SIM_PS_PER_US, 98189 * SIM_PS_PER_US},
+     {4808, 3180, 110},
+     {10, 8, 27},
+     {0, 0, 0}},
+    {",num_decode_tokens,num_prefill_tokens\n0,1,4\n1,2,5\n2,3,6\n",
+     "arrivals=constant; rate=1000",
+     {MS, 2 * MS, 3 * MS},
+     {4, 5, 6},
+     {1, 2, 3},
+     {0, 0, 0}},
+    {"request_id,arrival_timestamp,prompt_size,token_size\n0,0,9,1\n1,0.5,8,2\n2,1.25,7,3\n",
+     "",
+     {0, 500 * MS, 1250 * MS},
+     {9, 8, 7},
+     {1, 2, 3},
+     {0, 0, 0}},
+    {"input_toks\toutput_toks\tarrival_time_ns\n10\t70\t46926808\n22\t104\t347938952\n16\t69\t"
+     "479613521\n",
+     "",
+     {0, UINT64_C(301012144000), UINT64_C(432686713000)},
+     {10, 22, 16},
+     {70, 104, 69},
+     {0, 0, 0}},
 };
 
 START_TEST(traces_are_read)
@@ -557,6 +583,52 @@ END_TEST
 #define CSV "TIMESTAMP,ContextTokens,GeneratedTokens\n"
 #define ROW "2023-11-16 18:17:03,1,1\n"
 
+// Turns of sessions begin after the one before has ended; hash ids are numbers or texts.
+#define TURNS                                                                               \
+    "{\"session_id\": \"a\", \"timestamp\": 5, \"input_length\": 9, \"output_length\": 1, " \
+    "\"hash_ids\": [\"x1\", 7]}\n"                                                          \
+    "{\"session_id\": 4, \"timestamp\": 6, \"input_length\": 9, \"output_length\": 1, "     \
+    "\"hash_ids\": [\"x1\", \"7\"]}\n"                                                      \
+    "{\"session_id\": \"a\", \"delay\": 2.5, \"input_length\": 8, \"hash_ids\": [\"x2\"]}\n"
+
+START_TEST(turns_of_sessions_follow_each_other)
+{
+    file_text = TURNS;
+    app__requests_t requests = make("trace=t; block-tokens=4; output-tokens=3");
+    ck_assert_uint_eq(requests.count, 3);
+    ck_assert_uint_eq(requests.items[1].after, APP__REQUEST_NONE);
+    ck_assert_uint_eq(requests.items[1].arrival_ps, MS);
+    ck_assert_uint_eq(requests.items[2].after, 0);
+    ck_assert_uint_eq(requests.items[2].arrival_ps, 5 * MS / 2);
+    ck_assert_uint_eq(requests.items[2].output_tokens, 3);
+    ck_assert_uint_eq(requests.items[2].block_count, 1);
+    ck_assert_uint_eq(requests.blocks[1], 7);
+    ck_assert_uint_eq(requests.blocks[2], requests.blocks[0]);
+    ck_assert_uint_eq(requests.blocks[3], 7);
+    ck_assert_uint_ne(requests.blocks[4], requests.blocks[0]);
+    ck_assert_ptr_nonnull(strstr(notes, "t: 1 of its requests is a later turn of a session"));
+    app__requests_fini(&requests);
+    requests = make("trace=t; output-tokens=3; trace-skip=1"); // its first turn is left out
+    ck_assert_uint_eq(requests.items[1].after, APP__REQUEST_NONE);
+    app__requests_fini(&requests);
+    requests = make("trace=t; output-tokens=3; arrivals=constant; rate=2");
+    ck_assert_uint_eq(requests.items[1].arrival_ps, SIM_PS_PER_S);
+    ck_assert_uint_eq(requests.items[2].after, 0);
+    app__requests_fini(&requests);
+    file_text = "{\"session_id\": \"s\", \"arrival_time_ns\": 7000, \"sub_requests\": ["
+                "{\"input_toks\": 5, \"output_toks\": 1, \"tool_duration_ns\": 300}, "
+                "{\"input_toks\": 6, \"output_toks\": 2}]}\n"
+                "{\"arrival_time_ns\": 9000, \"input_toks\": 7, \"output_toks\": 3}\n";
+    requests = make("trace=t");
+    ck_assert_uint_eq(requests.count, 3);
+    ck_assert_uint_eq(requests.items[1].after, 0);
+    ck_assert_uint_eq(requests.items[1].arrival_ps, 300 * SIM_PS_PER_NS);
+    ck_assert_uint_eq(requests.items[2].arrival_ps, 2000 * SIM_PS_PER_NS);
+    ck_assert_uint_eq(requests.items[2].prompt_tokens, 7);
+    app__requests_fini(&requests);
+}
+END_TEST
+
 static const struct {
     const char *settings;
     const char *text;
@@ -605,6 +677,9 @@ static const struct {
      "t:2:1: the first line has no column Request tokens, expected Timestamp, Request"},
     {"trace=t", "TIMESTAMP,b,c\n1,2,3\n", "t:1:1: no trace of requests, expected JSON lines with"},
     {"trace=t", "{\"input_length\": 5}\n", "t:1:1: the request has no output_length"},
+    {"trace=t; prompt-tokens=3", "{\"input_length\": 5}\n",
+     "t:1:1: the request has no output_length, expected input_length and output_length, or "
+     "output-tokens in the scenario"},
     {"trace=t", "{\"input_length\": -5}\n", "t:1:18: expected a whole number"},
     {"trace=t", CSV, "t:1:1: the trace has no request, expected a row for each"},
     {"trace=t", CSV ROW "2023-11-16 18:17:03,1\n", "t:3:1: the row has 2 cells, expected 3"},
@@ -653,4 +728,5 @@ CHECK_MAIN(CHECK_TEST(functions_are_those_of_libm),
            CHECK_TEST(prefixes_leave_a_token_to_the_prompt),
            CHECK_LOOP(traces_are_read, 0, SIM_COUNT_OF(traces)),
            CHECK_TEST(parts_of_traces_are_read), CHECK_TEST(dates_are_compared_across_zones),
+           CHECK_TEST(turns_of_sessions_follow_each_other),
            CHECK_TEST(wrong_settings_and_files_are_refused))

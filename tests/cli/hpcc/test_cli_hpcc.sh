@@ -237,8 +237,8 @@ bad "pmax" config.txt 's/0.20$/1.2/' 43:25 "'1.2' is not a probability"
 bad "short table" config.txt 's/^KMAX_MAP 1/KMAX_MAP 2/' 42:1 "'KMIN_MAP'"
 bad "no topology" config.txt '/^TOPOLOGY_FILE/d' 1:1 "no TOPOLOGY_FILE"
 bad "no timer" config.txt '/^RP_TIMER/d' 1:1 "no RP_TIMER"
-bad "no timer, no marks for HPCC" config.txt '/^RATE_AI/d; s/^CC_MODE 1/CC_MODE 3/; s/^ENABLE_QCN 1/ENABLE_QCN 0/' \
-    1:1 "no RATE_AI"
+bad "no rate, no marks" config.txt '/^RATE_AI/d; s/^CC_MODE 1/CC_MODE 3/; s/^ENABLE_QCN 1/ENABLE_QCN 0/' 1:1 \
+    "no RATE_AI"
 bad "no such file" config.txt 's/FLOW_FILE flow/FLOW_FILE flows/' 5:11 "flows.txt cannot be read"
 bad "no such link" config.txt 's/LINK_DOWN 0 0 0/LINK_DOWN 5 0 1/' 39:11 "no link joins 0 and 1"
 bad "payload" config.txt 's/PAYLOAD_SIZE 1000/PAYLOAD_SIZE 9217/' 3:21 "nic.mtu"
