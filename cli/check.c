@@ -155,7 +155,7 @@ static void print_world(const world_t *world)
     world_observed_print(world, stdout);
 }
 
-// Prints how the ranks share the network, of which rank 0's part was built.
+// Prints how the ranks share the network. Only the part of rank 0 was built.
 static void print_parts(const world_t *world)
 {
     size_t hosts = 0;

@@ -30,7 +30,7 @@ typedef struct one_number {
     static const sim_attr_t name_##_attrs[] = {       \
         SIM_ATTR(prefix_, type_, one_number_t, number, .default_text = default_, .help = help_)}
 TABLE(deal, "network.deal.burst", COUNT, "1", "packets in a row that take the same port");
-TABLE(each, "network.each.every", COUNT, "50", "packets of which one is marked");
+TABLE(each, "network.each.every", COUNT, "50", "number of packets of which one is marked");
 TABLE(dear, "nic.dear.cost", TIME, "20ns", "time that each look-up of a memory key takes");
 TABLE(late, "nic.late.delay", TIME, "1us", "time from a packet's arrival to the protocol");
 static const sim_attr_table_t tables[] = {

@@ -39,7 +39,7 @@ char *sim_state_copy(const sim_state_t *list);
 // Returns whether the structs are, at now_ps, what a copy of them was at then_ps.
 bool sim_state_equal(const sim_state_t *list, const char *copy, sim_time_t then_ps,
                      sim_time_t now_ps);
-// Returns the type of a struct of which a byte without a row differs between two copies, and the
+// Returns the type of a struct with a byte that has no row and differs between two copies, and the
 // byte's offset; NULL: there is none.
 const char *sim_state_changed(const sim_state_t *list, const char *start, const char *end,
                               size_t *offset);

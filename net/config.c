@@ -295,7 +295,7 @@ static const sim_attr_t switch_attrs[] = {
                      "% of switch.adaptive.full, or above"),
     SIM_ATTR("switch.adaptive.full", BYTES, net_switch_config_t, balance.adaptive_full_bytes,
              .default_text = "1MB", .min_text = "1KB", .max_text = "64GB",
-             .help = "bytes at a port of which the grades of switch.adaptive.by are shares"),
+             .help = "bytes at a port that count as 100 % for the grades of switch.adaptive.by"),
     SIM_ATTR("switch.adaptive.refresh", TIME, net_switch_config_t, balance.adaptive_refresh_ps,
              .default_text = "100ns", .min_text = "0ps", .max_text = "1s",
              .help = "shortest time between two readings of all grades of a switch"),

@@ -44,7 +44,7 @@ typedef struct net_packet {
     uint16_t ingress_port; // in the switch that holds the packet
     uint8_t priority;      // 802.1p class, 0..7: selects the queue and the pause bit
     uint8_t kind : 1;      // net_packet_kind_t
-    uint8_t sprayed : 1;   // its answer returns its udp_source_port, or it is such an answer;
+    uint8_t sprayed : 1;   // its answer returns its udp_source_port, or it is that answer;
                            // agreed by the ends, not on the wire
     uint8_t dscp : 6;      // its upper half, the class, lies in the byte's top bits
     union {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/parts.c - a network of which several ranks run a part each (kernel/ranks.h).
+// net/parts.c - a network that several ranks run together, each a part (kernel/ranks.h).
 //
 // Every rank knows all nodes and links, but hosts of others only as far as net/gone.c keeps them.
 // It makes the ports of its own nodes and those that they are linked to. Ports of other nodes have

@@ -588,7 +588,7 @@ static const net_again_t host_again = {
     .make = make_like,
 };
 
-// Returns whether packets of such a host have nothing in their cold part that their opcodes do not
+// Returns whether packets of this host have nothing in their cold part that their opcodes do not
 // name.
 static bool is_plain(const nic_config_t *config, const nic_cc_ops_t *cc)
 {

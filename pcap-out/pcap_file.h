@@ -45,8 +45,8 @@ SIM_MUST_CHECK sim_err_t pcap_out_file_open(const char *path, uint32_t snaplen_b
                                             const char *filter_text, pcap_out_file_t **file,
                                             sim_message_t *message);
 
-// Returns whether the filter accepts a frame of original_bytes, of which the first captured_bytes
-// (at least 1, at most all) are given. Several threads may call it at once.
+// Returns whether the filter accepts a frame of original_bytes; the first captured_bytes of it (at
+// least 1, at most all) are given. Several threads may call it at once.
 bool pcap_out_file_matches(const pcap_out_file_t *file, const uint8_t *bytes,
                            uint32_t captured_bytes, uint32_t original_bytes);
 

@@ -42,7 +42,7 @@ void world_error_add_names(world_error_t *error, const char *const *names, size_
 // Adds ", expected " and a text, behind a question as a sentence of its own.
 void world_error_add_expected(world_error_t *error, const char *what);
 
-// Adds such a list of names behind `before`.
+// Adds a list of names behind `before`.
 void world_error_add_list(world_error_t *error, const char *before, const char *const *names,
                           size_t count, const char *where);
 

@@ -2,7 +2,7 @@
 // world/shown.h - streams to a terminal that show control characters instead of sending them.
 //
 // Names of scenarios, nodes and files come from other people. An escape sequence in one must not
-// reach the terminal, so the program prints through such a stream.
+// reach the terminal, so the program prints through a stream of this kind.
 #ifndef WORLD_SHOWN_H
 #define WORLD_SHOWN_H
 

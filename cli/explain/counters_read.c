@@ -33,7 +33,7 @@ static bool is_of(const meter_t *meter, const meter_port_t *port, const char *no
 }
 
 // Returns the port of this name, at this node unless node is NULL; EXPLAIN_NONE: there is none.
-// *several: more than one node has such a port.
+// *several: more than one node has a port of this name.
 static uint32_t find_port(const meter_t *meter, const char *node, const char *name, bool *several)
 {
     uint32_t found = EXPLAIN_NONE;

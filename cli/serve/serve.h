@@ -44,8 +44,8 @@ typedef struct serve_limits {
 SIM_MUST_CHECK sim_err_t serve_limits_read(const cli_args_t *args, serve_limits_t *limits,
                                            world_error_t *error);
 void serve_limits_fini(serve_limits_t *limits);
-// Lets SIGTERM and SIGINT end the session that this process holds, and the one of a child that has
-// gone on from a mark.
+// Lets SIGTERM and SIGINT end the session that this process holds, and the session of a child that
+// has gone on from a mark.
 void serve_end_by_signals(void);
 void serve_pass_signals_to(pid_t child); // 0: to none
 // Makes the kernel end this process with its parent.

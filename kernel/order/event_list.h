@@ -82,7 +82,7 @@ void sim__list_destroy(sim_event_list_t *list); // NULL is allowed
 // Adds an event for which sim__list_add has no room at hand, or which goes to the heap or to `now`.
 void sim__list_add_slow(sim_event_list_t *list, sim_time_t time_ps, uint64_t number,
                         sim_list_what_t what);
-// Fills `now`, of which all events are taken, from the next buckets that begin before end_ps.
+// Fills `now`, when all its events are taken, from the next buckets that begin before end_ps.
 // False: there are none.
 bool sim__list_turn(sim_event_list_t *list, sim_time_t end_ps);
 // Returns the time of the earliest event for which is_stale is false; SIM_TIME_NEVER: there is

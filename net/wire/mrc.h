@@ -116,7 +116,7 @@ const char *net_mrc_parse(uint8_t opcode, const uint8_t *bytes, size_t size_byte
 
 // Fills in the headers of a packet whose opcode is one of MRC.
 void net_mrc_of_packet(const struct net_packet *packet, net_mrc_t *mrc);
-// Returns the bytes of such a packet's frame, without preamble and FCS.
+// Returns the bytes of an MRC packet's frame, without preamble and FCS.
 uint32_t net_mrc_frame_bytes(const struct net_packet *packet, bool tagged, bool ipv6);
 
 SIM_C_END

@@ -146,7 +146,7 @@ size_t net_uet_parse(const uint8_t *bytes, size_t size_bytes, net_uet_t *uet, co
 
 // Fills in the headers of a packet whose opcode is ROCE_UET.
 void net_uet_of_packet(const struct net_packet *packet, net_uet_t *uet);
-// Returns the bytes of such a packet's frame, without preamble and FCS.
+// Returns the bytes of an Ultra Ethernet packet's frame, without preamble and FCS.
 uint32_t net_uet_frame_bytes(const struct net_packet *packet, bool tagged, bool ipv6);
 
 SIM_C_END

@@ -440,7 +440,7 @@ static const sim_attr_t attrs[] = {
                      "thresholds"),
     SIM_ATTR("nic.cache.sample-every", COUNT, nic_config_t, cache.sample_every,
              .default_text = "1", .min_text = "1", .max_text = "65536",
-             .help = "number of accesses of which one is counted; it stands for all of them"),
+             .help = "number of accesses for each one that is counted and stands for all of them"),
     SIM_ATTR("nic.cache.aging", TIME, nic_config_t, cache.aging_ps,
              .default_text = "1ms", .min_text = "1ns", .max_text = "1000s",
              .help = "time between two halvings of the counts of uses in L1"),

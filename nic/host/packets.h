@@ -18,7 +18,7 @@ static inline uint32_t nic__body_bytes(const nic_t *nic, uint32_t extension_byte
                                                  : extension_bytes + ((payload_bytes + 3) & ~3u);
 }
 
-// Returns the length of a frame with such a body.
+// Returns the length of a frame with a body of this kind.
 static inline uint32_t nic__frame_bytes(const nic_t *nic, uint32_t body_bytes)
 {
     const uint32_t bytes = nic->header_bytes + body_bytes;

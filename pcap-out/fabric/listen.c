@@ -262,13 +262,13 @@ static void on_xoff(pcap_out_fabric_t *fabric, const net_trace_t *trace)
     put_comment(fabric, port, attached ? last.packet : NULL, head);
 }
 
-// Notes a received packet of which a log needs a copy.
+// Notes a received packet that a log must copy.
 static void log_received(net_log_t *log, const net_port_t *port, const net_packet_t *packet)
 {
     (void)put_frame(pcap_out_ring_ctx(log), port, packet, PCAP_OUT_RECEIVED);
 }
 
-// Notes a sent packet of which a log needs a copy.
+// Notes a sent packet that a log must copy.
 static void log_sent(net_log_t *log, const net_port_t *port, const net_packet_t *packet)
 {
     on_sent(pcap_out_ring_ctx(log), port, packet);

@@ -132,7 +132,7 @@ static void attach_behind(all_t *all, uint32_t node, const ring_comment_t *comme
     }
 }
 
-// Attaches comments that wait for the packet's next frame, of which this is one.
+// Attaches the comments that wait for the next frame of this packet.
 static void attach_waiting(all_t *all, const net_log_entry_t **waiting, size_t *count)
 {
     const size_t frame = all->count - 1;

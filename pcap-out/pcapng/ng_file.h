@@ -52,7 +52,7 @@ void pcap_out_ng_change_comment(pcap_out_ng_t *ng, const char *comment);
 
 // Adds an interface and returns its number.
 uint32_t pcap_out_ng_interface(pcap_out_ng_t *ng, const pcap_out_ng_interface_t *interface);
-// Returns the bytes that such an interface with a speed takes in the file, with its statistics.
+// Returns the bytes that an interface with a speed takes in the file, with its statistics.
 uint64_t pcap_out_ng_interface_bytes(const char *name, const char *description);
 
 // Returns the bytes that the packet takes in the file before compression.

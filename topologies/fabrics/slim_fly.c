@@ -84,7 +84,7 @@ typedef struct field {
     uint32_t q;
     uint32_t p;
     uint32_t powers[Q_MAX];    // of an element whose powers are all but 0
-    uint32_t logs[Q_MAX + 1u]; // of which power an element is
+    uint32_t logs[Q_MAX + 1u]; // logs[x] is the exponent of element x
 } field_t;
 
 // Returns a - factor x b, digit by digit.

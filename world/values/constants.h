@@ -30,7 +30,7 @@ typedef enum world_constants_pass {
 SIM_MUST_CHECK sim_err_t world_constants_apply(world_document_t *document, world_tree_t *root,
                                                const world_tree_t *list,
                                                world_constants_pass_t pass, world_error_t *error);
-// Returns whether the override names such a file, which is then applied already.
+// Returns whether the override names a constants file, which is then applied already.
 bool world_is_constants_override(const world_override_t *override);
 
 SIM_C_END

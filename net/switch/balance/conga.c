@@ -143,8 +143,8 @@ static void set_field(const net_packet_t *packet, unsigned index, uint8_t value)
 }
 enum { LBTAG, CE, FB_LBTAG, FB_METRIC };
 
-// Informs the destination's leaf about the next of its uplinks of which there is news. A path
-// without packets has none, so what the other leaf knows of it ages.
+// Informs the destination's leaf about the next of its uplinks that has news. A path without
+// packets has none, so what the other leaf knows of it ages.
 static void put_feedback(net_switch_t *sw, const net_packet_t *packet)
 {
     leaf_table_t *const table = table_of(sw, packet->destination);

@@ -31,7 +31,7 @@ typedef struct receiving {
     sim_time_t heard_ps;       // when the last packet of the old path came, if `heard`
     sim_time_t notified_ps;    // when the last NOTIFY left
     uint16_t sent;             // stamp of the last packet of the old path
-    uint8_t epoch;             // newest epoch of which a packet came
+    uint8_t epoch;             // newest epoch among the packets that came
     bool heard;                // a packet of the old path came in this epoch
     bool tailed;               // this epoch's TAIL came, or was given up
     bool notified;

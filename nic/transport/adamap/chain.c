@@ -4,12 +4,11 @@
 //
 // The NIC knows the address of the chain's head only; the address of each further block lies in the
 // block before it. So it reads block by block, one read after the other has come back; a read also
-// brings the rest of the head's run of adjacent blocks (nic.adamap.run-blocks), of which it uses
-// those that turn out to follow each other in the chain. When no more maps than the watermark are
-// left on the NIC, it reads until `cached` of them are there, beside the packets.
-// A first retransmission whose map is not there waits, with those behind it, and so does a later
-// one whose entry of the table is not there. When more than nic.adamap.wait-packets of a NIC
-// wait, its receive pipeline stands.
+// brings the rest of the head's run of adjacent blocks (nic.adamap.run-blocks). It uses those that
+// turn out to follow each other in the chain. When no more maps than the watermark are left on the
+// NIC, it reads until `cached` of them are there, beside the packets. A first retransmission whose
+// map is not there waits, with those behind it, and so does a later one whose entry of the table is
+// not there. When more than nic.adamap.wait-packets of a NIC wait, its receive pipeline stands.
 #include "nic/transport/adamap/list_internal.h"
 
 #include "nic/objects/objects.h"

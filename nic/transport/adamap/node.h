@@ -2,7 +2,7 @@
 // nic/transport/adamap/node.h - an Adamap: which packets of a stretch came, in a few bytes.
 //
 // A map covers `length` packets from first_psn on. Each of the first b packets (nic.adamap.bits)
-// has a bit that says whether it came; a longer map ends in a run of losses, of which only the
+// has a bit that says whether it came; a longer map ends in a run of losses, for which only the
 // length is kept. With b bits a map of single losses is closed b packets after its first one, so
 // that maps begin 1 / p + b packets apart where each packet is lost with probability p.
 // Source: OmniDMA (APNet 2025) and the description of its context management; docs/models/adamap.md

@@ -74,7 +74,7 @@ studio_t *studio_request_studio(const studio_request_t *request);
 const studio_user_t *studio_request_user(const studio_request_t *request);
 const char *studio_request_method(const studio_request_t *request);
 // Returns a segment of the path by its name in the route; never NULL. "{name...}" gives several,
-// joined by slashes, none of which is empty, "." or "..".
+// joined by slashes; no part is empty, "." or "..".
 const char *studio_request_path(const studio_request_t *request, const char *name);
 // Reads a segment of the path as a number from 1 on; returns false if it is none.
 bool studio_request_number(const studio_request_t *request, const char *name, int64_t *number);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A short table, all of which is in the page. grid.ts is for long ones.
+// A short table that is completely in the page. grid.ts is for long ones.
 import { h, type Child } from "../core/dom";
 
 function cell(content: Child): HTMLElement {

@@ -85,7 +85,7 @@ static void pipe_from_frame(studio_pipe_t *pipe, const studio_frame_t *frame, si
     pipe->base_count = pipe->column_count;
 }
 
-// Gives the table of such a step the present columns of the pipe.
+// Gives the table of a step the present columns of the pipe.
 static void take_columns(const studio_pipe_t *pipe, studio_frame_t *frame)
 {
     for (size_t i = 0; i < pipe->column_count; i++) {

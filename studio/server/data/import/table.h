@@ -21,7 +21,7 @@
 typedef enum studio_type {
     STUDIO_NUMBER,
     STUDIO_TEXT,
-    STUDIO_BOOL, // for expressions only: no table has such a column
+    STUDIO_BOOL, // for expressions only: no table has a column of this type
 } studio_type_t;
 
 const char *studio_type_name(studio_type_t type);

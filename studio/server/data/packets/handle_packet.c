@@ -235,7 +235,7 @@ int studio_handle_packet_find(studio_request_t *request, studio_response_t *resp
     } else if (!nearest(&opened, time_ns, &row)) {
         status = studio_response_error(
             response, 404,
-            "no capture of the run has such a packet; captures: in the scenario "
+            "no capture of the run has this packet; captures: in the scenario "
             "says which ports are captured");
     } else {
         const double time = studio__capture_cell(&opened, row, STUDIO_PACKET_TIME).real;
