@@ -294,7 +294,7 @@ static inline uint64_t sim__window_of(const sim_t *sim, const sim_unit_t *unit, 
 
 static inline uint64_t sim__least(uint64_t a, uint64_t b)
 {
-    return a < b ? a : b;
+    return SIM_MIN(a, b);
 }
 
 // Returns whether ties go by hash: the test of paths that run for every event.
@@ -470,10 +470,10 @@ static inline uint32_t sim__timers_armed(const sim_node_t *node)
 // Returns the time of the node's next event, mail of this window included.
 static inline sim_time_t sim__node_next_ps(const sim_node_t *node)
 {
-    sim_time_t next_ps = node->wake_ps < node->timer_ps ? node->wake_ps : node->timer_ps;
+    sim_time_t next_ps = SIM_MIN(node->wake_ps, node->timer_ps);
     if (node->mail->key != UINT64_MAX) {
         const sim_time_t mail_ps = sim__mail_time(node);
-        next_ps = mail_ps < next_ps ? mail_ps : next_ps;
+        next_ps = SIM_MIN(mail_ps, next_ps);
     }
     return next_ps;
 }

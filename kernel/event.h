@@ -390,7 +390,7 @@ static inline void sim_progress(sim_node_t *node)
 {
     sim_worker_t *const worker = node->worker;
     worker->progress++;
-    worker->progress_ps = node->now_ps > worker->progress_ps ? node->now_ps : worker->progress_ps;
+    worker->progress_ps = SIM_MAX(node->now_ps, worker->progress_ps);
 }
 
 // Declares that the event being run only keeps a state in force (kernel/timer.h): a pause that is

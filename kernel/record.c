@@ -163,9 +163,9 @@ static void sort_entries(sim_stream_t *stream, size_t count)
     sim_time_t last_ps = 0;
     uint64_t last_place = 0;
     for (size_t i = 0; i < count; i++) {
-        first_ps = entries[i].time_ps < first_ps ? entries[i].time_ps : first_ps;
-        last_ps = entries[i].time_ps > last_ps ? entries[i].time_ps : last_ps;
-        last_place = entries[i].place > last_place ? entries[i].place : last_place;
+        first_ps = SIM_MIN(entries[i].time_ps, first_ps);
+        last_ps = SIM_MAX(entries[i].time_ps, last_ps);
+        last_place = SIM_MAX(entries[i].place, last_place);
     }
     const unsigned place_bits = bits_of(last_place);
     const unsigned key_bits = place_bits + bits_of(last_ps - first_ps);

@@ -88,7 +88,7 @@ static sim_sample_run_t merge(const sim_sample_run_t *a, const sim_sample_run_t 
     sim_sample_run_t run = {
         .bytes = sim_alloc(a->size + b->size + 1),
         .count = a->count + b->count,
-        .level = (a->level > b->level ? a->level : b->level) + 1,
+        .level = SIM_MAX(a->level, b->level) + 1,
     };
     reader_t left = reader_of(a);
     reader_t right = reader_of(b);
@@ -320,13 +320,13 @@ uint64_t sim_sample_set_max(const sim_sample_set_t *set)
 {
     uint64_t max = 0;
     for (size_t i = 0; i < set->held; i++) {
-        max = set->values[i] > max ? set->values[i] : max;
+        max = SIM_MAX(set->values[i], max);
     }
     for (size_t i = 0; i < set->run_count; i++) {
         reader_t reader = reader_of(&set->runs[i]);
         while (read_value(&reader)) {
         }
-        max = reader.value > max ? reader.value : max;
+        max = SIM_MAX(reader.value, max);
     }
     return max;
 }

@@ -87,8 +87,8 @@ static sim_time_t unit_next_ps(const sim_unit_t *unit)
     sim_time_t next_ps = SIM_TIME_NEVER;
     for (uint32_t i = 0; i < unit->count; i++) {
         const sim_node_t *const node = unit->members[i];
-        next_ps = node->wake_ps < next_ps ? node->wake_ps : next_ps;
-        next_ps = node->timer_ps < next_ps ? node->timer_ps : next_ps;
+        next_ps = SIM_MIN(node->wake_ps, next_ps);
+        next_ps = SIM_MIN(node->timer_ps, next_ps);
         for (size_t c = 0; node->far != NULL && c < node->far->count; c++) {
             const sim_channel_t *const channel = node->far->channels[c];
             const struct sim_far_fifo *const fifo = sim__far(node->sim, channel);
@@ -120,7 +120,7 @@ static uint64_t next_appointed(sim_thread_t *thread, uint64_t next)
         }
         (void)appointment_pop(appointments);
         sim__appoint(thread, appointment.unit, unit_next_ps(appointment.unit));
-        next = window < next ? window : next;
+        next = SIM_MIN(window, next);
     }
     return next;
 }

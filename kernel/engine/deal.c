@@ -107,7 +107,7 @@ static void find_tiers(table_t *table)
     uint32_t found = 0;
     for (uint32_t u = 0; u < count; u++) {
         const uint32_t degree = table->cards[u].degree;
-        fewest = degree < fewest ? degree : fewest;
+        fewest = SIM_MIN(degree, fewest);
     }
     for (uint32_t u = 0; u < count; u++) {
         table->cards[u].tier = is_leaf(table, u, fewest) ? 0 : NO_TIER;
@@ -192,7 +192,7 @@ static void deal_tier(table_t *table, card_t **cards, uint32_t count, uint64_t *
             table->seated[t]++;
             next++;
         }
-        left -= got[t] < left ? got[t] : left;
+        left -= SIM_MIN(got[t], left);
     }
 }
 

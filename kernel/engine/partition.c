@@ -64,7 +64,7 @@ static uint32_t join(const sim_t *sim, sim_time_t width_ps, uint32_t *parent)
         const uint32_t a = find_root(parent, link.a);
         const uint32_t b = find_root(parent, link.b);
         if (a != b) {
-            parent[a < b ? b : a] = a < b ? a : b;
+            parent[SIM_MAX(b, a)] = SIM_MIN(a, b);
             components--;
         }
     }

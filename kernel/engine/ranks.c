@@ -488,8 +488,7 @@ bool sim__ranks_alone(const sim_t *sim, sim__seen_t *seen)
     const sim__seen_t *const known = &ranks->known;
     seen->background_ps = sim__least(seen->background_ps, known->background_ps);
     seen->sample_ps = sim__least(seen->sample_ps, known->sample_ps);
-    seen->progress_ps =
-        seen->progress_ps > known->progress_ps ? seen->progress_ps : known->progress_ps;
+    seen->progress_ps = SIM_MAX(seen->progress_ps, known->progress_ps);
     seen->progress += known->progress;
     seen->work += known->work;
     seen->upkeep += known->upkeep;

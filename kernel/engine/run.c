@@ -96,7 +96,7 @@ static bool is_stalled(sim_t *sim, uint64_t next_window)
         return last_try || is_stalled_in_colours(sim, next_window);
     }
     const sim_time_t passed_ps = (next_window - sim->window) * sim->window_ps;
-    sim->stall.fruitless_ps += passed_ps < WAIT_COUNTED_PS ? passed_ps : WAIT_COUNTED_PS;
+    sim->stall.fruitless_ps += SIM_MIN(passed_ps, WAIT_COUNTED_PS);
     return sim->options.stall_ps != 0 && sim->stall.fruitless_ps >= sim->options.stall_ps;
 }
 
@@ -113,8 +113,7 @@ static sim__seen_t look_here(const sim_t *sim)
         seen.next_window = sim__least(thread->next_window, seen.next_window);
         seen.background_ps = sim__least(worker->background_ps, seen.background_ps);
         seen.sample_ps = sim__least(thread->sample_next_ps, seen.sample_ps);
-        seen.progress_ps =
-            worker->progress_ps > seen.progress_ps ? worker->progress_ps : seen.progress_ps;
+        seen.progress_ps = SIM_MAX(worker->progress_ps, seen.progress_ps);
         seen.progress += worker->progress;
         seen.upkeep += worker->upkeep;
         work += worker->work_count;
@@ -229,7 +228,7 @@ static bool only_background(sim_t *sim, uint64_t next_window)
 static sim_time_t begin_of(const sim_t *sim, uint64_t window)
 {
     const sim_time_t start_ps = sim__window_start(sim, window);
-    return start_ps > sim->stopped_ps ? start_ps : sim->stopped_ps; // the rest of a window
+    return SIM_MAX(start_ps, sim->stopped_ps); // the rest of a window
 }
 
 // Returns the window to run next; SIM_NO_WINDOW: the run or the step is over, and sim->ended tells
@@ -269,7 +268,7 @@ static sim_time_t next_sample_ps(sim_t *sim)
     sim_time_t next_ps = SIM_TIME_NEVER;
     for (unsigned t = 0; t < sim->thread_count; t++) {
         const sim_time_t other_ps = sim->threads[t]->sample_next_ps;
-        next_ps = other_ps < next_ps ? other_ps : next_ps;
+        next_ps = SIM_MIN(other_ps, next_ps);
     }
     return sim__agree_least(sim, next_ps);
 }
@@ -562,8 +561,7 @@ static void keep_some(crew_t *crew)
 static void recruit_threads(crew_t *crew, recruit_t *recruits)
 {
     sim_t *const sim = crew->sim;
-    const size_t most =
-        sim->options.threads < sim->node_count ? sim->options.threads : sim->node_count;
+    const size_t most = SIM_MIN(sim->options.threads, sim->node_count);
     // The engine's calls are not deep. The system's default, 8 MB for each of 64 threads, is more
     // than some limits allow.
     pthread_attr_t small;
@@ -615,7 +613,7 @@ static uint64_t first_window(sim_t *sim)
     sim_time_t first_ps = has_own ? sim->order->next_ps(sim) : SIM_TIME_NEVER;
     for (size_t i = 0; i < sim->node_count; i++) {
         const sim_time_t next_ps = first_of(sim, sim->nodes[i]);
-        first_ps = next_ps < first_ps ? next_ps : first_ps;
+        first_ps = SIM_MIN(next_ps, first_ps);
     }
     first_ps = sim__agree_least(sim, first_ps);
     look(sim);
@@ -629,7 +627,7 @@ static uint64_t first_window(sim_t *sim)
         const sim_time_t next_ps = first_of(sim, sim->nodes[i]);
         if (next_ps != SIM_TIME_NEVER) {
             const uint64_t window = sim__window_of(sim, sim->nodes[i]->unit, next_ps);
-            sim->window = window < sim->window ? window : sim->window;
+            sim->window = SIM_MIN(window, sim->window);
         }
     }
     sim->window = sim__agree_least(sim, sim->window);
@@ -683,7 +681,7 @@ static void finish(sim_t *sim)
     for (size_t i = 0; i < sim->node_count; i++) {
         const sim_time_t node_ps =
             sim__is_here(sim, sim->nodes[i]) ? last_event_ps(sim->nodes[i], waiting) : 0;
-        last_ps = node_ps > last_ps ? node_ps : last_ps;
+        last_ps = SIM_MAX(node_ps, last_ps);
     }
     last_ps = ~sim__agree_least(sim, ~last_ps);
     if (sim->ended == SIM_ENDED_DONE && sim__agree_any(sim, anything_left(sim))) {
@@ -775,7 +773,7 @@ sim_ended_t sim_step(sim_t *sim, sim_time_t stop_ps)
     if (!sim->ran) {
         begin_steps(sim);
     }
-    sim->stop_ps = stop_ps < sim->options.until_ps ? stop_ps : sim->options.until_ps;
+    sim->stop_ps = SIM_MIN(stop_ps, sim->options.until_ps);
     sim->ended = SIM_ENDED_DONE;
     if (sim->node_count > 0) {
         run_step(sim);

@@ -34,7 +34,7 @@ static void stay(sim__share_t *share, bool alone, uint64_t now_ns, uint64_t lost
     const uint64_t wait_ns = lost_ns * STAY_PER_LOSS * share->patience;
     share->compares = false;
     share->alone = alone;
-    share->until_ns = now_ns + (wait_ns > STAY_LEAST_NS ? wait_ns : STAY_LEAST_NS);
+    share->until_ns = now_ns + SIM_MAX(wait_ns, STAY_LEAST_NS);
     begin_row(share, now_ns);
 }
 

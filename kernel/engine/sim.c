@@ -292,7 +292,7 @@ sim_time_t sim_last_progress_ps(const sim_t *sim)
     sim_time_t last_ps = 0;
     for (unsigned t = 0; t < sim->thread_count; t++) {
         const sim_time_t other_ps = sim->threads[t]->worker.progress_ps;
-        last_ps = other_ps > last_ps ? other_ps : last_ps;
+        last_ps = SIM_MAX(other_ps, last_ps);
     }
     return last_ps;
 }

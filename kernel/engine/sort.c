@@ -20,7 +20,7 @@ static bool insertion_sort(sim_mail_t *mail, size_t count)
         const uint64_t key = place->key;
         if (SIM_LIKELY(latest <= key)) {
             const uint64_t other = latest ^ key;
-            least = other < least ? other : least;
+            least = SIM_MIN(other, least);
             latest = key;
             continue;
         }
@@ -33,8 +33,8 @@ static bool insertion_sort(sim_mail_t *mail, size_t count)
         *to = (sim_mail_t){key, message};
         const uint64_t right = to[1].key ^ key;
         const uint64_t left = to > mail ? to[-1].key ^ key : UINT64_MAX;
-        least = right < least ? right : least;
-        least = left < least ? left : least;
+        least = SIM_MIN(right, least);
+        least = SIM_MIN(left, least);
     }
     return least <= PORT_MASK;
 }
@@ -79,7 +79,7 @@ static bool sort_mail(sim_thread_t *thread, const sim_mail_t *from, size_t count
         return true; // two may be of one instant
     }
     const unsigned needed_bits = 64 - (unsigned)__builtin_clzll(count - 1);
-    const unsigned bucket_bits = needed_bits < 4 ? 4 : needed_bits > 16 ? 16 : needed_bits;
+    const unsigned bucket_bits = needed_bits < 4 ? 4 : SIM_MIN(16, needed_bits);
     const unsigned key_bits =
         SIM_PORT_BITS + 64 - (unsigned)__builtin_clzll(thread->worker.window_ps);
     const unsigned shift = key_bits - bucket_bits;

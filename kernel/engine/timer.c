@@ -39,7 +39,7 @@ static void sift_down(sim_timer_entry_t *heap, uint32_t count, uint32_t position
         if (first >= count) {
             break;
         }
-        const uint32_t end = first + 4 < count ? first + 4 : count;
+        const uint32_t end = SIM_MIN(first + 4, count);
         uint32_t least = first;
         for (uint32_t child = first + 1; child < end; child++) {
             if (before(&heap[child], &heap[least])) {
@@ -64,7 +64,7 @@ static void set_earliest(sim_node_t *node)
     node->timer_ps = node->timer_count > 0 ? node->timers[0].time_ps : SIM_TIME_NEVER;
     if (node->wheel != NULL && node->wheel->earliest != 0) {
         const sim_time_t wheel_ps = node->wheel->entries[node->wheel->earliest].time_ps;
-        node->timer_ps = wheel_ps < node->timer_ps ? wheel_ps : node->timer_ps;
+        node->timer_ps = SIM_MIN(wheel_ps, node->timer_ps);
     }
 }
 
@@ -274,7 +274,7 @@ static inline sim_timer_t *pop_wheel(sim_node_t *node)
     const sim_time_t next_ps = next->time_ps;
     __builtin_prefetch(next->timer);
     node->now_ps = node->timer_ps;
-    node->timer_ps = next_ps < heap_ps ? next_ps : heap_ps;
+    node->timer_ps = SIM_MIN(next_ps, heap_ps);
     node->events++;
     return timer;
 }

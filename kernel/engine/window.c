@@ -198,7 +198,7 @@ static void run_alone(sim_thread_t *thread, sim_node_t *node, sim_time_t end_ps)
     }
     node->mail = sim__no_mail;
     sim__mail_done(thread);
-    const sim_time_t next_ps = node->wake_ps < node->timer_ps ? node->wake_ps : node->timer_ps;
+    const sim_time_t next_ps = SIM_MIN(node->wake_ps, node->timer_ps);
     if (next_ps != SIM_TIME_NEVER) {
         sim__appoint(thread, node->unit, next_ps);
     }
@@ -213,8 +213,8 @@ static void run_unit(sim_thread_t *thread, sim_unit_t *unit, sim_time_t end_ps)
     sim_time_t next_ps = SIM_TIME_NEVER;
     for (uint32_t i = 0; i < unit->count; i++) {
         const sim_node_t *const node = unit->members[i];
-        next_ps = node->wake_ps < next_ps ? node->wake_ps : next_ps;
-        next_ps = node->timer_ps < next_ps ? node->timer_ps : next_ps;
+        next_ps = SIM_MIN(node->wake_ps, next_ps);
+        next_ps = SIM_MIN(node->timer_ps, next_ps);
         if (SIM_UNLIKELY(node->mail->key != UINT64_MAX)) {
             leave_mail(thread, node, end_ps);
         }
@@ -241,7 +241,7 @@ void sim__sample_until(sim_thread_t *thread, sim_time_t bound_ps)
             sampler->fn(sampler->node, sampler->next_ps, sampler->ctx);
             sampler->next_ps += sampler->period_ps;
         }
-        next_ps = sampler->next_ps < next_ps ? sampler->next_ps : next_ps;
+        next_ps = SIM_MIN(sampler->next_ps, next_ps);
     }
     thread->sample_next_ps = next_ps;
 }
@@ -277,7 +277,7 @@ static inline void prefetch_letters(const sim_mailbox_t *box)
 static inline uint32_t prefetch_messages(const sim_mailbox_t *box)
 {
     const uint32_t arrivals = sim__mailbox_count(box);
-    const uint32_t count = arrivals < MESSAGES_AHEAD ? arrivals : MESSAGES_AHEAD;
+    const uint32_t count = SIM_MIN(arrivals, MESSAGES_AHEAD);
     const sim_mail_t *const end = box->mail + count;
     for (const sim_mail_t *mail = box->mail; mail != end; mail++) {
         __builtin_prefetch(mail->message);
@@ -404,9 +404,9 @@ static sim_time_t enter_window(sim_thread_t *thread)
     const sim_time_t start_ps = sim__window_start(sim, sim->window);
     sim_time_t end_ps =
         sim->clipped ? start_ps + sim->window_ps : sim__window_end(sim, sim->window);
-    end_ps = end_ps < sim->options.until_ps ? end_ps : sim->options.until_ps;
-    end_ps = end_ps < sim->stop_ps ? end_ps : sim->stop_ps;
-    end_ps = end_ps < sim->split_ps ? end_ps : sim->split_ps;
+    end_ps = SIM_MIN(end_ps, sim->options.until_ps);
+    end_ps = SIM_MIN(end_ps, sim->stop_ps);
+    end_ps = SIM_MIN(end_ps, sim->split_ps);
     SIM_CHECK(start_ps < end_ps);
     worker->window_start_ps = start_ps;
     worker->window_end_ps = end_ps;

@@ -204,7 +204,7 @@ sim_time_t sim_next_timer_ps(const sim_t *sim)
     sim_time_t least_ps = SIM_TIME_NEVER;
     for (size_t i = 0; i < sim->node_count; i++) {
         const sim_time_t timer_ps = sim->nodes[i]->timer_ps;
-        least_ps = timer_ps < least_ps ? timer_ps : least_ps;
+        least_ps = SIM_MIN(timer_ps, least_ps);
     }
     return least_ps;
 }

@@ -86,7 +86,7 @@ static uint64_t after_span(const sim_field_t *field, uint64_t value, uint64_t st
     case SIM_REPEAT_BREAK:
         return value + (end - start);
     case SIM_REPEAT_MOST:
-        return end > value ? end : value;
+        return SIM_MAX(end, value);
     case SIM_REPEAT_MOST_AND_FLAG: {
         const uint64_t most = (end & ~FLAG) > (value & ~FLAG) ? end & ~FLAG : value & ~FLAG;
         return most | ((end | value) & FLAG);
@@ -153,7 +153,7 @@ static char *scratch_for(const sim_state_t *list)
 {
     size_t most = 0;
     for (size_t i = 0; i < list->count; i++) {
-        most = list->parts[i].type->bytes > most ? list->parts[i].type->bytes : most;
+        most = SIM_MAX(list->parts[i].type->bytes, most);
     }
     return sim_alloc(2 * most + 1);
 }

@@ -227,7 +227,7 @@ static void empty(sim_event_list_t *list, uint32_t bucket)
 static inline uint64_t next_of_all(const sim_event_list_t *list)
 {
     const uint64_t bucket = next_bucket(list, list->bucket);
-    return list->late_bucket < bucket ? list->late_bucket : bucket;
+    return SIM_MIN(list->late_bucket, bucket);
 }
 
 // The number of events from which a turn pays for itself: prefetching messages, filling the array.

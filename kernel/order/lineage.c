@@ -49,7 +49,7 @@ static uint64_t parents_until_next(const sim_t *sim, size_t live)
 {
     const uint64_t wanted =
         PARENTS_LEAST + 64 * (sim->node_count + sim->channel_count) + 32 * (uint64_t)live;
-    return wanted < PARENTS_MOST ? wanted : PARENTS_MOST;
+    return SIM_MIN(wanted, PARENTS_MOST);
 }
 
 void sim__lineage_seat(sim_t *sim)
@@ -201,8 +201,8 @@ static void bucket_sort(const sorter_t *sorter, sim_ranked_t *items, size_t coun
     sim_time_t first_ps = SIM_TIME_NEVER;
     sim_time_t last_ps = 0;
     for (size_t i = 0; i < count; i++) {
-        first_ps = items[i].time_ps < first_ps ? items[i].time_ps : first_ps;
-        last_ps = items[i].time_ps > last_ps ? items[i].time_ps : last_ps;
+        first_ps = SIM_MIN(items[i].time_ps, first_ps);
+        last_ps = SIM_MAX(items[i].time_ps, last_ps);
     }
     unsigned shift = 0;
     while ((last_ps - first_ps) >> shift >= count / 2) {

@@ -168,7 +168,7 @@ static void sample(sim_line_t *line, sim_node_t *node, sim_time_t time_ps)
         for (; s->next_ps <= time_ps; s->next_ps += s->period_ps) {
             s->fn(node, s->next_ps, s->ctx);
         }
-        next_ps = s->next_ps < next_ps ? s->next_ps : next_ps;
+        next_ps = SIM_MIN(s->next_ps, next_ps);
     }
     line->in_event = true;
     node->run_end_ps = next_ps;

@@ -246,7 +246,7 @@ static void run_node(sim_node_t *node)
     line->in_event = true;
     for (;;) {
         const sim_time_t mail_ps = sim__mail_time(node);
-        const sim_time_t own_ps = node->wake_ps < node->timer_ps ? node->wake_ps : node->timer_ps;
+        const sim_time_t own_ps = SIM_MIN(node->wake_ps, node->timer_ps);
         if (SIM_LIKELY(mail_ps < own_ps)) {
             if (mail_ps >= end_ps) {
                 break;

@@ -17,7 +17,7 @@ static char fold(char c)
 
 static unsigned smaller(unsigned a, unsigned b)
 {
-    return a < b ? a : b;
+    return SIM_MIN(a, b);
 }
 
 // Compares the i-th character of a, from 1, with all of b. rows[] are those of i - 2, i - 1 and i.
