@@ -101,7 +101,7 @@ net_t *net_create(sim_t *sim, const net_config_t *config)
 
 void net_allow_frames(net_t *net, uint32_t frame_bytes)
 {
-    net->frame_bytes_max = frame_bytes > net->frame_bytes_max ? frame_bytes : net->frame_bytes_max;
+    net->frame_bytes_max = SIM_MAX(frame_bytes, net->frame_bytes_max);
 }
 
 void net_destroy(net_t *net)

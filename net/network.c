@@ -240,7 +240,7 @@ void net_packet_drop_contents(net_node_t *node, net_packet_t *packet)
 void net_packet_trim(net_node_t *node, net_packet_t *packet, uint32_t frame_bytes)
 {
     const uint32_t headers = (uint32_t)packet->frame_bytes - packet->payload_bytes;
-    frame_bytes = frame_bytes < headers ? headers : frame_bytes;
+    frame_bytes = SIM_MAX(headers, frame_bytes);
     SIM_ASSERT(frame_bytes <= packet->frame_bytes);
     if (packet->contents) {
         net_packet_drop_contents(node, packet);

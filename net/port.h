@@ -409,8 +409,7 @@ static inline void net_port_wake(net_port_t *port)
     if (port->wake_pending == NET_WAKE_NONE) {
         sim_node_t *const node = &port->node->sim;
         port->wake_pending = NET_WAKE_EVENT;
-        sim_wake(node, port->busy_until_ps > node->now_ps ? port->busy_until_ps : node->now_ps,
-                 port->index);
+        sim_wake(node, SIM_MAX(port->busy_until_ps, node->now_ps), port->index);
     }
 }
 

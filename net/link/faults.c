@@ -103,7 +103,7 @@ static void look(fault_timer_t *state)
     const uint64_t received = received_bytes(state);
     const uint64_t drained = state->fault.rate_bps / 8 * LOOK_PS / SIM_PS_PER_S;
     state->held_bytes += received - state->received_bytes;
-    state->held_bytes -= drained < state->held_bytes ? drained : state->held_bytes;
+    state->held_bytes -= SIM_MIN(drained, state->held_bytes);
     state->received_bytes = received;
     if (state->held_bytes >= STOP_BYTES && !state->stopped) {
         stop(state, true);
@@ -122,7 +122,7 @@ static sim_time_t next_look(const fault_timer_t *state, sim_time_t now_ps)
     } else if (state->fault.kind == NET_FAULT_PAUSE_STORM) {
         next_ps = now_ps + net_port_quanta_ps(state->port, QUANTA) / 2;
     }
-    return next_ps < state->fault.until_ps ? next_ps : state->fault.until_ps;
+    return SIM_MIN(next_ps, state->fault.until_ps);
 }
 
 static void begin_or_go_on(fault_timer_t *state)

@@ -16,7 +16,7 @@ uint64_t net_port_queue_bytes(const net_port_t *port)
 void net__port_several_wait(net_port_t *port)
 {
     const uint64_t bytes = net_port_queue_bytes(port);
-    const uint64_t most = bytes > port->several_bytes_max ? bytes : port->several_bytes_max;
+    const uint64_t most = SIM_MAX(bytes, port->several_bytes_max);
     port->several_bytes_max = most & NET_SEVERAL_MASK;
 }
 
@@ -27,7 +27,7 @@ uint64_t net_port_queue_bytes_max(const net_port_t *port)
         return most;
     }
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        most = port->classes[p]->bytes_max > most ? port->classes[p]->bytes_max : most;
+        most = SIM_MAX(port->classes[p]->bytes_max, most);
     }
     return most;
 }

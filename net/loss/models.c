@@ -317,7 +317,7 @@ static void held_is_due(sim_node_t *node, sim_timer_t *timer)
         net_packet_t *const packet = loss->held[loss->held_first++].packet;
         const sim_time_t behind_ps = port->busy_until_ps + port->delay_less_gap_ps + 1;
         const sim_time_t least_ps = node->now_ps + port->line->delay_ps;
-        sim_send(node, port->channel, behind_ps > least_ps ? behind_ps : least_ps, packet);
+        sim_send(node, port->channel, SIM_MAX(behind_ps, least_ps), packet);
     }
     if (loss->held_first < loss->held_end) {
         sim_timer_arm(node, timer, loss->held[loss->held_first].due_ps);

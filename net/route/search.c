@@ -229,7 +229,7 @@ static void search_batch(search_t *search, const net_t *net, uint32_t first, con
 {
     const graph_t *const graph = search->graph;
     const uint32_t left = net->leaf_count - first;
-    search_run(search, net, first, left < BATCH ? left : BATCH);
+    search_run(search, net, first, SIM_MIN(left, BATCH));
     memset(pages->slots, 0, pages->slot_count * sizeof(net_hop_page_t *));
     for (uint32_t n = 0; n < graph->node_count; n++) {
         net_routes_t *const own = &routes[graph->nodes[n]->forwarder];

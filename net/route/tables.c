@@ -45,8 +45,7 @@ bool net_path_of(const net_t *net, uint32_t from, uint32_t to, uint32_t flow_has
     while (port != NULL && path->hop_count < SIM_COUNT_OF(path->ports)) {
         path->ports[path->hop_count++] = port;
         path->delay_ps += port->line->delay_ps;
-        path->bottleneck_bps = port->line->rate_bps < path->bottleneck_bps ? port->line->rate_bps
-                                                                           : path->bottleneck_bps;
+        path->bottleneck_bps = SIM_MIN(port->line->rate_bps, path->bottleneck_bps);
         const net_port_t *const arrived = net_port_peer(port);
         if (arrived->interface == to) {
             return true;
@@ -105,14 +104,14 @@ sim_time_t net_path_time_ps(const net_path_t *path, uint64_t full_count, uint32_
     for (uint32_t h = 0; h < path->hop_count; h++) {
         const net_port_t *const port = path->ports[h];
         const sim_time_t full_ps = net_port_frame_time_ps(port, full_frame_bytes);
-        slowest_bps = port->line->rate_bps < slowest_bps ? port->line->rate_bps : slowest_bps;
+        slowest_bps = SIM_MIN(port->line->rate_bps, slowest_bps);
         const uint32_t link_bytes = full_frame_bytes + port->line->overhead_bytes;
         const sim_time_t spread = spread_ps(full_count, link_bytes, slowest_bps);
         if (full_count > 0) {
             // The transmitter is free when the last full frame and its gap are out.
             const sim_time_t free_ps = first_ps + spread + full_ps;
             first_ps += full_ps - port->line->gap_ps + port->line->delay_ps;
-            last_ps = last_ps > free_ps ? last_ps : free_ps;
+            last_ps = SIM_MAX(last_ps, free_ps);
         }
         if (last_frame_bytes > 0) {
             last_ps += net_port_frame_time_ps(port, last_frame_bytes) - port->line->gap_ps +

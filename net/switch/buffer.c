@@ -48,7 +48,7 @@ void net__let_peer_go(net_switch_t *sw, net_ingress_t *in, uint32_t priority)
 void net__release_crowded(net_switch_t *sw, uint32_t port, uint32_t priority, uint64_t bytes)
 {
     net_received_t *const held = sw->node.ports[port].received[priority];
-    const uint64_t drained = held->headroom_bytes < bytes ? held->headroom_bytes : bytes;
+    const uint64_t drained = SIM_MIN(held->headroom_bytes, bytes);
     held->headroom_bytes = (held->headroom_bytes - drained) & NET_HEADROOM_MASK;
     net__release_stored(sw, held, bytes - drained);
     if (held->stopped && held->headroom_bytes == 0) {
@@ -139,7 +139,7 @@ static void built(net_switch_t *sw)
                                    ? sw->config.pfc_threshold_bytes
                                    : net_fraction_of(half, sw->pfc_alpha);
     sw->calm_shared_bytes = sw->shared_limit - half;
-    sw->calm_above_bytes = threshold < half ? threshold : half;
+    sw->calm_above_bytes = SIM_MIN(threshold, half);
 }
 
 static bool admit(net_switch_t *sw, const net_port_t *egress, const net_packet_t *packet,

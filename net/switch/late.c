@@ -213,12 +213,12 @@ static SIM_ALWAYS_INLINE sim_time_t catch_up_all_as(net_switch_t *sw, sim_time_t
             for (uint64_t late = net__late(sw, p); late != 0; late &= late - 1) {
                 net_port_t *const port = &sw->node.ports[p + net__late_first(late)];
                 if (port->busy_until_ps < end_ps) {
-                    now_ps = port->busy_until_ps > now_ps ? port->busy_until_ps : now_ps;
+                    now_ps = SIM_MAX(port->busy_until_ps, now_ps);
                     if (!depart(sw, port, logged)) {
                         continue;
                     }
                 }
-                next_ps = port->busy_until_ps < next_ps ? port->busy_until_ps : next_ps;
+                next_ps = SIM_MIN(port->busy_until_ps, next_ps);
             }
         }
     }
@@ -409,7 +409,7 @@ static SIM_ALWAYS_INLINE void take_all(net_switch_t *sw, bool routed, bool trust
 {
     sim_node_t *const node = &sw->node.sim;
     const sim_time_t start_ps = node->window_start_ps;
-    const sim_time_t other_ps = node->wake_ps < node->timer_ps ? node->wake_ps : node->timer_ps;
+    const sim_time_t other_ps = SIM_MIN(node->wake_ps, node->timer_ps);
     const sim_time_t end_ps = other_ps < node->run_end_ps ? other_ps + 1 : node->run_end_ps;
     uint64_t end_key = (end_ps - start_ps) << SIM_PORT_BITS;
     const sim_mail_t *const first = node->mail;
@@ -513,7 +513,7 @@ void net__switch_run_late(sim_node_t *node)
             continue;
         }
         const sim_time_t mail_ps = sim__mail_time(node);
-        const sim_time_t other_ps = node->wake_ps < node->timer_ps ? node->wake_ps : node->timer_ps;
+        const sim_time_t other_ps = SIM_MIN(node->wake_ps, node->timer_ps);
         if (mail_ps <= other_ps && mail_ps < node->run_end_ps) {
             continue;
         }
@@ -523,5 +523,5 @@ void net__switch_run_late(sim_node_t *node)
         take_other(sw);
     }
     const sim_time_t next_ps = catch_up_all(sw, node->run_end_ps);
-    node->wake_ps = next_ps < node->wake_ps ? next_ps : node->wake_ps;
+    node->wake_ps = SIM_MIN(next_ps, node->wake_ps);
 }

@@ -156,7 +156,7 @@ static bool admit_over(net_switch_t *sw, const net_packet_t *packet)
     net_received_t *const held = sw->node.ports[packet->ingress_port].received[packet->priority];
     const uint64_t bytes = packet->frame_bytes;
     const uint64_t above = net_switch_above_reserved(sw, held->stored_bytes + bytes);
-    const uint64_t more = above < bytes ? above : bytes;
+    const uint64_t more = SIM_MIN(above, bytes);
     if (sw->shared_bytes + more > sw->shared_limit) {
         return false;
     }

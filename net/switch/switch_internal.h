@@ -161,7 +161,7 @@ static inline bool net__admit_shared(net_switch_t *sw, net_received_t *held, uin
 {
     const uint64_t stored = held->stored_bytes + bytes;
     const uint64_t above = net_switch_above_reserved(sw, stored);
-    const uint64_t more = above < bytes ? above : bytes; // shared bytes that the packet adds
+    const uint64_t more = SIM_MIN(above, bytes); // shared bytes that the packet adds
     if (SIM_LIKELY(above <= sw->calm_above_bytes && sw->shared_bytes <= sw->calm_shared_bytes) ||
         above == 0 ||
         (above <= net__xoff_threshold(sw) && sw->shared_bytes + more <= sw->shared_limit)) {
@@ -200,7 +200,7 @@ static inline void net__release_stored(net_switch_t *sw, net_received_t *held, u
     const uint64_t above = net_switch_above_reserved(sw, stored);
     SIM_CHECK(stored >= bytes);
     held->stored_bytes = stored - bytes;
-    sw->shared_bytes -= above < bytes ? above : bytes;
+    sw->shared_bytes -= SIM_MIN(above, bytes);
 }
 
 // Frees the room of a lossless packet whose transmission starts.

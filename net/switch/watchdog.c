@@ -109,7 +109,7 @@ void net__watchdog_start(net_switch_t *sw)
     const sim_time_t detect_ps = sw->config.watchdog_detect_ps;
     const sim_time_t restore_ps = sw->config.watchdog_restore_ps;
     dog->sw = sw;
-    dog->every_ps = (detect_ps < restore_ps ? detect_ps : restore_ps) / LOOKS;
+    dog->every_ps = SIM_MIN(detect_ps, restore_ps) / LOOKS;
     dog->watches =
         sim_alloc_array((size_t)sw->node.port_count * NET_PRIORITIES + 1, sizeof(watch_t));
     for (uint32_t p = 0; p < sw->node.port_count; p++) {

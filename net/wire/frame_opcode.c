@@ -127,7 +127,7 @@ uint32_t net__frame_raw_bytes(uint8_t opcode, uint32_t payload_bytes, bool tagge
 
 static uint32_t at_least(uint32_t size_bytes)
 {
-    return size_bytes < NET_FRAME_BYTES_MIN ? NET_FRAME_BYTES_MIN : size_bytes;
+    return SIM_MAX(NET_FRAME_BYTES_MIN, size_bytes);
 }
 
 uint32_t net_frame_bytes(uint8_t opcode, uint32_t payload_bytes, bool tagged, bool ipv6)

@@ -107,7 +107,7 @@ static sim_err_t end_at_packet(net__frame_reader_t *reader, size_t packet_end)
     net__frame_reader_t padding = *reader;
     padding.offset = packet_end;
     reader->end = packet_end;
-    reader->trailer = packet_end < NET_FRAME_BYTES_MIN ? NET_FRAME_BYTES_MIN : packet_end;
+    reader->trailer = SIM_MAX(NET_FRAME_BYTES_MIN, packet_end);
     return net__frame_require_zeros(&padding, "Ethernet padding", reader->trailer);
 }
 

@@ -27,7 +27,7 @@ static void fill_sack(const net_packet_t *packet, net_mrc_t *mrc)
     mrc->sack_offset = (int16_t)(uint16_t)(aside->map.first_psn - packet->psn);
     mrc->bitmap = aside->map.bits[0];
     mrc->stamp = stamp_of(packet);
-    mrc->ahead = (uint16_t)(aside->map.bits[3] < 0x7fff ? aside->map.bits[3] : 0x7fff);
+    mrc->ahead = (uint16_t)SIM_MIN(aside->map.bits[3], 0x7fff);
     mrc->received = (uint32_t)(units & 0xffffff);
 }
 

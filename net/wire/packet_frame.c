@@ -108,7 +108,7 @@ static void put_extra(const net_t *net, const net_packet_t *packet, uint32_t fra
     const net_packet_aside_t *const aside = net_packet_aside(packet);
     const uint32_t raw_bytes = net__frame_raw_bytes(packet->opcode, packet->payload_bytes,
                                                     net->config.tagged, net->config.ipv6);
-    const uint32_t least_bytes = raw_bytes < NET_FRAME_BYTES_MIN ? NET_FRAME_BYTES_MIN : raw_bytes;
+    const uint32_t least_bytes = SIM_MAX(NET_FRAME_BYTES_MIN, raw_bytes);
     const uint32_t telemetry_bytes = net_packet_telemetry_bytes(net, packet);
     if (!packet->addressed || frame_bytes <= least_bytes + telemetry_bytes) {
         return; // there are none, or frames have other lengths than their headers (nic.frames)

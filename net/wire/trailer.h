@@ -47,7 +47,7 @@ enum {
 
 static inline uint32_t net_int_bytes(uint32_t hop_count, uint32_t reserved_hops)
 {
-    const uint32_t hops = hop_count > reserved_hops ? hop_count : reserved_hops;
+    const uint32_t hops = SIM_MAX(hop_count, reserved_hops);
     return NET_INT_HEADER_BYTES + hops * NET_INT_HOP_BYTES;
 }
 

@@ -39,7 +39,7 @@ static void fill_ack(const net_packet_t *packet, net_uet_t *uet)
         return;
     }
     const uint64_t units = aside->map.bits[1] / BYTES_UNIT;
-    const uint64_t ahead = aside->map.bits[3] < UINT16_MAX ? aside->map.bits[3] : UINT16_MAX;
+    const uint64_t ahead = SIM_MIN(aside->map.bits[3], UINT16_MAX);
     uet->type = aside->selective.round == 0 ? UET_ACK_CC : UET_ACK_CCX;
     uet->long_ccx = aside->selective.round == UET_ACK_CCX_LONG_BYTES;
     uet->next = UET_NEXT_RESPONSE;

@@ -234,7 +234,7 @@ static uint32_t best_uplink(net_switch_t *sw, const net_packet_t *packet, const 
     uint32_t best_cost = UINT32_MAX;
     uint32_t equals = 0;
     bool keeps = false;
-    const uint32_t all = count < UPLINKS_MAX ? count : UPLINKS_MAX;
+    const uint32_t all = SIM_MIN(count, UPLINKS_MAX);
     const uint32_t samples = (uint32_t)sw->config.balance.conga_samples;
     const bool some = samples != 0 && samples < all;
     const uint32_t first = some ? (uint32_t)sim_random_below(&state->random, all - samples + 1) : 0;

@@ -67,7 +67,7 @@ static uint32_t count_paths(const net_t *net, const net_routes_t *routes, const 
         const net_node_t *const next = net_neighbour(node, mine->ports[hop.first + i]);
         sum += count_paths(net, routes, next, leaf);
     }
-    return sum < PATHS_MAX ? sum : PATHS_MAX;
+    return SIM_MIN(sum, PATHS_MAX);
 }
 
 // Returns, for each port of the entry of a leaf, how many paths lead on from there.
@@ -99,7 +99,7 @@ static uint32_t sum_of(const uint32_t *paths, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         sum += paths[i];
     }
-    return sum < PATHS_MAX ? sum : PATHS_MAX;
+    return SIM_MIN(sum, PATHS_MAX);
 }
 
 // Returns until when a path to a leaf is avoided; it may be set.

@@ -108,7 +108,7 @@ static uint64_t capacity_of(const net_t *net, const net_routes_t *routes, const 
         const uint32_t port = mine->ports[hop.first + i];
         const uint64_t rate = net__link_config(net, net_link_of(node, port))->rate_bps;
         const uint64_t behind = capacity_of(net, routes, net_neighbour(node, port), leaf);
-        sum += rate < behind ? rate : behind;
+        sum += SIM_MIN(rate, behind);
     }
     return sum;
 }
@@ -132,7 +132,7 @@ static const uint64_t *weights_of(net_switch_t *sw, uint32_t leaf, const uint32_
             const uint32_t link = net_link_of(&sw->node, ports[i]);
             const uint64_t rate = net__link_config(net, link)->rate_bps;
             const uint64_t behind = capacity_of(net, routes, next, leaf);
-            state->weights[leaf][i] = rate < behind ? rate : behind;
+            state->weights[leaf][i] = SIM_MIN(rate, behind);
         }
     }
     return state->weights[leaf];
