@@ -7,12 +7,12 @@
 
 static inline uint32_t nic__min(uint32_t a, uint32_t b)
 {
-    return a < b ? a : b;
+    return SIM_MIN(a, b);
 }
 
 static inline sim_time_t nic__later(sim_time_t a_ps, sim_time_t b_ps)
 {
-    return a_ps > b_ps ? a_ps : b_ps;
+    return SIM_MAX(a_ps, b_ps);
 }
 
 #endif // NIC_COMPARE_INTERNAL_H

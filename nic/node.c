@@ -225,7 +225,7 @@ static void run_with_steps(nic_host_t *host)
     host->lanes = steps;
     for (;;) {
         const sim_time_t mail_ps = sim__mail_time(node); // steps do not change that
-        take_steps(host, steps, mail_ps < node->run_end_ps ? mail_ps : node->run_end_ps);
+        take_steps(host, steps, SIM_MIN(mail_ps, node->run_end_ps));
         if (SIM_UNLIKELY(mail_ps > node->wake_ps || mail_ps > node->timer_ps)) {
             if (!take_event(host)) {
                 break;

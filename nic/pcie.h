@@ -151,7 +151,7 @@ static inline sim_time_t nic__pcie_and_beyond(nic_pcie_t *pcie, sim_time_t now_p
         return link_ps;
     }
     const sim_time_t beyond_ps = pcie->beyond(pcie->beyond_ctx, now_ps, bytes, use);
-    return beyond_ps > link_ps ? beyond_ps : link_ps;
+    return SIM_MAX(beyond_ps, link_ps);
 }
 
 // Each books a transfer that is asked for at `now_ps` and returns when it is through: all its bytes
@@ -201,9 +201,8 @@ static SIM_ALWAYS_INLINE sim_time_t nic_pcie_read_at(nic_pcie_t *pcie, sim_time_
     const sim_time_t asked_ps = nic__pcie_book(&pcie->up, now_ps, up_bytes, pcie->byte_time);
     const sim_time_t data_ps = nic__pcie_book(&pcie->down, now_ps, down_bytes, pcie->byte_time);
     const sim_time_t link_ps =
-        nic__pcie_and_beyond(pcie, now_ps, bytes, use, asked_ps > data_ps ? asked_ps : data_ps);
-    const sim_time_t done_ps =
-        (link_ps > held_ps ? link_ps : held_ps) + pcie->config.read_latency_ps;
+        nic__pcie_and_beyond(pcie, now_ps, bytes, use, SIM_MAX(asked_ps, data_ps));
+    const sim_time_t done_ps = SIM_MAX(link_ps, held_ps) + pcie->config.read_latency_ps;
     if (once) {
         *tag_ps = done_ps;
         pcie->tag_next = nic__pcie_next_tag(pcie, pcie->tag_next);

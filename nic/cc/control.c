@@ -59,7 +59,7 @@ static uint64_t effective_window(const nic_cc_t *cc)
         cc->bdp_window == NIC_BDP_WINDOW_FIXED
             ? cc->bdp_bytes
             : (uint64_t)((sim_wide_t)cc->bdp_bytes * cc->rate_bps / cc->line_bps);
-    return bdp_bytes < cc->window_bytes ? bdp_bytes : cc->window_bytes;
+    return SIM_MIN(bdp_bytes, cc->window_bytes);
 }
 
 // Returns rate x time / 8 in bytes. Whole seconds and the rest are multiplied separately, so that

@@ -44,8 +44,8 @@ static uint64_t clamp_rate_bps(const nic_dcqcn_t *dcqcn, uint64_t rate_bps)
 {
     const uint64_t max_bps = max_rate_bps(dcqcn);
     const uint64_t min_bps = config_of(dcqcn)->rpg_min_rate_bps;
-    const uint64_t at_least_bps = rate_bps < min_bps ? min_bps : rate_bps;
-    return at_least_bps > max_bps ? max_bps : at_least_bps;
+    const uint64_t at_least_bps = SIM_MAX(min_bps, rate_bps);
+    return SIM_MIN(max_bps, at_least_bps);
 }
 
 static sim_time_t after_ps(sim_time_t time_ps, sim_time_t delay_ps)
@@ -135,8 +135,8 @@ static uint64_t target_gain_bps(const nic_dcqcn_t *dcqcn)
     const uint64_t threshold = config->rpg_threshold;
     const uint64_t time_stage = dcqcn->time_stage;
     const uint64_t byte_stage = config->rpg_byte_reset_bytes == 0 ? time_stage : dcqcn->byte_stage;
-    const uint64_t most = time_stage > byte_stage ? time_stage : byte_stage;
-    const uint64_t least = time_stage < byte_stage ? time_stage : byte_stage;
+    const uint64_t most = SIM_MAX(time_stage, byte_stage);
+    const uint64_t least = SIM_MIN(time_stage, byte_stage);
     if (most < threshold) {
         return 0;
     }
@@ -195,8 +195,7 @@ static void settle(nic_dcqcn_t *dcqcn, uint64_t rate_before_bps)
 {
     sim_node_t *const node = dcqcn->cc.node;
     sim_timer_t *const timer = &dcqcn->timer;
-    const sim_time_t due_ps =
-        dcqcn->cut_ps < dcqcn->increase_ps ? dcqcn->cut_ps : dcqcn->increase_ps;
+    const sim_time_t due_ps = SIM_MIN(dcqcn->cut_ps, dcqcn->increase_ps);
     if (dcqcn->running && due_ps != SIM_TIME_NEVER) {
         if (!sim_timer_armed(timer) || sim_timer_time_ps(node, timer) != due_ps) {
             sim_timer_arm(node, timer, due_ps);

@@ -32,8 +32,8 @@ static void set_rate(nic_dctcp_t *dctcp, uint64_t rate_bps)
 {
     const uint64_t line_bps = dctcp->cc.line_bps;
     const uint64_t min_bps = config_of(dctcp)->min_rate_bps;
-    const uint64_t at_least_bps = rate_bps < min_bps ? min_bps : rate_bps;
-    dctcp->cc.rate_bps = at_least_bps > line_bps ? line_bps : at_least_bps;
+    const uint64_t at_least_bps = SIM_MAX(min_bps, rate_bps);
+    dctcp->cc.rate_bps = SIM_MIN(line_bps, at_least_bps);
 }
 
 // Cuts the rate by alpha / 2. Only this function turns a real number into a rate.

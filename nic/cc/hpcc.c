@@ -43,7 +43,7 @@ static SIM_ALWAYS_INLINE bool hop_share(const nic_hpcc_t *hpcc, uint64_t record,
     }
     const uint64_t queue = net_int_queue_bytes(record, unit);
     const uint64_t queue_before = net_int_queue_bytes(before, unit);
-    const uint64_t least = queue < queue_before ? queue : queue_before;
+    const uint64_t least = SIM_MIN(queue, queue_before);
     const double seconds = (double)tau_ns * 1e-9;
     const double sent_bps = (double)(net_int_sent_bytes(record, before, unit) * 8) / seconds;
     *share = sent_bps / rate_bps;
@@ -59,7 +59,7 @@ static SIM_ALWAYS_INLINE bool hop_share(const nic_hpcc_t *hpcc, uint64_t record,
 // counts.
 static double averaged(const nic_hpcc_t *hpcc, double old, double share, uint64_t elapsed_ns)
 {
-    const uint64_t dt_ns = elapsed_ns < hpcc->rtt_ns ? elapsed_ns : hpcc->rtt_ns;
+    const uint64_t dt_ns = SIM_MIN(elapsed_ns, hpcc->rtt_ns);
     return (old * (double)(hpcc->rtt_ns - dt_ns) + share * (double)dt_ns) / (double)hpcc->rtt_ns;
 }
 
@@ -129,9 +129,8 @@ static void react_by_hop(nic_hpcc_t *hpcc, const nic_cc_ack_t *ack, nic_hpcc_ste
                 hop->reference = next;
             }
         }
-        least = value < least ? value : least;
-        most_utilization =
-            hop->utilization > most_utilization ? hop->utilization : most_utilization;
+        least = SIM_MIN(value, least);
+        most_utilization = SIM_MAX(hop->utilization, most_utilization);
     }
     if (any) {
         hpcc->utilization = most_utilization;

@@ -16,8 +16,7 @@ static double window_of(const nic_cc_t *cc, uint64_t rate_bps)
 bool nic__hpcc_law_init(nic_hpcc_law_t *law, const nic_hpcc_law_config_t *config, nic_cc_t *cc)
 {
     const bool window = config->form == NIC_HPCC_WINDOW;
-    const uint64_t min_bps =
-        config->min_rate_bps < cc->line_bps ? config->min_rate_bps : cc->line_bps;
+    const uint64_t min_bps = SIM_MIN(config->min_rate_bps, cc->line_bps);
     *law = (nic_hpcc_law_t){
         .config = config,
         .eta = (double)config->eta.num / (double)config->eta.den,
@@ -82,7 +81,7 @@ static double bounded(const nic_hpcc_law_t *law, double value)
     if (value < law->least) {
         return law->least;
     }
-    return value > law->most ? law->most : value;
+    return SIM_MIN(law->most, value);
 }
 
 nic_hpcc_reference_t nic__hpcc_law_next(const nic_hpcc_law_t *law, const nic_hpcc_reference_t *from,
@@ -130,5 +129,5 @@ void nic__hpcc_law_apply(nic_hpcc_law_t *law, nic_cc_t *cc, double value)
     // Rounding may exceed the line rate by one, or the value may be the maximum itself.
     cc->rate_bps = value >= law->most || whole_bps > cc->line_bps ? cc->line_bps : whole_bps;
     const uint64_t bytes = limit_bytes(law, cc);
-    cc->window_bytes = bytes < law->window_own_bytes ? bytes : law->window_own_bytes;
+    cc->window_bytes = SIM_MIN(bytes, law->window_own_bytes);
 }

@@ -35,19 +35,19 @@ sim_time_t nic_swift_target_ps(const nic_swift_config_t *config, double window, 
         const double at_max = 1.0 / sqrt(real_of(config->fs_max));
         const double alpha = range / (1.0 / sqrt(real_of(config->fs_min)) - at_max);
         more = alpha / sqrt(window) - alpha * at_max;
-        more = more < 0 ? 0 : more > range ? range : more;
+        more = more < 0 ? 0 : SIM_MIN(range, more);
     }
     return config->base_target_ps + hops * config->hop_ps + (sim_time_t)more;
 }
 
 static double bounded(double window, double least, double most)
 {
-    return window < least ? least : window > most ? most : window;
+    return window < least ? least : SIM_MIN(most, window);
 }
 
 static double window_of(const nic_swift_t *swift)
 {
-    return swift->host_window < swift->window ? swift->host_window : swift->window;
+    return SIM_MIN(swift->host_window, swift->window);
 }
 
 // Sets window and rate of the QP. Below one packet, the window is one packet and the rate is what
@@ -61,7 +61,7 @@ static void apply(nic_swift_t *swift)
     swift->host_window = bounded(swift->host_window, least, most);
     const double window = window_of(swift);
     nic_cc_t *const cc = &swift->cc;
-    const double packets = window < 1 ? 1 : window;
+    const double packets = SIM_MAX(1, window);
     cc->window_bytes = (uint64_t)(packets * cc->mtu_bytes);
     uint64_t rate_bps = cc->line_bps;
     if (window < 1) {
@@ -96,7 +96,7 @@ static double share_left(const nic_swift_config_t *config, double delay_ps, doub
 {
     const double share = 1.0 - real_of(config->beta) * (delay_ps - target_ps) / delay_ps;
     const double least = 1.0 - real_of(config->max_mdf);
-    return share > least ? share : least;
+    return SIM_MAX(share, least);
 }
 
 // Adapts the window for the hosts. Short delays there say little, so they are smoothed.

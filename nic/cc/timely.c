@@ -40,7 +40,7 @@ static void set_rate(nic_timely_t *timely, double rate_bps)
 {
     const uint64_t line_bps = timely->cc.line_bps;
     const uint64_t min_bps = config_of(timely)->min_rate_bps;
-    const uint64_t least_bps = min_bps < line_bps ? min_bps : line_bps;
+    const uint64_t least_bps = SIM_MIN(min_bps, line_bps);
     if (!(rate_bps > (double)least_bps)) {
         timely->cc.rate_bps = least_bps;
     } else if (rate_bps >= (double)line_bps) {
@@ -125,7 +125,7 @@ static void complete(nic_timely_t *timely, sim_time_t rtt_ps, sim_time_t sent_ps
 {
     const nic_timely_config_t *const config = config_of(timely);
     const sim_time_t segment_ps = config->segment_bytes * 8 * SIM_PS_PER_S / timely->cc.rate_bps;
-    const sim_time_t apart_ps = segment_ps > config->min_rtt_ps ? segment_ps : config->min_rtt_ps;
+    const sim_time_t apart_ps = SIM_MAX(segment_ps, config->min_rtt_ps);
     if (!timely->measured || sent_ps >= timely->sent_ps + apart_ps) {
         update(timely, rtt_ps, sent_ps);
     }
@@ -175,8 +175,7 @@ static sim_time_t sample_ps(const nic_timely_t *timely, const nic_cc_ack_t *ack)
     if (!config_of(timely)->exclude_serialisation) {
         return ack->rtt_ps;
     }
-    const uint64_t payload_bytes =
-        ack->acked_bytes < cc->mtu_bytes ? ack->acked_bytes : cc->mtu_bytes;
+    const uint64_t payload_bytes = SIM_MIN(ack->acked_bytes, cc->mtu_bytes);
     const uint64_t bits = (payload_bytes + cc->overhead_bytes) * 8;
     const sim_time_t own_ps = bits * SIM_PS_PER_S / cc->line_bps;
     return ack->rtt_ps > own_ps ? ack->rtt_ps - own_ps : 1;

@@ -139,7 +139,7 @@ static uint32_t switches_named(const nic_spot_t *spots, uint32_t count, uint32_t
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t named =
             spots[i].pcie_switch == NIC_NO_SWITCH ? 0 : spots[i].pcie_switch + 1u;
-        so_far = named > so_far ? named : so_far;
+        so_far = SIM_MAX(named, so_far);
     }
     return so_far;
 }

@@ -69,7 +69,7 @@ sim_time_t nic__pcie_take_tags(const nic_pcie_t *pcie, sim_time_t now_ps, uint64
     uint64_t tag = pcie->tag_next;
     for (uint64_t i = 0; i < requests; i++) {
         const sim_time_t free_ps = pcie->tag_free_ps[tag];
-        start_ps = free_ps > start_ps ? free_ps : start_ps;
+        start_ps = SIM_MAX(free_ps, start_ps);
         tag = nic__pcie_next_tag(pcie, tag);
     }
     return start_ps;
@@ -97,7 +97,7 @@ sim_time_t nic_pcie_prefetched(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t add
                     nic__pcie_chunks(bytes, pcie->config.read_max_bytes), up_bytes + down_bytes);
     const sim_time_t asked_ps = nic__pcie_book(&pcie->up, now_ps, up_bytes, pcie->byte_time);
     const sim_time_t data_ps = nic__pcie_book(&pcie->down, now_ps, down_bytes, pcie->byte_time);
-    return asked_ps > data_ps ? asked_ps : data_ps;
+    return SIM_MAX(asked_ps, data_ps);
 }
 
 bool nic_pcie_conserved(const nic_pcie_t *pcie)

@@ -331,7 +331,7 @@ bool nic_moment_repeats(const nic_moment_t *first, const nic_moment_t *second, c
 
 static uint64_t at_most(uint64_t most, uint64_t left, uint64_t each)
 {
-    return left / each < most ? left / each : most;
+    return SIM_MIN(left / each, most);
 }
 
 // Lowers `most` to the periods in which a queue pair neither sends nor is acknowledged the last
@@ -349,7 +349,7 @@ static uint64_t within_message(const position_t *a, const position_t *b, uint64_
     const uint64_t margin = 2 * (uint64_t)qp->mtu_bytes;
     const uint64_t sends = nic__wqe(qp, qp->sq_send)->length - (uint64_t)b->send_offset;
     const uint64_t acked = nic__wqe(qp, qp->sq_done)->length - (uint64_t)b->una_offset;
-    const uint64_t left = sends < acked ? sends : acked;
+    const uint64_t left = SIM_MIN(sends, acked);
     return left <= margin ? 0 : at_most(most, left - margin, bytes);
 }
 
@@ -359,7 +359,7 @@ uint64_t nic_moment_most(const nic_moment_t *first, const nic_moment_t *second)
     const sim_time_t period_ps = second->now_ps - first->now_ps;
     const sim_time_t timer_ps = sim_next_timer_ps(sim);
     const sim_time_t until_ps = sim_options(sim)->until_ps;
-    const sim_time_t end_ps = timer_ps < until_ps ? timer_ps : until_ps;
+    const sim_time_t end_ps = SIM_MIN(timer_ps, until_ps);
     uint64_t most =
         end_ps <= second->now_ps ? 0 : at_most(UINT32_MAX, end_ps - second->now_ps - 1, period_ps);
     bool any = false;
@@ -471,7 +471,7 @@ static void look_at(const nic_qp_t *qp, void *ctx)
     const bool sends = qp->sq_send != qp->sq_posted;
     const uint64_t left =
         sends ? (nic__wqe(qp, qp->sq_send)->length - qp->send_offset) / qp->mtu_bytes : 0;
-    senders->least_packets = left < senders->least_packets ? left : senders->least_packets;
+    senders->least_packets = SIM_MIN(left, senders->least_packets);
     senders->count += sends;
     senders->at_ends += qp->sq_send != qp->sq_done || qp->una_offset == 0;
 }
@@ -539,7 +539,7 @@ void nic_watch_end(nic_watch_t *watch)
 // Returns whether the last frames are those `step` before: at least twice, and FRAMES_LEAST / 2.
 static bool frames_repeat(const net_tap_t *tap, uint32_t step)
 {
-    const uint32_t least = 2 * step > FRAMES_LEAST / 2 ? 2 * step : FRAMES_LEAST / 2;
+    const uint32_t least = SIM_MAX(2 * step, FRAMES_LEAST / 2);
     if (least + step > tap->count) {
         return false;
     }

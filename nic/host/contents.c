@@ -45,7 +45,7 @@ static part_t first_part(uint64_t address, uint64_t length_bytes)
     return (part_t){
         .number = address >> PAGE_BITS,
         .offset = (uint32_t)offset,
-        .count = (uint32_t)(length_bytes < here ? length_bytes : here),
+        .count = (uint32_t)SIM_MIN(length_bytes, here),
     };
 }
 
@@ -311,10 +311,10 @@ static bool is_wide(const nic_memory_t *memory, uint64_t length_bytes)
 static part_t part_in(uint64_t number, uint64_t address, uint64_t length_bytes)
 {
     const uint64_t start = number << PAGE_BITS;
-    const uint64_t from = start < address ? address : start;
+    const uint64_t from = SIM_MAX(address, start);
     const uint64_t last = address + (length_bytes - 1);
     const uint64_t page_last = start | (PAGE_BYTES - 1);
-    const uint64_t to = page_last < last ? page_last : last;
+    const uint64_t to = SIM_MIN(page_last, last);
     return (part_t){
         .number = number,
         .offset = (uint32_t)(from & (PAGE_BYTES - 1)),

@@ -103,8 +103,7 @@ void nic__cores_set_clock(nic_host_t *host)
 static void set_pace(nic_host_t *host)
 {
     const nic_clock_t *const clock = &host->clock;
-    const uint64_t working =
-        host->cores_started < clock->all_from ? host->cores_started : clock->all_from;
+    const uint64_t working = SIM_MIN(host->cores_started, clock->all_from);
     host->core_slow_permille = 1000;
     if (working > CORES_AT_FULL_CLOCK) {
         const uint64_t fall_mhz = (clock->mhz - clock->all_mhz) * (working - CORES_AT_FULL_CLOCK) /
@@ -121,7 +120,7 @@ void nic_core_start(nic_core_t *core, sim_time_t time_ps)
     set_pace(core->host);
     core->started = true;
     core->idle = false;
-    begin_at(core, time_ps > core->free_ps ? time_ps : core->free_ps);
+    begin_at(core, SIM_MAX(time_ps, core->free_ps));
 }
 
 void nic_core_stop(nic_core_t *core)
@@ -144,7 +143,7 @@ sim_time_t nic_core_work(nic_core_t *core, sim_time_t from_ps, sim_time_t cost_p
         set_pace(core->host);
     }
     const sim_time_t took_ps = cost_ps * core->host->core_slow_permille / 1000;
-    core->free_ps = (core->free_ps > from_ps ? core->free_ps : from_ps) + took_ps;
+    core->free_ps = SIM_MAX(core->free_ps, from_ps) + took_ps;
     core->busy_ps += took_ps;
     core->steps++;
     return core->free_ps;
@@ -266,7 +265,7 @@ static void take_turn(nic_core_t *core)
     core->host->core = core;
     const bool did = core->step(core, core->ctx);
     core->host->core = NULL;
-    const sim_time_t cost_ps = core->spent_ps > LEAST_STEP_PS ? core->spent_ps : LEAST_STEP_PS;
+    const sim_time_t cost_ps = SIM_MAX(core->spent_ps, LEAST_STEP_PS);
     core->spent_ps = 0;
     core->free_ps = now_ps + cost_ps;
     if (did) {

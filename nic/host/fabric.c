@@ -252,7 +252,7 @@ static uint64_t link_bps(const nic_host_t *host, uint32_t nic)
     nic_detail_t detail;
     nic_detail_resolve(host->config, &detail);
     const uint64_t lanes_bps = lanes * detail.lane_rate_bps;
-    return rate_bps < lanes_bps ? rate_bps : lanes_bps;
+    return SIM_MIN(rate_bps, lanes_bps);
 }
 
 static void set_servers(nic_fabric_t *fabric)
@@ -452,7 +452,7 @@ static sim_time_t occupy(nic_fabric_t *fabric, const uint32_t *way, uint32_t cou
         if (server->byte_time != 0) {
             const sim_time_t server_ps = book(server, now_ps, bytes);
             *byte_time = server_ps > end_ps ? server->byte_time : *byte_time;
-            end_ps = server_ps > end_ps ? server_ps : end_ps;
+            end_ps = SIM_MAX(server_ps, end_ps);
         }
     }
     return end_ps;
@@ -534,7 +534,7 @@ static void arm_pause(bound_t *bound)
     sim_node_t *const node = nic__node(nic);
     const sim_time_t resume_ps = nic_device_dma_room_ps(nic, PAUSE_BYTES / 2);
     const sim_time_t renew_ps = node->now_ps + nic__ports_pause_ps(nic, PAUSE_QUANTA) / 2;
-    const sim_time_t at_ps = resume_ps < renew_ps ? resume_ps : renew_ps;
+    const sim_time_t at_ps = SIM_MIN(resume_ps, renew_ps);
     sim_timer_arm(node, &bound->pause_timer, at_ps > node->now_ps ? at_ps : node->now_ps + 1);
 }
 

@@ -119,8 +119,7 @@ static void create(nic_host_t *host)
     iommu->read_ps = config->iommu_read_ps;
     iommu->walker_count = (uint32_t)config->iommu_walkers;
     iommu->walkers = sim_alloc_array(iommu->walker_count, sizeof(*iommu->walkers));
-    iommu->ways =
-        config->iommu_ways < config->iommu_entries ? config->iommu_ways : config->iommu_entries;
+    iommu->ways = SIM_MIN(config->iommu_ways, config->iommu_entries);
     iommu->sets = config->iommu_entries / iommu->ways;
     iommu->tlb = sim_alloc_array(iommu->sets * iommu->ways, sizeof(*iommu->tlb));
     for (const char *rest = config->iommu_deny; rest != NULL;) {
@@ -236,13 +235,13 @@ static sim_time_t walk(nic_iommu_t *iommu, nic_t *nic, uint64_t key, sim_time_t 
     }
     iommu->counters.walks++;
     iommu->counters.waits += walker->end_ps > now_ps;
-    sim_time_t at_ps = walker->end_ps > now_ps ? walker->end_ps : now_ps;
+    sim_time_t at_ps = SIM_MAX(walker->end_ps, now_ps);
     for (uint32_t level = 0; level < iommu->levels; level++) {
         iommu->counters.reads++;
         const sim_time_t read_ps = at_ps + iommu->read_ps;
         const sim_time_t memory_ps =
             nic->bound ? nic_device_dma_own(nic, at_ps, LINE_BYTES, false) : at_ps;
-        at_ps = memory_ps > read_ps ? memory_ps : read_ps;
+        at_ps = SIM_MAX(memory_ps, read_ps);
     }
     *walker = (walker_t){key, at_ps};
     iommu->counters.walk_ps += at_ps - now_ps;
@@ -270,7 +269,7 @@ sim_time_t nic_iommu_translate(nic_t *nic, uint32_t domain, uint64_t address, ui
         } else {
             here_ps = walk(iommu, nic, key, here_ps);
         }
-        ready_ps = here_ps > ready_ps ? here_ps : ready_ps;
+        ready_ps = SIM_MAX(here_ps, ready_ps);
     }
     return ready_ps;
 }

@@ -22,7 +22,7 @@ static inline uint32_t nic__body_bytes(const nic_t *nic, uint32_t extension_byte
 static inline uint32_t nic__frame_bytes(const nic_t *nic, uint32_t body_bytes)
 {
     const uint32_t bytes = nic->header_bytes + body_bytes;
-    return bytes < nic->frame_bytes_min ? nic->frame_bytes_min : bytes;
+    return SIM_MAX(nic->frame_bytes_min, bytes);
 }
 
 // Returns a new packet of a QP. The caller sets opcode, PSN, payload and extension headers, which
@@ -70,7 +70,7 @@ static inline void nic__grow_frame(nic_t *nic, net_packet_t *packet, uint32_t by
     if (SIM_UNLIKELY(packet->payload_bytes == 0)) {
         const uint32_t whole = nic->header_bytes + net_frame_extension_bytes(packet->opcode);
         const uint32_t fill = whole < nic->frame_bytes_min ? nic->frame_bytes_min - whole : 0;
-        bytes -= fill < bytes ? fill : bytes;
+        bytes -= SIM_MIN(fill, bytes);
     }
     net_packet_grow(&nic->host->node, packet, bytes);
 }

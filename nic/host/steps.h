@@ -122,7 +122,7 @@ static SIM_ALWAYS_INLINE void nic__wake(nic_t *nic)
         return;
     }
     const sim_time_t now_ps = host->node.sim.now_ps;
-    const sim_time_t free_ps = port->busy_until_ps > now_ps ? port->busy_until_ps : now_ps;
+    const sim_time_t free_ps = SIM_MAX(port->busy_until_ps, now_ps);
     if (SIM_LIKELY(host->one_port)) {
         port->wake_pending = NET_WAKE_EVENT;
         sim_wake_only(&host->node.sim, free_ps);
@@ -159,7 +159,7 @@ static inline void nic__steps_find_next(nic_steps_t *steps)
             return;
         }
         best = time_ps < best_ps ? &steps->lanes[i] : best;
-        best_ps = time_ps < best_ps ? time_ps : best_ps;
+        best_ps = SIM_MIN(time_ps, best_ps);
     }
     steps->next = best;
     steps->next_ps = best_ps;

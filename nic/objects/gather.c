@@ -54,5 +54,5 @@ nic_sge_t nic__first_piece(const nic_place_t *place, uint64_t offset, uint64_t b
     }
     const nic_sge_t *const sge = &place->list[i];
     const uint64_t here = sge->length - offset;
-    return (nic_sge_t){sge->addr + offset, bytes < here ? bytes : here, sge->lkey};
+    return (nic_sge_t){sge->addr + offset, SIM_MIN(bytes, here), sge->lkey};
 }

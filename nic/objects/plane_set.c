@@ -25,7 +25,7 @@ sim_time_t nic__ports_pause_ps(const nic_t *nic, uint16_t quanta)
     sim_time_t least_ps = SIM_TIME_NEVER;
     for (uint32_t i = 0; i < count; i++) {
         const sim_time_t pause_ps = net_port_quanta_ps(&ports[i], quanta);
-        least_ps = pause_ps < least_ps ? pause_ps : least_ps;
+        least_ps = SIM_MIN(pause_ps, least_ps);
     }
     return least_ps;
 }

@@ -81,7 +81,7 @@ bool nic__repath_ack(nic_qp_t *qp, const net_packet_t *packet)
     nic_repath_t *const repath = repath_of(qp);
     repath->acks++;
     repath->marks += packet->becn;
-    repath->round_psn = qp->next_psn < repath->round_psn ? qp->next_psn : repath->round_psn;
+    repath->round_psn = SIM_MIN(qp->next_psn, repath->round_psn);
     if (qp->una_psn < repath->round_psn) {
         return repath->control_hears;
     }

@@ -85,7 +85,7 @@ void nic__gate_push(nic_gate_t *gate, net_packet_t *packet)
     }
     gate->last = packet;
     gate->bytes += packet->frame_bytes;
-    gate->bytes_max = gate->bytes > gate->bytes_max ? gate->bytes : gate->bytes_max;
+    gate->bytes_max = SIM_MAX(gate->bytes, gate->bytes_max);
     gate->waited++;
     const uint8_t class = (uint8_t)(1u << packet->priority);
     if (gate->bytes > gate->buffer_bytes && (gate->pausing & class) == 0) {

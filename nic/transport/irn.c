@@ -82,7 +82,7 @@ static inline irn_t *irn_of(nic_qp_t *qp)
 
 static sim_time_t longer_of(sim_time_t a_ps, sim_time_t b_ps)
 {
-    return a_ps > b_ps ? a_ps : b_ps;
+    return SIM_MAX(a_ps, b_ps);
 }
 
 // Returns the time that full packets take on the NIC's link.
@@ -103,8 +103,7 @@ static void irn_open(nic_qp_t *qp)
     const uint64_t window_bytes =
         config->window_bytes == SIM_AUTO ? product_bytes : config->window_bytes;
     irn->window_packets = (window_bytes + qp->mtu_bytes - 1) / qp->mtu_bytes + 1;
-    irn->window_packets =
-        irn->window_packets < NIC_PSN_WINDOW ? irn->window_packets : NIC_PSN_WINDOW;
+    irn->window_packets = SIM_MIN(irn->window_packets, NIC_PSN_WINDOW);
     // A limit on packets in flight also limits the bitmaps.
     uint64_t reach = irn->window_packets;
     if (qp->window_bytes != UINT64_MAX && qp->window_bytes / qp->mtu_bytes + 1 > reach) {
@@ -126,7 +125,7 @@ static void irn_open(nic_qp_t *qp)
             : config->rto_high_ps;
     nic_held_shared_t *const shared = irn->held.base.nic_state;
     const uint64_t bytes = BITMAPS * ((irn->bits + 7) / 8);
-    shared->nic_bytes_per_qp = bytes > shared->nic_bytes_per_qp ? bytes : shared->nic_bytes_per_qp;
+    shared->nic_bytes_per_qp = SIM_MAX(bytes, shared->nic_bytes_per_qp);
 }
 
 static void irn_close(nic_qp_t *qp)
@@ -178,7 +177,7 @@ static void arm(irn_t *irn)
     } else if (is_low(irn)) {
         // The timer may have been armed while many packets were in flight.
         const sim_time_t low_ps = irn->held.active_ps + irn->rto_low_ps;
-        const sim_time_t due_ps = low_ps > node->now_ps ? low_ps : node->now_ps;
+        const sim_time_t due_ps = SIM_MAX(low_ps, node->now_ps);
         if (sim_timer_time_ps(node, &qp->retry_timer) > due_ps) {
             nic_transport_timer_arm(qp, due_ps);
         }

@@ -221,7 +221,7 @@ sim_err_t nic__open_to_receive(nic_qp_t *qp, const nic_qp_attr_t *attr, sim_mess
         return error;
     }
     const uint64_t port_bps = nic__line_bps(qp->nic);
-    const uint64_t line_bps = attr->rate_max_bps < port_bps ? attr->rate_max_bps : port_bps;
+    const uint64_t line_bps = SIM_MIN(attr->rate_max_bps, port_bps);
     const uint64_t configured = qp->nic->host->config->window_bytes;
     const uint64_t window = attr->window_bytes == SIM_AUTO ? configured : attr->window_bytes;
     set_path(qp, attr);

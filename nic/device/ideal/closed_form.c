@@ -83,7 +83,7 @@ static void send_frame(pipeline_t *pipeline, uint32_t frame_bytes)
     for (uint32_t i = 0; i < pipeline->hop_count; i++) {
         hop_t *const hop = &pipeline->hops[i];
         const bool back_to_back = pipeline->started && hop->free_ps >= arrive_ps;
-        const sim_time_t start_ps = hop->free_ps > arrive_ps ? hop->free_ps : arrive_ps;
+        const sim_time_t start_ps = SIM_MAX(hop->free_ps, arrive_ps);
         hop->waits += !back_to_back;
         hop->free_ps = start_ps + frame_time_ps(hop, frame_bytes, back_to_back);
         arrive_ps = hop->free_ps - hop->port->line->gap_ps + hop->port->line->delay_ps;
@@ -119,7 +119,7 @@ static void repeat(const pipeline_t *before, pipeline_t *now, uint64_t times, si
         hop_t *const hop = &now->hops[h];
         const uint64_t last_ps = hop->free_ps;
         moved_ps = hop->free_ps - before->hops[h].free_ps;
-        moved_ps -= moved_ps < short_ps ? moved_ps : short_ps;
+        moved_ps -= SIM_MIN(moved_ps, short_ps);
         now->endless |= moved_ps != 0 && times > SIM_TIME_NEVER / 4 / moved_ps;
         hop->free_ps += times * moved_ps;
         hop->waits += times * (hop->waits - before->hops[h].waits);

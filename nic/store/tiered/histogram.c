@@ -37,8 +37,8 @@ void nic_histogram_add(nic_histogram_t *histogram, uint64_t value)
     histogram->counts[bucket_of(value)]++;
     histogram->count++;
     histogram->sum += value;
-    histogram->least = value < histogram->least ? value : histogram->least;
-    histogram->most = value > histogram->most ? value : histogram->most;
+    histogram->least = SIM_MIN(value, histogram->least);
+    histogram->most = SIM_MAX(value, histogram->most);
 }
 
 void nic_histogram_clear(nic_histogram_t *histogram)
@@ -64,8 +64,8 @@ uint64_t nic_histogram_percentile(const nic_histogram_t *histogram, uint64_t num
         sum += histogram->counts[i];
         if (sum >= wanted && sum != 0) {
             const uint64_t value = value_of(i);
-            const uint64_t above = value < histogram->least ? histogram->least : value;
-            return above > histogram->most ? histogram->most : above;
+            const uint64_t above = SIM_MAX(histogram->least, value);
+            return SIM_MIN(histogram->most, above);
         }
     }
     return histogram->most;

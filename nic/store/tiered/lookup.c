@@ -78,7 +78,7 @@ static serving_t serve_and_validate(tiered_t *tiered, tiered_token_t *token, boo
         const nic_cell_view_t view = nic__tiered_view_at(tiered, token, begin_ps);
         const serving_t serving = serve_from(tiered, token, view.layer, patient);
         all.took_ps += serving.took_ps;
-        all.path = serving.path > all.path ? serving.path : all.path;
+        all.path = SIM_MAX(serving.path, all.path);
         all.late = serving.late;
         const nic_cell_view_t now =
             nic__tiered_view_at(tiered, token, tiered->now_ps + all.took_ps);

@@ -314,7 +314,7 @@ void nic__tiered_catch_up(tiered_t *tiered)
         const sim_time_t others_ps[] = {driver_ps, tiered->reset_ps, tiered->next_aging_ps,
                                         tiered->next_maintenance_ps, tiered->next_adaptation_ps};
         for (uint32_t i = 0; i < SIM_COUNT_OF(others_ps); i++) {
-            due_ps = others_ps[i] < due_ps ? others_ps[i] : due_ps;
+            due_ps = SIM_MIN(others_ps[i], due_ps);
         }
         if (due_ps > until_ps) {
             break;

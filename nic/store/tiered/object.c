@@ -175,9 +175,7 @@ uint32_t nic__tiered_make(tiered_t *tiered, nic_token_type_t type, uint64_t key)
         nic__tiered_copy_directory(tiered, grown);
     }
     tiered->type_live[type]++;
-    tiered->type_peak[type] = tiered->type_live[type] > tiered->type_peak[type]
-                                  ? tiered->type_live[type]
-                                  : tiered->type_peak[type];
+    tiered->type_peak[type] = SIM_MAX(tiered->type_live[type], tiered->type_peak[type]);
     if (type == NIC_TOKEN_QP && tiered->pins < tiered->config.pinned) {
         tiered->pins++;
         nic__tiered_move_now(tiered, token, NIC_LAYER_L1, 0);

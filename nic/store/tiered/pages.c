@@ -11,7 +11,7 @@ void nic_pages_init(nic_pages_t *pages, uint64_t limit_bytes, uint32_t slots, ui
     *pages = (nic_pages_t){.slots = slots, .slot_bytes = slot_bytes, .room = NIC_PAGE_NONE};
     const uint64_t limit = limit_bytes / nic_pages_page_bytes(pages);
     const uint64_t most = UINT32_MAX / slots - 1; // offsets have 32 bits
-    pages->page_limit = (uint32_t)(limit < most ? limit : most);
+    pages->page_limit = (uint32_t)SIM_MIN(limit, most);
 }
 
 void nic_pages_fini(nic_pages_t *pages)
@@ -160,10 +160,8 @@ uint32_t nic_pages_put(nic_pages_t *pages, uint32_t owner, uint32_t slots, const
     }
     memcpy(nic_pages_at(pages, offset), bytes, size_bytes);
     pages->used_slots += slots;
-    pages->used_slots_max =
-        pages->used_slots > pages->used_slots_max ? pages->used_slots : pages->used_slots_max;
-    pages->pages_used_max =
-        pages->pages_used > pages->pages_used_max ? pages->pages_used : pages->pages_used_max;
+    pages->used_slots_max = SIM_MAX(pages->used_slots, pages->used_slots_max);
+    pages->pages_used_max = SIM_MAX(pages->pages_used, pages->pages_used_max);
     return offset;
 }
 

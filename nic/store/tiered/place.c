@@ -149,9 +149,9 @@ void nic__tiered_fill_l1(tiered_t *tiered, tiered_token_t *token, const tiered_i
     const uint32_t number = nic__tiered_number(tiered, token);
     part->held[slot] = number;
     part->units_used += nic__tiered_units(token);
-    part->units_max = part->units_used > part->units_max ? part->units_used : part->units_max;
+    part->units_max = SIM_MAX(part->units_used, part->units_max);
     part->slots_used++;
-    part->slots_max = part->slots_used > part->slots_max ? part->slots_used : part->slots_max;
+    part->slots_max = SIM_MAX(part->slots_used, part->slots_max);
     token->l1_slot = slot;
     nic__tiered_put_l1(tiered, token, image);
     nic_l1_entry_t *const entry = &part->entries[slot];
@@ -268,9 +268,7 @@ bool nic__tiered_fill_l2(tiered_t *tiered, tiered_token_t *token, const tiered_i
     token->cell.entry.token_offset = offset;
     token->cell.entry.check = nic_token_check(bytes, size_bytes);
     part->l2_used_bytes = used_bytes(part);
-    part->l2_used_bytes_max = part->l2_used_bytes > part->l2_used_bytes_max
-                                  ? part->l2_used_bytes
-                                  : part->l2_used_bytes_max;
+    part->l2_used_bytes_max = SIM_MAX(part->l2_used_bytes, part->l2_used_bytes_max);
     SIM_CHECK(part->l2_used_bytes <= part->l2_bytes);
     ring_push(tiered, part, number);
     return true;

@@ -159,9 +159,9 @@ static void fill_use(const tiered_t *tiered, cache_report_t *report)
     const uint64_t per_s = pcie->config.lanes * pcie->config.lane_rate_bps / 8;
     const double seconds = (double)span_ps / (double)SIM_PS_PER_S;
     const double dma = span_ps == 0 ? 0 : (double)report->dma_bytes / seconds / (double)per_s;
-    report->dma_utilisation = dma < 1.0 ? dma : 1.0;
+    report->dma_utilisation = SIM_MIN(dma, 1.0);
     const double cxl = share(tiered->cxl.busy_ps, 2 * span_ps); // of two directions
-    report->cxl_utilisation = cxl < 1.0 ? cxl : 1.0;
+    report->cxl_utilisation = SIM_MIN(cxl, 1.0);
     const nic_server_t *const server = &tiered->driver;
     const double driver =
         share(server->busy_ps[NIC_SERVER_URGENT] + server->busy_ps[NIC_SERVER_BACKGROUND], span_ps);
@@ -173,7 +173,7 @@ static void fill_use(const tiered_t *tiered, cache_report_t *report)
     }
     report->driver.hurried = counters->hurried;
     report->driver.waiting_max = server->waiting_max;
-    report->driver_utilisation = driver < 1.0 ? driver : 1.0;
+    report->driver_utilisation = SIM_MIN(driver, 1.0);
     const uint64_t migrations = counters->migrations[NIC_LAYER_L1] +
                                 counters->migrations[NIC_LAYER_L2] +
                                 counters->migrations[NIC_LAYER_L3];
@@ -401,7 +401,7 @@ static uint64_t migration_rate(const nic_store_t *store)
     nic_window_t moved = tiered->moved; // a copy: the original moves on with the accesses
     const sim_time_t window_ps = tiered->config.window_ps;
     const uint64_t count = nic_window_count(&moved, tiered->now_ps, window_ps / NIC_WINDOW_PARTS);
-    const sim_time_t span_ps = tiered->now_ps < window_ps ? tiered->now_ps : window_ps;
+    const sim_time_t span_ps = SIM_MIN(tiered->now_ps, window_ps);
     return span_ps == 0 ? 0 : (uint64_t)((sim_wide_t)count * SIM_PS_PER_S / span_ps);
 }
 

@@ -386,7 +386,7 @@ static inline uint32_t nic__tiered_bytes(const tiered_token_t *token)
 }
 static inline void nic__tiered_move_time_on(tiered_t *tiered, sim_time_t time_ps)
 {
-    tiered->now_ps = time_ps > tiered->now_ps ? time_ps : tiered->now_ps;
+    tiered->now_ps = SIM_MAX(time_ps, tiered->now_ps);
     tiered->cxl.own_ps = 0;
 }
 static inline bool nic__tiered_in_l1(const tiered_token_t *token)

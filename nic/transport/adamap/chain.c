@@ -67,7 +67,7 @@ static void read_on(nic_adamap_state_t *state)
         return;
     }
     const uint32_t rest = nic__knitting_run_rest(&shared->knitting, state->chain.head);
-    const uint32_t blocks = rest < room ? rest : room;
+    const uint32_t blocks = SIM_MIN(rest, room);
     shared->counters.prefetches += !nic__adamap_any_waits(&state->waiters);
     start_read(state, blocks,
                (blocks - 1) * shared->knitting.block_bytes + nic__adamap_dma_bytes(state), 0);
@@ -92,7 +92,7 @@ void nic__adamap_note_linked(nic_adamap_state_t *state)
     const sim_time_t latency_ps = nic__adamap_config(state)->read_latency_ps;
     const sim_time_t now_ps = nic__adamap_now(state);
     sim_time_t period_ps = latency_ps == SIM_AUTO ? SIM_PS_PER_US : latency_ps;
-    period_ps = period_ps < POLL_PS ? POLL_PS : period_ps;
+    period_ps = SIM_MAX(POLL_PS, period_ps);
     const uint64_t polls = (now_ps - state->poll_from_ps + period_ps - 1) / period_ps;
     shared->counters.rereads += polls;
     shared->counters.dma_reads += polls;
@@ -188,7 +188,7 @@ void nic__adamap_wait_entry(nic_adamap_state_t *state, net_packet_t *packet, sim
     if (nic__adamap_any_waits(waiters)) {
         const sim_time_t last_ps =
             waiters->ring[(waiters->end - 1) & (waiters->capacity - 1)].ready_ps;
-        ready_ps = ready_ps > last_ps ? ready_ps : last_ps; // entries keep their order
+        ready_ps = SIM_MAX(ready_ps, last_ps); // entries keep their order
     } else {
         sim_timer_arm(nic_transport_node(state->base.qp), &state->entry_timer, ready_ps);
     }

@@ -53,8 +53,8 @@ typedef struct look {
 static void mark(look_t *look, const nic_adamap_t *map)
 {
     const uint64_t map_end = map->first_psn + map->length;
-    const uint64_t end = map_end < look->end_psn ? map_end : look->end_psn;
-    uint64_t psn = map->first_psn > look->begin_psn ? map->first_psn : look->begin_psn;
+    const uint64_t end = SIM_MIN(map_end, look->end_psn);
+    uint64_t psn = SIM_MAX(map->first_psn, look->begin_psn);
     for (; psn < end; psn++) {
         look->maps_missing[psn - look->begin_psn] += misses(map, psn);
     }

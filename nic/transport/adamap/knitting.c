@@ -153,13 +153,13 @@ static bool grow(nic_knitting_t *knitting)
     for (uint32_t run = (usable + run_blocks - 1) / run_blocks; run-- > 0;) {
         const uint32_t left = usable - run * run_blocks;
         set_free(knitting, slot * (size / run_blocks) + run + 1,
-                 mask_of(left < run_blocks ? left : run_blocks));
+                 mask_of(SIM_MIN(left, run_blocks)));
     }
     knitting->block_count += usable;
     knitting->free_count += usable;
     knitting->grown++;
     const uint64_t bytes = knitting->block_count * knitting->block_bytes;
-    knitting->bytes_max = bytes > knitting->bytes_max ? bytes : knitting->bytes_max;
+    knitting->bytes_max = SIM_MAX(bytes, knitting->bytes_max);
     return true;
 }
 

@@ -93,14 +93,14 @@ void nic__list_fill(nic_adamap_state_t *state, uint64_t psn, uint32_t span, sim_
         leave_piece(state, head, ready_ps);
     }
     const uint64_t end = psn - head->first_psn + span;
-    const uint32_t last = (uint32_t)(end < head->length ? end : head->length);
+    const uint32_t last = (uint32_t)SIM_MIN(end, head->length);
     for (uint32_t offset = (uint32_t)(psn - head->first_psn); offset < last && offset < bits;
          offset++) {
         nic__adamap_set(head, offset);
     }
     head->touched_ps = nic__adamap_now(state);
-    const uint32_t piece_end = head->length < bits ? head->length : bits;
-    if (nic__adamap_find(head, last < piece_end ? last : piece_end, false) >= piece_end) {
+    const uint32_t piece_end = SIM_MIN(head->length, bits);
+    if (nic__adamap_find(head, SIM_MIN(last, piece_end), false) >= piece_end) {
         leave_piece(state, head, ready_ps);
         while (last > bits && head->length > 0 && head->first_psn < psn + span) {
             // A READ's PSNs reach into further pieces.

@@ -41,7 +41,7 @@ void nic__known_prefetch(nic_adamap_state_t *state)
         return;
     }
     const uint32_t room = nic__list_room(state);
-    const uint32_t count = chained < room ? chained : room;
+    const uint32_t count = SIM_MIN(chained, room);
     if (count == 0) {
         return;
     }

@@ -16,7 +16,7 @@ static sim_time_t dma_ps(nic_adamap_state_t *state, uint32_t bytes, sim_time_t *
     const uint64_t tlps = (bytes + TLP_BYTES - 1) / TLP_BYTES;
     const uint64_t bits = 8 * (bytes + tlps * TLP_OVERHEAD_BYTES);
     const sim_time_t now_ps = nic__adamap_now(state);
-    const sim_time_t start_ps = *busy_ps > now_ps ? *busy_ps : now_ps;
+    const sim_time_t start_ps = SIM_MAX(*busy_ps, now_ps);
     *busy_ps = start_ps + bits * SIM_PS_PER_S / config->dma_rate_bps;
     return *busy_ps + config->read_latency_ps;
 }
@@ -31,7 +31,7 @@ static sim_time_t over_fabric(nic_adamap_state_t *state, uint64_t address, uint3
     }
     const sim_time_t fabric_ps =
         nic_device_dma(nic, address, bytes, to_memory) + nic__adamap_config(state)->read_latency_ps;
-    return fabric_ps > channel_ps ? fabric_ps : channel_ps;
+    return SIM_MAX(fabric_ps, channel_ps);
 }
 
 sim_time_t nic__adamap_read_ps(nic_adamap_state_t *state, uint64_t address, uint32_t bytes)

@@ -54,7 +54,7 @@ static inline uint32_t nic__adamap_find(const nic_adamap_t *map, uint32_t from, 
         const uint64_t rest = word >> (from % 64);
         if (rest != 0) {
             from += (uint32_t)__builtin_ctzll(rest);
-            return from < map->length ? from : map->length;
+            return SIM_MIN(from, map->length);
         }
         from = (from / 64 + 1) * 64;
     }
@@ -96,7 +96,7 @@ static inline void nic__adamap_slide(nic_adamap_t *map, uint32_t packets)
 static inline nic_adamap_t nic__adamap_head(const nic_adamap_t *map, uint32_t packets)
 {
     nic_adamap_t head = *map;
-    head.length = packets < map->length ? packets : map->length;
+    head.length = SIM_MIN(packets, map->length);
     for (uint32_t w = 0; w < NIC_ADAMAP_WORDS; w++) {
         const uint32_t first = w * 64;
         if (first + 64 > head.length) {

@@ -134,7 +134,7 @@ static void add_piece(nic_adamap_state_t *state, const nic_adamap_t *piece, sim_
     shared->counters.table_entries++;
     shared->counters.work++;
     const sim_time_t written_ps = nic__adamap_hand_piece(state, index);
-    nic__adamap_ask(state, piece, 2, index, written_ps > ready_ps ? written_ps : ready_ps);
+    nic__adamap_ask(state, piece, 2, index, SIM_MAX(written_ps, ready_ps));
     if (!sim_timer_armed(&state->table_timer)) {
         sim_timer_arm(nic_transport_node(state->base.qp), &state->table_timer,
                       nic__adamap_now(state) + nic__adamap_config(state)->scan_interval_ps);
@@ -316,7 +316,7 @@ void nic__adamap_table_fired(sim_node_t *node, sim_timer_t *timer)
         }
         expired = true;
         nic__adamap_shared(state)->counters.table_expired++;
-        ask_again(state, index, entry->round < 2 ? 2 : entry->round, node->now_ps);
+        ask_again(state, index, SIM_MAX(2, entry->round), node->now_ps);
     }
     if (state->oldest != NIC_ADAMAP_NO_INDEX && nic__adamap_asks_on(state, expired)) {
         sim_timer_arm(node, timer, node->now_ps + config->scan_interval_ps);

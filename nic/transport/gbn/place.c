@@ -162,7 +162,7 @@ void nic__gbn_place_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         nic__consume(nic, packet);
         return;
     }
-    place->acked_psn = psn > place->acked_psn ? psn : place->acked_psn;
+    place->acked_psn = SIM_MAX(psn, place->acked_psn);
     keep_response(nic, qp, packet, psn);
     go_on(nic, qp);
 }

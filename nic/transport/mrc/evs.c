@@ -265,7 +265,7 @@ static void note_probe(const nic_evs_t *evs, nic_ev_t *ev, sim_time_t now_ps)
     ev->probing = true;
     const bool most = first_ps > most_ps >> ev->unanswered;
     const sim_time_t wait_ps = most ? most_ps : first_ps << ev->unanswered;
-    ev->time_ps = now_ps + (wait_ps > first_ps ? wait_ps : first_ps);
+    ev->time_ps = now_ps + SIM_MAX(wait_ps, first_ps);
 }
 
 uint32_t nic__evs_probe(nic_evs_t *evs, sim_time_t now_ps)

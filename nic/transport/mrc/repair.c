@@ -164,11 +164,11 @@ static void hold(nic_mrc_t *mrc, const news_t *news)
         const uint64_t psn = news->base_psn + i;
         if ((news->bits >> i & 1u) != 0 && psn >= qp->una_psn && psn < qp->next_psn) {
             const sim_time_t sent_ps = nic__flight_of(&mrc->flight, psn)->sent_ps;
-            newest = sent_ps > newest ? sent_ps : newest;
+            newest = SIM_MAX(sent_ps, newest);
             nic__flight_hold(&mrc->flight, &mrc->held, psn);
         }
     }
-    mrc->newest_ps = newest > mrc->newest_ps ? newest : mrc->newest_ps;
+    mrc->newest_ps = SIM_MAX(newest, mrc->newest_ps);
 }
 
 static void repair(nic_mrc_t *mrc, uint64_t psn, uint32_t bytes)
@@ -353,7 +353,7 @@ static sim_time_t queue_overdue(nic_mrc_t *mrc, bool *any)
         const uint32_t times = *nic__resend_of(&mrc->held.resend, psn) & NIC_SENT_TIMES;
         const sim_time_t due_ps = sent->sent_ps + nic__mrc_rto_ps(mrc, times);
         if (due_ps > now_ps) {
-            next_ps = due_ps < next_ps ? due_ps : next_ps;
+            next_ps = SIM_MIN(due_ps, next_ps);
             out = true;
             continue;
         }

@@ -57,7 +57,7 @@ sim_time_t nic__mrc_rto_ps(const nic_mrc_t *mrc, uint32_t times)
     const uint32_t doublings = times > linear ? times - linear : 0;
     const sim_time_t least_ps = at_least(mrc, mrc->config->rto_ps, mrc->rto_ps);
     const sim_time_t max_ps = mrc->config->rto_max_ps;
-    const sim_time_t most_ps = max_ps > least_ps ? max_ps : least_ps;
+    const sim_time_t most_ps = SIM_MAX(max_ps, least_ps);
     return doublings >= 63 || least_ps > most_ps >> doublings ? most_ps : least_ps << doublings;
 }
 
@@ -74,9 +74,9 @@ void nic__mrc_arm(nic_mrc_t *mrc, sim_time_t due_ps)
     }
     const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
     const sim_time_t probe_ps = nic__evs_probe_due_ps(&mrc->evs);
-    const sim_time_t first_ps = probe_ps < due_ps ? probe_ps : due_ps;
+    const sim_time_t first_ps = SIM_MIN(probe_ps, due_ps);
     if (first_ps != SIM_TIME_NEVER) {
-        nic_transport_timer_arm(qp, first_ps > now_ps ? first_ps : now_ps);
+        nic_transport_timer_arm(qp, SIM_MAX(first_ps, now_ps));
     }
 }
 

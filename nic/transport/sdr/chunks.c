@@ -151,8 +151,8 @@ static bool stretch_of(const nic_sdr_t *sdr, uint64_t chunk, uint64_t *psn, uint
     const nic_qp_t *const qp = sdr->held.base.qp;
     uint64_t end_psn = begin_of(sdr->origin_psn, sdr, chunk + 1);
     *psn = begin_of(sdr->origin_psn, sdr, chunk);
-    *psn = *psn < qp->una_psn ? qp->una_psn : *psn;
-    end_psn = end_psn > qp->next_psn ? qp->next_psn : end_psn;
+    *psn = SIM_MAX(qp->una_psn, *psn);
+    end_psn = SIM_MIN(qp->next_psn, end_psn);
     *count = end_psn > *psn ? (uint32_t)(end_psn - *psn) : 0;
     return *count != 0;
 }
@@ -175,7 +175,7 @@ static bool look_through(nic_sdr_t *sdr, uint64_t psn, uint64_t end_psn, bool ag
         uint64_t begin_psn = 0;
         uint64_t wqe_end_psn = 0;
         const nic_wqe_t *const wqe = nic__resend_wqe(qp, psn, &begin_psn, &wqe_end_psn);
-        const uint64_t stop_psn = wqe_end_psn < end_psn ? wqe_end_psn : end_psn;
+        const uint64_t stop_psn = SIM_MIN(wqe_end_psn, end_psn);
         const bool data = !nic__is_fetch(wqe->opcode);
         if (data && again) {
             nic__resend_add(&sdr->held.resend, qp, psn, (uint32_t)(stop_psn - psn), 1, 0);
@@ -366,7 +366,7 @@ static bool is_whole(const nic_sdr_t *sdr, uint64_t chunk)
 static void ask_before(nic_sdr_t *sdr, uint64_t chunk)
 {
     const uint64_t oldest = (sdr->held.kept.first_psn - sdr->source_psn) / sdr->packets;
-    sdr->asked = sdr->asked < oldest ? oldest : sdr->asked;
+    sdr->asked = SIM_MAX(oldest, sdr->asked);
     for (; sdr->asked < chunk; sdr->asked++) {
         if (!is_whole(sdr, sdr->asked)) {
             nic__held_tell(&sdr->held, begin_of(sdr->source_psn, sdr, sdr->asked), sdr->packets,

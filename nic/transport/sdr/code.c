@@ -39,14 +39,14 @@ static uint32_t packets_of(const nic_sdr_t *sdr, const nic_sdr_group_t *group)
 {
     const uint32_t most = (uint32_t)nic__sdr_config(sdr)->data_chunks * sdr->packets;
     const uint32_t left = nic__packet_count(sdr->held.base.qp, group->left_bytes);
-    return left < most ? left : most;
+    return SIM_MIN(left, most);
 }
 
 // Returns the number of packets of a parity chunk: as many as the group's longest chunk has.
 static uint32_t rows_of(const nic_sdr_t *sdr, const nic_sdr_group_t *group)
 {
     const uint32_t packets = packets_of(sdr, group);
-    return packets < sdr->packets ? packets : sdr->packets;
+    return SIM_MIN(packets, sdr->packets);
 }
 
 // -- sending
@@ -194,7 +194,7 @@ static void arm(nic_sdr_t *sdr)
         sim_timer_cancel(node, &sdr->fallback_timer);
     } else if (!sim_timer_armed(&sdr->fallback_timer)) {
         const sim_time_t due_ps = sdr->groups[0].due_ps;
-        sim_timer_arm(node, &sdr->fallback_timer, due_ps > node->now_ps ? due_ps : node->now_ps);
+        sim_timer_arm(node, &sdr->fallback_timer, SIM_MAX(due_ps, node->now_ps));
     }
 }
 

@@ -19,7 +19,7 @@ void nic__fetch_fini(nic_fetch_t *fetch)
 
 static inline uint64_t later(uint64_t a, uint64_t b)
 {
-    return a > b ? a : b;
+    return SIM_MAX(a, b);
 }
 
 static inline bool is_answered(const nic_resend_t *resend, uint64_t psn)
@@ -69,7 +69,7 @@ static void ask_missing(nic_resend_t *resend, nic_qp_t *qp, uint64_t psn, uint64
         uint64_t begin_psn = 0;
         uint64_t wqe_end_psn = 0;
         const nic_wqe_t *const wqe = nic__resend_wqe(qp, psn, &begin_psn, &wqe_end_psn);
-        const uint64_t stop_psn = wqe_end_psn < end_psn ? wqe_end_psn : end_psn;
+        const uint64_t stop_psn = SIM_MIN(wqe_end_psn, end_psn);
         if (!nic__is_fetch(wqe->opcode)) {
             psn = stop_psn;
         }
@@ -141,7 +141,7 @@ void nic__fetch_all(nic_resend_t *resend, nic_qp_t *qp, uint32_t silent)
             continue;
         }
         if (psn < fetch->seen_psn) {
-            ask_missing(resend, qp, psn, end_psn < fetch->seen_psn ? end_psn : fetch->seen_psn);
+            ask_missing(resend, qp, psn, SIM_MIN(end_psn, fetch->seen_psn));
         }
         if (fetch->seen_psn < end_psn) {
             const uint64_t rest_psn = later(psn, fetch->seen_psn);
@@ -161,13 +161,13 @@ uint32_t nic__fetch_stretch(const nic_resend_t *resend, const nic_qp_t *qp, uint
         *psn = later(later(begin_psn, qp->una_psn), resend->fetch.seen_psn);
         return (uint32_t)(wqe_end_psn - *psn);
     }
-    end_psn = end_psn < wqe_end_psn ? end_psn : wqe_end_psn;
+    end_psn = SIM_MIN(end_psn, wqe_end_psn);
     uint64_t at = *psn;
     while (at < end_psn && !is_answered(resend, at)) {
         at++;
     }
     const uint64_t rest = wqe_end_psn - *psn;
-    const uint64_t wide = resend->fetch.wide < rest ? resend->fetch.wide : rest;
+    const uint64_t wide = SIM_MIN(resend->fetch.wide, rest);
     return (uint32_t)later(at - *psn, wide);
 }
 

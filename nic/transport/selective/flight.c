@@ -70,7 +70,7 @@ static uint32_t frame_of(const nic_qp_t *qp, uint64_t psn)
 {
     const nic_flight_place_t place = nic__flight_place(qp, psn);
     const uint32_t left_bytes = nic__wqe(qp, place.index)->length - place.offset;
-    const uint32_t payload_bytes = left_bytes < qp->mtu_bytes ? left_bytes : qp->mtu_bytes;
+    const uint32_t payload_bytes = SIM_MIN(left_bytes, qp->mtu_bytes);
     return nic__flight_frame_bytes(qp, payload_bytes);
 }
 
@@ -83,7 +83,7 @@ uint32_t nic__flight_take_out(nic_flight_t *flight, const nic_qp_t *qp, uint64_t
     const uint32_t bytes = frame_of(qp, psn);
     sent->out = false;
     sent->taken = true;
-    flight->bytes -= bytes < flight->bytes ? bytes : flight->bytes;
+    flight->bytes -= SIM_MIN(bytes, flight->bytes);
     return bytes;
 }
 
@@ -132,7 +132,7 @@ void nic__flight_pass_early(nic_flight_t *flight, const nic_held_t *held, uint64
         flight->early_bytes += bytes;
         if (sent->out) {
             sent->out = false;
-            flight->bytes -= bytes < flight->bytes ? bytes : flight->bytes;
+            flight->bytes -= SIM_MIN(bytes, flight->bytes);
         }
     }
 }
@@ -152,11 +152,11 @@ uint64_t nic__flight_arrived(nic_flight_t *flight, const nic_qp_t *qp, uint64_t 
 {
     const uint64_t more =
         arrived_bytes > flight->arrived_bytes ? arrived_bytes - flight->arrived_bytes : 0;
-    const uint64_t early = more < flight->early_bytes ? more : flight->early_bytes;
+    const uint64_t early = SIM_MIN(more, flight->early_bytes);
     const uint64_t off = more - early;
     flight->arrived_bytes += more;
     flight->early_bytes -= early;
-    flight->bytes -= off < flight->bytes ? off : flight->bytes;
+    flight->bytes -= SIM_MIN(off, flight->bytes);
     if (qp->una_psn == qp->next_psn) {
         flight->bytes = 0;
     }

@@ -85,7 +85,7 @@ nic_arrival_t nic__held_take(nic_held_t *held, net_packet_t *packet, uint64_t li
     }
     held->kept.repaired = held->kept.repair_ps = 0;
     const uint64_t span = held->kept.end_psn - held->kept.first_psn;
-    shared->span_max = span > shared->span_max ? span : shared->span_max;
+    shared->span_max = SIM_MAX(span, shared->span_max);
     return arrival;
 }
 
@@ -113,8 +113,8 @@ void nic__held_tell(nic_held_t *held, uint64_t psn, uint32_t count, bool missing
 static void mark(nic_held_t *held, uint64_t psn, uint32_t count)
 {
     const nic_qp_t *const qp = held->base.qp;
-    const uint64_t end_psn = psn + count < qp->next_psn ? psn + count : qp->next_psn;
-    for (psn = psn < qp->una_psn ? qp->una_psn : psn; psn < end_psn; psn++) {
+    const uint64_t end_psn = SIM_MIN(psn + count, qp->next_psn);
+    for (psn = SIM_MAX(qp->una_psn, psn); psn < end_psn; psn++) {
         *nic__resend_of(&held->resend, psn) |= NIC_SENT_HELD;
     }
 }
@@ -156,7 +156,7 @@ nic_held_news_t nic__held_acknowledged(nic_held_t *held, net_packet_t *packet)
         packet->aeth >> 24 == ((uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE);
     const uint64_t before_psn = qp->una_psn;
     if (end_psn > before_psn || !positive) {
-        nic_transport_advance(qp, end_psn > before_psn ? end_psn : before_psn, packet, stretch);
+        nic_transport_advance(qp, SIM_MAX(end_psn, before_psn), packet, stretch);
     }
     nic__fetch_acknowledged(&held->resend, qp, end_psn, positive);
     news.alive = (qp->flags & NIC_QP_CLOSED) == 0;

@@ -103,7 +103,7 @@ static void note_repair(nic_kept_t *kept, uint64_t psn, sim_time_t now_ps)
         kept->missing--;
         kept->repaired++;
         kept->repair_ps += waited_ps;
-        kept->repair_ps_max = waited_ps > kept->repair_ps_max ? waited_ps : kept->repair_ps_max;
+        kept->repair_ps_max = SIM_MAX(waited_ps, kept->repair_ps_max);
     }
 }
 

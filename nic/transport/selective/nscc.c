@@ -39,10 +39,9 @@ static void set_base(nic_nscc_t *nscc, sim_time_t base_ps)
 // Keeps the window within its limits.
 static void apply(nic_nscc_t *nscc)
 {
-    const double most = nscc->cap_bytes > nscc->mtu_bytes ? nscc->cap_bytes : nscc->mtu_bytes;
-    nscc->window_bytes = nscc->window_bytes < nscc->mtu_bytes ? nscc->mtu_bytes
-                         : nscc->window_bytes > most          ? most
-                                                              : nscc->window_bytes;
+    const double most = SIM_MAX(nscc->cap_bytes, nscc->mtu_bytes);
+    nscc->window_bytes =
+        nscc->window_bytes < nscc->mtu_bytes ? nscc->mtu_bytes : SIM_MIN(most, nscc->window_bytes);
 }
 
 // Takes in a round trip. Only full packets show the round trip of the idle path: short ones take
@@ -74,7 +73,7 @@ static void cut(nic_nscc_t *nscc, sim_time_t now_ps)
     const double excess = (nscc->average_ps - target_ps) / nscc->average_ps;
     const double share = 1 - real_of(config->gamma) * excess;
     const double least = real_of(config->least_cut);
-    nscc->window_bytes *= share > least ? share : least;
+    nscc->window_bytes *= SIM_MAX(share, least);
     nscc->cut_ps = now_ps;
 }
 
@@ -134,8 +133,7 @@ static bool fall(nic_nscc_t *nscc, sim_time_t now_ps, sim_time_t delay_ps, uint6
     const bool fell = nscc->quick_ps != 0 && (nscc->alarmed || (double)delay_ps > late_ps) &&
                       nscc->quick_bytes < real_of(config->quick_share) * nscc->cap_bytes;
     if (fell) {
-        nscc->window_bytes =
-            nscc->quick_bytes > nscc->mtu_bytes ? nscc->quick_bytes : nscc->mtu_bytes;
+        nscc->window_bytes = SIM_MAX(nscc->quick_bytes, nscc->mtu_bytes);
         nscc->ignore_bytes = (double)in_flight;
         nscc->ignored_bytes = 0;
         nscc->alarmed = false;

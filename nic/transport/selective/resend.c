@@ -71,7 +71,7 @@ static void push(nic_resend_t *resend, const nic_resend_item_t *item)
     resend->items[resend->item_end++ & (resend->item_capacity - 1)] = *item;
     resend->waiting += item->count;
     const uint32_t items = resend->item_end - resend->item_first;
-    resend->items_max = items > resend->items_max ? items : resend->items_max;
+    resend->items_max = SIM_MAX(items, resend->items_max);
 }
 
 static bool is_full(const nic_resend_t *resend)
@@ -83,8 +83,8 @@ void nic__resend_add(nic_resend_t *resend, const nic_qp_t *qp, uint64_t psn, uin
                      uint8_t round, uint32_t index)
 {
     uint64_t end_psn = psn + count;
-    end_psn = end_psn > qp->next_psn ? qp->next_psn : end_psn;
-    psn = psn < qp->una_psn ? qp->una_psn : psn;
+    end_psn = SIM_MIN(qp->next_psn, end_psn);
+    psn = SIM_MAX(qp->una_psn, psn);
     while (psn < end_psn) {
         if ((*nic__resend_of(resend, psn) & (NIC_SENT_QUEUED | DONE)) != 0) {
             psn++;
@@ -142,7 +142,7 @@ static void note_again(nic_resend_t *resend, uint64_t psn)
     }
     const uint32_t round = times + 1u;
     resend->by_round[round < NIC_RESEND_ROUNDS ? round - 1 : NIC_RESEND_ROUNDS - 1]++;
-    resend->rounds_max = round > resend->rounds_max ? round : resend->rounds_max;
+    resend->rounds_max = SIM_MAX(round, resend->rounds_max);
 }
 
 // Returns true if the PSN at the head of the queue need not be sent: it is acknowledged or held.

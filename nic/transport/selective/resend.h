@@ -70,7 +70,7 @@ void nic__resend_oldest(nic_resend_t *resend, const nic_qp_t *qp, uint32_t silen
 // Returns how many packets those are.
 static inline uint32_t nic__resend_wide(uint32_t silent)
 {
-    return silent < 2 ? 1 : 1u << (silent - 1 < 8 ? silent - 1 : 8);
+    return silent < 2 ? 1 : 1u << SIM_MIN(silent - 1, 8);
 }
 // Returns true if a peer that was silent for `silent` time-outs in a row, since quiet_ps, is gone.
 // The time-outs of these transports are for the idle path. On a path that is busy or paused, or

@@ -75,16 +75,15 @@ static inline sim_time_t nic__rto_usual_ps(const nic_rto_t *rto)
 static inline sim_time_t nic__rto_ps(const nic_rto_t *rto, const nic_qp_t *qp)
 {
     const sim_time_t measured_ps = nic__rto_usual_ps(rto);
-    const sim_time_t least_ps = rto->own_ps > measured_ps ? rto->own_ps : measured_ps;
+    const sim_time_t least_ps = SIM_MAX(rto->own_ps, measured_ps);
     if (SIM_LIKELY(rto->doublings == 0)) {
         return least_ps;
     }
-    const sim_time_t step_ps =
-        rto->own_ps < NIC_RTO_STEP_MAX_PS ? rto->own_ps : NIC_RTO_STEP_MAX_PS;
+    const sim_time_t step_ps = SIM_MIN(rto->own_ps, NIC_RTO_STEP_MAX_PS);
     const sim_time_t grown_ps = (step_ps << rto->doublings) - step_ps;
-    const sim_time_t more_ps = grown_ps < NIC_RTO_MORE_MAX_PS ? grown_ps : NIC_RTO_MORE_MAX_PS;
+    const sim_time_t more_ps = SIM_MIN(grown_ps, NIC_RTO_MORE_MAX_PS);
     const sim_time_t most_ps = nic__timeout_ps(qp) > least_ps ? nic__timeout_ps(qp) : least_ps;
-    return least_ps + more_ps < most_ps ? least_ps + more_ps : most_ps;
+    return SIM_MIN(least_ps + more_ps, most_ps);
 }
 
 #endif // NIC_TRANSPORT_SELECTIVE_RTO_H

@@ -52,7 +52,7 @@ static uint64_t backlog_bytes(const nic_uec_t *uec)
         bytes += left_bytes + packets * nic__flight_frame_bytes(qp, 0);
         sent_bytes = 0;
     }
-    return bytes < limit ? bytes : limit;
+    return SIM_MIN(bytes, limit);
 }
 
 void nic__uec_use_credit(nic_uec_t *uec, net_packet_t *packet)
@@ -109,7 +109,7 @@ static void arm_pacer(nic_uec_shared_t *shared)
     sim_node_t *const node = nic__node(shared->nic);
     if (shared->first != NULL && !sim_timer_armed(&shared->pacer)) {
         const sim_time_t now_ps = node->now_ps;
-        sim_timer_arm(node, &shared->pacer, shared->paced_ps > now_ps ? shared->paced_ps : now_ps);
+        sim_timer_arm(node, &shared->pacer, SIM_MAX(shared->paced_ps, now_ps));
     }
 }
 
@@ -186,13 +186,11 @@ static void end_period(nic_uec_shared_t *shared, double narrowness)
         shared->calm = 0;
     } else {
         shared->calm = shared->came_marked == 0 ? shared->calm + 1 : 0;
-        const uint32_t doublings =
-            shared->calm < NARROW_DOUBLINGS ? shared->calm : NARROW_DOUBLINGS;
+        const uint32_t doublings = SIM_MIN(shared->calm, NARROW_DOUBLINGS);
         shared->share += NARROW_STEP * (double)(1u << doublings);
     }
-    const double least =
-        NARROW_FLOOR / narrowness > NARROW_STEP ? NARROW_FLOOR / narrowness : NARROW_STEP;
-    shared->share = shared->share < least ? least : shared->share > 1 ? 1 : shared->share;
+    const double least = SIM_MAX(NARROW_FLOOR / narrowness, NARROW_STEP);
+    shared->share = shared->share < least ? least : SIM_MIN(1, shared->share);
     shared->came = shared->came_marked = shared->came_cut = 0;
 }
 

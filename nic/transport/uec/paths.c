@@ -125,5 +125,5 @@ void nic__uec_paths_heard(nic_uec_paths_t *paths, uint32_t entropy, nic_uec_fate
         return;
     }
     const uint32_t sum = paths->penalties[entropy] + (uint32_t)points[fate];
-    paths->penalties[entropy] = (uint8_t)(sum < PENALTY_MAX ? sum : PENALTY_MAX);
+    paths->penalties[entropy] = (uint8_t)SIM_MIN(sum, PENALTY_MAX);
 }

@@ -62,7 +62,7 @@ static sim_time_t rto_ps(const nic_uec_t *uec, uint32_t times)
     const bool longer = uec->config->rto_ps == SIM_AUTO && usual_ps > uec->rto_ps;
     const sim_time_t least_ps = longer ? usual_ps : uec->rto_ps;
     const sim_time_t max_ps = uec->config->rto_max_ps;
-    const sim_time_t most_ps = max_ps > least_ps ? max_ps : least_ps;
+    const sim_time_t most_ps = SIM_MAX(max_ps, least_ps);
     return times >= 63 || least_ps > most_ps >> times ? most_ps : least_ps << times;
 }
 
@@ -230,7 +230,7 @@ static bool shows_loss(const nic_uec_t *uec, const news_t *news)
 {
     const double cap = uec->nscc.cap_bytes;
     const double ahead = SLEEK_WINDOWS * (uec->windowed ? uec->nscc.window_bytes : cap);
-    const double most = (ahead < cap ? ahead : cap) / uec->nscc.mss_bytes;
+    const double most = SIM_MIN(ahead, cap) / uec->nscc.mss_bytes;
     const uint64_t packets = most > SLEEK_PACKETS ? (uint64_t)most : SLEEK_PACKETS;
     if (!news->probed) {
         return news->ahead_packets >= packets && !is_recovering(uec) &&
@@ -254,8 +254,8 @@ static void repair_losses(nic_uec_t *uec, const news_t *news)
     }
     const double window = uec->windowed ? uec->nscc.window_bytes : uec->nscc.cap_bytes;
     const uint64_t reach_psn = qp->una_psn + (uint64_t)(window / uec->nscc.mss_bytes);
-    const uint64_t end_psn = reach_psn < uec->recovery_psn ? reach_psn : uec->recovery_psn;
-    uint64_t psn = uec->repaired_psn > qp->una_psn ? uec->repaired_psn : qp->una_psn;
+    const uint64_t end_psn = SIM_MIN(reach_psn, uec->recovery_psn);
+    uint64_t psn = SIM_MAX(uec->repaired_psn, qp->una_psn);
     for (; psn < end_psn; psn++) {
         if ((*nic__resend_of(&uec->held.resend, psn) & NIC_SENT_HELD) == 0 &&
             nic__flight_take_out(&uec->flight, qp, psn) != 0) {
@@ -434,7 +434,7 @@ static sim_time_t queue_overdue(nic_uec_t *uec, bool quiet, bool *any)
         const uint32_t times = *nic__resend_of(&uec->held.resend, psn) & NIC_SENT_TIMES;
         const sim_time_t due_ps = sent->sent_ps + rto_ps(uec, times);
         if (due_ps > now_ps) {
-            next_ps = due_ps < next_ps ? due_ps : next_ps;
+            next_ps = SIM_MIN(due_ps, next_ps);
             continue;
         }
         if (left_to_sleek) {
@@ -491,6 +491,6 @@ void nic__uec_timed_out(nic_qp_t *qp)
     }
     nic__uec_show_control(qp);
     const sim_time_t probe_ps = probes(uec) ? probe(uec) : due_ps;
-    arm(uec, probe_ps < due_ps ? probe_ps : due_ps);
+    arm(uec, SIM_MIN(probe_ps, due_ps));
     nic_transport_schedule(qp);
 }

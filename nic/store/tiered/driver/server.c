@@ -63,8 +63,7 @@ void nic_server_put(nic_server_t *server, sim_time_t now_ps, sim_time_t work_ps,
     server->count++;
     *at(server, server->count - 1) = (nic_server_request_t){now_ps, work_ps, tag, false};
     server->waiting++;
-    server->waiting_max =
-        server->waiting > server->waiting_max ? server->waiting : server->waiting_max;
+    server->waiting_max = SIM_MAX(server->waiting, server->waiting_max);
 }
 
 sim_time_t nic_server_next_ps(const nic_server_t *server)
@@ -73,7 +72,7 @@ sim_time_t nic_server_next_ps(const nic_server_t *server)
         return SIM_TIME_NEVER;
     }
     const sim_time_t arrives_ps = at(server, 0)->arrives_ps; // the first one is never gone
-    return arrives_ps > server->free_ps ? arrives_ps : server->free_ps;
+    return SIM_MAX(arrives_ps, server->free_ps);
 }
 
 // Removes the requests at the head of the queue that were taken out.
@@ -121,7 +120,7 @@ sim_time_t nic_server_least_end_ps(const nic_server_t *server, uint32_t tag)
         if (request->gone) {
             continue;
         }
-        end_ps = (request->arrives_ps > end_ps ? request->arrives_ps : end_ps) + request->work_ps;
+        end_ps = SIM_MAX(request->arrives_ps, end_ps) + request->work_ps;
         if (request->tag == tag) {
             return end_ps;
         }

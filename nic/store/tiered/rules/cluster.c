@@ -23,7 +23,7 @@ static cluster_t cluster_of(const tiered_t *tiered, nic_token_type_t type, uint6
 static uint32_t *new_list(const tiered_t *tiered, nic_token_type_t type)
 {
     const uint64_t in_cluster = cluster_of(tiered, type, 0).count;
-    const uint64_t count = in_cluster < tiered->token_count ? in_cluster : tiered->token_count;
+    const uint64_t count = SIM_MIN(in_cluster, tiered->token_count);
     return sim_alloc_array(count + 1, sizeof(uint32_t));
 }
 
@@ -82,7 +82,7 @@ void nic__tiered_promote_to_l2(tiered_t *tiered, tiered_token_t *token)
     }
     const nic_token_type_t type = (nic_token_type_t)token->type;
     const uint64_t room = room_in_l2(tiered, nic__tiered_part(tiered, token), type);
-    const uint64_t others = room < tiered->config.neighbours ? room : tiered->config.neighbours;
+    const uint64_t others = SIM_MIN(room, tiered->config.neighbours);
     uint32_t *const tokens = new_list(tiered, type);
     tokens[0] = nic__tiered_number(tiered, token);
     const uint32_t count = 1 + gather(tiered, type, token->key, others, &tokens[1]);
@@ -123,8 +123,8 @@ void nic__tiered_promote_page(tiered_t *tiered, tiered_token_t *token)
         const uint32_t number = pages->owner[offset];
         if (number != NIC_HANDLE_NONE && goes_along(tiered, &tiered->tokens[number])) {
             tokens[count++] = number;
-            least = offset < least ? offset : least;
-            most = offset > most ? offset : most;
+            least = SIM_MIN(offset, least);
+            most = SIM_MAX(offset, most);
         }
     }
     const uint64_t bytes =
