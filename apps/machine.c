@@ -140,7 +140,7 @@ void app__machine_carry_words(sim_carry_t *carry, const app__machine_t *machine,
 void app__post_receives(nic_qp_t *qp, const app__machine_t *machine, uint32_t count, uint64_t bytes)
 {
     while (count > 0) {
-        const uint32_t now = count < RECEIVES_AT_ONCE ? count : RECEIVES_AT_ONCE;
+        const uint32_t now = SIM_MIN(count, RECEIVES_AT_ONCE);
         nic_recv_wr_t list[RECEIVES_AT_ONCE];
         for (uint32_t i = 0; i < now; i++) {
             list[i] = (nic_recv_wr_t){

@@ -250,7 +250,7 @@ uint64_t app__reserve_qps_at(app__endpoint_t *endpoint, const app__range_ops_t *
                              uint64_t first, uint64_t count)
 {
     SIM_CHECK(endpoint->kept_count == 0);
-    endpoint->kept_first = endpoint->position > first ? endpoint->position : first;
+    endpoint->kept_first = SIM_MAX(endpoint->position, first);
     endpoint->kept_count = count;
     const app__range_t range = {ops, owner, endpoint->kept_first, count, NULL, 0};
     add_range(endpoint, &range);
@@ -286,7 +286,7 @@ void app__return_qps(app__endpoint_t *endpoint, const void *owner)
             endpoint->ranges[kept++] = range;
             continue;
         }
-        endpoint->position = range.first < endpoint->position ? range.first : endpoint->position;
+        endpoint->position = SIM_MIN(range.first, endpoint->position);
         if (range.region != NULL) {
             nic_mr_deregister(range.region);
         }

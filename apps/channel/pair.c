@@ -91,7 +91,7 @@ uint32_t app__pair_mtu_bytes(const net_t *net, uint32_t source, uint32_t destina
 {
     const uint64_t one = nic_config_of_interface(net, source)->mtu_bytes;
     const uint64_t two = nic_config_of_interface(net, destination)->mtu_bytes;
-    return (uint32_t)(one < two ? one : two);
+    return (uint32_t)SIM_MIN(one, two);
 }
 
 uint8_t app__priority_of(const net_t *net, uint32_t source, uint8_t priority)

@@ -211,7 +211,7 @@ static app__block_t *make_block(const app__plan_t *plan, size_t number)
     const uint64_t first = (uint64_t)number << plan->block_shift;
     const uint64_t left = plan->count - first;
     const uint64_t most = UINT64_C(1) << plan->block_shift;
-    app__block_t *const block = block_create(plan, first, left < most ? left : most);
+    app__block_t *const block = block_create(plan, first, SIM_MIN(left, most));
     block->transfers = sim_alloc_array(block->count + 1, sizeof(*block->transfers));
     void *const arrivals = plan->arrivals_ops->copy(entry->arrivals);
     for (size_t i = 0; i < block->count; i++) {

@@ -69,7 +69,7 @@ static void start_soon(app__plan_t *plan, uint32_t index, sim_time_t later_ps)
     sim_time_t first_ps = node->now_ps + later_ps;
     source->due[source->due_count++] = (app__due_t){index, first_ps};
     for (size_t i = 0; i < source->due_count && later_ps > 0; i++) {
-        first_ps = source->due[i].time_ps < first_ps ? source->due[i].time_ps : first_ps;
+        first_ps = SIM_MIN(source->due[i].time_ps, first_ps);
     }
     sim_timer_arm(node, &source->due_timer, first_ps);
 }

@@ -77,7 +77,7 @@ static const char *of_json(const char *text, size_t size)
 
 const char *app__flow_foreign(const char *text, size_t size_bytes)
 {
-    size_t size = size_bytes < LOOKED_AT_BYTES ? size_bytes : LOOKED_AT_BYTES;
+    size_t size = SIM_MIN(size_bytes, LOOKED_AT_BYTES);
     if (is_chakra(text, size)) {
         return "a Chakra trace, whose nodes are operations of a program";
     }

@@ -92,7 +92,7 @@ static bool choose_pair(const net_t *net, const numbered_t *from, const numbered
                         uint32_t turn, app__request_t *request)
 {
     const uint32_t all = from->count * to->count;
-    const uint32_t count = all < PAIRS_MAX ? all : PAIRS_MAX;
+    const uint32_t count = SIM_MIN(all, PAIRS_MAX);
     net_path_t best = {.hop_count = UINT32_MAX};
     net_path_t path;
     uint32_t pairs = 0;

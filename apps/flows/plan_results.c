@@ -183,7 +183,7 @@ static void fill_finishes(const void *object, void *into)
             const double end_us = (double)transfer->end_ps / (double)SIM_PS_PER_US;
             count++;
             finishes->mean += end_us;
-            finishes->max = end_us > finishes->max ? end_us : finishes->max;
+            finishes->max = SIM_MAX(end_us, finishes->max);
         }
     }
     app__reader_close(&reader);
@@ -226,7 +226,7 @@ static void report_transfers(const app__plan_t *plan, plan_report_t *report)
         if (transfer->end_ps != SIM_TIME_NEVER) {
             report->completed++;
             report->completed_bytes += bytes;
-            last_end_ps = transfer->end_ps > last_end_ps ? transfer->end_ps : last_end_ps;
+            last_end_ps = SIM_MAX(transfer->end_ps, last_end_ps);
         }
     }
     app__reader_close(&reader);

@@ -28,7 +28,7 @@ static void take_row(const app__plan_t *plan, uint64_t first, rows_t *rows)
         if (part->end_ps == SIM_TIME_NEVER) {
             return;
         }
-        end_ps = part->end_ps > end_ps ? part->end_ps : end_ps;
+        end_ps = SIM_MAX(part->end_ps, end_ps);
         bytes += app__transfer_bytes(part);
         message_bytes += part->bytes;
     }

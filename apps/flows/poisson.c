@@ -133,7 +133,7 @@ static uint64_t gap_mean_ps(const creation_t *creation, uint64_t rate_bps)
     const sim_wide_t rest = numerator % rate;
     const sim_wide_t mean = whole + (rest * load.den + rate / 2) / rate;
     const sim_wide_t limit = UINT64_C(1) << 56;
-    return mean < 1 ? 1 : (uint64_t)(mean < limit ? mean : limit);
+    return mean < 1 ? 1 : (uint64_t)SIM_MIN(mean, limit);
 }
 
 // Draws the next arrival of the heap's first source, or removes the source if it would be too late.

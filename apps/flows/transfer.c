@@ -198,7 +198,7 @@ void app__source_due(sim_node_t *node, sim_timer_t *timer)
     for (size_t i = 0; i < source->due_count && node->now_ps < plan->stop_ps; i++) {
         const app__due_t due = source->due[i];
         if (due.time_ps > node->now_ps) {
-            next_ps = due.time_ps < next_ps ? due.time_ps : next_ps;
+            next_ps = SIM_MIN(due.time_ps, next_ps);
             source->due[kept++] = due;
             continue;
         }
@@ -247,7 +247,7 @@ static void post_receives(app__passive_t *passive, uint32_t count)
     const app__transfer_t *const transfer = app__transfer(plan, passive->item);
     const uint64_t most = app__piece_bytes(plan, transfer);
     app__qp_receive(passive->qp, passive->endpoint, (uint64_t)(uintptr_t)passive,
-                    transfer->bytes < most ? transfer->bytes : most, count);
+                    SIM_MIN(transfer->bytes, most), count);
     passive->left -= count;
 }
 

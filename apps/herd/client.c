@@ -86,7 +86,7 @@ void app__herd_draw_chunk(app__herd_client_t *client)
     if (client->chunk == 0) {
         wanted = herd->config.requests == SIM_AUTO ? CHUNK_FIRST : herd->config.requests;
     }
-    client->chunk = (uint32_t)(wanted < CHUNK_MAX ? wanted : CHUNK_MAX);
+    client->chunk = (uint32_t)SIM_MIN(wanted, CHUNK_MAX);
     uint64_t seed = herd->first_seed; // seed of the order
     const bool permute = herd->config.permute && herd->zipf == NULL;
     if (permute) {
@@ -131,7 +131,7 @@ static void arm(app__herd_client_t *client)
 {
     sim_node_t *const node = client->thread.machine->endpoint->node;
     const sim_time_t at_ps = client->ops[client->first].sent_ps + client->herd->config.timeout_ps;
-    sim_timer_arm(node, &client->timer, at_ps > node->now_ps ? at_ps : node->now_ps);
+    sim_timer_arm(node, &client->timer, SIM_MAX(at_ps, node->now_ps));
 }
 
 static void append(app__herd_client_t *client, uint32_t op)
@@ -209,7 +209,7 @@ static void post_receive_list(app__herd_client_t *client, const uint32_t *buffer
     while (count > 0) {
         nic_recv_wr_t list[POLL_MAX];
         const uint32_t most = connected ? 1 : POLL_MAX;
-        const uint32_t now = count < most ? count : most;
+        const uint32_t now = SIM_MIN(count, most);
         nic_qp_t *const qp =
             connected ? client->request_qps[buffers[0] % herd->server_count] : client->datagrams;
         for (uint32_t i = 0; i < now; i++) {
@@ -351,7 +351,7 @@ static void record(app__herd_client_t *client, uint32_t at, sim_time_t end_ps, u
         .worker = (uint16_t)(at / herd->window),
         .request_bytes = (uint16_t)request_bytes(herd, op, app_herd_key(op->key)),
         .answer_bytes = (uint16_t)bytes,
-        .tries = (uint8_t)(op->tries < UINT8_MAX ? op->tries : UINT8_MAX),
+        .tries = (uint8_t)SIM_MIN(op->tries, UINT8_MAX),
         .put = op->put,
         .hit = !op->put && bytes != 0,
     };
@@ -369,7 +369,7 @@ static void count_in_series(app__herd_client_t *client, const app__herd_op_t *op
     bin->hits += !op->put && bytes != 0;
     bin->answer_bytes += bytes;
     bin->latency_ps += latency_ps;
-    bin->latency_max_ps = latency_ps > bin->latency_max_ps ? latency_ps : bin->latency_max_ps;
+    bin->latency_max_ps = SIM_MAX(latency_ps, bin->latency_max_ps);
 }
 
 // Returns whether the received bytes are a value that the key can have.
@@ -444,7 +444,7 @@ static void count_waiting(app__herd_client_t *client)
     if (waiting != 0 && app__herd_measured(client->herd, nic_core_now_ps(client->thread.core))) {
         client->looks++;
         client->waiting_sum += waiting;
-        client->waiting_max = waiting > client->waiting_max ? waiting : client->waiting_max;
+        client->waiting_max = SIM_MAX(waiting, client->waiting_max);
     }
 }
 
@@ -454,7 +454,7 @@ static uint32_t harvest(app__herd_client_t *client, uint32_t most)
     const app__herd_t *const herd = client->herd;
     nic_wc_t wc[POLL_MAX];
     count_waiting(client);
-    uint32_t count = nic_poll_cq(client->cq, most < POLL_MAX ? most : POLL_MAX, wc);
+    uint32_t count = nic_poll_cq(client->cq, SIM_MIN(most, POLL_MAX), wc);
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t low = (uint32_t)wc[i].wr_id;
         if (!app__thread_succeeded(&client->thread, &wc[i])) {

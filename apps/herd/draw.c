@@ -181,7 +181,7 @@ app_herd_zipf_t *app_herd_zipf_create(uint64_t count, uint32_t skew_permille)
     while (rank < count) {
         SIM_CHECK(zipf->blocks < BLOCKS_MAX);
         uint64_t ranks = rank < EXACT_RANKS ? 1 : rank / EXACT_RANKS;
-        ranks = ranks < count - rank ? ranks : count - rank;
+        ranks = SIM_MIN(ranks, count - rank);
         const uint64_t twice = 2 * rank + ranks + 1; // twice the middle of rank + 1 .. rank + ranks
         const uint64_t log = log2_fixed(twice) - ONE;
         const uint64_t weight =

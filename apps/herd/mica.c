@@ -315,7 +315,7 @@ static void copy_ring(app_mica_t *mica, uint64_t offset, uint8_t *bytes, uint64_
     while (count > 0) {
         uint8_t **const chunk = &mica->chunks[at / CHUNK_BYTES];
         const uint64_t within = at % CHUNK_BYTES;
-        const uint64_t now = count < CHUNK_BYTES - within ? count : CHUNK_BYTES - within;
+        const uint64_t now = SIM_MIN(count, CHUNK_BYTES - within);
         if (*chunk == NULL) {
             *chunk = sim_alloc(CHUNK_BYTES);
             mica->bytes += CHUNK_BYTES;
@@ -407,7 +407,7 @@ static bool load_image(const app_mica_t *mica, app_city128_t key, found_t *found
 static bool load_appended(app_mica_t *mica, app_city128_t key, found_t *found)
 {
     const uint64_t left = mica->config.log_bytes - found->offset % mica->config.log_bytes;
-    const uint64_t count = left < sizeof(found->bytes) ? left : sizeof(found->bytes);
+    const uint64_t count = SIM_MIN(left, sizeof(found->bytes));
     copy_ring(mica, found->offset, found->bytes, count, false);
     app_herd_request_t request;
     const bool good = app_herd_decode(found->bytes, (uint32_t)count, mica->config.large, &request);

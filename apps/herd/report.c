@@ -112,7 +112,7 @@ static sim_time_t measured_ps(const app__herd_t *herd)
         if (client->answered + client->lost < herd->config.requests) {
             return app__span_measured_ps(&herd->app, span);
         }
-        last_ps = client->last_ps > last_ps ? client->last_ps : last_ps;
+        last_ps = SIM_MAX(client->last_ps, last_ps);
     }
     const sim_time_t begin_ps = app__span_begin(span);
     const sim_time_t until_ps = last_ps < app__span_end(span) ? last_ps : app__span_end(span);
@@ -220,8 +220,7 @@ static void take_workers(const app__herd_t *herd, herd_report_t *report)
             report->send_queue_max = worker->send_max;
         }
         queue_sum += worker->queue_sum;
-        report->queue_max =
-            worker->queue_max > report->queue_max ? worker->queue_max : report->queue_max;
+        report->queue_max = SIM_MAX(worker->queue_max, report->queue_max);
         report->full_queue_waits += worker->waited;
         report->unsent_answers += worker->unsent;
         report->malformed += worker->malformed;
@@ -283,7 +282,7 @@ static void take_series(const app__herd_t *herd, herd_report_t *report)
     for (uint32_t w = 0; w < herd->server_count * herd->worker_count; w++) {
         app__herd_bins_add(&workers, &herd->workers[w].series);
     }
-    const size_t count = clients.count > workers.count ? clients.count : workers.count;
+    const size_t count = SIM_MAX(clients.count, workers.count);
     if (count == 0) {
         return;
     }

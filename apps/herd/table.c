@@ -49,7 +49,7 @@ static uint64_t checksum(const uint8_t *bytes, uint32_t count)
 {
     uint64_t sum = count;
     for (uint32_t at = 0; at < count; at += 8) {
-        sum = sim_mix64(sum ^ get(bytes + at, count - at < 8 ? count - at : 8));
+        sum = sim_mix64(sum ^ get(bytes + at, SIM_MIN(count - at, 8)));
     }
     return sum;
 }

@@ -86,7 +86,7 @@ void app_herd_make_value(app_city128_t key, uint32_t stamp, uint8_t *value, uint
     put(value, stamp ^ (uint32_t)key.low, STAMP_BYTES);
     for (uint32_t at = STAMP_BYTES; at < bytes; at += 8) {
         const uint32_t left = bytes - at;
-        put(value + at, word_of(key, stamp, at), left < 8 ? left : 8);
+        put(value + at, word_of(key, stamp, at), SIM_MIN(left, 8));
     }
 }
 
@@ -97,7 +97,7 @@ bool app_herd_check_value(app_city128_t key, const uint8_t *value, uint32_t byte
     }
     *stamp = (uint32_t)get(value, STAMP_BYTES) ^ (uint32_t)key.low;
     for (uint32_t at = STAMP_BYTES; at < bytes; at += 8) {
-        const uint32_t left = bytes - at < 8 ? bytes - at : 8;
+        const uint32_t left = SIM_MIN(bytes - at, 8);
         uint8_t expected[8];
         put(expected, word_of(key, *stamp, at), left);
         if (memcmp(expected, value + at, left) != 0) {

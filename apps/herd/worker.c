@@ -143,7 +143,7 @@ static uint32_t find_room(app__herd_worker_t *worker)
     for (uint32_t q = 0; q < queues; q++) {
         const uint32_t here = (uint32_t)worker->answered[q] - nic_qp_sends_done(worker->qps[q]);
         fullest = here > out ? q : fullest;
-        out = here > out ? here : out;
+        out = SIM_MAX(here, out);
     }
     const uint32_t left = APP__HERD_SEND_DEPTH - out;
     // without a pipeline the requests taken now are answered now, else the oldest stage
@@ -296,7 +296,7 @@ static void serve_by_store(app__herd_worker_t *worker, app__herd_call_t *call)
     const app__herd_t *const herd = worker->herd;
     uint8_t bytes[APP_HERD_REQUEST_MAX];
     app_herd_request_t request;
-    const uint32_t room = herd->slot_bytes < sizeof(bytes) ? herd->slot_bytes : sizeof(bytes);
+    const uint32_t room = SIM_MIN(herd->slot_bytes, sizeof(bytes));
     nic_memory_read(worker->memory, call->address, bytes, room);
     if (!app_herd_decode(bytes, room, herd->large, &request)) {
         worker->malformed++;
@@ -355,7 +355,7 @@ static void spend_on_memory(const app__herd_worker_t *worker, uint64_t misses)
     uint64_t beside = config->prefetch ? config->overlapped : 1;
     if (config->prefetch && config->pipeline == 0) {
         const uint64_t count = worker->call_count;
-        beside = count < config->overlapped ? count : config->overlapped;
+        beside = SIM_MIN(count, config->overlapped);
     }
     nic_core_wait(worker->thread.core, misses * config->memory_ps / beside);
 }
@@ -436,7 +436,7 @@ static void count_list(app__herd_worker_t *worker, uint32_t answers, uint32_t in
         worker->lists++;
         worker->listed += answers;
         worker->send_sum += in_queue;
-        worker->send_max = in_queue > worker->send_max ? in_queue : worker->send_max;
+        worker->send_max = SIM_MAX(in_queue, worker->send_max);
     }
 }
 
@@ -557,8 +557,7 @@ static void answer(app__herd_worker_t *worker)
         worker->taken += count;
         app__herd_count(&worker->batches, count);
         worker->queue_sum += worker->ready_total;
-        worker->queue_max =
-            worker->ready_total > worker->queue_max ? worker->ready_total : worker->queue_max;
+        worker->queue_max = SIM_MAX(worker->ready_total, worker->queue_max);
     }
     if (herd->config.series_ps != 0) {
         count_in_series(worker, count);

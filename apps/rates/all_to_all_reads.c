@@ -341,8 +341,8 @@ static void fill_report(const void *object, void *report)
             failed += thread->failed;
         }
         sum += counted;
-        least = counted < least ? counted : least;
-        most = counted > most ? counted : most;
+        least = SIM_MIN(counted, least);
+        most = SIM_MAX(counted, most);
     }
     *(reads_report_t *)report = (reads_report_t){
         .mops_per_machine = app__mops(&reads->app, &reads->span, sum) / reads->machine_count,

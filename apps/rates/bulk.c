@@ -112,7 +112,7 @@ static void watch_nic(bulk_t *bulk, uint32_t interface, bool receives)
     *watch = (watch_t){
         .nic = nic,
         .node = &host->sim,
-        .every_ps = every_ps < SIM_PS_PER_US ? SIM_PS_PER_US : every_ps,
+        .every_ps = SIM_MAX(SIM_PS_PER_US, every_ps),
         .receives = receives,
     };
     sim_timer_init_background(&watch->timer, look);
@@ -190,8 +190,8 @@ static sim_time_t busy_until_ps(const watch_t *watch, sim_time_t rtt_ps)
     for (size_t i = 1; i < watch->count; i++) {
         const uint64_t bytes = sent_until(watch, i, 1);
         const uint64_t bytes_long = sent_until(watch, i, long_samples);
-        most = bytes > most ? bytes : most;
-        most_long = bytes_long > most_long ? bytes_long : most_long;
+        most = SIM_MAX(bytes, most);
+        most_long = SIM_MAX(bytes_long, most_long);
     }
     for (size_t i = watch->count; i > 1 && most > 0; i--) {
         if (sent_until(watch, i - 1, 1) * 2 >= most &&
@@ -219,7 +219,7 @@ static double steady_gbps(const bulk_t *bulk, sim_time_t end_ps, uint64_t all_by
     for (size_t i = 0; i < bulk->watch_count; i++) {
         const watch_t *const watch = &bulk->watches[i];
         const sim_time_t until_ps = watch->receives ? 0 : busy_until_ps(watch, bulk->rtt_ps);
-        busy_ps = until_ps > busy_ps ? until_ps : busy_ps;
+        busy_ps = SIM_MAX(until_ps, busy_ps);
     }
     const bool back = went_back(bulk);
     const sim_time_t edge_ps = back ? bulk->rtt_ps / 2 : bulk->rtt_ps;
@@ -330,7 +330,7 @@ static void fill_report(const void *object, void *into)
         if (ended) {
             report->completed++;
             report->completed_bytes += app__transfer_bytes(transfer);
-            end_ps = transfer->end_ps > end_ps ? transfer->end_ps : end_ps;
+            end_ps = SIM_MAX(transfer->end_ps, end_ps);
         }
     }
     if (report->completed < count) {
@@ -474,7 +474,7 @@ static sim_err_t fill_plan(const app_context_t *context, const bulk_config_t *co
 {
     const app_hosts_t *const from = &places[0].list;
     const app_hosts_t *const to = &places[1].list;
-    const size_t pairs = from->count > to->count ? from->count : to->count;
+    const size_t pairs = SIM_MAX(from->count, to->count);
     (void)context;
     for (size_t i = 0; i < pairs; i++) {
         for (uint64_t q = 0; q < config->qps; q++) {

@@ -390,7 +390,7 @@ static void make_regions(contexts_t *contexts)
 
 static uint64_t or_auto(uint64_t value, uint64_t automatic, uint64_t least)
 {
-    return value != SIM_AUTO ? value : automatic > least ? automatic : least;
+    return value != SIM_AUTO ? value : SIM_MAX(automatic, least);
 }
 
 static void make(contexts_t *contexts, const app_context_t *context, const uint32_t interfaces[2])

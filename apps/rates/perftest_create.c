@@ -206,7 +206,7 @@ static uint64_t mtu_of(const app__perftest_t *test)
 {
     const uint64_t client = nic_get_config(test->client->nic)->mtu_bytes;
     const uint64_t server = nic_get_config(test->server->nic)->mtu_bytes;
-    return client < server ? client : server;
+    return SIM_MIN(client, server);
 }
 
 static void choose_sizes(app__perftest_t *test, const perftest_config_t *config)

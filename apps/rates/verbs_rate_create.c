@@ -278,8 +278,8 @@ static sim_err_t rate_create(const app_context_t *context, const void *config_vo
 {
     const rate_config_t *const config = config_void;
     app__places_t places[2];
-    const uint64_t half = config->window / 2 < 1 ? 1 : config->window / 2;
-    const uint64_t automatic = config->whole_window ? 1 : half < 64 ? half : 64;
+    const uint64_t half = SIM_MAX(1, config->window / 2);
+    const uint64_t automatic = config->whole_window ? 1 : SIM_MIN(half, 64);
     const uint64_t signal_every =
         config->signal_every == SIM_AUTO ? automatic : config->signal_every;
     sim_err_t error = check(config, signal_every, message);

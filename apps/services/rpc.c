@@ -249,7 +249,7 @@ static uint32_t take_answers(app__rpc_client_t *client)
         client->rpc->ops->answered(client->rpc, client->index, wc[i].imm_data);
         answers++;
     }
-    const uint32_t expected = answers < client->waiting ? answers : client->waiting;
+    const uint32_t expected = SIM_MIN(answers, client->waiting);
     client->waiting -= expected;
     client->late += answers - expected;
     client->answered += answers;

@@ -43,7 +43,7 @@ uint64_t app__sequencer_take(app__sequencer_t *sequencer, nic_core_t *core, uint
     const sim_time_t now_ps = nic_core_now_ps(core);
     const sim_time_t cost_ps =
         sequencer->owner == worker ? sequencer->count_ps : sequencer->move_ps;
-    const sim_time_t start_ps = sequencer->free_ps > now_ps ? sequencer->free_ps : now_ps;
+    const sim_time_t start_ps = SIM_MAX(sequencer->free_ps, now_ps);
     sequencer->owner = worker;
     sequencer->free_ps = start_ps + cost_ps;
     nic_core_wait(core, sequencer->free_ps - now_ps);

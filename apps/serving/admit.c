@@ -40,8 +40,8 @@ static double tpot_ps(const app__serving_t *serving, uint32_t number)
     const uint64_t running = (serving->placed[course->decode] + runs) / runs;
     const uint64_t batch = serving->config.batch;
     const app__step_load_t step = {
-        .tokens = running < batch ? running : batch,
-        .sequences = running < batch ? running : batch,
+        .tokens = SIM_MIN(running, batch),
+        .sequences = SIM_MIN(running, batch),
         .pairs = serving->held[course->decode] / runs,
         .context = serving->held[course->decode] / runs +
                    app__serving_request(serving, number)->prompt_tokens,

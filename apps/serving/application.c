@@ -17,7 +17,7 @@ static sim_err_t set_flows(app__serving_t *serving, sim_message_t *message)
     const uint64_t from = serving->nodes[0].gpus.count;
     const uint64_t to = serving->nodes[serving->node_count - 1].gpus.count;
     SIM_CHECK(from > 0 && to > 0);
-    const uint64_t flows = from > to ? from : to;
+    const uint64_t flows = SIM_MAX(from, to);
     if (flows % from != 0 || flows % to != 0) {
         return sim_fail_about(message, SIM_ERR_RANGE, "decode-tp",
                               " is %" PRIu64 " beside tp %" PRIu64
@@ -26,7 +26,7 @@ static sim_err_t set_flows(app__serving_t *serving, sim_message_t *message)
     }
     // Each GPU of the decode node needs the heads that it computes with.
     const uint64_t shares = app__served_kv_shares(&serving->served);
-    const uint64_t parts = (shares < to ? shares : to) * (flows / to);
+    const uint64_t parts = SIM_MIN(shares, to) * (flows / to);
     const uint64_t bytes = serving->nodes[0].gpus.kv_token_bytes;
     serving->flows = (uint32_t)flows;
     serving->flow_unit_bytes = (bytes + parts - 1) / parts;
@@ -102,8 +102,8 @@ static uint64_t activation_bytes(const app__serving_t *serving, const app__servi
     if (node->place.host_count > 1) {
         const uint64_t pass = app__serving_pass_bytes(node, tokens);
         const uint64_t reduce = app__serving_reduce_bytes(node, tokens, layers);
-        most = most > pass ? most : pass;
-        most = most > reduce ? most : reduce;
+        most = SIM_MAX(most, pass);
+        most = SIM_MAX(most, reduce);
     }
     return most;
 }
@@ -126,7 +126,7 @@ static sim_err_t set_exchanges(app__serving_t *serving, sim_message_t *message)
         if (bytes > 0) {
             const uint64_t end =
                 serving->exchange_at + bytes / PAGE_BYTES * PAGE_BYTES + PAGE_BYTES;
-            serving->stage_bytes = end > serving->stage_bytes ? end : serving->stage_bytes;
+            serving->stage_bytes = SIM_MAX(end, serving->stage_bytes);
         }
     }
     return SIM_OK;
@@ -446,7 +446,7 @@ static sim_err_t prepare(app__serving_t *serving, const app_context_t *context,
         return error;
     }
     const uint64_t layers = serving->served.sizes.layers;
-    serving->layer_groups = config->layer_groups < layers ? config->layer_groups : layers;
+    serving->layer_groups = SIM_MIN(config->layer_groups, layers);
     app__serving_courses_init(serving);
     error = read_times(serving, context, config, message);
     if (error != SIM_OK) {

@@ -129,7 +129,7 @@ static uint64_t sequences_max(const app__serving_node_t *node)
         queued++;
     }
     const uint64_t all = node->running_count + queued;
-    const uint64_t share = ((all < batch ? all : batch) + runs - 1) / runs;
+    const uint64_t share = (SIM_MIN(all, batch) + runs - 1) / runs;
     return share > 0 ? share : 1;
 }
 
@@ -147,7 +147,7 @@ static void serve_running(app__serving_node_t *node, uint64_t *budget, app__step
         if (!take_pages(job)) {
             return; // the newest one; all others have their turn
         }
-        const uint64_t tokens = left < *budget ? left : *budget;
+        const uint64_t tokens = SIM_MIN(left, *budget);
         add_to_step(job, tokens, load);
         *budget -= tokens;
         link = job->link.newer;
@@ -188,7 +188,7 @@ static void serve_queue(app__serving_node_t *node, uint64_t *budget, app__step_l
         }
         app__serving_job_move(job, APP__SERVING_RUNNING);
         add_to_step(job, tokens, load);
-        *budget -= tokens < *budget ? tokens : *budget;
+        *budget -= SIM_MIN(tokens, *budget);
     }
 }
 
@@ -231,9 +231,8 @@ static void count_step(app__serving_node_t *node, const app__step_load_t *load)
     const uint64_t used = node->pages - node->pages_free;
     counters->steps++;
     counters->batch_sum += load->sequences;
-    counters->batch_max =
-        load->sequences > counters->batch_max ? load->sequences : counters->batch_max;
-    counters->pages_max = used > counters->pages_max ? used : counters->pages_max;
+    counters->batch_max = SIM_MAX(load->sequences, counters->batch_max);
+    counters->pages_max = SIM_MAX(used, counters->pages_max);
 }
 
 void app__serving_step(app__serving_node_t *node)

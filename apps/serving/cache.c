@@ -118,7 +118,7 @@ static uint64_t flow_bytes(const app__serving_transfer_t *transfer, uint64_t tok
     if (!transfer->host) {
         // GPUs that compute with the same heads need the same data.
         const uint64_t shares = app__served_kv_shares(&serving->served);
-        flows = (shares < gpus->count ? shares : gpus->count) * (flows / gpus->count);
+        flows = SIM_MIN(shares, gpus->count) * (flows / gpus->count);
     }
     return (tokens * layer_bytes * place->layers + flows - 1) / flows;
 }
@@ -304,7 +304,7 @@ void app__serving_store(app__serving_job_t *job)
     const app__serving_t *const serving = job->node->serving;
     const app__request_t *const request = app__serving_request(serving, job->number);
     const uint64_t blocks = (uint64_t)request->block_count * serving->requests.block_tokens;
-    const uint64_t tokens = blocks < request->prompt_tokens ? blocks : request->prompt_tokens;
+    const uint64_t tokens = SIM_MIN(blocks, request->prompt_tokens);
     if (serving->storage_count == 0 || serving->config.cache != APP__SERVING_STORE ||
         tokens <= job->reused) {
         return;

@@ -181,7 +181,7 @@ void app__serving_stages(const app__serving_course_t *course, double stage_ps[AP
     sim_time_t from_ps = course->computed_ps;
     if (course->ready_ps != SIM_TIME_NEVER) {
         // A wait for memory counts where the prompt is computed; messages count as KV data.
-        const sim_time_t begin_ps = course->reserved_ps > from_ps ? course->reserved_ps : from_ps;
+        const sim_time_t begin_ps = SIM_MAX(course->reserved_ps, from_ps);
         const sim_time_t wait_ps = course->gave_ps > begin_ps ? course->gave_ps - begin_ps : 0;
         stage_ps[APP__SERVING_MEMORY_WAIT] = (double)wait_ps;
         stage_ps[APP__SERVING_KV] = (double)(course->ready_ps - from_ps - wait_ps);
@@ -242,7 +242,7 @@ static void add_served(const app__serving_t *serving, const app__serving_course_
     sums->network_ps.kv += stage_ps[APP__SERVING_KV];
     app__serving_add_network(serving, course, stage_ps, &sums->network_ps);
     sums->reused += course->reused_in_fact;
-    sums->last_ps = course->end_ps > sums->last_ps ? course->end_ps : sums->last_ps;
+    sums->last_ps = SIM_MAX(course->end_ps, sums->last_ps);
 }
 
 // Returns the largest sum of bytes of a NIC divided by the mean; NaN: nothing moved.
@@ -256,7 +256,7 @@ static double imbalance(const app__serving_report_t *report, bool storage)
         if (strcmp(nic->use, storage ? "storage" : "compute") == 0) {
             const double bytes = (double)nic->sent_bytes + (double)nic->received_bytes;
             sum += bytes;
-            most = bytes > most ? bytes : most;
+            most = SIM_MAX(bytes, most);
             count += 1.0;
         }
     }
@@ -308,7 +308,7 @@ static double busiest_ps(const app__serving_node_t *node)
         }
         const double rate = (double)nic_rate_bps(nic_at(node->station->host, i));
         const double time_ps = (double)flows * (double)serving->flow_unit_bytes * 8e12 / rate;
-        most_ps = time_ps * share > most_ps ? time_ps * share : most_ps;
+        most_ps = SIM_MAX(time_ps * share, most_ps);
     }
     return most_ps;
 }
@@ -317,7 +317,7 @@ double app__serving_formula_ps(const app__serving_t *serving)
 {
     const double from_ps = busiest_ps(&serving->nodes[0]);
     const double to_ps = busiest_ps(&serving->nodes[serving->node_count - 1]);
-    return from_ps > to_ps ? from_ps : to_ps;
+    return SIM_MAX(from_ps, to_ps);
 }
 
 static void tell_served(const app__serving_t *serving, app__serving_report_t *report)
@@ -440,7 +440,7 @@ static void warn_late(const app__serving_t *serving, void (*write)(const char *t
     sim_time_t last_ps = 0;
     for (uint32_t i = 0; i < serving->requests.count; i++) {
         const sim_time_t settled_ps = serving->courses[i].settled_ps;
-        last_ps = settled_ps > last_ps ? settled_ps : last_ps; // NEVER: it has not ended
+        last_ps = SIM_MAX(settled_ps, last_ps); // NEVER: it has not ended
     }
     for (size_t i = 0; i < serving->failure_count; i++) {
         const app__serving_failure_t *const failure = &serving->failures[i];

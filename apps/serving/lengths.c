@@ -45,7 +45,7 @@ double app__exp(double x)
     if (x < -EXP_MAX) {
         return 0.0;
     }
-    x = x > EXP_MAX ? EXP_MAX : x;
+    x = SIM_MIN(EXP_MAX, x);
     const int whole = (int)(x / LN2 + (x < 0.0 ? -0.5 : 0.5));
     const double rest = x - whole * LN2_HIGH - whole * LN2_LOW; // |rest| < 0.35
     double sum = 1.0;
@@ -248,5 +248,5 @@ uint64_t app__length_draw(const app__length_t *length, sim_random_t *random, uin
     default:
         SIM_CHECK(false);
     }
-    return tokens < max ? tokens : max;
+    return SIM_MIN(tokens, max);
 }

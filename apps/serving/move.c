@@ -42,9 +42,7 @@ uint32_t app__serving_flows(const app__serving_transfer_t *transfer)
         return node->storage_nics > 0 ? node->storage_nics : node->nics;
     }
     const uint32_t peer = node->serving->nodes[transfer->peer].place.gpus;
-    return transfer->flow_count > 0  ? transfer->flow_count
-           : node->place.gpus > peer ? node->place.gpus
-                                     : peer;
+    return transfer->flow_count > 0 ? transfer->flow_count : SIM_MAX(node->place.gpus, peer);
 }
 
 app__serving_end_t app__serving_end(const app__serving_transfer_t *transfer,

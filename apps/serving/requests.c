@@ -299,7 +299,7 @@ static uint32_t fit(maker_t *maker, uint64_t tokens)
     maker->cut += tokens > maker->config->tokens_max;
     maker->empty += tokens == 0;
     tokens = tokens == 0 ? 1 : tokens;
-    return (uint32_t)(tokens < maker->config->tokens_max ? tokens : maker->config->tokens_max);
+    return (uint32_t)SIM_MIN(tokens, maker->config->tokens_max);
 }
 
 static void draw_prefix(maker_t *maker, conversation_t *conversation)
@@ -334,7 +334,7 @@ static void draw_turn(maker_t *maker, uint32_t index)
     if (now->turn == 0) {
         draw_prefix(maker, now);
         const uint64_t most = request->prompt_tokens - 1;
-        now->shared = now->shared < most ? now->shared : most;
+        now->shared = SIM_MIN(now->shared, most);
     }
     now->turn++;
     now->tokens = (uint64_t)request->prompt_tokens + request->output_tokens;
@@ -357,7 +357,7 @@ static void take_traced(maker_t *maker, uint32_t index)
     *now = (conversation_t){.number = index};
     draw_prefix(maker, now);
     const uint64_t most = request->prompt_tokens - 1;
-    now->shared = now->shared < most ? now->shared : most;
+    now->shared = SIM_MIN(now->shared, most);
 }
 
 static void make_lengths(maker_t *maker)
@@ -373,7 +373,7 @@ static void make_lengths(maker_t *maker)
         requests->prompt_tokens += request->prompt_tokens;
         requests->output_tokens += request->output_tokens;
         const uint64_t tokens = (uint64_t)request->prompt_tokens + request->output_tokens;
-        requests->longest = tokens > requests->longest ? tokens : requests->longest;
+        requests->longest = SIM_MAX(tokens, requests->longest);
         if (request->output_tokens > requests->output_max) {
             requests->output_max = request->output_tokens;
         }
@@ -406,7 +406,7 @@ static uint32_t block_count(const maker_t *maker, uint32_t index)
     if (maker->traced && maker->trace.unhashed < maker->trace.count) {
         const uint64_t given = maker->trace.prompts[maker->first + index].id_count;
         const uint64_t filled = (tokens + block - 1) / block;
-        return (uint32_t)(given < filled ? given : filled);
+        return (uint32_t)SIM_MIN(given, filled);
     }
     return shares_blocks(maker) ? (uint32_t)(tokens / block) : 0;
 }
@@ -695,8 +695,7 @@ static void prepare(maker_t *maker)
         }
     }
     if (maker->arrivals == APP__ARRIVALS_CLIENTS) {
-        requests->clients =
-            (uint32_t)(config->clients < requests->count ? config->clients : requests->count);
+        requests->clients = (uint32_t)SIM_MIN(config->clients, requests->count);
     }
     requests->block_tokens = (uint32_t)config->block_tokens;
     requests->items = sim_alloc_array(requests->count, sizeof(*requests->items));

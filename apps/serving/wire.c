@@ -221,7 +221,7 @@ void app__serving_wire_post(const app__serving_end_t *from, const app__serving_e
             .call = call,
             .address = app__serving_address(from->node, from->place) + transfer->offset + at,
             .peer_address = app__serving_address(to->node, to->place) + transfer->offset + at,
-            .bytes = bytes - at < PIECE_BYTES ? bytes - at : PIECE_BYTES,
+            .bytes = SIM_MIN(bytes - at, PIECE_BYTES),
             .reads = transfer->reads,
             .notices = transfer->notice > 0 && at + PIECE_BYTES >= bytes,
             .notice = transfer->notice > 0 ? (transfer->notice - 1) << 8 | to->place : 0,

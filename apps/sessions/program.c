@@ -75,7 +75,7 @@ static bool look(app_session_t *session, app__session_program_t *program)
     }
     while (program->ended < program->rank_count &&
            has_ended(session, program, program->ended, &end)) {
-        program->end_ps = end.end_ps > program->end_ps ? end.end_ps : program->end_ps;
+        program->end_ps = SIM_MAX(end.end_ps, program->end_ps);
         program->failed += end.failed_messages;
         program->ended++;
     }

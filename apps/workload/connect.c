@@ -129,7 +129,7 @@ static void post_waiting(app__link_t *link)
     while (link->waiting.count > 0) {
         const app__item_t message = app__fifo_first(&link->waiting);
         const uint64_t left = message.bytes - link->posted;
-        const uint64_t bytes = left < PIECE_BYTES ? left : PIECE_BYTES;
+        const uint64_t bytes = SIM_MIN(left, PIECE_BYTES);
         if (!app__link_post(link, message.word, bytes, bytes == left)) {
             return;
         }

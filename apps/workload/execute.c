@@ -289,7 +289,7 @@ void app__rank_begin(app__rank_t *rank, sim_time_t start_ps)
             .start_ps = SIM_TIME_NEVER,
             .end_ps = SIM_TIME_NEVER,
         };
-        most = rank->ops->ops[op].cpu > most ? rank->ops->ops[op].cpu : most;
+        most = SIM_MAX(rank->ops->ops[op].cpu, most);
     }
     if (rank->workload->options.loggp.semantics == APP__SEMANTICS_SPCL) {
         most = rank->workload->schedule->counts.cpu_max; // messages name processors of their sends

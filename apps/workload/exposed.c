@@ -130,14 +130,14 @@ static void give(before_t *before, uint32_t op, sim_time_t end_ps, sim_time_t *w
 {
     const app__rank_t *const rank = before->rank;
     const sim_time_t begin_ps = before->counted_ps;
-    before->counted_ps = end_ps > begin_ps ? end_ps : begin_ps;
+    before->counted_ps = SIM_MAX(end_ps, begin_ps);
     while (op != APP__NO_OP && end_ps > begin_ps && rank->ops->ops[op].type != APP__OP_CALC) {
         const sim_time_t start_ps = rank->states[op].start_ps;
         if (start_ps >= end_ps) {
             op = last_before(before, op);
             continue;
         }
-        const sim_time_t from_ps = start_ps > begin_ps ? start_ps : begin_ps;
+        const sim_time_t from_ps = SIM_MAX(start_ps, begin_ps);
         waits_ps[rank->ops->ops[op].dimension] += end_ps - from_ps;
         end_ps = from_ps;
         op = last_before(before, op);
@@ -220,7 +220,7 @@ void app__exposed_measure(const app__workload_t *workload, app__exposed_t *expos
     for (uint32_t r = 0; r < schedule->rank_count; r++) {
         const app__rank_t *const rank = &workload->ranks[r];
         add_rank(rank, &compute_ps, waits_ps);
-        end_ps = rank->end_ps > end_ps ? rank->end_ps : end_ps;
+        end_ps = SIM_MAX(rank->end_ps, end_ps);
     }
     const double iterations = workload->iterations > 0 ? workload->iterations : 1;
     const double each = (double)schedule->rank_count * iterations * (double)SIM_PS_PER_MS;

@@ -130,7 +130,7 @@ static sim_time_t overheads_ps(const engine_t *engine, const app__op_t *op)
 
 static sim_time_t later(sim_time_t a, sim_time_t b)
 {
-    return a > b ? a : b;
+    return SIM_MAX(a, b);
 }
 
 // Keeps a processor until `until_ps`; `since_ps` is when it began to work.

@@ -21,7 +21,7 @@ static bool post_in_order(app__port_t *port, const app__item_t *first, bool *all
     app__workload_t *const workload = port->rank->workload;
     const uint64_t left = first->bytes - port->sent_bytes;
     const uint64_t most = piece_bytes(workload);
-    const uint64_t bytes = left < most ? left : most;
+    const uint64_t bytes = SIM_MIN(left, most);
     if (port->outstanding_bytes > 0 &&
         port->outstanding_bytes + bytes > workload->options.send_window_bytes) {
         return false;
@@ -126,7 +126,7 @@ void app__port_arrived(app__port_t *port, uint32_t source, uint32_t word)
     }
     // LogGOPSim's gap follows a message, that of ATLAHS precedes it.
     const bool atlahs = workload->options.loggp.semantics == APP__SEMANTICS_ATLAHS;
-    const sim_time_t free_ps = port->receive_ps > now_ps ? port->receive_ps : now_ps;
+    const sim_time_t free_ps = SIM_MAX(port->receive_ps, now_ps);
     const sim_time_t taken_ps = free_ps + (atlahs ? gap_ps : 0);
     port->receive_ps = free_ps + gap_ps;
     if (port->arrivals.count == 0 && taken_ps == now_ps) {

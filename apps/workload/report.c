@@ -383,16 +383,14 @@ static void add_rank(report_t *report, const app__rank_t *rank, double *cpu_ps)
         (double)(rank->end_ps - rank->workload->options.start_ps) / SIM_PS_PER_US;
     report->operations_finished += rank->ops->count - rank->left;
     report->messages_failed += rank->failed;
-    report->unexpected_peak = rank->unexpected_peak > report->unexpected_peak
-                                  ? rank->unexpected_peak
-                                  : report->unexpected_peak;
+    report->unexpected_peak = SIM_MAX(rank->unexpected_peak, report->unexpected_peak);
     for (uint32_t i = 0; i < rank->cpu_count; i++) {
         *cpu_ps += (double)rank->cpus[i].busy_ps / rank->cpu_count;
     }
     if (rank->left == 0) {
         report->ranks_finished++;
         report->finish_us.mean += took_us;
-        report->finish_us.max = took_us > report->finish_us.max ? took_us : report->finish_us.max;
+        report->finish_us.max = SIM_MAX(took_us, report->finish_us.max);
     }
 }
 

@@ -219,8 +219,8 @@ static void count_op(app__schedule_counts_t *counts, const app__op_t *op)
     counts->calc_ns += op->type == APP__OP_CALC ? op->size : 0;
     counts->requires += op->required_count;
     counts->irequires += op->irequired_count;
-    counts->cpu_max = op->cpu > counts->cpu_max ? op->cpu : counts->cpu_max;
-    counts->nic_max = op->nic > counts->nic_max ? op->nic : counts->nic_max;
+    counts->cpu_max = SIM_MAX(op->cpu, counts->cpu_max);
+    counts->nic_max = SIM_MAX(op->nic, counts->nic_max);
 }
 
 // The operations of all ranks as one graph.
@@ -432,7 +432,7 @@ static sim_time_t release_all(walk_t *walk, uint64_t number, uint32_t rank)
         const uint64_t after = graph->base[rank] + ops->next[op->required_first + i];
         release(walk, number, after, i < op->required_count ? finish_ps : start_ps);
     }
-    graph->end_ps = finish_ps > graph->end_ps ? finish_ps : graph->end_ps;
+    graph->end_ps = SIM_MAX(finish_ps, graph->end_ps);
     return finish_ps;
 }
 
@@ -450,7 +450,7 @@ static void visit_call(walk_t *walk, uint64_t number, uint32_t call)
         return;
     }
     for (uint64_t at = graph->caller[call]; at != 0; at = graph->other[at - 1]) {
-        depth = graph->depth[at - 1] > depth ? graph->depth[at - 1] : depth;
+        depth = SIM_MAX(graph->depth[at - 1], depth);
         if (graph->loggp != NULL && graph->time_ps[at - 1] > last_ps) {
             last_ps = graph->time_ps[at - 1];
         }
@@ -506,7 +506,7 @@ static uint64_t walk_all(graph_t *graph, uint32_t *depth)
         at -= graph->absent[i] > 0 ? count - graph->absent[i] : 0; // called, without an end
     }
     for (uint64_t i = 0; i < graph->count; i++) {
-        *depth = graph->depth[i] > *depth ? graph->depth[i] : *depth;
+        *depth = SIM_MAX(graph->depth[i], *depth);
     }
     sim_free(walk.ready);
     return at;

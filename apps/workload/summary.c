@@ -35,7 +35,7 @@ static void sum_sizes(const app__schedule_t *schedule, app__workload_summary_t *
 static void raise_to(sim_time_t *most_ps, const sim_time_t *works_ps, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        *most_ps = works_ps[i] > *most_ps ? works_ps[i] : *most_ps;
+        *most_ps = SIM_MAX(works_ps[i], *most_ps);
     }
 }
 
@@ -85,7 +85,7 @@ static app__call_cost_t cost_of(const app__schedule_t *schedule, const app__call
     share_t share = {0, 0, 0};
     for (uint32_t i = 0; i < (call->matrix != NULL ? n : 1); i++) {
         share = share_of(schedule, call, i);
-        bytes = share.bytes > bytes ? share.bytes : bytes;
+        bytes = SIM_MAX(share.bytes, bytes);
     }
     const sim_time_t least_ps = (sim_time_t)(bytes * (double)loggp->byte_gap_ps);
     const sim_time_t round_ps = loggp->latency_ps + loggp->send_ps + loggp->recv_ps;

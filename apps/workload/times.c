@@ -31,8 +31,8 @@ static span_t *spans_of(const app__workload_t *workload)
                 continue;
             }
             span_t *const span = &spans[app__peer_of(rank->ops, &rank->ops->ops[i])];
-            span->start_ps = state->start_ps > span->start_ps ? state->start_ps : span->start_ps;
-            span->end_ps = state->end_ps > span->end_ps ? state->end_ps : span->end_ps;
+            span->start_ps = SIM_MAX(state->start_ps, span->start_ps);
+            span->end_ps = SIM_MAX(state->end_ps, span->end_ps);
             span->left--;
         }
     }
@@ -133,8 +133,8 @@ static span_t exchange_of(const app__workload_t *workload, uint32_t number)
         for (uint32_t i = 2 * number; i < 2 * number + 2; i++) {
             const app__op_state_t *const state = &workload->ranks[r].states[i];
             if (state->finished) {
-                span.start_ps = state->start_ps > span.start_ps ? state->start_ps : span.start_ps;
-                span.end_ps = state->end_ps > span.end_ps ? state->end_ps : span.end_ps;
+                span.start_ps = SIM_MAX(state->start_ps, span.start_ps);
+                span.end_ps = SIM_MAX(state->end_ps, span.end_ps);
                 span.left--;
             }
         }

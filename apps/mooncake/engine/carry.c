@@ -36,7 +36,7 @@ uint64_t app__mc_lanes_max(const app_mooncake_t *engine)
     uint64_t most = engine->lanes_elsewhere;
     for (uint32_t i = 0; i < engine->context_count; i++) {
         const uint64_t lanes = engine->contexts[i].lanes.count;
-        most = lanes > most ? lanes : most;
+        most = SIM_MAX(lanes, most);
     }
     return most;
 }

@@ -140,12 +140,12 @@ static uint64_t stride_of(const app_mooncake_config_t *config)
     uint64_t stride = config->verify_stride_bytes;
     if (stride == SIM_AUTO) {
         stride = config->slice_bytes / 4;
-        stride = stride > STRIDE_MAX_BYTES ? STRIDE_MAX_BYTES : stride;
+        stride = SIM_MIN(STRIDE_MAX_BYTES, stride);
     }
     while ((stride & (stride - 1)) != 0) {
         stride &= stride - 1;
     }
-    return stride < 8 ? 8 : stride;
+    return SIM_MAX(8, stride);
 }
 
 static void engine_destroy(app_mooncake_t *engine)

@@ -79,7 +79,7 @@ void app__mc_qp_attr(const app__mc_context_t *context, uint32_t interface, uint3
     attr->rnr_retry = 7;
     attr->access = NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ;
     const uint32_t own = (uint32_t)config->mtu_bytes;
-    attr->path_mtu = own < attr->path_mtu ? own : attr->path_mtu;
+    attr->path_mtu = SIM_MIN(own, attr->path_mtu);
 }
 
 void app__mc_unload(app__mc_context_t *context, const app__mc_slice_t *slice)

@@ -210,7 +210,7 @@ static void describe_qps(const app__mc_endpoint_t *endpoint, app_mooncake_handsh
         .peer_nic_path = sim_strdup(endpoint->lane->peer_path),
         .qp_nums = sim_alloc_array(endpoint->qp_count, sizeof(uint32_t)),
         .qp_count = endpoint->qp_count,
-        .mtu = own < attr.path_mtu ? own : attr.path_mtu,
+        .mtu = SIM_MIN(own, attr.path_mtu),
     };
     for (uint32_t i = 0; i < endpoint->qp_count; i++) {
         desc->qp_nums[i] = nic_qp_num(endpoint->qps[i]);

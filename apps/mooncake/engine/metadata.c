@@ -152,7 +152,7 @@ static void take(app__mc_server_t *server, app__mc_kind_t kind, const app__mc_in
     pending_t *const request = sim_alloc(sizeof(*request));
     const sim_time_t free_ps = server->last == NULL ? node->now_ps : server->last->ready_ps;
     *request = (pending_t){
-        .ready_ps = (free_ps > node->now_ps ? free_ps : node->now_ps) + config->latency_ps,
+        .ready_ps = SIM_MAX(free_ps, node->now_ps) + config->latency_ps,
         .kind = kind,
         .peer = incoming->peer,
         .id = incoming->id,

@@ -456,7 +456,7 @@ void app__mc_file_submit(app_mooncake_t *engine, app__mc_task_t *task)
         return;
     }
     uint64_t most = engine->config.slice_bytes * SLICES_PER_COMMAND;
-    most = most < COMMAND_MAX_BYTES ? most : COMMAND_MAX_BYTES;
+    most = SIM_MIN(most, COMMAND_MAX_BYTES);
     const uint64_t count = (request->length + most - 1) / most;
     SIM_CHECK(count <= UINT32_MAX);
     task->slices = (uint32_t)count;
@@ -476,7 +476,7 @@ void app__mc_file_submit(app_mooncake_t *engine, app__mc_task_t *task)
             .remote = remote,
             .offset = request->target_offset + at,
             .address = request->source + at,
-            .length = rest < most ? rest : most,
+            .length = SIM_MIN(rest, most),
         };
         sim_timer_init(&command->timer, command_fired);
         app__mc_chain_add(&remote->waiting, &command->link);

@@ -189,7 +189,7 @@ static sim_time_t *first_free_channel(const app__mc_drive_t *drive)
 
 static sim_time_t later(sim_time_t a, sim_time_t b)
 {
-    return a > b ? a : b;
+    return SIM_MAX(a, b);
 }
 
 static void drive_begin(operation_t *operation)
@@ -297,7 +297,7 @@ void app__mc_file_at_home(app_mooncake_t *engine, app__mc_task_t *task)
             .task = task,
             .reads = request->opcode == APP_MOONCAKE_READ,
             .offset = request->target_offset + at,
-            .length = rest < most ? rest : most,
+            .length = SIM_MIN(rest, most),
             .address = request->source + at,
         };
         operation_queue(operation);

@@ -123,7 +123,7 @@ static void make_qp(app__mc_line_t *line)
     attr.dest_interface = door_of(peer, line->generation)->endpoint->interface;
     attr.dest_qp_num = number_of(peer, station->index, line->generation);
     const uint32_t timeout = control_timeout(door) + line->failures;
-    attr.timeout = timeout < 31 ? timeout : 31;
+    attr.timeout = SIM_MIN(timeout, 31);
     attr.retry_cnt = CONTROL_RETRIES;
     attr.rnr_retry = 7;
     sim_message_t message = {.text = ""};

@@ -200,8 +200,7 @@ static void copy_locally(app__mc_task_t *task)
     const uint64_t bits = task->request.length * 8;
     const sim_time_t time_ps =
         bits / bps * SIM_PS_PER_S + (sim_time_t)((double)(bits % bps) / (double)bps * 1e12);
-    const sim_time_t from_ps =
-        engine->copies_until_ps > node->now_ps ? engine->copies_until_ps : node->now_ps;
+    const sim_time_t from_ps = SIM_MAX(engine->copies_until_ps, node->now_ps);
     engine->copies_until_ps = from_ps + time_ps + 1;
     task->status = APP_MOONCAKE_WAITING;
     sim_timer_arm(node, &task->timer, engine->copies_until_ps);

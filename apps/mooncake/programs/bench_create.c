@@ -145,11 +145,10 @@ static sim_err_t make_engine(app__mc_bench_t *bench, const app__mc_bench_config_
     char *const matrix = app__mc_matrix(host, config->matrix);
     app_mooncake_config_t settings = config->engine;
     if (settings.verify_stride_bytes == SIM_AUTO) {
-        uint64_t least =
-            config->block_bytes < settings.slice_bytes ? config->block_bytes : settings.slice_bytes;
+        uint64_t least = SIM_MIN(config->block_bytes, settings.slice_bytes);
         // AUTO is the largest value
-        least = config->total_bytes < least ? config->total_bytes : least;
-        settings.verify_stride_bytes = least / 4 < 16384 ? least / 4 : 16384;
+        least = SIM_MIN(config->total_bytes, least);
+        settings.verify_stride_bytes = SIM_MIN(least / 4, 16384);
     }
     const sim_err_t error =
         app_mooncake_create(bench->cluster, host, app__host_name(bench->app.net, interface), matrix,

@@ -24,7 +24,7 @@ uint64_t app__mc_kv_bytes(const app__mc_replay_t *replay, uint64_t tokens)
 uint64_t app__mc_groups(const app__mc_replay_t *replay, uint64_t tokens)
 {
     const uint64_t most = app__mc_kv_bytes(replay, tokens) / APP__MC_PART_BYTES;
-    const uint64_t groups = replay->layer_groups < most ? replay->layer_groups : most;
+    const uint64_t groups = SIM_MIN(replay->layer_groups, most);
     return groups == 0 ? 1 : groups;
 }
 
@@ -67,12 +67,12 @@ static uint64_t cached_tokens(const app__mc_replay_t *replay, const app__mooncak
                               size_t blocks)
 {
     const uint64_t tokens = blocks * replay->block_tokens;
-    return tokens < prompt->input_tokens ? tokens : prompt->input_tokens;
+    return SIM_MIN(tokens, prompt->input_tokens);
 }
 
 static sim_time_t later(sim_time_t a, sim_time_t b)
 {
-    return a > b ? a : b;
+    return SIM_MAX(a, b);
 }
 
 // Returns the time of bytes at the rate of a node's NICs, as far as the conductor knows it.
@@ -85,7 +85,7 @@ static sim_time_t bytes_ps(const app__mc_replay_t *replay, uint64_t bytes)
 static void book_time(sim_time_t *until_ps, sim_time_t from_ps, sim_time_t time_ps)
 {
     const sim_time_t end_ps = later(*until_ps, from_ps) + time_ps;
-    *until_ps = end_ps < from_ps + BYTES_PS_MAX ? end_ps : from_ps + BYTES_PS_MAX;
+    *until_ps = SIM_MIN(end_ps, from_ps + BYTES_PS_MAX);
 }
 
 static bool fetches(const app__mc_replay_t *replay)

@@ -123,7 +123,7 @@ static void tell_served(const app__mc_replay_t *replay, app__mc_report_t *report
             wait_ps += (double)(course->began_ps - admitted_ps);
             compute_ps += (double)(course->computed_ps - course->began_ps);
             send_ps += (double)(course->sent_ps - course->computed_ps);
-            *last_ps = course->sent_ps > *last_ps ? course->sent_ps : *last_ps;
+            *last_ps = SIM_MAX(course->sent_ps, *last_ps);
         } else if (replay->watched != NULL && replay->outcomes[i] == APP__MC_SETTLED) {
             report->failed++; // given up
         }
@@ -201,7 +201,7 @@ static void replay_fill(const void *object, void *report_void)
     // the run was cut short: until its end
     if (report->requests + report->failed < replay->trace.count) {
         const sim_time_t end_ps = sim_end_time_ps(net_sim(replay->app.net));
-        last_ps = end_ps > last_ps ? end_ps : last_ps;
+        last_ps = SIM_MAX(end_ps, last_ps);
     }
     const sim_time_t time_ps = last_ps - replay->start_ps;
     for (uint32_t i = 0; i < replay->prefill_count; i++) {

@@ -19,7 +19,7 @@ static char *append_list(char *text, const net_node_t *host, const uint8_t *dist
 {
     uint8_t least = UINT8_MAX;
     for (uint32_t i = 0; i < nic_count(host); i++) {
-        least = distances[i] < least ? distances[i] : least;
+        least = SIM_MIN(distances[i], least);
     }
     bool first = true;
     text = append(text, "[");

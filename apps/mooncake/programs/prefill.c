@@ -351,7 +351,7 @@ static void take_places(app__mc_job_t *job, const char *places, uint64_t hits)
             break;
         }
         const uint64_t left = prompt_of(job)->input_tokens - first;
-        const uint64_t tokens = left < replay->block_tokens ? left : replay->block_tokens;
+        const uint64_t tokens = SIM_MIN(left, replay->block_tokens);
         job->far_count += !own;
         job->fetches[job->fetch_count++] = (app_mooncake_request_t){
             .opcode = APP_MOONCAKE_READ,

@@ -181,7 +181,7 @@ static sim_err_t read_trace(app__mc_replay_t *replay, const app_context_t *conte
 static uint64_t stride_of(const app__mc_replay_t *replay)
 {
     const uint64_t divides_blocks = replay->block_bytes & -replay->block_bytes;
-    uint64_t stride = divides_blocks < STRIDE_MAX_BYTES ? divides_blocks : STRIDE_MAX_BYTES;
+    uint64_t stride = SIM_MIN(divides_blocks, STRIDE_MAX_BYTES);
     for (size_t i = 0; i < replay->trace.count; i++) {
         const uint64_t tokens = replay->trace.prompts[i].input_tokens;
         const uint64_t grains = app__mc_kv_bytes(replay, tokens) / APP__MC_GRAIN_BYTES;
@@ -206,10 +206,10 @@ static sim_err_t measure(app__mc_replay_t *replay, sim_message_t *message)
         const uint64_t parts = blocks * replay->block_bytes;
         const uint64_t whole = app__mc_kv_bytes(replay, tokens);
         replay->stage_at[i] = replay->stage_bytes;
-        replay->stage_bytes += ((parts > whole ? parts : whole) + STRIDE_MAX_BYTES - 1) /
-                               STRIDE_MAX_BYTES * STRIDE_MAX_BYTES;
+        replay->stage_bytes +=
+            (SIM_MAX(parts, whole) + STRIDE_MAX_BYTES - 1) / STRIDE_MAX_BYTES * STRIDE_MAX_BYTES;
         busy_ps += app__mc_busy_ps(replay, prompt);
-        ids_max = prompt->id_count > ids_max ? prompt->id_count : ids_max;
+        ids_max = SIM_MAX(prompt->id_count, ids_max);
         if (replay->stage_bytes > APP__MC_PLACE_BYTES) {
             return sim_fail_about(message, SIM_ERR_RANGE, "kv-bytes-per-token",
                                   ": the KV data of all prompts is above 1 PiB, expected less");
@@ -233,7 +233,7 @@ static sim_err_t make_engine(app__mc_replay_t *replay, const app__mc_replay_conf
     if (settings.verify_stride_bytes == SIM_AUTO) {
         const uint64_t stride = stride_of(replay);
         const uint64_t slice = settings.slice_bytes / 4;
-        settings.verify_stride_bytes = stride < slice ? stride : slice;
+        settings.verify_stride_bytes = SIM_MIN(stride, slice);
     }
     const sim_err_t error = app_mooncake_create(replay->cluster, host, host->sim.name, matrix,
                                                 &settings, engine, message);
@@ -371,7 +371,7 @@ static sim_err_t build(app__mc_replay_t *replay, const app_context_t *context,
         for (uint32_t i = 0; i < replay->store_count; i++) {
             replay->stores[i] = app__mooncake_prefix_create(config->policy, each, places);
         }
-        const uint64_t slots = each < replay->trace.id_count ? each : replay->trace.id_count;
+        const uint64_t slots = SIM_MIN(each, replay->trace.id_count);
         error = make_nodes(replay, config, hosts, slots == 0 ? 1 : slots, message);
     }
     sim_free(hosts);

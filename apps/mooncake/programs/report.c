@@ -306,7 +306,7 @@ void app__mc_report_lanes(app__mc_report_t *report, const app_mooncake_t *engine
     report->endpoints_lost += engine->counters.endpoints_evicted;
     report->retries = engine->config.retry_count;
     const uint64_t lanes = app__mc_lanes_max(engine);
-    report->lanes_max = lanes > report->lanes_max ? lanes : report->lanes_max;
+    report->lanes_max = SIM_MAX(lanes, report->lanes_max);
 }
 
 void app__mc_report_warn(const app__mc_report_t *report, void (*write)(const char *text, void *ctx),

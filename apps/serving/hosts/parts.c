@@ -23,8 +23,8 @@ static overlap_t overlap_of(const app__serving_part_t *part, uint32_t stage)
     const uint64_t begin = app__serving_first_layer(layers, stages, stage);
     const uint64_t end = app__serving_first_layer(layers, stages, (uint64_t)stage + 1);
     const uint64_t own_end = own->first_layer + own->layers;
-    const uint64_t first = begin > own->first_layer ? begin : own->first_layer;
-    const uint64_t last = end < own_end ? end : own_end;
+    const uint64_t first = SIM_MAX(begin, own->first_layer);
+    const uint64_t last = SIM_MIN(end, own_end);
     return (overlap_t){first, last > first ? last - first : 0};
 }
 
@@ -59,7 +59,7 @@ static uint64_t produced(const app__serving_part_t *part, const overlap_t *overl
     const bool whole = part->node->serving->config.kv == APP__SERVING_WHOLE;
     const uint64_t before = overlap->first - part->node->place.first_layer;
     uint64_t done = part->open_done > before ? part->open_done - before : 0;
-    done = done < overlap->count ? done : overlap->count;
+    done = SIM_MIN(done, overlap->count);
     return whole && part->computed < part->target
                ? 0
                : part->computed * overlap->count + part->open * done;

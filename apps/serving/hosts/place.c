@@ -37,7 +37,7 @@ uint32_t app__serving_member_count(const app__serving_t *serving)
 uint64_t app__serving_first_layer(uint64_t layers, uint64_t stages, uint64_t stage)
 {
     const uint64_t more = layers % stages;
-    return stage * (layers / stages) + (stage < more ? stage : more);
+    return stage * (layers / stages) + SIM_MIN(stage, more);
 }
 
 static void set_place(app__serving_t *serving, uint32_t leader, uint32_t number, uint32_t next)

@@ -79,7 +79,7 @@ static double layer_weights(const app__model_t *sizes, uint64_t tokens, uint64_t
     for (uint64_t i = 0; i < sizes->layers; i++) {
         sum += (double)app__model_attention(sizes);
         uint64_t used = sizes->top_k * tokens;
-        used = used > experts ? experts : used;
+        used = SIM_MIN(experts, used);
         sum += app__model_has_experts(sizes, i)
                    ? (double)(used + sizes->shared_experts) * (double)app__model_expert(sizes)
                    : (double)app__model_mlp(sizes);
@@ -102,14 +102,14 @@ sim_time_t app__served_step_ps(const app__served_t *served, const app__gpus_t *g
                          2.0 * (double)load->sequences * head +
                          2.0 * width * (double)sizes->layers * (double)load->pairs;
     const double shares = (double)app__served_kv_shares(served);
-    const double kv_parts = shares < (double)gpus->count ? shares : (double)gpus->count;
+    const double kv_parts = SIM_MIN(shares, (double)gpus->count);
     const double bytes =
         (layer_weights(sizes, load->tokens, sizes->experts / gpus->expert_nodes) + head) *
             (double)gpus->value_bytes / (double)gpus->count +
         (double)load->context * (double)gpus->kv_token_bytes / kv_parts;
     const double compute_s = flops / ((double)gpus->count * gpus->flops);
     const double memory_s = bytes / gpus->memory_bytes_per_s;
-    double time_ps = (compute_s > memory_s ? compute_s : memory_s) * 1e12 + (double)gpus->step_ps;
+    double time_ps = SIM_MAX(compute_s, memory_s) * 1e12 + (double)gpus->step_ps;
     if (gpus->local > 1 && gpus->link_bytes_per_s > 0.0) {
         // Two all-reduces in each layer; each GPU sends 2 (n - 1) / n of the activations.
         const double sent = 2.0 * (double)(gpus->local - 1) / (double)gpus->local *

@@ -16,7 +16,7 @@ static uint32_t most_local(const app__layout_t *layout)
     uint32_t most = 0;
     for (uint32_t i = 0; i < layout->nodes; i++) {
         const uint32_t size = layout->node_first[i + 1] - layout->node_first[i];
-        most = size > most ? size : most;
+        most = SIM_MAX(size, most);
     }
     return most;
 }
@@ -25,7 +25,7 @@ static void plan(app__program_t *program)
 {
     const uint32_t nodes = program->layout->nodes;
     const uint32_t locals = most_local(program->layout);
-    const uint32_t more = program->pxn ? (nodes > locals ? nodes : locals) : 0;
+    const uint32_t more = program->pxn ? SIM_MAX(nodes, locals) : 0;
     program->lanes = program->channels * (1 + more);
     program->chunks = program->channels;
     program->pairs = true;

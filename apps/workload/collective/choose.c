@@ -47,7 +47,7 @@ static uint32_t log2_of(uint64_t n)
 
 static double least(double one, double two)
 {
-    return one < two ? one : two;
+    return SIM_MIN(one, two);
 }
 
 // Returns the steps of a ring.

@@ -643,8 +643,7 @@ bool app__conn_may_permit(app__conn_t *conn, uint32_t window, uint32_t block)
         conn->permitter = block;
         return false;
     }
-    return conn->permitted - conn->consumed <
-           (window < APP__CONN_POSTED_MAX ? window : APP__CONN_POSTED_MAX);
+    return conn->permitted - conn->consumed < SIM_MIN(window, APP__CONN_POSTED_MAX);
 }
 
 void app__conn_permit(app__conn_t *conn)

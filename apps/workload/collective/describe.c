@@ -51,7 +51,7 @@ static void say(void (*write)(const char *text, void *ctx), void *ctx, char *tex
 
 static sim_time_t most_of(sim_time_t a, sim_time_t b)
 {
-    return a > b ? a : b;
+    return SIM_MAX(a, b);
 }
 
 // Returns the one-way time of a packet between two interfaces: half of the time until its sender
@@ -89,7 +89,7 @@ static app__loggp_t network_of(const app__workload_t *workload, const void **nod
         if (rank->domain != NULL) {
             const app__port_t *const port = &workload->ports[rank->port_first + rank->domain_port];
             const uint64_t rate_bps = nic_rate_bps(port->endpoint->nic);
-            near_bps = rate_bps > near_bps ? rate_bps : near_bps;
+            near_bps = SIM_MAX(rate_bps, near_bps);
         }
     }
     loggp.byte_gap_ps = 8 * SIM_PS_PER_S / nic_rate_bps(workload->ports[0].endpoint->nic);
@@ -111,8 +111,7 @@ static app__loggp_t network_of(const app__workload_t *workload, const void **nod
                                               destination->endpoint->interface);
         if (same) {
             near = true;
-            loggp.near_latency_ps =
-                link_ps < loggp.near_latency_ps ? link_ps : loggp.near_latency_ps;
+            loggp.near_latency_ps = SIM_MIN(link_ps, loggp.near_latency_ps);
         } else {
             loggp.byte_gap_ps = 8 * SIM_PS_PER_S / nic_rate_bps(source->endpoint->nic);
             loggp.latency_ps = link_ps;
@@ -179,7 +178,7 @@ static void add_calls(const app__workload_t *workload, app__call_cost_t *costs, 
         const double conn_bytes =
             load.streams * ends + (load.streams - load.local_streams) * 2 * QP_BYTES;
         double *const most_bytes = &group_bytes[all->plans[i].group];
-        *most_bytes = conn_bytes > *most_bytes ? conn_bytes : *most_bytes;
+        *most_bytes = SIM_MAX(conn_bytes, *most_bytes);
         amounts->messages += load.messages;
         amounts->local_messages += load.local_messages;
         amounts->bytes += load.bytes;
@@ -194,7 +193,7 @@ static void add_calls(const app__workload_t *workload, app__call_cost_t *costs, 
     for (uint32_t p = 0; p < workload->port_count; p++) {
         const double bps = (double)nic_rate_bps(workload->ports[p].endpoint->nic);
         const sim_time_t took_ps = (sim_time_t)(port_bytes[p] * 8 / bps * SIM_PS_PER_S);
-        amounts->nic_ps = took_ps > amounts->nic_ps ? took_ps : amounts->nic_ps;
+        amounts->nic_ps = SIM_MAX(took_ps, amounts->nic_ps);
     }
     sim_free(each);
     sim_free(port_bytes);
@@ -354,8 +353,7 @@ sim_err_t app__coll_check_paths(const app__collectives_t *all, sim_message_t *me
 {
     for (size_t p = 0; p < all->plan_count; p++) {
         const app__coll_plan_t *const plan = &all->plans[p];
-        const uint32_t ranks =
-            plan->program.ranks < CHECKED_MAX ? plan->program.ranks : CHECKED_MAX;
+        const uint32_t ranks = SIM_MIN(plan->program.ranks, CHECKED_MAX);
         const bool seen = p > 0 && all->plans[p - 1].group == plan->group &&
                           all->plans[p - 1].program.algorithm == plan->program.algorithm;
         for (uint32_t r = 0; r < ranks && !seen; r++) {

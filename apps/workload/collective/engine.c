@@ -39,7 +39,7 @@ static uint64_t bytes_of(const app__coll_look_t *look, uint32_t slice)
 {
     const uint64_t before = look->slice_bytes * slice;
     const uint64_t left = look->bytes - before;
-    return left < look->slice_bytes ? left : look->slice_bytes;
+    return SIM_MIN(left, look->slice_bytes);
 }
 
 // Returns whether a block of the rank has finished a step of a loop.

@@ -149,7 +149,7 @@ static void take_block(pass_t *pass, uint32_t number)
         take_stream(pass, &stream);
     }
     pass->blocks += sends > 0;
-    pass->load->rounds = sends > pass->load->rounds ? sends : pass->load->rounds;
+    pass->load->rounds = SIM_MAX(sends, pass->load->rounds);
 }
 
 // Notes the time in which the NICs and NVLink of a member can send what it sends.
@@ -161,19 +161,19 @@ static void note_times(pass_t *pass)
     const double out_s = pass->out_bytes * 8 / out_bps;
     const double in_s = pass->in_bytes * 8 / in_bps;
     const double spread_s = pass->spread_bytes * 8 / in_bps;
-    const double inside_s = in_s > spread_s ? in_s : spread_s;
-    const double took_s = out_s > inside_s ? out_s : inside_s;
+    const double inside_s = SIM_MAX(in_s, spread_s);
+    const double took_s = SIM_MAX(out_s, inside_s);
     const double fill_s = pass->in_bytes > 0 ? spread_s / pass->plan->cut.loops : 0;
-    pass->inside_s = inside_s > pass->inside_s ? inside_s : pass->inside_s;
-    pass->load->send_s = took_s > pass->load->send_s ? took_s : pass->load->send_s;
-    pass->load->fill_s = fill_s > pass->load->fill_s ? fill_s : pass->load->fill_s;
+    pass->inside_s = SIM_MAX(inside_s, pass->inside_s);
+    pass->load->send_s = SIM_MAX(took_s, pass->load->send_s);
+    pass->load->fill_s = SIM_MAX(fill_s, pass->load->fill_s);
 }
 
 app__coll_load_t app__coll_load(const app__collectives_t *all, const app__coll_plan_t *plan,
                                 uint64_t calls, double *port_bytes, app_load_fn fn, void *ctx)
 {
     const uint32_t ranks = plan->program.ranks;
-    const uint32_t sampled = ranks < SAMPLED_RANKS ? ranks : SAMPLED_RANKS;
+    const uint32_t sampled = SIM_MIN(ranks, SAMPLED_RANKS);
     app__coll_load_t load = {.from = APP__NO_RANK};
     pass_t pass = {
         .all = all,

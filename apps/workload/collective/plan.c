@@ -106,8 +106,8 @@ uint32_t app__coll_slices(const app__coll_plan_t *plan, uint64_t bytes, uint64_t
     if (plan->slices > 1) { // NCCL cuts small chunks, too, but not into slices that are too small
         const uint64_t even = (bytes + plan->slices - 1) / plan->slices;
         const uint64_t least = plan->slice_bytes / 32;
-        *slice_bytes = even < plan->slice_bytes ? even : plan->slice_bytes;
-        *slice_bytes = *slice_bytes < least ? least : *slice_bytes;
+        *slice_bytes = SIM_MIN(even, plan->slice_bytes);
+        *slice_bytes = SIM_MAX(least, *slice_bytes);
     }
     return (uint32_t)((bytes + *slice_bytes - 1) / *slice_bytes);
 }
@@ -195,9 +195,7 @@ static void set_units(const app__coll_options_t *options, app__coll_plan_t *plan
         // In a ring all ranks send a whole chunk before they take one, so there is room for more.
         const uint64_t least = program->pairs ? 1 : slices + 1;
         const uint64_t fits = BUFFER_STEPS * unit_bytes / slice_bytes;
-        plan->window = (uint32_t)(fits < least                  ? least
-                                  : fits > APP__COLL_WINDOW_MAX ? APP__COLL_WINDOW_MAX
-                                                                : fits);
+        plan->window = (uint32_t)(fits < least ? least : SIM_MIN(APP__COLL_WINDOW_MAX, fits));
     }
 }
 
@@ -424,7 +422,7 @@ sim_err_t app__coll_plan_all(app__collectives_t *all, sim_message_t *message)
             at = (uint32_t)all->plan_count;
             latest[call->group] = at;
             app__coll_group_t *const group = &all->groups[call->group];
-            group->lanes = plan->program.lanes > group->lanes ? plan->program.lanes : group->lanes;
+            group->lanes = SIM_MAX(plan->program.lanes, group->lanes);
             group->width = group->width == 0 || group->width == plan->width ? plan->width : 1;
         }
         all->plan_of[i] = at - 1;

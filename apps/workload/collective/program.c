@@ -64,7 +64,7 @@ static void file_plan(app__program_t *program)
     program->waits = true;
     for (size_t i = 0; i < program->file->step_count; i++) {
         const uint32_t count = program->file->steps[i].count;
-        program->step_chunks = count > program->step_chunks ? count : program->step_chunks;
+        program->step_chunks = SIM_MAX(count, program->step_chunks);
     }
 }
 
@@ -128,7 +128,7 @@ app__cut_t app__cut(uint64_t bytes, uint32_t chunks, uint64_t chunk_max, bool eq
 static uint64_t begin_of(uint64_t bytes, uint32_t chunks, uint64_t at)
 {
     const uint64_t rest = bytes % chunks;
-    return bytes / chunks * at + (at < rest ? at : rest);
+    return bytes / chunks * at + SIM_MIN(at, rest);
 }
 
 uint64_t app__cut_bytes(const app__cut_t *cut, uint64_t bytes, uint32_t loop, uint32_t first,
@@ -137,7 +137,7 @@ uint64_t app__cut_bytes(const app__cut_t *cut, uint64_t bytes, uint32_t loop, ui
     const uint64_t loop_bytes = cut->chunk_bytes * cut->chunks;
     const uint64_t done = loop_bytes * loop;
     const uint64_t left = bytes > done ? bytes - done : 0;
-    const uint64_t part = left < loop_bytes ? left : loop_bytes;
+    const uint64_t part = SIM_MIN(left, loop_bytes);
     if (cut->equal) {
         return (part + cut->chunks - 1) / cut->chunks * count;
     }

@@ -65,7 +65,7 @@ typedef struct bin {
 static int compare_steps(const bin_t *one, const bin_t *two)
 {
     const uint32_t lengths[2] = {one->step->word.length, two->step->word.length};
-    const uint32_t shorter = lengths[0] < lengths[1] ? lengths[0] : lengths[1];
+    const uint32_t shorter = SIM_MIN(lengths[0], lengths[1]);
     const int words = memcmp(one->step->word.text, two->step->word.text, shorter);
     if (one->phase != two->phase) {
         return one->phase < two->phase ? -1 : 1;
@@ -140,8 +140,7 @@ static void note_unknown(const app__aicb_t *aicb, app__schedule_t *schedule)
         app__schedule_note(
             schedule, sim_format("warning: %s:%" PRIu64 ": there is no collective '%.*s': %" PRIu64
                                  " unknown words are left out",
-                                 aicb->name, first->line,
-                                 (int)(step->word.length < 40 ? step->word.length : 40),
+                                 aicb->name, first->line, (int)SIM_MIN(step->word.length, 40),
                                  step->word.text, count));
     }
 }

@@ -153,8 +153,8 @@ static uint32_t add_call(maker_t *maker, const app__aicb_layer_t *layer, app__ai
                  .kind = (uint8_t)kind,
                  .dimension = (uint8_t)dimensions[step->set]},
         .set = app__aicb_set_of(maker->job, step),
-        .name = sim_format("%.*s %s", (int)(layer->name.length < 60 ? layer->name.length : 60),
-                           layer->name.text, phase_names[phase]),
+        .name = sim_format("%.*s %s", (int)SIM_MIN(layer->name.length, 60), layer->name.text,
+                           phase_names[phase]),
     };
     return index;
 }
@@ -475,7 +475,7 @@ static part_t part_at(const maker_t *maker, const parts_t *parts, size_t at)
     const size_t stages = maker->job->pp;
     const size_t round = at / (stages * parts->vpp);
     const size_t first = round * stages; // microbatch
-    const size_t many = parts->count - first < stages ? parts->count - first : stages;
+    const size_t many = SIM_MIN(parts->count - first, stages);
     const size_t within = at - round * stages * parts->vpp;
     return (part_t){first + within % many, within / many};
 }

@@ -199,17 +199,17 @@ static void count_only(app__schedule_t *schedule, const app__aicb_job_t *job,
         const app__op_t *const op = &program->ops[i];
         for (; at < program->list_count && program->list[at].after == i; at++) {
             const uint32_t before = depth[program->list[at].before];
-            depth[i] = before > depth[i] ? before : depth[i];
+            depth[i] = SIM_MAX(before, depth[i]);
         }
         depth[i] += op->type != APP__OP_RECV;
-        counts->depth = depth[i] > counts->depth ? depth[i] : counts->depth;
+        counts->depth = SIM_MAX(depth[i], counts->depth);
         counts->sends += op->type == APP__OP_SEND ? job->ranks : 0;
         counts->recvs += op->type == APP__OP_RECV ? job->ranks : 0;
         counts->calcs += op->type == APP__OP_CALC ? job->ranks : 0;
         counts->colls += op->type == APP__OP_COLL ? job->ranks : 0;
         counts->bytes += op->type == APP__OP_SEND ? op->size * job->ranks : 0;
         counts->calc_ns += op->type == APP__OP_CALC ? op->size * job->ranks : 0;
-        counts->cpu_max = op->cpu > counts->cpu_max ? op->cpu : counts->cpu_max;
+        counts->cpu_max = SIM_MAX(op->cpu, counts->cpu_max);
     }
     counts->requires = (uint64_t)program->list_count * job->ranks;
     sim_free(depth);
@@ -299,7 +299,7 @@ static uint32_t or_one(uint64_t number)
 // Returns how many ranks to make where the header does not say. `unit` divides the number.
 static uint64_t ranks_without_header(const app__workload_file_t *file, uint64_t unit)
 {
-    const uint64_t least = 2 * unit < 8 ? 8 : 2 * unit; // two groups of data parallelism
+    const uint64_t least = SIM_MAX(8, 2 * unit); // two groups of data parallelism
     const uint64_t asked = file->ranks == 0 ? least : file->ranks;
     return asked / unit * unit;
 }
@@ -333,7 +333,7 @@ static sim_err_t plan(const app__workload_file_t *file, const app__aicb_t *aicb,
         .pp = or_one(aicb->pp),
         .ep = whole ? 1 : or_one(aicb->ep),
         .undivided = aicb->tp == 0 && !whole,
-        .iterations = file->iterations > 1 ? file->iterations : 1,
+        .iterations = SIM_MAX(file->iterations, 1),
         .simai = file->aicb_simai,
     };
     return SIM_OK;

@@ -70,10 +70,10 @@ static void walk_all(walk_t *walk, const app__chakra_trace_t *trace)
     for (size_t at = 0; at < walk->reached; at++) {
         const uint32_t node = walk->ready[at];
         const uint32_t depth = ++walk->depth[node];
-        walk->deepest = depth > walk->deepest ? depth : walk->deepest;
+        walk->deepest = SIM_MAX(depth, walk->deepest);
         for (uint32_t i = walk->first[node]; i < walk->first[node + 1]; i++) {
             const uint32_t after = walk->next[i];
-            walk->depth[after] = depth > walk->depth[after] ? depth : walk->depth[after];
+            walk->depth[after] = SIM_MAX(depth, walk->depth[after]);
             if (--walk->left[after] == 0) {
                 walk->ready[walk->reached++] = after;
             }
@@ -92,7 +92,7 @@ static void walk_fini(walk_t *walk)
 
 static int name_length(const app__chakra_node_t *node)
 {
-    return node->name.text == NULL ? 0 : (int)(node->name.length < 60 ? node->name.length : 60);
+    return node->name.text == NULL ? 0 : (int)SIM_MIN(node->name.length, 60);
 }
 
 static void note_trouble(const app__chakra_trace_t *trace, const walk_t *walk,

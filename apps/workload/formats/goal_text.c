@@ -37,7 +37,7 @@ typedef struct reader {
 // Fails at the last word.
 static sim_err_t fail(const reader_t *reader, const char *problem, const char *expected)
 {
-    const size_t shown = reader->length < 40 ? reader->length : 40;
+    const size_t shown = SIM_MIN(reader->length, 40);
     return sim_fail_in(reader->message, SIM_ERR_INVALID, reader->name, reader->line,
                        (uint64_t)(reader->word - reader->line_start) + 1, "%s: '%.*s', expected %s",
                        problem, (int)shown, reader->word, expected);

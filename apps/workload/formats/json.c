@@ -54,7 +54,7 @@ static sim_err_t read_text(scanner_t *scanner, const char **text, uint32_t *leng
         at += *at == '\\' && at + 1 < scanner->end ? 2 : 1;
     }
     if (at >= scanner->end || *at != '"') {
-        scanner->at = at < scanner->end ? at : scanner->end;
+        scanner->at = SIM_MIN(at, scanner->end);
         return fail(scanner, "the end of a text, \"");
     }
     *text = scanner->at + 1;
@@ -294,10 +294,8 @@ sim_err_t app__json_fail(const app__json_t *json, uint32_t value, const char *pr
     const bool quotes = at->type != APP__JSON_OBJECT && at->type != APP__JSON_ARRAY;
     return sim_fail_in(message, SIM_ERR_INVALID, json->file, at->line, at->column,
                        "%s%s%.*s%s, expected %s", problem, quotes ? ": '" : "",
-                       (int)(!quotes           ? 0
-                             : at->length < 60 ? at->length
-                                               : 60),
-                       at->text, quotes ? "'" : "", expected);
+                       (int)(!quotes ? 0 : SIM_MIN(at->length, 60)), at->text, quotes ? "'" : "",
+                       expected);
 }
 
 sim_err_t app__json_integer(const app__json_t *json, uint32_t value, int64_t least, int64_t most,
@@ -330,7 +328,7 @@ sim_err_t app__json_integer(const app__json_t *json, uint32_t value, int64_t lea
 
 bool app__json_has(const char *text, size_t size_bytes, const char *const *words, size_t count)
 {
-    const size_t size = size_bytes < LOOKED_AT_BYTES ? size_bytes : LOOKED_AT_BYTES;
+    const size_t size = SIM_MIN(size_bytes, LOOKED_AT_BYTES);
     size_t first = 0;
     while (first < size && strchr(" \t\r\n", text[first]) != NULL && text[first] != '\0') {
         first++;

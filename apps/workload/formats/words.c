@@ -62,7 +62,6 @@ sim_err_t app__words_fail(const app__words_t *words, const char *problem, const 
 {
     return sim_fail_in(words->message, SIM_ERR_INVALID, words->name, words->line,
                        (uint64_t)(words->word - words->line_start) + 1, "%s: '%.*s', expected %s",
-                       problem,
-                       (int)(words->length < SHOWN_BYTES_MAX ? words->length : SHOWN_BYTES_MAX),
-                       words->word, expected);
+                       problem, (int)SIM_MIN(words->length, SHOWN_BYTES_MAX), words->word,
+                       expected);
 }

@@ -339,8 +339,8 @@ static sim_err_t read_stored(const app_kv_plan_t *plan, app__patterns_t *pattern
     for (size_t i = 0; i < plan->count && patterns->ranks == 0; i++) {
         const uint32_t reads = word_count(plan->patterns[i].storage_read);
         const uint32_t writes = word_count(plan->patterns[i].storage_write);
-        most = reads > most ? reads : most;
-        most = writes > most ? writes : most;
+        most = SIM_MAX(reads, most);
+        most = SIM_MAX(writes, most);
     }
     patterns->ranks = patterns->ranks == 0 ? most : patterns->ranks;
     sim_err_t error = SIM_OK;

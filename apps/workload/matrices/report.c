@@ -67,7 +67,7 @@ static void add_rank(const app__rank_t *rank, part_t *parts)
         const app__op_state_t *const state = &rank->states[i];
         part_t *const part = &parts[op->tag / APP__KV_PARTS];
         if (is_begin(op)) {
-            part->begin_ps = state->start_ps < part->begin_ps ? state->start_ps : part->begin_ps;
+            part->begin_ps = SIM_MIN(state->start_ps, part->begin_ps);
         }
         if (is_end(op)) {
             part->bytes += op->size;
@@ -100,8 +100,8 @@ static void add_part(const part_t *part, run_t *run)
         return;
     }
     const sim_time_t took_ps = part->end_ps - part->begin_ps;
-    run->begin_ps = part->begin_ps < run->begin_ps ? part->begin_ps : run->begin_ps;
-    run->end_ps = part->end_ps > run->end_ps ? part->end_ps : run->end_ps;
+    run->begin_ps = SIM_MIN(part->begin_ps, run->begin_ps);
+    run->end_ps = SIM_MAX(part->end_ps, run->end_ps);
     run->bandwidths += took_ps > 0 ? (double)part->bytes / (double)took_ps * SIM_PS_PER_S : 0;
 }
 
@@ -238,8 +238,7 @@ static void fill_row(const app__workload_t *workload, const part_t *parts, size_
             }
             row->isolated = row->isolated && part->end_ps != SIM_TIME_NEVER;
         }
-        row->isolated_latency_ms =
-            mean_ms > row->isolated_latency_ms ? mean_ms : row->isolated_latency_ms;
+        row->isolated_latency_ms = SIM_MAX(mean_ms, row->isolated_latency_ms);
     }
 }
 
@@ -252,7 +251,7 @@ static void fill_totals(kv_report_t *report, const app__workload_t *workload)
         report->ranks_finished += rank->left == 0;
         report->messages_failed += rank->failed;
         const double end_ms = (double)rank->end_ps / SIM_PS_PER_MS;
-        report->duration_ms = end_ms > report->duration_ms ? end_ms : report->duration_ms;
+        report->duration_ms = SIM_MAX(end_ms, report->duration_ms);
         for (uint32_t i = 0; i < rank->ops->count; i++) {
             const app__op_t *const op = &rank->ops->ops[i];
             const app__op_state_t *const state = &rank->states[i];
@@ -296,8 +295,7 @@ static void fill_report(const void *object, void *result)
         if (rows[p].ran && rows[p].isolated && rows[p].isolated_latency_ms > 0) {
             const double slowdown = rows[p].latency_ms / rows[p].isolated_latency_ms;
             report->slowdown_mean += slowdown;
-            report->slowdown_max =
-                slowdown > report->slowdown_max ? slowdown : report->slowdown_max;
+            report->slowdown_max = SIM_MAX(slowdown, report->slowdown_max);
             compared++;
         }
     }

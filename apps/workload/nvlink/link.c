@@ -35,9 +35,9 @@ static void arm(app__nvlink_t *link)
     }
     if (link->share > SHARE_MAX) {
         for (app__passers_t *stream = link->streams; stream != NULL; stream = stream->next) {
-            stream->end -= stream->end < link->share ? stream->end : link->share;
+            stream->end -= SIM_MIN(stream->end, link->share);
         }
-        link->first -= link->first < link->share ? link->first : link->share;
+        link->first -= SIM_MIN(link->first, link->share);
         link->share = 0;
     }
     const uint64_t left = link->first > link->share ? link->first - link->share : 0;
@@ -123,6 +123,6 @@ void app__nvlink_put(app__nvlink_t *link, app__passers_t *stream, app__passing_t
     *link->end = stream;
     link->end = &stream->next;
     link->count += passing->width;
-    link->first = stream->end < link->first ? stream->end : link->first;
+    link->first = SIM_MIN(stream->end, link->first);
     arm(link);
 }

@@ -52,7 +52,7 @@ static double busiest_ms(const app__schedule_t *schedule, uint32_t iterations)
             const app__op_t *const op = &schedule->ranks[r].ops[i];
             ns += op->type == APP__OP_CALC ? op->size : 0;
         }
-        most_ns = ns > most_ns ? ns : most_ns;
+        most_ns = SIM_MAX(ns, most_ns);
     }
     return (double)most_ns / 1e6 / iterations;
 }

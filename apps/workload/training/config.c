@@ -414,7 +414,7 @@ double app__training_operations(const app__plan_t *plan)
 {
     const double layers = (double)plan->model.layers / plan->pp;
     const double whole = plan->tp == 1 ? 1 : plan->tensor_pieces;
-    const double pieces = whole > plan->expert_pieces ? whole : plan->expert_pieces;
+    const double pieces = SIM_MAX(whole, plan->expert_pieces);
     const double tensor = plan->tp == 1 ? 0 : plan->sequence_parallel ? 4 : 2;
     const double experts = plan->ep > 1 ? 2 : 0;
     const double context = plan->cp > 1 ? 1 : 0;

@@ -31,7 +31,7 @@ static uint32_t warm_up(const app__plan_t *plan, uint32_t stage, uint32_t total)
 {
     const uint32_t behind = plan->pp - stage - 1;
     const uint32_t count = plan->vpp == 1 ? behind : 2 * behind + (plan->vpp - 1) * plan->pp;
-    return count < total ? count : total;
+    return SIM_MIN(count, total);
 }
 
 app__pass_t *app__passes(const app__plan_t *plan, uint32_t stage, size_t *count)

@@ -128,7 +128,7 @@ static double draw_factor(app__maker_t *maker)
             sum += (double)(sim_random_u64(&maker->random) >> 11) / 9007199254740992.0;
         }
         factor += sum * (double)plan->jitter.num / (double)plan->jitter.den;
-        factor = factor < 0.1 ? 0.1 : factor;
+        factor = SIM_MAX(0.1, factor);
     }
     if (plan->slow != NULL && plan->slow[maker->rank]) {
         factor *= (double)plan->slow_factor.num / (double)plan->slow_factor.den;

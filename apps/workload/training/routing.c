@@ -156,7 +156,7 @@ static void make_layer(const app__routing_t *routing, const uint32_t *order,
 {
     const double tokens_bytes = (double)app__plan_tokens(plan) * (double)plan->model.hidden *
                                 (double)plan->activation_bytes * (double)plan->model.top_k /
-                                plan->tp / (plan->expert_pieces > 1 ? plan->expert_pieces : 1);
+                                plan->tp / SIM_MAX(plan->expert_pieces, 1);
     double *const shares = sim_alloc_array(plan->ep, sizeof(*shares));
     for (uint32_t source = 0; source < plan->ep; source++) {
         shares_of(routing, source, order, plan->ep, shares);

@@ -67,7 +67,7 @@ const char *app__lower_text(const app__json_t *json, uint32_t object, const char
 {
     const uint32_t member = app__json_member(json, object, name);
     const app__json_value_t *const value = &json->values[member];
-    const size_t length = member == 0 ? 0 : value->length < size - 1 ? value->length : size - 1;
+    const size_t length = member == 0 ? 0 : SIM_MIN(value->length, size - 1);
     if (length > 0) {
         memcpy(text, value->text, length);
     }
@@ -115,7 +115,7 @@ app__step_t app__lower_step_of(unsigned what, const app__lower_range_t *from,
 static uint32_t next_lane(app__lowering_t *to, uint32_t from, uint32_t peer)
 {
     uint32_t *const lanes = &to->lanes[(size_t)from * to->ranks + peer];
-    to->lanes_most = *lanes + 1 > to->lanes_most ? *lanes + 1 : to->lanes_most;
+    to->lanes_most = SIM_MAX(*lanes + 1, to->lanes_most);
     return (*lanes)++;
 }
 
@@ -392,7 +392,7 @@ static void begin(app__lowering_t *to)
         at = to->json->values[at].next;
     }
     const uint32_t *const chunks = to->msccl->chunks;
-    program->chunks = chunks[0] > chunks[1] ? chunks[0] : chunks[1];
+    program->chunks = SIM_MAX(chunks[0], chunks[1]);
     if (to->error == SIM_OK && program->chunks == 0) {
         app__lower_fail(to, to->gpus[0].object, "the plan has no chunks",
                         "input_chunks and output_chunks of a plan of 2025 or later");

@@ -84,7 +84,7 @@ static void take_end(app__lowering_t *to, uint32_t object, app__lower_end_t *end
     const uint32_t *const chunks = &to->msccl->chunks[end->rank * APP__MSCCL_BUFFERS];
     uint32_t most = chunks[end->range.buffer];
     if (to->msccl->program->in_place && end->range.buffer != APP__BUFFER_SCRATCH) {
-        most = chunks[0] > chunks[1] ? chunks[0] : chunks[1];
+        most = SIM_MAX(chunks[0], chunks[1]);
     }
     if ((uint64_t)end->range.first + end->range.count > most || end->range.count == 0) {
         app__lower_fail(to, object, "the operation leaves the buffer", "chunks that the GPU has");

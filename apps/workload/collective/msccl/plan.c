@@ -219,7 +219,7 @@ static char *text_of(const plan_t *plan, uint32_t value)
 {
     const app__json_value_t *const at = &plan->json.values[value];
     return value == 0 ? sim_strdup("")
-                      : sim_format("%.*s", (int)(at->length < 100 ? at->length : 100), at->text);
+                      : sim_format("%.*s", (int)SIM_MIN(at->length, 100), at->text);
 }
 
 static void add_facts(const plan_t *plan, app__schedule_t *schedule)

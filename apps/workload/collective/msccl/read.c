@@ -227,7 +227,7 @@ static void take_place(reader_t *reader, const XML_Char **attrs, const char *buf
     uint32_t most = chunks[*buffer];
     if (reader->msccl->program->in_place && *buffer != APP__BUFFER_SCRATCH) {
         // One buffer: the larger of the two.
-        most = chunks[0] > chunks[1] ? chunks[0] : chunks[1];
+        most = SIM_MAX(chunks[0], chunks[1]);
     }
     *chunk = (uint32_t)number_of(reader, attrs, offset_name, 0, CHUNKS_MAX);
     if (*chunk + count > most) {

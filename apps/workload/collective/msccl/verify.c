@@ -79,7 +79,7 @@ static size_t lay_out(machine_t *machine)
         size_t *const base = &machine->base[(size_t)r * APP__MSCCL_BUFFERS];
         size_t *const end = &machine->end[(size_t)r * APP__MSCCL_BUFFERS];
         if (program->in_place) {
-            const uint32_t both = chunks[0] > chunks[1] ? chunks[0] : chunks[1];
+            const uint32_t both = SIM_MAX(chunks[0], chunks[1]);
             const bool gathers = program->kind == APP__COLL_ALL_GATHER && chunks[0] < both;
             const bool scatters = program->kind == APP__COLL_REDUCE_SCATTER && chunks[1] < both;
             base[APP__BUFFER_INPUT] = next + (gathers ? (size_t)r * machine->per : 0);

@@ -231,7 +231,7 @@ static const char *find_calls(app__memo_t *memo, sim_time_t *begin_ps)
         if (call->plan != NULL) {
             timers[rank->node->index]++;
             callers[rank->ops->ops[call->op].peer]++;
-            *begin_ps = call->begin_ps < *begin_ps ? call->begin_ps : *begin_ps;
+            *begin_ps = SIM_MIN(call->begin_ps, *begin_ps);
         }
     }
     for (uint32_t r = 0; r < schedule->rank_count && why == NULL; r++) {
@@ -441,7 +441,7 @@ static const char *complete(const app__memo_t *memo, span_t *span)
     for (size_t i = 0; i < net_node_count(net); i++) {
         const sim_time_t last_ps = net_node_at(net, i)->sim.now_ps;
         const sim_time_t after_ps = last_ps > span->begin_ps ? last_ps - span->begin_ps : 0;
-        span->end_ps = after_ps > span->end_ps ? after_ps : span->end_ps;
+        span->end_ps = SIM_MAX(after_ps, span->end_ps);
         span->own_last = span->own_last || (after_ps > 0 && last_ps == memo->own_ps[i]);
     }
     return sim_state_changed(&span->list, span->start, span->end, &offset);
@@ -702,7 +702,7 @@ static void settle(app_skips_t *skips)
     uint64_t most = 0;
     for (uint32_t r = 0; r < rank_count(memo); r++) {
         const uint64_t unjudged = memo->endings[r].unjudged;
-        most = unjudged > most ? unjudged : most;
+        most = SIM_MAX(unjudged, most);
     }
     for (uint64_t i = 0; i < most; i++) {
         app_skips_refuse(skips, "no rest before it");
