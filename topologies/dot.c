@@ -204,7 +204,7 @@ static edge_t edge_of(const drawing_t *drawing, net_link_t link)
     // The links of a host that another one represents are counted at that one.
     const uint64_t size_upper = drawing->group_sizes[upper->sim.index];
     const uint64_t size_lower = drawing->group_sizes[lower->sim.index];
-    const uint64_t size = size_upper > size_lower ? size_upper : size_lower;
+    const uint64_t size = SIM_MAX(size_upper, size_lower);
     return (edge_t){upper, lower, link.config->rate_bps, link.config->delay_ps,
                     size_upper == 0 || size_lower == 0 ? 0 : size};
 }

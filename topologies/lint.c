@@ -181,7 +181,7 @@ static component_t *make_components(const net_t *net)
             net_kind_of(net, link.b) != NET_NODE_HOST) {
             const uint32_t a = find_root(components, link.a);
             const uint32_t b = find_root(components, link.b);
-            components[a < b ? b : a].parent = a < b ? a : b;
+            components[SIM_MAX(b, a)].parent = SIM_MIN(a, b);
         }
     }
     return components;

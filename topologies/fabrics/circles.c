@@ -270,10 +270,10 @@ uint32_t topo__path_switches(const net_t *net, uint64_t *channels)
     uint32_t most = 0;
     for (uint32_t first = 0; first < net_leaf_count(net); first += BATCH) {
         const uint32_t left = net_leaf_count(net) - first;
-        set_towards(&circles, first, left < BATCH ? left : BATCH);
+        set_towards(&circles, first, SIM_MIN(left, BATCH));
         start_at_hosts(&circles);
         const uint32_t hops = longest(&circles, words, words + nodes);
-        most = hops > most ? hops : most;
+        most = SIM_MAX(hops, most);
     }
     sim_free(circles.used);
     sim_free(circles.towards);
@@ -306,9 +306,9 @@ char *topo__find_circle(const net_t *net)
         circles.next = sim_alloc_array(ports + 1, sizeof(uint32_t));
         for (uint32_t first = 0; first < net_leaf_count(net); first += BATCH) {
             const uint32_t left = net_leaf_count(net) - first;
-            set_towards(&circles, first, left < BATCH ? left : BATCH);
+            set_towards(&circles, first, SIM_MIN(left, BATCH));
             follow(&circles);
-            note_waits(&circles, first, left < BATCH ? left : BATCH, detours);
+            note_waits(&circles, first, SIM_MIN(left, BATCH), detours);
         }
         for (size_t i = 0; i < net_node_count(net) && found == NULL; i++) {
             const net_node_t *const node = net_node_at(net, i);
