@@ -82,15 +82,14 @@ static void write_frame(sim_time_t time_ps, uint32_t node_index, const void *rec
         return;
     }
     net_frame_t frame;
-    memcpy(&frame, record, record_bytes < sizeof(frame) ? record_bytes : sizeof(frame));
+    memcpy(&frame, record, SIM_MIN(record_bytes, sizeof(frame)));
     SIM_CHECK(record_bytes == note_bytes(&frame) + contents_bytes(&frame));
     if (frame.payload != NULL) {
         frame.payload = (const uint8_t *)record + note_bytes(&frame);
     }
     uint8_t bytes[NET_FRAME_BYTES_MAX];
     const uint32_t size_bytes = (uint32_t)net_frame_build(&frame, bytes, sizeof(bytes));
-    const uint32_t kept_bytes =
-        size_bytes < capture->snaplen_bytes ? size_bytes : capture->snaplen_bytes;
+    const uint32_t kept_bytes = SIM_MIN(size_bytes, capture->snaplen_bytes);
     if (RECORD_HEADER_BYTES + kept_bytes > capture->bytes_left) {
         capture->left_out = 1;
         return;

@@ -104,7 +104,7 @@ static uint32_t reach_of(const struct bpf_program *program)
                                  (size == BPF_W   ? 4
                                   : size == BPF_H ? 2
                                                   : 1);
-            reach = end > reach ? end : reach;
+            reach = SIM_MAX(end, reach);
         }
     }
     return reach < UINT32_MAX ? (uint32_t)reach : UINT32_MAX;
@@ -236,7 +236,7 @@ void pcap_out_file_append(pcap_out_file_t *file, sim_time_t time_ps, const uint8
         .ts = {.tv_sec = (time_t)(time_ns / NS_PER_S),
                // In nanoseconds, as the file's precision says.
                .tv_usec = (suseconds_t)(time_ns % NS_PER_S)},
-        .caplen = captured_bytes < file->snaplen_bytes ? captured_bytes : file->snaplen_bytes,
+        .caplen = SIM_MIN(captured_bytes, file->snaplen_bytes),
         .len = original_bytes,
     };
     pcap_dump((u_char *)file->dumper, &header, bytes);

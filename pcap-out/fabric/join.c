@@ -300,7 +300,7 @@ static void size_tables(pcap_out_fabric_t *fabric)
         nodes = node->sim.index >= nodes ? (size_t)node->sim.index + 1 : nodes;
         for (uint32_t p = 0; p < node->port_count; p++) {
             const size_t end = (size_t)node->ports[p].uid + 1;
-            fabric->port_count = end > fabric->port_count ? end : fabric->port_count;
+            fabric->port_count = SIM_MAX(end, fabric->port_count);
         }
     }
     fabric->nodes = sim_alloc_lines((nodes + 1) * sizeof(at_node_t));

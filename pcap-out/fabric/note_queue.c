@@ -23,7 +23,7 @@ static struct pcap_out_block *block_for(pcap_out_held_t *held, size_t bytes)
     if (block != NULL && block->capacity >= bytes) {
         held->spare = NULL;
     } else {
-        const size_t capacity = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+        const size_t capacity = SIM_MAX(bytes, BLOCK_BYTES);
         block = sim_alloc(sizeof(*block) + capacity);
         block->capacity = capacity;
     }

@@ -160,7 +160,7 @@ static SIM_NOINLINE void add_chunk(ring_node_t *node, size_t bytes)
     } else {
         chunk = bytes > CHUNK_BYTES ? sim_alloc_lines(sizeof(*chunk) + bytes)
                                     : carve(node->ring, sizeof(*chunk) + CHUNK_BYTES);
-        chunk->capacity = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+        chunk->capacity = SIM_MAX(bytes, CHUNK_BYTES);
     }
     if (chunk->capacity != CHUNK_BYTES) {
         used->last_chunk = NULL;

@@ -483,7 +483,7 @@ uint64_t pcap_out_ring_take(pcap_out_ring_t *ring, const net_t *net,
         const net_node_t *const node = net_node_at(net, n);
         for (uint32_t p = 0; p < node->port_count; p++) {
             const size_t end = (size_t)node->ports[p].uid + 1;
-            port_count = end > port_count ? end : port_count;
+            port_count = SIM_MAX(end, port_count);
         }
     }
     all.nodes[ring->node_count] = all.count;
@@ -566,7 +566,7 @@ static size_t gather_moments(pcap_out_ring_t *ring, sim_time_t end_ps)
 // Hands on the wanted frames that were not handed on yet, up to end_ps.
 static void hand_on_open(pcap_out_ring_t *ring, sim_time_t end_ps)
 {
-    const sim_time_t to_ps = ring->open_until_ps < end_ps ? ring->open_until_ps : end_ps;
+    const sim_time_t to_ps = SIM_MIN(ring->open_until_ps, end_ps);
     if (ring->handed_until_ps < to_ps) {
         ring->handed += pcap_out__ring_hand_on(ring, ring->handed_until_ps, to_ps);
         ring->handed_until_ps = to_ps;

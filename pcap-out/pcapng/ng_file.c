@@ -176,7 +176,7 @@ uint64_t pcap_out_ng_interface_bytes(const char *name, const char *description)
 static uint32_t kept_bytes(const pcap_out_ng_t *ng, const pcap_out_ng_packet_t *packet)
 {
     const uint32_t most = ng->interfaces[packet->interface].snaplen_bytes;
-    return packet->captured_bytes < most ? packet->captured_bytes : most;
+    return SIM_MIN(packet->captured_bytes, most);
 }
 
 // Returns the picoseconds that the interface's resolution cuts off, if it is nanoseconds; else 0.
