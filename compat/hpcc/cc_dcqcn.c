@@ -25,7 +25,7 @@ static const compat_dcqcn_hpcc_config_t *config_of(const compat_dcqcn_hpcc_t *dc
 static void set_rate(compat_dcqcn_hpcc_t *dcqcn, uint64_t rate_bps)
 {
     nic_cc_t *const cc = &dcqcn->cc;
-    cc->rate_bps = rate_bps < cc->line_bps ? rate_bps : cc->line_bps;
+    cc->rate_bps = SIM_MIN(rate_bps, cc->line_bps);
     if (config_of(dcqcn)->scaled_window && dcqcn->window_own_bytes != NIC_WINDOW_UNLIMITED) {
         const sim_wide_t scaled = (sim_wide_t)dcqcn->window_own_bytes * cc->rate_bps / cc->line_bps;
         cc->window_bytes = scaled == 0 ? 1 : (uint64_t)scaled;
@@ -62,7 +62,7 @@ static void cut_fired(sim_node_t *node, sim_timer_t *timer)
         dcqcn->target_bps = rate_bps;
     }
     const uint64_t cut_bps = (uint64_t)((double)rate_bps * (1.0 - dcqcn->alpha / 2.0));
-    set_rate(dcqcn, cut_bps < config->min_rate_bps ? config->min_rate_bps : cut_bps);
+    set_rate(dcqcn, SIM_MAX(config->min_rate_bps, cut_bps));
     dcqcn->stage = 0;
     dcqcn->marked_to_cut = false;
     again(dcqcn, &dcqcn->increase_timer, config->increase_period_ps);

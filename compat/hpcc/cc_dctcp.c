@@ -27,7 +27,7 @@ static void end_round(compat_dctcp_hpcc_t *dctcp, const nic_cc_ack_t *ack, uint6
         dctcp->batch_packets = ack->next_psn - first_psn + 1;
     } else {
         const double share = (double)dctcp->marked_packets / (double)dctcp->batch_packets;
-        const double bounded = share < 1.0 ? share : 1.0;
+        const double bounded = SIM_MIN(share, 1.0);
         dctcp->alpha = (1.0 - dctcp->gain) * dctcp->alpha + dctcp->gain * bounded;
         dctcp->marked_packets = 0;
         dctcp->batch_packets = ack->next_psn - ack->acked_psn + 1;
@@ -40,9 +40,9 @@ static void cut(compat_dctcp_hpcc_t *dctcp, uint64_t next_psn)
 {
     nic_cc_t *const cc = &dctcp->cc;
     const uint64_t min_bps = config_of(dctcp)->min_rate_bps;
-    const uint64_t least_bps = min_bps < cc->line_bps ? min_bps : cc->line_bps;
+    const uint64_t least_bps = SIM_MIN(min_bps, cc->line_bps);
     const uint64_t rate_bps = (uint64_t)((double)cc->rate_bps * (1.0 - dctcp->alpha / 2.0));
-    cc->rate_bps = rate_bps < least_bps ? least_bps : rate_bps;
+    cc->rate_bps = SIM_MAX(least_bps, rate_bps);
     dctcp->reduced = true;
     dctcp->reduced_psn = next_psn;
 }

@@ -36,8 +36,8 @@ static void decrease(compat_timely_hpcc_t *timely, double factor)
     nic_cc_t *const cc = &timely->cc;
     const uint64_t min_bps = config_of(timely)->min_rate_bps;
     const uint64_t rate_bps = (uint64_t)((double)cc->rate_bps * factor);
-    const uint64_t least_bps = min_bps < cc->line_bps ? min_bps : cc->line_bps;
-    cc->rate_bps = rate_bps < least_bps ? least_bps : rate_bps;
+    const uint64_t least_bps = SIM_MIN(min_bps, cc->line_bps);
+    cc->rate_bps = SIM_MAX(least_bps, rate_bps);
     SIM_ASSERT(cc->rate_bps <= cc->line_bps);
     timely->increases = 0;
 }
@@ -60,7 +60,7 @@ static void update_rate(compat_timely_hpcc_t *timely, uint64_t rtt_ns)
         increase(timely);
     } else {
         const double factor = 1.0 - timely->beta * gradient;
-        decrease(timely, factor < 0.0 ? 0.0 : factor);
+        decrease(timely, SIM_MAX(0.0, factor));
     }
 }
 

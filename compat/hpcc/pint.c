@@ -202,10 +202,10 @@ void compat__pint_frame(const compat_pint_hpcc_t *pint, compat_draws_t *draws, n
 {
     if (asks) {
         const uint64_t since_ns = (now_ps - meter->before_ps) / SIM_PS_PER_NS;
-        meter->utilization = next_utilization(
-            pint, draws, meter, since_ns < pint->rtt_ns ? since_ns : pint->rtt_ns, queue_bytes);
+        meter->utilization =
+            next_utilization(pint, draws, meter, SIM_MIN(since_ns, pint->rtt_ns), queue_bytes);
         const uint16_t digest = encode(pint, draws, meter->utilization);
-        packet->digest = digest > packet->digest ? digest : packet->digest;
+        packet->digest = SIM_MAX(digest, packet->digest);
     }
     meter->before_ps = now_ps;
     meter->last_bytes = packet->frame_bytes;

@@ -141,7 +141,7 @@ static uint32_t search(scan_t *scan)
         }
         const scan_qp_t *const entry = scan->list[position];
         if (is_finished(entry)) {
-            first_finished = position < first_finished ? position : first_finished;
+            first_finished = SIM_MIN(position, first_finished);
         } else if (entry->next_send_ps <= now_ps &&
                    (scan->port->paused & 1u << entry->class) == 0 &&
                    nic_scheduler_can_send(entry->qp)) {
@@ -200,8 +200,7 @@ static void controlled(nic_qp_t *qp)
     entry->next_send_ps += entry->pace_ps;
     if (sim_timer_armed(&scan->wake) &&
         entry->next_send_ps < sim_timer_time_ps(node, &scan->wake)) {
-        sim_timer_arm(node, &scan->wake,
-                      entry->next_send_ps < node->now_ps ? node->now_ps : entry->next_send_ps);
+        sim_timer_arm(node, &scan->wake, SIM_MAX(node->now_ps, entry->next_send_ps));
     }
 }
 
@@ -289,7 +288,7 @@ static void ready(nic_qp_t *qp)
         }
         scan->list[scan->count++] = entry;
         const sim_time_t now_ps = scan->node->now_ps;
-        entry->next_send_ps = entry->next_send_ps > now_ps ? entry->next_send_ps : now_ps;
+        entry->next_send_ps = SIM_MAX(entry->next_send_ps, now_ps);
         if (nic_scheduler_in_event(nic) && !scan->receiving) {
             look(scan); // before the same event makes other queue pairs ready
             return;

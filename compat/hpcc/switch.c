@@ -70,7 +70,7 @@ static inline uint64_t above(uint64_t bytes, uint64_t reserved_bytes)
 static inline void discharge(net_switch_t *sw, net_received_t *held, uint64_t bytes)
 {
     const uint64_t reserved_bytes = compat__switch_state(sw)->reserved_bytes;
-    const uint64_t from_headroom = held->headroom_bytes < bytes ? held->headroom_bytes : bytes;
+    const uint64_t from_headroom = SIM_MIN(held->headroom_bytes, bytes);
     const uint64_t before = above(held->stored_bytes, reserved_bytes);
     held->headroom_bytes = (held->headroom_bytes - from_headroom) & NET_HEADROOM_MASK;
     SIM_CHECK(held->stored_bytes >= bytes - from_headroom);
@@ -483,7 +483,7 @@ static void built(net_switch_t *sw)
             *alpha *= 2;
         }
         const uint64_t least = *alpha == 0 ? UINT64_MAX : (NET_ALPHA_ONE + *alpha - 1) / *alpha;
-        state->free_min = least > state->free_min ? least : state->free_min;
+        state->free_min = SIM_MAX(least, state->free_min);
         dedicated += in->headroom_limit + sw->config.pfc_reserved_bytes;
     }
     state->free_min = state->red ? state->free_min : UINT64_MAX;

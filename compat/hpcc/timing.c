@@ -42,7 +42,7 @@ static sim_time_t path_rtt_ps(const net_path_t *path, uint32_t payload_bytes, ui
     for (uint32_t h = 0; h < path->hop_count; h++) {
         const uint64_t hop_bps = path->ports[h]->line->rate_bps;
         rtt_ps += payload_bytes * UINT64_C(8000000000) / hop_bps * SIM_PS_PER_NS;
-        *rate_bps = hop_bps < *rate_bps ? hop_bps : *rate_bps;
+        *rate_bps = SIM_MIN(hop_bps, *rate_bps);
     }
     return rtt_ps;
 }
