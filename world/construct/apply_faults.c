@@ -46,7 +46,7 @@ static void take_down(const world_t *world, uint32_t link, span_list_t *list)
         const sim_time_t at_ps = list->spans[i].at_ps;
         sim_time_t until_ps = list->spans[i].until_ps;
         for (i++; i < list->count && list->spans[i].at_ps <= until_ps; i++) {
-            until_ps = list->spans[i].until_ps > until_ps ? list->spans[i].until_ps : until_ps;
+            until_ps = SIM_MAX(list->spans[i].until_ps, until_ps);
         }
         net_link_change_at(world->net, link, at_ps, false);
         if (until_ps != SIM_TIME_NEVER) {

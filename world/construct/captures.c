@@ -169,7 +169,7 @@ static sim_err_t check_ring(const world_t *world, const world_capture_t *capture
         const uint64_t bytes =
             pcap_out_fabric_ports_bytes(files.items[i].ports, files.items[i].port_count,
                                         (pcap_out_direction_t)capture->config.direction);
-        least_bytes = bytes > least_bytes ? bytes : least_bytes;
+        least_bytes = SIM_MAX(bytes, least_bytes);
     }
     world_capture_files_fini(&files);
     if (result == SIM_OK && capture->config.ring_bytes < least_bytes) {

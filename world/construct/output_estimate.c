@@ -71,7 +71,7 @@ static sim_time_t least_end_ps(const world_t *world)
 {
     const sim_time_t until_ps = world->scenario->run.until_ps;
     const sim_time_t last_ps = world->survey->last_ps;
-    return last_ps < until_ps ? last_ps : until_ps;
+    return SIM_MIN(last_ps, until_ps);
 }
 
 static void add_series(const world_t *world, const world_series_t *series, world_observed_t *sum)
@@ -84,7 +84,7 @@ static void add_series(const world_t *world, const world_series_t *series, world
     }
     const double every_ps = (double)series->config.every_ps;
     const sim_time_t until_ps = world->scenario->run.until_ps;
-    const sim_time_t window_ps = until_ps < WINDOW_PS ? until_ps : WINDOW_PS;
+    const sim_time_t window_ps = SIM_MIN(until_ps, WINDOW_PS);
     sum->memory_bytes += metrics * (floor((double)window_ps / every_ps) + 1) * SAMPLE_BYTES;
     const sim_time_t end_ps = least_end_ps(world);
     if (end_ps > series->config.start_ps) {
@@ -101,7 +101,7 @@ static void add_capture(const world_t *world, const world_capture_t *capture, wo
     const double ways = config->direction == WORLD_DIRECTION_BOTH ? 2 : 1;
     const double mtu = (double)world->scenario->nic_config.mtu_bytes;
     const sim_time_t until_ps = world->scenario->run.until_ps;
-    const double window_s = (double)(until_ps < WINDOW_PS ? until_ps : WINDOW_PS) / 1e12;
+    const double window_s = (double)SIM_MIN(until_ps, WINDOW_PS) / 1e12;
     sum->memory_bytes += ways * rate_bps * window_s / 8 / (mtu + 100) * FRAME_BYTES;
     double all = 0;
     for (size_t i = 0; i < net_node_count(world->net); i++) {
@@ -115,7 +115,7 @@ static void add_capture(const world_t *world, const world_capture_t *capture, wo
                             : whole;
     const double bytes = frames * (kept + 16);
     const double most = (double)(config->ring_bytes != 0 ? config->ring_bytes : config->bytes_max);
-    sum->capture_bytes += bytes < most ? bytes : most;
+    sum->capture_bytes += SIM_MIN(bytes, most);
 }
 
 void world__observed_estimate(const world_t *world, world_observed_t *observed)
@@ -129,10 +129,10 @@ void world__observed_estimate(const world_t *world, world_observed_t *observed)
         add_capture(world, &scenario->captures[i], observed);
     }
     const double most = (double)scenario->outputs.series_max;
-    observed->rows_written = observed->rows < most ? observed->rows : most;
+    observed->rows_written = SIM_MIN(observed->rows, most);
     const double hops = world->survey->packet_hops;
     const double hops_max = (double)scenario->outputs.hops_max;
-    observed->hop_rows = hops < hops_max ? hops : hops_max;
+    observed->hop_rows = SIM_MIN(hops, hops_max);
     observed->wall_s = (observed->rows_written + observed->hop_rows) * ROW_S;
 }
 
@@ -166,7 +166,7 @@ void world_observed_print(const world_t *world, FILE *out)
                 world_format_bytes(&text, (uint64_t)(observed->hop_rows * HOP_BYTES)));
     }
     if (observed->memory_bytes > 0) {
-        const double shown = observed->memory_bytes < 1.8e19 ? observed->memory_bytes : 1.8e19;
+        const double shown = SIM_MIN(observed->memory_bytes, 1.8e19);
         fprintf(out, ", %s of memory", world_format_bytes(&text, (uint64_t)shown));
     }
     fputc('\n', out);
@@ -181,7 +181,7 @@ sim_err_t world__observed_check(const world_t *world, world_error_t *error)
     }
     world_text_t needed;
     world_text_t allowed;
-    const double shown = observed->memory_bytes < 1.8e19 ? observed->memory_bytes : 1.8e19;
+    const double shown = SIM_MIN(observed->memory_bytes, 1.8e19);
     return world_fail(
         error, SIM_ERR_RANGE,
         scenario->series_count > 0 ? &scenario->series[0].place : &scenario->captures[0].place,

@@ -132,7 +132,7 @@ static void count_flow(pass_t *pass, const app_flow_result_t *flow, const net_pa
     sender->bytes += (double)flow->bytes;
     sender->hops += packets * data->hop_count + acks * answers->hop_count;
     const sim_time_t start_ps = flow->start_ps == SIM_TIME_NEVER ? 0 : flow->start_ps;
-    sender->first_ps = start_ps < sender->first_ps ? start_ps : sender->first_ps;
+    sender->first_ps = SIM_MIN(start_ps, sender->first_ps);
 }
 
 // -- messages that start over
@@ -183,13 +183,13 @@ static void count_attempts(pass_t *pass, const app_flow_result_t *flow, const ne
         strcmp(config->transport, "go-back-n") != 0) {
         return;
     }
-    uint64_t bytes = flow->bytes < WQE_BYTES_MAX ? flow->bytes : WQE_BYTES_MAX;
+    uint64_t bytes = SIM_MIN(flow->bytes, WQE_BYTES_MAX);
     bytes = config->chunk_bytes > 0 && config->chunk_bytes < bytes ? config->chunk_bytes : bytes;
     const uint64_t packets = (bytes + flow->mtu_bytes - 1) / flow->mtu_bytes;
     const uint32_t frame_bytes = net_frame_bytes(ROCE_WRITE_MIDDLE, flow->mtu_bytes, false, false);
     const double attempts = 1 / power(1 - loss_of(data, frame_bytes), packets);
     double *const most = &pass->survey->attempts;
-    *most = attempts > *most ? attempts : *most;
+    *most = SIM_MAX(attempts, *most);
 }
 
 static void take_flow(const app_flow_result_t *flow, void *ctx)
@@ -203,8 +203,7 @@ static void take_flow(const app_flow_result_t *flow, void *ctx)
     }
     if (flow->start_ps >= pass->world->scenario->run.until_ps && flow->start_ps != SIM_TIME_NEVER) {
         survey->late++;
-        survey->late_first_ps =
-            flow->start_ps < survey->late_first_ps ? flow->start_ps : survey->late_first_ps;
+        survey->late_first_ps = SIM_MIN(flow->start_ps, survey->late_first_ps);
         return;
     }
     const net_t *const net = pass->world->net;
@@ -242,7 +241,7 @@ static void take_load(const app_load_t *load, void *ctx)
         return;
     }
     const double each = ceil(load->bytes / load->messages / (double)load->mtu_bytes);
-    const double packets = load->messages * (each > 1 ? each : 1);
+    const double packets = load->messages * SIM_MAX(each, 1);
     const nic_config_t *const config = nic_config_of_interface(net, to);
     sender_t *const sender = &pass->senders[from];
     survey->transfers += (uint64_t)ceil(load->messages);
@@ -251,7 +250,7 @@ static void take_load(const app_load_t *load, void *ctx)
     sender->bytes += load->bytes;
     sender->hops +=
         packets * forth.hop_count + packets / (double)config->ack_interval * back.hop_count;
-    sender->first_ps = load->start_ps < sender->first_ps ? load->start_ps : sender->first_ps;
+    sender->first_ps = SIM_MIN(load->start_ps, sender->first_ps);
     const app_flow_result_t flow = {
         .source = from,
         .destination = to,

@@ -51,7 +51,7 @@ static sim_time_t round_trip_bound(const net_t *net)
         const net_port_t *const port = net_port_at(link.a, link.a_port);
         const sim_time_t hop_ps =
             port->line->delay_ps + net_port_frame_time_ps(port, NET_FRAME_BYTES_QUANTUM);
-        slowest_ps = hop_ps > slowest_ps ? hop_ps : slowest_ps;
+        slowest_ps = SIM_MAX(hop_ps, slowest_ps);
     }
     const uint64_t hops = 2 * SIM_COUNT_OF(((net_path_t *)0)->ports);
     return slowest_ps > SIM_TIME_NEVER / hops ? SIM_TIME_NEVER : hops * slowest_ps;
@@ -287,7 +287,7 @@ static void advise_attempts(const world_t *world, world_warnings_t *out)
             "its lossy path one takes %s %.2g attempts on average: expected go-back-n, smaller "
             "messages, nic.retransmission-chunk, or an end of the run (until)",
             attempts > ATTEMPTS_TOLD_MAX ? "more than" : "about",
-            attempts > ATTEMPTS_TOLD_MAX ? ATTEMPTS_TOLD_MAX : attempts);
+            SIM_MIN(ATTEMPTS_TOLD_MAX, attempts));
     }
 }
 
@@ -335,7 +335,7 @@ static void advise_timeout(const world_t *world, world_warnings_t *out)
     sim_time_t shortest_ps = SIM_TIME_NEVER;
     for (size_t i = 0; i < world->nic_count; i++) {
         const sim_time_t timeout_ps = timeout_of(nic_config_of_interface(world->net, (uint32_t)i));
-        shortest_ps = timeout_ps < shortest_ps ? timeout_ps : shortest_ps;
+        shortest_ps = SIM_MIN(timeout_ps, shortest_ps);
     }
     if (round_trip_bound(world->net) < shortest_ps) {
         return;

@@ -100,7 +100,7 @@ static void add_port(table_t *table, const hop_row_t *row)
         table->rows[table->count++] = *row;
     }
     table->rows[r].ports++;
-    table->rows[r].hop = row->hop < table->rows[r].hop ? row->hop : table->rows[r].hop;
+    table->rows[r].hop = SIM_MIN(row->hop, table->rows[r].hop);
 }
 
 static hop_row_t row_of(const net_port_t *port, uint8_t class)

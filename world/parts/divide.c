@@ -42,7 +42,7 @@ static void join(uint32_t *group_of, uint32_t a, uint32_t b)
 {
     const uint32_t x = parts__root(group_of, a);
     const uint32_t y = parts__root(group_of, b);
-    group_of[x < y ? y : x] = x < y ? x : y;
+    group_of[SIM_MAX(y, x)] = SIM_MIN(x, y);
 }
 
 static bool is_host(const parts_t *parts, uint32_t node)
@@ -120,7 +120,7 @@ static void find_tiers(parts_t *parts)
     }
     for (uint32_t i = 0; i < parts->node_count; i++) {
         parts->tier[i] = parts->tier[i] == PARTS__NO_TIER ? 0 : parts->tier[i];
-        parts->top = parts->tier[i] > parts->top ? parts->tier[i] : parts->top;
+        parts->top = SIM_MAX(parts->tier[i], parts->top);
     }
     sim_free(queue);
 }
@@ -200,7 +200,7 @@ static void deal_tier(parts_t *parts, card_t *cards, uint32_t count, uint64_t *g
             got[r] += cards[next].work;
             parts->rank_of[cards[next++].group] = (uint16_t)r;
         }
-        left -= got[r] < left ? got[r] : left;
+        left -= SIM_MIN(got[r], left);
     }
 }
 
@@ -222,7 +222,7 @@ static double busiest_of(const parts_t *parts)
         all += parts->work[i];
     }
     for (uint32_t r = 0; r < parts->rank_count; r++) {
-        most = got[r] > most ? got[r] : most;
+        most = SIM_MAX(got[r], most);
     }
     sim_free(got);
     return all == 0 ? 1.0 : (double)most * parts->rank_count / (double)all;

@@ -94,7 +94,7 @@ static void run_searches(search_t *search, double *carried)
             sources[count++] = i;
         }
     }
-    const uint32_t used = count < SOURCES_MAX ? count : SOURCES_MAX;
+    const uint32_t used = SIM_MIN(count, SOURCES_MAX);
     for (uint32_t i = 0; i < used; i++) {
         const uint32_t source = sources[(uint64_t)i * count / used];
         const uint32_t found = search_from(search, source);
@@ -110,7 +110,7 @@ static void scale(const double *from, uint64_t *to, size_t count, uint64_t most)
 {
     double largest = 0;
     for (size_t i = 0; i < count; i++) {
-        largest = from[i] > largest ? from[i] : largest;
+        largest = SIM_MAX(from[i], largest);
     }
     for (size_t i = 0; i < count; i++) {
         to[i] = 1 + (largest > 0 ? (uint64_t)(from[i] / largest * (double)most) : 0);

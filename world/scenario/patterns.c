@@ -65,7 +65,7 @@ static sim_err_t check_bracket(const char *bracket, size_t *size, sim_message_t 
             return sim_fail(
                 message, SIM_ERR_INVALID,
                 "'%.*s' is no range of numbers, expected [0-15], [0,4,8-11], [1-*] or [*]",
-                (int)(*size < 64 ? *size : 64), bracket);
+                (int)SIM_MIN(*size, 64), bracket);
         }
         if (p == end) {
             return SIM_OK;
