@@ -21,12 +21,12 @@ results_comparison_row_t *results_comparison_row(results_comparison_table_t *tab
     for (size_t i = 0; i < table->row_count; i++) {
         const size_t at = (table->cursor + i) % table->row_count;
         if (strcmp(table->rows[at].key, key) == 0) {
-            table->cursor = at + 1 > table->cursor ? at + 1 : table->cursor;
+            table->cursor = SIM_MAX(at + 1, table->cursor);
             return &table->rows[at];
         }
     }
     SIM_GROW(table->rows, table->row_count, &table->row_capacity);
-    const size_t at = table->cursor < table->row_count ? table->cursor : table->row_count;
+    const size_t at = SIM_MIN(table->cursor, table->row_count);
     memmove(&table->rows[at + 1], &table->rows[at], (table->row_count - at) * sizeof(*table->rows));
     table->row_count++;
     table->cursor = at + 1;

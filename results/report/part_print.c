@@ -70,11 +70,11 @@ static void add_value(leaf_t *leaf, const sim_report_value_t *value)
     const bool largest = ends_with(leaf->row->name, "_max");
     if (leaf->kind == SIM_REPORT_REAL && isfinite(value->real)) {
         const double sum = leaf->real + value->real;
-        leaf->real = !largest ? sum : value->real > leaf->real ? value->real : leaf->real;
+        leaf->real = !largest ? sum : SIM_MAX(value->real, leaf->real);
         leaf->count++;
     } else if (is_whole(leaf->kind)) {
         const uint64_t sum = leaf->whole + value->whole;
-        leaf->whole = !largest ? sum : value->whole > leaf->whole ? value->whole : leaf->whole;
+        leaf->whole = !largest ? sum : SIM_MAX(value->whole, leaf->whole);
     }
 }
 

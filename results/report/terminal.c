@@ -416,7 +416,7 @@ static void print_rows(const app_t *app, size_t number, uint64_t failed, FILE *o
     uint64_t done = 0;
     uint64_t planned = 0;
     app->ops->progress(app, &done, &planned);
-    failed = failed < done ? failed : done; // progress counts them as done
+    failed = SIM_MIN(failed, done); // progress counts them as done
     const int width =
         fprintf(out, "  traffic   %zu, %s: %" PRIu64 " of %" PRIu64 " transfer%s done", number,
                 app->ops->name, done - failed, planned, sim_plural(planned)) +

@@ -284,9 +284,9 @@ static void sample_load(results__sampler_t *sampler, sim_time_t time_ps)
         // A frame may end after this sample; the rest of its time counts in the next sample.
         const sim_time_t span_ps = time_ps - sampler->load_ps;
         const sim_time_t took_ps = busy_ps - sampler->busy_ps;
-        const sim_time_t counted_ps = took_ps < span_ps ? took_ps : span_ps;
+        const sim_time_t counted_ps = SIM_MIN(took_ps, span_ps);
         const sim_time_t frame_ps = net_port_frame_time_ps(sampler->port, NET_FRAME_BYTES_QUANTUM);
-        busy_ps -= took_ps - counted_ps < frame_ps ? took_ps - counted_ps : frame_ps;
+        busy_ps -= SIM_MIN(took_ps - counted_ps, frame_ps);
         put_sample(sampler, time_ps, (uint64_t)((sim_wide_t)counted_ps * LOAD_ONE / span_ps), NULL);
     }
     sampler->busy_ps = busy_ps;

@@ -75,7 +75,7 @@ static void close_pause(results_pause_bins_t *bins, stopped_t *stopped, sim_time
     for (sim_time_t from_ps = stopped->since_ps; from_ps < time_ps;) {
         const size_t bin = (size_t)(from_ps / bins->width_ps);
         const sim_time_t border_ps = (bin + 1) * bins->width_ps;
-        const sim_time_t to_ps = border_ps < time_ps ? border_ps : time_ps;
+        const sim_time_t to_ps = SIM_MIN(border_ps, time_ps);
         stopped->bins_ps[bin] += to_ps - from_ps;
         from_ps = to_ps;
     }
@@ -119,7 +119,7 @@ static void write_class(const results_pause_bins_t *bins, results_file_t *file,
                 .port = port,
                 .priority = priority,
                 .from_ps = b * bins->width_ps,
-                .to_ps = to_ps < bins->end_ps ? to_ps : bins->end_ps,
+                .to_ps = SIM_MIN(to_ps, bins->end_ps),
                 .stopped_ps = stopped->bins_ps[b],
             };
             results_table_put_row(&results_pause_table, file, &row);

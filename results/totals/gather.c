@@ -235,8 +235,7 @@ static void take_rnic(results_t *results, const nic_t *nic)
     const uint64_t buffer_bytes_max = results->rnics.buffer_bytes_max;
     results->rnic_count++;
     add_counters(&results->rnics, &counters, nic_rnic_counter_infos);
-    results->rnics.buffer_bytes_max =
-        buffer_bytes_max > counters.buffer_bytes_max ? buffer_bytes_max : counters.buffer_bytes_max;
+    results->rnics.buffer_bytes_max = SIM_MAX(buffer_bytes_max, counters.buffer_bytes_max);
 }
 
 // Adds what a switch's ports of equal cost sent, in times that their links would need for it.
@@ -258,7 +257,7 @@ static void take_choices(results_t *results, const net_node_t *node, const bool 
         }
         const double time_s = (double)port_bytes * 8 / (double)net_port_at(node, p)->line->rate_bps;
         sum_s += time_s;
-        most_s = time_s > most_s ? time_s : most_s;
+        most_s = SIM_MAX(time_s, most_s);
         sent += (double)port_bytes;
         count++;
         results->paths_used += port_bytes > 0 ? 1 : 0;

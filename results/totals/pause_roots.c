@@ -236,7 +236,7 @@ static void take_back(results_pause_roots_t *roots, const told_t *told, sim_time
     if (told->counted_ps > paused_ps) {
         results_pause_root_t *const root = &roots->roots[told->root].seen;
         const sim_time_t excess_ps = told->counted_ps - paused_ps;
-        root->paused_ps -= excess_ps < root->paused_ps ? excess_ps : root->paused_ps;
+        root->paused_ps -= SIM_MIN(excess_ps, root->paused_ps);
     }
 }
 

@@ -196,7 +196,7 @@ static void take(connection_t *connection, const net_packet_t *packet)
         sums->reordered++;
         if (gap < connection->gap_count) {
             const uint64_t extent = sums->arrived - connection->gaps[gap].opened;
-            sums->extent_max = extent > sums->extent_max ? extent : sums->extent_max;
+            sums->extent_max = SIM_MAX(extent, sums->extent_max);
             sums->extent_sum += extent;
             fill(connection, gap);
         }
@@ -257,7 +257,7 @@ static void add(results_reordered_t *sums, const results_reordered_t *more)
     sums->arrived += more->arrived;
     sums->reordered += more->reordered;
     sums->extent_sum += more->extent_sum;
-    sums->extent_max = more->extent_max > sums->extent_max ? more->extent_max : sums->extent_max;
+    sums->extent_max = SIM_MAX(more->extent_max, sums->extent_max);
 }
 
 results_reordered_t results_reordering_total(const results_reordering_t *reordering)

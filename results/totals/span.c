@@ -41,8 +41,8 @@ static void take_start(const app_flow_result_t *flow, void *ctx)
     if (flow->start_ps == SIM_TIME_NEVER) {
         return;
     }
-    starts->first_ps = flow->start_ps < starts->first_ps ? flow->start_ps : starts->first_ps;
-    starts->last_ps = flow->start_ps > starts->last_ps ? flow->start_ps : starts->last_ps;
+    starts->first_ps = SIM_MIN(flow->start_ps, starts->first_ps);
+    starts->last_ps = SIM_MAX(flow->start_ps, starts->last_ps);
     starts->different += flow->start_ps != starts->before_ps && starts->different < ARRIVALS_MIN;
     starts->before_ps = flow->start_ps;
 }
@@ -170,8 +170,8 @@ void results__span_take(results_span_t *span, sim_reader_t *bytes)
 
 void results_span_end(results_span_t *span, sim_time_t end_ps)
 {
-    span->to_ps = span->to_ps < end_ps ? span->to_ps : end_ps;
-    span->from_ps = span->from_ps < span->to_ps ? span->from_ps : span->to_ps;
+    span->to_ps = SIM_MIN(span->to_ps, end_ps);
+    span->from_ps = SIM_MIN(span->from_ps, span->to_ps);
     for (size_t i = 0; i < span->node_count; i++) {
         if (!span->nodes[i].read) {
             read_node(&span->nodes[i], end_ps);

@@ -35,7 +35,7 @@ static void remark_ports(const world_t *world, results_t *results)
             if (left < 1 && used >= FULL * left) {
                 count++;
                 fullest = used / left > most ? port : fullest;
-                most = used / left > most ? used / left : most;
+                most = SIM_MAX(used / left, most);
             }
         }
     }
