@@ -30,9 +30,9 @@ double cli_progress_share(sim_time_t now_ps, sim_time_t until_ps, double done, u
     // A run ends at its time limit or when no flow is left, whichever comes first.
     if (until_ps != SIM_TIME_NEVER && until_ps > 0) {
         const double time_share = (double)now_ps / (double)until_ps;
-        share = time_share > share ? time_share : share;
+        share = SIM_MAX(time_share, share);
     }
-    return share > 1 ? 1 : share;
+    return SIM_MIN(1, share);
 }
 
 typedef struct moment {
@@ -155,7 +155,7 @@ static size_t count_ports(const net_t *net)
     for (size_t i = 0; i < net_node_count(net); i++) {
         count += net_ports_of(net, i);
     }
-    return count < CLI_PROGRESS_PORTS_MAX ? count : CLI_PROGRESS_PORTS_MAX;
+    return SIM_MIN(count, CLI_PROGRESS_PORTS_MAX);
 }
 
 // Writes the lines of a node's ports, at most `most` of them. Returns their bytes.

@@ -14,7 +14,7 @@ int cli_studio_exec(int argc, const char *const *argv)
     static const char *const places[] = {"rocesim-studio", "../libexec/rocesim/rocesim-studio"};
     char folder[PATH_MAX];
     const ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
-    folder[length < 0 ? 0 : length] = '\0';
+    folder[SIM_MAX(0, length)] = '\0';
     char *const slash = strrchr(folder, '/');
     if (slash != NULL) {
         *slash = '\0';

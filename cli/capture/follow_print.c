@@ -51,7 +51,7 @@ static char *reason_of(const follow_t *follow, const hop_t *hop)
     amount_t c;
     if (hop->is_link) {
         const uint64_t serial_ps = cli__follow_frame_ps(from->bytes, from->rate_bps);
-        const uint64_t sent_ps = serial_ps < took_ps ? serial_ps : took_ps;
+        const uint64_t sent_ps = SIM_MIN(serial_ps, took_ps);
         return sim_format("on the link %s: some %s to send %u byte%s, the rest to travel",
                           from->port, us(&a, sent_ps), from->bytes, sim_plural(from->bytes));
     }

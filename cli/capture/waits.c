@@ -19,8 +19,8 @@ uint64_t cli__follow_frame_ps(uint32_t bytes, uint64_t rate_bps)
 // Adds the part of [begin, end) that lies in the hop's wait and is not counted yet.
 static uint64_t overlap(hop_t *hop, sim_time_t to_ps, sim_time_t begin_ps, sim_time_t end_ps)
 {
-    const sim_time_t from = begin_ps > hop->end_ps ? begin_ps : hop->end_ps;
-    const sim_time_t to = end_ps < to_ps ? end_ps : to_ps;
+    const sim_time_t from = SIM_MAX(begin_ps, hop->end_ps);
+    const sim_time_t to = SIM_MIN(end_ps, to_ps);
     if (to <= from) {
         return 0;
     }
@@ -64,9 +64,9 @@ static void add_stop(follow_t *follow, hop_t *hop, const stop_t *stop, sim_time_
 {
     const sim_time_t begin = follow->sights[hop->from].time_ps;
     const sim_time_t last = follow->sights[hop->to].time_ps;
-    const sim_time_t from = stop->since_ps > begin ? stop->since_ps : begin;
-    const sim_time_t until = stop->until_ps < end_ps ? stop->until_ps : end_ps;
-    const sim_time_t to = until < last ? until : last;
+    const sim_time_t from = SIM_MAX(stop->since_ps, begin);
+    const sim_time_t until = SIM_MIN(stop->until_ps, end_ps);
+    const sim_time_t to = SIM_MIN(until, last);
     hop->paused_ps += to > from ? to - from : 0;
 }
 
@@ -155,7 +155,7 @@ sim_err_t cli__follow_waits(follow_t *follow, world_error_t *error)
         const uint64_t wait_ps =
             follow->sights[hop->to].time_ps - follow->sights[hop->from].time_ps;
         const uint64_t rest_ps = wait_ps - hop->behind_ps;
-        hop->paused_ps = hop->paused_ps < rest_ps ? hop->paused_ps : rest_ps;
+        hop->paused_ps = SIM_MIN(hop->paused_ps, rest_ps);
     }
     sim_free(stops.stops);
     return result;

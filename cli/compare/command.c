@@ -16,7 +16,7 @@
 
 static void print_value(world_text_t *text, results_comparison_unit_t unit, double x)
 {
-    const double bounded = x < 0 ? 0 : x > 9e18 ? 9e18 : x;
+    const double bounded = x < 0 ? 0 : SIM_MIN(9e18, x);
     switch (unit) {
     case RESULTS_COMPARISON_BYTES:
         world_format_bytes(text, (uint64_t)bounded);
@@ -157,7 +157,7 @@ typedef struct layout {
 static void widen(int *width, const char *text)
 {
     const int size = (int)strlen(text);
-    *width = size > *width ? size : *width;
+    *width = SIM_MAX(size, *width);
 }
 
 static void measure(const results_comparison_table_t *table, layout_t *layout)

@@ -341,8 +341,8 @@ static void diff_rows(differ_t *differ, const char *a, const char *b, const char
         for (size_t i = 0; i < 2; i++) {
             const size_t size = strcspn(texts[i] + start, "\n");
             if (begin_line(differ)) {
-                fprintf(differ->out, "  %c  %.*s\n", i == 0 ? 'A' : 'B',
-                        (int)(size < 200 ? size : 200), size > 0 ? texts[i] + start : "(ends)");
+                fprintf(differ->out, "  %c  %.*s\n", i == 0 ? 'A' : 'B', (int)SIM_MIN(size, 200),
+                        size > 0 ? texts[i] + start : "(ends)");
             }
         }
         sim_free(title);

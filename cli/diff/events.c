@@ -353,7 +353,7 @@ static sim_err_t compare_runs(search_t *search, first_t *first, FILE *out, world
 // interval has more arrivals than ROWS_MAX, the next round continues from the last row.
 static sim_err_t search_rounds(search_t *search, FILE *out, world_error_t *error)
 {
-    const uint64_t samples = ROWS_MAX / search->nodes > 16 ? ROWS_MAX / search->nodes : 16;
+    const uint64_t samples = SIM_MAX(ROWS_MAX / search->nodes, 16);
     first_t first = {.before = sim_alloc_array(search->nodes + 1, sizeof(*first.before))};
     search->every_ps = search->to_ps / samples + SIM_PS_PER_NS;
     sim_err_t result = SIM_OK;
@@ -429,7 +429,7 @@ static sim_err_t check_digests(search_t *search, FILE *out, bool *goes, world_er
         }
         if (result == SIM_OK) {
             const json_int_t end_ps = json_integer_value(json_object_get(made, "sim_time_ps"));
-            search->to_ps = (sim_time_t)end_ps > search->to_ps ? (sim_time_t)end_ps : search->to_ps;
+            search->to_ps = SIM_MAX((sim_time_t)end_ps, search->to_ps);
             if (strcmp(text_at(told, "digest"), text_at(made, "digest")) != 0) {
                 fprintf(out,
                         "first event that differs: unknown: %s has digest %s, and %s gives %s for "

@@ -183,11 +183,11 @@ static draws_t draw_paths(const explain_t *explain, uint32_t uid)
                 const uint32_t hop = path.ports[h]->uid;
                 has |= hop == uid;
                 load[hop]++;
-                most = load[hop] > most ? load[hop] : most;
+                most = SIM_MAX(load[hop], most);
             }
             avoids[i] |= !has;
         }
-        draws.least_most = most < draws.least_most ? most : draws.least_most;
+        draws.least_most = SIM_MIN(most, draws.least_most);
         as_bad += most >= draws.together;
     }
     for (uint32_t i = 0; i < draws.together; i++) {

@@ -445,7 +445,7 @@ static double growth(const meter_value_t *before, const meter_value_t *now)
     const double parts = now->part - before->part;
     if (now->whole >= before->whole) {
         const double grown = (double)(now->whole - before->whole) + parts;
-        return grown > 0 ? grown : 0;
+        return SIM_MAX(grown, 0);
     }
     if (before->whole >= half64 && now->whole < half64) {
         return (double)(now->whole - before->whole) + parts; // modulo 2^64

@@ -40,7 +40,7 @@ typedef struct share {
 static double rate_of(const explain_t *explain, uint32_t uid)
 {
     const explain_port_t *const port = &explain->ports[uid];
-    return (double)port->port->line->rate_bps * (port->planes > 1 ? port->planes : 1);
+    return (double)port->port->line->rate_bps * SIM_MAX(port->planes, 1);
 }
 
 // Returns the smallest rate of the flow's path: what it has alone.
@@ -160,7 +160,7 @@ static void settle(share_t *share)
         for (uint32_t h = 0; h < flow->hop_count; h++) {
             const uint32_t hop = explain->hops[flow->first_hop + h];
             share->left_bps[hop] -= fair_bps;
-            share->left_bps[hop] = share->left_bps[hop] > 0 ? share->left_bps[hop] : 0;
+            share->left_bps[hop] = SIM_MAX(share->left_bps[hop], 0);
             share->unsettled[hop]--;
         }
     }
@@ -178,13 +178,13 @@ static void charge(share_t *share, sim_time_t from_ps, sim_time_t to_ps)
     for (size_t i = 0; i < share->active_count; i++) {
         const uint32_t f = share->active[i];
         explain_flow_t *const flow = &explain->flows[f];
-        const sim_time_t from = flow->begin_ps > from_ps ? flow->begin_ps : from_ps;
-        const sim_time_t to = flow->end_ps < to_ps ? flow->end_ps : to_ps;
+        const sim_time_t from = SIM_MAX(flow->begin_ps, from_ps);
+        const sim_time_t to = SIM_MIN(flow->end_ps, to_ps);
         if (to <= from) {
             continue;
         }
         const double lost = 1 - share->rate_bps[f] / alone_bps(explain, flow);
-        const double ps = (double)(to - from) * (lost > 0 ? lost : 0);
+        const double ps = (double)(to - from) * SIM_MAX(lost, 0);
         const uint32_t uid = share->held_at[f];
         flow->shared_ps += ps;
         for (uint32_t h = 0; h < flow->hop_count; h++) {
@@ -223,7 +223,7 @@ static size_t epochs_of(const explain_t *explain, sim_time_t *times)
         }
     }
     const size_t allowed = WORK_MAX / (explain->flow_count + 1) + 2;
-    const size_t most = allowed < EPOCHS_MAX ? allowed : EPOCHS_MAX;
+    const size_t most = SIM_MIN(allowed, EPOCHS_MAX);
     if (kept <= most) {
         return kept;
     }
@@ -251,7 +251,7 @@ static void sum_up(share_t *share)
             ideal_ps *= (double)flow->delivered_bytes / (double)flow->bytes;
         }
         const double excess_ps = took_ps - flow->shared_ps - ideal_ps;
-        flow->excess_ps = excess_ps > 0 ? excess_ps : 0;
+        flow->excess_ps = SIM_MAX(excess_ps, 0);
         if (flow->bottleneck != EXPLAIN_NONE && flow->bottleneck_ps > 0) {
             explain->ports[flow->bottleneck].shared_ps += flow->bottleneck_ps;
             explain->ports[flow->bottleneck].shared_flows++;

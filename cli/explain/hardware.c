@@ -92,7 +92,7 @@ static pausing_t pausing_of(const explain_t *explain, uint32_t root_index)
         const explain_stop_t *const stop = &explain->stops[i];
         if (stop->root == root_index && stop->port == pausing.port) {
             const sim_time_t ps = stop->to_ps - stop->from_ps;
-            pausing.longest_ps = ps > pausing.longest_ps ? ps : pausing.longest_ps;
+            pausing.longest_ps = SIM_MAX(ps, pausing.longest_ps);
             pausing.pauses++;
         }
     }
@@ -396,9 +396,8 @@ static void add_degraded(explain_t *explain, uint32_t uid, uint64_t usual_bps, b
 {
     const explain_port_t *const port = &explain->ports[uid];
     const uint32_t other = port->port->peer->uid;
-    explain_finding_t *const finding =
-        cli__explain_add(explain, EXPLAIN_DEGRADED_LINK, 1,
-                         cli__explain_link_name(explain, uid < other ? uid : other));
+    explain_finding_t *const finding = cli__explain_add(
+        explain, EXPLAIN_DEGRADED_LINK, 1, cli__explain_link_name(explain, SIM_MIN(uid, other)));
     finding->port = !one_way && explain->ports[other].tx_bytes > port->tx_bytes ? other : uid;
     finding->sentence = degraded_sentence(explain, finding->place, uid, usual_bps, one_way);
     const uint32_t ends[] = {uid, other};

@@ -326,7 +326,7 @@ static sim_err_t take_event(explain_t *explain, const results_csv_t *csv, const 
     if (result != SIM_OK) {
         return result;
     }
-    explain->events_end_ps = time_ps > explain->events_end_ps ? time_ps : explain->events_end_ps;
+    explain->events_end_ps = SIM_MAX(time_ps, explain->events_end_ps);
     if (uid == EXPLAIN_NONE || priority >= NET_PRIORITIES) {
         return result;
     }
@@ -406,7 +406,7 @@ static void take_path(explain_t *explain, explain_flow_t *flow)
     const net_node_t *const host =
         world_host_of(explain->world, &explain->world->nics[flow->source]);
     const uint32_t hash = net_flow_hash(net, flow->source, flow->destination, flow->source_port);
-    const uint32_t planes = host->planes > 1 ? host->planes : 1;
+    const uint32_t planes = SIM_MAX(host->planes, 1);
     uint32_t ends[] = {flow->source, flow->destination};
     bool spread = false;
     if (flow->source_port == 0 &&
@@ -477,10 +477,8 @@ static void line_up(explain_t *explain)
         if (i == 0 || !is_one_queue_pair(flows[i - 1], flow)) {
             free_ps = 0;
         }
-        flow->begin_ps = free_ps < flow->start_ps ? flow->start_ps
-                         : free_ps < flow->end_ps ? free_ps
-                                                  : flow->end_ps;
-        free_ps = flow->end_ps > free_ps ? flow->end_ps : free_ps;
+        flow->begin_ps = free_ps < flow->start_ps ? flow->start_ps : SIM_MIN(free_ps, flow->end_ps);
+        free_ps = SIM_MAX(flow->end_ps, free_ps);
         explain->flows_ps += (double)(flow->end_ps - flow->begin_ps);
     }
     sim_free(flows);

@@ -95,7 +95,7 @@ static lossy_all_t sum_losses(explain_t *explain)
         link->losses = port->drops[NET_DROP_LINK_LOSS] + other->drops[NET_DROP_LINK_LOSS];
         link->frames = (double)(port->tx_packets + other->tx_packets);
         all.total += link->losses;
-        all.most = link->losses > all.most ? link->losses : all.most;
+        all.most = SIM_MAX(link->losses, all.most);
         all.count += link->frames > 0;
         all.with_loss += link->losses > 0;
         all.rest.frames += link->frames;
@@ -213,7 +213,7 @@ static bool passes_accused(const lossy_all_t *all, const explain_flow_t *flow)
     for (uint32_t h = 0; h < flow->hop_count; h++) {
         const uint32_t uid = all->explain->hops[flow->first_hop + h];
         const uint32_t other = all->explain->ports[uid].port->peer->uid;
-        if (all->accused[uid < other ? uid : other]) {
+        if (all->accused[SIM_MIN(uid, other)]) {
             return true;
         }
     }

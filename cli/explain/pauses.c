@@ -41,8 +41,8 @@ void cli__explain_roots(explain_t *explain)
         root->by_port[stop->port] += ps + 1; // 1: even a pause of no length is one
         root->paused_ps += ps;
         root->pauses++;
-        root->first_ps = stop->from_ps < root->first_ps ? stop->from_ps : root->first_ps;
-        root->last_ps = stop->to_ps > root->last_ps ? stop->to_ps : root->last_ps;
+        root->first_ps = SIM_MIN(stop->from_ps, root->first_ps);
+        root->last_ps = SIM_MAX(stop->to_ps, root->last_ps);
     }
     // Stops refer to roots by number, so they get their new ones.
     uint32_t *const old = sim_alloc_array(explain->root_count + 1, sizeof(*old));

@@ -116,7 +116,7 @@ static void search(cli_hpcc_paths_t *paths, uint32_t root)
             *there = (reached_t){
                 .delay_ns = here.delay_ns + edge->delay_ns,
                 .tx_ns = here.tx_ns + edge->tx_ns,
-                .rate_bps = here.rate_bps < edge->rate_bps ? here.rate_bps : edge->rate_bps,
+                .rate_bps = SIM_MIN(here.rate_bps, edge->rate_bps),
                 .known = true,
             };
             if (paths->file->nodes[edge->to].kind == NET_NODE_SWITCH) {
@@ -163,8 +163,8 @@ void cli_hpcc_paths_max(cli_hpcc_paths_t *paths, uint64_t *rtt_ns, uint64_t *bdp
             }
             const cli_hpcc_pair_t pair = pair_of(&paths->reached[node]);
             const uint64_t bdp = cli_hpcc_bdp_bytes(&pair);
-            *rtt_ns = pair.rtt_ns > *rtt_ns ? pair.rtt_ns : *rtt_ns;
-            *bdp_bytes = bdp > *bdp_bytes ? bdp : *bdp_bytes;
+            *rtt_ns = SIM_MAX(pair.rtt_ns, *rtt_ns);
+            *bdp_bytes = SIM_MAX(bdp, *bdp_bytes);
         }
     }
 }

@@ -179,7 +179,7 @@ static uint64_t position_of(const known_flow_t *flow, uint32_t psn)
 {
     const uint64_t packets = (psn - flow->first_psn) & ROCE_PSN_MASK;
     const uint64_t bytes = packets * flow->mtu_bytes;
-    return bytes < flow->bytes ? bytes : flow->bytes;
+    return SIM_MIN(bytes, flow->bytes);
 }
 
 static void write_packet(const cli_hpcc_outputs_t *outputs, const record_t *record)

@@ -24,7 +24,7 @@ static char *encode(const char *bytes, size_t size)
     char *const text = sim_alloc((size + 2) / 3 * 4 + 1);
     char *out = text;
     for (size_t i = 0; i < size; i += 3) {
-        const size_t count = size - i < 3 ? size - i : 3;
+        const size_t count = SIM_MIN(size - i, 3);
         uint32_t word = 0;
         for (size_t k = 0; k < 3; k++) {
             word = word << 8 | (k < count ? (uint8_t)bytes[i + k] : 0u);

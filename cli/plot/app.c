@@ -129,7 +129,7 @@ sim_err_t cli_plot_app_rate(const cli_plot_t *plot, cli_figure_t *figure, world_
             const json_t *const last = json_array_get(list, rows == 0 ? 0 : rows - 1);
             const double time_us = json_number_value(json_object_get(last, "time_us"));
             curves += rows > 0;
-            most_us = time_us > most_us ? time_us : most_us;
+            most_us = SIM_MAX(time_us, most_us);
         }
     }
     if (curves == 0) {

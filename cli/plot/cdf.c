@@ -87,7 +87,7 @@ static void draw(const cli_plot_t *plot, const cli_curves_t *curves, cli_figure_
             }
         }
         chosen[best] = true;
-        most = curves->curves[best].most > most ? curves->curves[best].most : most;
+        most = SIM_MAX(curves->curves[best].most, most);
         shown++;
     }
     if (shown < curves->count) {

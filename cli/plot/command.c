@@ -110,8 +110,8 @@ static void find_origin(cli_plot_t *plot)
     sim_time_t from_ps = SIM_TIME_NEVER;
     sim_time_t end_ps = 0;
     for (size_t i = 0; i < plot->run_count; i++) {
-        from_ps = plot->runs[i].from_ps < from_ps ? plot->runs[i].from_ps : from_ps;
-        end_ps = plot->runs[i].end_ps > end_ps ? plot->runs[i].end_ps : end_ps;
+        from_ps = SIM_MIN(plot->runs[i].from_ps, from_ps);
+        end_ps = SIM_MAX(plot->runs[i].end_ps, end_ps);
     }
     if (from_ps >= end_ps || from_ps <= end_ps / 2) {
         return;

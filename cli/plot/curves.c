@@ -135,7 +135,7 @@ static void add_point(cli_curve_t *curve, sim_time_t time_ps, uint64_t value)
     }
     curve->times_ps[curve->count] = time_ps;
     curve->values[curve->count++] = value;
-    curve->most = value > curve->most ? value : curve->most;
+    curve->most = SIM_MAX(value, curve->most);
 }
 
 static sim_err_t read_rows(results_csv_t *csv, cli_metric_fn wanted, index_t *index,
@@ -330,7 +330,7 @@ static bool sampled_alike(const cli_curve_t *curve, const cli_curve_t *sampled, 
 
 sim_time_t cli_curve_end_ps(const cli_curves_t *curves, const cli_curve_t *curve, sim_time_t end_ps)
 {
-    end_ps = curves->end_ps[curve->run] < end_ps ? curves->end_ps[curve->run] : end_ps;
+    end_ps = SIM_MIN(curves->end_ps[curve->run], end_ps);
     if (strncmp(curve->path, "qp[", 3) != 0) {
         return end_ps;
     }
@@ -342,7 +342,7 @@ sim_time_t cli_curve_end_ps(const cli_curves_t *curves, const cli_curve_t *curve
         const sim_time_t gap_ps = gap_of(other);
         if (gap_ps > 0 && sampled_alike(curve, other, gap_ps)) {
             const sim_time_t gone_ps = curve->times_ps[curve->count - 1] + gap_ps;
-            return gone_ps < end_ps ? gone_ps : end_ps;
+            return SIM_MIN(gone_ps, end_ps);
         }
     }
     return end_ps;

@@ -175,7 +175,7 @@ static void find_rows(map_t *map)
         row_t *const row = &map->rows[r - 1];
         port->row = r - 1;
         row->count++;
-        row->most = port->load > row->most ? port->load : row->most;
+        row->most = SIM_MAX(port->load, row->most);
     }
 }
 
@@ -201,7 +201,7 @@ static void join_rows(map_t *map)
         if (map->row_count > JOIN_ABOVE && open->count + row->count <= JOINED_CELLS) {
             row->into = into;
             open->count += row->count;
-            open->most = row->most > open->most ? row->most : open->most;
+            open->most = SIM_MAX(row->most, open->most);
             sim_free(open->last);
             open->last = sim_strdup(row->node);
         }
@@ -242,7 +242,7 @@ static void choose_rows(map_t *map)
             map->all += row->into == r && row->tier == tier;
             if (row->place != 0 && row->tier == tier) {
                 row->place = ++map->shown;
-                map->columns = row->count > map->columns ? row->count : map->columns;
+                map->columns = SIM_MAX(row->count, map->columns);
             }
         }
     }
@@ -312,7 +312,7 @@ static void draw(const cli_plot_t *plot, map_t *maps, size_t panels, cli_figure_
         choose_rows(map);
         rows += map->shown;
         all_rows += map->all;
-        columns = map->columns > columns ? map->columns : columns;
+        columns = SIM_MAX(map->columns, columns);
         for (size_t i = 0; i < map->row_count; i++) {
             if (map->rows[i].place == 0) {
                 continue;
@@ -321,7 +321,7 @@ static void draw(const cli_plot_t *plot, map_t *maps, size_t panels, cli_figure_
             // An arrow and a dash have three bytes each but one character of width.
             const size_t size = strlen(label) - (map->rows[i].last != NULL ? 4 : 2);
             sim_free(label);
-            label_size = size > label_size ? size : label_size;
+            label_size = SIM_MAX(size, label_size);
             cells += map->rows[i].count;
         }
     }
@@ -330,10 +330,7 @@ static void draw(const cli_plot_t *plot, map_t *maps, size_t panels, cli_figure_
                        all_rows);
     }
     const unsigned wide = (unsigned)(columns * 30 + label_size * 8 + 140);
-    cli_figure_begin(figure,
-                     wide < 480    ? 480
-                     : wide > 1100 ? 1100
-                                   : wide,
+    cli_figure_begin(figure, wide < 480 ? 480 : SIM_MIN(1100, wide),
                      (unsigned)(80 * panels + 50 + rows * 22));
     FILE *const script = figure->script;
     fprintf(

@@ -129,10 +129,10 @@ static void draw(const cli_plot_t *plot, const cli_curves_t *curves, cli_figure_
         const cli_curve_t *const curve = &curves->curves[i];
         const sim_time_t last_ps = curve->times_ps[curve->count - 1];
         const sim_time_t run_ps = plot->runs[curve->run].end_ps;
-        end_ps = last_ps > end_ps ? last_ps : end_ps;
-        end_ps = run_ps > end_ps ? run_ps : end_ps;
+        end_ps = SIM_MAX(last_ps, end_ps);
+        end_ps = SIM_MAX(run_ps, end_ps);
         const size_t size = strlen(curve->entity);
-        name_size = size > name_size ? size : name_size;
+        name_size = SIM_MAX(size, name_size);
     }
     if (shown < curves->count) {
         (void)snprintf(figure->note, sizeof(figure->note), "the busiest %zu of %zu ports", shown,
@@ -164,7 +164,7 @@ static void draw(const cli_plot_t *plot, const cli_curves_t *curves, cli_figure_
             (double)(PANEL_MARGIN + rows[r] * row_height + (last ? LABEL_MARGIN : 0)) / height;
         top -= share;
         if (panels > 1) {
-            fprintf(script, "set size 1,%.5f\nset origin 0,%.5f\n", share, top > 0 ? top : 0);
+            fprintf(script, "set size 1,%.5f\nset origin 0,%.5f\n", share, SIM_MAX(top, 0));
         }
         cli_plot_run_title(figure, plot, r);
         if (last) {

@@ -97,7 +97,7 @@ static sim_err_t read_events(results_csv_t *csv, chart_t *chart, world_error_t *
             row->open = true;
             row->since_ps = time_ps;
         }
-        chart->end_ps = time_ps > chart->end_ps ? time_ps : chart->end_ps;
+        chart->end_ps = SIM_MAX(time_ps, chart->end_ps);
     }
 }
 
@@ -120,14 +120,14 @@ static sim_err_t read_bins(results_csv_t *csv, chart_t *chart, world_error_t *er
             return result;
         }
         const sim_time_t width_ps = times_ps[1] - times_ps[0];
-        chart->bin_ps = width_ps > chart->bin_ps ? width_ps : chart->bin_ps;
+        chart->bin_ps = SIM_MAX(width_ps, chart->bin_ps);
         row_t *const row = row_of(chart, results_csv_text(csv, 0), (unsigned)(priority & 7));
         SIM_GROW(row->bars, row->bar_count, &row->bar_capacity);
         const sim_time_t from_ps = cli_plot_time(times_ps[0], chart->origin_ps);
         row->bars[row->bar_count++] = (struct bar){from_ps, from_ps + times_ps[2]};
         row->total_ps += times_ps[2];
         const sim_time_t to_ps = cli_plot_time(times_ps[1], chart->origin_ps);
-        chart->end_ps = to_ps > chart->end_ps ? to_ps : chart->end_ps;
+        chart->end_ps = SIM_MAX(to_ps, chart->end_ps);
     }
 }
 
@@ -227,14 +227,13 @@ static void print_shares(const cli_figure_t *figure, const row_t *row, size_t nu
 {
     sim_time_t stopped_ps[COLUMNS] = {0};
     const sim_time_t exact_ps = chart->end_ps / COLUMNS + 1;
-    const sim_time_t column_ps = chart->bin_ps > exact_ps ? chart->bin_ps : exact_ps;
+    const sim_time_t column_ps = SIM_MAX(chart->bin_ps, exact_ps);
     for (size_t i = 0; i < row->bar_count; i++) {
         sim_time_t from_ps = row->bars[i].from_ps;
         while (from_ps < row->bars[i].to_ps) {
             const size_t column = (size_t)(from_ps / column_ps);
             const sim_time_t border_ps = (column + 1) * column_ps;
-            const sim_time_t to_ps =
-                border_ps < row->bars[i].to_ps ? border_ps : row->bars[i].to_ps;
+            const sim_time_t to_ps = SIM_MIN(border_ps, row->bars[i].to_ps);
             stopped_ps[column < COLUMNS ? column : COLUMNS - 1] += to_ps - from_ps;
             from_ps = to_ps;
         }
@@ -260,7 +259,7 @@ static void print_shares(const cli_figure_t *figure, const row_t *row, size_t nu
 static void draw_chart(const cli_figure_t *figure, const chart_t *chart, size_t run, bool classes,
                        bool exact, double one)
 {
-    const size_t shown = chart->count < ROWS_MAX ? chart->count : ROWS_MAX;
+    const size_t shown = SIM_MIN(chart->count, ROWS_MAX);
     const cli_block_t block = {"run", run, 0};
     cli_figure_block_begin(figure, block);
     for (size_t i = 0; i < shown; i++) {
@@ -309,7 +308,7 @@ typedef struct layout {
 
 static size_t rows_shown(const chart_t *chart)
 {
-    return chart->count < ROWS_MAX ? chart->count : ROWS_MAX;
+    return SIM_MIN(chart->count, ROWS_MAX);
 }
 
 static bool several_classes(const layout_t *layout)
@@ -326,7 +325,7 @@ static void lay_out(const cli_plot_t *plot, const chart_t *charts, layout_t *lay
             continue;
         }
         layout->panels++;
-        layout->end_ps = chart->end_ps > layout->end_ps ? chart->end_ps : layout->end_ps;
+        layout->end_ps = SIM_MAX(chart->end_ps, layout->end_ps);
         layout->binned = layout->binned || chart->bin_ps > 0;
         layout->all_rows += chart->count;
         layout->largest = chart->count > charts[layout->largest].count ? r : layout->largest;
@@ -335,7 +334,7 @@ static void lay_out(const cli_plot_t *plot, const chart_t *charts, layout_t *lay
             layout->classes |= 1u << chart->rows[i].priority;
             layout->bars += chart->rows[i].bar_count;
             const size_t size = strlen(chart->rows[i].port);
-            layout->name_size = size > layout->name_size ? size : layout->name_size;
+            layout->name_size = SIM_MAX(size, layout->name_size);
         }
     }
     layout->exact = layout->bars <= EXACT_MAX && !layout->binned;
@@ -366,7 +365,7 @@ static void draw_panels(const cli_figure_t *figure, const cli_plot_t *plot, cons
         fputs(!layout->exact && r == layout->largest ? "set colorbox\n" : "unset colorbox\n",
               script);
         if (layout->panels > 1) {
-            fprintf(script, "set size 1,%.5f\nset origin 0,%.5f\n", share, top > 0 ? top : 0);
+            fprintf(script, "set size 1,%.5f\nset origin 0,%.5f\n", share, SIM_MAX(top, 0));
         }
         cli_plot_run_title(figure, plot, r);
         if (last) {

@@ -103,7 +103,7 @@ static void print_column(const cli_figure_t *figure, const cli_curve_t *curve, s
         low = curve->values[i] < curve->values[low] ? i : low;
         high = curve->values[i] > curve->values[high] ? i : high;
     }
-    const size_t kept[] = {first, low < high ? low : high, low < high ? high : low, end - 1};
+    const size_t kept[] = {first, SIM_MIN(low, high), SIM_MAX(high, low), end - 1};
     for (size_t k = 0; k < SIM_COUNT_OF(kept); k++) {
         if (k == 0 || kept[k] != kept[k - 1]) {
             print_point(figure, curve, kept[k], time_one, one);
@@ -206,7 +206,7 @@ static void note_left_out(const panels_t *panels, cli_figure_t *figure)
     for (size_t p = 0; p < panels->count; p++) {
         const size_t count = panels->panels[p].curve_count;
         there_are += count;
-        shown += count < CLI_PLOT_CURVES_MAX ? count : CLI_PLOT_CURVES_MAX;
+        shown += SIM_MIN(count, CLI_PLOT_CURVES_MAX);
     }
     if (panels->left_out > 0) {
         (void)snprintf(figure->note, sizeof(figure->note), "%zu of %zu metrics%s", panels->count,
@@ -233,8 +233,8 @@ static void draw(const cli_plot_t *plot, const cli_curves_t *curves, cli_figure_
         const cli_curve_t *const curve = &curves->curves[i];
         const sim_time_t last_ps = curve->times_ps[curve->count - 1];
         const sim_time_t run_ps = plot->runs[curve->run].end_ps;
-        end_ps = run_ps > end_ps ? run_ps : end_ps;
-        end_ps = last_ps > end_ps ? last_ps : end_ps;
+        end_ps = SIM_MAX(run_ps, end_ps);
+        end_ps = SIM_MAX(last_ps, end_ps);
     }
     const cli_plot_unit_t time_unit = cli_plot_time_unit((double)end_ps);
     const unsigned height =

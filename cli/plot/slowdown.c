@@ -88,7 +88,7 @@ static sim_err_t read_flow(const results_csv_t *csv, flow_t *flow, world_error_t
     if (result == SIM_OK) {
         result = results_csv_number(csv, 3, SIM_PS_PER_NS, &fct_ps, error);
     }
-    flow->slowdown = flow->slowdown < SLOWDOWN_ONE ? SLOWDOWN_ONE : flow->slowdown;
+    flow->slowdown = SIM_MAX(SLOWDOWN_ONE, flow->slowdown);
     return result;
 }
 
@@ -194,7 +194,7 @@ static bool same_sizes(const flows_t *a, const flows_t *b)
 static size_t bin_count(size_t flow_count)
 {
     const size_t count = flow_count / BIN_FLOWS_MIN;
-    return count < 1 ? 1 : count > BINS_MAX ? BINS_MAX : count;
+    return count < 1 ? 1 : SIM_MIN(BINS_MAX, count);
 }
 
 static void bins_by_rank(const flows_t *flows, bins_t *bins)
@@ -281,7 +281,7 @@ static void print_data(const cli_figure_t *figure, size_t kind, size_t run, cons
         for (size_t p = 0; p < PERCENTILES; p++) {
             const size_t position = count * percentiles[p].percent / 100;
             slowdowns[p] = (double)sorted[position] / (double)SLOWDOWN_ONE;
-            *most = slowdowns[p] > *most ? slowdowns[p] : *most;
+            *most = SIM_MAX(slowdowns[p], *most);
         }
         cli_figure_row(figure, "%.0f %.6g %.6g %.6g", (double)(b + 1), slowdowns[0], slowdowns[1],
                        slowdowns[2]);
@@ -486,7 +486,7 @@ static void draw(const cli_plot_t *plot, const kind_t *kinds, size_t count, size
     size_t runs = 0;
     bool same = true;
     for (size_t k = 0; k < count; k++) {
-        runs = kinds[k].with_flows > runs ? kinds[k].with_flows : runs;
+        runs = SIM_MAX(kinds[k].with_flows, runs);
         const bool alike = find_bins(plot, &kinds[k], &bins[k]);
         same = k == 0 ? alike : same;
     }
@@ -526,7 +526,7 @@ static sim_err_t load_kind(const cli_plot_t *plot, kind_t *kind, world_error_t *
     for (size_t r = 0; r < plot->run_count && result == SIM_OK; r++) {
         result = load(&plot->runs[r], kind->name, &kind->flows[r], error);
         kind->with_flows += kind->flows[r].count > 0;
-        kind->most = kind->flows[r].count > kind->most ? kind->flows[r].count : kind->most;
+        kind->most = SIM_MAX(kind->flows[r].count, kind->most);
     }
     return result;
 }
@@ -546,7 +546,7 @@ sim_err_t cli_plot_slowdown(const cli_plot_t *plot, cli_figure_t *figure, world_
         kind_t *const kind = &kinds[count];
         *kind = (kind_t){.name = apart ? found.names[k] : plot->app};
         result = load_kind(plot, kind, error);
-        most = kind->most > most ? kind->most : most;
+        most = SIM_MAX(kind->most, most);
         if (kind->most >= BIN_FLOWS_MIN) {
             count++;
         } else {

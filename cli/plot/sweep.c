@@ -240,7 +240,7 @@ static void draw(const table_t *table, const layout_t *layout, cli_figure_t *fig
 {
     size_t *const firsts = sim_alloc_array(table->count / table->width, sizeof(*firsts));
     const size_t curves = find_curves(table, layout, firsts);
-    const size_t shown = curves < CLI_PLOT_CURVES_MAX ? curves : CLI_PLOT_CURVES_MAX;
+    const size_t shown = SIM_MIN(curves, CLI_PLOT_CURVES_MAX);
     if (shown < curves) {
         (void)snprintf(figure->note, sizeof(figure->note), "the first %zu of %zu curves", shown,
                        curves);

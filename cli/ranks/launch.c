@@ -114,7 +114,7 @@ static pid_t start(const cli_args_t *args, unsigned count, const char *folder, i
     snprintf(number, sizeof(number), "%u", count);
     char program[PATH_MAX];
     const ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
-    program[length < 0 ? 0 : length] = '\0';
+    program[SIM_MAX(0, length)] = '\0';
     const char **const line = mpirun_arguments(args, number, program);
     const pid_t child = fork();
     if (child == 0) {

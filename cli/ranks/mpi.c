@@ -110,7 +110,7 @@ static void agree(void *ctx, sim_ranks_view_t *view)
 static void send_all(const void *bytes, size_t size, int rank, int tag)
 {
     for (size_t at = 0; at < size; at += PIECE_BYTES) {
-        const size_t piece = size - at < PIECE_BYTES ? size - at : PIECE_BYTES;
+        const size_t piece = SIM_MIN(size - at, PIECE_BYTES);
         (void)MPI_Send((const char *)bytes + at, (int)piece, MPI_BYTE, rank, tag, MPI_COMM_WORLD);
     }
 }
@@ -118,7 +118,7 @@ static void send_all(const void *bytes, size_t size, int rank, int tag)
 static void receive_all(void *bytes, size_t size, int rank, int tag)
 {
     for (size_t at = 0; at < size; at += PIECE_BYTES) {
-        const size_t piece = size - at < PIECE_BYTES ? size - at : PIECE_BYTES;
+        const size_t piece = SIM_MIN(size - at, PIECE_BYTES);
         (void)MPI_Recv((char *)bytes + at, (int)piece, MPI_BYTE, rank, tag, MPI_COMM_WORLD,
                        MPI_STATUS_IGNORE);
     }
@@ -143,7 +143,7 @@ static void meet(cli_ranks_t *mpi, const unsigned *others, size_t count)
 
 static size_t least_of(size_t a, size_t b)
 {
-    return a < b ? a : b;
+    return SIM_MIN(a, b);
 }
 
 // Returns the size of later first messages, when one buffer had `total` bytes.

@@ -38,7 +38,7 @@ double cli_ranks_resident_bytes(void)
 
 static double most(double a, double b)
 {
-    return a > b ? a : b;
+    return SIM_MAX(a, b);
 }
 
 // Prints a word for the shell, between single quotes.

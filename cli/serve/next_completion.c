@@ -24,7 +24,7 @@ static sim_time_t stop_of(const serve_conversation_t *conversation, sim_time_t u
                           sim_time_t step_ps)
 {
     const sim_time_t left_ps = until_ps - conversation->now_ps;
-    return conversation->now_ps + (left_ps < step_ps ? left_ps : step_ps);
+    return conversation->now_ps + SIM_MIN(left_ps, step_ps);
 }
 
 // Adds the times of completions that matter. Returns whether that is enough.
@@ -111,8 +111,8 @@ static sim_time_t farther(sim_time_t now_ps, sim_time_t until_ps)
 {
     const sim_time_t wait_ps = until_ps - now_ps;
     const sim_time_t most_ps = SIM_TIME_END - 1 - until_ps;
-    const sim_time_t more_ps = wait_ps < FARTHER_PS ? FARTHER_PS : wait_ps;
-    return until_ps + (more_ps < most_ps ? more_ps : most_ps);
+    const sim_time_t more_ps = SIM_MAX(FARTHER_PS, wait_ps);
+    return until_ps + SIM_MIN(more_ps, most_ps);
 }
 
 bool serve_next(serve_conversation_t *conversation, sim_time_t until_ps, bool stays,

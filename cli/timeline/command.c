@@ -202,7 +202,7 @@ static void take_slice(timeline_t *timeline, const results_csv_t *csv, slice_t s
 {
     const bool ended = slice.end_ps != SIM_TIME_NEVER;
     const sim_time_t last_ps = ended ? slice.end_ps : slice.start_ps;
-    timeline->last_ps = last_ps > timeline->last_ps ? last_ps : timeline->last_ps;
+    timeline->last_ps = SIM_MAX(last_ps, timeline->last_ps);
     if (slice.start_ps > timeline->trace.to_ps ||
         (ended && slice.end_ps < timeline->trace.from_ps)) {
         return;

@@ -90,10 +90,10 @@ static uint8_t *arrow_ends(const cli_slices_t *slices, const cli_trace_t *trace)
     uint64_t most = 0;
     for (size_t i = 0; i < slices->count; i++) {
         const cli_slice_t *const slice = &slices->items[i];
-        most = slice->arrow > most ? slice->arrow : most;
-        most = slice->caused_by > most ? slice->caused_by : most;
+        most = SIM_MAX(slice->arrow, most);
+        most = SIM_MAX(slice->caused_by, most);
         for (size_t c = 0; c < slice->cause_count; c++) {
-            most = slice->causes[c].arrow > most ? slice->causes[c].arrow : most;
+            most = SIM_MAX(slice->causes[c].arrow, most);
         }
     }
     uint8_t *const ends = sim_alloc(most + 1);
@@ -141,7 +141,7 @@ static void put_arrow(const cli_slice_t *slice, cli_trace_t *trace, json_int_t t
     const sim_time_t inside_ps = length_ps < 2 * SIM_PS_PER_NS ? length_ps / 2 : SIM_PS_PER_NS;
     const sim_time_t first_ps = slice->start_ps + inside_ps;
     const sim_time_t last_ps = slice->end_ps - inside_ps;
-    at_ps = at_ps < first_ps ? first_ps : at_ps > last_ps ? last_ps : at_ps;
+    at_ps = at_ps < first_ps ? first_ps : SIM_MIN(last_ps, at_ps);
     json_t *const event = event_of(slice, arrives ? "f" : "s", tid, cli__trace_us(at_ps));
     json_object_set_new(event, "name", json_string(name));
     json_object_set_new(event, "id", json_integer((json_int_t)arrow));

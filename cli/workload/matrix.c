@@ -40,11 +40,11 @@ static void count_ends(const app_flow_file_t *file, counts_t *counts)
         if (i == 0 || row->bytes < counts->bytes_min) {
             counts->bytes_min = row->bytes;
         }
-        counts->bytes_max = row->bytes > counts->bytes_max ? row->bytes : counts->bytes_max;
+        counts->bytes_max = SIM_MAX(row->bytes, counts->bytes_max);
     }
     for (uint64_t n = 0; n < file->nodes; n++) {
-        counts->fan_in_max = in[n] > counts->fan_in_max ? in[n] : counts->fan_in_max;
-        counts->fan_out_max = out[n] > counts->fan_out_max ? out[n] : counts->fan_out_max;
+        counts->fan_in_max = SIM_MAX(in[n], counts->fan_in_max);
+        counts->fan_out_max = SIM_MAX(out[n], counts->fan_out_max);
     }
     sim_free(in);
     sim_free(out);
@@ -65,7 +65,7 @@ static void activate(waits_t *waits, uint32_t trigger, uint64_t depth, size_t *q
         return;
     }
     waits_t *const at = &waits[trigger];
-    at->depth = depth > at->depth ? depth : at->depth;
+    at->depth = SIM_MAX(depth, at->depth);
     if (--at->left > 0) {
         return;
     }
@@ -98,7 +98,7 @@ static void count_chains(const app_flow_file_t *file, counts_t *counts)
     for (size_t at = 0; at < filled; at++) {
         const app_flow_chain_t *const chain = &file->rows[queue[at]].chain;
         const uint64_t depth = waits[chain->started_by].depth * (chain->started_by != 0) + 1;
-        counts->depth = depth > counts->depth ? depth : counts->depth;
+        counts->depth = SIM_MAX(depth, counts->depth);
         activate(waits, chain->sent, depth, queue, &filled, next);
         activate(waits, chain->received, depth, queue, &filled, next);
     }
