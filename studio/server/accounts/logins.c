@@ -99,11 +99,11 @@ static void lock_out(studio_t *studio, const char *name, const char *address, in
     if (count < most) {
         return;
     }
-    const int64_t doublings = count - most > 10 ? 10 : count - most;
+    const int64_t doublings = SIM_MIN(10, count - most);
     const int64_t lock_ms = LOCK_MS << doublings;
-    (void)studio_store_do(
-        studio->store, "UPDATE failures SET until_ms = ? WHERE name = lower(?) AND address = ?",
-        "iss", now_ms + (lock_ms < LOCK_MS_MAX ? lock_ms : LOCK_MS_MAX), name, address);
+    (void)studio_store_do(studio->store,
+                          "UPDATE failures SET until_ms = ? WHERE name = lower(?) AND address = ?",
+                          "iss", now_ms + SIM_MIN(lock_ms, LOCK_MS_MAX), name, address);
 }
 
 typedef struct tries {

@@ -258,7 +258,7 @@ static bool take_body(studio_request_t *request, const char *data, size_t size_b
     }
     if (request->body_bytes + size_bytes > request->body_capacity) {
         size_t capacity = 2 * (request->body_bytes + size_bytes);
-        capacity = capacity < 4096 ? 4096 : capacity;
+        capacity = SIM_MAX(4096, capacity);
         request->body = sim_realloc_array(request->body, capacity, 1);
         request->body_capacity = capacity;
     }

@@ -282,7 +282,7 @@ static bool find_place(const text_t *text, const char *message, int *line, size_
         return false;
     }
     const size_t size = strcspn(at, "\n");
-    *place = (size_t)(at - text->bytes) + (column - 1 < size ? column - 1 : size);
+    *place = (size_t)(at - text->bytes) + SIM_MIN(column - 1, size);
     return true;
 }
 

@@ -146,7 +146,7 @@ static void talk(asked_t *asked, const char *yaml, answer_t *answer)
         }
         if (asked->to >= 0 && polled[1].revents != 0) {
             const ssize_t size = write(asked->to, yaml, left);
-            yaml += size > 0 ? size : 0;
+            yaml += SIM_MAX(size, 0);
             left -= size > 0 ? (size_t)size : 0;
             left = size < 0 && errno != EAGAIN ? 0 : left; // the child reads no further
         }

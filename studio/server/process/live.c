@@ -88,7 +88,7 @@ json_t *studio_live_read(const char *text, const char *chosen, size_t top)
     size_t count = 0;
     const char *at = begin(text, &sim_ns, &count);
     json_t *const ports = json_array();
-    top = top < STUDIO_LIVE_TOP_MAX ? top : STUDIO_LIVE_TOP_MAX;
+    top = SIM_MIN(top, STUDIO_LIVE_TOP_MAX);
     for (size_t i = 0; at != NULL && i < count; i++) {
         line_t line;
         at = take_line(at, &line);

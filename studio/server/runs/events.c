@@ -175,7 +175,7 @@ static size_t take_news(watcher_t *watcher, char *buffer, size_t size_bytes)
 static ssize_t fill_pending(watcher_t *watcher, char *buffer, size_t size_bytes)
 {
     size_t count = watcher->pending_length - watcher->pending_at;
-    count = count < size_bytes ? count : size_bytes;
+    count = SIM_MIN(count, size_bytes);
     memcpy(buffer, watcher->pending + watcher->pending_at, count);
     watcher->pending_at += count;
     if (watcher->pending_at == watcher->pending_length) {

@@ -101,11 +101,11 @@ static char *read_live(const char *folder)
         return NULL;
     }
     const size_t left = (size_t)(status.st_size - PROGRESS_LINE_BYTES);
-    const size_t size = left < LIVE_BYTES_MAX ? left : LIVE_BYTES_MAX;
+    const size_t size = SIM_MIN(left, LIVE_BYTES_MAX);
     char *const text = sim_alloc(size + 1);
     const ssize_t length = pread(fd, text, size, PROGRESS_LINE_BYTES);
     (void)close(fd);
-    text[length < 0 ? 0 : length] = '\0';
+    text[SIM_MAX(0, length)] = '\0';
     return text;
 }
 

@@ -90,7 +90,7 @@ static uint64_t ranks_of(const studio_t *studio, const json_t *limits)
 {
     const json_int_t asked = json_integer_value(json_object_get(limits, "ranks"));
     const uint64_t ranks = asked < 1 ? 1 : (uint64_t)asked;
-    return ranks < studio->options.run_ranks ? ranks : studio->options.run_ranks;
+    return SIM_MIN(ranks, studio->options.run_ranks);
 }
 
 pid_t studio_run_spawn(studio_t *studio, int64_t run, int64_t attempt)

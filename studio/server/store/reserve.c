@@ -42,7 +42,7 @@ static int64_t size_on(const char *folder)
         return RESERVE_BYTES_MAX;
     }
     const int64_t share = (int64_t)(disk.f_blocks * disk.f_frsize / DISK_SHARE);
-    return share < RESERVE_BYTES_MAX ? share : RESERVE_BYTES_MAX;
+    return SIM_MIN(share, RESERVE_BYTES_MAX);
 }
 
 studio_reserve_t *studio_reserve_create(const char *data)

@@ -67,7 +67,7 @@ static int64_t whole_or(const json_t *step, const char *key, int64_t otherwise, 
 {
     const json_t *const value = json_object_get(step, key);
     const json_int_t number = json_is_integer(value) ? json_integer_value(value) : otherwise;
-    return number < 2 ? 2 : number > most ? most : number;
+    return number < 2 ? 2 : SIM_MIN(most, number);
 }
 
 sim_err_t studio__step_cdf(studio_work_t *work, studio_step_result_t *result)
@@ -83,7 +83,7 @@ sim_err_t studio__step_cdf(studio_work_t *work, studio_step_result_t *result)
         for (size_t i = 0; i < groups.count; i++) {
             studio_group_t *const group = &groups.groups[i];
             const size_t kept = studio__sort_values(group->values[0], group->count);
-            const size_t shown = kept < points ? kept : points;
+            const size_t shown = SIM_MIN(kept, points);
             for (size_t j = 0; j < shown; j++) {
                 // The curve includes the least and the greatest value, each with its own share.
                 const size_t at = shown == 1 ? 0 : j * (kept - 1) / (shown - 1);

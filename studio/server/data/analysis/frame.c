@@ -298,7 +298,7 @@ static void pump_scan(pumping_t *pumping, studio_sink_fn sink, void *ctx)
         for (size_t from = 0; from < found.count; from += STUDIO_BATCH_ROWS) {
             const size_t left = found.count - from;
             const bool full = !all_shown(pumping);
-            pumping->rows = left < STUDIO_BATCH_ROWS ? left : STUDIO_BATCH_ROWS;
+            pumping->rows = SIM_MIN(left, STUDIO_BATCH_ROWS);
             for (size_t i = 0; i < pipe->base_count; i++) {
                 pumping->given[i] = NULL;
                 if (full || pumping->needed[i]) {
@@ -318,7 +318,7 @@ static void pump_frame(pumping_t *pumping, studio_sink_fn sink, void *ctx)
     const studio_frame_t *const frame = pipe->frame;
     for (size_t from = 0; from < frame->row_count; from += STUDIO_BATCH_ROWS) {
         const size_t left = frame->row_count - from;
-        pumping->rows = left < STUDIO_BATCH_ROWS ? left : STUDIO_BATCH_ROWS;
+        pumping->rows = SIM_MIN(left, STUDIO_BATCH_ROWS);
         for (size_t i = 0; i < pipe->base_count; i++) {
             pumping->given[i] = pumping->buffers[i];
             for (size_t row = 0; row < pumping->rows; row++) {

@@ -80,7 +80,7 @@ typedef struct reader {
 static sim_err_t take(reader_t *reader, uint8_t *bytes, uint32_t size, bool may_end)
 {
     const int count = size > 0 ? gzread(reader->stream, bytes, size) : 0;
-    const int64_t have = count > 0 ? count : 0;
+    const int64_t have = SIM_MAX(count, 0);
     SIM_CHECK(have <= (int64_t)size);
     reader->offset += (uint64_t)have;
     if (reader->copy != NULL && have > 0 &&

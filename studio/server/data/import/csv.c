@@ -270,10 +270,10 @@ static sim_err_t take_row(csv_t *csv, char *line, size_t size, sim_message_t *me
         if (csv->columns[i].type == STUDIO_TEXT) {
             studio_table_put_text(csv->writer, i, field->text, field->size);
         } else if (!is_number(field, &mantissa, &decimals, &real)) {
-            return sim_fail(
-                message, SIM_ERR_INVALID, "%s:%" PRIu64 ": '%.*s' is no number, as column %s has",
-                csv->lines.path, csv->lines.line, (int)(field->size < 40 ? field->size : 40),
-                field->text, csv->columns[i].name);
+            return sim_fail(message, SIM_ERR_INVALID,
+                            "%s:%" PRIu64 ": '%.*s' is no number, as column %s has",
+                            csv->lines.path, csv->lines.line, (int)SIM_MIN(field->size, 40),
+                            field->text, csv->columns[i].name);
         } else if (isnan(real)) {
             studio_table_put_decimal(csv->writer, i, mantissa, decimals);
         } else {

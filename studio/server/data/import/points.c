@@ -33,8 +33,8 @@ static studio_span_t span_of_points(const studio_point_t *points, uint64_t count
 {
     studio_span_t span = {(double)INFINITY, -(double)INFINITY};
     for (uint64_t i = 0; i < count; i++) {
-        span.least = points[i].value < span.least ? points[i].value : span.least;
-        span.most = points[i].value > span.most ? points[i].value : span.most;
+        span.least = SIM_MIN(points[i].value, span.least);
+        span.most = SIM_MAX(points[i].value, span.most);
     }
     return span;
 }
@@ -43,15 +43,15 @@ static studio_span_t span_of_spans(const studio_span_t *spans, uint64_t count)
 {
     studio_span_t span = {(double)INFINITY, -(double)INFINITY};
     for (uint64_t i = 0; i < count; i++) {
-        span.least = spans[i].least < span.least ? spans[i].least : span.least;
-        span.most = spans[i].most > span.most ? spans[i].most : span.most;
+        span.least = SIM_MIN(spans[i].least, span.least);
+        span.most = SIM_MAX(spans[i].most, span.most);
     }
     return span;
 }
 
 static uint64_t part(uint64_t at, uint64_t count)
 {
-    return count - at < STUDIO_PYRAMID ? count - at : STUDIO_PYRAMID;
+    return SIM_MIN(count - at, STUDIO_PYRAMID);
 }
 
 static void build_pyramid(const studio_point_t *points, uint64_t count, studio_span_t *spans)
@@ -382,8 +382,8 @@ uint64_t studio_points_from(const studio_series_t *series, int64_t time_ps)
 
 static void widen(studio_span_t *span, studio_span_t more)
 {
-    span->least = more.least < span->least ? more.least : span->least;
-    span->most = more.most > span->most ? more.most : span->most;
+    span->least = SIM_MIN(more.least, span->least);
+    span->most = SIM_MAX(more.most, span->most);
 }
 
 studio_span_t studio_points_span(const studio_series_t *series, uint64_t from, uint64_t to)

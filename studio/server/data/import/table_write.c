@@ -347,8 +347,8 @@ static void write_decimals(studio_table_writer_t *writer, size_t column, unsigne
             block.missing++;
             continue;
         }
-        least = pending->mantissas[i] < least ? pending->mantissas[i] : least;
-        most = pending->mantissas[i] > most ? pending->mantissas[i] : most;
+        least = SIM_MIN(pending->mantissas[i], least);
+        most = SIM_MAX(pending->mantissas[i], most);
     }
     const bool any = block.missing < writer->filled;
     block.base = any ? least : 0;

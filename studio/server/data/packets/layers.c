@@ -384,8 +384,8 @@ static void walk_rest(walk_t *walk, unsigned pad, size_t frame_size)
     }
     const size_t payload = icrc_at - walk->at - (pad < icrc_at - walk->at ? pad : 0);
     const size_t there = walk->size > walk->at ? walk->size - walk->at : 0;
-    if (payload > 0 && begin(walk, "Payload", payload < there ? payload : there)) {
-        put(walk, "data", 0, payload < there ? payload : there, "%zu bytes", payload);
+    if (payload > 0 && begin(walk, "Payload", SIM_MIN(payload, there))) {
+        put(walk, "data", 0, SIM_MIN(payload, there), "%zu bytes", payload);
     }
     walk->at += payload;
     if (icrc_at > walk->at && begin(walk, "Pad", icrc_at - walk->at)) {

@@ -51,7 +51,7 @@ static ssize_t fill(void *ctx, char *buffer, size_t size)
         }
     }
     const size_t left = out->size - streaming->sent;
-    const size_t count = left < size ? left : size;
+    const size_t count = SIM_MIN(left, size);
     memcpy(buffer, out->bytes + streaming->sent, count);
     streaming->sent += count;
     return (ssize_t)count;

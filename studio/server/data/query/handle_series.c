@@ -109,13 +109,13 @@ static void draw(const studio_request_t *request, const asked_t *asked, size_t p
     int64_t last = 0;
     for (size_t i = 0; i < asked->count; i++) {
         const studio_series_t *const series = asked->curves[i];
-        first = series->points[0].time_ps < first ? series->points[0].time_ps : first;
+        first = SIM_MIN(series->points[0].time_ps, first);
         const int64_t end = series->points[series->count - 1].time_ps;
-        last = end > last ? end : last;
+        last = SIM_MAX(end, last);
     }
     const char *const rate = studio_request_query(request, "rate");
     const bool rates = rate != NULL && strcmp(rate, "1") == 0;
-    first = first < last ? first : last;
+    first = SIM_MIN(first, last);
     const int64_t from = time_ps_of(studio__data_real(request, "from_ns"), first);
     const int64_t to = time_ps_of(studio__data_real(request, "to_ns"), last);
     studio_out_text(out, "{\"metric\":");

@@ -365,8 +365,8 @@ static bool next_row(studio_query_t *query, size_t *table, uint64_t *row)
         if (query->skipped < query->offset) {
             const uint64_t left = query->found.count - query->found_at;
             const uint64_t skip = query->offset - query->skipped;
-            query->found_at += (size_t)(skip < left ? skip : left);
-            query->skipped += skip < left ? skip : left;
+            query->found_at += (size_t)SIM_MIN(skip, left);
+            query->skipped += SIM_MIN(skip, left);
             continue;
         }
         *table = query->found.table;

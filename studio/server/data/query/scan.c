@@ -360,7 +360,7 @@ static void where_apply(studio_scan_t *scan, studio_expression_t *where, size_t 
 {
     studio_slot_t *const out = sim_alloc_array(STUDIO_BATCH_ROWS, sizeof(*out));
     for (size_t first = 0; first < rows; first += STUDIO_BATCH_ROWS) {
-        const size_t count = rows - first < STUDIO_BATCH_ROWS ? rows - first : STUDIO_BATCH_ROWS;
+        const size_t count = SIM_MIN(rows - first, STUDIO_BATCH_ROWS);
         if (memchr(scan->mask + first, 1, count) == NULL) {
             continue;
         }

@@ -304,7 +304,7 @@ sim_err_t studio_search(const studio_sources_t *sources, const char *text, size_
         const double began_s = studio_seconds();
         searching_t *const searching = sim_alloc(sizeof(*searching));
         searching->words = words;
-        searching->limit = limit < STUDIO_HITS_MAX ? limit : STUDIO_HITS_MAX;
+        searching->limit = SIM_MIN(limit, STUDIO_HITS_MAX);
         searching->patience = patience;
         searching->out = out;
         studio_out_text(out, "{\"hits\":[");

@@ -177,7 +177,7 @@ sim_err_t studio_sql_open(const studio_sources_t *sources, const char *text, uin
     const uint64_t usual = format == STUDIO_JSON ? 1000 : most;
     sql->format = format;
     sql->patience = patience;
-    sql->limit = limit == 0 ? usual : limit < most ? limit : most;
+    sql->limit = limit == 0 ? usual : SIM_MIN(limit, most);
     sql->began_s = studio_seconds();
     sql->cpu_s = cpu_s;
     sql->deadline_s = cpu_seconds() + (double)cpu_s;

@@ -203,7 +203,7 @@ static int filter_rows(sqlite3_vtab_cursor *base, int number, const char *plan, 
         const unsigned long column = strtoul(plan, &end, 10);
         const size_t size = strcspn(end, ";");
         char op[4] = "";
-        (void)snprintf(op, sizeof(op), "%.*s", (int)(size < 3 ? size : 3), end);
+        (void)snprintf(op, sizeof(op), "%.*s", (int)SIM_MIN(size, 3), end);
         add_condition(conditions, studio_scan_column(cursor->scan, column), op, values[i]);
         plan = end + size + 1;
     }

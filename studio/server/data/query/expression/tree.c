@@ -78,7 +78,7 @@ void studio__node_adopt(studio__parser_t *parser, uint32_t node, uint32_t argume
     const uint32_t depth = studio__node_at(parser, argument)->depth + 1;
     SIM_CHECK(parent->count < STUDIO_ARGUMENTS_MAX);
     parent->arguments[parent->count++] = argument;
-    parent->depth = depth > parent->depth ? depth : parent->depth;
+    parent->depth = SIM_MAX(depth, parent->depth);
 }
 
 // -- words

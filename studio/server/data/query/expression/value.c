@@ -71,7 +71,7 @@ static uint32_t parse_number(studio__parser_t *parser)
         return studio__parse_fail(
             parser, studio__parse_column(parser, parser->at),
             "'%.*s' is no unit, expected one such as ns, us, KB, MiB, Gbps, packets",
-            (int)(size < 20 ? size : 20), end);
+            (int)SIM_MIN(size, 20), end);
     }
     if (!isfinite(number)) {
         return studio__parse_fail(parser, studio__parse_column(parser, from),
@@ -123,7 +123,7 @@ static uint32_t parse_variable(studio__parser_t *parser, const char *name, size_
                                  parser->variables[i].name);
     }
     return studio__parse_fail(parser, column, "there is no column '%.*s', expected one of %s%s",
-                              (int)(size < 60 ? size : 60), name, names, used >= 120 ? "..." : "");
+                              (int)SIM_MIN(size, 60), name, names, used >= 120 ? "..." : "");
 }
 
 static bool take_arguments(studio__parser_t *parser, uint32_t call)
@@ -205,7 +205,7 @@ static bool unify_arguments(studio__parser_t *parser, uint32_t call, uint32_t fi
         studio_node_t *const node = studio__node_at(parser, call);
         node->arguments[i] = right;
         const uint32_t depth = studio__node_at(parser, right)->depth + 1;
-        node->depth = depth > node->depth ? depth : node->depth;
+        node->depth = SIM_MAX(depth, node->depth);
     }
     return true;
 }
@@ -246,7 +246,7 @@ static uint32_t parse_call(studio__parser_t *parser, const char *name, size_t si
     }
     if (function == NULL) {
         return studio__parse_fail(parser, column, "there is no function '%.*s'",
-                                  (int)(size < 60 ? size : 60), name);
+                                  (int)SIM_MIN(size, 60), name);
     }
     const uint32_t call = studio__node_add(parser, STUDIO_OP_CALL, STUDIO_NUMBER, column);
     if (call == STUDIO_NO_NODE || !take_arguments(parser, call) ||
