@@ -244,9 +244,8 @@ static inline void net_switch_mark(net_port_t *egress, net_packet_t *packet)
 // -- invariants
 
 // SIM_CHECKs that every packet held is accounted where it came in, if its class is one of
-// `charged`, and where it waits to leave. For
-// net_buffer_ops_t.check of buffers that account in net_received_t. lossy_is_shared: other packets
-// also take shared buffer.
+// `charged`, and where it waits to leave. For net_buffer_ops_t.check of buffers that account in
+// net_received_t. lossy_is_shared: other packets also take shared buffer.
 void net_switch_check_sums(const net_switch_t *sw, uint8_t charged, bool lossy_is_shared);
 
 // Checks the switch after an event at `port`, in builds with dear checks; check_buffer: what its

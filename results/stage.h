@@ -17,9 +17,8 @@ SIM_MUST_CHECK sim_err_t results_stage_open(const char *folder, bool with_captur
                                             world_error_t *error);
 
 // Replaces the files of an earlier run by those of the stage, and empties the stage but for
-// the lock, with which it goes. The old
-// summary.json goes first and the new one comes last, so that the folder never holds a summary of
-// other files.
+// the lock, with which it goes. The old summary.json goes first and the new one comes last, so that
+// the folder never holds a summary of other files.
 SIM_MUST_CHECK sim_err_t results_stage_commit(const char *folder, world_error_t *error);
 
 // Removes FOLDER and its stage with all that it holds.

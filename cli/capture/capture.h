@@ -9,8 +9,8 @@
 // Runs the action args->operands[0] on the files behind it. Returns the exit status.
 int cli_command_capture(const cli_args_t *args);
 
-// Prints each hop of a packet that a file of `captures.fabric` holds: `packet` is
-// "HOST QP NUMBER PSN NUMBER". Fails with SIM_ERR_INVALID if it is not in the file.
+// Prints each hop of a packet that a file of `captures.fabric` holds: `packet` is "HOST QP NUMBER
+// PSN NUMBER". Fails with SIM_ERR_INVALID if it is not in the file.
 SIM_MUST_CHECK sim_err_t cli_capture_follow(const char *path, const char *packet, bool json,
                                             world_error_t *error);
 

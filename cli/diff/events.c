@@ -349,8 +349,7 @@ static sim_err_t compare_runs(search_t *search, first_t *first, FILE *out, world
 }
 
 // Searches in rounds: samples over the whole run find the interval, single arrivals the event. If
-// an
-// interval has more arrivals than ROWS_MAX, the next round continues from the last row.
+// an interval has more arrivals than ROWS_MAX, the next round continues from the last row.
 static sim_err_t search_rounds(search_t *search, FILE *out, world_error_t *error)
 {
     const uint64_t samples = SIM_MAX(ROWS_MAX / search->nodes, 16);

@@ -2,10 +2,8 @@
 // cli/hpcc/config.h - config files of the HPCC ns-3 simulator, read as its driver reads them.
 //
 // A config is a sequence of words: KEY value(s). A word that is no key is skipped. The last value
-// of
-// a repeated key counts; repeated tables (KMAX_MAP...) are merged. docs/formats/hpcc.md explains
-// each
-// key, also where the simulator's own documentation is wrong.
+// of a repeated key counts; repeated tables (KMAX_MAP...) are merged. docs/formats/hpcc.md explains
+// each key, also where the simulator's own documentation is wrong.
 #ifndef CLI_HPCC_CONFIG_H
 #define CLI_HPCC_CONFIG_H
 

@@ -36,10 +36,8 @@ static char *folder_of(const char *path)
 }
 
 // Returns the path of an input, or NULL if it is not found. The search order is: the current
-// folder,
-// as in the driver; the config's folder; the folder above (a config that names mix/x usually lies
-// in
-// mix itself); the config's folder with the file name alone.
+// folder, as in the driver; the config's folder; the folder above (a config that names mix/x
+// usually lies in mix itself); the config's folder with the file name alone.
 static char *find_input(const char *config_name, const char *name)
 {
     char *const folder = folder_of(config_name);

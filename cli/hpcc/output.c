@@ -207,8 +207,7 @@ static void attach_pauses(cli_hpcc_outputs_t *outputs)
 // -- opening and closing all outputs
 
 // Opens an output: under its fixed name in the result folder, or under the name in the config.
-// *file
-// stays NULL if the config names none.
+// *file stays NULL if the config names none.
 static sim_err_t open_output(const cli_hpcc_outputs_t *outputs, cli_hpcc_key_t key,
                              const char *fixed, results_file_t **file, world_error_t *error)
 {

@@ -297,8 +297,7 @@ static void put_frames(const cli__maker_t *maker)
 }
 
 // Sets what keeps the experiment equal with either simulator's models: the path of each flow, and
-// the
-// order of senders that start at the same instant.
+// the order of senders that start at the same instant.
 static void put_experiment(const cli__maker_t *maker)
 {
     cli__maker_fixed(maker, "ties", "insertion");
@@ -308,8 +307,7 @@ static void put_experiment(const cli__maker_t *maker)
 }
 
 // Returns how many random streams the simulator's set-up uses: six per node (its protocol stack),
-// two
-// for the error model of all links, and two for each link with its own error rate.
+// two for the error model of all links, and two for each link with its own error rate.
 static uint64_t streams_used(const topo_file_t *file)
 {
     uint64_t used = UINT64_C(6) * file->node_count + 2;

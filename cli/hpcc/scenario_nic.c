@@ -66,8 +66,7 @@ static sim_err_t put_dcqcn_compat(const cli__maker_t *maker, world_error_t *erro
 }
 
 // Sets the window of algorithms without a window of their own: one BDP, constant or in proportion
-// to
-// the sending rate.
+// to the sending rate.
 static void put_bdp_window(const cli__maker_t *maker)
 {
     cli__maker_key(maker, "nic.bdp-window", CLI_HPCC_HAS_WIN,

@@ -29,8 +29,7 @@ static bool is_queue(const char *name)
 }
 
 // Prints the rows of a data block: value, share of time at or below it. Points closer than a step
-// in
-// value and in share are left out.
+// in value and in share are left out.
 static void print_curve(const cli_figure_t *figure, const cli_curve_t *curve, size_t number,
                         sim_time_t end_ps, const cli_plot_unit_t *unit, uint64_t most)
 {

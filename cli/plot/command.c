@@ -103,8 +103,7 @@ static sim_time_t time_of(const cli_plot_run_t *run, const char *field)
 }
 
 // Sets the origin of time axes. If traffic begins after more than half of every run (inputs of
-// other
-// simulators begin at 2 s), axes begin at a round time before the traffic, otherwise at 0.
+// other simulators begin at 2 s), axes begin at a round time before the traffic, otherwise at 0.
 static void find_origin(cli_plot_t *plot)
 {
     sim_time_t from_ps = SIM_TIME_NEVER;

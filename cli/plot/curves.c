@@ -100,8 +100,7 @@ static void grow_index(index_t *index, const cli_curves_t *curves)
 }
 
 // Returns the curve of a path, creating it if needed; NULL if the path is invalid. Curves of
-// unwanted
-// metrics stay empty.
+// unwanted metrics stay empty.
 static cli_curve_t *curve_of(index_t *index, cli_curves_t *curves, const char *path, size_t run)
 {
     if (index->used * 2 >= index->slot_count) {
@@ -296,8 +295,7 @@ size_t cli_curves_choose(const cli_curves_t *curves, const char *metric, bool *c
 }
 
 // Returns the time between the rows of a curve if all distances are equal and there are at least
-// four
-// rows, else 0.
+// four rows, else 0.
 static sim_time_t gap_of(const cli_curve_t *curve)
 {
     size_t first = 0;

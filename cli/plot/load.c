@@ -3,10 +3,8 @@
 // of links, one cell per link and direction.
 //
 // A bundle holds the links from one node to all peers of a kind ("leaf0 -> spine*"). If a node has
-// only
-// one such link, it holds the links of all nodes of its kind to that peer ("host* -> leaf0"). A
-// kind is
-// a name without its number. Rows and cells are in the order of ports.csv.
+// only one such link, it holds the links of all nodes of its kind to that peer ("host* -> leaf0").
+// A kind is a name without its number. Rows and cells are in the order of ports.csv.
 #include "cli/plot/figure.h"
 
 #include <stdlib.h>
@@ -180,8 +178,7 @@ static void find_rows(map_t *map)
 }
 
 // Numbers the tiers in the order of appearance, and joins neighbouring rows of one tier if there
-// are
-// too many rows.
+// are too many rows.
 static void join_rows(map_t *map)
 {
     size_t tiers = 0;

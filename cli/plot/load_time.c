@@ -2,8 +2,7 @@
 // cli/plot/load_time.c - draws the load of links over time as a map, one row per port.
 //
 // A sample of a utilisation series covers the time since the sample before. If there are more
-// samples
-// than pixel columns, a column shows their mean, weighted by time.
+// samples than pixel columns, a column shows their mean, weighted by time.
 #include "cli/plot/curves.h"
 #include "cli/plot/figure.h"
 

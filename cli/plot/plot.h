@@ -94,8 +94,7 @@ void cli_figure_nothing(cli_figure_t *figure, const char *format, ...) SIM_PRINT
 FILE *cli_plot_temporary(void);
 
 // Draws the script into the file at `path` with gnuplot. Returns SIM_ERR_IO if gnuplot is missing
-// or
-// fails, or if the file cannot be written completely.
+// or fails, or if the file cannot be written completely.
 SIM_MUST_CHECK sim_err_t cli_figure_write(const cli_figure_t *figure, const char *path,
                                           world_error_t *error);
 

@@ -2,9 +2,8 @@
 // cli/plot/series.c - draws series over time (queues, rates, any other), one panel per metric.
 //
 // A value holds until the next row of its path, so curves are steps. If a curve has more rows than
-// a
-// figure has pixels, each pixel column keeps its first, lowest, highest and last value. So no peak
-// is lost.
+// a figure has pixels, each pixel column keeps its first, lowest, highest and last value. So no
+// peak is lost.
 #include "cli/plot/curves.h"
 #include "cli/plot/figure.h"
 

@@ -5,10 +5,8 @@
 // cut into bins of equally many. Each bin shows the median, p95 and p99: the element at floor(n x
 // p)
 // of its sorted slowdowns. A slowdown below 1 counts as 1. So an x position is a share of the
-// flows,
-// and its label is the largest size of the bin. If runs have different sizes, the bins are size
-// ranges
-// of all their flows. Each kind of traffic has its own panel.
+// flows, and its label is the largest size of the bin. If runs have different sizes, the bins are
+// size ranges of all their flows. Each kind of traffic has its own panel.
 #include "cli/plot/figure.h"
 
 #include <stdlib.h>

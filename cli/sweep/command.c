@@ -21,8 +21,7 @@
 #define SCENARIO_BYTES_MAX ((size_t)64 << 20)
 
 // Returns the identity of a sweep: version, scenario and runs. A sweep continues only in a folder
-// of
-// the same identity.
+// of the same identity.
 static char *plan_text(const cli_sweep_t *sweep, world_error_t *error)
 {
     char *bytes = NULL;

@@ -2,8 +2,7 @@
 // cli/sweep/table.c - writes runs.csv and points.csv of a sweep.
 //
 // The tables depend on the results of the runs alone, not on the order in which runs ended or on
-// how
-// often the sweep was restarted.
+// how often the sweep was restarted.
 #include "cli/compare/compare.h"
 #include "cli/sweep/sweep.h"
 #include "results/file.h"

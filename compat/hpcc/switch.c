@@ -5,9 +5,10 @@
 // egress is idle. A pause is decided after each charge, a resume when a packet of that (port,
 // class) leaves. Each pause and resume is a frame of its own, and none is repeated. Without PFC a
 // packet must also fit into the whole buffer and below the threshold of its egress queue, as in the
-// switch of conweave-project/conweave-ns3. The threshold is alpha x the free
-// shared buffer, where alpha doubles for each doubling of the port's rate over the hosts' rate.
-// Headroom is three times what the link holds one way. Classes take turns packet by packet.
+// switch of conweave-project/conweave-ns3. The threshold is alpha x the free shared buffer, where
+// alpha doubles for each doubling of the port's rate over the hosts' rate. Headroom is three times
+// what the link holds one way. Classes take turns packet by packet.
+//
 // Behaviour learnt from alibaba-edu/High-Precision-Congestion-Control, src/point-to-point/model:
 // switch-mmu.cc, switch-node.cc, qbb-net-device.cc, and scratch/third.cc, which sets it up.
 // Page: docs/models/hpcc-compat.md.

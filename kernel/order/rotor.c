@@ -5,8 +5,8 @@
 // place of the time. The counter starts again after a rest. So events that repeat after a rest run
 // in the order of the first time, whenever they begin. It has 16 values, so that the orders of a
 // steady state repeat, too. Every second order is the one before in reverse: of two ports, each is
-// first eight times. Wakes that tie keep one order, and so do
-// arrivals at nodes that share a unit: there, when a tie is found depends on where windows end.
+// first eight times. Wakes that tie keep one order, and so do arrivals at nodes that share a unit:
+// there, when a tie is found depends on where windows end.
 #include "kernel/engine_internal.h"
 
 uint64_t sim__rotor_turn(sim_node_t *node, sim_time_t time_ps)

@@ -20,8 +20,7 @@
 #define ALPHA_METRIC_ONE 1000000.0
 
 // An alpha below 2^-70 counts as 0: with g >= 1/1024, in double precision (1 - g) alpha + g equals
-// g
-// and 1 - alpha/2 equals 1. This ends the loop over periods after at most fifty thousand rounds.
+// g and 1 - alpha/2 equals 1. This ends the loop over periods after at most fifty thousand rounds.
 #define ALPHA_NEGLIGIBLE 0x1p-70
 
 static nic_dcqcn_t *dcqcn_of(nic_cc_t *cc)
@@ -126,8 +125,7 @@ static void cut(nic_dcqcn_t *dcqcn, sim_time_t now_ps, sim_time_t alpha_end_ps)
 }
 
 // Returns the gain of the target rate in an increase. Stages are counted before the increase, so
-// the
-// first F increases of a kind are fast recovery. A clock that is off does not hold back hyper
+// the first F increases of a kind are fast recovery. A clock that is off does not hold back hyper
 // increase.
 static uint64_t target_gain_bps(const nic_dcqcn_t *dcqcn)
 {

@@ -13,10 +13,9 @@ SIM_C_BEGIN
 // The rule by which CNPs become cuts. The parameters have the same meaning in each variant.
 typedef enum nic_dcqcn_variant {
     // The rule of adapters: periods are counted from the first CNP on. At the end of each
-    // dce_tcp_rtt
-    // alpha is updated, upwards if a CNP came in it. At the end of each rate_reduce_monitor_period
-    // in
-    // which a CNP came, the rate is cut. A QP back at full rate loses its state.
+    // dce_tcp_rtt alpha is updated, upwards if a CNP came in it. At the end of each
+    // rate_reduce_monitor_period in which a CNP came, the rate is cut. A QP back at full rate loses
+    // its state.
     NIC_DCQCN_VENDOR,
     // The published rule (Zhu et al., SIGCOMM 2015): each CNP cuts the rate, then raises alpha and
     // restarts the timer of alpha's decay. The state is kept as long as the QP lives.
@@ -53,8 +52,7 @@ typedef struct nic_dcqcn_config {
 } nic_dcqcn_config_t;
 
 // The state of a QP. A QP that was never cut, or is back at its full rate, has no deadline and
-// costs
-// nothing.
+// costs nothing.
 typedef struct nic_dcqcn {
     nic_cc_t cc;            // first; cc.rate_bps is R_C
     sim_timer_t timer;      // at the earlier of cut_ps and increase_ps, while running

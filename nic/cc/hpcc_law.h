@@ -79,8 +79,8 @@ typedef enum nic_hpcc_step {
 bool nic__hpcc_law_init(nic_hpcc_law_t *law, const nic_hpcc_law_config_t *config, nic_cc_t *cc);
 
 // Informs the law that the queue pair becomes active. Returns true if it was inactive for a round
-// trip or
-// more: it begins again at line rate like a new flow, and the caller must forget its measurements.
+// trip or more: it begins again at line rate like a new flow, and the caller must forget its
+// measurements.
 bool nic__hpcc_law_start(nic_hpcc_law_t *law, nic_cc_t *cc);
 void nic__hpcc_law_stop(nic_hpcc_law_t *law, const nic_cc_t *cc);
 

@@ -167,8 +167,7 @@ static void timely_stop(nic_cc_t *cc)
 }
 
 // Returns the round-trip time from the first bit of a packet to its ACK, minus its own sending
-// time if
-// that is excluded.
+// time if that is excluded.
 static sim_time_t sample_ps(const nic_timely_t *timely, const nic_cc_ack_t *ack)
 {
     const nic_cc_t *const cc = &timely->cc;
@@ -206,9 +205,8 @@ static void per_rtt(nic_timely_t *timely, const nic_cc_ack_t *ack, sim_time_t rt
 }
 
 // Updates as the CoNEXT paper's simulator does: a segment is handed to the adapter at once and
-// timed
-// from there, so the sample contains all its packets but one. Incomplete segments are not measured.
-// Updates may be close together. The first sample is compared with a packet's time.
+// timed from there, so the sample contains all its packets but one. Incomplete segments are not
+// measured. Updates may be close together. The first sample is compared with a packet's time.
 static void per_burst(nic_timely_t *timely, const nic_cc_ack_t *ack, sim_time_t rtt_ps)
 {
     const nic_cc_t *const cc = &timely->cc;

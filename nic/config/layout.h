@@ -28,10 +28,8 @@ typedef struct nic_layout {
 } nic_layout_t;
 
 // Makes the layout of a host with `nics` NICs; ANY_NICS: as many as the host has places for.
-// Returns
-// SIM_ERR_RANGE, SIM_ERR_INVALID or SIM_ERR_UNKNOWN with a message about an attribute; then there
-// is
-// nothing to destroy.
+// Returns SIM_ERR_RANGE, SIM_ERR_INVALID or SIM_ERR_UNKNOWN with a message about an attribute; then
+// there is nothing to destroy.
 #define NIC_LAYOUT_ANY_NICS UINT32_MAX
 SIM_MUST_CHECK sim_err_t nic__layout_create(const nic_host_config_t *config, uint32_t nics,
                                             nic_layout_t *layout, sim_message_t *message);

@@ -17,8 +17,7 @@ void nic__parts_destroy(nic_config_t *config);
 SIM_MUST_CHECK sim_err_t nic__check_parts(const nic_config_t *config, sim_message_t *message);
 
 // Each function returns the table that the configuration chooses, or NULL if the name is unknown.
-// It
-// sets *part to the part's own configuration, or to NULL if it has none.
+// It sets *part to the part's own configuration, or to NULL if it has none.
 const nic_cc_ops_t *nic__config_cc(const nic_config_t *config, const void **part);
 const nic_scheduler_ops_t *nic__config_scheduler(const nic_config_t *config, const void **part);
 const nic_device_ops_t *nic__config_device(const nic_config_t *config, const void **part);

@@ -347,8 +347,7 @@ void nic_memory_clear(nic_memory_t *memory, uint64_t address, uint64_t length_by
 }
 
 // Returns whether a page that was cleared in part holds only its fill. Bytes beside the cleared
-// part
-// may share a line with the fill and differ from it.
+// part may share a line with the fill and differ from it.
 static bool has_nothing_else(const nic_memory_t *memory, uint64_t number, const nic_page_t *page,
                              uint64_t cleared_bytes)
 {

@@ -75,8 +75,7 @@ uint64_t nic_host_memory_bytes(const net_node_t *host)
 static nic_fabric_t *fabric_create(nic_host_t *host);
 
 // Returns the host's fabric. A fabric without limits is made on first use, at set-up or by the
-// host's
-// own thread.
+// host's own thread.
 static nic_fabric_t *fabric_of(const nic_host_t *host)
 {
     return SIM_LIKELY(host->fabric != NULL) ? host->fabric

@@ -188,8 +188,7 @@ static inline void nic__step(nic_host_t *host, nic_steps_t *steps)
 }
 
 // Returns the turn that is due at that time if nothing comes before it until until_ps, else EVENT.
-// If
-// something else is due at the same time, the turn may be another one.
+// If something else is due at the same time, the turn may be another one.
 static SIM_ALWAYS_INLINE nic_turn_t nic__turn_at(const nic_host_t *host, nic_turn_t turn,
                                                  sim_time_t due_ps, sim_time_t until_ps)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/transport/operation_internal.h - the kind of each request, for the NIC that receives it.
 //
-// Transports number their operations alike in the low five bits of the opcode
-// (IBA vol. 1, 9.2.1). Not every transport has each: UC has no READ and no atomics, UD only the
-// SENDs of one packet; the receiving sides of UC and UD look for IS_SEND and IS_WRITE.
+// Transports number their operations alike in the low five bits of the opcode (IBA vol. 1, 9.2.1).
+// Not every transport has each: UC has no READ and no atomics, UD only the SENDs of one packet; the
+// receiving sides of UC and UD look for IS_SEND and IS_WRITE.
 #ifndef NIC_TRANSPORT_OPERATION_INTERNAL_H
 #define NIC_TRANSPORT_OPERATION_INTERNAL_H
 

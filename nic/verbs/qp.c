@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/verbs/qp.c - queue pairs: their life, and queries.
 //
-// A QP destroyed during an event of its host keeps its
-// memory until the event is over, so that the code that called the application can look at it.
+// A QP destroyed during an event of its host keeps its memory until the event is over, so that the
+// code that called the application can look at it.
 #include "nic/objects/qp.h"
 
 #include "nic/host/contents.h"

@@ -271,8 +271,7 @@ static nic_cost_t look_up_context(nic_rnic_t *rnic, uint32_t number, nic_side_t 
 }
 
 // Looks up the context of an unreliable QP. Its receiver needs only the next PSN and the rights,
-// so a
-// miss costs less if these contexts are kept apart.
+// so a miss costs less if these contexts are kept apart.
 static nic_cost_t look_up_unreliable(nic_rnic_t *rnic, uint64_t key, bool receives, nic_cost_t cost)
 {
     nic_cache_t *const contexts = &rnic->caches[NIC_STORE_CONTEXT];

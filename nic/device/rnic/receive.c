@@ -117,12 +117,10 @@ static sim_time_t beyond_cache_ps(const nic_t *nic, uint32_t rkey)
 }
 
 // Takes the lock that the low bits of an atomic's address select, in order, from turn_ps on. The
-// lock
-// is held until the word was read, changed and written. Returns that time, at which the unit is
-// free.
+// lock is held until the word was read, changed and written. Returns that time, at which the unit
+// is free.
 // A read does not pass a write (PCI Express, 2.4.1), and the write of a word that is not cached
-// ends
-// only after its line was fetched.
+// ends only after its line was fetched.
 static sim_time_t take_lock(nic_t *nic, const net_packet_t *packet, sim_time_t turn_ps)
 {
     const net_packet_aside_t *const aside = net_packet_aside(packet);
@@ -188,8 +186,7 @@ static inline sim_time_t second_piece_ps(const nic_detail_t *detail, uint32_t by
 }
 
 // Looks up the WQE that a packet answers. If it must be read again, only its completion waits.
-// Returns
-// the time until which it waits; *cost is the cost of the packet.
+// Returns the time until which it waits; *cost is the cost of the packet.
 static SIM_ALWAYS_INLINE sim_time_t look_up_answered(nic_rnic_t *rnic, const nic_qp_t *qp,
                                                      sim_time_t now_ps, nic_cost_t *cost)
 {

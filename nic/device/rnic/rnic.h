@@ -394,10 +394,8 @@ void nic__rnic_take_coming(nic_t *nic);
 
 // send.c
 // Every event of the NIC calls nic__rnic_begin first. A WQE written by MMIO schedules no event:
-// WQEs
-// arrive in order and have no visible effect for a while. So the next event processes all WQEs
-// whose
-// arrival time has passed.
+// WQEs arrive in order and have no visible effect for a while. So the next event processes all WQEs
+// whose arrival time has passed.
 static inline bool nic__rnic_has_coming(const nic_t *nic) // some that have arrived
 {
     return nic__rnic(nic)->coming_ps <= nic__device_now_ps(nic);
@@ -451,8 +449,7 @@ void nic__rnic_pause_fired(sim_node_t *node, sim_timer_t *timer);
 void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell); // the last `count` WQEs
 void nic__rnic_post_receive(nic_t *nic, uint32_t count);
 // Returns the time that the lines of a WQE take on PCIe if a core writes them. The sending side
-// begins
-// with the first line and is busy for at least this time.
+// begins with the first line and is busy for at least this time.
 sim_time_t nic__rnic_lines_ps(const nic_rnic_t *rnic, const nic_qp_t *qp, const nic_wqe_t *wqe);
 void nic__rnic_look_for_coming(nic_rnic_t *rnic); // at the first WQE that comes by MMIO
 void nic__rnic_doorbell_arrives(nic_item_t *item, const nic_qp_t *qp);

@@ -47,8 +47,7 @@ void nic__rnic_forget_early(nic_qp_t *qp)
 // -- what the protocol's part may send
 
 // Returns when the next segment may be sent. Its payload was requested in advance, so it comes at
-// the
-// rate of PCIe.
+// the rate of PCIe.
 static sim_time_t next_segment_ps(nic_t *nic, sim_time_t cost_ps, sim_time_t here_ps)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
@@ -151,8 +150,7 @@ void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atom
 }
 
 // Sends an ACK or NAK, which occupies the sending side. It leaves at the begin of its turn, so it
-// is
-// not late if the side is idle; the packet behind it is.
+// is not late if the side is idle; the packet behind it is.
 void nic__rnic_answer(nic_qp_t *qp, net_packet_t *packet)
 {
     nic_t *const nic = nic__device_nic(qp);

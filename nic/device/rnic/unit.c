@@ -207,8 +207,7 @@ static void tx_unit_step(nic_step_t *step)
 // -- WQEs arriving
 
 // Pushes a WQE in the order of its send queue. A WQE written by MMIO waits for earlier WQEs that
-// the
-// NIC still reads after a Doorbell.
+// the NIC still reads after a Doorbell.
 static SIM_ALWAYS_INLINE void push_in_order(nic_item_t *item, nic_qp_t *qp)
 {
     nic_rnic_qp_t *const state = nic__rnic_qp(qp);

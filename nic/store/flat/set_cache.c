@@ -4,8 +4,7 @@
 #include "nic/store/flat/set_cache.h"
 
 // Marks the first slot of a set that has one slot less than others. Its time of use is later than
-// any
-// real use, so it is never evicted.
+// any real use, so it is never evicted.
 #define CLOSED UINT64_MAX
 
 void nic_cache_init(nic_cache_t *cache, uint64_t entries, uint64_t ways, bool at_random,

@@ -29,8 +29,7 @@ typedef struct nic_cache {
 } nic_cache_t;
 
 // Initialises a cache of `entries` >= 1 slots in the fewest sets of at most `ways` slots. If the
-// number
-// does not divide, some sets have one slot less. ways > entries makes one set.
+// number does not divide, some sets have one slot less. ways > entries makes one set.
 void nic_cache_init(nic_cache_t *cache, uint64_t entries, uint64_t ways, bool at_random,
                     uint64_t seed);
 void nic_cache_fini(nic_cache_t *cache);

@@ -199,8 +199,7 @@ static void note_access(tiered_t *tiered, uint32_t number)
 }
 
 // Adds a token of L2 to the miss queue, if the caller can wait. A policy that admits every token
-// gives
-// it a place in L1 now; only its data arrive later.
+// gives it a place in L1 now; only its data arrive later.
 static bool joins_batch(tiered_t *tiered, const tiered_token_t *token,
                         const nic_store_lookup_t *lookup)
 {

@@ -110,8 +110,7 @@ static uint32_t begin_page(nic_pages_t *pages)
 }
 
 // Returns a page with room for a run, partly used pages first. NIC_PAGE_NONE: only pages that are
-// not
-// begun yet have room.
+// not begun yet have room.
 static uint32_t find_page(nic_pages_t *pages, uint32_t slots)
 {
     uint32_t empty = NIC_PAGE_NONE;

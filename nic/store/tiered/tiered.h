@@ -547,8 +547,7 @@ bool nic__tiered_is_hotter(tiered_t *tiered, const tiered_token_t *token, uint64
 uint64_t nic__tiered_count(tiered_t *tiered, tiered_token_t *token);
 
 // Applies the policy after an access. `counted`: the access counts as a use of the token;
-// otherwise it
-// may only have fetched it.
+// otherwise it may only have fetched it.
 void nic__tiered_after_access(tiered_t *tiered, tiered_token_t *token, bool counted);
 void nic__tiered_consider(tiered_t *tiered, tiered_token_t *token); // whether it is to be promoted
 void nic__tiered_catch_up(tiered_t *tiered);                        // what is due by now_ps

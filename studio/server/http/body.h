@@ -8,8 +8,7 @@
 // Returns the text of a member; NULL if it is absent, is no text, or is longer than bytes_max.
 const char *studio_body_text(const studio_request_t *request, const char *name, size_t bytes_max);
 // Reads a name: at most bytes_max bytes, no control or invisible characters, not only spaces.
-// Returns false if
-// the member is there and is no such name; *text is NULL if it is absent.
+// Returns false if the member is there and is no such name; *text is NULL if it is absent.
 bool studio_body_name(const studio_request_t *request, const char *name, size_t bytes_max,
                       const char **text);
 // Reads a boolean member. Returns false if it is absent or is no boolean.

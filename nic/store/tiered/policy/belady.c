@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/store/tiered/policy/belady.c - the bound of all policies: the entry whose next use is
-// farthest
-// away gives way, or is not taken in (docs/models/tiered-cache.md).
+// farthest away gives way, or is not taken in (docs/models/tiered-cache.md).
 //
 // Belady, "A study of replacement algorithms for a virtual-storage computer", IBM Systems Journal
 // 5(2), 1966. A heap holds what is in the cache, the farthest next use first. An entry that is used
