@@ -4,9 +4,9 @@
 //     permutation [--k 8] [--bytes 8MB] [--threads 1] [--qps 1] [--mtu 4096] [--cc none]
 //                 [--talkers 0] [--repeat 1]
 //
-// Every host, or the first so many, sends to the host half the network away. A packet-hop is one
-// packet over one link, ACKs included. Prints one line of JSON per run; wall time covers sim_run
-// only, build_s and built_rss_bytes what it takes until the network stands.
+// Every host, or the given number of first ones, sends to the host half the network away. A
+// packet-hop is one packet over one link, ACKs included. Prints one line of JSON per run; wall time
+// covers sim_run only, build_s and built_rss_bytes what it takes until the network stands.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -206,7 +206,7 @@ static const char help_serve[] =
     "  --client-memory SIZE\n"
     "                   End a session when a process of it holds more memory, such as 2GB.\n"
     "  --call-time TIME End a session when a call takes more processor time, such as 60s.\n"
-    "  --idle-time TIME End a session when its client says nothing for so long.\n";
+    "  --idle-time TIME End a session when its client sends nothing for this time.\n";
 
 static const char help_convert[] =
     "rocesim convert GOAL -o FILE\n"

@@ -211,8 +211,9 @@ static SIM_ALWAYS_INLINE void sim__send_ahead(
     void (*otherwise)(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps,
                       void *message))
 {
-    // Which of the two windows is as unpredictable as a coin, so no branch distinguishes them. An
-    // arrival within the current window, which only near channels have, wraps to a large value.
+    // The choice between the two windows is as unpredictable as a coin, so no branch distinguishes
+    // them. An arrival within the current window, which only near channels have, wraps to a large
+    // value.
     const sim_worker_t *const worker = from->worker;
     const sim_row_t *const row = &worker->ahead[arrive_ps >= worker->ahead[1].start_ps];
     const sim_time_t within_ps = arrive_ps - row->start_ps;

@@ -178,7 +178,7 @@ void *sim__carry_list(sim_carry_t *carry, void *items, size_t *count, size_t *ca
 // carried, too. A copy ends with a zero byte, so texts have a size of their length.
 void sim_carry_block(sim_carry_t *carry, char **bytes, size_t *size);
 
-// What a run in ranks cost this rank, after sim_run.
+// Costs of a run in ranks for this rank, after sim_run.
 typedef struct sim_ranks_cost {
     uint64_t windows;      // after which all ranks met
     uint64_t alone;        // that this rank ran without meeting the others

@@ -20,7 +20,7 @@
 
 SIM_C_BEGIN
 
-#define NET_FRAME_HEADERS_MAX 160 // most bytes before the payload
+#define NET_FRAME_HEADERS_MAX 160 // maximum number of bytes before the payload
 #define NET_FRAME_BYTES_MAX 4400  // MTU 4096, every header and all telemetry
 
 static_assert(NET_FRAME_HEADERS_MAX + ROCE_MTU_STANDARD_MAX + ROCE_ICRC_BYTES + NET_INT_BYTES_MAX <=

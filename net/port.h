@@ -224,7 +224,7 @@ typedef struct net_line {
     struct net_line *next;                  // another one of the same config
 } net_line_t;
 
-// Which function sends on a port (net__port_transmit_special).
+// The function that sends on a port (net__port_transmit_special).
 typedef enum net_special {
     NET_SPECIAL_NOT,         // the inlined net__port_send
     NET_SPECIAL_RATE,        // inexact rate; otherwise usual

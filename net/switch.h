@@ -148,7 +148,8 @@ net_balance_gauges_t net_switch_balance_gauges(const net_node_t *node);
 const char *net_switch_balancer(const net_node_t *node, bool *spreads);
 
 // Returns the headroom in bytes that one lossless (port, class) needs in order never to drop: the
-// most that the peer can still send after the XOFF was decided. Derived in docs/models/pfc.md.
+// the maximum that the peer can still send after the XOFF was decided. Derived in
+// docs/models/pfc.md.
 uint64_t net_switch_headroom_bytes(uint64_t rate_bps, sim_time_t delay_ps, sim_time_t response_ps,
                                    uint32_t frame_bytes_max);
 

@@ -28,9 +28,9 @@ bool nic_moment_repeats(const nic_moment_t *first, const nic_moment_t *second, c
 // Returns how many times more it does so, at least: until a message or the run ends, or a timer
 // fires.
 uint64_t nic_moment_most(const nic_moment_t *first, const nic_moment_t *second);
-// Does so many times at once what happened between two moments. The network is at the second one.
-// Returns the frames that it sent in them. With `check`, ends the program if this does not lead to
-// the state of the second moment.
+// Repeats `count` times at once what happened between two moments. The network is at the second
+// one. Returns the frames that it sent in them. With `check`, ends the program if this does not
+// lead to the state of the second moment.
 uint64_t nic_moment_jump(const nic_moment_t *first, const nic_moment_t *second, uint64_t count,
                          bool check);
 

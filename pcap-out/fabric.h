@@ -14,7 +14,7 @@ SIM_C_BEGIN
 
 typedef struct pcap_out_fabric pcap_out_fabric_t;
 
-// What a comment is about, and what a capture can be triggered by.
+// The subject of a comment, and the trigger of a capture.
 typedef enum pcap_out_subject {
     PCAP_OUT_ALWAYS, // no trigger
     PCAP_OUT_DROP,

@@ -143,7 +143,7 @@ typedef struct topo_slim_fly_config {
     sim_time_t delay_ps;
 } topo_slim_fly_config_t;
 
-// Which borders of a WAN's sites are joined: all pairs, or neighbours in a ring or a chain.
+// The borders of a WAN's sites that are joined: all pairs, or neighbours in a ring or a chain.
 typedef enum topo_wan_shape { TOPO_WAN_MESH, TOPO_WAN_RING, TOPO_WAN_CHAIN } topo_wan_shape_t;
 
 // Sites joined by long links.

@@ -48,7 +48,7 @@ SIM_MUST_CHECK sim_err_t topo_file_parse(topo_file_format_t format, const char *
                                          void *ctx, topo_file_t **file, sim_message_t *message);
 void topo_file_destroy(topo_file_t *file);
 
-// The path from the file's first host to the host that is most links away.
+// The path from the file's first host to the farthest host, in links.
 typedef struct topo_file_path {
     uint32_t links;
     sim_time_t delay_ps; // one way

@@ -68,7 +68,7 @@ static void find_deadlock(explain_t *explain)
 // -- hosts that pause
 
 typedef struct pausing {
-    uint32_t port; // of the switch towards the host that is stopped most
+    uint32_t port; // of the switch towards the host that is stopped for the longest time
     sim_time_t stopped_ps;
     sim_time_t longest_ps;
     uint64_t pauses;

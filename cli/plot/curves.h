@@ -53,8 +53,8 @@ void cli_curves_fini(cli_curves_t *curves);
 bool cli_metric_is_queue(const char *name);
 
 // Chooses the curves of one metric to show: at most CLI_PLOT_CURVES_MAX, equally many per run,
-// those with the highest maxima (then with most rows). Sets chosen[i]. Returns how many curves the
-// metric has in all.
+// those with the highest maxima (then with the largest number of rows). Sets chosen[i]. Returns how
+// many curves the metric has in all.
 size_t cli_curves_choose(const cli_curves_t *curves, const char *metric, bool *chosen);
 
 // Returns the time until which the last value of a curve holds: the end of the run, or the last

@@ -297,7 +297,7 @@ typedef struct layout {
     size_t bars;
     size_t rows; // rows that are shown
     size_t all_rows;
-    size_t largest; // index of the run with most rows
+    size_t largest; // index of the run with the largest number of rows
     size_t name_size;
     unsigned classes; // one bit per class
     bool binned;
@@ -361,7 +361,7 @@ static void draw_panels(const cli_figure_t *figure, const cli_plot_t *plot, cons
             PANEL_MARGIN + rows_shown(&charts[r]) * layout->row_height + (last ? LABEL_MARGIN : 0);
         const double share = (double)pixels / layout->height;
         top -= share;
-        // One colour scale is enough; the chart with most rows has room for it.
+        // One colour scale is enough; the chart with the largest number of rows has room for it.
         fputs(!layout->exact && r == layout->largest ? "set colorbox\n" : "unset colorbox\n",
               script);
         if (layout->panels > 1) {

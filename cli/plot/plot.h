@@ -39,7 +39,7 @@ typedef enum cli_plot_format {
     CLI_PLOT_SCRIPT // no drawing: the script itself
 } cli_plot_format_t;
 
-// What a figure shows, for --json (cli/plot/figure.h).
+// The contents of a figure, for --json (cli/plot/figure.h).
 typedef struct cli_record cli_record_t;
 
 typedef struct cli_figure {

@@ -59,7 +59,7 @@ static void print_memory(const cli_ranks_costs_t *costs, FILE *out)
         }
     }
     world_text_t text;
-    fprintf(out, "            rank %u took most memory, %s\n", most,
+    fprintf(out, "            rank %u took the largest memory, %s\n", most,
             world_format_bytes(&text, bytes));
 }
 

@@ -58,10 +58,10 @@ int cli_ranks_status(const sim_ranks_t *ranks, int status);
 typedef struct cli_ranks_cost {
     sim_ranks_cost_t sim;  // waited_s without away_s
     double away_s;         // cli_ranks_away_s
-    uint64_t memory_bytes; // the most so far
+    uint64_t memory_bytes; // maximum so far
 } cli_ranks_cost_t;
 
-// What the run cost each rank; `count` of them, at rank 0 only.
+// Costs of the run for each rank; `count` of them, at rank 0 only.
 typedef struct cli_ranks_costs {
     cli_ranks_cost_t *ranks;
     unsigned count;

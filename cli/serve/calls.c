@@ -187,7 +187,7 @@ static bool call_mark(const call_t *call)
 {
     bool back = false;
     if (call->conversation->marks >= MARKS_MAX) {
-        refuse(call, "mark", "64 marks are kept, which is the most; come back first");
+        refuse(call, "mark", "64 marks are kept, which is the maximum number; come back first");
         return true;
     }
     if (!serve_mark(call->conversation, &back)) {

@@ -22,7 +22,7 @@
 #define FILE_BYTES_MAX ((size_t)1 << 32)
 #define TOLD_MAX 6u // operations that cannot end
 
-// What `--set loggp.NAME=VALUE` changes: the network of bounds and estimates.
+// The parameters of `--set loggp.NAME=VALUE`: the network of bounds and estimates.
 typedef struct check_config {
     app__loggp_t loggp;
     uint64_t ranks;

@@ -11,8 +11,8 @@ void nic__cc_create(nic_qp_t *qp, uint64_t line_bps, uint64_t window_bytes);
 void nic__cc_sync(nic_qp_t *qp);
 void nic__cc_start(nic_qp_t *qp);
 void nic__cc_stop(nic_qp_t *qp);
-// Reports to the algorithm an ACK or sequence NAK that acknowledged so many new bytes. tell_ack is
-// for an algorithm that hears of ACKs, or for a NAK.
+// Reports to the algorithm an ACK or sequence NAK that acknowledged acked_bytes. tell_ack is for an
+// algorithm that hears of ACKs, or for a NAK.
 void nic__cc_tell_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t acked_bytes, bool nak);
 static inline void nic__cc_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t acked_bytes,
                                bool nak)

@@ -19,12 +19,12 @@
 // A packet in a queue or on a link, or a wake. Fields that say nothing are 0.
 typedef struct item {
     net_packet_t packet; // psn and sent_ps are distances
-    sim_time_t after_ps; // it arrives, or the wake is due, so long after the moment
+    sim_time_t after_ps; // it arrives, or the wake is due, this time after the moment
     uint64_t place;      // node, port, class, and whether it waits
     uint32_t frame_bytes;
     uint32_t ingress_port;
     uint32_t marks;
-    uint32_t draw; // the sender's port has numbered so many packets since
+    uint32_t draw; // the sender's port has numbered this number of packets since
 } item_t;
 
 // The position of a queue pair. `must` stays; the rest grows.

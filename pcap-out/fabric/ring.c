@@ -7,7 +7,8 @@
 #include "pcap-out/fabric/ring_internal.h"
 
 #define CHUNK_BYTES ((size_t)2048 - sizeof(ring_chunk_t))
-// Of a block that begins. The processor can have about ten lines under way; more would only wait.
+// Prefetched lines of a block that begins. The processor can have about ten cache lines in flight;
+// more would only wait.
 #define PREFETCHED_BYTES (8 * SIM_CACHE_LINE)
 #define SLAB_BYTES ((size_t)1 << 16)
 #define LARGE_NODES 32u // from so many on, a slab is a large page

@@ -14,7 +14,8 @@ set -eu
 begin_study "$1" "${STUDY_QUICK:-0}" \
     path,ratio,nr,seconds,gain,fetch_ms,ttft_ms,ttft_p99_ms,kv_hit_rate,imbalance,read_imbalance
 
-# read_imbalance: prints the most that a NIC for storage of the last run has read, divided by the mean
+# read_imbalance: prints the maximum that a NIC for storage of the last run has read, divided by the
+# mean
 read_imbalance() {
     awk '/"use": "storage"/ { on = 1 }
         on && /"received_bytes"/ {

@@ -41,7 +41,7 @@ static const char help[] =
     "  --password-file F   file whose first line is the password of --first-user\n"
     "  --jobs N            number of runs at the same time (default 2)\n"
     "  --run-threads N     threads of each run (default 1)\n"
-    "  --run-ranks N       most processes that an order may ask for of each run (default 1);\n"
+    "  --run-ranks N       maximum number of processes of each run of an order (default 1);\n"
     "                      mpirun starts them, which may use the network and read /etc\n"
     "  --run-time S        seconds after which a run is stopped (default 86400)\n"
     "  --run-memory BYTES  memory limit of a run, such as 500MB or 8GB (default 8GB)\n"

@@ -45,7 +45,7 @@ typedef struct studio_options {
     bool unconfined;           // start although this kernel has no Landlock
     uint64_t jobs;             // runs at the same time
     uint64_t run_threads;      // threads of one run
-    uint64_t run_ranks;        // most processes of one run
+    uint64_t run_ranks;        // maximum number of processes of one run
     uint64_t run_s_max;        // wall time of one run
     uint64_t run_bytes_max;    // memory of one run
     uint64_t disk_bytes_max;   // files of one run

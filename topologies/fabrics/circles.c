@@ -133,7 +133,8 @@ static void follow(const circles_t *circles)
     }
 }
 
-// Lets packets of all hosts go hop by hop, and returns the most links between switches on a path.
+// Lets packets of all hosts go hop by hop, and returns the maximum number of links between switches
+// on a path.
 static uint32_t longest(const circles_t *circles, uint64_t *here, uint64_t *there)
 {
     const net_t *const net = circles->net;

@@ -211,7 +211,7 @@ static void spread_ranks(const parts_t *parts)
     }
 }
 
-// Returns the share of the rank with most work, relative to the mean.
+// Returns the share of the rank with the largest work, relative to the mean.
 static double busiest_of(const parts_t *parts)
 {
     uint64_t *const got = sim_alloc_array(parts->rank_count, sizeof(*got));
@@ -228,7 +228,7 @@ static double busiest_of(const parts_t *parts)
     return all == 0 ? 1.0 : (double)most * parts->rank_count / (double)all;
 }
 
-// Deals all groups, and returns the share of the rank with most work.
+// Deals all groups, and returns the share of the rank with the largest work.
 static double deal(parts_t *parts)
 {
     uint32_t count = 0;

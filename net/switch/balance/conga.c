@@ -9,7 +9,7 @@
 
 #define UPLINKS_MAX 254u
 
-// What is known of the path by one uplink to (or from) one leaf.
+// The knowledge about the path by one uplink to (or from) one leaf.
 typedef struct metric {
     sim_time_t since_ps; // 0: never reported
     uint8_t value;

@@ -75,12 +75,12 @@ uint32_t nic__knitting_block_bytes(uint32_t bits, uint32_t align_bytes);
 void nic__knitting_init(nic_knitting_t *knitting, const nic_knitting_config_t *config);
 void nic__knitting_fini(nic_knitting_t *knitting);
 
-// Returns true if so many blocks can be claimed now.
+// Returns true if this number of blocks can be claimed now.
 static inline bool nic__knitting_has(const nic_knitting_t *knitting, uint64_t blocks)
 {
     return knitting->claimed_count + blocks <= knitting->config.blocks_max;
 }
-// Claims blocks that will be taken. Returns false if there are not so many left, and counts that.
+// Claims blocks that will be taken. Returns false if fewer are left, and counts that.
 bool nic__knitting_claim(nic_knitting_t *knitting, uint64_t blocks);
 // Gives a claim up whose block was not taken.
 void nic__knitting_unclaim(nic_knitting_t *knitting);

@@ -66,7 +66,7 @@ void nic__uec_use_credit(nic_uec_t *uec, net_packet_t *packet)
     if (uec->windowed && (double)wanted > window) {
         wanted = (uint64_t)window;
     }
-    // What is left of the speculative window will be taken away; what was overdrawn is owed.
+    // The rest of the speculative window will be taken away; an overdrawn part is owed.
     const int64_t missing = (int64_t)wanted - (uec->speculative ? 0 : uec->credit_bytes);
     const uint64_t more_bytes = missing > 0 ? (uint64_t)missing : 0;
     net_packet_aside(packet)->credit_target = (uint32_t)(uec->granted_bytes + more_bytes);

@@ -40,8 +40,8 @@ bool nic__uec_ready(const nic_qp_t *qp)
         return (qp->flags & NIC_QP_CLOSED) == 0;
     }
     const bool again = nic__resend_waits(&uec->held.resend);
-    // What SLEEK found lost goes beyond the window. In a network that trims, most of what waits was
-    // trimmed, and that keeps to it.
+    // Packets that SLEEK found lost may exceed the window. In a network that trims, most of what
+    // waits was trimmed, and that keeps to it.
     const bool beyond = again && !uec->trims && is_recovering(uec);
     if ((!window_open(uec) && !beyond) || !nic__uec_has_credit(uec)) {
         return false;

@@ -15,7 +15,7 @@
 #include "nic/transport/selective/sack.h"
 #include "nic/transport/uec/paths.h"
 
-// What holds the sender back.
+// The reason that holds the sender back.
 typedef enum nic_uec_control {
     NIC_UEC_NSCC, // its window
     NIC_UEC_RCCC, // the receiver's credit

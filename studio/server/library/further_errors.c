@@ -313,7 +313,8 @@ bool studio__further_errors(const char *yaml, size_t size, const world_override_
         bool is_caused = false;
         for (size_t i = 0; goes_on && i < found; i++) {
             if (is_around(&whole, &text, place, &parts[i])) {
-                // What lacks an entry is left out, too. Lines are not: much could depend on them.
+                // A part that lacks an entry is left out, too. Lines are not: much could depend on
+                // them.
                 is_caused = true;
                 goes_on = parts[i].line == 0;
             }

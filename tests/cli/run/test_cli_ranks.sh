@@ -192,9 +192,9 @@ case $BUILD_DIRECTORY in
     "$ROCESIM" run "$work/large.yaml" --ranks 4 --quiet -o "$work/large" >"$work/out" 2>"$work/err2" ||
         fail "a run of 65,536 hosts fails: $(head -n 2 "$work/err2")"
     [ "$(wc -l <"$work/large/ports.csv")" -eq 393217 ] || fail "ports.csv has not all ports"
-    sed -n 's/^ *rank [0-9]* took most memory, \([0-9.]*\) MB$/\1/p' "$work/out" |
+    sed -n 's/^ *rank [0-9]* took the largest memory, \([0-9.]*\) MB$/\1/p' "$work/out" |
         awk '{ mb = $1 } END { exit !(mb > 20 && mb < 150) }' ||
-        fail "memory of a run in ranks: $(grep 'took most memory' "$work/out")"
+        fail "memory of a run in ranks: $(grep 'took the largest memory' "$work/out")"
     rm -r "$work/large"
     # A run listens to all ports, which must not cost each of them memory: 44 MB where it was measured.
     printf '%s\n' 'topology: {fat-tree: {k: 32}}' 'traffic: [flows: {list: [host0 host5000 1MB 0s]}]' \

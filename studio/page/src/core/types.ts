@@ -110,7 +110,7 @@ export function short_setting(setting: string): string {
 
 // Returns the settings that distinguish a run from others with the same name.
 export function settings_of(run: Run): string[] {
-    // What a run records changes no result.
+    // The records of a run change no result.
     const set = run.set.filter((one) => !/^(seed|outputs\.hops-max)=/.test(one));
     return run.seed === null ? set : [...set, `seed ${run.seed}`];
 }

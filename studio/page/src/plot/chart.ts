@@ -6,7 +6,7 @@ import { h, on_resize, type Scope } from "../core/dom";
 import { t } from "../i18n/text";
 import { button, save_file } from "../ui/parts";
 
-// What a chart shows; `options` is called again when the theme has changed.
+// The contents of a chart; `options` is called again when the theme has changed.
 export interface Drawn {
     options: () => Record<string, unknown>;
     height: number;

@@ -78,7 +78,7 @@ function flow_slice(flow: Flow): Slice {
     };
 }
 
-// What an event begins, by the event that ends it.
+// The event that ends a state, and the name of the state, by the event that begins it.
 const spans: Record<string, { end: string; kind: string }> = {
     paused: { end: "resumed", kind: "pause" },
     link_down: { end: "link_up", kind: "down" },
