@@ -74,7 +74,7 @@ SIM_MUST_CHECK sim_err_t app__mooncake_trace_arrivals(app__mooncake_trace_t *tra
                                                       void (*note)(const char *text, void *ctx),
                                                       void *ctx, sim_message_t *message);
 
-// -- any format (apps/serving/trace.c)
+// -- any format (apps/serving/arrivals/trace.c)
 
 typedef enum app__trace_format {
     APP__TRACE_NONE, // no trace of requests

@@ -8,8 +8,8 @@
 #define APPS_SERVING_SERVING_H
 
 #include "apps/mooncake/programs/programs.h"
+#include "apps/serving/arrivals/requests.h"
 #include "apps/serving/hosts/hosts.h"
-#include "apps/serving/requests.h"
 #include "apps/serving/steps/served.h"
 
 typedef struct app__serving_wire app__serving_wire_t;
@@ -420,7 +420,7 @@ typedef enum app__serving_kind {
     APP__SERVING_BACK,     // router to all nodes: none, node, how often it came back
     APP__SERVING_GIVEN_UP, // router to both nodes: request, about which a message got lost
     APP__SERVING_BROKEN,   // any host to router: none, node that cannot work any more
-    APP__SERVING_INSIDE,   // between the hosts of a node (hosts/inside.c)
+    APP__SERVING_INSIDE,   // between the hosts of a node (hosts/members.c)
 } app__serving_kind_t;
 // Returns the number of a host of a prefill or decode node, for operations: first those of leaders.
 static inline uint32_t app__serving_number_of(const app__serving_node_t *node)
@@ -447,7 +447,7 @@ bool app__serving_fits(const app__serving_t *serving, uint32_t number);
 void app__serving_router_begin(app__serving_t *serving);
 void app__serving_router_fini(app__serving_t *serving);
 
-// -- admit.c
+// -- admission.c
 
 // Returns whether a request, whose nodes are chosen, would meet its goals; always true without
 // admission by goals.
@@ -490,7 +490,7 @@ void app__serving_grant(app__serving_node_t *node);
 void app__serving_note_operation(app__serving_node_t *node, app__serving_operation_kind_t kind,
                                  sim_time_t start_ps, uint32_t peer, uint64_t bytes);
 
-// -- tell.c: messages that are sent until they are answered
+// -- messages.c: messages that are sent until they are answered
 
 // Sends a message of a kind about a request, with three more words (NULL: 0), from a station to a
 // peer's. The request fails if no answer comes for long.
@@ -501,7 +501,7 @@ void app__serving_on_given_up(app__serving_node_t *node, uint32_t number);
 // Places a request again, or lets it fail, since a message about it did not get through (router.c).
 void app__serving_unreachable(app__serving_t *serving, uint32_t number);
 
-// -- lost.c: nodes that lose their power
+// -- failures.c: nodes that lose their power
 
 // Read the attribute fail-host, and find the nodes of its hosts once all nodes have theirs. Errors
 // begin with the attribute's name.
@@ -525,7 +525,7 @@ void app__serving_lose(app__serving_t *serving, uint32_t node);
 // Gives requests to a node again that is back.
 void app__serving_take_back(app__serving_t *serving, uint32_t node);
 
-// -- batch.c
+// -- hosts/batch.c
 
 // Begins a step if none is under way and there is something to compute.
 void app__serving_step(app__serving_node_t *node);
@@ -533,7 +533,7 @@ void app__serving_step(app__serving_node_t *node);
 void app__serving_run_end(app__serving_node_t *node, app__serving_run_t *run);
 void app__serving_run_done(app__serving_node_t *node, uint64_t id);
 
-// -- exchange.c
+// -- hosts/experts.c
 
 // Returns whether a node exchanges activations with others of its pool.
 bool app__serving_spreads(const app__serving_node_t *node);
@@ -542,7 +542,7 @@ uint64_t app__serving_exchange_bytes(const app__serving_t *serving, uint64_t tok
 // Exchanges the activations of the present group of layers, then calls app__serving_exchanged.
 void app__serving_exchange(app__serving_node_t *node);
 
-// -- move.c, wire.c: transfers of KV data
+// -- transfers/kv_transfer.c, transfers/queue_pairs.c: transfers of KV data
 
 // Called once when a transfer has ended, with the bytes that all its flows have moved.
 typedef void (*app__serving_moved_fn)(void *ctx, uint64_t bytes, bool good);
@@ -597,7 +597,7 @@ void app__serving_wire_post(const app__serving_end_t *from, const app__serving_e
                             const app__serving_transfer_t *transfer, app__serving_flow_fn fn,
                             void *ctx);
 
-// -- cache.c: KV data of earlier prompts
+// -- transfers/cache.c: KV data of earlier prompts
 
 // Where the KV data of a prompt's first tokens is.
 typedef struct app__serving_cached {
@@ -634,7 +634,7 @@ void app__serving_member_fetched(app__serving_node_t *node, uint32_t number, boo
 void app__serving_store_part(app__serving_node_t *node, uint32_t number, uint64_t tokens);
 void app__serving_errands_fini(app__serving_node_t *node);
 
-// -- course.c
+// -- report.c
 
 void app__serving_courses_init(app__serving_t *serving);
 void app__serving_describe(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);

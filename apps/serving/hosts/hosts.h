@@ -179,7 +179,7 @@ void app__serving_part_granted(app__serving_node_t *node, uint32_t number);
 void app__serving_part_drop(app__serving_node_t *node, uint32_t number);
 void app__serving_parts_fini(app__serving_node_t *node);
 
-// -- inside.c: messages between the hosts of an instance
+// -- members.c: messages between the hosts of an instance
 
 typedef enum app__serving_inside {
     APP__SERVING_RUN,       // leader to others: a step

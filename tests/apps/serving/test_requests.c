@@ -7,8 +7,8 @@
 #include <math.h>
 
 #include "apps/request_trace.h"
-#include "apps/serving/lengths.h"
-#include "apps/serving/requests.h"
+#include "apps/serving/arrivals/lengths.h"
+#include "apps/serving/arrivals/requests.h"
 #include "tests/app_fixture.h"
 #include "tests/check_main.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/serving/admit.c - refuses requests that would miss their goals (docs/models/serving.md).
+// apps/serving/admission.c - refuses requests that would miss their goals (docs/models/serving.md).
 //
 // The router estimates the times of a request from what its nodes still have to do, with the model
 // of steps. It leaves the network out, and does not know how long outputs are.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/serving/wire.c - RDMA WRITEs and READs between the NICs of nodes, for `transport: write`
-// (docs/models/serving.md).
+// apps/serving/transfers/queue_pairs.c - RDMA WRITEs and READs between the NICs of nodes, for
+// `transport: write` (docs/models/serving.md).
 //
 // Each pair of NICs has one reliable queue pair, whose numbers both know. A NIC makes its end when
 // it has something to send, or when the first packet of the peer arrives. A queue pair that fails

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/serving/course.c - the times of requests, the report, and what ranks carry to rank 0
+// apps/serving/report.c - the times of requests, the report, and what ranks carry to rank 0
 // (docs/models/serving.md).
 #include "apps/serving/report.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/serving/requests.c - makes the requests of a serving system: how long they are, when they
-// come, and what of their prompts they have in common (docs/models/requests.md).
-#include "apps/serving/requests.h"
+// apps/serving/arrivals/requests.c - makes the requests of a serving system: how long they are,
+// when they come, and what of their prompts they have in common (docs/models/requests.md).
+#include "apps/serving/arrivals/requests.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "apps/app_internal.h"
 #include "apps/request_trace.h"
-#include "apps/serving/lengths.h"
+#include "apps/serving/arrivals/lengths.h"
 #include "apps/zipf.h"
 
 #define DRAWN_REQUESTS 1000u            // where nothing says how many

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/serving/rows.c - the rows of the report of `serving` (docs/models/serving.md).
+// apps/serving/report_rows.c - the rows of the report of `serving` (docs/models/serving.md).
 #include "apps/serving/report.h"
 
 // clang-format off

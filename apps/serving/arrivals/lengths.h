@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/serving/lengths.h - random lengths and gaps with the same bits on every machine
+// apps/serving/arrivals/lengths.h - random lengths and gaps with the same bits on every machine
 // (docs/models/requests.md).
 //
 // IEEE 754 rounds + - * / and square roots correctly everywhere. Logarithms and powers of libm
 // differ between machines, so they are made here of those operations.
-#ifndef APPS_SERVING_LENGTHS_H
-#define APPS_SERVING_LENGTHS_H
+#ifndef APPS_SERVING_ARRIVALS_LENGTHS_H
+#define APPS_SERVING_ARRIVALS_LENGTHS_H
 
 #include "kernel/random.h"
 
@@ -52,4 +52,4 @@ void app__length_fini(app__length_t *length);
 // Draws a length from 1 to max.
 uint64_t app__length_draw(const app__length_t *length, sim_random_t *random, uint64_t max);
 
-#endif // APPS_SERVING_LENGTHS_H
+#endif // APPS_SERVING_ARRIVALS_LENGTHS_H

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/serving/move.c - transfers of KV data between nodes (docs/models/serving.md).
+// apps/serving/transfers/kv_transfer.c - transfers of KV data between nodes
+// (docs/models/serving.md).
 //
 // A transfer between GPUs has as many flows as the larger host has GPUs: flow f uses GPU
 // f x GPUs / flows at each end; or it has some of the flows between two groups of GPUs. A transfer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/serving/hosts/told.c - what `serving` reports of its nodes, over all of their hosts
+// apps/serving/hosts/node_report.c - what `serving` reports of its nodes, over all of their hosts
 // (docs/models/serving.md).
 #include <math.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/serving/hosts/inside.c - messages between the leader of an instance and its other hosts
+// apps/serving/hosts/members.c - messages between the leader of an instance and its other hosts
 // (docs/models/serving.md).
 //
 // A message is sent until it is answered, for 30 s at most. Messages of a pair of hosts have

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/serving/batch.c - continuous batching: the steps of a node (docs/models/serving.md).
+// apps/serving/hosts/batch.c - continuous batching: the steps of a node (docs/models/serving.md).
 //
 // A step gives each running request its next token, or a part of its prompt, within the token
 // budget; then requests of the queue join. If memory for a token is missing, the request that was

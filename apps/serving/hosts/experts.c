@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/serving/exchange.c - experts that are spread over the nodes of a pool: tokens travel to the
-// nodes of their experts and back, over the fabric (docs/models/serving.md).
+// apps/serving/hosts/experts.c - experts that are spread over the nodes of a pool: tokens travel to
+// the nodes of their experts and back, over the fabric (docs/models/serving.md).
 //
 // After each group of layers, a node WRITEs the activations of its tokens to all nodes of its pool
 // in equal parts, and then READs as much. Experts are balanced, and nodes do not wait for each

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/serving/requests.h - the requests that users send to a serving system: from a trace, or
-// drawn from distributions (docs/models/requests.md).
+// apps/serving/arrivals/requests.h - the requests that users send to a serving system: from a
+// trace, or drawn from distributions (docs/models/requests.md).
 //
 // All requests are made before the run. They do not depend on how they are served, except that a
 // request of a closed-loop client begins when the client's earlier request has ended.
-#ifndef APPS_SERVING_REQUESTS_H
-#define APPS_SERVING_REQUESTS_H
+#ifndef APPS_SERVING_ARRIVALS_REQUESTS_H
+#define APPS_SERVING_ARRIVALS_REQUESTS_H
 
 #include "apps/app.h"
 #include "kernel/attribute.h"
@@ -185,4 +185,4 @@ static inline uint64_t app__request_block(const app__requests_t *requests,
     return requests->blocks[request->first_block + index];
 }
 
-#endif // APPS_SERVING_REQUESTS_H
+#endif // APPS_SERVING_ARRIVALS_REQUESTS_H

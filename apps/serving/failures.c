@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/serving/lost.c - a node that loses its power, and what others then let go of
+// apps/serving/failures.c - a node that loses its power, and what others then let go of
 // (docs/models/serving.md).
 //
 // The node stops at once: its queue pairs vanish and it answers nothing. The router takes it for

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/serving/tell.c - messages between the router and the nodes, which are sent until they are
-// answered, and requests about which a message does not get through (docs/models/serving.md). The
-// router takes a node for lost to which its own messages do not get through.
+// apps/serving/messages.c - messages between the router and the nodes, which are sent until they
+// are answered, and requests about which a message does not get through (docs/models/serving.md).
+// The router takes a node for lost to which its own messages do not get through.
 #include "apps/serving/serving.h"
 
 // A lost message costs a request TIMEOUT_PS. After so many messages it fails: after 30 s.

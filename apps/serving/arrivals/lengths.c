@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/serving/lengths.c - draws lengths and gaps: normal by Marsaglia's polar method, gamma by
-// Marsaglia and Tsang (ACM TOMS 26(3), 2000), others by their inverse (docs/models/requests.md).
-#include "apps/serving/lengths.h"
+// apps/serving/arrivals/lengths.c - draws lengths and gaps: normal by Marsaglia's polar method,
+// gamma by Marsaglia and Tsang (ACM TOMS 26(3), 2000), others by their inverse
+// (docs/models/requests.md).
+#include "apps/serving/arrivals/lengths.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/serving/cache.c - KV data of earlier prompts: the router's directory, and how prefill nodes
-// get it (docs/models/serving.md).
+// apps/serving/transfers/cache.c - KV data of earlier prompts: the router's directory, and how
+// prefill nodes get it (docs/models/serving.md).
 //
 // The router knows the blocks that each prefill node and the store have. A node keeps the blocks of
 // a prompt once it has computed it. Blocks come from the node itself, from the node that has most

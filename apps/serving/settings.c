@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/serving/config.c - the attributes of the application `serving`, and the model and the GPUs
+// apps/serving/settings.c - the attributes of the application `serving`, and the model and the GPUs
 // that follow from them (docs/models/serving.md).
 #include "apps/serving/serving.h"
 
