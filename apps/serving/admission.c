@@ -9,8 +9,8 @@
 // wait there, in full steps, then its own prompt.
 static double ttft_ps(const app__serving_t *serving, uint32_t number)
 {
-    const app__serving_course_t *const course = &serving->courses[number];
-    const app__gpus_t *const gpus = &serving->nodes[course->prefill].gpus;
+    const app__serving_attempt_t *const attempt = &serving->attempts[number];
+    const app__gpus_t *const gpus = &serving->nodes[attempt->prefill].gpus;
     const uint64_t budget = serving->config.token_budget;
     const app__step_load_t full = {
         .tokens = budget,
@@ -19,7 +19,7 @@ static double ttft_ps(const app__serving_t *serving, uint32_t number)
         .context = budget,
     };
     const uint64_t prompt = app__serving_request(serving, number)->prompt_tokens;
-    const uint64_t cached = app__serving_cached(serving, course->prefill, number);
+    const uint64_t cached = app__serving_cached(serving, attempt->prefill, number);
     const app__step_load_t own = {
         .tokens = prompt - cached,
         .sequences = 1,
@@ -28,25 +28,25 @@ static double ttft_ps(const app__serving_t *serving, uint32_t number)
     };
     const double full_ps = (double)app__served_step_ps(&serving->served, gpus, &full);
     // A full pipeline ends a step in the time of its longest stage.
-    return (double)serving->load[course->prefill] / (double)budget * full_ps * gpus->stage_share +
+    return (double)serving->load[attempt->prefill] / (double)budget * full_ps * gpus->stage_share +
            (double)app__served_step_ps(&serving->served, gpus, &own);
 }
 
 // Returns the estimated time of a step of the decode node with the request.
 static double tpot_ps(const app__serving_t *serving, uint32_t number)
 {
-    const app__serving_course_t *const course = &serving->courses[number];
-    const uint64_t runs = app__serving_runs_max(&serving->nodes[course->decode]);
-    const uint64_t running = (serving->placed[course->decode] + runs) / runs;
+    const app__serving_attempt_t *const attempt = &serving->attempts[number];
+    const uint64_t steps = app__serving_steps_max(&serving->nodes[attempt->decode]);
+    const uint64_t running = (serving->placed[attempt->decode] + steps) / steps;
     const uint64_t batch = serving->config.batch;
     const app__step_load_t step = {
-        .tokens = SIM_MIN(running, batch),
-        .sequences = SIM_MIN(running, batch),
-        .pairs = serving->held[course->decode] / runs,
-        .context = serving->held[course->decode] / runs +
+        .tokens = running < batch ? running : batch,
+        .sequences = running < batch ? running : batch,
+        .pairs = serving->held[attempt->decode] / steps,
+        .context = serving->held[attempt->decode] / steps +
                    app__serving_request(serving, number)->prompt_tokens,
     };
-    return (double)app__served_step_ps(&serving->served, &serving->nodes[course->decode].gpus,
+    return (double)app__served_step_ps(&serving->served, &serving->nodes[attempt->decode].gpus,
                                        &step);
 }
 

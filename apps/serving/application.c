@@ -380,8 +380,8 @@ static void serving_destroy(app_t *app)
     app__requests_fini(&serving->requests);
     app__step_times_fini(&serving->times[0]);
     app__step_times_fini(&serving->times[1]);
-    sim_free(serving->courses);
-    sim_free(serving->seats);
+    sim_free(serving->attempts);
+    sim_free(serving->jobs);
     sim_free(serving->nodes);
     sim_free(serving->stage_at);
     sim_free(serving->failures);
@@ -393,10 +393,10 @@ static void set_attempts(app__serving_t *serving)
 {
     const size_t wanted = serving->failure_count + 1;
     const bool apart = app__serving_member_count(serving) > 0; // such a node may break
-    serving->attempts = wanted == 1 && !apart   ? 1
-                        : wanted < ATTEMPTS     ? ATTEMPTS
-                        : wanted > ATTEMPTS_MAX ? ATTEMPTS_MAX
-                                                : (uint32_t)wanted;
+    serving->attempts_max = wanted == 1 && !apart   ? 1
+                            : wanted < ATTEMPTS     ? ATTEMPTS
+                            : wanted > ATTEMPTS_MAX ? ATTEMPTS_MAX
+                                                    : (uint32_t)wanted;
 }
 
 // Refuses or notes what has no effect beside other attributes.
@@ -438,7 +438,8 @@ static sim_err_t prepare(app__serving_t *serving, const app_context_t *context,
     }
     if (error == SIM_OK) {
         const uint64_t each_bytes =
-            serving->attempts * (sizeof(app__serving_course_t) + sizeof(app__serving_seat_t)) + 48;
+            serving->attempts_max * (sizeof(app__serving_attempt_t) + sizeof(app__serving_jobs_t)) +
+            48;
         error = app__requests_create(context, &config->requests, each_bytes, &serving->requests,
                                      message);
     }
@@ -446,8 +447,8 @@ static sim_err_t prepare(app__serving_t *serving, const app_context_t *context,
         return error;
     }
     const uint64_t layers = serving->served.sizes.layers;
-    serving->layer_groups = SIM_MIN(config->layer_groups, layers);
-    app__serving_courses_init(serving);
+    serving->layer_groups = config->layer_groups < layers ? config->layer_groups : layers;
+    app__serving_attempts_init(serving);
     error = read_times(serving, context, config, message);
     if (error != SIM_OK) {
         return error;
@@ -479,7 +480,7 @@ static sim_err_t serving_create(const app_context_t *context, const void *config
         .prefill_count = (uint32_t)config->prefill,
         .node_count = (uint32_t)(config->prefill + config->decode),
         .storage_count = (uint32_t)config->storage,
-        .attempts = 1,
+        .attempts_max = 1,
     };
     app__random_init(&serving->random, context, 0, "serving");
     sim_err_t error = prepare(serving, context, config, message);

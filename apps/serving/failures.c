@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define LATEST_PS (100000 * SIM_PS_PER_S) // as that of fail-at
-#define LEAST_GONE_PS SIM_PS_PER_S        // messages from before are not sent again after that
+#define AWAY_PS_MIN SIM_PS_PER_S          // messages from before are not sent again after that
 
 static void failed(sim_node_t *sim_node, sim_timer_t *timer)
 {
@@ -33,7 +33,7 @@ static void restored(sim_node_t *sim_node, sim_timer_t *timer)
     app__serving_node_t *const node = SIM_CONTAINER_OF(timer, app__serving_node_t, back_timer);
     const app__serving_t *const serving = node->serving;
     sim_progress(sim_node);
-    node->lives[node->index]++;
+    node->restarts[node->index]++;
     for (uint32_t n = 0; n < serving->all_count; n++) {
         app__serving_wire_renew(node, n);
     }
@@ -48,14 +48,14 @@ static void came_back(sim_node_t *sim_node, sim_timer_t *timer)
 {
     app__serving_failure_t *const failure = SIM_CONTAINER_OF(timer, app__serving_failure_t, back);
     sim_progress(sim_node);
-    app__serving_take_back(failure->serving, failure->node);
+    app__serving_router_restore(failure->serving, failure->node);
 }
 
 static void detected(sim_node_t *sim_node, sim_timer_t *timer)
 {
     app__serving_failure_t *const failure = SIM_CONTAINER_OF(timer, app__serving_failure_t, detect);
     sim_progress(sim_node);
-    app__serving_lose(failure->serving, failure->serving->nodes[failure->node].place.leader);
+    app__serving_router_lose(failure->serving, failure->serving->nodes[failure->node].place.leader);
 }
 
 void app__serving_failure_begin(app__serving_t *serving)
@@ -119,17 +119,17 @@ static sim_err_t read_time(char *word, char mark, sim_time_t *time_ps, sim_messa
                           word, mark);
 }
 
-// Checks that a node which comes back after `gone_ps` can do so.
-static sim_err_t check_back(const app__serving_t *serving, const char *word, sim_time_t gone_ps,
+// Checks that a node which comes back after `away_ps` can do so.
+static sim_err_t check_back(const app__serving_t *serving, const char *word, sim_time_t away_ps,
                             sim_message_t *message)
 {
-    const sim_time_t least_ps = serving->config.fail_detect_ps + LEAST_GONE_PS;
-    if (gone_ps < least_ps) {
+    const sim_time_t least_ps = serving->config.fail_detect_ps + AWAY_PS_MIN;
+    if (away_ps < least_ps) {
         return sim_fail_about(
             message, SIM_ERR_RANGE, "fail-host",
             ": %s comes back after %.6g s, expected at least %.6g s (fail-detect and "
             "1 s)",
-            word, (double)gone_ps / 1e12, (double)least_ps / 1e12);
+            word, (double)away_ps / 1e12, (double)least_ps / 1e12);
     }
     if (serving->config.transport == APP__SERVING_MOONCAKE ||
         app__serving_member_count(serving) > 0) {
@@ -146,13 +146,13 @@ static sim_err_t add_word(app__serving_t *serving, const app_context_t *context,
                           sim_message_t *message)
 {
     sim_time_t at_ps = serving->config.fail_ps;
-    sim_time_t gone_ps = SIM_TIME_NEVER;
-    sim_err_t error = read_time(word, '+', &gone_ps, message);
+    sim_time_t away_ps = SIM_TIME_NEVER;
+    sim_err_t error = read_time(word, '+', &away_ps, message);
     if (error == SIM_OK) {
         error = read_time(word, '@', &at_ps, message);
     }
-    if (error == SIM_OK && gone_ps != SIM_TIME_NEVER) {
-        error = check_back(serving, word, gone_ps, message);
+    if (error == SIM_OK && away_ps != SIM_TIME_NEVER) {
+        error = check_back(serving, word, away_ps, message);
     }
     if (error != SIM_OK) {
         return error;
@@ -162,7 +162,7 @@ static sim_err_t add_word(app__serving_t *serving, const app_context_t *context,
     if (error != SIM_OK) {
         return error;
     }
-    const sim_time_t back_ps = gone_ps == SIM_TIME_NEVER ? SIM_TIME_NEVER : at_ps + gone_ps;
+    const sim_time_t back_ps = away_ps == SIM_TIME_NEVER ? SIM_TIME_NEVER : at_ps + away_ps;
     const net_node_t *last = NULL;
     for (size_t i = 0; error == SIM_OK && i < places.list.count; i++) {
         const net_node_t *const host = app__host(context->net, places.list.interfaces[i]);
@@ -215,15 +215,15 @@ sim_err_t app__serving_failures_find(app__serving_t *serving, sim_message_t *mes
 
 // -- what others let go of
 
-bool app__serving_leave_if_dropped(app__serving_job_t *job)
+bool app__serving_free_if_dropped(app__serving_job_t *job)
 {
     if (!job->dropped || job->under_way > 0 || job->part.under_way > 0 || job->in_step > 0) {
         return false;
     }
     if (job->members_left > 0) {
-        app__serving_tell_members(job->node, APP__SERVING_PART_DROP, job->number, 0);
+        app__serving_send_to_members(job->node, APP__SERVING_PART_DROP, job->number, 0);
     }
-    job->node->serving->seats[job->number].prefill = NULL;
+    job->node->serving->jobs[job->number].prefill = NULL;
     app__serving_job_free(job);
     return true;
 }
@@ -240,7 +240,7 @@ static void drop_jobs(app__mc_chain_t *chain, uint32_t lost)
         if (job->prefills) {
             job->dropped = true;
             job->part.dropped = true;
-            (void)app__serving_leave_if_dropped(job);
+            (void)app__serving_free_if_dropped(job);
         } else if (job->phase == APP__SERVING_RESERVING || job->phase == APP__SERVING_RECEIVING) {
             app__serving_job_end(job, true);
         }
@@ -257,18 +257,18 @@ bool app__serving_comes_back(const app__serving_t *serving)
     return false;
 }
 
-void app__serving_on_back(app__serving_node_t *node, uint32_t back, uint32_t lives)
+void app__serving_on_back(app__serving_node_t *node, uint32_t back, uint32_t restarts)
 {
-    if (back != node->index && lives > node->lives[back]) {
-        node->lives[back] = lives;
+    if (back != node->index && restarts > node->restarts[back]) {
+        node->restarts[back] = restarts;
         node->lost_peers[back] = false;
         app__serving_wire_renew(node, back);
     }
 }
 
-void app__serving_on_lost(app__serving_node_t *node, uint32_t lost, uint32_t lives)
+void app__serving_on_lost(app__serving_node_t *node, uint32_t lost, uint32_t restarts)
 {
-    if (lives < node->lives[lost]) {
+    if (restarts < node->restarts[lost]) {
         return; // the message came late: the node is back
     }
     if (lost == node->index) {
@@ -277,11 +277,11 @@ void app__serving_on_lost(app__serving_node_t *node, uint32_t lost, uint32_t liv
         return;
     }
     node->lost_peers[lost] = true;
-    app__serving_tell_members(node, APP__SERVING_PEER_LOST, lost, 0);
+    app__serving_send_to_members(node, APP__SERVING_PEER_LOST, lost, 0);
     drop_jobs(&node->queued, lost);
     drop_jobs(&node->running, lost);
     drop_jobs(&node->reserving, lost);
     drop_jobs(&node->others, lost);
     app__serving_grant(node);
-    app__serving_step(node);
+    app__serving_next_step(node);
 }

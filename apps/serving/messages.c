@@ -9,7 +9,7 @@
 #define RETRIES 4u // of one call
 #define CALLS 60u
 
-typedef struct told {
+typedef struct message {
     app__serving_t *serving;
     app__mc_station_t *from;
     uint32_t peer;
@@ -17,13 +17,13 @@ typedef struct told {
     uint32_t number;
     uint32_t calls;
     uint64_t words[3];
-} told_t;
+} message_t;
 
-static void call(const told_t *message);
+static void call(const message_t *message);
 
 // -- messages that do not get through
 
-static bool is_lost(const told_t *message)
+static bool is_lost(const message_t *message)
 {
     const app__serving_t *const serving = message->serving;
     const uint32_t from = message->from->index;
@@ -37,7 +37,7 @@ static bool is_lost(const told_t *message)
     return lost[message->peer - 1];
 }
 
-static void give_up(const told_t *message)
+static void give_up(const message_t *message)
 {
     app__serving_t *const serving = message->serving;
     const uint64_t words[3] = {1, 1, 0};
@@ -46,17 +46,17 @@ static void give_up(const told_t *message)
     case APP__SERVING_LOST:
     case APP__SERVING_BACK:
     case APP__SERVING_GIVEN_UP:
-        app__serving_lose(serving, message->peer - 1);
+        app__serving_router_lose(serving, message->peer - 1);
         break;
     case APP__SERVING_RESERVE:
     case APP__SERVING_GRANT:
     case APP__SERVING_READY:
     case APP__SERVING_FETCH:
     case APP__SERVING_FETCHED:
-        app__serving_tell(serving, message->from, 0, APP__SERVING_ENDED, message->number, words);
+        app__serving_send(serving, message->from, 0, APP__SERVING_ENDED, message->number, words);
         break;
     case APP__SERVING_ENDED:
-        serving->nodes[message->from->index - 1].counters.untold++;
+        serving->nodes[message->from->index - 1].counters.unreported++;
         break;
     case APP__SERVING_COMPUTED:
     case APP__SERVING_BROKEN:
@@ -69,7 +69,7 @@ static void answered(int32_t status, const char *body, size_t size, void *ctx)
 {
     (void)body;
     (void)size;
-    told_t message = *(const told_t *)ctx;
+    message_t message = *(const message_t *)ctx;
     if (status == SIM_OK || is_lost(&message)) {
         return;
     }
@@ -80,7 +80,7 @@ static void answered(int32_t status, const char *body, size_t size, void *ctx)
     }
 }
 
-static void call(const told_t *message)
+static void call(const message_t *message)
 {
     char body[APP__SERVING_MESSAGE_BYTES];
     app__mc_put64(body, message->kind);
@@ -88,16 +88,16 @@ static void call(const told_t *message)
     for (uint32_t w = 0; w < 3; w++) {
         app__mc_put64(body + 16 + 8u * w, message->words[w]);
     }
-    told_t *const told = sim_alloc(sizeof(*told));
-    *told = *message;
+    message_t *const copy = sim_alloc(sizeof(*copy));
+    *copy = *message;
     const app__mc_message_t sent = {APP__MC_PROGRAM, "serving", body, sizeof(body)};
-    app__mc_ask(message->from, message->peer, &sent, TIMEOUT_PS, RETRIES, answered, told, true);
+    app__mc_ask(message->from, message->peer, &sent, TIMEOUT_PS, RETRIES, answered, copy, true);
 }
 
-void app__serving_tell(const app__serving_t *serving, app__mc_station_t *from, uint32_t peer,
+void app__serving_send(const app__serving_t *serving, app__mc_station_t *from, uint32_t peer,
                        app__serving_kind_t kind, uint32_t number, const uint64_t words[3])
 {
-    told_t message = {
+    message_t message = {
         .serving = serving->nodes[0].serving,
         .from = from,
         .peer = peer,
@@ -114,25 +114,25 @@ void app__serving_tell(const app__serving_t *serving, app__mc_station_t *from, u
 
 void app__serving_on_given_up(app__serving_node_t *node, uint32_t number)
 {
-    app__serving_seat_t *const seat = &node->serving->seats[number];
+    app__serving_jobs_t *const jobs = &node->serving->jobs[number];
     // Messages about it that arrive later count as seen.
     if (node->index < node->serving->prefill_count) {
-        seat->seen_by_prefill = UINT16_MAX;
-        if (seat->prefill != NULL) {
-            seat->prefill->dropped = true;
-            seat->prefill->part.dropped = true;
-            (void)app__serving_leave_if_dropped(seat->prefill);
+        jobs->seen_by_prefill = UINT16_MAX;
+        if (jobs->prefill != NULL) {
+            jobs->prefill->dropped = true;
+            jobs->prefill->part.dropped = true;
+            (void)app__serving_free_if_dropped(jobs->prefill);
         }
     }
     if (node->decodes) {
-        app__serving_job_t *const job = seat->decode;
-        seat->seen_by_decode = UINT16_MAX;
+        app__serving_job_t *const job = jobs->decode;
+        jobs->seen_by_decode = UINT16_MAX;
         if (job != NULL &&
             (job->phase == APP__SERVING_RESERVING || job->phase == APP__SERVING_RECEIVING)) {
             app__serving_job_free(job);
-            seat->decode = NULL;
+            jobs->decode = NULL;
         }
     }
     app__serving_grant(node);
-    app__serving_step(node);
+    app__serving_next_step(node);
 }

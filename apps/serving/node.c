@@ -79,36 +79,36 @@ static const app__request_t *request_of(const app__serving_job_t *job)
     return app__serving_request(job->node->serving, job->number);
 }
 
-static app__serving_course_t *course_of(const app__serving_job_t *job)
+static app__serving_attempt_t *attempt_of(const app__serving_job_t *job)
 {
-    return &job->node->serving->courses[job->number];
+    return &job->node->serving->attempts[job->number];
 }
 
 void app__serving_job_end(app__serving_job_t *job, bool failed)
 {
     app__serving_node_t *const node = job->node;
-    app__serving_course_t *const course = course_of(job);
+    app__serving_attempt_t *const attempt = attempt_of(job);
     if (failed) {
         node->counters.failed++;
     } else {
         SIM_CHECK(job->generated == request_of(job)->output_tokens);
-        course->end_ps = node->node->now_ps;
-        course->tokens = job->generated;
+        attempt->end_ps = node->node->now_ps;
+        attempt->tokens = job->generated;
         sim_happened(node->node, 's', node->node->now_ps, job->number);
     }
-    node->serving->seats[job->number].decode = NULL;
+    node->serving->jobs[job->number].decode = NULL;
     const uint64_t words[3] = {failed ? 1 : 0, 0, 0};
-    app__serving_tell(node->serving, node->station, 0, APP__SERVING_ENDED, job->number, words);
+    app__serving_send(node->serving, node->station, 0, APP__SERVING_ENDED, job->number, words);
     app__serving_job_free(job);
 }
 
 // Counts a token for the user; the request ends with its last one.
 static void job_token(app__serving_job_t *job)
 {
-    app__serving_course_t *const course = course_of(job);
+    app__serving_attempt_t *const attempt = attempt_of(job);
     job->generated++;
-    if (course->first_ps == SIM_TIME_NEVER) {
-        course->first_ps = job->node->node->now_ps;
+    if (attempt->first_ps == SIM_TIME_NEVER) {
+        attempt->first_ps = job->node->node->now_ps;
     }
     if (job->generated == request_of(job)->output_tokens) {
         app__serving_job_end(job, false);
@@ -120,7 +120,7 @@ static void job_token(app__serving_job_t *job)
 // -- sending
 
 // Lets go of a prompt whose KV data is at the decode node, or will never be.
-static void leave_if_sent(app__serving_job_t *job)
+static void free_if_sent(app__serving_job_t *job)
 {
     if (job->phase != APP__SERVING_SENDING || job->members_left > 0 ||
         !app__serving_part_ended(&job->part)) {
@@ -129,23 +129,23 @@ static void leave_if_sent(app__serving_job_t *job)
     app__serving_node_t *const node = job->node;
     app__serving_t *const serving = node->serving;
     const uint64_t words[3] = {job->part.failed ? 1 : 0, job->target - job->first_sent, 0};
-    app__serving_tell(serving, node->station, 1 + job->peer, APP__SERVING_READY, job->number,
+    app__serving_send(serving, node->station, 1 + job->peer, APP__SERVING_READY, job->number,
                       words);
-    serving->seats[job->number].prefill = NULL;
+    serving->jobs[job->number].prefill = NULL;
     app__serving_job_free(job);
-    app__serving_step(node);
+    app__serving_next_step(node);
 }
 
 void app__serving_job_sent(app__serving_job_t *job)
 {
-    if (!app__serving_leave_if_dropped(job)) {
-        leave_if_sent(job);
+    if (!app__serving_free_if_dropped(job)) {
+        free_if_sent(job);
     }
 }
 
 void app__serving_member_sent(app__serving_node_t *node, uint32_t number, bool failed)
 {
-    app__serving_job_t *const job = node->serving->seats[number].prefill;
+    app__serving_job_t *const job = node->serving->jobs[number].prefill;
     if (job != NULL) {
         SIM_CHECK(job->members_left > 0);
         job->members_left--;
@@ -164,17 +164,17 @@ static void prompt_stepped(app__serving_job_t *job)
     app__serving_t *const serving = job->node->serving;
     app__serving_node_t *const node = job->node;
     if (job->computed == job->target) {
-        app__serving_course_t *const course = course_of(job);
-        course->computed_ps = node->node->now_ps;
+        app__serving_attempt_t *const attempt = attempt_of(job);
+        attempt->computed_ps = node->node->now_ps;
         if (serving->config.first == APP__SERVING_FIRST_PREFILL) {
-            course->prefill_first_ps = node->node->now_ps;
+            attempt->prefill_first_ps = node->node->now_ps;
         }
         app__serving_job_move(job, APP__SERVING_SENDING);
-        app__serving_tell(serving, node->station, 0, APP__SERVING_COMPUTED, job->number, NULL);
+        app__serving_send(serving, node->station, 0, APP__SERVING_COMPUTED, job->number, NULL);
         app__serving_store(job);
     }
     app__serving_part_send(&job->part);
-    leave_if_sent(job);
+    free_if_sent(job);
 }
 
 void app__serving_job_stepped(app__serving_job_t *job)
@@ -186,10 +186,10 @@ void app__serving_job_stepped(app__serving_job_t *job)
     if (job->computed < job->target) {
         return;
     }
-    app__serving_course_t *const course = course_of(job);
-    if (!job->node->decodes && course->computed_ps == SIM_TIME_NEVER) {
-        course->computed_ps = job->node->node->now_ps;
-        app__serving_tell(job->node->serving, job->node->station, 0, APP__SERVING_COMPUTED,
+    app__serving_attempt_t *const attempt = attempt_of(job);
+    if (!job->node->decodes && attempt->computed_ps == SIM_TIME_NEVER) {
+        attempt->computed_ps = job->node->node->now_ps;
+        app__serving_send(job->node->serving, job->node->station, 0, APP__SERVING_COMPUTED,
                           job->number, NULL);
         app__serving_store(job);
     }
@@ -201,7 +201,7 @@ void app__serving_job_stepped(app__serving_job_t *job)
 void app__serving_fetched(app__serving_job_t *job, bool good)
 {
     app__serving_node_t *const node = job->node;
-    if (node->lost || app__serving_leave_if_dropped(job)) {
+    if (node->lost || app__serving_free_if_dropped(job)) {
         return;
     }
     const app__serving_t *const serving = node->serving;
@@ -213,10 +213,10 @@ void app__serving_fetched(app__serving_job_t *job, bool good)
         app__serving_part_skip(&job->part, job->reused); // its decode node has that
         job->first_sent = job->reused;
     }
-    serving->courses[job->number].fetched_ps = node->node->now_ps;
-    serving->courses[job->number].reused_in_fact = job->reused;
+    serving->attempts[job->number].fetched_ps = node->node->now_ps;
+    serving->attempts[job->number].reused_in_fact = job->reused;
     app__serving_job_move(job, APP__SERVING_QUEUED);
-    app__serving_step(node);
+    app__serving_next_step(node);
 }
 
 static void on_job(app__serving_node_t *node, uint32_t number, const uint64_t words[3])
@@ -230,13 +230,13 @@ static void on_job(app__serving_node_t *node, uint32_t number, const uint64_t wo
     job->source = (uint32_t)words[2];
     job->prefills = job->peer != node->index;
     job->target = app__serving_request(serving, number)->prompt_tokens;
-    serving->courses[number].queued_ps = node->node->now_ps;
+    serving->attempts[number].queued_ps = node->node->now_ps;
     if (job->prefills) {
-        serving->seats[number].prefill = job;
+        serving->jobs[number].prefill = job;
         app__serving_part_init(&job->part, node, number, job->peer);
         job->part.job = job;
     } else {
-        serving->seats[number].decode = job;
+        serving->jobs[number].decode = job;
     }
     if (job->to_fetch > 0) {
         app__serving_fetch(job);
@@ -261,9 +261,9 @@ void app__serving_grant(app__serving_node_t *node)
         }
         node->pages_free -= needed;
         job->pages = needed;
-        course_of(job)->gave_ps = node->node->now_ps;
+        attempt_of(job)->gave_ps = node->node->now_ps;
         app__serving_job_move(job, APP__SERVING_RECEIVING);
-        app__serving_tell(serving, node->station, 1 + job->peer, APP__SERVING_GRANT, job->number,
+        app__serving_send(serving, node->station, 1 + job->peer, APP__SERVING_GRANT, job->number,
                           NULL);
     }
 }
@@ -277,30 +277,30 @@ static void on_reserve(app__serving_node_t *node, uint32_t number, uint32_t pref
     // The first step computes the KV data of the first token, or once more that of the prompt's
     // last one.
     job->target = serving->config.first == APP__SERVING_FIRST_STEP ? prompt : prompt + 1;
-    node->serving->seats[number].decode = job;
-    course_of(job)->reserved_ps = node->node->now_ps;
+    node->serving->jobs[number].decode = job;
+    attempt_of(job)->reserved_ps = node->node->now_ps;
     app__serving_grant(node);
 }
 
 static void on_grant(app__serving_node_t *node, uint32_t number)
 {
-    app__serving_job_t *const job = node->serving->seats[number].prefill;
+    app__serving_job_t *const job = node->serving->jobs[number].prefill;
     if (job == NULL) {
         return; // it was dropped, since its decode node was taken for lost
     }
     job->part.granted = true;
-    if (job->members_told) {
-        app__serving_tell_members(node, APP__SERVING_PART_GO, number, 0);
+    if (job->members_know) {
+        app__serving_send_to_members(node, APP__SERVING_PART_GO, number, 0);
     }
     app__serving_part_send(&job->part);
-    leave_if_sent(job);
+    free_if_sent(job);
 }
 
 // Takes a request whose KV data is there, `tokens` of them from its prefill node.
 static void on_ready(app__serving_node_t *node, uint32_t number, bool failed, uint64_t tokens)
 {
     app__serving_t *const serving = node->serving;
-    app__serving_job_t *const job = serving->seats[number].decode;
+    app__serving_job_t *const job = serving->jobs[number].decode;
     if (job == NULL) {
         return; // it was dropped, since its prefill node was taken for lost
     }
@@ -308,10 +308,10 @@ static void on_ready(app__serving_node_t *node, uint32_t number, bool failed, ui
     if (failed) {
         app__serving_job_end(job, true);
         app__serving_grant(node);
-        app__serving_step(node);
+        app__serving_next_step(node);
         return;
     }
-    course_of(job)->ready_ps = node->node->now_ps;
+    attempt_of(job)->ready_ps = node->node->now_ps;
     job->computed = job->target - 1;
     node->counters.received_bytes +=
         app__serving_unit_bytes(serving, tokens * serving->served.sizes.layers) * serving->flows;
@@ -321,7 +321,7 @@ static void on_ready(app__serving_node_t *node, uint32_t number, bool failed, ui
         job_token(job);
     }
     app__serving_grant(node);
-    app__serving_step(node);
+    app__serving_next_step(node);
 }
 
 static void on_message(app__mc_station_t *station, const app__mc_incoming_t *incoming, void *ctx)
@@ -342,7 +342,7 @@ static void on_message(app__mc_station_t *station, const app__mc_incoming_t *inc
     const uint64_t words[3] = {app__mc_get64(incoming->body + 16),
                                app__mc_get64(incoming->body + 24),
                                app__mc_get64(incoming->body + 32)};
-    SIM_CHECK(number < node->serving->attempts * node->serving->requests.count);
+    SIM_CHECK(number < node->serving->attempts_max * node->serving->requests.count);
     if (kind == APP__SERVING_LOST) {
         app__serving_on_lost(node, (uint32_t)words[0], (uint32_t)words[1]);
         return;
@@ -355,10 +355,10 @@ static void on_message(app__mc_station_t *station, const app__mc_incoming_t *inc
         app__serving_on_given_up(node, number);
         return;
     }
-    app__serving_seat_t *const seat = &node->serving->seats[number];
+    app__serving_jobs_t *const jobs = &node->serving->jobs[number];
     const bool by_prefill =
         kind == APP__SERVING_JOB || kind == APP__SERVING_GRANT || kind == APP__SERVING_FETCHED;
-    uint16_t *const seen = by_prefill ? &seat->seen_by_prefill : &seat->seen_by_decode;
+    uint16_t *const seen = by_prefill ? &jobs->seen_by_prefill : &jobs->seen_by_decode;
     if (*seen & 1u << kind) {
         return; // a message that arrived twice
     }
@@ -381,8 +381,8 @@ static void on_message(app__mc_station_t *station, const app__mc_incoming_t *inc
         app__serving_on_fetch(node, number, words[0], (uint32_t)words[1]);
         break;
     case APP__SERVING_FETCHED:
-        if (seat->prefill != NULL) {
-            app__serving_fetch_from_decode(seat->prefill, words[0] == 0);
+        if (jobs->prefill != NULL) {
+            app__serving_fetch_from_decode(jobs->prefill, words[0] == 0);
         }
         break;
     default:
@@ -394,7 +394,7 @@ void app__serving_node_init(app__serving_node_t *node)
 {
     node->pages_free = node->pages;
     node->lost_peers = sim_alloc_array(node->serving->node_count, sizeof(*node->lost_peers));
-    node->lives = sim_alloc_array(node->serving->all_count, sizeof(*node->lives));
+    node->restarts = sim_alloc_array(node->serving->all_count, sizeof(*node->restarts));
     node->written_to = sim_alloc_array(node->serving->nic_count, sizeof(*node->written_to));
     node->read_from = sim_alloc_array(node->serving->nic_count, sizeof(*node->read_from));
     node->nic_sent = sim_alloc_array(node->nics, sizeof(*node->nic_sent));
@@ -404,16 +404,16 @@ void app__serving_node_init(app__serving_node_t *node)
     app__mc_handle(node->station, APP__MC_PROGRAM, on_message, node);
 }
 
-static void free_jobs(app__mc_chain_t *chain, app__serving_seat_t *seats)
+static void free_jobs(app__mc_chain_t *chain, app__serving_jobs_t *jobs)
 {
     app__mc_link_t *link = chain->oldest;
     while (link != NULL) {
         app__mc_link_t *const next = link->newer;
         app__serving_job_t *const job = SIM_CONTAINER_OF(link, app__serving_job_t, link);
         if (job->prefills) {
-            seats[job->number].prefill = NULL;
+            jobs[job->number].prefill = NULL;
         } else {
-            seats[job->number].decode = NULL;
+            jobs[job->number].decode = NULL;
         }
         app__serving_part_fini(&job->part);
         sim_free(job);
@@ -424,19 +424,19 @@ static void free_jobs(app__mc_chain_t *chain, app__serving_seat_t *seats)
 
 void app__serving_node_forget(app__serving_node_t *node)
 {
-    app__serving_seat_t *const seats = node->serving->seats;
-    free_jobs(&node->queued, seats);
-    free_jobs(&node->running, seats);
-    free_jobs(&node->reserving, seats);
-    free_jobs(&node->others, seats);
+    app__serving_jobs_t *const jobs = node->serving->jobs;
+    free_jobs(&node->queued, jobs);
+    free_jobs(&node->running, jobs);
+    free_jobs(&node->reserving, jobs);
+    free_jobs(&node->others, jobs);
     app__serving_moves_fini(node);
-    app__serving_errands_fini(node);
+    app__serving_proxy_fetches_fini(node);
     app__serving_stage_fini(node);
     app__serving_parts_fini(node);
     node->pages_free = node->pages;
     node->running_count = 0;
-    node->run_count = 0;
-    node->run = NULL;
+    node->step_count = 0;
+    node->step = NULL;
 }
 
 void app__serving_node_fini(app__serving_node_t *node)
@@ -444,7 +444,7 @@ void app__serving_node_fini(app__serving_node_t *node)
     app__serving_node_forget(node);
     app__serving_links_fini(node);
     sim_free(node->lost_peers);
-    sim_free(node->lives);
+    sim_free(node->restarts);
     sim_free(node->written_to);
     sim_free(node->read_from);
     sim_free(node->nic_sent);

@@ -6,13 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-void app__serving_courses_init(app__serving_t *serving)
+void app__serving_attempts_init(app__serving_t *serving)
 {
-    const uint32_t count = serving->requests.count * serving->attempts;
-    serving->courses = sim_alloc_array(count, sizeof(*serving->courses));
-    serving->seats = sim_alloc_array(count, sizeof(*serving->seats));
+    const uint32_t count = serving->requests.count * serving->attempts_max;
+    serving->attempts = sim_alloc_array(count, sizeof(*serving->attempts));
+    serving->jobs = sim_alloc_array(count, sizeof(*serving->jobs));
     for (uint32_t i = 0; i < count; i++) {
-        serving->courses[i] = (app__serving_course_t){
+        serving->attempts[i] = (app__serving_attempt_t){
             .arrival_ps = SIM_TIME_NEVER,
             .settled_ps = SIM_TIME_NEVER,
             .queued_ps = SIM_TIME_NEVER,
@@ -32,37 +32,37 @@ void app__serving_courses_init(app__serving_t *serving)
 
 // -- in ranks
 
-// Takes the members of a course that hosts of the carried rank wrote. All others are NEVER there.
-static void carry_course(app__serving_course_t *course, sim_carry_t *carry)
+// Takes the members of an attempt that hosts of the carried rank wrote. All others are NEVER there.
+static void carry_attempt(app__serving_attempt_t *attempt, sim_carry_t *carry)
 {
-    app__serving_course_t theirs = *course;
+    app__serving_attempt_t theirs = *attempt;
     SIM_CARRY(carry, theirs);
     if (theirs.arrival_ps != SIM_TIME_NEVER) {
-        course->arrival_ps = theirs.arrival_ps;
-        course->settled_ps = theirs.settled_ps;
-        course->prefill = theirs.prefill;
-        course->decode = theirs.decode;
-        course->refused = theirs.refused;
-        course->through_decode = theirs.through_decode;
-        course->failed = theirs.failed;
+        attempt->arrival_ps = theirs.arrival_ps;
+        attempt->settled_ps = theirs.settled_ps;
+        attempt->prefill = theirs.prefill;
+        attempt->decode = theirs.decode;
+        attempt->refused = theirs.refused;
+        attempt->through_decode = theirs.through_decode;
+        attempt->failed = theirs.failed;
     }
     if (theirs.queued_ps != SIM_TIME_NEVER) {
-        course->queued_ps = theirs.queued_ps;
-        course->fetched_ps = theirs.fetched_ps;
-        course->reused_in_fact = theirs.reused_in_fact;
-        course->began_ps = theirs.began_ps;
-        course->computed_ps = theirs.computed_ps;
-        course->prefill_first_ps = theirs.prefill_first_ps;
+        attempt->queued_ps = theirs.queued_ps;
+        attempt->fetched_ps = theirs.fetched_ps;
+        attempt->reused_in_fact = theirs.reused_in_fact;
+        attempt->began_ps = theirs.began_ps;
+        attempt->computed_ps = theirs.computed_ps;
+        attempt->prefill_first_ps = theirs.prefill_first_ps;
     }
     if (theirs.ready_ps != SIM_TIME_NEVER || theirs.first_ps != SIM_TIME_NEVER) {
-        course->reserved_ps = theirs.reserved_ps;
-        course->gave_ps = theirs.gave_ps;
-        course->ready_ps = theirs.ready_ps;
-        course->joined_ps = theirs.joined_ps;
-        course->first_ps = theirs.first_ps;
-        course->end_ps = theirs.end_ps;
-        course->tokens = theirs.tokens;
-        course->preempted = theirs.preempted;
+        attempt->reserved_ps = theirs.reserved_ps;
+        attempt->gave_ps = theirs.gave_ps;
+        attempt->ready_ps = theirs.ready_ps;
+        attempt->joined_ps = theirs.joined_ps;
+        attempt->first_ps = theirs.first_ps;
+        attempt->end_ps = theirs.end_ps;
+        attempt->tokens = theirs.tokens;
+        attempt->preempted = theirs.preempted;
     }
 }
 
@@ -70,8 +70,8 @@ void app__serving_carry(app_t *app, sim_carry_t *carry)
 {
     app__serving_t *const serving = (app__serving_t *)(void *)app;
     app__mc_server_carry(serving->cluster->server, carry);
-    for (uint32_t i = 0; i < serving->requests.count * serving->attempts; i++) {
-        carry_course(&serving->courses[i], carry);
+    for (uint32_t i = 0; i < serving->requests.count * serving->attempts_max; i++) {
+        carry_attempt(&serving->attempts[i], carry);
     }
     if (sim_carry_has(carry, serving->router->node)) {
         SIM_CARRY(carry, serving->placed_again);
@@ -104,8 +104,8 @@ static uint32_t number_of(const app__serving_t *serving, uint32_t index)
                : index + serving->all_count - serving->node_count - serving->storage_count;
 }
 
-static void tell_operation(const app__serving_node_t *node, uint32_t number,
-                           const app__serving_operation_t *own, app_operation_fn fn, void *ctx)
+static void write_operation(const app__serving_node_t *node, uint32_t number,
+                            const app__serving_operation_t *own, app_operation_fn fn, void *ctx)
 {
     static const char *const names[] = {
         "prefill",        "decode",  "prefill and decode", "KV data",
@@ -142,7 +142,7 @@ uint64_t app__serving_operations(const app_t *app, uint64_t most, app_operation_
         const app__serving_node_t *const node = &serving->nodes[n];
         started += node->operation_count;
         for (size_t i = 0; fn != NULL && i < node->operation_count && i < share; i++) {
-            tell_operation(node, (uint32_t)i, &node->operations[i], fn, ctx);
+            write_operation(node, (uint32_t)i, &node->operations[i], fn, ctx);
         }
     }
     return started;
@@ -162,87 +162,89 @@ typedef struct sums {
     sim_time_t last_ps;
 } sums_t;
 
-static sim_time_t first_of(const app__serving_t *serving, const app__serving_course_t *course)
+static sim_time_t first_of(const app__serving_t *serving, const app__serving_attempt_t *attempt)
 {
-    return serving->config.first == APP__SERVING_FIRST_PREFILL && course->ready_ps != SIM_TIME_NEVER
-               ? course->prefill_first_ps
-               : course->first_ps;
+    return serving->config.first == APP__SERVING_FIRST_PREFILL &&
+                   attempt->ready_ps != SIM_TIME_NEVER
+               ? attempt->prefill_first_ps
+               : attempt->first_ps;
 }
 
-void app__serving_stages(const app__serving_course_t *course, double stage_ps[APP__SERVING_STAGES])
+void app__serving_stages(const app__serving_attempt_t *attempt,
+                         double stage_ps[APP__SERVING_STAGES])
 {
     for (uint32_t s = 0; s < APP__SERVING_STAGES; s++) {
         stage_ps[s] = 0.0;
     }
-    stage_ps[APP__SERVING_ROUTING] = (double)(course->queued_ps - course->arrival_ps);
-    stage_ps[APP__SERVING_FETCH_WAIT] = (double)(course->fetched_ps - course->queued_ps);
-    stage_ps[APP__SERVING_PREFILL_QUEUE] = (double)(course->began_ps - course->fetched_ps);
-    stage_ps[APP__SERVING_PREFILL] = (double)(course->computed_ps - course->began_ps);
-    sim_time_t from_ps = course->computed_ps;
-    if (course->ready_ps != SIM_TIME_NEVER) {
+    stage_ps[APP__SERVING_ROUTING] = (double)(attempt->queued_ps - attempt->arrival_ps);
+    stage_ps[APP__SERVING_FETCH_WAIT] = (double)(attempt->fetched_ps - attempt->queued_ps);
+    stage_ps[APP__SERVING_PREFILL_QUEUE] = (double)(attempt->began_ps - attempt->fetched_ps);
+    stage_ps[APP__SERVING_PREFILL] = (double)(attempt->computed_ps - attempt->began_ps);
+    sim_time_t from_ps = attempt->computed_ps;
+    if (attempt->ready_ps != SIM_TIME_NEVER) {
         // A wait for memory counts where the prompt is computed; messages count as KV data.
-        const sim_time_t begin_ps = SIM_MAX(course->reserved_ps, from_ps);
-        const sim_time_t wait_ps = course->gave_ps > begin_ps ? course->gave_ps - begin_ps : 0;
+        const sim_time_t begin_ps = attempt->reserved_ps > from_ps ? attempt->reserved_ps : from_ps;
+        const sim_time_t wait_ps = attempt->gave_ps > begin_ps ? attempt->gave_ps - begin_ps : 0;
         stage_ps[APP__SERVING_MEMORY_WAIT] = (double)wait_ps;
-        stage_ps[APP__SERVING_KV] = (double)(course->ready_ps - from_ps - wait_ps);
-        from_ps = course->ready_ps;
-        if (course->joined_ps != SIM_TIME_NEVER) {
-            stage_ps[APP__SERVING_DECODE_QUEUE] = (double)(course->joined_ps - from_ps);
-            from_ps = course->joined_ps;
+        stage_ps[APP__SERVING_KV] = (double)(attempt->ready_ps - from_ps - wait_ps);
+        from_ps = attempt->ready_ps;
+        if (attempt->joined_ps != SIM_TIME_NEVER) {
+            stage_ps[APP__SERVING_DECODE_QUEUE] = (double)(attempt->joined_ps - from_ps);
+            from_ps = attempt->joined_ps;
         }
     }
-    stage_ps[APP__SERVING_DECODE] = (double)(course->end_ps - from_ps);
+    stage_ps[APP__SERVING_DECODE] = (double)(attempt->end_ps - from_ps);
 }
 
-// Returns the course that served a request first, or NULL.
-static const app__serving_course_t *served_course(const app__serving_t *serving, uint32_t number)
+// Returns the attempt that served a request first, or NULL.
+static const app__serving_attempt_t *served_attempt(const app__serving_t *serving, uint32_t number)
 {
-    const app__serving_course_t *best = NULL;
-    for (uint32_t a = 0; a < serving->attempts; a++) {
-        const app__serving_course_t *const course =
-            &serving->courses[a * serving->requests.count + number];
-        if (course->end_ps != SIM_TIME_NEVER && (best == NULL || course->end_ps < best->end_ps)) {
-            best = course;
+    const app__serving_attempt_t *best = NULL;
+    for (uint32_t a = 0; a < serving->attempts_max; a++) {
+        const app__serving_attempt_t *const attempt =
+            &serving->attempts[a * serving->requests.count + number];
+        if (attempt->end_ps != SIM_TIME_NEVER && (best == NULL || attempt->end_ps < best->end_ps)) {
+            best = attempt;
         }
     }
     return best;
 }
 
-static void add_served(const app__serving_t *serving, const app__serving_course_t *course,
+static void add_served(const app__serving_t *serving, const app__serving_attempt_t *attempt,
                        uint32_t number, app__serving_report_t *report, sums_t *sums)
 {
     const app__request_t *const request = &serving->requests.items[number];
-    const sim_time_t first_ps = first_of(serving, course);
-    const sim_time_t ttft_ps = first_ps - course->arrival_ps;
-    const sim_time_t e2e_ps = course->end_ps - course->arrival_ps;
-    SIM_CHECK(course->tokens == request->output_tokens);
+    const sim_time_t first_ps = first_of(serving, attempt);
+    const sim_time_t ttft_ps = first_ps - attempt->arrival_ps;
+    const sim_time_t e2e_ps = attempt->end_ps - attempt->arrival_ps;
+    SIM_CHECK(attempt->tokens == request->output_tokens);
     report->requests++;
     report->prompt_tokens += request->prompt_tokens;
-    report->output_tokens += course->tokens;
+    report->output_tokens += attempt->tokens;
     sim_sample_set_add(&sums->ttft, ttft_ps);
     sim_sample_set_add(&sums->e2e, e2e_ps);
     sim_time_t tpot_ps = 0;
     if (request->output_tokens > 1) {
-        tpot_ps = (course->end_ps - first_ps) / (request->output_tokens - 1);
+        tpot_ps = (attempt->end_ps - first_ps) / (request->output_tokens - 1);
         sim_sample_set_add(&sums->tpot, tpot_ps);
     }
     sums->good +=
         ttft_ps <= serving->config.ttft_goal_ps && tpot_ps <= serving->config.tpot_goal_ps;
     double stage_ps[APP__SERVING_STAGES];
-    app__serving_stages(course, stage_ps);
+    app__serving_stages(attempt, stage_ps);
     for (uint32_t s = 0; s < APP__SERVING_STAGES; s++) {
         report->stages.ms[s] += stage_ps[s];
     }
-    if (course->ready_ps != SIM_TIME_NEVER) {
+    if (attempt->ready_ps != SIM_TIME_NEVER) {
         sim_sample_set_add(&sums->kv, (uint64_t)stage_ps[APP__SERVING_KV]);
     }
     sums->e2e_ps += (double)e2e_ps;
     sums->network_ps.messages += stage_ps[APP__SERVING_ROUTING];
     sums->network_ps.store += stage_ps[APP__SERVING_FETCH_WAIT];
     sums->network_ps.kv += stage_ps[APP__SERVING_KV];
-    app__serving_add_network(serving, course, stage_ps, &sums->network_ps);
-    sums->reused += course->reused_in_fact;
-    sums->last_ps = SIM_MAX(course->end_ps, sums->last_ps);
+    app__serving_add_network(serving, attempt, stage_ps, &sums->network_ps);
+    sums->reused += attempt->reused_in_fact;
+    sums->last_ps = attempt->end_ps > sums->last_ps ? attempt->end_ps : sums->last_ps;
 }
 
 // Returns the largest sum of bytes of a NIC divided by the mean; NaN: nothing moved.
@@ -252,7 +254,7 @@ static double imbalance(const app__serving_report_t *report, bool storage)
     double most = 0.0;
     double count = 0.0;
     for (size_t i = 0; i < report->nic_count; i++) {
-        const app__serving_nic_t *const nic = &report->nics[i];
+        const app__serving_nic_row_t *const nic = &report->nics[i];
         if (strcmp(nic->use, storage ? "storage" : "compute") == 0) {
             const double bytes = (double)nic->sent_bytes + (double)nic->received_bytes;
             sum += bytes;
@@ -263,15 +265,15 @@ static double imbalance(const app__serving_report_t *report, bool storage)
     return sum > 0.0 ? most * count / sum : (double)NAN;
 }
 
-static void tell_nics(const app__serving_t *serving, app__serving_report_t *report)
+static void fill_nics(const app__serving_t *serving, app__serving_report_t *report)
 {
     const uint32_t all = serving->all_count;
     report->nics = sim_alloc_array(serving->nic_count, sizeof(*report->nics));
     for (uint32_t n = 0; n < all; n++) {
         const app__serving_node_t *const node = &serving->nodes[n];
         for (uint32_t i = 0; i < node->nics; i++) {
-            app__serving_nic_t *const nic = &report->nics[report->nic_count++];
-            *nic = (app__serving_nic_t){
+            app__serving_nic_row_t *const nic = &report->nics[report->nic_count++];
+            *nic = (app__serving_nic_row_t){
                 .node = node->station->host->sim.name,
                 .nic = i,
                 .use = node->place.gpus == 0                  ? "store"
@@ -320,37 +322,37 @@ double app__serving_formula_ps(const app__serving_t *serving)
     return SIM_MAX(from_ps, to_ps);
 }
 
-static void tell_served(const app__serving_t *serving, app__serving_report_t *report)
+static void fill_served(const app__serving_t *serving, app__serving_report_t *report)
 {
     report->served = sim_alloc_array(serving->requests.count, sizeof(*report->served));
     for (uint32_t i = 0; i < serving->requests.count; i++) {
-        const app__serving_course_t *const course = served_course(serving, i);
-        if (course == NULL) {
+        const app__serving_attempt_t *const attempt = served_attempt(serving, i);
+        if (attempt == NULL) {
             continue;
         }
         double stage_ps[APP__SERVING_STAGES];
-        app__serving_stages(course, stage_ps);
+        app__serving_stages(attempt, stage_ps);
         const double ms = (double)SIM_PS_PER_MS;
-        app__serving_told_request_t *const told = &report->served[report->served_count++];
-        *told = (app__serving_told_request_t){
+        app__serving_request_row_t *const row = &report->served[report->served_count++];
+        *row = (app__serving_request_row_t){
             .request = i,
-            .prefill = serving->nodes[course->prefill].station->host->sim.name,
-            .decode = serving->nodes[course->decode].station->host->sim.name,
+            .prefill = serving->nodes[attempt->prefill].station->host->sim.name,
+            .decode = serving->nodes[attempt->decode].station->host->sim.name,
             .prompt_tokens = serving->requests.items[i].prompt_tokens,
-            .output_tokens = course->tokens,
-            .arrival_ms = (double)course->arrival_ps / ms,
-            .ttft_ms = (double)(first_of(serving, course) - course->arrival_ps) / ms,
-            .e2e_ms = (double)(course->end_ps - course->arrival_ps) / ms,
-            .preempted = course->preempted,
-            .cached_tokens = course->reused_in_fact,
+            .output_tokens = attempt->tokens,
+            .arrival_ms = (double)attempt->arrival_ps / ms,
+            .ttft_ms = (double)(first_of(serving, attempt) - attempt->arrival_ps) / ms,
+            .e2e_ms = (double)(attempt->end_ps - attempt->arrival_ps) / ms,
+            .preempted = attempt->preempted,
+            .cached_tokens = attempt->reused_in_fact,
         };
         for (uint32_t s = 0; s < APP__SERVING_STAGES; s++) {
-            told->stages.ms[s] = stage_ps[s] / ms;
+            row->stages.ms[s] = stage_ps[s] / ms;
         }
     }
 }
 
-static void tell_network(app__serving_report_t *report, const sums_t *sums)
+static void fill_network(app__serving_report_t *report, const sums_t *sums)
 {
     const app__serving_network_t *const ps = &sums->network_ps;
     const double all_ps = sums->e2e_ps > 0.0 ? sums->e2e_ps : (double)NAN;
@@ -365,7 +367,7 @@ static void tell_network(app__serving_report_t *report, const sums_t *sums)
     report->network_share = (ps->messages + ps->store + ps->kv + ps->tp + ps->pp + ps->ep) / all_ps;
 }
 
-static void tell_sums(const app__serving_t *serving, app__serving_report_t *report, sums_t *sums)
+static void fill_sums(const app__serving_t *serving, app__serving_report_t *report, sums_t *sums)
 {
     const sim_time_t end_ps = sim_end_time_ps(net_sim(serving->app.net));
     const uint64_t ended = report->requests + report->refused + report->failed;
@@ -381,7 +383,7 @@ static void tell_sums(const app__serving_t *serving, app__serving_report_t *repo
     report->kv_hit_rate = report->prompt_tokens == 0
                               ? (double)NAN
                               : (double)sums->reused / (double)report->prompt_tokens;
-    tell_network(report, sums);
+    fill_network(report, sums);
     for (uint32_t s = 0; s < APP__SERVING_STAGES; s++) {
         report->stages.ms[s] =
             report->requests == 0
@@ -398,7 +400,7 @@ static void tell_sums(const app__serving_t *serving, app__serving_report_t *repo
     } else {
         report->kv_formula_ms = (double)NAN;
     }
-    app__serving_tell_nodes(serving, report, seconds * 1e12);
+    app__serving_report_nodes(serving, report, seconds * 1e12);
 }
 
 static void serving_fill(const void *object, void *report_void)
@@ -413,19 +415,19 @@ static void serving_fill(const void *object, void *report_void)
     report->refused = serving->refused;
     report->placed_again = serving->placed_again;
     for (uint32_t i = 0; i < serving->requests.count; i++) {
-        const app__serving_course_t *const course = served_course(serving, i);
-        if (course != NULL) {
-            add_served(serving, course, i, report, &sums);
+        const app__serving_attempt_t *const attempt = served_attempt(serving, i);
+        if (attempt != NULL) {
+            add_served(serving, attempt, i, report, &sums);
         } else {
-            report->failed += serving->courses[i].failed;
+            report->failed += serving->attempts[i].failed;
         }
     }
     report->unfinished =
         serving->requests.count - report->requests - report->refused - report->failed;
-    tell_sums(serving, report, &sums);
-    tell_nics(serving, report);
+    fill_sums(serving, report, &sums);
+    fill_nics(serving, report);
     if (serving->config.log) {
-        tell_served(serving, report);
+        fill_served(serving, report);
     }
     sim_sample_set_fini(&sums.ttft);
     sim_sample_set_fini(&sums.tpot);
@@ -439,8 +441,8 @@ static void warn_late(const app__serving_t *serving, void (*write)(const char *t
 {
     sim_time_t last_ps = 0;
     for (uint32_t i = 0; i < serving->requests.count; i++) {
-        const sim_time_t settled_ps = serving->courses[i].settled_ps;
-        last_ps = SIM_MAX(settled_ps, last_ps); // NEVER: it has not ended
+        const sim_time_t settled_ps = serving->attempts[i].settled_ps;
+        last_ps = settled_ps > last_ps ? settled_ps : last_ps; // NEVER: it has not ended
     }
     for (size_t i = 0; i < serving->failure_count; i++) {
         const app__serving_failure_t *const failure = &serving->failures[i];
@@ -459,12 +461,12 @@ void app__serving_warn(const app_t *app, void (*write)(const char *text, void *c
 {
     const app__serving_t *const serving = (const app__serving_t *)(const void *)app;
     uint64_t failed = 0;
-    uint64_t untold = 0;
+    uint64_t unreported = 0;
     for (uint32_t i = 0; i < serving->requests.count; i++) {
-        failed += serving->courses[i].failed && served_course(serving, i) == NULL;
+        failed += serving->attempts[i].failed && served_attempt(serving, i) == NULL;
     }
     for (uint32_t n = 0; n < serving->node_count; n++) {
-        untold += serving->nodes[n].counters.untold;
+        unreported += serving->nodes[n].counters.unreported;
     }
     if (serving->too_long > 0) {
         char *const text =
@@ -482,12 +484,12 @@ void app__serving_warn(const app_t *app, void (*write)(const char *text, void *c
         write(text, ctx);
         sim_free(text);
     }
-    if (untold > 0) {
+    if (unreported > 0) {
         char *const text = sim_format(
             "warning: serving: the router was not told of the end of %" PRIu64
             " request%s, since messages to its host were lost for 30 s; it waits for them, so "
             "the run does not end by itself\n",
-            untold, sim_plural(untold));
+            unreported, sim_plural(unreported));
         write(text, ctx);
         sim_free(text);
     }

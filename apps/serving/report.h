@@ -18,19 +18,19 @@ typedef enum app__serving_stage {
     APP__SERVING_STAGES,
 } app__serving_stage_t;
 
-typedef struct app__serving_told_stages {
+typedef struct app__serving_stages {
     double ms[APP__SERVING_STAGES];
-} app__serving_told_stages_t;
+} app__serving_stages_t;
 
-typedef struct app__serving_nic {
+typedef struct app__serving_nic_row {
     const char *node;
     uint64_t nic;
     const char *use;
     uint64_t sent_bytes;
     uint64_t received_bytes;
-} app__serving_nic_t;
+} app__serving_nic_row_t;
 
-typedef struct app__serving_told_node {
+typedef struct app__serving_node_row {
     const char *node;
     const char *role;
     uint64_t steps;
@@ -47,9 +47,9 @@ typedef struct app__serving_told_node {
     double memory_percent;
     uint64_t sent_bytes;
     uint64_t received_bytes;
-} app__serving_told_node_t;
+} app__serving_node_row_t;
 
-typedef struct app__serving_told_request {
+typedef struct app__serving_request_row {
     uint64_t request;
     const char *prefill;
     const char *decode;
@@ -60,8 +60,8 @@ typedef struct app__serving_told_request {
     double e2e_ms;
     uint64_t preempted;
     uint64_t cached_tokens;
-    app__serving_told_stages_t stages;
-} app__serving_told_request_t;
+    app__serving_stages_t stages;
+} app__serving_request_row_t;
 
 // Shares of all requests' time in which they waited for the network.
 typedef struct app__serving_network {
@@ -93,7 +93,7 @@ typedef struct app__serving_report {
     double storage_nic_imbalance;
     sim_percentiles_t kv_ms;
     double kv_formula_ms;
-    app__serving_told_stages_t stages;
+    app__serving_stages_t stages;
     double seconds;
     uint64_t prompt_tokens;
     uint64_t output_tokens;
@@ -107,11 +107,11 @@ typedef struct app__serving_report {
     uint64_t exchanges_failed;
     uint64_t tp_bytes;
     uint64_t pp_bytes;
-    app__serving_told_node_t *nodes;
+    app__serving_node_row_t *nodes;
     size_t node_count;
-    app__serving_nic_t *nics;
+    app__serving_nic_row_t *nics;
     size_t nic_count;
-    app__serving_told_request_t *served;
+    app__serving_request_row_t *served;
     size_t served_count;
 } app__serving_report_t;
 
@@ -119,14 +119,15 @@ typedef struct app__serving_report {
 extern const sim_report_row_t app__serving_report_rows[APP__SERVING_REPORT_ROWS];
 
 // Fills what `serving` reports of its nodes; all_ps: from the start to the last token.
-void app__serving_tell_nodes(const app__serving_t *serving, app__serving_report_t *report,
-                             double all_ps);
+void app__serving_report_nodes(const app__serving_t *serving, app__serving_report_t *report,
+                               double all_ps);
 // Adds the time of a served request that its steps waited for other hosts of a node, or of a pool.
-void app__serving_add_network(const app__serving_t *serving, const app__serving_course_t *course,
+void app__serving_add_network(const app__serving_t *serving, const app__serving_attempt_t *attempt,
                               const double stage_ps[APP__SERVING_STAGES],
                               app__serving_network_t *sum_ps);
 // Computes the stages of a request that was served, in ps.
-void app__serving_stages(const app__serving_course_t *course, double stage_ps[APP__SERVING_STAGES]);
+void app__serving_stages(const app__serving_attempt_t *attempt,
+                         double stage_ps[APP__SERVING_STAGES]);
 // Returns the time of a token's KV data at the rates of the busiest NICs of a prefill and a decode
 // node, in ps: the formula of simulators without a network.
 double app__serving_formula_ps(const app__serving_t *serving);

@@ -16,10 +16,10 @@ static const sim_report_row_t stage_rows[] = {
     STAGE("decode_ms", APP__SERVING_DECODE, "from that step, or from the computed prompt if one node does both, to the last token"),
 };
 static const sim_report_table_t stage_table = {
-    .rows = stage_rows, .count = SIM_COUNT_OF(stage_rows), .bytes = sizeof(app__serving_told_stages_t)};
+    .rows = stage_rows, .count = SIM_COUNT_OF(stage_rows), .bytes = sizeof(app__serving_stages_t)};
 
 #define NODE(name_, kind_, unit_, help_) \
-    {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(app__serving_told_node_t, name_)}
+    {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(app__serving_node_row_t, name_)}
 static const sim_report_row_t node_rows[] = {
     NODE(node, STRING, "", "host of the node, the first one of several"),
     NODE(hosts, U64, "", "number of hosts of the node: pipeline stages x tp-hosts"),
@@ -39,7 +39,7 @@ static const sim_report_row_t node_rows[] = {
     NODE(received_bytes, U64, "bytes", "KV data that the node received"),
 };
 static const sim_report_table_t node_table = {
-    .rows = node_rows, .count = SIM_COUNT_OF(node_rows), .bytes = sizeof(app__serving_told_node_t)};
+    .rows = node_rows, .count = SIM_COUNT_OF(node_rows), .bytes = sizeof(app__serving_node_row_t)};
 
 #define SHARE(name_, help_) \
     {#name_, SIM_REPORT_REAL, "", help_, .offset = offsetof(app__serving_network_t, name_)}
@@ -55,7 +55,7 @@ static const sim_report_table_t network_table = {
     .rows = network_rows, .count = SIM_COUNT_OF(network_rows), .bytes = sizeof(app__serving_network_t)};
 
 #define NIC(name_, kind_, unit_, help_) \
-    {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(app__serving_nic_t, name_)}
+    {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(app__serving_nic_row_t, name_)}
 static const sim_report_row_t nic_rows[] = {
     NIC(node, STRING, "", "host of the NIC"),
     NIC(nic, U64, "", "number of the NIC in its host"),
@@ -64,10 +64,10 @@ static const sim_report_row_t nic_rows[] = {
     NIC(received_bytes, U64, "bytes", "KV data that the NIC received"),
 };
 static const sim_report_table_t nic_table = {
-    .rows = nic_rows, .count = SIM_COUNT_OF(nic_rows), .bytes = sizeof(app__serving_nic_t)};
+    .rows = nic_rows, .count = SIM_COUNT_OF(nic_rows), .bytes = sizeof(app__serving_nic_row_t)};
 
 #define SERVED(name_, kind_, unit_, help_) \
-    {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(app__serving_told_request_t, name_)}
+    {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(app__serving_request_row_t, name_)}
 static const sim_report_row_t served_rows[] = {
     SERVED(request, U64, "", "number of the request, from 0"),
     SERVED(prefill, STRING, "", "host that computed the prompt"),
@@ -80,10 +80,10 @@ static const sim_report_row_t served_rows[] = {
     SERVED(preempted, U64, "", "number of times that the request gave up its memory at its decode node"),
     SERVED(cached_tokens, U64, "", "number of tokens of the prompt that were not computed, since their KV data was in a cache"),
     {"stages", SIM_REPORT_OBJECT, "ms", "parts of e2e_ms, which add up to it",
-     .offset = offsetof(app__serving_told_request_t, stages), .table = &stage_table},
+     .offset = offsetof(app__serving_request_row_t, stages), .table = &stage_table},
 };
 static const sim_report_table_t served_table = {
-    .rows = served_rows, .count = SIM_COUNT_OF(served_rows), .bytes = sizeof(app__serving_told_request_t)};
+    .rows = served_rows, .count = SIM_COUNT_OF(served_rows), .bytes = sizeof(app__serving_request_row_t)};
 
 #define ROW(name_, kind_, unit_, shown_, help_) \
     {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(app__serving_report_t, name_), .shown = shown_}

@@ -106,121 +106,121 @@ static void settle(app__serving_t *serving, uint32_t number)
 {
     const uint32_t next = serving->followers[number];
     const sim_time_t now_ps = serving->router->node->now_ps;
-    serving->courses[number].settled_ps = now_ps;
+    serving->attempts[number].settled_ps = now_ps;
     serving->settled++;
     if (next != APP__REQUEST_NONE) {
         const app__request_t *const request = &serving->requests.items[next];
         serving->due_ps[next] = now_ps + request->arrival_ps +
-                                (serving->courses[number].refused ? request->refused_ps : 0);
+                                (serving->attempts[number].refused ? request->refused_ps : 0);
         push_due(serving, next);
     }
 }
 
 static bool is_settled(const app__serving_t *serving, uint32_t number)
 {
-    return serving->courses[number].settled_ps != SIM_TIME_NEVER;
+    return serving->attempts[number].settled_ps != SIM_TIME_NEVER;
 }
 
-// Returns the latest course of a request.
-static uint32_t course_of(const app__serving_t *serving, uint32_t number)
+// Returns the latest attempt of a request.
+static uint32_t attempt_of(const app__serving_t *serving, uint32_t number)
 {
-    return serving->attempt[number] * serving->requests.count + number;
+    return serving->retries[number] * serving->requests.count + number;
 }
 
 // Returns the node whose NICs fetch from the store for a request.
-static uint32_t fetcher_of(const app__serving_course_t *course)
+static uint32_t fetcher_of(const app__serving_attempt_t *attempt)
 {
-    return course->through_decode ? course->decode : course->prefill;
+    return attempt->through_decode ? attempt->decode : attempt->prefill;
 }
 
-// Returns whether the store sends KV data for a course by its decode node.
-static bool takes_second_path(app__serving_t *serving, const app__serving_course_t *course)
+// Returns whether the store sends KV data for a attempt by its decode node.
+static bool takes_second_path(app__serving_t *serving, const app__serving_attempt_t *attempt)
 {
     const uint32_t path = serving->config.storage_path;
     if (path == APP__SERVING_ALTERNATE) {
         return serving->path_turn++ % 2 == 1;
     }
     return path == APP__SERVING_DUAL &&
-           serving->fetches[course->decode] < serving->fetches[course->prefill];
+           serving->fetches[attempt->decode] < serving->fetches[attempt->prefill];
 }
 
-// Adds a course to the load of its nodes, and tells its prefill node where cached KV data is.
+// Adds a attempt to the load of its nodes, and tells its prefill node where cached KV data is.
 static void place(app__serving_t *serving, uint32_t number)
 {
-    app__serving_course_t *const course = &serving->courses[number];
+    app__serving_attempt_t *const attempt = &serving->attempts[number];
     const uint64_t prompt = app__serving_request(serving, number)->prompt_tokens;
     app__serving_cached_t cached;
     app__serving_find_cached(serving, number, &cached);
-    course->reused = cached.own + cached.fetched;
-    course->weight = prompt - course->reused;
-    course->placed = true;
-    serving->load[course->prefill] += course->weight;
-    serving->held[course->decode] += prompt;
-    serving->placed[course->decode]++;
+    attempt->reused = cached.own + cached.fetched;
+    attempt->weight = prompt - attempt->reused;
+    attempt->placed = true;
+    serving->load[attempt->prefill] += attempt->weight;
+    serving->held[attempt->decode] += prompt;
+    serving->placed[attempt->decode]++;
     if (cached.fetched > 0 && cached.source == serving->node_count) {
-        course->through_decode = course->decode != course->prefill && cached.own == 0 &&
-                                 takes_second_path(serving, course);
-        course->fetched = cached.fetched;
-        serving->fetches[fetcher_of(course)] += cached.fetched;
+        attempt->through_decode = attempt->decode != attempt->prefill && cached.own == 0 &&
+                                  takes_second_path(serving, attempt);
+        attempt->fetched = cached.fetched;
+        serving->fetches[fetcher_of(attempt)] += cached.fetched;
     }
     const uint64_t words[3] = {
-        course->decode | (course->through_decode ? APP__SERVING_THROUGH_DECODE : 0),
+        attempt->decode | (attempt->through_decode ? APP__SERVING_THROUGH_DECODE : 0),
         cached.own | cached.fetched << 32,
         cached.source,
     };
-    app__serving_tell(serving, serving->router, 1 + course->prefill, APP__SERVING_JOB, number,
+    app__serving_send(serving, serving->router, 1 + attempt->prefill, APP__SERVING_JOB, number,
                       words);
 }
 
-// Takes the prompt of a course off the load of its prefill node.
-static void count_computed(app__serving_t *serving, app__serving_course_t *course)
+// Takes the prompt of an attempt off the load of its prefill node.
+static void count_computed(app__serving_t *serving, app__serving_attempt_t *attempt)
 {
-    if (!course->computed) {
-        course->computed = true;
-        serving->load[course->prefill] -= course->weight;
-        serving->fetches[fetcher_of(course)] -= course->fetched;
+    if (!attempt->computed) {
+        attempt->computed = true;
+        serving->load[attempt->prefill] -= attempt->weight;
+        serving->fetches[fetcher_of(attempt)] -= attempt->fetched;
     }
 }
 
-// Takes a course off the load of its nodes.
+// Takes a attempt off the load of its nodes.
 static void take_off(app__serving_t *serving, uint32_t number)
 {
-    app__serving_course_t *const course = &serving->courses[number];
-    count_computed(serving, course);
-    serving->held[course->decode] -= app__serving_request(serving, number)->prompt_tokens;
-    serving->placed[course->decode]--;
-    course->placed = false;
+    app__serving_attempt_t *const attempt = &serving->attempts[number];
+    count_computed(serving, attempt);
+    serving->held[attempt->decode] -= app__serving_request(serving, number)->prompt_tokens;
+    serving->placed[attempt->decode]--;
+    attempt->placed = false;
 }
 
-// Chooses the nodes of a course. False: none is left.
+// Chooses the nodes of an attempt. False: none is left.
 static bool choose_nodes(app__serving_t *serving, uint32_t number)
 {
-    app__serving_course_t *const course = &serving->courses[number];
+    app__serving_attempt_t *const attempt = &serving->attempts[number];
     const uint32_t decodes = serving->node_count - serving->prefill_count;
-    course->prefill = choose(serving, number, 0, serving->prefill_count, &serving->turn);
-    course->decode = decodes == 0 ? course->prefill
-                                  : choose(serving, number, serving->prefill_count, decodes,
-                                           &serving->decode_turn);
-    return !serving->lost[course->prefill] && !serving->lost[course->decode];
+    attempt->prefill = choose(serving, number, 0, serving->prefill_count, &serving->turn);
+    attempt->decode = decodes == 0 ? attempt->prefill
+                                   : choose(serving, number, serving->prefill_count, decodes,
+                                            &serving->decode_turn);
+    return !serving->lost[attempt->prefill] && !serving->lost[attempt->decode];
 }
 
 static void refuse(app__serving_t *serving, uint32_t number)
 {
-    serving->courses[number].refused = true;
+    serving->attempts[number].refused = true;
     serving->refused++;
     settle(serving, number);
 }
 
 static void fail(app__serving_t *serving, uint32_t number)
 {
-    serving->courses[number].failed = true;
+    serving->attempts[number].failed = true;
     sim_work_end(serving->router->node, 1);
     settle(serving, number);
 }
 
 static void arrive(app__serving_t *serving, uint32_t number)
 {
-    serving->courses[number].arrival_ps = serving->router->node->now_ps;
+    serving->attempts[number].arrival_ps = serving->router->node->now_ps;
     serving->arrived++;
     if (!app__serving_fits(serving, number)) {
         serving->too_long++;
@@ -243,20 +243,20 @@ static void arrive(app__serving_t *serving, uint32_t number)
 // Places a request on other nodes, if it may be placed once more; else it fails.
 static void place_again(app__serving_t *serving, uint32_t number)
 {
-    const sim_time_t arrival_ps = serving->courses[number].arrival_ps;
-    take_off(serving, course_of(serving, number));
-    if (serving->attempt[number] + 1u == serving->attempts) {
+    const sim_time_t arrival_ps = serving->attempts[number].arrival_ps;
+    take_off(serving, attempt_of(serving, number));
+    if (serving->retries[number] + 1u == serving->attempts_max) {
         fail(serving, number);
         return;
     }
-    serving->attempt[number]++;
-    serving->courses[course_of(serving, number)].arrival_ps = arrival_ps;
-    if (!choose_nodes(serving, course_of(serving, number))) {
+    serving->retries[number]++;
+    serving->attempts[attempt_of(serving, number)].arrival_ps = arrival_ps;
+    if (!choose_nodes(serving, attempt_of(serving, number))) {
         fail(serving, number);
         return;
     }
     serving->placed_again++;
-    place(serving, course_of(serving, number));
+    place(serving, attempt_of(serving, number));
 }
 
 static sim_time_t next_ps(const app__serving_t *serving)
@@ -296,48 +296,48 @@ static void serve_arrivals(app__serving_t *serving)
     }
 }
 
-void app__serving_lose(app__serving_t *serving, uint32_t node)
+void app__serving_router_lose(app__serving_t *serving, uint32_t node)
 {
-    const uint64_t words[3] = {node, serving->lives[node], 0};
+    const uint64_t words[3] = {node, serving->restarts[node], 0};
     if (serving->lost[node]) {
         return;
     }
     serving->lost[node] = true;
-    app__serving_forget(serving, node);
+    app__serving_cache_forget(serving, node);
     for (uint32_t n = 0; n < serving->node_count; n++) {
         // One of several hosts may still be there, and must stop.
         if (!serving->lost[n] || (n == node && serving->nodes[n].place.host_count > 1)) {
-            app__serving_tell(serving, serving->router, 1 + n, APP__SERVING_LOST, 0, words);
+            app__serving_send(serving, serving->router, 1 + n, APP__SERVING_LOST, 0, words);
         }
     }
     for (uint32_t i = 0; i < serving->requests.count; i++) {
-        const app__serving_course_t *const course = &serving->courses[course_of(serving, i)];
+        const app__serving_attempt_t *const attempt = &serving->attempts[attempt_of(serving, i)];
         // A decode node knows whether it has the KV data of a computed prompt.
-        if (course->placed && !is_settled(serving, i) &&
-            (course->decode == node || (course->prefill == node && !course->computed))) {
+        if (attempt->placed && !is_settled(serving, i) &&
+            (attempt->decode == node || (attempt->prefill == node && !attempt->computed))) {
             place_again(serving, i);
         }
     }
     serve_arrivals(serving);
 }
 
-void app__serving_take_back(app__serving_t *serving, uint32_t node)
+void app__serving_router_restore(app__serving_t *serving, uint32_t node)
 {
     SIM_CHECK(serving->lost[node]);
     serving->lost[node] = false;
-    serving->lives[node]++;
+    serving->restarts[node]++;
     for (uint32_t n = 0; n < serving->node_count; n++) {
-        const uint64_t back[3] = {node, serving->lives[node], 0};
-        const uint64_t other[3] = {n, serving->lives[n], 0};
+        const uint64_t back[3] = {node, serving->restarts[node], 0};
+        const uint64_t other[3] = {n, serving->restarts[n], 0};
         if (!serving->lost[n]) {
-            app__serving_tell(serving, serving->router, 1 + n, APP__SERVING_BACK, 0, back);
+            app__serving_send(serving, serving->router, 1 + n, APP__SERVING_BACK, 0, back);
         }
         // The node itself learns what it has missed.
-        if (n != node && serving->lives[n] > 0) {
-            app__serving_tell(serving, serving->router, 1 + node, APP__SERVING_BACK, 0, other);
+        if (n != node && serving->restarts[n] > 0) {
+            app__serving_send(serving, serving->router, 1 + node, APP__SERVING_BACK, 0, other);
         }
         if (serving->lost[n]) {
-            app__serving_tell(serving, serving->router, 1 + node, APP__SERVING_LOST, 0, other);
+            app__serving_send(serving, serving->router, 1 + node, APP__SERVING_LOST, 0, other);
         }
     }
 }
@@ -353,24 +353,24 @@ static void fired(sim_node_t *node, sim_timer_t *timer)
 
 static void on_computed(app__serving_t *serving, uint32_t number)
 {
-    app__serving_course_t *const course = &serving->courses[number];
-    if (course->placed) {
-        count_computed(serving, course);
-        app__serving_keep(serving, number);
+    app__serving_attempt_t *const attempt = &serving->attempts[number];
+    if (attempt->placed) {
+        count_computed(serving, attempt);
+        app__serving_cache_keep(serving, number);
     }
 }
 
-static void on_ended(app__serving_t *serving, uint32_t course, bool failed)
+static void on_ended(app__serving_t *serving, uint32_t attempt, bool failed)
 {
-    const uint32_t number = course % serving->requests.count;
-    if (is_settled(serving, number) || (failed && course != course_of(serving, number))) {
+    const uint32_t number = attempt % serving->requests.count;
+    if (is_settled(serving, number) || (failed && attempt != attempt_of(serving, number))) {
         return; // it was placed again
     }
     if (failed) {
         place_again(serving, number);
     } else {
-        if (serving->courses[course_of(serving, number)].placed) {
-            take_off(serving, course_of(serving, number));
+        if (serving->attempts[attempt_of(serving, number)].placed) {
+            take_off(serving, attempt_of(serving, number));
         }
         sim_work_end(serving->router->node, 1);
         settle(serving, number);
@@ -378,13 +378,13 @@ static void on_ended(app__serving_t *serving, uint32_t course, bool failed)
     serve_arrivals(serving);
 }
 
-void app__serving_unreachable(app__serving_t *serving, uint32_t number)
+void app__serving_router_unreachable(app__serving_t *serving, uint32_t number)
 {
-    const app__serving_course_t *const course = &serving->courses[number];
-    const uint32_t nodes[2] = {course->prefill, course->decode};
+    const app__serving_attempt_t *const attempt = &serving->attempts[number];
+    const uint32_t nodes[2] = {attempt->prefill, attempt->decode};
     for (uint32_t i = 0; i < 2 && (i == 0 || nodes[1] != nodes[0]); i++) {
         if (!serving->lost[nodes[i]]) {
-            app__serving_tell(serving, serving->router, 1 + nodes[i], APP__SERVING_GIVEN_UP, number,
+            app__serving_send(serving, serving->router, 1 + nodes[i], APP__SERVING_GIVEN_UP, number,
                               NULL);
         }
     }
@@ -397,13 +397,13 @@ static void on_message(app__mc_station_t *station, const app__mc_incoming_t *inc
     app__mc_answer(station, incoming->peer, incoming->id, SIM_OK, "", 0);
     const uint64_t kind = app__mc_get64(incoming->body);
     const uint32_t number = (uint32_t)app__mc_get64(incoming->body + 8);
-    SIM_CHECK(number < serving->attempts * serving->requests.count);
+    SIM_CHECK(number < serving->attempts_max * serving->requests.count);
     if (kind == APP__SERVING_BROKEN) {
         sim_progress(station->node);
-        app__serving_lose(serving, (uint32_t)app__mc_get64(incoming->body + 16));
+        app__serving_router_lose(serving, (uint32_t)app__mc_get64(incoming->body + 16));
         return;
     }
-    uint16_t *const seen = &serving->seats[number].seen_by_router;
+    uint16_t *const seen = &serving->jobs[number].seen_by_router;
     if (*seen & 1u << kind) {
         return; // a message that arrived twice
     }
@@ -414,7 +414,7 @@ static void on_message(app__mc_station_t *station, const app__mc_incoming_t *inc
     } else {
         SIM_CHECK(kind == APP__SERVING_ENDED);
         if (app__mc_get64(incoming->body + 24) != 0) {
-            app__serving_unreachable(serving, number);
+            app__serving_router_unreachable(serving, number);
             return;
         }
         on_ended(serving, number, app__mc_get64(incoming->body + 16) != 0);
@@ -431,8 +431,8 @@ void app__serving_router_begin(app__serving_t *serving)
     serving->load = sim_alloc_array(serving->node_count, sizeof(*serving->load));
     serving->fetches = sim_alloc_array(serving->node_count, sizeof(*serving->fetches));
     serving->lost = sim_alloc_array(serving->node_count, sizeof(*serving->lost));
-    serving->lives = sim_alloc_array(serving->node_count, sizeof(*serving->lives));
-    serving->attempt = sim_alloc_array(count, sizeof(*serving->attempt));
+    serving->restarts = sim_alloc_array(serving->node_count, sizeof(*serving->restarts));
+    serving->retries = sim_alloc_array(count, sizeof(*serving->retries));
     serving->held = sim_alloc_array(serving->node_count, sizeof(*serving->held));
     serving->placed = sim_alloc_array(serving->node_count, sizeof(*serving->placed));
     serving->turns = sim_alloc_array(serving->node_count, sizeof(*serving->turns));
@@ -460,7 +460,7 @@ void app__serving_router_fini(app__serving_t *serving)
     sim_free(serving->placed);
     sim_free(serving->held);
     sim_free(serving->lost);
-    sim_free(serving->lives);
-    sim_free(serving->attempt);
+    sim_free(serving->restarts);
+    sim_free(serving->retries);
     sim_free(serving->fetches);
 }

@@ -141,11 +141,11 @@ uint64_t app__serving_kv_memory(const app__serving_config_t *config, const app__
 #define APP__SERVING_HOST APP__SERVING_GPUS_MAX
 #define APP__SERVING_PLACE_BYTES (UINT64_C(1) << 49)
 
-// -- courses
+// -- attempts
 
-// Times of a request; SIM_TIME_NEVER until the event happens. Course a x count + n is that of
+// Times of a request; SIM_TIME_NEVER until the event happens. Attempt a x count + n is that of
 // request n when it was placed for time a, from 0: it is placed again if a node of its own is lost.
-typedef struct app__serving_course {
+typedef struct app__serving_attempt {
     // written by the router
     sim_time_t arrival_ps;
     sim_time_t settled_ps; // when the router knew that it had ended
@@ -175,16 +175,16 @@ typedef struct app__serving_course {
     sim_time_t end_ps;
     uint64_t tokens; // that were generated for the user
     uint64_t preempted;
-} app__serving_course_t;
+} app__serving_attempt_t;
 
 // Pointers and flags of a request at the nodes that serve it. Each half is its node's own.
-typedef struct app__serving_seat {
+typedef struct app__serving_jobs {
     app__serving_job_t *prefill;
     app__serving_job_t *decode;
     uint16_t seen_by_prefill; // bits of APP__SERVING_... kinds: messages may arrive twice
     uint16_t seen_by_decode;
     uint16_t seen_by_router;
-} app__serving_seat_t;
+} app__serving_jobs_t;
 
 // -- nodes
 
@@ -201,7 +201,7 @@ typedef enum app__serving_phase {
 struct app__serving_job {
     app__mc_link_t link; // in the chain of its phase
     app__serving_node_t *node;
-    uint32_t number; // of the course
+    uint32_t number; // of the attempt
     uint32_t peer;   // the other node that serves it; its own node if it does both
     app__serving_phase_t phase;
     bool prefills;      // at its prefill node, and to be sent to another one
@@ -220,7 +220,7 @@ struct app__serving_job {
     // of the KV data that is sent
     app__serving_part_t part; // of the node's first host
     uint32_t members_left;    // other hosts that have not sent theirs
-    bool members_told;
+    bool members_know;
     uint64_t first_sent; // tokens that the decode node has already
     uint32_t under_way;  // transfers that fetch
     bool dropped;        // its other node is lost: it leaves when nothing of it is under way
@@ -264,7 +264,7 @@ typedef struct app__serving_counters {
     uint64_t exchanges_failed;
     sim_time_t exchange_ps;
     uint64_t failed;
-    uint64_t untold; // ends of requests that the router could not be told
+    uint64_t unreported; // ends of requests that the router could not be told
     sim_time_t busy_ps;
     sim_time_t latency_ps; // sum over all steps, from the first stage's begin to the last one's end
     sim_time_t flight_ps;  // with steps under way
@@ -290,22 +290,22 @@ struct app__serving_node {
     app__gpus_t gpus;
     uint64_t pages; // of KV memory
     uint64_t pages_free;
-    app__mc_chain_t queued;    // in order of service
-    app__mc_chain_t running;   // in order of admission
-    app__mc_chain_t reserving; // in order of arrival
-    app__mc_chain_t others;    // jobs that send or receive
-    app__mc_chain_t moves;     // transfers under way (move.c)
-    app__mc_chain_t errands;   // fetches for prefill nodes (cache.c)
+    app__mc_chain_t queued;        // in order of service
+    app__mc_chain_t running;       // in order of admission
+    app__mc_chain_t reserving;     // in order of arrival
+    app__mc_chain_t others;        // jobs that send or receive
+    app__mc_chain_t moves;         // transfers under way (move.c)
+    app__mc_chain_t proxy_fetches; // fetches for prefill nodes (cache.c)
     uint64_t running_count;
     app__mc_chain_t parts; // of requests that other hosts lead (hosts/parts.c)
-    app__mc_chain_t runs;  // steps of the instance that have not ended here
-    uint64_t run_count;    // of a leader: steps under way
-    uint64_t next_run;
+    app__mc_chain_t steps; // steps of the instance that have not ended here
+    uint64_t step_count;   // of a leader: steps under way
+    uint64_t next_step_id;
     sim_time_t flight_began_ps; // when the first of them began
-    app__serving_run_t *forming;
+    app__serving_step_t *forming;
     bool ending; // a step's requests are told that it has ended
     // the step of this host's layers
-    app__serving_run_t *run; // NULL: none
+    app__serving_step_t *step; // NULL: none
     sim_timer_t timer;
     sim_time_t step_began_ps;
     sim_time_t step_ps;
@@ -319,7 +319,7 @@ struct app__serving_node {
     sim_time_t exchange_began_ps;
     uint64_t exchanged_bytes; // before it
     bool *lost_peers;         // by node: the router has told that it is lost
-    uint32_t *lives;          // by node: how often the router has told that it came back
+    uint32_t *restarts;       // by node: how often the router has told that it came back
     app__serving_counters_t counters;
     uint64_t *nic_sent; // bytes of the node's own transfers, by NIC
     uint64_t *nic_received;
@@ -351,15 +351,15 @@ struct app__serving {
     app__requests_t requests;
     app_mooncake_cluster_t *cluster;
     app__serving_wire_t *wire; // of transport writes
-    app__serving_course_t *courses;
-    app__serving_seat_t *seats;
+    app__serving_attempt_t *attempts;
+    app__serving_jobs_t *jobs;
     app__serving_node_t *nodes;
     uint32_t prefill_count;
     uint32_t node_count; // prefill and decode nodes; storage nodes follow them
     uint32_t storage_count;
-    uint32_t all_count; // of nodes
-    uint32_t nic_count; // of all nodes
-    uint32_t attempts;  // how often a request is placed at most
+    uint32_t all_count;    // of nodes
+    uint32_t nic_count;    // of all nodes
+    uint32_t attempts_max; // how often a request is placed at most
     app__serving_failure_t *failures;
     size_t failure_count;
     size_t failure_capacity;
@@ -381,9 +381,9 @@ struct app__serving {
     sim_time_t *due_ps;  // by request
     uint32_t due_count;
     sim_random_t random;
-    bool *lost;       // by node: the router knows that it is lost
-    uint32_t *lives;  // by node: how often it came back
-    uint8_t *attempt; // by request: how often it was placed again
+    bool *lost;         // by node: the router knows that it is lost
+    uint32_t *restarts; // by node: how often it came back
+    uint8_t *retries;   // by request: how often it was placed again
     uint64_t placed_again;
     uint64_t *load;   // by prefill node: tokens that it still has to compute
     uint64_t *held;   // by node: prompt tokens of requests that it decodes, or will
@@ -433,11 +433,11 @@ static inline uint32_t app__serving_number_of(const app__serving_node_t *node)
 
 #define APP__SERVING_MESSAGE_BYTES 40u
 
-// Returns the request of a course.
+// Returns the request of an attempt.
 static inline const app__request_t *app__serving_request(const app__serving_t *serving,
-                                                         uint32_t course)
+                                                         uint32_t attempt)
 {
-    return &serving->requests.items[course % serving->requests.count];
+    return &serving->requests.items[attempt % serving->requests.count];
 }
 
 // -- router.c
@@ -494,12 +494,12 @@ void app__serving_note_operation(app__serving_node_t *node, app__serving_operati
 
 // Sends a message of a kind about a request, with three more words (NULL: 0), from a station to a
 // peer's. The request fails if no answer comes for long.
-void app__serving_tell(const app__serving_t *serving, app__mc_station_t *from, uint32_t peer,
+void app__serving_send(const app__serving_t *serving, app__mc_station_t *from, uint32_t peer,
                        app__serving_kind_t kind, uint32_t number, const uint64_t words[3]);
 // Lets go of a request that the router has given up, unless it runs in steps of its decode node.
 void app__serving_on_given_up(app__serving_node_t *node, uint32_t number);
 // Places a request again, or lets it fail, since a message about it did not get through (router.c).
-void app__serving_unreachable(app__serving_t *serving, uint32_t number);
+void app__serving_router_unreachable(app__serving_t *serving, uint32_t number);
 
 // -- failures.c: nodes that lose their power
 
@@ -514,24 +514,24 @@ SIM_MUST_CHECK sim_err_t app__serving_failures_find(app__serving_t *serving,
 void app__serving_failure_begin(app__serving_t *serving);
 // Returns whether a node comes back after it has lost its power.
 bool app__serving_comes_back(const app__serving_t *serving);
-// Lets go of requests whose other node is lost, unless it came back more often than `lives` times.
-void app__serving_on_lost(app__serving_node_t *node, uint32_t lost, uint32_t lives);
+// Lets go of requests whose other node is lost, unless it restarted more often than `restarts` says.
+void app__serving_on_lost(app__serving_node_t *node, uint32_t lost, uint32_t restarts);
 // Notes that a node is back, or that this one is.
-void app__serving_on_back(app__serving_node_t *node, uint32_t back, uint32_t lives);
+void app__serving_on_back(app__serving_node_t *node, uint32_t back, uint32_t restarts);
 // Lets go of a dropped job if nothing of it is under way. Returns whether it did.
-bool app__serving_leave_if_dropped(app__serving_job_t *job);
+bool app__serving_free_if_dropped(app__serving_job_t *job);
 // Takes a node for lost, once, and places its requests again (router.c).
-void app__serving_lose(app__serving_t *serving, uint32_t node);
+void app__serving_router_lose(app__serving_t *serving, uint32_t node);
 // Gives requests to a node again that is back.
-void app__serving_take_back(app__serving_t *serving, uint32_t node);
+void app__serving_router_restore(app__serving_t *serving, uint32_t node);
 
 // -- hosts/batch.c
 
 // Begins a step if none is under way and there is something to compute.
-void app__serving_step(app__serving_node_t *node);
+void app__serving_next_step(app__serving_node_t *node);
 // Ends a step whose last stage is done.
-void app__serving_run_end(app__serving_node_t *node, app__serving_run_t *run);
-void app__serving_run_done(app__serving_node_t *node, uint64_t id);
+void app__serving_step_end(app__serving_node_t *node, app__serving_step_t *step);
+void app__serving_step_done(app__serving_node_t *node, uint64_t id);
 
 // -- hosts/experts.c
 
@@ -614,9 +614,9 @@ uint64_t app__serving_cached(const app__serving_t *serving, uint32_t node, uint3
 void app__serving_find_cached(const app__serving_t *serving, uint32_t number,
                               app__serving_cached_t *cached);
 // Notes that the prefill node of a request, and the store, have the blocks of its prompt now.
-void app__serving_keep(app__serving_t *serving, uint32_t number);
+void app__serving_cache_keep(app__serving_t *serving, uint32_t number);
 // Forgets the blocks of a lost prefill node.
-void app__serving_forget(app__serving_t *serving, uint32_t node);
+void app__serving_cache_forget(app__serving_t *serving, uint32_t node);
 // Fetches the cached tokens of a job that are elsewhere, then calls app__serving_fetched.
 void app__serving_fetch(app__serving_job_t *job);
 // Goes on when the job's decode node has fetched them.
@@ -632,11 +632,11 @@ void app__serving_fetch_part(app__serving_node_t *node, uint32_t number, uint64_
                              uint32_t source);
 void app__serving_member_fetched(app__serving_node_t *node, uint32_t number, bool failed);
 void app__serving_store_part(app__serving_node_t *node, uint32_t number, uint64_t tokens);
-void app__serving_errands_fini(app__serving_node_t *node);
+void app__serving_proxy_fetches_fini(app__serving_node_t *node);
 
 // -- report.c
 
-void app__serving_courses_init(app__serving_t *serving);
+void app__serving_attempts_init(app__serving_t *serving);
 void app__serving_describe(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);
 void app__serving_carry(app_t *app, sim_carry_t *carry);
 uint64_t app__serving_operations(const app_t *app, uint64_t most, app_operation_fn fn, void *ctx);

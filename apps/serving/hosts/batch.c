@@ -35,7 +35,7 @@ static void preempt(app__serving_job_t *job)
         after.oldest->older = &job->link;
     }
     if (!job->prefills) {
-        job->node->serving->courses[job->number].preempted++;
+        job->node->serving->attempts[job->number].preempted++;
     }
 }
 
@@ -75,15 +75,15 @@ static bool take_pages(app__serving_job_t *job)
 static void mark_begin(app__serving_job_t *job)
 {
     app__serving_t *const serving = job->node->serving;
-    app__serving_course_t *const course = &serving->courses[job->number];
+    app__serving_attempt_t *const attempt = &serving->attempts[job->number];
     const sim_time_t now_ps = job->node->node->now_ps;
     if (job->node->decodes) {
-        course->joined_ps = course->joined_ps == SIM_TIME_NEVER ? now_ps : course->joined_ps;
-    } else if (course->began_ps == SIM_TIME_NEVER) {
-        course->began_ps = now_ps;
+        attempt->joined_ps = attempt->joined_ps == SIM_TIME_NEVER ? now_ps : attempt->joined_ps;
+    } else if (attempt->began_ps == SIM_TIME_NEVER) {
+        attempt->began_ps = now_ps;
         if (job->prefills) {
             const uint64_t words[3] = {job->node->index, 0, 0};
-            app__serving_tell(serving, job->node->station, 1 + job->peer, APP__SERVING_RESERVE,
+            app__serving_send(serving, job->node->station, 1 + job->peer, APP__SERVING_RESERVE,
                               job->number, words);
         }
     }
@@ -91,11 +91,11 @@ static void mark_begin(app__serving_job_t *job)
 
 static void add_to_step(app__serving_job_t *job, uint64_t tokens, app__step_load_t *load)
 {
-    app__serving_run_t *const run = job->node->forming;
+    app__serving_step_t *const step = job->node->forming;
     const uint64_t before = job->computed + job->in_step;
     mark_begin(job);
-    SIM_GROW(run->turns, run->turn_count, &run->turn_capacity);
-    run->turns[run->turn_count++] = (app__serving_turn_t){
+    SIM_GROW(step->shares, step->share_count, &step->share_capacity);
+    step->shares[step->share_count++] = (app__serving_share_t){
         .job = job,
         .number = job->number,
         .peer = job->peer,
@@ -104,8 +104,8 @@ static void add_to_step(app__serving_job_t *job, uint64_t tokens, app__step_load
         .sends = job->prefills,
         .granted = job->part.granted,
     };
-    if (job->prefills && !job->members_told) {
-        job->members_told = true;
+    if (job->prefills && !job->members_know) {
+        job->members_know = true;
         job->members_left = job->node->place.host_count - 1;
     }
     job->in_step += tokens;
@@ -120,8 +120,8 @@ static void add_to_step(app__serving_job_t *job, uint64_t tokens, app__step_load
 static uint64_t sequences_max(const app__serving_node_t *node)
 {
     const uint64_t batch = node->serving->config.batch;
-    const uint64_t runs = app__serving_runs_max(node);
-    if (runs == 1) {
+    const uint64_t steps = app__serving_steps_max(node);
+    if (steps == 1) {
         return batch;
     }
     uint64_t queued = 0;
@@ -129,7 +129,7 @@ static uint64_t sequences_max(const app__serving_node_t *node)
         queued++;
     }
     const uint64_t all = node->running_count + queued;
-    const uint64_t share = (SIM_MIN(all, batch) + runs - 1) / runs;
+    const uint64_t share = ((all < batch ? all : batch) + steps - 1) / steps;
     return share > 0 ? share : 1;
 }
 
@@ -192,13 +192,13 @@ static void serve_queue(app__serving_node_t *node, uint64_t *budget, app__step_l
     }
 }
 
-static app__serving_operation_kind_t kind_of(const app__serving_run_t *run)
+static app__serving_operation_kind_t kind_of(const app__serving_step_t *step)
 {
     bool prompts = false;
     bool tokens = false;
-    for (size_t i = 0; i < run->turn_count; i++) {
-        const app__serving_job_t *const job = run->turns[i].job;
-        const bool whole = run->turns[i].tokens > 1 || job->prefills || job->generated == 0;
+    for (size_t i = 0; i < step->share_count; i++) {
+        const app__serving_job_t *const job = step->shares[i].job;
+        const bool whole = step->shares[i].tokens > 1 || job->prefills || job->generated == 0;
         prompts = prompts || whole;
         tokens = tokens || !whole;
     }
@@ -235,70 +235,71 @@ static void count_step(app__serving_node_t *node, const app__step_load_t *load)
     counters->pages_max = SIM_MAX(used, counters->pages_max);
 }
 
-void app__serving_step(app__serving_node_t *node)
+void app__serving_next_step(app__serving_node_t *node)
 {
-    if (node->run != NULL || node->ending || node->run_count >= app__serving_runs_max(node)) {
+    if (node->step != NULL || node->ending || node->step_count >= app__serving_steps_max(node)) {
         return;
     }
-    app__serving_run_t *const run = sim_alloc(sizeof(*run));
-    *run = (app__serving_run_t){.id = node->next_run};
-    node->forming = run;
+    app__serving_step_t *const step = sim_alloc(sizeof(*step));
+    *step = (app__serving_step_t){.id = node->next_step_id};
+    node->forming = step;
     const app__step_load_t load = form(node);
     node->forming = NULL;
     if (load.tokens == 0) {
-        app__serving_run_free(run);
+        app__serving_step_free(step);
         return;
     }
-    run->began_ps = node->node->now_ps;
-    run->step_ps = app__served_step_ps(&node->serving->served, &node->gpus, &load);
-    run->tokens = load.tokens;
-    run->kind = (uint8_t)kind_of(run);
-    node->next_run++;
-    node->flight_began_ps = node->run_count == 0 ? run->began_ps : node->flight_began_ps;
-    node->run_count++;
-    app__mc_chain_add(&node->runs, &run->link);
+    step->began_ps = node->node->now_ps;
+    step->step_ps = app__served_step_ps(&node->serving->served, &node->gpus, &load);
+    step->tokens = load.tokens;
+    step->kind = (uint8_t)kind_of(step);
+    node->next_step_id++;
+    node->flight_began_ps = node->step_count == 0 ? step->began_ps : node->flight_began_ps;
+    node->step_count++;
+    app__mc_chain_add(&node->steps, &step->link);
     count_step(node, &load);
-    app__serving_run_begin(node, run);
+    app__serving_step_begin(node, step);
 }
 
 // Tells a request that a step with a share of it has ended.
-static void end_turn(app__serving_node_t *node, const app__serving_turn_t *turn)
+static void end_share(app__serving_node_t *node, const app__serving_share_t *share)
 {
-    app__serving_job_t *const job = turn->job;
+    app__serving_job_t *const job = share->job;
     if (job->computed < app__serving_request(node->serving, job->number)->prompt_tokens) {
-        node->counters.prefill_tokens += turn->tokens;
+        node->counters.prefill_tokens += share->tokens;
     } else {
-        node->counters.decode_tokens += turn->tokens;
+        node->counters.decode_tokens += share->tokens;
     }
-    job->computed += turn->tokens;
-    job->in_step -= turn->tokens;
-    if (!app__serving_leave_if_dropped(job)) {
+    job->computed += share->tokens;
+    job->in_step -= share->tokens;
+    if (!app__serving_free_if_dropped(job)) {
         app__serving_job_stepped(job);
     }
 }
 
-void app__serving_run_end(app__serving_node_t *node, app__serving_run_t *run)
+void app__serving_step_end(app__serving_node_t *node, app__serving_step_t *step)
 {
-    app__mc_chain_remove(&node->runs, &run->link);
-    node->run_count--;
-    node->counters.latency_ps += node->node->now_ps - run->began_ps;
-    if (node->run_count == 0) {
+    app__mc_chain_remove(&node->steps, &step->link);
+    node->step_count--;
+    node->counters.latency_ps += node->node->now_ps - step->began_ps;
+    if (node->step_count == 0) {
         node->counters.flight_ps += node->node->now_ps - node->flight_began_ps;
     }
     node->ending = true;
-    for (size_t i = 0; i < run->turn_count; i++) {
-        end_turn(node, &run->turns[i]);
+    for (size_t i = 0; i < step->share_count; i++) {
+        end_share(node, &step->shares[i]);
     }
     node->ending = false;
-    app__serving_run_free(run);
+    app__serving_step_free(step);
     app__serving_grant(node);
-    app__serving_step(node);
+    app__serving_next_step(node);
 }
 
-void app__serving_run_done(app__serving_node_t *node, uint64_t id)
+void app__serving_step_done(app__serving_node_t *node, uint64_t id)
 {
     // Steps end in the order in which they began.
-    app__serving_run_t *const run = SIM_CONTAINER_OF(node->runs.oldest, app__serving_run_t, link);
-    SIM_CHECK(node->runs.oldest != NULL && run->id == id);
-    app__serving_run_end(node, run);
+    app__serving_step_t *const step =
+        SIM_CONTAINER_OF(node->steps.oldest, app__serving_step_t, link);
+    SIM_CHECK(node->steps.oldest != NULL && step->id == id);
+    app__serving_step_end(node, step);
 }

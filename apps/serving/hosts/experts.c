@@ -39,7 +39,7 @@ static uint64_t flow_bytes(const app__serving_node_t *node, uint32_t flows)
     const uint64_t to = expert_layers(serving, first + place->layers * node->group / node->groups);
     // The hosts of a stage share the tokens.
     const uint64_t parts = node->gpus.expert_nodes * flows * place->tp_hosts;
-    return (app__serving_exchange_bytes(serving, node->run->tokens) * (to - from) + parts - 1) /
+    return (app__serving_exchange_bytes(serving, node->step->tokens) * (to - from) + parts - 1) /
            parts;
 }
 

@@ -59,28 +59,28 @@ typedef struct app__serving_place {
 // -- steps
 
 // A request's share of a step.
-typedef struct app__serving_turn {
+typedef struct app__serving_share {
     app__serving_job_t *job; // NULL but at the leader
-    uint32_t number;         // of the course
+    uint32_t number;         // of the attempt
     uint32_t peer;           // node that decodes it
     uint64_t before;         // tokens whose KV data is there before the step
     uint64_t tokens;
     bool sends; // its KV data goes to another node
     bool granted;
-} app__serving_turn_t;
+} app__serving_share_t;
 
 // A step of an instance, at one of its hosts.
-typedef struct app__serving_run {
+typedef struct app__serving_step {
     app__mc_link_t link;
     uint64_t id;
     sim_time_t began_ps; // at the leader
     sim_time_t step_ps;  // of all stages, without the network
     uint64_t tokens;
     uint8_t kind; // app__serving_operation_kind_t
-    app__serving_turn_t *turns;
-    size_t turn_count;
-    size_t turn_capacity;
-} app__serving_run_t;
+    app__serving_share_t *shares;
+    size_t share_count;
+    size_t share_capacity;
+} app__serving_step_t;
 
 // -- KV data that a host sends
 
@@ -119,21 +119,21 @@ bool app__serving_same_instance(const app__serving_node_t *a, const app__serving
 SIM_MUST_CHECK sim_err_t app__serving_check_shapes(const app__serving_t *serving,
                                                    sim_message_t *message);
 // Returns how many steps an instance may have under way.
-uint64_t app__serving_runs_max(const app__serving_node_t *node);
+uint64_t app__serving_steps_max(const app__serving_node_t *node);
 
 // -- stage.c
 
 // Begins a step at its first stage, after the other hosts of the instance have been told.
-void app__serving_run_begin(app__serving_node_t *node, app__serving_run_t *run);
+void app__serving_step_begin(app__serving_node_t *node, app__serving_step_t *step);
 // Goes on after the all-reduces of a group of layers, and after its exchange with experts.
 void app__serving_reduced(app__serving_node_t *node);
 void app__serving_exchanged(app__serving_node_t *node);
 // Takes a step that the leader has told of.
-void app__serving_run_told(app__serving_node_t *node, app__serving_run_t *run);
+void app__serving_step_arrived(app__serving_node_t *node, app__serving_step_t *step);
 // Takes the news that data of a GPU of another host is there: app__serving_notice_t x 256 + GPU.
 void app__serving_noticed(app__serving_node_t *node, uint32_t what);
 // Frees a step.
-void app__serving_run_free(app__serving_run_t *run);
+void app__serving_step_free(app__serving_step_t *step);
 void app__serving_stage_init(app__serving_node_t *node);
 void app__serving_stage_fini(app__serving_node_t *node);
 
@@ -169,12 +169,12 @@ void app__serving_part_send(app__serving_part_t *part);
 bool app__serving_part_ended(const app__serving_part_t *part);
 // Take a request's share of a step: the layers that are done, and the end of the stage. With
 // `sends` they send it.
-void app__serving_part_layers(app__serving_node_t *node, const app__serving_turn_t *turn,
+void app__serving_part_layers(app__serving_node_t *node, const app__serving_share_t *share,
                               uint64_t layers);
-void app__serving_part_stepped(app__serving_node_t *node, const app__serving_turn_t *turn,
+void app__serving_part_stepped(app__serving_node_t *node, const app__serving_share_t *share,
                                bool sends);
 // Prepare the parts of a step at a host that does not lead.
-void app__serving_parts_told(app__serving_node_t *node, const app__serving_run_t *run);
+void app__serving_parts_prepare(app__serving_node_t *node, const app__serving_step_t *step);
 void app__serving_part_granted(app__serving_node_t *node, uint32_t number);
 void app__serving_part_drop(app__serving_node_t *node, uint32_t number);
 void app__serving_parts_fini(app__serving_node_t *node);
@@ -182,24 +182,24 @@ void app__serving_parts_fini(app__serving_node_t *node);
 // -- members.c: messages between the hosts of an instance
 
 typedef enum app__serving_inside {
-    APP__SERVING_RUN,       // leader to others: a step
+    APP__SERVING_STEP,      // leader to others: a step
     APP__SERVING_PART_GO,   // leader to others: request; the decode node has memory
     APP__SERVING_PART_DROP, // leader to others: request; it is not sent any more
     APP__SERVING_PEER_LOST, // leader to others: node
     APP__SERVING_PART_READ, // leader to others: request and source, tokens to fetch
     APP__SERVING_PART_KEEP, // leader to others: request, tokens to write to the store
-    APP__SERVING_RUN_DONE,  // last stage to leader: step
+    APP__SERVING_STEP_DONE, // last stage to leader: step
     APP__SERVING_PART_SENT, // others to leader: request, whether it failed
     APP__SERVING_PART_GOT,  // others to leader: request, whether fetching failed
 } app__serving_inside_t;
 
 // Tells another host of the instance two words. Messages arrive once and in order.
-void app__serving_tell_inside(app__serving_node_t *node, uint32_t to, app__serving_inside_t what,
-                              uint64_t first, uint64_t second);
-// Tells all hosts but the leader, which tells it.
-void app__serving_tell_members(app__serving_node_t *leader, app__serving_inside_t what,
+void app__serving_send_to_host(app__serving_node_t *node, uint32_t to, app__serving_inside_t what,
                                uint64_t first, uint64_t second);
-void app__serving_tell_run(app__serving_node_t *leader, const app__serving_run_t *run);
+// Tells all hosts but the leader, which tells it.
+void app__serving_send_to_members(app__serving_node_t *leader, app__serving_inside_t what,
+                                  uint64_t first, uint64_t second);
+void app__serving_send_step(app__serving_node_t *leader, const app__serving_step_t *step);
 // Handles a message of another host of the instance.
 void app__serving_inside_arrived(app__serving_node_t *node, uint32_t from, const char *body,
                                  size_t size);

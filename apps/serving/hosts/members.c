@@ -13,8 +13,8 @@
 #define RETRIES 4u // of one call
 #define CALLS 60u
 #define HEAD_WORDS 5u // APP__SERVING_INSIDE, number, what, and two words
-#define RUN_WORDS 3u  // time, tokens, kind
-#define TURN_WORDS 3u
+#define STEP_WORDS 3u // time, tokens, kind
+#define SHARE_WORDS 3u
 
 typedef struct letter {
     app__serving_node_t *from;
@@ -79,38 +79,38 @@ static void send(app__serving_node_t *node, uint32_t to, const uint64_t *words, 
     sim_free(letter);
 }
 
-void app__serving_tell_inside(app__serving_node_t *node, uint32_t to, app__serving_inside_t what,
-                              uint64_t first, uint64_t second)
+void app__serving_send_to_host(app__serving_node_t *node, uint32_t to, app__serving_inside_t what,
+                               uint64_t first, uint64_t second)
 {
     const uint64_t words[HEAD_WORDS] = {0, 0, what, first, second};
     send(node, to, words, HEAD_WORDS);
 }
 
-void app__serving_tell_members(app__serving_node_t *leader, app__serving_inside_t what,
-                               uint64_t first, uint64_t second)
+void app__serving_send_to_members(app__serving_node_t *leader, app__serving_inside_t what,
+                                  uint64_t first, uint64_t second)
 {
     for (uint32_t i = 1; i < leader->place.host_count; i++) {
-        app__serving_tell_inside(leader, app__serving_host_of(leader->serving, leader->index, i),
-                                 what, first, second);
+        app__serving_send_to_host(leader, app__serving_host_of(leader->serving, leader->index, i),
+                                  what, first, second);
     }
 }
 
-void app__serving_tell_run(app__serving_node_t *leader, const app__serving_run_t *run)
+void app__serving_send_step(app__serving_node_t *leader, const app__serving_step_t *step)
 {
     uint64_t *const words =
-        sim_alloc_array(HEAD_WORDS + RUN_WORDS + TURN_WORDS * run->turn_count, sizeof(*words));
+        sim_alloc_array(HEAD_WORDS + STEP_WORDS + SHARE_WORDS * step->share_count, sizeof(*words));
     uint64_t *at = words + HEAD_WORDS;
-    words[2] = APP__SERVING_RUN;
-    words[3] = run->id;
-    *at++ = run->step_ps;
-    *at++ = run->tokens;
-    *at++ = run->kind;
-    for (size_t i = 0; i < run->turn_count; i++) {
-        const app__serving_turn_t *const turn = &run->turns[i];
-        if (turn->sends) {
-            *at++ = turn->number | (uint64_t)turn->peer << 32;
-            *at++ = turn->before;
-            *at++ = turn->tokens << 1 | turn->granted;
+    words[2] = APP__SERVING_STEP;
+    words[3] = step->id;
+    *at++ = step->step_ps;
+    *at++ = step->tokens;
+    *at++ = step->kind;
+    for (size_t i = 0; i < step->share_count; i++) {
+        const app__serving_share_t *const share = &step->shares[i];
+        if (share->sends) {
+            *at++ = share->number | (uint64_t)share->peer << 32;
+            *at++ = share->before;
+            *at++ = share->tokens << 1 | share->granted;
             words[4]++;
         }
     }
@@ -128,31 +128,31 @@ void app__serving_break(app__serving_node_t *node)
     }
     node->place.broken = true;
     const uint64_t words[3] = {node->place.leader, 0, 0};
-    app__serving_tell(node->serving, node->station, 0, APP__SERVING_BROKEN, 0, words);
+    app__serving_send(node->serving, node->station, 0, APP__SERVING_BROKEN, 0, words);
 }
 
 // -- receiving
 
-static app__serving_run_t *read_run(const char *body, size_t size)
+static app__serving_step_t *read_step(const char *body, size_t size)
 {
     const size_t count = app__mc_get64(body + 32);
-    SIM_CHECK(size == (HEAD_WORDS + RUN_WORDS + TURN_WORDS * count) * sizeof(uint64_t));
+    SIM_CHECK(size == (HEAD_WORDS + STEP_WORDS + SHARE_WORDS * count) * sizeof(uint64_t));
     const char *at = body + HEAD_WORDS * sizeof(uint64_t);
-    app__serving_run_t *const run = sim_alloc(sizeof(*run));
-    *run = (app__serving_run_t){
+    app__serving_step_t *const step = sim_alloc(sizeof(*step));
+    *step = (app__serving_step_t){
         .id = app__mc_get64(body + 24),
         .step_ps = app__mc_get64(at),
         .tokens = app__mc_get64(at + 8),
         .kind = (uint8_t)app__mc_get64(at + 16),
-        .turns = sim_alloc_array(count + 1, sizeof(app__serving_turn_t)),
-        .turn_count = count,
-        .turn_capacity = count + 1,
+        .shares = sim_alloc_array(count + 1, sizeof(app__serving_share_t)),
+        .share_count = count,
+        .share_capacity = count + 1,
     };
-    at += RUN_WORDS * sizeof(uint64_t);
+    at += STEP_WORDS * sizeof(uint64_t);
     for (size_t i = 0; i < count; i++) {
         const uint64_t who = app__mc_get64(at);
         const uint64_t tokens = app__mc_get64(at + 16);
-        run->turns[i] = (app__serving_turn_t){
+        step->shares[i] = (app__serving_share_t){
             .number = (uint32_t)who,
             .peer = (uint32_t)(who >> 32),
             .before = app__mc_get64(at + 8),
@@ -160,9 +160,9 @@ static app__serving_run_t *read_run(const char *body, size_t size)
             .sends = true,
             .granted = (tokens & 1) != 0,
         };
-        at += TURN_WORDS * sizeof(uint64_t);
+        at += SHARE_WORDS * sizeof(uint64_t);
     }
-    return run;
+    return step;
 }
 
 static void handle(app__serving_node_t *node, const char *body, size_t size)
@@ -170,8 +170,8 @@ static void handle(app__serving_node_t *node, const char *body, size_t size)
     const uint64_t first = app__mc_get64(body + 24);
     const uint64_t second = app__mc_get64(body + 32);
     switch ((app__serving_inside_t)app__mc_get64(body + 16)) {
-    case APP__SERVING_RUN:
-        app__serving_run_told(node, read_run(body, size));
+    case APP__SERVING_STEP:
+        app__serving_step_arrived(node, read_step(body, size));
         break;
     case APP__SERVING_PART_GO:
         app__serving_part_granted(node, (uint32_t)first);
@@ -191,8 +191,8 @@ static void handle(app__serving_node_t *node, const char *body, size_t size)
     case APP__SERVING_PART_GOT:
         app__serving_member_fetched(node, (uint32_t)first, second != 0);
         break;
-    case APP__SERVING_RUN_DONE:
-        app__serving_run_done(node, first);
+    case APP__SERVING_STEP_DONE:
+        app__serving_step_done(node, first);
         break;
     case APP__SERVING_PART_SENT:
         app__serving_member_sent(node, (uint32_t)first, second != 0);

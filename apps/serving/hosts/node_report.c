@@ -44,15 +44,15 @@ static sums_t sum_of(const app__serving_t *serving, uint32_t leader)
     return sums;
 }
 
-static void tell_node(const app__serving_t *serving, uint32_t leader, const sums_t *sums,
-                      double all_ps, app__serving_told_node_t *told)
+static void fill_node(const app__serving_t *serving, uint32_t leader, const sums_t *sums,
+                      double all_ps, app__serving_node_row_t *row)
 {
     const app__serving_node_t *const node = &serving->nodes[leader];
     const app__serving_counters_t *const counters = &node->counters;
     const double steps = counters->steps == 0 ? (double)NAN : (double)counters->steps;
     const double stages = (double)node->place.stages;
     const double flight_ps = (double)counters->flight_ps * stages;
-    *told = (app__serving_told_node_t){
+    *row = (app__serving_node_row_t){
         .node = node->station->host->sim.name,
         .role = serving->node_count == serving->prefill_count ? "both"
                 : node->decodes                               ? "decode"
@@ -70,17 +70,17 @@ static void tell_node(const app__serving_t *serving, uint32_t leader, const sums
         .received_bytes = counters->received_bytes,
     };
     if (sums->busy_ps > 0.0) {
-        told->exchange_percent = 100.0 * sums->exchange_ps / sums->busy_ps;
-        told->tp_percent = 100.0 * sums->tp_ps / sums->busy_ps;
+        row->exchange_percent = 100.0 * sums->exchange_ps / sums->busy_ps;
+        row->tp_percent = 100.0 * sums->tp_ps / sums->busy_ps;
     }
     if (flight_ps > 0.0) {
-        told->bubble_percent = 100.0 * (1.0 - fmin(1.0, sums->busy_ps / flight_ps));
-        told->pp_percent = 100.0 * sums->pp_ps / (double)counters->latency_ps;
+        row->bubble_percent = 100.0 * (1.0 - fmin(1.0, sums->busy_ps / flight_ps));
+        row->pp_percent = 100.0 * sums->pp_ps / (double)counters->latency_ps;
     }
 }
 
-void app__serving_tell_nodes(const app__serving_t *serving, app__serving_report_t *report,
-                             double all_ps)
+void app__serving_report_nodes(const app__serving_t *serving, app__serving_report_t *report,
+                               double all_ps)
 {
     report->nodes = sim_alloc_array(serving->node_count, sizeof(*report->nodes));
     for (uint32_t n = 0; n < serving->node_count; n++) {
@@ -95,7 +95,7 @@ void app__serving_tell_nodes(const app__serving_t *serving, app__serving_report_
         report->fetches_failed += sums.all.fetches_failed;
         report->tp_bytes += sums.all.tp_bytes;
         report->pp_bytes += sums.all.pp_bytes;
-        tell_node(serving, n, &sums, all_ps, &report->nodes[report->node_count++]);
+        fill_node(serving, n, &sums, all_ps, &report->nodes[report->node_count++]);
     }
 }
 
@@ -112,10 +112,10 @@ static void add_steps(const app__serving_t *serving, uint32_t leader, double tim
     }
 }
 
-void app__serving_add_network(const app__serving_t *serving, const app__serving_course_t *course,
+void app__serving_add_network(const app__serving_t *serving, const app__serving_attempt_t *attempt,
                               const double stage_ps[APP__SERVING_STAGES],
                               app__serving_network_t *sum_ps)
 {
-    add_steps(serving, course->prefill, stage_ps[APP__SERVING_PREFILL], sum_ps);
-    add_steps(serving, course->decode, stage_ps[APP__SERVING_DECODE], sum_ps);
+    add_steps(serving, attempt->prefill, stage_ps[APP__SERVING_PREFILL], sum_ps);
+    add_steps(serving, attempt->decode, stage_ps[APP__SERVING_DECODE], sum_ps);
 }

@@ -94,8 +94,8 @@ static void settle(app__serving_part_t *part)
     if (part->dropped && part->under_way == 0) {
         destroy(part);
     } else if (!part->dropped && app__serving_part_ended(part)) {
-        app__serving_tell_inside(part->node, part->node->place.leader, APP__SERVING_PART_SENT,
-                                 part->number, part->failed ? 1 : 0);
+        app__serving_send_to_host(part->node, part->node->place.leader, APP__SERVING_PART_SENT,
+                                  part->number, part->failed ? 1 : 0);
         destroy(part);
     }
 }
@@ -179,50 +179,50 @@ static app__serving_part_t *part_of(const app__serving_node_t *node, uint32_t nu
 
 // Returns the part of a request's share of a step; NULL: it was dropped.
 static app__serving_part_t *part_in(const app__serving_node_t *node,
-                                    const app__serving_turn_t *turn)
+                                    const app__serving_share_t *share)
 {
-    return turn->job != NULL ? app__serving_part_of_job(turn->job) : part_of(node, turn->number);
+    return share->job != NULL ? app__serving_part_of_job(share->job) : part_of(node, share->number);
 }
 
-void app__serving_part_layers(app__serving_node_t *node, const app__serving_turn_t *turn,
+void app__serving_part_layers(app__serving_node_t *node, const app__serving_share_t *share,
                               uint64_t layers)
 {
-    app__serving_part_t *const part = part_in(node, turn);
+    app__serving_part_t *const part = part_in(node, share);
     if (part != NULL) {
-        part->open = turn->tokens;
+        part->open = share->tokens;
         part->open_done = layers;
         app__serving_part_send(part);
         settle(part);
     }
 }
 
-void app__serving_part_stepped(app__serving_node_t *node, const app__serving_turn_t *turn,
+void app__serving_part_stepped(app__serving_node_t *node, const app__serving_share_t *share,
                                bool sends)
 {
-    app__serving_part_t *const part = part_in(node, turn);
+    app__serving_part_t *const part = part_in(node, share);
     if (part == NULL) {
         return;
     }
     part->open = 0;
     part->open_done = 0;
-    part->computed += turn->tokens;
+    part->computed += share->tokens;
     if (sends) {
         app__serving_part_send(part);
         settle(part);
     }
 }
 
-void app__serving_parts_told(app__serving_node_t *node, const app__serving_run_t *run)
+void app__serving_parts_prepare(app__serving_node_t *node, const app__serving_step_t *step)
 {
-    for (size_t i = 0; i < run->turn_count; i++) {
-        const app__serving_turn_t *const turn = &run->turns[i];
-        if (!turn->sends || part_of(node, turn->number) != NULL) {
+    for (size_t i = 0; i < step->share_count; i++) {
+        const app__serving_share_t *const share = &step->shares[i];
+        if (!share->sends || part_of(node, share->number) != NULL) {
             continue;
         }
         app__serving_part_t *const part = sim_alloc(sizeof(*part));
-        app__serving_part_init(part, node, turn->number, turn->peer);
-        part->computed = turn->before;
-        part->granted = turn->granted;
+        app__serving_part_init(part, node, share->number, share->peer);
+        part->computed = share->before;
+        part->granted = share->granted;
         app__mc_chain_add(&node->parts, &part->link);
     }
 }

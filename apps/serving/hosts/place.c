@@ -98,7 +98,7 @@ bool app__serving_same_instance(const app__serving_node_t *a, const app__serving
            a->place.leader == b->place.leader && a->place.host_count > 1;
 }
 
-uint64_t app__serving_runs_max(const app__serving_node_t *node)
+uint64_t app__serving_steps_max(const app__serving_node_t *node)
 {
     return node->place.stages == 1                           ? 1
            : node->serving->config.micro_batches == SIM_AUTO ? node->place.stages

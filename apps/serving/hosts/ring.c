@@ -85,7 +85,7 @@ static uint64_t present_bytes(const app__serving_node_t *node)
     const app__serving_place_t *const place = &node->place;
     const uint64_t from = place->layers * (node->group - 1) / node->groups;
     const uint64_t to = place->layers * node->group / node->groups;
-    return app__serving_reduce_bytes(node, node->run->tokens, to - from);
+    return app__serving_reduce_bytes(node, node->step->tokens, to - from);
 }
 
 static void send(app__serving_node_t *node, uint32_t rank, uint64_t bytes)

@@ -7,15 +7,15 @@
 // The last stage tells the leader, which ends the step.
 #include "apps/serving/serving.h"
 
-static app__serving_run_t *run_of(app__mc_link_t *link)
+static app__serving_step_t *step_of(app__mc_link_t *link)
 {
-    return link == NULL ? NULL : SIM_CONTAINER_OF(link, app__serving_run_t, link);
+    return link == NULL ? NULL : SIM_CONTAINER_OF(link, app__serving_step_t, link);
 }
 
-void app__serving_run_free(app__serving_run_t *run)
+void app__serving_step_free(app__serving_step_t *step)
 {
-    sim_free(run->turns);
-    sim_free(run);
+    sim_free(step->shares);
+    sim_free(step);
 }
 
 static bool leads(const app__serving_node_t *node)
@@ -32,25 +32,25 @@ static void arm(app__serving_node_t *node)
     sim_timer_arm(node->node, &node->timer, node->step_began_ps + part_ps + node->waited_ps);
 }
 
-static bool sends(const app__serving_run_t *run)
+static bool sends(const app__serving_step_t *step)
 {
-    for (size_t i = 0; i < run->turn_count; i++) {
-        if (run->turns[i].sends) {
+    for (size_t i = 0; i < step->share_count; i++) {
+        if (step->shares[i].sends) {
             return true;
         }
     }
     return false;
 }
 
-static void begin(app__serving_node_t *node, app__serving_run_t *run)
+static void begin(app__serving_node_t *node, app__serving_step_t *step)
 {
     const app__serving_t *const serving = node->serving;
     const app__serving_place_t *const place = &node->place;
     const uint64_t layers = serving->served.sizes.layers;
-    node->run = run;
+    node->step = step;
     node->step_began_ps = node->node->now_ps;
-    node->step_ps = (sim_time_t)((sim_wide_t)run->step_ps * place->layers / layers);
-    node->by_layer = serving->config.kv == APP__SERVING_LAYER && sends(run);
+    node->step_ps = (sim_time_t)((sim_wide_t)step->step_ps * place->layers / layers);
+    node->by_layer = serving->config.kv == APP__SERVING_LAYER && sends(step);
     const bool grouped = node->by_layer || app__serving_spreads(node) || place->tp_hosts > 1;
     const uint64_t groups = (serving->layer_groups * place->layers + layers - 1) / layers;
     node->groups = grouped ? groups : 1;
@@ -63,8 +63,8 @@ static void begin(app__serving_node_t *node, app__serving_run_t *run)
 static void begin_next(app__serving_node_t *node)
 {
     app__serving_place_t *const place = &node->place;
-    app__serving_run_t *const run = run_of(node->runs.oldest);
-    if (node->run != NULL || run == NULL || node->lost || leads(node)) {
+    app__serving_step_t *const step = step_of(node->steps.oldest);
+    if (node->step != NULL || step == NULL || node->lost || leads(node)) {
         return;
     }
     for (uint32_t g = 0; g < place->gpus && place->stage > 0; g++) {
@@ -73,7 +73,7 @@ static void begin_next(app__serving_node_t *node)
         }
     }
     place->taken[APP__SERVING_PASSED]++;
-    begin(node, run);
+    begin(node, step);
 }
 
 static void fired(sim_node_t *sim_node, sim_timer_t *timer)
@@ -123,7 +123,7 @@ static void passed(void *ctx, uint64_t bytes, bool good)
 }
 
 // Sends the activations of a step to the host of the next stage that has the same heads.
-static void pass_on(app__serving_node_t *node, const app__serving_run_t *run)
+static void pass_on(app__serving_node_t *node, const app__serving_step_t *step)
 {
     app__serving_place_t *const place = &node->place;
     passing_t *const passing = sim_alloc(sizeof(*passing));
@@ -137,7 +137,7 @@ static void pass_on(app__serving_node_t *node, const app__serving_run_t *run)
         .unlisted = true,
         .notice = APP__SERVING_PASSED + 1,
         .offset = node->serving->exchange_at,
-        .bytes = app__serving_pass_bytes(node, run->tokens),
+        .bytes = app__serving_pass_bytes(node, step->tokens),
         .fn = passed,
         .ctx = passing,
     };
@@ -146,49 +146,49 @@ static void pass_on(app__serving_node_t *node, const app__serving_run_t *run)
 
 static void end_stage(app__serving_node_t *node)
 {
-    app__serving_run_t *const run = node->run;
+    app__serving_step_t *const step = node->step;
     const app__serving_place_t *const place = &node->place;
     const bool last = place->stage + 1 == place->stages;
     node->counters.busy_ps += node->node->now_ps - node->step_began_ps;
     node->counters.tp_ps += node->place.reduced_ps;
     node->place.reduced_ps = 0;
-    app__serving_note_operation(node, (app__serving_operation_kind_t)run->kind, node->step_began_ps,
-                                UINT32_MAX, 0);
-    node->run = NULL;
+    app__serving_note_operation(node, (app__serving_operation_kind_t)step->kind,
+                                node->step_began_ps, UINT32_MAX, 0);
+    node->step = NULL;
     // Where the step ends here, too, requests send when they are told of that.
     const bool ends = last && leads(node);
-    for (size_t i = 0; i < run->turn_count; i++) {
-        if (run->turns[i].sends) {
-            app__serving_part_stepped(node, &run->turns[i], !ends);
+    for (size_t i = 0; i < step->share_count; i++) {
+        if (step->shares[i].sends) {
+            app__serving_part_stepped(node, &step->shares[i], !ends);
         }
     }
     if (!last) {
-        pass_on(node, run);
+        pass_on(node, step);
     }
     if (ends) {
-        app__serving_run_end(node, run);
+        app__serving_step_end(node, step);
         return;
     }
     if (last && place->rank == 0) {
-        app__serving_tell_inside(node, place->leader, APP__SERVING_RUN_DONE, run->id, 0);
+        app__serving_send_to_host(node, place->leader, APP__SERVING_STEP_DONE, step->id, 0);
     }
     if (leads(node)) {
-        app__serving_step(node);
+        app__serving_next_step(node);
         return;
     }
-    app__mc_chain_remove(&node->runs, &run->link);
-    app__serving_run_free(run);
+    app__mc_chain_remove(&node->steps, &step->link);
+    app__serving_step_free(step);
     begin_next(node);
 }
 
 // Sends the KV data of the layers that are computed by now.
 static void send_layers(app__serving_node_t *node)
 {
-    const app__serving_run_t *const run = node->run;
+    const app__serving_step_t *const step = node->step;
     const uint64_t done = node->place.layers * node->group / node->groups;
-    for (size_t i = 0; i < run->turn_count; i++) {
-        if (run->turns[i].sends) {
-            app__serving_part_layers(node, &run->turns[i], done);
+    for (size_t i = 0; i < step->share_count; i++) {
+        if (step->shares[i].sends) {
+            app__serving_part_layers(node, &step->shares[i], done);
         }
     }
 }
@@ -207,18 +207,18 @@ void app__serving_exchanged(app__serving_node_t *node)
 
 // -- what other hosts tell
 
-void app__serving_run_begin(app__serving_node_t *node, app__serving_run_t *run)
+void app__serving_step_begin(app__serving_node_t *node, app__serving_step_t *step)
 {
     if (node->place.host_count > 1) {
-        app__serving_tell_run(node, run);
+        app__serving_send_step(node, step);
     }
-    begin(node, run);
+    begin(node, step);
 }
 
-void app__serving_run_told(app__serving_node_t *node, app__serving_run_t *run)
+void app__serving_step_arrived(app__serving_node_t *node, app__serving_step_t *step)
 {
-    app__mc_chain_add(&node->runs, &run->link);
-    app__serving_parts_told(node, run);
+    app__mc_chain_add(&node->steps, &step->link);
+    app__serving_parts_prepare(node, step);
     begin_next(node);
 }
 
@@ -250,11 +250,11 @@ void app__serving_stage_fini(app__serving_node_t *node)
         app__mc_chain_remove(&node->place.passing, &passing->link);
         sim_free(passing);
     }
-    app__mc_link_t *link = node->runs.oldest;
+    app__mc_link_t *link = node->steps.oldest;
     while (link != NULL) {
-        app__serving_run_t *const run = run_of(link);
+        app__serving_step_t *const step = step_of(link);
         link = link->newer;
-        app__serving_run_free(run);
+        app__serving_step_free(step);
     }
-    node->runs = (app__mc_chain_t){NULL, NULL};
+    node->steps = (app__mc_chain_t){NULL, NULL};
 }

@@ -61,7 +61,7 @@ uint64_t app__serving_cached(const app__serving_t *serving, uint32_t node, uint3
 void app__serving_find_cached(const app__serving_t *serving, uint32_t number,
                               app__serving_cached_t *cached)
 {
-    const uint32_t prefill = serving->courses[number].prefill;
+    const uint32_t prefill = serving->attempts[number].prefill;
     uint64_t most = app__serving_cached(serving, prefill, number);
     *cached = (app__serving_cached_t){.own = most, .source = prefill};
     if (serving->caches == NULL) {
@@ -84,21 +84,21 @@ void app__serving_find_cached(const app__serving_t *serving, uint32_t number,
     cached->fetched = most - cached->own;
 }
 
-void app__serving_keep(app__serving_t *serving, uint32_t number)
+void app__serving_cache_keep(app__serving_t *serving, uint32_t number)
 {
     const app__request_t *const request = app__serving_request(serving, number);
     if (serving->caches == NULL || request->block_count == 0) {
         return;
     }
     const uint64_t *const ids = &serving->requests.blocks[request->first_block];
-    const uint32_t node = serving->courses[number].prefill;
+    const uint32_t node = serving->attempts[number].prefill;
     app__mooncake_prefix_insert(serving->caches[node], ids, request->block_count, 0);
     if (serving->store != NULL) {
         app__mooncake_prefix_insert(serving->store, ids, request->block_count, 0);
     }
 }
 
-void app__serving_forget(app__serving_t *serving, uint32_t node)
+void app__serving_cache_forget(app__serving_t *serving, uint32_t node)
 {
     if (serving->caches != NULL && node < serving->prefill_count) {
         (void)app__mooncake_prefix_drop(serving->caches[node], 0);
@@ -177,14 +177,14 @@ void app__serving_fetch(app__serving_job_t *job)
     const app__serving_t *const serving = node->serving;
     if (job->through_decode) {
         const uint64_t words[3] = {job->to_fetch, node->index, 0};
-        app__serving_tell(serving, node->station, 1 + job->peer, APP__SERVING_FETCH, job->number,
+        app__serving_send(serving, node->station, 1 + job->peer, APP__SERVING_FETCH, job->number,
                           words);
         return;
     }
     const bool peer = job->source < serving->node_count;
     job->under_way = (peer ? 1 : serving->storage_count) + node->place.host_count - 1;
-    app__serving_tell_members(node, APP__SERVING_PART_READ,
-                              job->number | (uint64_t)job->source << 32, job->to_fetch);
+    app__serving_send_to_members(node, APP__SERVING_PART_READ,
+                                 job->number | (uint64_t)job->source << 32, job->to_fetch);
     if (peer) {
         read_from(node, job->number, job->to_fetch, job->source, fetched, job);
     } else {
@@ -194,8 +194,8 @@ void app__serving_fetch(app__serving_job_t *job)
 
 void app__serving_member_fetched(app__serving_node_t *node, uint32_t number, bool failed)
 {
-    const app__serving_seat_t *const seat = &node->serving->seats[number];
-    app__serving_job_t *const job = seat->prefill != NULL ? seat->prefill : seat->decode;
+    const app__serving_jobs_t *const jobs = &node->serving->jobs[number];
+    app__serving_job_t *const job = jobs->prefill != NULL ? jobs->prefill : jobs->decode;
     if (job != NULL) {
         SIM_CHECK(job->under_way > 0);
         fetched(job, 0, !failed);
@@ -214,7 +214,7 @@ void app__serving_fetch_from_decode(app__serving_job_t *job, bool good)
 
 // -- a node that fetches for another one, or for its leader
 
-typedef struct errand {
+typedef struct proxy {
     app__mc_link_t link;
     app__serving_node_t *node;
     uint32_t number;
@@ -222,72 +222,72 @@ typedef struct errand {
     uint32_t left;
     bool failed;
     bool inside; // for the leader of its own node
-} errand_t;
+} proxy_fetch_t;
 
-static void errand_done(void *ctx, uint64_t bytes, bool good)
+static void proxy_done(void *ctx, uint64_t bytes, bool good)
 {
-    errand_t *const errand = ctx;
-    app__serving_node_t *const node = errand->node;
+    proxy_fetch_t *const proxy = ctx;
+    app__serving_node_t *const node = proxy->node;
     node->counters.fetched_bytes += bytes;
-    errand->failed = errand->failed || !good;
-    if (--errand->left > 0 || node->lost) {
+    proxy->failed = proxy->failed || !good;
+    if (--proxy->left > 0 || node->lost) {
         return;
     }
-    const uint64_t words[3] = {errand->failed ? 1 : 0, 0, 0};
-    if (errand->inside) {
-        app__serving_tell_inside(node, errand->prefill, APP__SERVING_PART_GOT, errand->number,
-                                 words[0]);
+    const uint64_t words[3] = {proxy->failed ? 1 : 0, 0, 0};
+    if (proxy->inside) {
+        app__serving_send_to_host(node, proxy->prefill, APP__SERVING_PART_GOT, proxy->number,
+                                  words[0]);
     } else {
-        app__serving_tell(node->serving, node->station, 1 + errand->prefill, APP__SERVING_FETCHED,
-                          errand->number, words);
+        app__serving_send(node->serving, node->station, 1 + proxy->prefill, APP__SERVING_FETCHED,
+                          proxy->number, words);
     }
-    app__mc_chain_remove(&node->errands, &errand->link);
-    sim_free(errand);
+    app__mc_chain_remove(&node->proxy_fetches, &proxy->link);
+    sim_free(proxy);
 }
 
 void app__serving_on_fetch(app__serving_node_t *node, uint32_t number, uint64_t tokens,
                            uint32_t prefill)
 {
-    errand_t *const errand = sim_alloc(sizeof(*errand));
-    *errand = (errand_t){
+    proxy_fetch_t *const proxy = sim_alloc(sizeof(*proxy));
+    *proxy = (proxy_fetch_t){
         .node = node,
         .number = number,
         .prefill = prefill,
         .left = node->serving->storage_count,
     };
-    app__mc_chain_add(&node->errands, &errand->link);
-    (void)move_stored(node, number, tokens, true, errand_done, errand);
+    app__mc_chain_add(&node->proxy_fetches, &proxy->link);
+    (void)move_stored(node, number, tokens, true, proxy_done, proxy);
 }
 
 void app__serving_fetch_part(app__serving_node_t *node, uint32_t number, uint64_t tokens,
                              uint32_t source)
 {
     const bool peer = source < node->serving->node_count;
-    errand_t *const errand = sim_alloc(sizeof(*errand));
-    *errand = (errand_t){
+    proxy_fetch_t *const proxy = sim_alloc(sizeof(*proxy));
+    *proxy = (proxy_fetch_t){
         .node = node,
         .number = number,
         .prefill = node->place.leader,
         .left = peer ? 1 : node->serving->storage_count,
         .inside = true,
     };
-    app__mc_chain_add(&node->errands, &errand->link);
+    app__mc_chain_add(&node->proxy_fetches, &proxy->link);
     if (peer) {
-        read_from(node, number, tokens, source, errand_done, errand);
+        read_from(node, number, tokens, source, proxy_done, proxy);
     } else {
-        (void)move_stored(node, number, tokens, true, errand_done, errand);
+        (void)move_stored(node, number, tokens, true, proxy_done, proxy);
     }
 }
 
-void app__serving_errands_fini(app__serving_node_t *node)
+void app__serving_proxy_fetches_fini(app__serving_node_t *node)
 {
-    app__mc_link_t *link = node->errands.oldest;
+    app__mc_link_t *link = node->proxy_fetches.oldest;
     while (link != NULL) {
-        errand_t *const errand = SIM_CONTAINER_OF(link, errand_t, link);
+        proxy_fetch_t *const proxy = SIM_CONTAINER_OF(link, proxy_fetch_t, link);
         link = link->newer;
-        sim_free(errand);
+        sim_free(proxy);
     }
-    node->errands = (app__mc_chain_t){NULL, NULL};
+    node->proxy_fetches = (app__mc_chain_t){NULL, NULL};
 }
 
 // -- writing to the store
@@ -309,7 +309,8 @@ void app__serving_store(app__serving_job_t *job)
         tokens <= job->reused) {
         return;
     }
-    app__serving_tell_members(job->node, APP__SERVING_PART_KEEP, job->number, tokens - job->reused);
+    app__serving_send_to_members(job->node, APP__SERVING_PART_KEEP, job->number,
+                                 tokens - job->reused);
     app__serving_store_part(job->node, job->number, tokens - job->reused);
 }
 

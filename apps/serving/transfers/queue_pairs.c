@@ -293,7 +293,7 @@ void app__serving_wire_renew(const app__serving_node_t *node, uint32_t peer)
     for (uint32_t i = 0; wire != NULL && i < node->nics; i++) {
         for (uint32_t j = 0; j < other->nics; j++) {
             renew(&wire->doors[node->first_nic + i], other->first_nic + j,
-                  node->lives[node->index] + node->lives[peer]);
+                  node->restarts[node->index] + node->restarts[peer]);
         }
     }
 }
