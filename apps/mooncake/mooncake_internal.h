@@ -235,7 +235,7 @@ struct app__mc_context { // a NIC of an engine
     uint64_t bytes;       // bytes of completed slices
     uint64_t position;    // next QP number
     uint64_t positions_end;
-    app__mc_chain_t leaving; // endpoints no longer kept, with slices still outstanding
+    sim_list_t leaving; // endpoints no longer kept, with slices still outstanding
 };
 
 struct app__mc_lane {          // connection from a NIC here to a NIC there
@@ -266,7 +266,7 @@ struct app__mc_endpoint {
     uint32_t qp_count;
     uint32_t outstanding;
     uint64_t carried; // slices carried so far
-    app__mc_link_t leaving;
+    sim_link_t leaving;
     bool passed; // has had its turn and may be evicted for others
     bool shaking_hands;
     bool leaves;
@@ -290,7 +290,7 @@ typedef struct app__mc_transfer_ops {
 struct app__mc_slice {
     app__mc_task_t *task;
     app__mc_slice_t *next; // list of the queue it is in
-    app__mc_link_t timed;
+    sim_link_t timed;
     app__mc_endpoint_t *endpoint;
     uint64_t source;
     uint64_t target;
@@ -330,7 +330,7 @@ static inline app__mc_slice_t *app__mc_queue_pop(app__mc_queue_t *queue)
 
 struct app__mc_task {
     app_mooncake_t *engine;
-    app__mc_link_t made;
+    sim_link_t made;
     app__mc_batch_t *batch; // NULL: the batch is freed
     app__mc_segment_t *segment;
     app_mooncake_request_t request;
@@ -398,7 +398,7 @@ struct app_mooncake {
     uint64_t seed; // of the pattern that fills its memory
     uint64_t stride_bytes;
     uint64_t memory_bytes_max; // highest size of its host's contents
-    app__mc_chain_t tasks;     // tasks that are not freed
+    sim_list_t tasks;          // tasks that are not freed
     sim_random_t random;
     uint64_t turn; // for round robin
     app__mc_context_t *contexts;
@@ -418,8 +418,8 @@ struct app_mooncake {
     void **slabs; // blocks of memory for slices
     size_t slab_count;
     size_t slab_capacity;
-    app__mc_chain_t timed;     // slices that can time out
-    app__mc_link_t *looked_at; // slice that the timer looks at next; moved on if that slice ends
+    sim_list_t timed;      // slices that can time out
+    sim_link_t *looked_at; // slice that the timer looks at next; moved on if that slice ends
     sim_timer_t slice_timer;
     sim_timer_t begin_timer;
     sim_time_t copies_until_ps; // end of the queued copies within the host

@@ -5,8 +5,8 @@
 #define APPS_MOONCAKE_PURE_H
 
 #include "apps/mooncake.h"
-#include "apps/mooncake/engine/chain.h"
 #include "apps/request_trace.h"
+#include "kernel/list.h"
 #include "kernel/ranks.h"
 
 // -- slices (apps/mooncake/engine/slice.c)
@@ -43,7 +43,7 @@ const app_mooncake_buffer_t *app__mooncake_buffer_of(const app_mooncake_segment_
 typedef struct app__mooncake_kept app__mooncake_kept_t;
 struct app__mooncake_kept {
     const char *key;
-    app__mc_link_t link;
+    sim_link_t link;
     app__mooncake_kept_t *next_of_hash;
     bool visited; // found since the hand passed
     bool pinned;  // evicted only if all others are pinned, too
@@ -54,25 +54,21 @@ typedef struct app__mooncake_keep {
     uint64_t capacity;
     uint64_t count;
     uint64_t pinned_count;
-    app__mc_chain_t order; // in order of insertion
-    app__mc_link_t *hand;  // SIEVE: the next entry to examine; NULL: the oldest
+    sim_list_t order;           // in order of insertion
+    app__mooncake_kept_t *hand; // SIEVE: the next entry to examine; NULL: the oldest
     app__mooncake_kept_t **table;
     size_t table_size; // a power of two
     uint64_t evictions;
 } app__mooncake_keep_t;
 
-// Returns the entry of a link, or NULL.
-static inline app__mooncake_kept_t *app__mooncake_kept_of(app__mc_link_t *link)
-{
-    return link == NULL ? NULL : SIM_CONTAINER_OF(link, app__mooncake_kept_t, link);
-}
+// Return the oldest entry, and the one inserted after another; NULL: there is none.
 static inline app__mooncake_kept_t *app__mooncake_oldest(const app__mooncake_keep_t *keep)
 {
-    return app__mooncake_kept_of(keep->order.oldest);
+    return SIM_LIST_FIRST(&keep->order, app__mooncake_kept_t, link);
 }
 static inline app__mooncake_kept_t *app__mooncake_newer(const app__mooncake_kept_t *entry)
 {
-    return app__mooncake_kept_of(entry->link.newer);
+    return SIM_LIST_NEXT(entry, app__mooncake_kept_t, link);
 }
 void app__mooncake_keep_init(app__mooncake_keep_t *keep, uint32_t policy, uint64_t capacity);
 void app__mooncake_keep_fini(app__mooncake_keep_t *keep);

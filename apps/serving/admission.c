@@ -3,56 +3,58 @@
 //
 // The router estimates the times of a request from what its nodes still have to do, with the model
 // of steps. It leaves the network out, and does not know how long outputs are.
-#include "apps/serving/serving.h"
+#include "apps/serving/node.h"
+#include "apps/serving/router.h"
+#include "apps/serving/transfers/cache.h"
 
 // Returns the estimated time to the first token at the prefill node of a request: the tokens that
 // wait there, in full steps, then its own prompt.
-static double ttft_ps(const app__serving_t *serving, uint32_t number)
+static double ttft_ps(const app__serving_router_t *router, uint32_t number)
 {
-    const app__serving_attempt_t *const attempt = &serving->attempts[number];
-    const app__gpus_t *const gpus = &serving->nodes[attempt->prefill].gpus;
-    const uint64_t budget = serving->config.token_budget;
+    const app__serving_attempt_t *const attempt = &router->serving->attempts[number];
+    const app__gpus_t *const gpus = &router->serving->nodes[attempt->prefill].gpus;
+    const uint64_t budget = router->serving->config.token_budget;
     const app__step_load_t full = {
         .tokens = budget,
         .sequences = 1,
         .pairs = budget * budget / 2,
         .context = budget,
     };
-    const uint64_t prompt = app__serving_request(serving, number)->prompt_tokens;
-    const uint64_t cached = app__serving_cached(serving, attempt->prefill, number);
+    const uint64_t prompt = app__serving_request(router->serving, number)->prompt_tokens;
+    const uint64_t cached = app__serving_cached(router->serving, attempt->prefill, number);
     const app__step_load_t own = {
         .tokens = prompt - cached,
         .sequences = 1,
         .pairs = (prompt * (prompt + 1) - cached * (cached + 1)) / 2,
         .context = prompt,
     };
-    const double full_ps = (double)app__served_step_ps(&serving->served, gpus, &full);
+    const double full_ps = (double)app__served_step_ps(&router->serving->served, gpus, &full);
     // A full pipeline ends a step in the time of its longest stage.
-    return (double)serving->load[attempt->prefill] / (double)budget * full_ps * gpus->stage_share +
-           (double)app__served_step_ps(&serving->served, gpus, &own);
+    return (double)router->load[attempt->prefill] / (double)budget * full_ps * gpus->stage_share +
+           (double)app__served_step_ps(&router->serving->served, gpus, &own);
 }
 
 // Returns the estimated time of a step of the decode node with the request.
-static double tpot_ps(const app__serving_t *serving, uint32_t number)
+static double tpot_ps(const app__serving_router_t *router, uint32_t number)
 {
-    const app__serving_attempt_t *const attempt = &serving->attempts[number];
-    const uint64_t steps = app__serving_steps_max(&serving->nodes[attempt->decode]);
-    const uint64_t running = (serving->placed[attempt->decode] + steps) / steps;
-    const uint64_t batch = serving->config.batch;
+    const app__serving_attempt_t *const attempt = &router->serving->attempts[number];
+    const uint64_t steps = app__serving_steps_max(&router->serving->nodes[attempt->decode]);
+    const uint64_t running = (router->placed[attempt->decode] + steps) / steps;
+    const uint64_t batch = router->serving->config.batch;
     const app__step_load_t step = {
-        .tokens = running < batch ? running : batch,
-        .sequences = running < batch ? running : batch,
-        .pairs = serving->held[attempt->decode] / steps,
-        .context = serving->held[attempt->decode] / steps +
-                   app__serving_request(serving, number)->prompt_tokens,
+        .tokens = SIM_MIN(running, batch),
+        .sequences = SIM_MIN(running, batch),
+        .pairs = router->held[attempt->decode] / steps,
+        .context = router->held[attempt->decode] / steps +
+                   app__serving_request(router->serving, number)->prompt_tokens,
     };
-    return (double)app__served_step_ps(&serving->served, &serving->nodes[attempt->decode].gpus,
-                                       &step);
+    return (double)app__served_step_ps(&router->serving->served,
+                                       &router->serving->nodes[attempt->decode].gpus, &step);
 }
 
-bool app__serving_admits(const app__serving_t *serving, uint32_t number)
+bool app__serving_admits(const app__serving_router_t *router, uint32_t number)
 {
-    return !serving->config.admission ||
-           (ttft_ps(serving, number) <= (double)serving->config.ttft_goal_ps &&
-            tpot_ps(serving, number) <= (double)serving->config.tpot_goal_ps);
+    return !router->serving->config.admission ||
+           (ttft_ps(router, number) <= (double)router->serving->config.ttft_goal_ps &&
+            tpot_ps(router, number) <= (double)router->serving->config.tpot_goal_ps);
 }

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/serving/application.c - creates the application `serving`: its requests, hosts, nodes and
 // memory (docs/models/serving.md).
-#include "apps/serving/serving.h"
+#include "apps/serving/attempt.h"
+#include "apps/serving/failures.h"
+#include "apps/serving/job.h"
+#include "apps/serving/report.h"
+#include "apps/serving/router.h"
+#include "apps/serving/transfers/cache.h"
+#include "apps/serving/transfers/queue_pairs.h"
 
 #include <string.h>
 
@@ -375,7 +381,7 @@ static void serving_destroy(app_t *app)
     app__serving_ring_fini(serving);
     app_mooncake_cluster_destroy(serving->cluster);
     app__serving_wire_destroy(serving->wire);
-    app__serving_router_fini(serving);
+    app__serving_router_fini(serving->router);
     app__serving_cache_fini(serving);
     app__requests_fini(&serving->requests);
     app__step_times_fini(&serving->times[0]);
@@ -447,7 +453,7 @@ static sim_err_t prepare(app__serving_t *serving, const app_context_t *context,
         return error;
     }
     const uint64_t layers = serving->served.sizes.layers;
-    serving->layer_groups = config->layer_groups < layers ? config->layer_groups : layers;
+    serving->layer_groups = SIM_MIN(config->layer_groups, layers);
     app__serving_attempts_init(serving);
     error = read_times(serving, context, config, message);
     if (error != SIM_OK) {
@@ -482,7 +488,6 @@ static sim_err_t serving_create(const app_context_t *context, const void *config
         .storage_count = (uint32_t)config->storage,
         .attempts_max = 1,
     };
-    app__random_init(&serving->random, context, 0, "serving");
     sim_err_t error = prepare(serving, context, config, message);
     if (error == SIM_OK) {
         net_node_t **const hosts = sim_alloc_array(1 + (size_t)serving->all_count, sizeof(*hosts));
@@ -497,7 +502,7 @@ static sim_err_t serving_create(const app_context_t *context, const void *config
         return error;
     }
     app__serving_cache_init(serving);
-    app__serving_router_begin(serving);
+    app__serving_router_begin(serving, context);
     app__serving_failure_begin(serving);
     *app = &serving->app;
     return SIM_OK;
@@ -507,7 +512,7 @@ static void serving_progress(const app_t *app, uint64_t *done, uint64_t *planned
 {
     const app__serving_t *const serving = (const app__serving_t *)(const void *)app;
     *planned = serving->requests.count;
-    *done = serving->settled;
+    *done = serving->router->settled;
 }
 
 static void serving_places(const app_t *app, app_place_fn fn, void *ctx)

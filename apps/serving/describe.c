@@ -2,6 +2,7 @@
 // apps/serving/describe.c - says for `rocesim check` how long steps and transfers will take
 // (docs/models/serving.md).
 #include "apps/serving/report.h"
+#include "apps/serving/router.h"
 
 #define PROMPT_TOKENS 1000u // of the example
 #define BATCH 64u

@@ -6,7 +6,12 @@
 // lost after `fail-detect`, which stands for missing heartbeats, and tells all other nodes. It
 // places requests of the node again: those whose prompt was not computed, or that were to be
 // decoded there. A decode node tells the router which requests wait for KV data of a lost node.
-#include "apps/serving/serving.h"
+#include "apps/serving/failures.h"
+
+#include "apps/serving/hosts/members.h"
+#include "apps/serving/job.h"
+#include "apps/serving/router.h"
+#include "apps/serving/transfers/queue_pairs.h"
 
 #include <string.h>
 
@@ -17,7 +22,7 @@ static void failed(sim_node_t *sim_node, sim_timer_t *timer)
 {
     app__serving_node_t *const node = SIM_CONTAINER_OF(timer, app__serving_node_t, fail_timer);
     node->lost = true;
-    sim_timer_cancel(sim_node, &node->timer);
+    sim_timer_cancel(sim_node, &node->stage.timer);
     app__serving_wire_crash(node);
     if (node->engine != NULL) {
         app_mooncake_crash(node->engine);
@@ -48,14 +53,15 @@ static void came_back(sim_node_t *sim_node, sim_timer_t *timer)
 {
     app__serving_failure_t *const failure = SIM_CONTAINER_OF(timer, app__serving_failure_t, back);
     sim_progress(sim_node);
-    app__serving_router_restore(failure->serving, failure->node);
+    app__serving_router_restore(failure->serving->router, failure->node);
 }
 
 static void detected(sim_node_t *sim_node, sim_timer_t *timer)
 {
     app__serving_failure_t *const failure = SIM_CONTAINER_OF(timer, app__serving_failure_t, detect);
     sim_progress(sim_node);
-    app__serving_router_lose(failure->serving, failure->serving->nodes[failure->node].place.leader);
+    app__serving_router_lose(failure->serving->router,
+                             failure->serving->nodes[failure->node].place.leader);
 }
 
 void app__serving_failure_begin(app__serving_t *serving)
@@ -66,13 +72,13 @@ void app__serving_failure_begin(app__serving_t *serving)
         sim_timer_init(&node->fail_timer, failed);
         sim_timer_arm(node->node, &node->fail_timer, failure->at_ps);
         sim_timer_init(&failure->detect, detected);
-        sim_timer_arm(serving->router->node, &failure->detect,
+        sim_timer_arm(serving->router->station->node, &failure->detect,
                       failure->at_ps + serving->config.fail_detect_ps);
         if (failure->back_ps != SIM_TIME_NEVER) {
             sim_timer_init(&node->back_timer, restored);
             sim_timer_arm(node->node, &node->back_timer, failure->back_ps);
             sim_timer_init(&failure->back, came_back);
-            sim_timer_arm(serving->router->node, &failure->back,
+            sim_timer_arm(serving->router->station->node, &failure->back,
                           failure->back_ps + serving->config.fail_detect_ps);
         }
     }
@@ -215,25 +221,12 @@ sim_err_t app__serving_failures_find(app__serving_t *serving, sim_message_t *mes
 
 // -- what others let go of
 
-bool app__serving_free_if_dropped(app__serving_job_t *job)
+static void drop_jobs(sim_list_t *list, uint32_t lost)
 {
-    if (!job->dropped || job->under_way > 0 || job->part.under_way > 0 || job->in_step > 0) {
-        return false;
-    }
-    if (job->members_left > 0) {
-        app__serving_send_to_members(job->node, APP__SERVING_PART_DROP, job->number, 0);
-    }
-    job->node->serving->jobs[job->number].prefill = NULL;
-    app__serving_job_free(job);
-    return true;
-}
-
-static void drop_jobs(app__mc_chain_t *chain, uint32_t lost)
-{
-    app__mc_link_t *link = chain->oldest;
-    while (link != NULL) {
-        app__serving_job_t *const job = SIM_CONTAINER_OF(link, app__serving_job_t, link);
-        link = link->newer;
+    app__serving_job_t *next = SIM_LIST_FIRST(list, app__serving_job_t, link);
+    while (next != NULL) {
+        app__serving_job_t *const job = next;
+        next = SIM_LIST_NEXT(job, app__serving_job_t, link);
         if (job->peer != lost) {
             continue;
         }
@@ -273,7 +266,7 @@ void app__serving_on_lost(app__serving_node_t *node, uint32_t lost, uint32_t res
     }
     if (lost == node->index) {
         node->lost = true; // another host of it is lost: it cannot work any more
-        sim_timer_cancel(node->node, &node->timer);
+        sim_timer_cancel(node->node, &node->stage.timer);
         return;
     }
     node->lost_peers[lost] = true;

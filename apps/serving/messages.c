@@ -2,7 +2,11 @@
 // apps/serving/messages.c - messages between the router and the nodes, which are sent until they
 // are answered, and requests about which a message does not get through (docs/models/serving.md).
 // The router takes a node for lost to which its own messages do not get through.
-#include "apps/serving/serving.h"
+#include "apps/serving/messages.h"
+
+#include "apps/serving/job.h"
+#include "apps/serving/node.h"
+#include "apps/serving/router.h"
 
 // A lost message costs a request TIMEOUT_PS. After so many messages it fails: after 30 s.
 #define TIMEOUT_PS (100 * SIM_PS_PER_MS)
@@ -33,7 +37,8 @@ static bool is_lost(const message_t *message)
     if (message->peer > serving->node_count) {
         return false; // a storage node
     }
-    const bool *const lost = from == 0 ? serving->lost : serving->nodes[from - 1].lost_peers;
+    const bool *const lost =
+        from == 0 ? serving->router->lost : serving->nodes[from - 1].lost_peers;
     return lost[message->peer - 1];
 }
 
@@ -46,7 +51,7 @@ static void give_up(const message_t *message)
     case APP__SERVING_LOST:
     case APP__SERVING_BACK:
     case APP__SERVING_GIVEN_UP:
-        app__serving_router_lose(serving, message->peer - 1);
+        app__serving_router_lose(serving->router, message->peer - 1);
         break;
     case APP__SERVING_RESERVE:
     case APP__SERVING_GRANT:

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/serving/node.c - requests at their prefill and decode nodes, and the messages between nodes
+// apps/serving/node.c - messages at prefill and decode nodes, and their operations
 // (docs/models/serving.md).
 //
 // A prefill node asks for memory at the decode node when it begins with a prompt. It sends the KV
 // data that it has computed once the decode node has granted that memory, and then tells the decode
 // node, which lets the request join its steps.
-#include <string.h>
+#include "apps/serving/node.h"
 
-#include "apps/serving/serving.h"
+#include "apps/serving/attempt.h"
+#include "apps/serving/failures.h"
+#include "apps/serving/hosts/members.h"
+#include "apps/serving/job.h"
+#include "apps/serving/messages.h"
+#include "apps/serving/transfers/cache.h"
+#include "apps/serving/transfers/kv_transfer.h"
+
+// -- operations
 
 void app__serving_note_operation(app__serving_node_t *node, app__serving_operation_kind_t kind,
                                  sim_time_t start_ps, uint32_t peer, uint64_t bytes)
@@ -25,178 +33,64 @@ void app__serving_note_operation(app__serving_node_t *node, app__serving_operati
     };
 }
 
-// -- jobs
-
-static app__mc_chain_t *chain_of(app__serving_node_t *node, app__serving_phase_t phase)
+// Returns the number of a node for operations: storage nodes come last.
+static uint32_t number_of(const app__serving_t *serving, uint32_t index)
 {
-    switch (phase) {
-    case APP__SERVING_QUEUED:
-        return &node->queued;
-    case APP__SERVING_RUNNING:
-        return &node->running;
-    case APP__SERVING_RESERVING:
-        return &node->reserving;
-    case APP__SERVING_FETCHING:
-    case APP__SERVING_SENDING:
-    case APP__SERVING_RECEIVING:
-        break;
+    return serving->nodes[index].place.gpus > 0
+               ? app__serving_number_of(&serving->nodes[index])
+               : index + serving->all_count - serving->node_count - serving->storage_count;
+}
+
+static void write_operation(const app__serving_node_t *node, uint32_t number,
+                            const app__serving_operation_t *own, app_operation_fn fn, void *ctx)
+{
+    static const char *const names[] = {
+        "prefill",        "decode",  "prefill and decode", "KV data",
+        "cached KV data", "experts", "tensor parallelism", "pipeline"};
+    const app_operation_t operation = {
+        .rank = app__serving_number_of(node),
+        .number = number,
+        .interface = nic_interface(nic_at(node->station->host, 0)),
+        .kind = own->kind == APP__SERVING_DID_SEND       ? "send"
+                : own->kind == APP__SERVING_DID_PASS     ? "send"
+                : own->kind == APP__SERVING_DID_REDUCE   ? "all-reduce"
+                : own->kind == APP__SERVING_DID_READ     ? "recv"
+                : own->kind == APP__SERVING_DID_EXCHANGE ? "all-to-all"
+                                                         : "calc",
+        .dimension = own->kind == APP__SERVING_DID_EXCHANGE ? "ep"
+                     : own->kind == APP__SERVING_DID_REDUCE ? "tp"
+                     : own->kind == APP__SERVING_DID_PASS   ? "pp"
+                                                            : "none",
+        .name = names[own->kind],
+        .bytes = own->bytes,
+        .peer = own->peer == UINT32_MAX ? UINT32_MAX : number_of(node->serving, own->peer),
+        .start_ps = own->start_ps,
+        .end_ps = own->end_ps,
+    };
+    fn(&operation, ctx);
+}
+
+uint64_t app__serving_operations(const app_t *app, uint64_t most, app_operation_fn fn, void *ctx)
+{
+    const app__serving_t *const serving = (const app__serving_t *)(const void *)app;
+    const uint64_t share = most / (serving->all_count - serving->storage_count);
+    uint64_t started = 0;
+    for (uint32_t n = 0; n < serving->all_count; n++) {
+        const app__serving_node_t *const node = &serving->nodes[n];
+        started += node->operation_count;
+        for (size_t i = 0; fn != NULL && i < node->operation_count && i < share; i++) {
+            write_operation(node, (uint32_t)i, &node->operations[i], fn, ctx);
+        }
     }
-    return &node->others;
+    return started;
 }
 
-void app__serving_job_move(app__serving_job_t *job, app__serving_phase_t phase)
-{
-    app__serving_node_t *const node = job->node;
-    app__mc_chain_remove(chain_of(node, job->phase), &job->link);
-    node->running_count -= job->phase == APP__SERVING_RUNNING;
-    node->running_count += phase == APP__SERVING_RUNNING;
-    job->phase = phase;
-    app__mc_chain_add(chain_of(node, phase), &job->link);
-}
-
-static app__serving_job_t *job_create(app__serving_node_t *node, uint32_t number,
-                                      app__serving_phase_t phase)
-{
-    app__serving_job_t *const job = sim_alloc(sizeof(*job));
-    *job = (app__serving_job_t){.node = node, .number = number, .phase = phase};
-    app__mc_chain_add(chain_of(node, phase), &job->link);
-    return job;
-}
-
-void app__serving_job_free(app__serving_job_t *job)
-{
-    app__serving_node_t *const node = job->node;
-    app__mc_chain_remove(chain_of(node, job->phase), &job->link);
-    node->running_count -= job->phase == APP__SERVING_RUNNING;
-    node->pages_free += job->pages;
-    SIM_CHECK(node->pages_free <= node->pages);
-    app__serving_part_fini(&job->part);
-    sim_free(job);
-}
-
-static const app__request_t *request_of(const app__serving_job_t *job)
-{
-    return app__serving_request(job->node->serving, job->number);
-}
+// -- messages
 
 static app__serving_attempt_t *attempt_of(const app__serving_job_t *job)
 {
     return &job->node->serving->attempts[job->number];
 }
-
-void app__serving_job_end(app__serving_job_t *job, bool failed)
-{
-    app__serving_node_t *const node = job->node;
-    app__serving_attempt_t *const attempt = attempt_of(job);
-    if (failed) {
-        node->counters.failed++;
-    } else {
-        SIM_CHECK(job->generated == request_of(job)->output_tokens);
-        attempt->end_ps = node->node->now_ps;
-        attempt->tokens = job->generated;
-        sim_happened(node->node, 's', node->node->now_ps, job->number);
-    }
-    node->serving->jobs[job->number].decode = NULL;
-    const uint64_t words[3] = {failed ? 1 : 0, 0, 0};
-    app__serving_send(node->serving, node->station, 0, APP__SERVING_ENDED, job->number, words);
-    app__serving_job_free(job);
-}
-
-// Counts a token for the user; the request ends with its last one.
-static void job_token(app__serving_job_t *job)
-{
-    app__serving_attempt_t *const attempt = attempt_of(job);
-    job->generated++;
-    if (attempt->first_ps == SIM_TIME_NEVER) {
-        attempt->first_ps = job->node->node->now_ps;
-    }
-    if (job->generated == request_of(job)->output_tokens) {
-        app__serving_job_end(job, false);
-        return;
-    }
-    job->target++;
-}
-
-// -- sending
-
-// Lets go of a prompt whose KV data is at the decode node, or will never be.
-static void free_if_sent(app__serving_job_t *job)
-{
-    if (job->phase != APP__SERVING_SENDING || job->members_left > 0 ||
-        !app__serving_part_ended(&job->part)) {
-        return;
-    }
-    app__serving_node_t *const node = job->node;
-    app__serving_t *const serving = node->serving;
-    const uint64_t words[3] = {job->part.failed ? 1 : 0, job->target - job->first_sent, 0};
-    app__serving_send(serving, node->station, 1 + job->peer, APP__SERVING_READY, job->number,
-                      words);
-    serving->jobs[job->number].prefill = NULL;
-    app__serving_job_free(job);
-    app__serving_next_step(node);
-}
-
-void app__serving_job_sent(app__serving_job_t *job)
-{
-    if (!app__serving_free_if_dropped(job)) {
-        free_if_sent(job);
-    }
-}
-
-void app__serving_member_sent(app__serving_node_t *node, uint32_t number, bool failed)
-{
-    app__serving_job_t *const job = node->serving->jobs[number].prefill;
-    if (job != NULL) {
-        SIM_CHECK(job->members_left > 0);
-        job->members_left--;
-        job->part.failed = job->part.failed || failed;
-        app__serving_job_sent(job);
-    }
-}
-
-app__serving_part_t *app__serving_part_of_job(app__serving_job_t *job)
-{
-    return &job->part;
-}
-
-static void prompt_stepped(app__serving_job_t *job)
-{
-    app__serving_t *const serving = job->node->serving;
-    app__serving_node_t *const node = job->node;
-    if (job->computed == job->target) {
-        app__serving_attempt_t *const attempt = attempt_of(job);
-        attempt->computed_ps = node->node->now_ps;
-        if (serving->config.first == APP__SERVING_FIRST_PREFILL) {
-            attempt->prefill_first_ps = node->node->now_ps;
-        }
-        app__serving_job_move(job, APP__SERVING_SENDING);
-        app__serving_send(serving, node->station, 0, APP__SERVING_COMPUTED, job->number, NULL);
-        app__serving_store(job);
-    }
-    app__serving_part_send(&job->part);
-    free_if_sent(job);
-}
-
-void app__serving_job_stepped(app__serving_job_t *job)
-{
-    if (job->prefills) {
-        prompt_stepped(job);
-        return;
-    }
-    if (job->computed < job->target) {
-        return;
-    }
-    app__serving_attempt_t *const attempt = attempt_of(job);
-    if (!job->node->decodes && attempt->computed_ps == SIM_TIME_NEVER) {
-        attempt->computed_ps = job->node->node->now_ps;
-        app__serving_send(job->node->serving, job->node->station, 0, APP__SERVING_COMPUTED,
-                          job->number, NULL);
-        app__serving_store(job);
-    }
-    job_token(job);
-}
-
-// -- messages
 
 void app__serving_fetched(app__serving_job_t *job, bool good)
 {
@@ -222,7 +116,7 @@ void app__serving_fetched(app__serving_job_t *job, bool good)
 static void on_job(app__serving_node_t *node, uint32_t number, const uint64_t words[3])
 {
     app__serving_t *const serving = node->serving;
-    app__serving_job_t *const job = job_create(node, number, APP__SERVING_FETCHING);
+    app__serving_job_t *const job = app__serving_job_create(node, number, APP__SERVING_FETCHING);
     job->peer = (uint32_t)words[0];
     job->through_decode = (words[0] & APP__SERVING_THROUGH_DECODE) != 0;
     job->own = words[1] & UINT32_MAX;
@@ -248,13 +142,12 @@ static void on_job(app__serving_node_t *node, uint32_t number, const uint64_t wo
 void app__serving_grant(app__serving_node_t *node)
 {
     app__serving_t *const serving = node->serving;
-    app__mc_link_t *const first = node->queued.oldest;
-    if (first != NULL && SIM_CONTAINER_OF(first, app__serving_job_t, link)->pages == 0) {
+    const app__serving_job_t *const first = SIM_LIST_FIRST(&node->queued, app__serving_job_t, link);
+    if (first != NULL && first->pages == 0) {
         return; // a request that gave its memory up comes first
     }
-    while (node->reserving.oldest != NULL) {
-        app__serving_job_t *const job =
-            SIM_CONTAINER_OF(node->reserving.oldest, app__serving_job_t, link);
+    app__serving_job_t *job = NULL;
+    while ((job = SIM_LIST_FIRST(&node->reserving, app__serving_job_t, link)) != NULL) {
         const uint64_t needed = app__serving_pages(serving, job->target);
         if (needed > node->pages_free) {
             return;
@@ -271,7 +164,7 @@ void app__serving_grant(app__serving_node_t *node)
 static void on_reserve(app__serving_node_t *node, uint32_t number, uint32_t prefill)
 {
     const app__serving_t *const serving = node->serving;
-    app__serving_job_t *const job = job_create(node, number, APP__SERVING_RESERVING);
+    app__serving_job_t *const job = app__serving_job_create(node, number, APP__SERVING_RESERVING);
     const uint64_t prompt = app__serving_request(serving, number)->prompt_tokens;
     job->peer = prefill;
     // The first step computes the KV data of the first token, or once more that of the prompt's
@@ -293,7 +186,7 @@ static void on_grant(app__serving_node_t *node, uint32_t number)
         app__serving_send_to_members(node, APP__SERVING_PART_GO, number, 0);
     }
     app__serving_part_send(&job->part);
-    free_if_sent(job);
+    app__serving_free_if_sent(job);
 }
 
 // Takes a request whose KV data is there, `tokens` of them from its prefill node.
@@ -318,7 +211,7 @@ static void on_ready(app__serving_node_t *node, uint32_t number, bool failed, ui
     app__serving_job_move(job, APP__SERVING_QUEUED);
     if (serving->config.first != APP__SERVING_FIRST_STEP) {
         job->target--; // the first token needs no step
-        job_token(job);
+        app__serving_job_token(job);
     }
     app__serving_grant(node);
     app__serving_next_step(node);
@@ -404,31 +297,9 @@ void app__serving_node_init(app__serving_node_t *node)
     app__mc_handle(node->station, APP__MC_PROGRAM, on_message, node);
 }
 
-static void free_jobs(app__mc_chain_t *chain, app__serving_jobs_t *jobs)
-{
-    app__mc_link_t *link = chain->oldest;
-    while (link != NULL) {
-        app__mc_link_t *const next = link->newer;
-        app__serving_job_t *const job = SIM_CONTAINER_OF(link, app__serving_job_t, link);
-        if (job->prefills) {
-            jobs[job->number].prefill = NULL;
-        } else {
-            jobs[job->number].decode = NULL;
-        }
-        app__serving_part_fini(&job->part);
-        sim_free(job);
-        link = next;
-    }
-    *chain = (app__mc_chain_t){NULL, NULL};
-}
-
 void app__serving_node_forget(app__serving_node_t *node)
 {
-    app__serving_jobs_t *const jobs = node->serving->jobs;
-    free_jobs(&node->queued, jobs);
-    free_jobs(&node->running, jobs);
-    free_jobs(&node->reserving, jobs);
-    free_jobs(&node->others, jobs);
+    app__serving_jobs_free(node);
     app__serving_moves_fini(node);
     app__serving_proxy_fetches_fini(node);
     app__serving_stage_fini(node);
@@ -436,7 +307,6 @@ void app__serving_node_forget(app__serving_node_t *node)
     node->pages_free = node->pages;
     node->running_count = 0;
     node->step_count = 0;
-    node->step = NULL;
 }
 
 void app__serving_node_fini(app__serving_node_t *node)

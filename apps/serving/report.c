@@ -1,154 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/serving/report.c - the times of requests, the report, and what ranks carry to rank 0
+// apps/serving/report.c - fills the report of `serving`, and warns of what failed
 // (docs/models/serving.md).
 #include "apps/serving/report.h"
 
 #include <math.h>
 #include <string.h>
 
-void app__serving_attempts_init(app__serving_t *serving)
-{
-    const uint32_t count = serving->requests.count * serving->attempts_max;
-    serving->attempts = sim_alloc_array(count, sizeof(*serving->attempts));
-    serving->jobs = sim_alloc_array(count, sizeof(*serving->jobs));
-    for (uint32_t i = 0; i < count; i++) {
-        serving->attempts[i] = (app__serving_attempt_t){
-            .arrival_ps = SIM_TIME_NEVER,
-            .settled_ps = SIM_TIME_NEVER,
-            .queued_ps = SIM_TIME_NEVER,
-            .fetched_ps = SIM_TIME_NEVER,
-            .began_ps = SIM_TIME_NEVER,
-            .computed_ps = SIM_TIME_NEVER,
-            .prefill_first_ps = SIM_TIME_NEVER,
-            .reserved_ps = SIM_TIME_NEVER,
-            .gave_ps = SIM_TIME_NEVER,
-            .ready_ps = SIM_TIME_NEVER,
-            .joined_ps = SIM_TIME_NEVER,
-            .first_ps = SIM_TIME_NEVER,
-            .end_ps = SIM_TIME_NEVER,
-        };
-    }
-}
-
-// -- in ranks
-
-// Takes the members of an attempt that hosts of the carried rank wrote. All others are NEVER there.
-static void carry_attempt(app__serving_attempt_t *attempt, sim_carry_t *carry)
-{
-    app__serving_attempt_t theirs = *attempt;
-    SIM_CARRY(carry, theirs);
-    if (theirs.arrival_ps != SIM_TIME_NEVER) {
-        attempt->arrival_ps = theirs.arrival_ps;
-        attempt->settled_ps = theirs.settled_ps;
-        attempt->prefill = theirs.prefill;
-        attempt->decode = theirs.decode;
-        attempt->refused = theirs.refused;
-        attempt->through_decode = theirs.through_decode;
-        attempt->failed = theirs.failed;
-    }
-    if (theirs.queued_ps != SIM_TIME_NEVER) {
-        attempt->queued_ps = theirs.queued_ps;
-        attempt->fetched_ps = theirs.fetched_ps;
-        attempt->reused_in_fact = theirs.reused_in_fact;
-        attempt->began_ps = theirs.began_ps;
-        attempt->computed_ps = theirs.computed_ps;
-        attempt->prefill_first_ps = theirs.prefill_first_ps;
-    }
-    if (theirs.ready_ps != SIM_TIME_NEVER || theirs.first_ps != SIM_TIME_NEVER) {
-        attempt->reserved_ps = theirs.reserved_ps;
-        attempt->gave_ps = theirs.gave_ps;
-        attempt->ready_ps = theirs.ready_ps;
-        attempt->joined_ps = theirs.joined_ps;
-        attempt->first_ps = theirs.first_ps;
-        attempt->end_ps = theirs.end_ps;
-        attempt->tokens = theirs.tokens;
-        attempt->preempted = theirs.preempted;
-    }
-}
-
-void app__serving_carry(app_t *app, sim_carry_t *carry)
-{
-    app__serving_t *const serving = (app__serving_t *)(void *)app;
-    app__mc_server_carry(serving->cluster->server, carry);
-    for (uint32_t i = 0; i < serving->requests.count * serving->attempts_max; i++) {
-        carry_attempt(&serving->attempts[i], carry);
-    }
-    if (sim_carry_has(carry, serving->router->node)) {
-        SIM_CARRY(carry, serving->placed_again);
-        SIM_CARRY_FIELDS(carry, serving, arrived, too_long);
-    }
-    for (uint32_t n = 0; n < serving->all_count; n++) {
-        app__serving_node_t *const node = &serving->nodes[n];
-        if (node->engine != NULL) {
-            (void)app__mc_carry_engine(node->engine, carry);
-        }
-        if (!sim_carry_has(carry, node->node)) {
-            continue;
-        }
-        SIM_CARRY(carry, node->counters);
-        sim_carry(carry, node->nic_sent, node->nics * sizeof(*node->nic_sent));
-        sim_carry(carry, node->nic_received, node->nics * sizeof(*node->nic_received));
-        sim_carry(carry, node->written_to, serving->nic_count * sizeof(*node->written_to));
-        sim_carry(carry, node->read_from, serving->nic_count * sizeof(*node->read_from));
-        SIM_CARRY_LIST(carry, node->operations, node->operation_count, node->operation_capacity);
-    }
-}
-
-// -- operations
-
-// Returns the number of a node for operations: storage nodes come last.
-static uint32_t number_of(const app__serving_t *serving, uint32_t index)
-{
-    return serving->nodes[index].place.gpus > 0
-               ? app__serving_number_of(&serving->nodes[index])
-               : index + serving->all_count - serving->node_count - serving->storage_count;
-}
-
-static void write_operation(const app__serving_node_t *node, uint32_t number,
-                            const app__serving_operation_t *own, app_operation_fn fn, void *ctx)
-{
-    static const char *const names[] = {
-        "prefill",        "decode",  "prefill and decode", "KV data",
-        "cached KV data", "experts", "tensor parallelism", "pipeline"};
-    const app_operation_t operation = {
-        .rank = app__serving_number_of(node),
-        .number = number,
-        .interface = nic_interface(nic_at(node->station->host, 0)),
-        .kind = own->kind == APP__SERVING_DID_SEND       ? "send"
-                : own->kind == APP__SERVING_DID_PASS     ? "send"
-                : own->kind == APP__SERVING_DID_REDUCE   ? "all-reduce"
-                : own->kind == APP__SERVING_DID_READ     ? "recv"
-                : own->kind == APP__SERVING_DID_EXCHANGE ? "all-to-all"
-                                                         : "calc",
-        .dimension = own->kind == APP__SERVING_DID_EXCHANGE ? "ep"
-                     : own->kind == APP__SERVING_DID_REDUCE ? "tp"
-                     : own->kind == APP__SERVING_DID_PASS   ? "pp"
-                                                            : "none",
-        .name = names[own->kind],
-        .bytes = own->bytes,
-        .peer = own->peer == UINT32_MAX ? UINT32_MAX : number_of(node->serving, own->peer),
-        .start_ps = own->start_ps,
-        .end_ps = own->end_ps,
-    };
-    fn(&operation, ctx);
-}
-
-uint64_t app__serving_operations(const app_t *app, uint64_t most, app_operation_fn fn, void *ctx)
-{
-    const app__serving_t *const serving = (const app__serving_t *)(const void *)app;
-    const uint64_t share = most / (serving->all_count - serving->storage_count);
-    uint64_t started = 0;
-    for (uint32_t n = 0; n < serving->all_count; n++) {
-        const app__serving_node_t *const node = &serving->nodes[n];
-        started += node->operation_count;
-        for (size_t i = 0; fn != NULL && i < node->operation_count && i < share; i++) {
-            write_operation(node, (uint32_t)i, &node->operations[i], fn, ctx);
-        }
-    }
-    return started;
-}
-
-// -- results
+#include "apps/serving/failures.h"
+#include "apps/serving/router.h"
+#include "apps/serving/transfers/kv_transfer.h"
 
 typedef struct sums {
     sim_sample_set_t ttft;
@@ -183,7 +43,7 @@ void app__serving_stages(const app__serving_attempt_t *attempt,
     sim_time_t from_ps = attempt->computed_ps;
     if (attempt->ready_ps != SIM_TIME_NEVER) {
         // A wait for memory counts where the prompt is computed; messages count as KV data.
-        const sim_time_t begin_ps = attempt->reserved_ps > from_ps ? attempt->reserved_ps : from_ps;
+        const sim_time_t begin_ps = SIM_MAX(attempt->reserved_ps, from_ps);
         const sim_time_t wait_ps = attempt->gave_ps > begin_ps ? attempt->gave_ps - begin_ps : 0;
         stage_ps[APP__SERVING_MEMORY_WAIT] = (double)wait_ps;
         stage_ps[APP__SERVING_KV] = (double)(attempt->ready_ps - from_ps - wait_ps);
@@ -194,20 +54,6 @@ void app__serving_stages(const app__serving_attempt_t *attempt,
         }
     }
     stage_ps[APP__SERVING_DECODE] = (double)(attempt->end_ps - from_ps);
-}
-
-// Returns the attempt that served a request first, or NULL.
-static const app__serving_attempt_t *served_attempt(const app__serving_t *serving, uint32_t number)
-{
-    const app__serving_attempt_t *best = NULL;
-    for (uint32_t a = 0; a < serving->attempts_max; a++) {
-        const app__serving_attempt_t *const attempt =
-            &serving->attempts[a * serving->requests.count + number];
-        if (attempt->end_ps != SIM_TIME_NEVER && (best == NULL || attempt->end_ps < best->end_ps)) {
-            best = attempt;
-        }
-    }
-    return best;
 }
 
 static void add_served(const app__serving_t *serving, const app__serving_attempt_t *attempt,
@@ -244,7 +90,7 @@ static void add_served(const app__serving_t *serving, const app__serving_attempt
     sums->network_ps.kv += stage_ps[APP__SERVING_KV];
     app__serving_add_network(serving, attempt, stage_ps, &sums->network_ps);
     sums->reused += attempt->reused_in_fact;
-    sums->last_ps = attempt->end_ps > sums->last_ps ? attempt->end_ps : sums->last_ps;
+    sums->last_ps = SIM_MAX(attempt->end_ps, sums->last_ps);
 }
 
 // Returns the largest sum of bytes of a NIC divided by the mean; NaN: nothing moved.
@@ -326,7 +172,7 @@ static void fill_served(const app__serving_t *serving, app__serving_report_t *re
 {
     report->served = sim_alloc_array(serving->requests.count, sizeof(*report->served));
     for (uint32_t i = 0; i < serving->requests.count; i++) {
-        const app__serving_attempt_t *const attempt = served_attempt(serving, i);
+        const app__serving_attempt_t *const attempt = app__serving_served(serving, i);
         if (attempt == NULL) {
             continue;
         }
@@ -412,10 +258,10 @@ static void serving_fill(const void *object, void *report_void)
     sim_sample_set_init(&sums.tpot);
     sim_sample_set_init(&sums.e2e);
     sim_sample_set_init(&sums.kv);
-    report->refused = serving->refused;
-    report->placed_again = serving->placed_again;
+    report->refused = serving->router->refused;
+    report->placed_again = serving->router->placed_again;
     for (uint32_t i = 0; i < serving->requests.count; i++) {
-        const app__serving_attempt_t *const attempt = served_attempt(serving, i);
+        const app__serving_attempt_t *const attempt = app__serving_served(serving, i);
         if (attempt != NULL) {
             add_served(serving, attempt, i, report, &sums);
         } else {
@@ -442,7 +288,7 @@ static void warn_late(const app__serving_t *serving, void (*write)(const char *t
     sim_time_t last_ps = 0;
     for (uint32_t i = 0; i < serving->requests.count; i++) {
         const sim_time_t settled_ps = serving->attempts[i].settled_ps;
-        last_ps = settled_ps > last_ps ? settled_ps : last_ps; // NEVER: it has not ended
+        last_ps = SIM_MAX(settled_ps, last_ps); // NEVER: it has not ended
     }
     for (size_t i = 0; i < serving->failure_count; i++) {
         const app__serving_failure_t *const failure = &serving->failures[i];
@@ -463,16 +309,16 @@ void app__serving_warn(const app_t *app, void (*write)(const char *text, void *c
     uint64_t failed = 0;
     uint64_t unreported = 0;
     for (uint32_t i = 0; i < serving->requests.count; i++) {
-        failed += serving->attempts[i].failed && served_attempt(serving, i) == NULL;
+        failed += serving->attempts[i].failed && app__serving_served(serving, i) == NULL;
     }
     for (uint32_t n = 0; n < serving->node_count; n++) {
         unreported += serving->nodes[n].counters.unreported;
     }
-    if (serving->too_long > 0) {
-        char *const text =
-            sim_format("warning: serving: %" PRIu64 " request%s refused, since the KV data "
-                       "does not fit into the memory of a node\n",
-                       serving->too_long, serving->too_long == 1 ? " was" : "s were");
+    if (serving->router->too_long > 0) {
+        char *const text = sim_format(
+            "warning: serving: %" PRIu64 " request%s refused, since the KV data "
+            "does not fit into the memory of a node\n",
+            serving->router->too_long, serving->router->too_long == 1 ? " was" : "s were");
         write(text, ctx);
         sim_free(text);
     }

@@ -3,10 +3,11 @@
 #ifndef APPS_SERVING_REPORT_H
 #define APPS_SERVING_REPORT_H
 
-#include "apps/serving/serving.h"
+#include "apps/serving/attempt.h"
+#include "apps/serving/node.h"
 
 // Parts of the time from the arrival of a request to its last token. They add up to it.
-typedef enum app__serving_stage {
+typedef enum app__serving_report_stage {
     APP__SERVING_ROUTING,
     APP__SERVING_FETCH_WAIT,
     APP__SERVING_PREFILL_QUEUE,
@@ -16,7 +17,7 @@ typedef enum app__serving_stage {
     APP__SERVING_DECODE_QUEUE,
     APP__SERVING_DECODE,
     APP__SERVING_STAGES,
-} app__serving_stage_t;
+} app__serving_report_stage_t;
 
 typedef struct app__serving_stages {
     double ms[APP__SERVING_STAGES];
@@ -131,5 +132,8 @@ void app__serving_stages(const app__serving_attempt_t *attempt,
 // Returns the time of a token's KV data at the rates of the busiest NICs of a prefill and a decode
 // node, in ps: the formula of simulators without a network.
 double app__serving_formula_ps(const app__serving_t *serving);
+
+extern const sim_report_table_t app__serving_report;
+void app__serving_warn(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);
 
 #endif // APPS_SERVING_REPORT_H

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/serving/settings.c - the attributes of the application `serving`, and the model and the GPUs
 // that follow from them (docs/models/serving.md).
-#include "apps/serving/serving.h"
+#include "apps/serving/settings.h"
+
+#include "apps/mooncake/programs/programs.h"
 
 #define PREFIX "traffic.serving"
 #define TYPE app__serving_config_t

@@ -188,8 +188,8 @@ void app__mc_transfers_fini(app_mooncake_t *engine)
             batch_destroy(engine->batches[b]);
         }
     }
-    while (engine->tasks.newest != NULL) { // their slices never came back
-        app__mc_task_free(SIM_CONTAINER_OF(engine->tasks.newest, app__mc_task_t, made));
+    while (engine->tasks.last != NULL) { // their slices never came back
+        app__mc_task_free(SIM_CONTAINER_OF(engine->tasks.last, app__mc_task_t, made));
     }
     sim_free(engine->batches);
     for (size_t i = 0; i < engine->slab_count; i++) {

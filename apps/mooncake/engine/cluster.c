@@ -88,7 +88,7 @@ static void slice_timer_fired(sim_node_t *node, sim_timer_t *timer)
 {
     app_mooncake_t *const engine = SIM_CONTAINER_OF(timer, app_mooncake_t, slice_timer);
     const sim_time_t timeout_ps = engine->config.slice_timeout_ps;
-    engine->looked_at = engine->timed.oldest;
+    engine->looked_at = engine->timed.first;
     while (engine->looked_at != NULL) {
         app__mc_slice_t *const slice = SIM_CONTAINER_OF(engine->looked_at, app__mc_slice_t, timed);
         if (slice->since_ps + timeout_ps > node->now_ps) {
@@ -100,7 +100,7 @@ static void slice_timer_fired(sim_node_t *node, sim_timer_t *timer)
         // Callbacks of the ended task may have ended this slice, and disconnecting ends other
         // slices.
         if (engine->looked_at == &slice->timed) {
-            engine->looked_at = slice->timed.newer;
+            engine->looked_at = slice->timed.next;
             if (slice->endpoint != NULL) {
                 app__mc_endpoint_disconnect(slice->endpoint, true);
             }
@@ -108,7 +108,7 @@ static void slice_timer_fired(sim_node_t *node, sim_timer_t *timer)
     }
     engine->looked_at = NULL;
     // Slices whose task ended but that are still outstanding are skipped.
-    for (app__mc_link_t *link = engine->timed.oldest; link != NULL; link = link->newer) {
+    for (sim_link_t *link = engine->timed.first; link != NULL; link = link->next) {
         const app__mc_slice_t *const slice = SIM_CONTAINER_OF(link, app__mc_slice_t, timed);
         if (!slice->task->ended) {
             sim_timer_arm(node, timer, slice->since_ps + timeout_ps);

@@ -293,9 +293,9 @@ void app__mc_contexts_fini(app_mooncake_t *engine)
 {
     for (uint32_t i = 0; i < engine->context_count; i++) {
         app__mc_context_t *const context = &engine->contexts[i];
-        app__mc_link_t *link = NULL;
-        while ((link = context->leaving.newest) != NULL) {
-            app__mc_chain_remove(&context->leaving, link);
+        sim_link_t *link = NULL;
+        while ((link = context->leaving.last) != NULL) {
+            sim_list_remove(&context->leaving, link);
             app__mc_endpoint_destroy(SIM_CONTAINER_OF(link, app__mc_endpoint_t, leaving));
         }
         app__mooncake_kept_t *kept = NULL;

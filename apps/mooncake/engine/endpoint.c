@@ -96,7 +96,7 @@ void app__mc_endpoints_crash(app__mc_context_t *context)
          kept = app__mooncake_newer(kept)) {
         bury_qps((app__mc_endpoint_t *)(void *)kept);
     }
-    for (app__mc_link_t *link = context->leaving.newest; link != NULL; link = link->older) {
+    for (sim_link_t *link = context->leaving.last; link != NULL; link = link->previous) {
         bury_qps(SIM_CONTAINER_OF(link, app__mc_endpoint_t, leaving));
     }
 }
@@ -107,7 +107,7 @@ void app__mc_endpoint_leave_if_empty(app__mc_endpoint_t *endpoint)
         endpoint->lane->endpoint == endpoint) {
         return;
     }
-    app__mc_chain_remove(&endpoint->lane->context->leaving, &endpoint->leaving);
+    sim_list_remove(&endpoint->lane->context->leaving, &endpoint->leaving);
     bury_qps(endpoint);
     app__mc_endpoint_destroy(endpoint);
 }
@@ -130,7 +130,7 @@ static void leave(app__mc_endpoint_t *endpoint)
 {
     SIM_CHECK(!endpoint->leaves);
     endpoint->leaves = true;
-    app__mc_chain_add(&endpoint->lane->context->leaving, &endpoint->leaving);
+    sim_list_push_last(&endpoint->lane->context->leaving, &endpoint->leaving);
     if (endpoint->lane->endpoint == endpoint && !owes_a_turn(endpoint)) {
         app__mc_lane_detach(endpoint->lane);
     }
@@ -495,8 +495,8 @@ static app__mc_endpoint_t *find_endpoint(const app_mooncake_t *engine, uint32_t 
             return (app__mc_endpoint_t *)(void *)kept;
         }
     }
-    for (app__mc_link_t *link = engine->contexts[nic].leaving.newest; link != NULL;
-         link = link->older) {
+    for (sim_link_t *link = engine->contexts[nic].leaving.last; link != NULL;
+         link = link->previous) {
         app__mc_endpoint_t *const endpoint = SIM_CONTAINER_OF(link, app__mc_endpoint_t, leaving);
         if (strcmp(endpoint->lane->peer_path, peer_nic_path) == 0) {
             return endpoint;

@@ -53,13 +53,13 @@ static app__mooncake_kept_t *leaves(app__mooncake_keep_t *keep)
 {
     const bool sieve = keep->policy == APP_MOONCAKE_STORE_SIEVE;
     app__mooncake_kept_t *hand =
-        app__mooncake_kept_of(sieve && keep->hand != NULL ? keep->hand : keep->order.oldest);
+        sieve && keep->hand != NULL ? keep->hand : app__mooncake_oldest(keep);
     while (!may_leave(keep, hand) || (sieve && hand->visited)) {
         hand->visited = hand->visited && !may_leave(keep, hand);
         app__mooncake_kept_t *const newer = app__mooncake_newer(hand);
         hand = newer != NULL ? newer : app__mooncake_oldest(keep);
     }
-    keep->hand = &hand->link;
+    keep->hand = hand;
     return hand;
 }
 
@@ -101,7 +101,7 @@ app__mooncake_kept_t *app__mooncake_keep_insert(app__mooncake_keep_t *keep,
         grow(keep);
     }
     entry->visited = false;
-    app__mc_chain_add(&keep->order, &entry->link);
+    sim_list_push_last(&keep->order, &entry->link);
     app__mooncake_kept_t **const head = &keep->table[hash_of(entry->key) & (keep->table_size - 1)];
     entry->next_of_hash = *head;
     *head = entry;
@@ -118,9 +118,9 @@ void app__mooncake_keep_remove(app__mooncake_keep_t *keep, app__mooncake_kept_t 
     }
     *at = entry->next_of_hash;
     app__mooncake_keep_pin(keep, entry, false);
-    if (keep->hand == &entry->link) {
-        keep->hand = entry->link.newer;
+    if (keep->hand == entry) {
+        keep->hand = app__mooncake_newer(entry);
     }
-    app__mc_chain_remove(&keep->order, &entry->link);
+    sim_list_remove(&keep->order, &entry->link);
     keep->count--;
 }

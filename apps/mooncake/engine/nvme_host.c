@@ -43,11 +43,11 @@ struct remote { // a storage node
     char *server;
     queue_t *queues; // by context
     uint32_t turn;
-    app__mc_chain_t waiting; // commands without a queue
+    sim_list_t waiting; // commands without a queue
 };
 
 struct command {
-    app__mc_link_t link;
+    sim_link_t link;
     app__mc_task_t *task;
     remote_t *remote;
     uint64_t offset; // in the file
@@ -95,11 +95,11 @@ static void pump(remote_t *remote);
 // Fails the commands that wait now; programs may submit others when they learn of it.
 static void fail_waiting(remote_t *remote)
 {
-    app__mc_chain_t waiting = remote->waiting;
-    remote->waiting = (app__mc_chain_t){NULL, NULL};
-    while (waiting.oldest != NULL) {
-        command_t *const command = SIM_CONTAINER_OF(waiting.oldest, command_t, link);
-        app__mc_chain_remove(&waiting, &command->link);
+    sim_list_t waiting = remote->waiting;
+    remote->waiting = (sim_list_t){NULL, NULL};
+    while (waiting.first != NULL) {
+        command_t *const command = SIM_CONTAINER_OF(waiting.first, command_t, link);
+        sim_list_remove(&waiting, &command->link);
         command_end(command, false);
     }
 }
@@ -131,7 +131,7 @@ static void tear_down(queue_t *queue)
         queue->commands[i] = NULL;
         command->queue = NULL;
         sim_timer_cancel(node_of(remote), &command->timer);
-        app__mc_chain_add(&remote->waiting, &command->link);
+        sim_list_push_last(&remote->waiting, &command->link);
     }
     queue->under_way = 0;
 }
@@ -406,14 +406,14 @@ static queue_t *find_queue(const command_t *command, bool *hopeless)
 
 static void pump(remote_t *remote)
 {
-    while (remote->waiting.oldest != NULL) {
-        command_t *const command = SIM_CONTAINER_OF(remote->waiting.oldest, command_t, link);
+    while (remote->waiting.first != NULL) {
+        command_t *const command = SIM_CONTAINER_OF(remote->waiting.first, command_t, link);
         bool hopeless = false;
         queue_t *const queue = find_queue(command, &hopeless);
         if (queue == NULL && !hopeless) {
             return;
         }
-        app__mc_chain_remove(&remote->waiting, &command->link);
+        sim_list_remove(&remote->waiting, &command->link);
         if (queue == NULL) {
             command_end(command, false); // its memory is no longer registered
         } else {
@@ -479,7 +479,7 @@ void app__mc_file_submit(app_mooncake_t *engine, app__mc_task_t *task)
             .length = SIM_MIN(rest, most),
         };
         sim_timer_init(&command->timer, command_fired);
-        app__mc_chain_add(&remote->waiting, &command->link);
+        sim_list_push_last(&remote->waiting, &command->link);
     }
     pump(remote);
 }
@@ -509,9 +509,9 @@ void app__nvme_host_fini(app_mooncake_t *engine)
                 sim_free(remote->queues[i].commands[c]);
             }
         }
-        while (remote->waiting.oldest != NULL) {
-            command_t *const command = SIM_CONTAINER_OF(remote->waiting.oldest, command_t, link);
-            app__mc_chain_remove(&remote->waiting, &command->link);
+        while (remote->waiting.first != NULL) {
+            command_t *const command = SIM_CONTAINER_OF(remote->waiting.first, command_t, link);
+            sim_list_remove(&remote->waiting, &command->link);
             sim_free(command);
         }
         sim_free(remote->queues);

@@ -38,8 +38,8 @@ struct app__mc_drive {
     uint64_t under_way;
     sim_time_t busy_until_ps; // end of the transfers so far
     sim_time_t *free_ps;      // per channel: end of its last operation
-    app__mc_chain_t begun;    // operations in progress
-    app__mc_chain_t waiting;  // operations that wait for a place in the drive's queue
+    sim_list_t begun;         // operations in progress
+    sim_list_t waiting;       // operations that wait for a place in the drive's queue
 };
 
 struct app__nvme_queue { // of a host
@@ -55,7 +55,7 @@ struct app__nvme_queue { // of a host
 };
 
 struct operation {
-    app__mc_link_t link;
+    sim_link_t link;
     app_mooncake_t *engine;
     const app__mc_file_t *file;
     app__nvme_queue_t *queue; // NULL: that of a task at home, or the queue is gone
@@ -113,14 +113,14 @@ static void operation_end(operation_t *operation, bool good)
     app__mc_drive_t *const drive = engine->drive;
     engine->counters.file_operations++;
     drive->under_way--;
-    app__mc_chain_remove(&drive->begun, &operation->link);
+    sim_list_remove(&drive->begun, &operation->link);
     if (operation->task != NULL) {
         end_at_home(operation->task, operation->length, good);
     }
     sim_free(operation);
-    app__mc_link_t *const next = drive->waiting.oldest;
+    sim_link_t *const next = drive->waiting.first;
     if (next != NULL) {
-        app__mc_chain_remove(&drive->waiting, next);
+        sim_list_remove(&drive->waiting, next);
         operation_begin(SIM_CONTAINER_OF(next, operation_t, link));
     }
 }
@@ -241,7 +241,7 @@ static void copied(app_mooncake_batch_id_t batch_id, void *ctx)
 static void operation_begin(operation_t *operation)
 {
     app__mc_drive_t *const drive = operation->engine->drive;
-    app__mc_chain_add(&drive->begun, &operation->link);
+    sim_list_push_last(&drive->begun, &operation->link);
     drive->under_way++;
     if (operation->reads) {
         drive_begin(operation);
@@ -260,7 +260,7 @@ static void operation_queue(operation_t *operation)
         operation_begin(operation);
         return;
     }
-    app__mc_chain_add(&drive->waiting, &operation->link);
+    sim_list_push_last(&drive->waiting, &operation->link);
 }
 
 static const app__mc_file_t *file_of(const app_mooncake_t *engine, uint64_t nsid)
@@ -372,17 +372,17 @@ static void take(app__nvme_queue_t *queue, const uint8_t *capsule, uint64_t byte
 static void drop_operations(app__nvme_queue_t *queue)
 {
     app__mc_drive_t *const drive = queue->engine->drive;
-    for (app__mc_link_t *link = drive->waiting.oldest; link != NULL;) {
+    for (sim_link_t *link = drive->waiting.first; link != NULL;) {
         operation_t *const operation = SIM_CONTAINER_OF(link, operation_t, link);
-        link = link->newer;
+        link = link->next;
         if (operation->queue == queue) {
-            app__mc_chain_remove(&drive->waiting, &operation->link);
+            sim_list_remove(&drive->waiting, &operation->link);
             sim_free(operation);
         }
     }
-    for (app__mc_link_t *link = drive->begun.oldest; link != NULL;) {
+    for (sim_link_t *link = drive->begun.first; link != NULL;) {
         operation_t *const operation = SIM_CONTAINER_OF(link, operation_t, link);
-        link = link->newer;
+        link = link->next;
         if (operation->queue == queue) {
             operation->queue = NULL;
             if (operation->moving) {
@@ -619,13 +619,13 @@ int app_mooncake_serve_file(app_mooncake_t *engine, const char *file_name, uint6
     return SIM_OK;
 }
 
-static void free_operations(const app_mooncake_t *engine, app__mc_chain_t *chain)
+static void free_operations(const app_mooncake_t *engine, sim_list_t *chain)
 {
-    for (app__mc_link_t *link = chain->oldest; link != NULL;) {
+    for (sim_link_t *link = chain->first; link != NULL;) {
         operation_t *const operation = SIM_CONTAINER_OF(link, operation_t, link);
-        link = link->newer;
+        link = link->next;
         if (operation->engine == engine) {
-            app__mc_chain_remove(chain, &operation->link);
+            sim_list_remove(chain, &operation->link);
             sim_free(operation);
         }
     }

@@ -30,8 +30,8 @@ static void age_add(app_mooncake_t *engine, app__mc_slice_t *slice)
     if (engine->config.slice_timeout_ps == SIM_TIME_NEVER) {
         return;
     }
-    app__mc_chain_add(&engine->timed, &slice->timed);
-    if (engine->timed.oldest == &slice->timed) {
+    sim_list_push_last(&engine->timed, &slice->timed);
+    if (engine->timed.first == &slice->timed) {
         sim_timer_arm(engine->station->node, &engine->slice_timer,
                       slice->since_ps + engine->config.slice_timeout_ps);
     }
@@ -41,9 +41,9 @@ static void slice_end(app_mooncake_t *engine, app__mc_slice_t *slice)
 {
     if (engine->config.slice_timeout_ps != SIM_TIME_NEVER) {
         if (engine->looked_at == &slice->timed) {
-            engine->looked_at = slice->timed.newer;
+            engine->looked_at = slice->timed.next;
         }
-        app__mc_chain_remove(&engine->timed, &slice->timed);
+        sim_list_remove(&engine->timed, &slice->timed);
     }
     app__mc_task_t *const task = slice->task;
     slice->next = engine->free_slices;
@@ -216,13 +216,13 @@ app__mc_task_t *app__mc_task_new(app_mooncake_t *engine, app__mc_batch_t *batch,
     task->segment = app__mc_segment_by_id(engine, request->target_id);
     task->status = APP_MOONCAKE_PENDING;
     sim_timer_init(&task->timer, copied);
-    app__mc_chain_add(&engine->tasks, &task->made);
+    sim_list_push_last(&engine->tasks, &task->made);
     return task;
 }
 
 void app__mc_task_free(app__mc_task_t *task)
 {
-    app__mc_chain_remove(&task->engine->tasks, &task->made);
+    sim_list_remove(&task->engine->tasks, &task->made);
     sim_free(task);
 }
 

@@ -16,7 +16,7 @@
 #define READY_BYTES 24u
 
 struct app__mc_job {
-    app__mc_link_t running;
+    sim_link_t running;
     app__mc_job_t *next; // in the queue to be computed
     app__mc_prefill_t *prefill;
     uint64_t course;
@@ -57,7 +57,7 @@ static uint64_t groups_of(const app__mc_job_t *job)
 
 static void job_free(app__mc_job_t *job)
 {
-    app__mc_chain_remove(&job->prefill->jobs, &job->running);
+    sim_list_remove(&job->prefill->jobs, &job->running);
     sim_free(job->fetches);
     sim_free(job);
 }
@@ -272,7 +272,7 @@ static void fetch(app__mc_job_t *job)
 static void give_up_fetches(app__mc_prefill_t *prefill, const char *lost)
 {
     app_mooncake_t *const engine = prefill->engine;
-    for (app__mc_link_t *link = prefill->jobs.oldest; link != NULL; link = link->newer) {
+    for (sim_link_t *link = prefill->jobs.first; link != NULL; link = link->next) {
         const app__mc_job_t *const job = SIM_CONTAINER_OF(link, app__mc_job_t, running);
         for (size_t i = 0; i < job->fetch_count && job->fetching; i++) {
             const app__mc_segment_t *const segment =
@@ -394,7 +394,7 @@ static void on_job(app__mc_station_t *station, const app__mc_incoming_t *incomin
         .cached = app__mc_get64(incoming->body + 16),
         .admitted_ps = app__mc_get64(incoming->body + 32),
     };
-    app__mc_chain_add(&prefill->jobs, &job->running);
+    sim_list_push_last(&prefill->jobs, &job->running);
     if (prefill->last != NULL) {
         prefill->last->next = job;
     } else {
@@ -417,8 +417,8 @@ void app__mc_prefill_init(app__mc_prefill_t *prefill)
 
 void app__mc_prefill_fini(app__mc_prefill_t *prefill)
 {
-    while (prefill->jobs.newest != NULL) {
-        job_free(SIM_CONTAINER_OF(prefill->jobs.newest, app__mc_job_t, running));
+    while (prefill->jobs.last != NULL) {
+        job_free(SIM_CONTAINER_OF(prefill->jobs.last, app__mc_job_t, running));
     }
     sim_free(prefill->seen);
     app__mc_teller_fini(&prefill->teller);

@@ -107,7 +107,7 @@ typedef struct app__mc_prefill {
     app_mooncake_t *engine;
     sim_node_t *node;
     uint32_t index;
-    app__mc_chain_t jobs; // jobs that have not ended
+    sim_list_t jobs;      // jobs that have not ended
     app__mc_job_t *first; // jobs to be computed, in order of arrival
     app__mc_job_t *last;
     bool computes;

@@ -5,12 +5,12 @@
 // budget; then requests of the queue join. If memory for a token is missing, the request that was
 // admitted last gives its memory up and is computed again later (the scheduler of vLLM). A pipeline
 // has several steps under way, with different requests or parts of prompts.
-#include "apps/serving/serving.h"
+#include "apps/serving/hosts/stage.h"
 
-static app__serving_job_t *job_of(app__mc_link_t *link)
-{
-    return link == NULL ? NULL : SIM_CONTAINER_OF(link, app__serving_job_t, link);
-}
+#include "apps/serving/attempt.h"
+#include "apps/serving/job.h"
+#include "apps/serving/messages.h"
+#include "apps/serving/node.h"
 
 static uint64_t left_of(const app__serving_job_t *job)
 {
@@ -21,19 +21,14 @@ static uint64_t left_of(const app__serving_job_t *job)
 static void preempt(app__serving_job_t *job)
 {
     app__serving_node_t *const node = job->node;
-    app__mc_chain_t after = node->queued;
     node->counters.preemptions++;
     node->counters.again_tokens += job->computed;
     node->pages_free += job->pages;
     job->pages = 0;
     job->computed = 0;
-    node->queued = (app__mc_chain_t){NULL, NULL};
     app__serving_job_move(job, APP__SERVING_QUEUED);
-    node->queued.newest = after.newest == NULL ? node->queued.newest : after.newest;
-    job->link.newer = after.oldest;
-    if (after.oldest != NULL) {
-        after.oldest->older = &job->link;
-    }
+    sim_list_remove(&node->queued, &job->link);
+    sim_list_push_first(&node->queued, &job->link);
     if (!job->prefills) {
         job->node->serving->attempts[job->number].preempted++;
     }
@@ -42,9 +37,9 @@ static void preempt(app__serving_job_t *job)
 // Returns the running request that was admitted last and is in no step under way; NULL: none is.
 static app__serving_job_t *newest_idle(const app__serving_node_t *node)
 {
-    app__serving_job_t *job = job_of(node->running.newest);
+    app__serving_job_t *job = SIM_LIST_LAST(&node->running, app__serving_job_t, link);
     while (job != NULL && job->in_step > 0) {
-        job = job_of(job->link.older);
+        job = SIM_LIST_PREVIOUS(job, app__serving_job_t, link);
     }
     return job;
 }
@@ -125,23 +120,23 @@ static uint64_t sequences_max(const app__serving_node_t *node)
         return batch;
     }
     uint64_t queued = 0;
-    for (app__mc_link_t *link = node->queued.oldest; link != NULL; link = link->newer) {
+    for (const sim_link_t *link = node->queued.first; link != NULL; link = link->next) {
         queued++;
     }
     const uint64_t all = node->running_count + queued;
-    const uint64_t share = ((all < batch ? all : batch) + steps - 1) / steps;
+    const uint64_t share = (SIM_MIN(all, batch) + steps - 1) / steps;
     return share > 0 ? share : 1;
 }
 
 static void serve_running(app__serving_node_t *node, uint64_t *budget, app__step_load_t *load)
 {
     const uint64_t most = sequences_max(node);
-    app__mc_link_t *link = node->running.oldest;
-    while (link != NULL && *budget > 0 && load->sequences < most) {
-        app__serving_job_t *const job = job_of(link);
+    app__serving_job_t *next = SIM_LIST_FIRST(&node->running, app__serving_job_t, link);
+    while (next != NULL && *budget > 0 && load->sequences < most) {
+        app__serving_job_t *const job = next;
         const uint64_t left = left_of(job);
         if (left == 0) {
-            link = job->link.newer; // it waits for the end of a step
+            next = SIM_LIST_NEXT(job, app__serving_job_t, link); // it waits for the end of a step
             continue;
         }
         if (!take_pages(job)) {
@@ -150,7 +145,7 @@ static void serve_running(app__serving_node_t *node, uint64_t *budget, app__step
         const uint64_t tokens = SIM_MIN(left, *budget);
         add_to_step(job, tokens, load);
         *budget -= tokens;
-        link = job->link.newer;
+        next = SIM_LIST_NEXT(job, app__serving_job_t, link);
     }
 }
 
@@ -161,13 +156,13 @@ static void serve_queue(app__serving_node_t *node, uint64_t *budget, app__step_l
     const app__serving_config_t *const config = &node->serving->config;
     const bool joins = !config->chunked && load->tokens > 0; // the step of running requests
     const uint64_t most = sequences_max(node);
-    app__mc_link_t *link = node->queued.oldest;
+    app__serving_job_t *next = SIM_LIST_FIRST(&node->queued, app__serving_job_t, link);
     bool lacks_memory = false;
-    while (link != NULL && *budget > 0 && node->running_count < config->batch &&
+    while (next != NULL && *budget > 0 && node->running_count < config->batch &&
            load->sequences < most) {
-        app__serving_job_t *const job = job_of(link);
+        app__serving_job_t *const job = next;
         const uint64_t needed = app__serving_pages(node->serving, job->target);
-        link = job->link.newer;
+        next = SIM_LIST_NEXT(job, app__serving_job_t, link);
         lacks_memory = lacks_memory || needed > job->pages + node->pages_free;
         if (lacks_memory && needed > job->pages) {
             continue;
@@ -213,8 +208,8 @@ static app__step_load_t form(app__serving_node_t *node)
     const app__serving_t *const serving = node->serving;
     app__step_load_t load = {0};
     uint64_t budget = serving->config.token_budget;
-    app__mc_link_t *const front = node->queued.oldest;
-    if (!serving->config.chunked && front != NULL && left_of(job_of(front)) > 1) {
+    const app__serving_job_t *const front = SIM_LIST_FIRST(&node->queued, app__serving_job_t, link);
+    if (!serving->config.chunked && front != NULL && left_of(front) > 1) {
         // Prompts come first, in a step of their own. One token more can join any step.
         serve_queue(node, &budget, &load);
     }
@@ -237,7 +232,8 @@ static void count_step(app__serving_node_t *node, const app__step_load_t *load)
 
 void app__serving_next_step(app__serving_node_t *node)
 {
-    if (node->step != NULL || node->ending || node->step_count >= app__serving_steps_max(node)) {
+    if (node->stage.now != NULL || node->ending ||
+        node->step_count >= app__serving_steps_max(node)) {
         return;
     }
     app__serving_step_t *const step = sim_alloc(sizeof(*step));
@@ -256,7 +252,7 @@ void app__serving_next_step(app__serving_node_t *node)
     node->next_step_id++;
     node->flight_began_ps = node->step_count == 0 ? step->began_ps : node->flight_began_ps;
     node->step_count++;
-    app__mc_chain_add(&node->steps, &step->link);
+    sim_list_push_last(&node->stage.steps, &step->link);
     count_step(node, &load);
     app__serving_step_begin(node, step);
 }
@@ -279,7 +275,7 @@ static void end_share(app__serving_node_t *node, const app__serving_share_t *sha
 
 void app__serving_step_end(app__serving_node_t *node, app__serving_step_t *step)
 {
-    app__mc_chain_remove(&node->steps, &step->link);
+    sim_list_remove(&node->stage.steps, &step->link);
     node->step_count--;
     node->counters.latency_ps += node->node->now_ps - step->began_ps;
     if (node->step_count == 0) {
@@ -298,8 +294,7 @@ void app__serving_step_end(app__serving_node_t *node, app__serving_step_t *step)
 void app__serving_step_done(app__serving_node_t *node, uint64_t id)
 {
     // Steps end in the order in which they began.
-    app__serving_step_t *const step =
-        SIM_CONTAINER_OF(node->steps.oldest, app__serving_step_t, link);
-    SIM_CHECK(node->steps.oldest != NULL && step->id == id);
+    app__serving_step_t *const step = SIM_LIST_FIRST(&node->stage.steps, app__serving_step_t, link);
+    SIM_CHECK(step != NULL && step->id == id);
     app__serving_step_end(node, step);
 }

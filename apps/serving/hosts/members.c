@@ -5,7 +5,12 @@
 // A message is sent until it is answered, for 30 s at most. Messages of a pair of hosts have
 // numbers: each is handled once, and in its order. If one does not get through, or data cannot be
 // moved between two hosts of the instance, the router takes the instance for lost.
-#include "apps/serving/serving.h"
+#include "apps/serving/hosts/members.h"
+
+#include "apps/serving/hosts/part.h"
+#include "apps/serving/job.h"
+#include "apps/serving/messages.h"
+#include "apps/serving/transfers/cache.h"
 
 #include <string.h>
 
@@ -25,7 +30,7 @@ typedef struct letter {
 } letter_t;
 
 typedef struct early {
-    app__mc_link_t link;
+    sim_link_t link;
     uint64_t number;
     size_t size;
     char body[];
@@ -34,7 +39,7 @@ typedef struct early {
 static app__serving_link_t *link_to(const app__serving_node_t *node, uint32_t other)
 {
     const uint32_t number = node->serving->nodes[other].place.number;
-    return &node->place.links[node->place.number == 0 ? number - 1 : 0];
+    return &node->links[node->place.number == 0 ? number - 1 : 0];
 }
 
 // -- sending
@@ -46,7 +51,7 @@ static void answered(int32_t status, const char *body, size_t size, void *ctx)
     (void)body;
     (void)size;
     letter_t *const letter = ctx;
-    if (status == SIM_OK || letter->from->lost || letter->from->place.broken) {
+    if (status == SIM_OK || letter->from->lost || letter->from->broken) {
         return;
     }
     if (++letter->calls < CALLS) {
@@ -123,10 +128,10 @@ void app__serving_send_step(app__serving_node_t *leader, const app__serving_step
 
 void app__serving_break(app__serving_node_t *node)
 {
-    if (node->place.broken || node->lost) {
+    if (node->broken || node->lost) {
         return;
     }
-    node->place.broken = true;
+    node->broken = true;
     const uint64_t words[3] = {node->place.leader, 0, 0};
     app__serving_send(node->serving, node->station, 0, APP__SERVING_BROKEN, 0, words);
 }
@@ -209,24 +214,24 @@ void app__serving_inside_arrived(app__serving_node_t *node, uint32_t from, const
         early_t *const early = sim_alloc(sizeof(*early) + size);
         *early = (early_t){.number = number, .size = size};
         memcpy(early->body, body, size);
-        app__mc_chain_add(&link->early, &early->link); // one that was handled is freed below
+        sim_list_push_last(&link->early, &early->link); // one that was handled is freed below
     } else {
         link->taken++;
         handle(node, body, size);
     }
-    app__mc_link_t *at = link->early.oldest;
+    early_t *at = SIM_LIST_FIRST(&link->early, early_t, link);
     while (at != NULL) {
-        early_t *const early = SIM_CONTAINER_OF(at, early_t, link);
-        at = at->newer;
+        early_t *const early = at;
+        at = SIM_LIST_NEXT(early, early_t, link);
         if (early->number > link->taken) {
             continue;
         }
         const bool next = early->number == link->taken;
-        app__mc_chain_remove(&link->early, &early->link);
+        sim_list_remove(&link->early, &early->link);
         if (next) {
             link->taken++;
             handle(node, early->body, early->size);
-            at = link->early.oldest;
+            at = SIM_LIST_FIRST(&link->early, early_t, link);
         }
         sim_free(early);
     }
@@ -243,18 +248,16 @@ static uint32_t link_count(const app__serving_node_t *node)
 
 void app__serving_links_init(app__serving_node_t *node)
 {
-    node->place.links = sim_alloc_array((size_t)link_count(node) + 1, sizeof(app__serving_link_t));
+    node->links = sim_alloc_array((size_t)link_count(node) + 1, sizeof(app__serving_link_t));
 }
 
 void app__serving_links_fini(app__serving_node_t *node)
 {
-    for (uint32_t i = 0; i < link_count(node) && node->place.links != NULL; i++) {
-        app__mc_link_t *at = node->place.links[i].early.oldest;
-        while (at != NULL) {
-            early_t *const early = SIM_CONTAINER_OF(at, early_t, link);
-            at = at->newer;
+    for (uint32_t i = 0; i < link_count(node) && node->links != NULL; i++) {
+        early_t *early = NULL;
+        while ((early = SIM_LIST_POP(&node->links[i].early, early_t, link)) != NULL) {
             sim_free(early);
         }
     }
-    sim_free(node->place.links);
+    sim_free(node->links);
 }

@@ -6,7 +6,11 @@
 // of its stage to GPU f x decode-tp / flows of each stage of the decode node that has some of these
 // layers. The KV data of T tokens in the layers [a, b) has the bytes of the units T x a to T x b of
 // a flow: those of all layers add up to the whole, however they are divided.
-#include "apps/serving/serving.h"
+#include "apps/serving/hosts/part.h"
+
+#include "apps/serving/hosts/members.h"
+#include "apps/serving/job.h"
+#include "apps/serving/transfers/kv_transfer.h"
 
 // Layers that a stage of the decode node shares with a host.
 typedef struct overlap {
@@ -76,7 +80,7 @@ bool app__serving_part_ended(const app__serving_part_t *part)
 
 static void destroy(app__serving_part_t *part)
 {
-    app__mc_chain_remove(&part->node->parts, &part->link);
+    sim_list_remove(&part->node->parts, &part->link);
     app__serving_part_fini(part);
     sim_free(part);
 }
@@ -168,13 +172,11 @@ void app__serving_part_send(app__serving_part_t *part)
 
 static app__serving_part_t *part_of(const app__serving_node_t *node, uint32_t number)
 {
-    for (app__mc_link_t *link = node->parts.oldest; link != NULL; link = link->newer) {
-        app__serving_part_t *const part = SIM_CONTAINER_OF(link, app__serving_part_t, link);
-        if (part->number == number) {
-            return part;
-        }
+    app__serving_part_t *part = SIM_LIST_FIRST(&node->parts, app__serving_part_t, link);
+    while (part != NULL && part->number != number) {
+        part = SIM_LIST_NEXT(part, app__serving_part_t, link);
     }
-    return NULL;
+    return part;
 }
 
 // Returns the part of a request's share of a step; NULL: it was dropped.
@@ -223,7 +225,7 @@ void app__serving_parts_prepare(app__serving_node_t *node, const app__serving_st
         app__serving_part_init(part, node, share->number, share->peer);
         part->computed = share->before;
         part->granted = share->granted;
-        app__mc_chain_add(&node->parts, &part->link);
+        sim_list_push_last(&node->parts, &part->link);
     }
 }
 
@@ -248,7 +250,7 @@ void app__serving_part_drop(app__serving_node_t *node, uint32_t number)
 
 void app__serving_parts_fini(app__serving_node_t *node)
 {
-    while (node->parts.oldest != NULL) {
-        destroy(SIM_CONTAINER_OF(node->parts.oldest, app__serving_part_t, link));
+    while (node->parts.first != NULL) {
+        destroy(SIM_LIST_FIRST(&node->parts, app__serving_part_t, link));
     }
 }

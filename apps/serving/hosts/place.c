@@ -4,7 +4,9 @@
 //
 // Stage s of an instance has tp_hosts hosts, which share its layers by heads. The first layers %
 // stages stages have one layer more than the others.
-#include "apps/serving/serving.h"
+#include "apps/serving/hosts/place.h"
+
+#include "apps/serving/node.h"
 
 typedef struct shape {
     uint64_t tp;

@@ -6,7 +6,18 @@
 // host reduces its share with GPU g of the others, by the ring of collectives
 // (apps/workload/collective/ring.c): RDMA WRITEs with immediate values. A group of layers has two
 // all-reduces with the activations of all its layers.
-#include "apps/serving/serving.h"
+#include "apps/serving/hosts/ring.h"
+
+#include "apps/serving/hosts/members.h"
+#include "apps/serving/node.h"
+#include "apps/serving/transfers/kv_transfer.h"
+#include "apps/workload/collective/program.h"
+
+// The ring of the hosts of a stage.
+struct app__serving_ring {
+    app__layout_t layout;
+    app__program_t program;
+};
 
 #define REDUCES 2u // of a layer: behind the attention and behind the MLP
 
@@ -35,13 +46,14 @@ static void make_ring(app__serving_ring_t *ring, uint32_t hosts)
 
 void app__serving_ring_init(app__serving_t *serving)
 {
+    serving->rings = sim_alloc_array(2, sizeof(*serving->rings));
     make_ring(&serving->rings[0], serving->nodes[0].place.tp_hosts);
     make_ring(&serving->rings[1], serving->nodes[serving->node_count - 1].place.tp_hosts);
 }
 
 void app__serving_ring_fini(app__serving_t *serving)
 {
-    for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < 2 && serving->rings != NULL; i++) {
         app__layout_t *const layout = &serving->rings[i].layout;
         sim_free(layout->node);
         sim_free(layout->local);
@@ -49,6 +61,7 @@ void app__serving_ring_fini(app__serving_t *serving)
         sim_free(layout->order);
         sim_free(layout->node_first);
     }
+    sim_free(serving->rings);
 }
 
 static uint64_t activations(const app__serving_node_t *node, uint64_t tokens)
@@ -83,9 +96,9 @@ static void sent(void *ctx, uint64_t bytes, bool good)
 static uint64_t present_bytes(const app__serving_node_t *node)
 {
     const app__serving_place_t *const place = &node->place;
-    const uint64_t from = place->layers * (node->group - 1) / node->groups;
-    const uint64_t to = place->layers * node->group / node->groups;
-    return app__serving_reduce_bytes(node, node->step->tokens, to - from);
+    const uint64_t from = place->layers * (node->stage.group - 1) / node->stage.groups;
+    const uint64_t to = place->layers * node->stage.group / node->stage.groups;
+    return app__serving_reduce_bytes(node, node->stage.now->tokens, to - from);
 }
 
 static void send(app__serving_node_t *node, uint32_t rank, uint64_t bytes)
@@ -106,10 +119,10 @@ static void send(app__serving_node_t *node, uint32_t rank, uint64_t bytes)
 }
 
 // Returns whether the next data of the host before has come, for all GPUs.
-static bool has_come(const app__serving_place_t *place)
+static bool has_come(const app__serving_node_t *node)
 {
-    for (uint32_t g = 0; g < place->gpus; g++) {
-        if (place->came[APP__SERVING_REDUCED][g] <= place->taken[APP__SERVING_REDUCED]) {
+    for (uint32_t g = 0; g < node->place.gpus; g++) {
+        if (node->stage.came[APP__SERVING_REDUCED][g] <= node->stage.taken[APP__SERVING_REDUCED]) {
             return false;
         }
     }
@@ -122,35 +135,36 @@ void app__serving_reduce_on(app__serving_node_t *node)
     const app__program_t *const program = &node->serving->rings[node->decodes ? 1 : 0].program;
     const uint32_t steps = app__ring.block(program, place->rank, 0).steps;
     const app__cut_t cut = app__cut(present_bytes(node), program->chunks, 0, false);
-    while (place->reduces_left > 0) {
-        const app__step_t step = app__program_step(program, place->rank, 0, place->ring_step);
+    while (node->stage.reduce.left > 0) {
+        const app__step_t step =
+            app__program_step(program, place->rank, 0, node->stage.reduce.ring_step);
         if ((step.what & APP__STEP_RECV) != 0) {
-            if (!has_come(place)) {
+            if (!has_come(node)) {
                 return;
             }
-            place->taken[APP__SERVING_REDUCED]++;
+            node->stage.taken[APP__SERVING_REDUCED]++;
         }
         if ((step.what & APP__STEP_SEND) != 0) {
             send(node, step.send_peer,
                  app__cut_bytes(&cut, cut.bytes, 0, step.from_chunk, step.count));
         }
-        if (++place->ring_step == steps) {
-            place->ring_step = 0;
-            place->reduces_left--;
+        if (++node->stage.reduce.ring_step == steps) {
+            node->stage.reduce.ring_step = 0;
+            node->stage.reduce.left--;
         }
     }
-    const sim_time_t waited_ps = node->node->now_ps - place->reduce_began_ps;
-    node->waited_ps += waited_ps;
-    place->reduced_ps += waited_ps;
-    app__serving_note_operation(node, APP__SERVING_DID_REDUCE, place->reduce_began_ps, UINT32_MAX,
-                                REDUCES * present_bytes(node) * place->gpus);
+    const sim_time_t waited_ps = node->node->now_ps - node->stage.reduce.began_ps;
+    node->stage.waited_ps += waited_ps;
+    node->stage.reduce.waited_ps += waited_ps;
+    app__serving_note_operation(node, APP__SERVING_DID_REDUCE, node->stage.reduce.began_ps,
+                                UINT32_MAX, REDUCES * present_bytes(node) * place->gpus);
     app__serving_reduced(node);
 }
 
 void app__serving_reduce(app__serving_node_t *node)
 {
-    node->place.reduces_left = REDUCES;
-    node->place.ring_step = 0;
-    node->place.reduce_began_ps = node->node->now_ps;
+    node->stage.reduce.left = REDUCES;
+    node->stage.reduce.ring_step = 0;
+    node->stage.reduce.began_ps = node->node->now_ps;
     app__serving_reduce_on(node);
 }

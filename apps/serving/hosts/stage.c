@@ -5,12 +5,12 @@
 // reduces with the other hosts of its stage, and exchanges with the experts of other nodes. When
 // its layers are done, it passes the activations to the next stage, and goes on with the next step.
 // The last stage tells the leader, which ends the step.
-#include "apps/serving/serving.h"
+#include "apps/serving/hosts/stage.h"
 
-static app__serving_step_t *step_of(app__mc_link_t *link)
-{
-    return link == NULL ? NULL : SIM_CONTAINER_OF(link, app__serving_step_t, link);
-}
+#include "apps/serving/hosts/members.h"
+#include "apps/serving/hosts/part.h"
+#include "apps/serving/node.h"
+#include "apps/serving/transfers/kv_transfer.h"
 
 void app__serving_step_free(app__serving_step_t *step)
 {
@@ -27,9 +27,10 @@ static bool leads(const app__serving_node_t *node)
 
 static void arm(app__serving_node_t *node)
 {
-    const sim_time_t part_ps =
-        (sim_time_t)((sim_wide_t)node->step_ps * (node->group + 1) / node->groups);
-    sim_timer_arm(node->node, &node->timer, node->step_began_ps + part_ps + node->waited_ps);
+    const sim_time_t part_ps = (sim_time_t)((sim_wide_t)node->stage.step_ps *
+                                            (node->stage.group + 1) / node->stage.groups);
+    sim_timer_arm(node->node, &node->stage.timer,
+                  node->stage.began_ps + part_ps + node->stage.waited_ps);
 }
 
 static bool sends(const app__serving_step_t *step)
@@ -47,15 +48,15 @@ static void begin(app__serving_node_t *node, app__serving_step_t *step)
     const app__serving_t *const serving = node->serving;
     const app__serving_place_t *const place = &node->place;
     const uint64_t layers = serving->served.sizes.layers;
-    node->step = step;
-    node->step_began_ps = node->node->now_ps;
-    node->step_ps = (sim_time_t)((sim_wide_t)step->step_ps * place->layers / layers);
-    node->by_layer = serving->config.kv == APP__SERVING_LAYER && sends(step);
-    const bool grouped = node->by_layer || app__serving_spreads(node) || place->tp_hosts > 1;
+    node->stage.now = step;
+    node->stage.began_ps = node->node->now_ps;
+    node->stage.step_ps = (sim_time_t)((sim_wide_t)step->step_ps * place->layers / layers);
+    node->stage.by_layer = serving->config.kv == APP__SERVING_LAYER && sends(step);
+    const bool grouped = node->stage.by_layer || app__serving_spreads(node) || place->tp_hosts > 1;
     const uint64_t groups = (serving->layer_groups * place->layers + layers - 1) / layers;
-    node->groups = grouped ? groups : 1;
-    node->group = 0;
-    node->waited_ps = 0;
+    node->stage.groups = grouped ? groups : 1;
+    node->stage.group = 0;
+    node->stage.waited_ps = 0;
     arm(node);
 }
 
@@ -63,24 +64,24 @@ static void begin(app__serving_node_t *node, app__serving_step_t *step)
 static void begin_next(app__serving_node_t *node)
 {
     app__serving_place_t *const place = &node->place;
-    app__serving_step_t *const step = step_of(node->steps.oldest);
-    if (node->step != NULL || step == NULL || node->lost || leads(node)) {
+    app__serving_step_t *const step = SIM_LIST_FIRST(&node->stage.steps, app__serving_step_t, link);
+    if (node->stage.now != NULL || step == NULL || node->lost || leads(node)) {
         return;
     }
     for (uint32_t g = 0; g < place->gpus && place->stage > 0; g++) {
-        if (place->came[APP__SERVING_PASSED][g] <= place->taken[APP__SERVING_PASSED]) {
+        if (node->stage.came[APP__SERVING_PASSED][g] <= node->stage.taken[APP__SERVING_PASSED]) {
             return;
         }
     }
-    place->taken[APP__SERVING_PASSED]++;
+    node->stage.taken[APP__SERVING_PASSED]++;
     begin(node, step);
 }
 
 static void fired(sim_node_t *sim_node, sim_timer_t *timer)
 {
-    app__serving_node_t *const node = SIM_CONTAINER_OF(timer, app__serving_node_t, timer);
+    app__serving_node_t *const node = SIM_CONTAINER_OF(timer, app__serving_node_t, stage.timer);
     sim_progress(sim_node);
-    node->group++;
+    node->stage.group++;
     if (node->place.tp_hosts > 1) {
         app__serving_reduce(node);
     } else {
@@ -100,7 +101,7 @@ void app__serving_reduced(app__serving_node_t *node)
 // -- the end of a stage
 
 typedef struct passing {
-    app__mc_link_t link;
+    sim_link_t link;
     app__serving_node_t *node;
     uint32_t peer;
     sim_time_t began_ps;
@@ -118,7 +119,7 @@ static void passed(void *ctx, uint64_t bytes, bool good)
     } else {
         app__serving_break(node);
     }
-    app__mc_chain_remove(&node->place.passing, &passing->link);
+    sim_list_remove(&node->stage.passing, &passing->link);
     sim_free(passing);
 }
 
@@ -130,7 +131,7 @@ static void pass_on(app__serving_node_t *node, const app__serving_step_t *step)
     const uint32_t peer =
         app__serving_host_of(node->serving, place->leader, place->number + place->tp_hosts);
     *passing = (passing_t){.node = node, .peer = peer, .began_ps = node->node->now_ps};
-    app__mc_chain_add(&place->passing, &passing->link);
+    sim_list_push_last(&node->stage.passing, &passing->link);
     const app__serving_transfer_t transfer = {
         .node = node,
         .peer = peer,
@@ -146,15 +147,15 @@ static void pass_on(app__serving_node_t *node, const app__serving_step_t *step)
 
 static void end_stage(app__serving_node_t *node)
 {
-    app__serving_step_t *const step = node->step;
+    app__serving_step_t *const step = node->stage.now;
     const app__serving_place_t *const place = &node->place;
     const bool last = place->stage + 1 == place->stages;
-    node->counters.busy_ps += node->node->now_ps - node->step_began_ps;
-    node->counters.tp_ps += node->place.reduced_ps;
-    node->place.reduced_ps = 0;
+    node->counters.busy_ps += node->node->now_ps - node->stage.began_ps;
+    node->counters.tp_ps += node->stage.reduce.waited_ps;
+    node->stage.reduce.waited_ps = 0;
     app__serving_note_operation(node, (app__serving_operation_kind_t)step->kind,
-                                node->step_began_ps, UINT32_MAX, 0);
-    node->step = NULL;
+                                node->stage.began_ps, UINT32_MAX, 0);
+    node->stage.now = NULL;
     // Where the step ends here, too, requests send when they are told of that.
     const bool ends = last && leads(node);
     for (size_t i = 0; i < step->share_count; i++) {
@@ -176,7 +177,7 @@ static void end_stage(app__serving_node_t *node)
         app__serving_next_step(node);
         return;
     }
-    app__mc_chain_remove(&node->steps, &step->link);
+    sim_list_remove(&node->stage.steps, &step->link);
     app__serving_step_free(step);
     begin_next(node);
 }
@@ -184,8 +185,8 @@ static void end_stage(app__serving_node_t *node)
 // Sends the KV data of the layers that are computed by now.
 static void send_layers(app__serving_node_t *node)
 {
-    const app__serving_step_t *const step = node->step;
-    const uint64_t done = node->place.layers * node->group / node->groups;
+    const app__serving_step_t *const step = node->stage.now;
+    const uint64_t done = node->place.layers * node->stage.group / node->stage.groups;
     for (size_t i = 0; i < step->share_count; i++) {
         if (step->shares[i].sends) {
             app__serving_part_layers(node, &step->shares[i], done);
@@ -195,11 +196,11 @@ static void send_layers(app__serving_node_t *node)
 
 void app__serving_exchanged(app__serving_node_t *node)
 {
-    if (node->group == node->groups) {
+    if (node->stage.group == node->stage.groups) {
         end_stage(node);
         return;
     }
-    if (node->by_layer) {
+    if (node->stage.by_layer) {
         send_layers(node);
     }
     arm(node);
@@ -217,7 +218,7 @@ void app__serving_step_begin(app__serving_node_t *node, app__serving_step_t *ste
 
 void app__serving_step_arrived(app__serving_node_t *node, app__serving_step_t *step)
 {
-    app__mc_chain_add(&node->steps, &step->link);
+    sim_list_push_last(&node->stage.steps, &step->link);
     app__serving_parts_prepare(node, step);
     begin_next(node);
 }
@@ -226,35 +227,32 @@ void app__serving_noticed(app__serving_node_t *node, uint32_t what)
 {
     const uint32_t kind = what >> 8;
     SIM_CHECK(kind < APP__SERVING_NOTICES && (what & 255u) < node->place.gpus);
-    node->place.came[kind][what & 255u]++;
+    node->stage.came[kind][what & 255u]++;
     if (node->lost) {
         return;
     }
     sim_progress(node->node);
     if (kind == APP__SERVING_PASSED) {
         begin_next(node);
-    } else if (node->place.reduces_left > 0) {
+    } else if (node->stage.reduce.left > 0) {
         app__serving_reduce_on(node);
     }
 }
 
 void app__serving_stage_init(app__serving_node_t *node)
 {
-    sim_timer_init(&node->timer, fired);
+    sim_timer_init(&node->stage.timer, fired);
 }
 
 void app__serving_stage_fini(app__serving_node_t *node)
 {
-    while (node->place.passing.oldest != NULL) { // the end of the run has cut them short
-        passing_t *const passing = SIM_CONTAINER_OF(node->place.passing.oldest, passing_t, link);
-        app__mc_chain_remove(&node->place.passing, &passing->link);
-        sim_free(passing);
+    passing_t *passing = NULL;
+    while ((passing = SIM_LIST_POP(&node->stage.passing, passing_t, link)) != NULL) {
+        sim_free(passing); // the end of the run has cut it short
     }
-    app__mc_link_t *link = node->steps.oldest;
-    while (link != NULL) {
-        app__serving_step_t *const step = step_of(link);
-        link = link->newer;
+    app__serving_step_t *step = NULL;
+    while ((step = SIM_LIST_POP(&node->stage.steps, app__serving_step_t, link)) != NULL) {
         app__serving_step_free(step);
     }
-    node->steps = (app__mc_chain_t){NULL, NULL};
+    node->stage.now = NULL;
 }

@@ -6,10 +6,12 @@
 // f x GPUs / flows at each end; or it has some of the flows between two groups of GPUs. A transfer
 // of host memory, to or from storage nodes, has a flow for each NIC that its node has for storage.
 // GPUs share the other NICs of their host in order.
-#include "apps/serving/serving.h"
+#include "apps/serving/transfers/kv_transfer.h"
+
+#include "apps/serving/transfers/queue_pairs.h"
 
 typedef struct move {
-    app__mc_link_t link; // among the moves of its node that have not ended
+    sim_link_t link; // among the moves of its node that have not ended
     app__serving_transfer_t transfer;
     uint32_t flows;
     uint32_t left; // flows that have not ended
@@ -100,7 +102,7 @@ static void end_move(move_t *move)
     if (good) {
         count_bytes(move);
     }
-    app__mc_chain_remove(&transfer.node->moves, &move->link);
+    sim_list_remove(&transfer.node->moves, &move->link);
     const uint64_t moved_bytes = transfer.bytes * move->flows;
     sim_free(move);
     transfer.fn(transfer.ctx, good ? moved_bytes : 0, good);
@@ -185,7 +187,7 @@ void app__serving_move(const app__serving_transfer_t *transfer)
         .flows = app__serving_flows(transfer),
         .began_ps = node->node->now_ps,
     };
-    app__mc_chain_add(&node->moves, &move->link);
+    sim_list_push_last(&node->moves, &move->link);
     if (transfer->bytes == 0) {
         end_move(move);
     } else if (transfer->notice > 0 || node->serving->config.transport == APP__SERVING_WRITES) {
@@ -198,11 +200,8 @@ void app__serving_move(const app__serving_transfer_t *transfer)
 
 void app__serving_moves_fini(app__serving_node_t *node)
 {
-    app__mc_link_t *link = node->moves.oldest;
-    while (link != NULL) {
-        move_t *const move = SIM_CONTAINER_OF(link, move_t, link);
-        link = link->newer;
+    move_t *move = NULL;
+    while ((move = SIM_LIST_POP(&node->moves, move_t, link)) != NULL) {
         sim_free(move);
     }
-    node->moves = (app__mc_chain_t){NULL, NULL};
 }

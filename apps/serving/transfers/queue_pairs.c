@@ -6,7 +6,9 @@
 // it has something to send, or when the first packet of the peer arrives. A queue pair that fails
 // is not set up again: what is posted to it fails. If a node comes back after a loss of power, all
 // its pairs begin anew with further queue pairs, whose numbers are those of the next generation.
-#include "apps/serving/serving.h"
+#include "apps/serving/transfers/queue_pairs.h"
+
+#include "apps/serving/failures.h"
 
 #define POSTED_MAX 128u
 #define PIECE_BYTES (UINT64_C(1) << 30) // a message has less than 2 GiB
@@ -19,7 +21,7 @@ typedef struct line line_t;
 
 // Work requests that a caller waits for together.
 typedef struct call {
-    app__mc_link_t link; // among those that end together
+    sim_link_t link; // among those that end together
     app__serving_flow_fn fn;
     void *ctx;
     uint32_t left; // pieces
@@ -27,8 +29,8 @@ typedef struct call {
 } call_t;
 
 typedef struct piece {
-    app__mc_link_t link; // among the pieces of its line that have not ended
-    struct piece *next;  // that waits behind it
+    sim_link_t link;    // among the pieces of its line that have not ended
+    struct piece *next; // that waits behind it
     line_t *line;
     call_t *call;
     uint64_t address;
@@ -47,8 +49,8 @@ struct line {
     piece_t *waiting_last;
     uint32_t posted;
     uint32_t generation;
-    app__mc_chain_t pieces;
-    app__mc_chain_t orphans; // pieces of earlier queue pairs
+    sim_list_t pieces;
+    sim_list_t orphans; // pieces of earlier queue pairs
 };
 
 // A NIC of a node.
@@ -114,11 +116,11 @@ static void piece_end(piece_t *piece, bool good)
 {
     call_t *const call = piece->call;
     if (call == NULL) { // its queue pair is that of an earlier generation
-        app__mc_chain_remove(&piece->line->orphans, &piece->link);
+        sim_list_remove(&piece->line->orphans, &piece->link);
         sim_free(piece);
         return;
     }
-    app__mc_chain_remove(&piece->line->pieces, &piece->link);
+    sim_list_remove(&piece->line->pieces, &piece->link);
     sim_free(piece);
     call->failed = call->failed || !good;
     if (--call->left > 0) {
@@ -228,7 +230,7 @@ void app__serving_wire_post(const app__serving_end_t *from, const app__serving_e
             .lkey = nic_mr_lkey(region_of(wire, from)),
             .rkey = nic_mr_rkey(region_of(wire, to)),
         };
-        app__mc_chain_add(&line->pieces, &piece->link);
+        sim_list_push_last(&line->pieces, &piece->link);
         if (line->waiting_last != NULL) {
             line->waiting_last->next = piece;
         } else {
@@ -242,17 +244,17 @@ void app__serving_wire_post(const app__serving_end_t *from, const app__serving_e
 // -- further generations
 
 // Takes the pieces off a line that has no queue pair any more. Completions may still come for them.
-static app__mc_chain_t orphan(line_t *line)
+static sim_list_t orphan(line_t *line)
 {
-    app__mc_chain_t calls = {NULL, NULL};
-    while (line->pieces.oldest != NULL) {
-        piece_t *const piece = SIM_CONTAINER_OF(line->pieces.oldest, piece_t, link);
+    sim_list_t calls = {NULL, NULL};
+    while (line->pieces.first != NULL) {
+        piece_t *const piece = SIM_CONTAINER_OF(line->pieces.first, piece_t, link);
         call_t *const call = piece->call;
-        app__mc_chain_remove(&line->pieces, &piece->link);
-        app__mc_chain_add(&line->orphans, &piece->link);
+        sim_list_remove(&line->pieces, &piece->link);
+        sim_list_push_last(&line->orphans, &piece->link);
         piece->call = NULL;
         if (--call->left == 0) {
-            app__mc_chain_add(&calls, &call->link);
+            sim_list_push_last(&calls, &call->link);
         }
     }
     line->waiting = NULL;
@@ -274,11 +276,11 @@ static void renew(const door_t *door, uint32_t peer, uint32_t generation)
         line->qp = NULL;
     }
     line->generation = generation;
-    app__mc_chain_t calls = orphan(line);
-    while (calls.oldest != NULL) {
-        call_t *const call = SIM_CONTAINER_OF(calls.oldest, call_t, link);
+    sim_list_t calls = orphan(line);
+    while (calls.first != NULL) {
+        call_t *const call = SIM_CONTAINER_OF(calls.first, call_t, link);
         const call_t ended = *call;
-        app__mc_chain_remove(&calls, &call->link);
+        sim_list_remove(&calls, &call->link);
         sim_free(call);
         if (!door->node->lost) {
             ended.fn(ended.ctx, false);
@@ -413,19 +415,19 @@ void app__serving_wire_create(app__serving_t *serving, const app_context_t *cont
 // Frees what the end of the run has cut short.
 static void free_pieces(line_t *line)
 {
-    app__mc_link_t *link = line->pieces.oldest;
+    sim_link_t *link = line->pieces.first;
     while (link != NULL) {
         piece_t *const piece = SIM_CONTAINER_OF(link, piece_t, link);
-        link = link->newer;
+        link = link->next;
         if (--piece->call->left == 0) {
             sim_free(piece->call);
         }
         sim_free(piece);
     }
-    link = line->orphans.oldest;
+    link = line->orphans.first;
     while (link != NULL) {
         piece_t *const piece = SIM_CONTAINER_OF(link, piece_t, link);
-        link = link->newer;
+        link = link->next;
         sim_free(piece);
     }
 }

@@ -3,8 +3,8 @@
 // Engine.
 // Method: small cases worked out by hand; LRU against another algorithm over random prompts.
 // Not pinned: anything with time or packets in it.
-#include "apps/mooncake/engine/chain.h"
 #include "apps/mooncake/pure.h"
+#include "kernel/list.h"
 
 #include "tests/check_main.h"
 
@@ -79,26 +79,26 @@ static const char *insert(app__mooncake_keep_t *keep, app__mooncake_kept_t *entr
 START_TEST(a_chain_keeps_its_order)
 {
     static const char *const leave[] = {"0123", "3210", "1203", "2130", "0312"};
-    app__mc_chain_t chain = {0};
-    app__mc_link_t links[4];
+    sim_list_t chain = {0};
+    sim_link_t links[4];
     for (size_t i = 0; i < SIM_COUNT_OF(links); i++) {
-        app__mc_chain_add(&chain, &links[i]);
+        sim_list_push_last(&chain, &links[i]);
     }
     bool in[4] = {true, true, true, true};
     for (size_t n = 0; n < SIM_COUNT_OF(links); n++) {
         const int which = leave[_i][n] - '0';
-        app__mc_chain_remove(&chain, &links[which]);
+        sim_list_remove(&chain, &links[which]);
         in[which] = false;
-        const app__mc_link_t *up = chain.oldest;
-        const app__mc_link_t *down = chain.newest;
+        const sim_link_t *up = chain.first;
+        const sim_link_t *down = chain.last;
         for (int i = 0; i < 4; i++) {
             if (in[i]) {
                 ck_assert_ptr_eq(up, &links[i]);
-                up = up->newer;
+                up = up->next;
             }
             if (in[3 - i]) {
                 ck_assert_ptr_eq(down, &links[3 - i]);
-                down = down->older;
+                down = down->previous;
             }
         }
         ck_assert_ptr_null(up);
@@ -147,8 +147,7 @@ START_TEST(sieve_takes_the_first_that_nobody_used)
     ck_assert_ptr_nonnull(app__mooncake_keep_find(&keep, "a"));
     ck_assert_ptr_nonnull(app__mooncake_keep_find(&keep, "c"));
     // The entry that the hand points at may be removed for another reason.
-    app__mooncake_keep_remove(
-        &keep, app__mooncake_kept_of(keep.hand != NULL ? keep.hand : keep.order.oldest));
+    app__mooncake_keep_remove(&keep, keep.hand != NULL ? keep.hand : app__mooncake_oldest(&keep));
     ck_assert_uint_eq(keep.count, 3);
     ck_assert_str_eq(insert(&keep, entries, 1), "");
     ck_assert_str_ne(insert(&keep, entries, 3), "");
