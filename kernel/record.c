@@ -53,8 +53,7 @@ sim_stream_t *sim_stream_create(sim_t *sim, sim_record_fn fn, void *ctx)
     sim_stream_t *const stream = sim_alloc(sizeof(*stream));
     stream->fn = fn;
     stream->ctx = ctx;
-    SIM_GROW(sim->streams, sim->stream_count, &sim->stream_capacity);
-    sim->streams[sim->stream_count++] = stream;
+    SIM_APPEND(sim->streams, sim->stream_count, sim->stream_capacity, stream);
     return stream;
 }
 
@@ -82,13 +81,13 @@ void *sim_stream_put(sim_stream_t *stream, const sim_node_t *node, sim_time_t ti
         part->capacity = (part->capacity + aligned) * 2;
         part->bytes = sim_realloc_array(part->bytes, part->capacity, 1);
     }
-    SIM_GROW(part->entries, part->entry_count, &part->entry_capacity);
-    part->entries[part->entry_count++] = (entry_t){.time_ps = time_ps,
-                                                   .place = node->sim->order->record_place(node),
-                                                   .node_index = node->index,
-                                                   .thread = node->worker->index,
-                                                   .offset = part->count,
-                                                   .bytes = record_bytes};
+    SIM_APPEND(part->entries, part->entry_count, part->entry_capacity,
+               (entry_t){.time_ps = time_ps,
+                         .place = node->sim->order->record_place(node),
+                         .node_index = node->index,
+                         .thread = node->worker->index,
+                         .offset = part->count,
+                         .bytes = record_bytes});
     void *const record = part->bytes + part->count;
     part->count += aligned;
     return record;

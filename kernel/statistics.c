@@ -195,8 +195,7 @@ static void pack(sim_sample_set_t *set)
         before = set->values[i];
     }
     run.bytes = shrink(run.bytes, run.size);
-    SIM_GROW(set->runs, set->run_count, &set->run_capacity);
-    set->runs[set->run_count++] = run;
+    SIM_APPEND(set->runs, set->run_count, set->run_capacity, run);
     set->held = 0;
     set->sorted = true;
     while (set->run_count > 1 &&

@@ -257,8 +257,7 @@ static void parcel_receive(sim_thread_t *thread, const sim_parcel_t *parcel)
         if (node->far == NULL) {
             node->far = sim_alloc(sizeof(*node->far));
         }
-        SIM_GROW(node->far->channels, node->far->count, &node->far->capacity);
-        node->far->channels[node->far->count++] = channel;
+        SIM_APPEND(node->far->channels, node->far->count, node->far->capacity, channel);
     }
     struct sim_far_fifo *const fifo = *far;
     if (fifo->count == fifo->capacity) {

@@ -267,9 +267,8 @@ static void list_channels(sim_t *sim)
         if (!sim__is_here(sim, sim->nodes[ends->from]) && sim__is_here(sim, ends->to)) {
             sim_channel_t *const channel =
                 &sim->channel_blocks[i / SIM_CHANNEL_BLOCK][i % SIM_CHANNEL_BLOCK];
-            SIM_GROW(ranks->entries, ranks->entry_count, &capacity);
-            ranks->entries[ranks->entry_count++] =
-                (entry_t){place_of(ends->to->index, channel->port), channel};
+            SIM_APPEND(ranks->entries, ranks->entry_count, capacity,
+                       (entry_t){place_of(ends->to->index, channel->port), channel});
         }
     }
     if (ranks->entry_count > 0) {

@@ -209,8 +209,7 @@ static uint32_t take_delay(sim_t *sim, sim_time_t delay_ps)
 {
     const size_t count = sim->delay_count;
     if (count == 0 || sim->delays_ps[count - 1] != delay_ps) {
-        SIM_GROW(sim->delays_ps, sim->delay_count, &sim->delay_capacity);
-        sim->delays_ps[sim->delay_count++] = delay_ps;
+        SIM_APPEND(sim->delays_ps, sim->delay_count, sim->delay_capacity, delay_ps);
     }
     return (uint32_t)sim->delay_count - 1;
 }
@@ -225,13 +224,12 @@ sim_channel_t *sim_channel_create(sim_t *sim, sim_node_t *from, sim_node_t *to, 
     SIM_CHECK(sim->channel_count < UINT32_MAX);
     const uint32_t index = (uint32_t)sim->channel_count;
     if (index % SIM_CHANNEL_BLOCK == 0) {
-        SIM_GROW(sim->channel_blocks, sim->channel_block_count, &sim->channel_block_capacity);
-        sim->channel_blocks[sim->channel_block_count++] =
-            sim_alloc_lines(SIM_CHANNEL_BLOCK * sizeof(sim_channel_t));
+        SIM_APPEND(sim->channel_blocks, sim->channel_block_count, sim->channel_block_capacity,
+                   sim_alloc_lines(SIM_CHANNEL_BLOCK * sizeof(sim_channel_t)));
     }
-    SIM_GROW(sim->channel_ends, sim->channel_count, &sim->channel_capacity);
-    sim->channel_ends[sim->channel_count++] =
-        (sim_channel_ends_t){.to = to, .from = from->index, .delay = take_delay(sim, delay_ps)};
+    SIM_APPEND(
+        sim->channel_ends, sim->channel_count, sim->channel_capacity,
+        (sim_channel_ends_t){.to = to, .from = from->index, .delay = take_delay(sim, delay_ps)});
     sim_channel_t *const channel =
         &sim->channel_blocks[index / SIM_CHANNEL_BLOCK][index % SIM_CHANNEL_BLOCK];
     *channel = (sim_channel_t){.box_bytes = to->index * (uint32_t)sizeof(sim_mailbox_t),
@@ -248,8 +246,8 @@ void sim_interrupt(sim_t *sim)
 void sim_on_window(sim_t *sim, sim_window_fn fn, void *ctx)
 {
     SIM_CHECK(!sim->ran);
-    SIM_GROW(sim->observers, sim->observer_count, &sim->observer_capacity);
-    sim->observers[sim->observer_count++] = (sim_window_observer_t){fn, ctx};
+    SIM_APPEND(sim->observers, sim->observer_count, sim->observer_capacity,
+               (sim_window_observer_t){fn, ctx});
 }
 
 void sim_sample(sim_t *sim, sim_node_t *node, sim_time_t first_ps, sim_time_t period_ps,
@@ -265,8 +263,7 @@ void sim_sample_idle(sim_t *sim, sim_node_t *node, sim_time_t first_ps, sim_time
     SIM_CHECK(period_ps >= 1);
     sim_sampler_t *const sampler = sim_alloc(sizeof(*sampler));
     *sampler = (sim_sampler_t){node, first_ps, period_ps, fn, many, ctx, NULL};
-    SIM_GROW(sim->samplers, sim->sampler_count, &sim->sampler_capacity);
-    sim->samplers[sim->sampler_count++] = sampler;
+    SIM_APPEND(sim->samplers, sim->sampler_count, sim->sampler_capacity, sampler);
     sim_sampler_t **link = &node->samplers;
     while (*link != NULL) {
         link = &(*link)->next;

@@ -122,8 +122,7 @@ static int compare_flights(const void *left, const void *right)
 
 static void add(sim_flights_t *flights, sim_flight_t flight)
 {
-    SIM_GROW(flights->items, flights->count, &flights->capacity);
-    flights->items[flights->count++] = flight;
+    SIM_APPEND(flights->items, flights->count, flights->capacity, flight);
 }
 
 // Returns the window of a slot: the one being run, or one of those that follow.

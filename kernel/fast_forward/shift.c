@@ -61,11 +61,11 @@ static void take_mail(const sim_t *sim, sim_thread_t *thread, haul_t *haul)
         for (size_t n = 0; n < sim->node_count; n++) {
             sim_mailbox_t *const box = &thread->worker.boxes[slot][n];
             for (uint32_t i = 0; i < sim__mailbox_count(box); i++) {
-                SIM_GROW(haul->items, haul->count, &haul->capacity);
-                haul->items[haul->count++] =
+                SIM_APPEND(
+                    haul->items, haul->count, haul->capacity,
                     (taken_t){thread, sim->nodes[n],
                               sim__window_start(sim, window) + (box->mail[i].key >> SIM_PORT_BITS),
-                              box->mail[i]};
+                              box->mail[i]});
             }
             sim__mailbox_empty(thread, box);
         }

@@ -9,8 +9,7 @@
 
 void sim_state_add(sim_state_t *list, const sim_fields_t *type, void *at)
 {
-    SIM_GROW(list->parts, list->count, &list->capacity);
-    list->parts[list->count++] = (sim_state_part_t){type, at};
+    SIM_APPEND(list->parts, list->count, list->capacity, (sim_state_part_t){type, at});
     list->bytes += type->bytes;
 }
 

@@ -109,8 +109,8 @@ void sim_channel_keeps_number(sim_node_t *node, sim_channel_t *channel, uint32_t
     }
     SIM_CHECK(!node->sim->ran);
     struct sim_fifo *const fifo = node->sim->fifo;
-    SIM_GROW(fifo->keepers, fifo->keeper_count, &fifo->keeper_capacity);
-    fifo->keepers[fifo->keeper_count++] = (sim_keeper_t){node, port, channel->index};
+    SIM_APPEND(fifo->keepers, fifo->keeper_count, fifo->keeper_capacity,
+               (sim_keeper_t){node, port, channel->index});
     node->kept_count = port >= node->kept_count ? port + 1 : node->kept_count;
 }
 

@@ -272,8 +272,8 @@ static inline void count_in(census_t *census, void *where)
 {
     const uint64_t number = *(const sim_stamp_t *)where;
     if ((number & SIM_MADE_IN_RUN) != 0) {
-        SIM_GROW(census->items, census->count, &census->capacity);
-        census->items[census->count++] = (sim_ranked_t){.number = number, .owner = where};
+        SIM_APPEND(census->items, census->count, census->capacity,
+                   (sim_ranked_t){.number = number, .owner = where});
     }
 }
 

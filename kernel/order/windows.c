@@ -281,9 +281,8 @@ static void take_turn(sim_node_t *node, sim_turn_fn fn, void *subject, uint64_t 
 {
     sim_line_t *const line = sim__line_of(node);
     SIM_CHECK(line->in_event);
-    SIM_GROW(line->turns, line->turn_count, &line->turn_capacity);
-    line->turns[line->turn_count++] =
-        (sim_turn_t){line->next++, node, node->now_ps, fn, subject, value};
+    SIM_APPEND(line->turns, line->turn_count, line->turn_capacity,
+               (sim_turn_t){line->next++, node, node->now_ps, fn, subject, value});
 }
 
 // Calls the functions that wait for their turn (sim_take_turn), in the order of their numbers.
