@@ -162,8 +162,7 @@ static sim_err_t take_row(reader_t *reader, const sim_word_t *begin)
     }
     if (error == SIM_OK) {
         SIM_CHECK(row.first + row.count == routes->port_count);
-        SIM_GROW(routes->rows, routes->count, &routes->capacity);
-        routes->rows[routes->count++] = row;
+        SIM_APPEND(routes->rows, routes->count, routes->capacity, row);
     }
     return error;
 }

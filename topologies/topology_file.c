@@ -44,8 +44,7 @@ void topo__file_add_link(topo_file_t *file, const topo_file_link_t *link)
 {
     SIM_CHECK(link->a < file->node_count && link->b < file->node_count && link->a != link->b);
     SIM_CHECK(link->rate_bps > 0 && link->delay_ps >= 1);
-    SIM_GROW(file->links, file->link_count, &file->link_capacity);
-    file->links[file->link_count++] = *link;
+    SIM_APPEND(file->links, file->link_count, file->link_capacity, *link);
 }
 
 // Returns the format that the first word outside comments indicates.
