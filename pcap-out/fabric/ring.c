@@ -44,8 +44,7 @@ static void on_window(sim_time_t window_end_ps, void *ctx)
     } else if (ring->snaplen_bytes != 0) {
         bytes = blocks * RING_ENTRIES * LEAST_BYTES;
     }
-    SIM_GROW(ring->spans, ring->count, &ring->capacity);
-    ring->spans[ring->count++] = (ring_span_t){ring->span_from_ps, bytes};
+    SIM_APPEND(ring->spans, ring->count, ring->capacity, (ring_span_t){ring->span_from_ps, bytes});
     ring->span_from_ps = window_end_ps;
     ring->span_bytes += bytes;
     while (ring->span_bytes - ring->spans[ring->first].bytes > ring->bytes) {
@@ -115,8 +114,7 @@ static void forget(ring_node_t *node, sim_time_t cutoff_ps)
         if (used->chunks != NULL) {
             release_chunks(node, used);
         }
-        SIM_GROW(node->spares, node->spare_count, &node->spare_capacity);
-        node->spares[node->spare_count++] = used->block;
+        SIM_APPEND(node->spares, node->spare_count, node->spare_capacity, used->block);
     }
 }
 

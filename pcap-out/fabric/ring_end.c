@@ -117,8 +117,8 @@ static void attach(all_t *all, size_t frame, const ring_comment_t *comment)
         link = &all->comments[*link].next;
     }
     *link = (uint32_t)all->comment_count;
-    SIM_GROW(all->comments, all->comment_count, &all->comment_capacity);
-    all->comments[all->comment_count++] = (comment_t){comment, NOTHING};
+    SIM_APPEND(all->comments, all->comment_count, all->comment_capacity,
+               (comment_t){comment, NOTHING});
 }
 
 // Attaches a comment to a frame that was noted before it. The frame may be forgotten already.
@@ -547,8 +547,7 @@ static size_t gather_moments(pcap_out_ring_t *ring, sim_time_t end_ps)
         size_t kept = 0;
         for (size_t i = 0; i < node->moment_count; i++) {
             if (node->moments[i].time_ps < end_ps) {
-                SIM_GROW(ring->moments, count, &ring->moments_capacity);
-                ring->moments[count++] = node->moments[i];
+                SIM_APPEND(ring->moments, count, ring->moments_capacity, node->moments[i]);
             } else {
                 node->moments[kept++] = node->moments[i];
             }
