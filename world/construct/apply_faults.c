@@ -26,8 +26,7 @@ typedef struct span_list {
 
 static void add_span(span_list_t *list, sim_time_t at_ps, sim_time_t until_ps)
 {
-    SIM_GROW(list->spans, list->count, &list->capacity);
-    list->spans[list->count++] = (span_t){at_ps, until_ps};
+    SIM_APPEND(list->spans, list->count, list->capacity, (span_t){at_ps, until_ps});
 }
 
 static int compare_spans(const void *a, const void *b)

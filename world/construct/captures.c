@@ -37,13 +37,14 @@ sim_err_t world_capture_files(const world_t *world, const world_capture_t *captu
             files->items[files->count - 1].port_count++;
             continue;
         }
-        SIM_GROW(files->items, files->count, &capacity);
-        files->items[files->count++] = (world_capture_file_t){
-            .name = one ? sim_strdup(pattern)
-                        : world_capture_file_name(pattern, net_port_name(files->ports[i])),
-            .ports = &files->ports[i],
-            .port_count = 1,
-        };
+        SIM_APPEND(
+            files->items, files->count, capacity,
+            (world_capture_file_t){
+                .name = one ? sim_strdup(pattern)
+                            : world_capture_file_name(pattern, net_port_name(files->ports[i])),
+                .ports = &files->ports[i],
+                .port_count = 1,
+            });
     }
     return result;
 }

@@ -143,8 +143,7 @@ sim_err_t world_find_ports(const world_t *world, const world_pair_t *pair, const
             const char *const nic = nic_name(world, net_port_at(node, p));
             left_found = left_found || (nic != NULL && world_pattern_match(pair->left, nic));
             if (is_meant(world, pair, net_port_at(node, p))) {
-                SIM_GROW(found, found_count, &capacity);
-                found[found_count++] = net_port_at(node, p);
+                SIM_APPEND(found, found_count, capacity, net_port_at(node, p));
             }
         }
     }

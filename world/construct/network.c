@@ -148,8 +148,7 @@ static sim_err_t read_file(const char *name, char **text, size_t *size, sim_mess
     world_error_t error;
     const sim_err_t result = world_read_file(path, INPUT_FILE_BYTES_MAX, text, size, &error);
     sim_free(path);
-    SIM_GROW(world->files, world->file_count, &world->file_capacity);
-    world->files[world->file_count++] = sim_strdup(name);
+    SIM_APPEND(world->files, world->file_count, world->file_capacity, sim_strdup(name));
     if (result == SIM_OK) {
         return SIM_OK;
     }
@@ -161,8 +160,7 @@ static sim_err_t read_file(const char *name, char **text, size_t *size, sim_mess
 static void keep_note(const char *text, void *ctx)
 {
     world_t *const world = ctx;
-    SIM_GROW(world->notes, world->note_count, &world->note_capacity);
-    world->notes[world->note_count++] = sim_strdup(text);
+    SIM_APPEND(world->notes, world->note_count, world->note_capacity, sim_strdup(text));
 }
 
 void world_print_notes(const world_t *world, FILE *out)
@@ -421,8 +419,7 @@ sim_err_t world__create_app(world_t *world, const world_traffic_t *traffic, uint
         return world_fail(error, result, &place, "traffic.%s: %s", traffic->ops->name,
                           message.text);
     }
-    SIM_GROW(world->apps, world->app_count, &world->app_capacity);
-    world->apps[world->app_count++] = app;
+    SIM_APPEND(world->apps, world->app_count, world->app_capacity, app);
     return SIM_OK;
 }
 

@@ -82,8 +82,7 @@ static void add_line(struct world_stuck *stuck, size_t nic, char *text)
         sim_free(text);
         return;
     }
-    SIM_GROW(stuck->lines, stuck->count, &stuck->capacity);
-    stuck->lines[stuck->count++] = (stuck_line_t){nic, text};
+    SIM_APPEND(stuck->lines, stuck->count, stuck->capacity, (stuck_line_t){nic, text});
 }
 
 static void report_qp(const nic_qp_t *qp, void *ctx)
@@ -123,9 +122,8 @@ static void stuck_fini(struct world_stuck *stuck)
 static void add_elsewhere(struct world_stuck *stuck, const struct world_stuck *elsewhere)
 {
     for (size_t i = 0; i < elsewhere->count; i++) {
-        SIM_GROW(stuck->lines, stuck->count, &stuck->capacity);
-        stuck->lines[stuck->count++] =
-            (stuck_line_t){elsewhere->lines[i].nic, sim_strdup(elsewhere->lines[i].text)};
+        SIM_APPEND(stuck->lines, stuck->count, stuck->capacity,
+                   (stuck_line_t){elsewhere->lines[i].nic, sim_strdup(elsewhere->lines[i].text)});
     }
     stuck->more += elsewhere->more;
     // Insertion sort: it keeps the order of equal lines, and there are few.
@@ -186,8 +184,7 @@ void world_explain_take(world_t *world, sim_reader_t *bytes)
         const uint32_t size = sim_reader_u32(bytes);
         char *const text = sim_alloc(size);
         sim_reader_get(bytes, text, size);
-        SIM_GROW(stuck->lines, stuck->count, &stuck->capacity);
-        stuck->lines[stuck->count++] = (stuck_line_t){nic, text};
+        SIM_APPEND(stuck->lines, stuck->count, stuck->capacity, (stuck_line_t){nic, text});
     }
 }
 
@@ -232,8 +229,7 @@ static void find_stopped(const net_t *net, stopped_t *stopped)
             const net_port_t *const port = net_port_at(node, p);
             if (is_stopped(port) || (node->kind == NET_NODE_HOST && port->paused != 0)) {
                 stopped->by_uid[port->uid] = stopped->count;
-                SIM_GROW(stopped->ports, stopped->count, &stopped->capacity);
-                stopped->ports[stopped->count++] = port;
+                SIM_APPEND(stopped->ports, stopped->count, stopped->capacity, port);
             }
         }
     }

@@ -72,8 +72,8 @@ sim_err_t world_submit(world_t *world, world_scenario_t *scenario, const char *o
         world_document_destroy(document);
         return result;
     }
-    SIM_GROW(scenario->submitted, scenario->submitted_count, &scenario->submitted_capacity);
-    scenario->submitted[scenario->submitted_count++] = document;
+    SIM_APPEND(scenario->submitted, scenario->submitted_count, scenario->submitted_capacity,
+               document);
     *app = world->apps[world->app_count - 1];
     (*app)->ops->places(*app, touch, world);
     return SIM_OK;

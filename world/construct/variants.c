@@ -142,8 +142,7 @@ static const variant_t *find(world_variants_t *variants, const char *name, bool 
     variant->is_nic = is_nic;
     variant->matches = sim_alloc(size);
     memcpy(variant->matches, variants->matches, size);
-    SIM_GROW(variants->items, variants->count, &variants->capacity);
-    variants->items[variants->count++] = variant;
+    SIM_APPEND(variants->items, variants->count, variants->capacity, variant);
     if (is_nic) {
         fill_nic(variants, variant, name);
     } else {

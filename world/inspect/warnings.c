@@ -16,8 +16,7 @@ void world_warn(world_warnings_t *warnings, const char *kind, const char *format
     (void)vsnprintf(text, (size_t)size + 1, format, again);
     va_end(again);
     va_end(arguments);
-    SIM_GROW(warnings->items, warnings->count, &warnings->capacity);
-    warnings->items[warnings->count++] = (world_warning_t){kind, text};
+    SIM_APPEND(warnings->items, warnings->count, warnings->capacity, (world_warning_t){kind, text});
 }
 
 void world_warnings_print(const world_warnings_t *warnings, FILE *out)

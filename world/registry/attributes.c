@@ -16,8 +16,7 @@ typedef struct table_list {
 
 static void add(table_list_t *list, const sim_attr_table_t *table)
 {
-    SIM_GROW(list->tables, list->count, &list->capacity);
-    list->tables[list->count++] = table;
+    SIM_APPEND(list->tables, list->count, list->capacity, table);
 }
 
 static void add_nic(table_list_t *list, const world_registry_t *registry)

@@ -17,8 +17,7 @@ typedef struct name_list {
 
 static void add(name_list_t *list, const char *name)
 {
-    SIM_GROW(list->names, list->count, &list->capacity);
-    list->names[list->count++] = name;
+    SIM_APPEND(list->names, list->count, list->capacity, name);
 }
 
 static void add_nic_parts(name_list_t *list, const world_registry_t *registry,

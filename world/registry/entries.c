@@ -57,8 +57,8 @@ world_registry_t *world_registry_create(void)
         list_add(&registry->ccs, nic_cc_all[i]);
     }
     for (size_t i = 0; i < compat_hpcc_nic_row_count; i++) {
-        SIM_GROW(registry->extras, registry->extra_count, &registry->extra_capacity);
-        registry->extras[registry->extra_count++] = compat_hpcc_nic_rows[i];
+        SIM_APPEND(registry->extras, registry->extra_count, registry->extra_capacity,
+                   compat_hpcc_nic_rows[i]);
         if (compat_hpcc_nic_rows[i].kind == NIC_EXTRA_CC) {
             list_add(&registry->ccs, compat_hpcc_nic_rows[i].ops);
         }
@@ -173,8 +173,7 @@ sim_err_t world_registry_add_nic_part(world_registry_t *registry, const nic_extr
     if (extra->attrs != NULL && nic_key_is_taken(registry, extra->name)) {
         return taken("key nic.", extra->name, error);
     }
-    SIM_GROW(registry->extras, registry->extra_count, &registry->extra_capacity);
-    registry->extras[registry->extra_count++] = *extra;
+    SIM_APPEND(registry->extras, registry->extra_count, registry->extra_capacity, *extra);
     return SIM_OK;
 }
 
@@ -290,8 +289,7 @@ sim_err_t world_registry_add_network_part(world_registry_t *registry,
     if (part->attrs != NULL && network_key_is_taken(registry, part->attrs->prefix)) {
         return taken("key", part->attrs->prefix, error);
     }
-    SIM_GROW(registry->parts, registry->part_count, &registry->part_capacity);
-    registry->parts[registry->part_count++] = *part;
+    SIM_APPEND(registry->parts, registry->part_count, registry->part_capacity, *part);
     return SIM_OK;
 }
 
@@ -331,8 +329,8 @@ const world_network_part_t *world_registry_network_parts(const world_registry_t 
 
 void world_registry_add_network(world_registry_t *registry, world_network_fn fn, void *ctx)
 {
-    SIM_GROW(registry->networks, registry->network_count, &registry->network_capacity);
-    registry->networks[registry->network_count++] = (network_t){fn, ctx};
+    SIM_APPEND(registry->networks, registry->network_count, registry->network_capacity,
+               (network_t){fn, ctx});
 }
 
 void world__registry_use(const world_registry_t *registry, const world_scenario_t *scenario,

@@ -53,8 +53,7 @@ static void names_add(names_t *names, const char *text, size_t size)
             return;
         }
     }
-    SIM_GROW(names->texts, names->count, &names->capacity);
-    names->texts[names->count++] = sim_format("%.*s", (int)size, text);
+    SIM_APPEND(names->texts, names->count, names->capacity, sim_format("%.*s", (int)size, text));
 }
 
 static const char *const *names_list(const names_t *names)

@@ -110,8 +110,7 @@ static sim_err_t take_fault(world_scenario_t *scenario, const world_tree_t *map,
         sim_attrs_fini(&world_fault_config_attrs, &fault.config);
         return result;
     }
-    SIM_GROW(scenario->faults, scenario->fault_count, &scenario->fault_capacity);
-    scenario->faults[scenario->fault_count++] = fault;
+    SIM_APPEND(scenario->faults, scenario->fault_count, scenario->fault_capacity, fault);
     return SIM_OK;
 }
 

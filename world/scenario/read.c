@@ -266,8 +266,7 @@ static sim_err_t take_traffic_entry(world_scenario_t *scenario, const world_tree
     size_t count = 0;
     size_t capacity = 0;
     for (size_t i = 0; apps[i] != NULL; i++) {
-        SIM_GROW(names, count, &capacity);
-        names[count++] = apps[i]->name;
+        SIM_APPEND(names, count, capacity, apps[i]->name);
     }
     const world_tree_entry_t *entry = NULL;
     const sim_err_t result = world__take_choice(map, "traffic", names, count, &entry, error);

@@ -71,13 +71,13 @@ static sim_err_t add_graph_node(world_graph_t *graph, const world_tree_t *name,
         return world_fail(error, result, &name->place,
                           "%s, expected a name of its own for each node", message.text);
     }
-    SIM_GROW(graph->nodes, graph->node_count, &graph->node_capacity);
-    graph->nodes[graph->node_count++] = (world_graph_node_t){
-        .name = name->text,
-        .kind = kind,
-        .own_kind = own_kind,
-        .place = name->place,
-    };
+    SIM_APPEND(graph->nodes, graph->node_count, graph->node_capacity,
+               (world_graph_node_t){
+                   .name = name->text,
+                   .kind = kind,
+                   .own_kind = own_kind,
+                   .place = name->place,
+               });
     return SIM_OK;
 }
 
@@ -137,8 +137,8 @@ static sim_err_t add_graph_link(world_scenario_t *scenario, const world_tree_t *
                           world_show(&shown, name->text), message.text);
     }
     world_graph_t *const graph = &scenario->graph;
-    SIM_GROW(graph->links, graph->link_count, &graph->link_capacity);
-    graph->links[graph->link_count++] = (world_graph_link_t){pair.left, pair.right, *config};
+    SIM_APPEND(graph->links, graph->link_count, graph->link_capacity,
+               (world_graph_link_t){pair.left, pair.right, *config});
     return SIM_OK;
 }
 
@@ -230,11 +230,9 @@ sim_err_t world__take_topology(world_scenario_t *scenario, const world_tree_t *m
     size_t count = 0;
     size_t capacity = 0;
     for (size_t i = 0; topologies[i] != NULL; i++) {
-        SIM_GROW(names, count, &capacity);
-        names[count++] = topologies[i]->name;
+        SIM_APPEND(names, count, capacity, topologies[i]->name);
     }
-    SIM_GROW(names, count, &capacity);
-    names[count++] = "graph";
+    SIM_APPEND(names, count, capacity, "graph");
     const world_tree_entry_t *entry = NULL;
     sim_err_t result = world__take_choice(map, "topology", names, count, &entry, error);
     sim_free((void *)names);
@@ -373,8 +371,7 @@ static sim_err_t take_node_overlay(world_scenario_t *scenario, const world_tree_
     if (result != SIM_OK) {
         return result;
     }
-    SIM_GROW(scenario->nodes, scenario->node_count, &scenario->node_capacity);
-    scenario->nodes[scenario->node_count++] = overlay;
+    SIM_APPEND(scenario->nodes, scenario->node_count, scenario->node_capacity, overlay);
     return try_node_values(scenario, &overlay, error);
 }
 
@@ -414,8 +411,7 @@ static sim_err_t take_down(world_link_overlay_t *overlay, const world_tree_t *ma
         return world_fail(error, SIM_ERR_RANGE, &map->place,
                           "the link comes up before it goes down, expected 'until' after 'at'");
     }
-    SIM_GROW(overlay->downs, overlay->down_count, &overlay->down_capacity);
-    overlay->downs[overlay->down_count++] = down;
+    SIM_APPEND(overlay->downs, overlay->down_count, overlay->down_capacity, down);
     return SIM_OK;
 }
 

@@ -47,8 +47,7 @@ world_tree_t *world_tree_new(world_document_t *document, world_tree_kind_t kind,
     world_tree_t *const tree = sim_alloc(sizeof(*tree));
     tree->kind = kind;
     tree->place = place;
-    SIM_GROW(document->trees, document->tree_count, &document->tree_capacity);
-    document->trees[document->tree_count++] = tree;
+    SIM_APPEND(document->trees, document->tree_count, document->tree_capacity, tree);
     return tree;
 }
 
@@ -64,8 +63,7 @@ void world_tree_add(world_tree_t *tree, world_tree_t *key, world_tree_t *value)
 {
     SIM_CHECK(tree->kind != WORLD_TREE_SCALAR);
     SIM_CHECK((key != NULL) == (tree->kind == WORLD_TREE_MAP));
-    SIM_GROW(tree->entries, tree->count, &tree->capacity);
-    tree->entries[tree->count++] = (world_tree_entry_t){key, value};
+    SIM_APPEND(tree->entries, tree->count, tree->capacity, (world_tree_entry_t){key, value});
 }
 
 world_tree_t *world_tree_copy(world_document_t *document, const world_tree_t *tree)
