@@ -333,10 +333,10 @@ static void add_part_number(const numbers_t *numbers, const char *path, const ch
         i++;
     }
     if (i == sums->count) {
-        SIM_GROW(sums->sums, sums->count, &sums->capacity);
-        sums->sums[sums->count++] = (part_sum_t){.path = sim_strdup(path),
-                                                 .whole = json_is_integer(value),
-                                                 .fine_print = is_fine_print(name)};
+        SIM_APPEND(sums->sums, sums->count, sums->capacity,
+                   (part_sum_t){.path = sim_strdup(path),
+                                .whole = json_is_integer(value),
+                                .fine_print = is_fine_print(name)});
     }
     part_sum_t *const sum = &sums->sums[i];
     const double number = json_number_value(value);

@@ -338,8 +338,7 @@ static sim_err_t make_columns(results_comparison_table_t *table, world_error_t *
                                   other->folder, run->folder);
             }
         }
-        SIM_GROW(column->runs, column->count, &column->capacity);
-        column->runs[column->count++] = i;
+        SIM_APPEND(column->runs, column->count, column->capacity, i);
     }
     SIM_CHECK(table->column_count > 0 && table->column_count <= table->run_count);
     name_columns(table);

@@ -135,8 +135,7 @@ typedef struct run_list {
 
 static void add_run(run_list_t *list, char *folder)
 {
-    SIM_GROW(list->folders, list->count, &list->capacity);
-    list->folders[list->count++] = folder;
+    SIM_APPEND(list->folders, list->count, list->capacity, folder);
 }
 
 static sim_err_t add_sweep(run_list_t *list, const char *sweep, world_error_t *error)

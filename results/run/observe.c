@@ -316,8 +316,7 @@ static sim_err_t open_capture(results_observers_t *observers, size_t entry,
     if (result != SIM_OK) {
         return world_fail(error, result, NULL, "%s", message.text);
     }
-    SIM_GROW(observers->captures, observers->capture_count, &observers->capture_capacity);
-    observers->captures[observers->capture_count++] = opened;
+    SIM_APPEND(observers->captures, observers->capture_count, observers->capture_capacity, opened);
     for (size_t i = 0; i < file->port_count; i++) {
         if (opened.fabric != NULL) {
             pcap_out_fabric_port(opened.fabric, file->ports[i]);

@@ -404,8 +404,7 @@ void results__sampler_add(results_series_writer_t *writer, const world_series_t 
     made->times = 1;
     made->on_change = series->config.on == WORLD_ON_CHANGE;
     made->track.sampler = made;
-    SIM_GROW(writer->samplers, writer->sampler_count, &writer->sampler_capacity);
-    writer->samplers[writer->sampler_count++] = made;
+    SIM_APPEND(writer->samplers, writer->sampler_count, writer->sampler_capacity, made);
     const sim_time_t start_ps = series->config.start_ps;
     const bool told = series->kind == WORLD_SERIES_QP && is_told(series);
     sim_sample_idle(writer->world->sim, &node->sim, start_ps,

@@ -76,8 +76,7 @@ static void take_record(sim_time_t time_ps, uint32_t node_index, const void *rec
         writer->pending[taken->track->pending - 1].value = taken->value;
         return;
     }
-    SIM_GROW(writer->pending, writer->pending_count, &writer->pending_capacity);
-    writer->pending[writer->pending_count++] = *taken;
+    SIM_APPEND(writer->pending, writer->pending_count, writer->pending_capacity, *taken);
     if (taken->track != NULL) {
         taken->track->pending = writer->pending_count;
     }

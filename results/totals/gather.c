@@ -182,8 +182,7 @@ static void offer(hottest_t *hottest, const net_port_t *port)
     if (hottest->cut && compare_heat(&hot, &hottest->items[hottest->wanted - 1]) > 0) {
         return;
     }
-    SIM_GROW(hottest->items, hottest->count, &hottest->capacity);
-    hottest->items[hottest->count++] = hot;
+    SIM_APPEND(hottest->items, hottest->count, hottest->capacity, hot);
     if (hottest->count / 2 >= hottest->wanted) {
         cut(hottest);
     }
@@ -326,8 +325,7 @@ void results_init(results_t *results, const world_t *world, sim_ended_t ended, r
 
 void results_note(results_t *results, char *text)
 {
-    SIM_GROW(results->notes, results->note_count, &results->note_capacity);
-    results->notes[results->note_count++] = text;
+    SIM_APPEND(results->notes, results->note_count, results->note_capacity, text);
 }
 
 void results_fini(results_t *results)
