@@ -168,8 +168,8 @@ static void add_override(cli_args_t *args, const char *option, const char *path,
     SIM_GROW(args->texts, args->text_count, &args->text_capacity);
     char *const text = path != NULL ? sim_format("%s=%s", path, value) : sim_strdup(value);
     args->texts[args->text_count++] = text;
-    SIM_GROW(args->overrides, args->override_count, &args->override_capacity);
-    args->overrides[args->override_count++] = (world_override_t){.shown = shown, .text = text};
+    SIM_APPEND(args->overrides, args->override_count, args->override_capacity,
+               (world_override_t){.shown = shown, .text = text});
 }
 
 static const option_t *find_option(const cli_args_t *args, const char *text, size_t size,
@@ -228,8 +228,7 @@ static void apply_option(cli_args_t *args, const option_t *option, const char *v
         add_override(args, option->name, "\"memory-max\"", "auto");
         add_override(args, option->name, "\"time-max\"", "auto");
     } else if (strcmp(option->name, "--kind") == 0) {
-        SIM_GROW(args->kinds, args->kind_count, &args->kind_capacity);
-        args->kinds[args->kind_count++] = value;
+        SIM_APPEND(args->kinds, args->kind_count, args->kind_capacity, value);
     } else if (strcmp(option->name, "--x") == 0) {
         args->x = value;
     } else if (strcmp(option->name, "--y") == 0) {
@@ -388,8 +387,7 @@ sim_err_t cli_args_parse(int argc, const char *const *argv, cli_args_t *args, wo
             }
             continue;
         }
-        SIM_GROW(args->operands, args->operand_count, &args->operand_capacity);
-        args->operands[args->operand_count++] = argv[i];
+        SIM_APPEND(args->operands, args->operand_count, args->operand_capacity, argv[i]);
     }
     if (args->command == CLI_HELP && args->operand_count == 1 &&
         !find_command(args->operands[0], &args->help_of)) {

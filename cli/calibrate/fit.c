@@ -46,12 +46,10 @@ typedef struct settings {
 static void add_setting(settings_t *settings, char *text)
 {
     char *const shown = sim_format("set %s", text);
-    SIM_GROW(settings->overrides, settings->count, &settings->capacity);
-    settings->overrides[settings->count++] = (world_override_t){.shown = shown, .text = text};
-    SIM_GROW(settings->texts, settings->text_count, &settings->text_capacity);
-    settings->texts[settings->text_count++] = text;
-    SIM_GROW(settings->texts, settings->text_count, &settings->text_capacity);
-    settings->texts[settings->text_count++] = shown;
+    SIM_APPEND(settings->overrides, settings->count, settings->capacity,
+               (world_override_t){.shown = shown, .text = text});
+    SIM_APPEND(settings->texts, settings->text_count, settings->text_capacity, text);
+    SIM_APPEND(settings->texts, settings->text_count, settings->text_capacity, shown);
 }
 
 static void free_settings(settings_t *settings)

@@ -111,8 +111,8 @@ static sim_err_t take_paths(cli_constant_t *constant, world_error_t *error)
         if (one->kind != WORLD_TREE_SCALAR) {
             return world_tree_fail(one, "path", "a path such as nic.mtu", error);
         }
-        SIM_GROW(constant->paths, constant->path_count, &constant->path_capacity);
-        constant->paths[constant->path_count++] = sim_strdup(one->text);
+        SIM_APPEND(constant->paths, constant->path_count, constant->path_capacity,
+                   sim_strdup(one->text));
     }
     return SIM_OK;
 }

@@ -172,9 +172,9 @@ static void add_interfaces(merge_t *merge, input_t *input)
 {
     while (input->number_count < pcap_out_reader_interface_count(input->reader)) {
         const uint32_t number = input->number_count;
-        SIM_GROW(input->numbers, input->number_count, &input->number_capacity);
-        input->numbers[input->number_count++] = output_interface(
-            &merge->output, pcap_out_reader_interface(input->reader, number), input->path);
+        SIM_APPEND(input->numbers, input->number_count, input->number_capacity,
+                   output_interface(&merge->output,
+                                    pcap_out_reader_interface(input->reader, number), input->path));
     }
 }
 
@@ -316,12 +316,11 @@ static sim_err_t know_interfaces(split_t *split, world_error_t *error)
         }
         part_t *const file = &split->parts[part];
         while (file->number_count <= split->interface_count) {
-            SIM_GROW(file->numbers, file->number_count, &file->number_capacity);
-            file->numbers[file->number_count++] = 0;
+            SIM_APPEND(file->numbers, file->number_count, file->number_capacity, 0);
         }
         file->numbers[split->interface_count] = output_interface(&file->output, interface, name);
-        SIM_GROW(split->part_of, split->interface_count, &split->interface_capacity);
-        split->part_of[split->interface_count++] = (uint32_t)part;
+        SIM_APPEND(split->part_of, split->interface_count, split->interface_capacity,
+                   (uint32_t)part);
     }
     return SIM_OK;
 }

@@ -134,18 +134,17 @@ static void take_sight(void *ctx, const pcap_out_read_frame_t *seen,
         if (number == 0) {
             follow->kind = frame.is_uet ? uet_request(&frame) : net_frame_opcode_name(frame.opcode);
         }
-        SIM_GROW(follow->labels, follow->label_count, &follow->label_capacity);
-        follow->labels[follow->label_count++] = label;
+        SIM_APPEND(follow->labels, follow->label_count, follow->label_capacity, label);
     }
-    SIM_GROW(follow->sights, follow->sight_count, &follow->sight_capacity);
-    follow->sights[follow->sight_count++] = (sight_t){.label = number,
-                                                      .time_ps = seen->time_ps,
-                                                      .port = sim_strdup(interface->name),
-                                                      .way = seen->way,
-                                                      .rate_bps = interface->rate_bps,
-                                                      .bytes = seen->original_bytes,
-                                                      .comment = comment_of(seen),
-                                                      .class = class_of(&frame)};
+    SIM_APPEND(follow->sights, follow->sight_count, follow->sight_capacity,
+               (sight_t){.label = number,
+                         .time_ps = seen->time_ps,
+                         .port = sim_strdup(interface->name),
+                         .way = seen->way,
+                         .rate_bps = interface->rate_bps,
+                         .bytes = seen->original_bytes,
+                         .comment = comment_of(seen),
+                         .class = class_of(&frame)});
 }
 
 sim_err_t cli__follow_each_frame(const char *path, cli__follow_frame_fn fn, void *ctx,
@@ -184,9 +183,11 @@ static size_t next_sight(const follow_t *follow, size_t after, const char *port,
 
 static void add_hop(follow_t *follow, size_t from, size_t to, bool is_link)
 {
-    SIM_GROW(follow->hops, follow->hop_count, &follow->hop_capacity);
-    follow->hops[follow->hop_count++] =
-        (hop_t){.from = from, .to = to, .is_link = is_link, .end_ps = follow->sights[from].time_ps};
+    SIM_APPEND(follow->hops, follow->hop_count, follow->hop_capacity,
+               (hop_t){.from = from,
+                       .to = to,
+                       .is_link = is_link,
+                       .end_ps = follow->sights[from].time_ps});
 }
 
 static void add_journey(follow_t *follow, size_t start)
@@ -212,8 +213,7 @@ static void add_journey(follow_t *follow, size_t start)
         at = next;
     }
     journey.count = follow->hop_count - journey.first;
-    SIM_GROW(follow->journeys, follow->journey_count, &follow->journey_capacity);
-    follow->journeys[follow->journey_count++] = journey;
+    SIM_APPEND(follow->journeys, follow->journey_count, follow->journey_capacity, journey);
 }
 
 static void join(follow_t *follow)

@@ -61,15 +61,13 @@ void cli__explain_add_root(explain_finding_t *finding, uint32_t root)
 
 void cli__explain_evidence(explain_finding_t *finding, char *text)
 {
-    SIM_GROW(finding->evidence, finding->evidence_count, &finding->evidence_capacity);
-    finding->evidence[finding->evidence_count++] = text;
+    SIM_APPEND(finding->evidence, finding->evidence_count, finding->evidence_capacity, text);
 }
 
 void cli__explain_remedy(explain_finding_t *finding, const char *set, const char *why)
 {
-    SIM_GROW(finding->remedies, finding->remedy_count, &finding->remedy_capacity);
-    finding->remedies[finding->remedy_count++] =
-        (explain_remedy_t){.set = sim_strdup(set), .why = sim_strdup(why)};
+    SIM_APPEND(finding->remedies, finding->remedy_count, finding->remedy_capacity,
+               (explain_remedy_t){.set = sim_strdup(set), .why = sim_strdup(why)});
 }
 
 void cli__explain_flow(explain_finding_t *finding, uint32_t flow)
@@ -77,8 +75,7 @@ void cli__explain_flow(explain_finding_t *finding, uint32_t flow)
     if (finding->flow_count > 0 && finding->flows[finding->flow_count - 1] == flow) {
         return;
     }
-    SIM_GROW(finding->flows, finding->flow_count, &finding->flow_capacity);
-    finding->flows[finding->flow_count++] = flow;
+    SIM_APPEND(finding->flows, finding->flow_count, finding->flow_capacity, flow);
 }
 
 bool cli__explain_passes(const explain_t *explain, const explain_flow_t *flow, uint32_t uid)

@@ -342,8 +342,7 @@ static sim_err_t take_sample(meter_t *meter, const table_t *table, const columns
                        "a counter is no number, expected numbers without sign, or N/A");
         }
     }
-    SIM_GROW(meter->samples, meter->sample_count, &meter->sample_capacity);
-    meter->samples[meter->sample_count++] = sample;
+    SIM_APPEND(meter->samples, meter->sample_count, meter->sample_capacity, sample);
     meter->ports[sample.port].has_samples = true;
     return SIM_OK;
 }

@@ -207,8 +207,7 @@ static sim_err_t take_flow(explain_t *explain, const results_csv_t *csv, const n
         flow.start_ps >= flow.end_ps) {
         return SIM_OK; // never begun, or of a host that the scenario does not have
     }
-    SIM_GROW(explain->flows, explain->flow_count, &explain->flow_capacity);
-    explain->flows[explain->flow_count++] = flow;
+    SIM_APPEND(explain->flows, explain->flow_count, explain->flow_capacity, flow);
     return SIM_OK;
 }
 
@@ -280,12 +279,12 @@ static uint32_t root_of(explain_t *explain, const char *name, const names_t *nam
 static void begin_stop(explain_t *explain, uint32_t uid, uint8_t priority, sim_time_t time_ps,
                        const char *root, const names_t *names)
 {
-    SIM_GROW(explain->stops, explain->stop_count, &explain->stop_capacity);
-    explain->stops[explain->stop_count++] = (explain_stop_t){.port = uid,
-                                                             .root = root_of(explain, root, names),
-                                                             .priority = priority,
-                                                             .from_ps = time_ps,
-                                                             .to_ps = explain->end_ps};
+    SIM_APPEND(explain->stops, explain->stop_count, explain->stop_capacity,
+               (explain_stop_t){.port = uid,
+                                .root = root_of(explain, root, names),
+                                .priority = priority,
+                                .from_ps = time_ps,
+                                .to_ps = explain->end_ps});
 }
 
 static void end_stop(explain_t *explain, uint32_t uid, uint8_t priority, sim_time_t time_ps)
@@ -429,8 +428,7 @@ static void take_path(explain_t *explain, explain_flow_t *flow)
         if ((!explain->paths_known || flow->reads) && i != 0 && i + 1 != path.hop_count) {
             continue;
         }
-        SIM_GROW(explain->hops, explain->hop_count, &explain->hop_capacity);
-        explain->hops[explain->hop_count++] = path.ports[i]->uid;
+        SIM_APPEND(explain->hops, explain->hop_count, explain->hop_capacity, path.ports[i]->uid);
         explain->ports[path.ports[i]->uid].flow_count++;
         explain->ports[path.ports[i]->uid].planes = spread ? planes : 1;
         flow->hop_count++;

@@ -130,9 +130,9 @@ void cli__explain_keep_remedies(explain_t *explain)
                 t++;
             }
             if (t == count) {
-                SIM_GROW(tried, count, &capacity);
-                tried[count++] =
-                    (tried_t){sim_strdup(remedy.set), is_accepted(explain, remedy.set, resolved)};
+                SIM_APPEND(
+                    tried, count, capacity,
+                    (tried_t){sim_strdup(remedy.set), is_accepted(explain, remedy.set, resolved)});
             }
             if (tried[t].accepted) {
                 finding->remedies[kept++] = remedy;
@@ -205,8 +205,7 @@ sim_err_t cli__explain_what_if(const explain_t *explain, json_t *json, world_err
         for (size_t r = 0; r < finding->remedy_count && result == SIM_OK; r++) {
             char *const set = finding->remedies[r].set;
             if (!was_run(sets, count, set)) {
-                SIM_GROW(sets, count, &capacity);
-                sets[count++] = set;
+                SIM_APPEND(sets, count, capacity, set);
                 world_error_t ignored;
                 // A remedy that this scenario cannot have is reported, and the others are run.
                 if (run_with(explain, set, json, &ignored) != SIM_OK && json == NULL) {

@@ -87,8 +87,7 @@ static sim_err_t read_row(reader_t *reader, const char *what, bool share, cli_hp
             return SIM_OK;
         }
     }
-    SIM_GROW(table->rows, table->count, &table->capacity);
-    table->rows[table->count++] = row;
+    SIM_APPEND(table->rows, table->count, table->capacity, row);
     return SIM_OK;
 }
 
@@ -234,8 +233,7 @@ static void keep_unknown(reader_t *reader, const sim_word_t *word)
     if (config->unknown_count == 0) {
         config->unknown_place = place_of(reader, word);
     }
-    SIM_GROW(config->unknown, config->unknown_count, &config->unknown_capacity);
-    config->unknown[config->unknown_count++] = copy_word(word);
+    SIM_APPEND(config->unknown, config->unknown_count, config->unknown_capacity, copy_word(word));
 }
 
 // Reads the keys and values. A value that is refused is kept with its message, because --set may

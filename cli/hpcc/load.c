@@ -19,11 +19,10 @@ void cli_hpcc_note(cli_hpcc_t *hpcc, const world_place_t *place, const char *for
     va_start(arguments, format);
     vsnprintf(text.text, sizeof(text.text), format, arguments);
     va_end(arguments);
-    SIM_GROW(hpcc->notes, hpcc->note_count, &hpcc->note_capacity);
-    hpcc->notes[hpcc->note_count++] =
-        place->line > 0
-            ? sim_format("note: %s:%d:%d: %s", place->origin, place->line, place->column, text.text)
-            : sim_format("note: %s: %s", place->origin, text.text);
+    SIM_APPEND(hpcc->notes, hpcc->note_count, hpcc->note_capacity,
+               place->line > 0 ? sim_format("note: %s:%d:%d: %s", place->origin, place->line,
+                                            place->column, text.text)
+                               : sim_format("note: %s: %s", place->origin, text.text));
 }
 
 // -- finding files

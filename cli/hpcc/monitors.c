@@ -323,8 +323,7 @@ static monitor_t *add(cli__hpcc_monitors_t *all, const kind_t *kind, sim_stream_
         .end_ps = cli_hpcc_number(config, CLI_HPCC_MON_END) * PS_PER_US,
         .last = sim_alloc_array(node->port_count + 1, sizeof(*monitor->last)),
     };
-    SIM_GROW(all->items, all->count, &all->capacity);
-    all->items[all->count++] = monitor;
+    SIM_APPEND(all->items, all->count, all->capacity, monitor);
     sim_sample(outputs->world->sim, &net_node_at(outputs->world->net, node->sim.index)->sim,
                cli_hpcc_number(config, CLI_HPCC_MON_START) * PS_PER_US, monitor->interval_ps,
                kind->look, monitor);

@@ -61,18 +61,18 @@ static void take_flow(const app_flow_result_t *flow, void *ctx)
     if (flow->end_ps == SIM_TIME_NEVER || flow->status != NIC_WC_SUCCESS) {
         return;
     }
-    SIM_GROW(flows->items, flows->count, &flows->capacity);
-    flows->items[flows->count++] = (flow_t){
-        .start_ps = flow->start_ps,
-        .end_ps = flow->end_ps,
-        .bytes = flow->bytes,
-        .order = flow->end_order,
-        .id = flow->flow_id,
-        .source = number_of(flows->world, flow->source),
-        .destination = number_of(flows->world, flow->destination),
-        .source_port = flow->udp_source_port,
-        .service_port = flow->service_port,
-    };
+    SIM_APPEND(flows->items, flows->count, flows->capacity,
+               (flow_t){
+                   .start_ps = flow->start_ps,
+                   .end_ps = flow->end_ps,
+                   .bytes = flow->bytes,
+                   .order = flow->end_order,
+                   .id = flow->flow_id,
+                   .source = number_of(flows->world, flow->source),
+                   .destination = number_of(flows->world, flow->destination),
+                   .source_port = flow->udp_source_port,
+                   .service_port = flow->service_port,
+               });
 }
 
 static int compare_destinations(const void *a, const void *b)

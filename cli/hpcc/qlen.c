@@ -115,8 +115,7 @@ void cli__hpcc_qlen_attach(cli_hpcc_outputs_t *outputs)
         monitor->sw = net_switch_of(node);
         monitor->end_ps = end_ns * SIM_PS_PER_NS;
         monitor->ports = sim_alloc_array(node->port_count + 1, sizeof(*monitor->ports));
-        SIM_GROW(all->monitors, all->count, &all->capacity);
-        all->monitors[all->count++] = monitor;
+        SIM_APPEND(all->monitors, all->count, all->capacity, monitor);
         sim_sample(outputs->world->sim, &node->sim, start_ns * SIM_PS_PER_NS, PERIOD_PS, sample,
                    monitor);
     }

@@ -141,15 +141,15 @@ static void know_flow(const app_flow_result_t *flow, void *ctx)
     if (flow->mtu_bytes == 0) {
         return;
     }
-    SIM_GROW(trace->flows, trace->flow_count, &trace->flow_capacity);
-    trace->flows[trace->flow_count++] = (known_flow_t){
-        .ends = (uint64_t)flow->source << 32 | flow->destination,
-        .bytes = flow->bytes,
-        .first_psn = flow->first_psn,
-        .mtu_bytes = flow->mtu_bytes,
-        .source_port = flow->udp_source_port,
-        .service_port = flow->service_port,
-    };
+    SIM_APPEND(trace->flows, trace->flow_count, trace->flow_capacity,
+               (known_flow_t){
+                   .ends = (uint64_t)flow->source << 32 | flow->destination,
+                   .bytes = flow->bytes,
+                   .first_psn = flow->first_psn,
+                   .mtu_bytes = flow->mtu_bytes,
+                   .source_port = flow->udp_source_port,
+                   .service_port = flow->service_port,
+               });
 }
 
 static const known_flow_t *find_flow(const cli__hpcc_trace_t *trace, const record_t *record,
@@ -239,8 +239,7 @@ static void trace_node(cli_hpcc_outputs_t *outputs, net_node_t *node)
         traced_port_t *const traced = sim_alloc(sizeof(*traced));
         traced->outputs = outputs;
         traced->is_switch = node->kind == NET_NODE_SWITCH;
-        SIM_GROW(trace->ports, trace->port_count, &trace->port_capacity);
-        trace->ports[trace->port_count++] = traced;
+        SIM_APPEND(trace->ports, trace->port_count, trace->port_capacity, traced);
         net_port_listen(&node->ports[p],
                         NET_TRACE_RX | NET_TRACE_ENQUEUE | NET_TRACE_TX | NET_TRACE_DROP, on_event,
                         traced);

@@ -112,8 +112,7 @@ static cli_curve_t *curve_of(index_t *index, cli_curves_t *curves, const char *p
         if (!split(path, &made)) {
             return NULL;
         }
-        SIM_GROW(curves->curves, curves->count, &curves->capacity);
-        curves->curves[curves->count++] = made;
+        SIM_APPEND(curves->curves, curves->count, curves->capacity, made);
         index->slots[slot] = curves->count;
         index->used++;
     }

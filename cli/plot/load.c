@@ -80,12 +80,12 @@ static sim_err_t read_ports(results_csv_t *csv, map_t *map, world_error_t *error
         if (arrow == NULL) {
             continue;
         }
-        SIM_GROW(map->ports, map->port_count, &map->port_capacity);
-        map->ports[map->port_count++] = (port_t){
-            .node = sim_format("%.*s", (int)(arrow - name), name),
-            .peer = sim_format("%.*s", (int)strcspn(arrow + 2, "#"), arrow + 2),
-            .load = (double)millionths / (double)LOAD_ONE,
-        };
+        SIM_APPEND(map->ports, map->port_count, map->port_capacity,
+                   (port_t){
+                       .node = sim_format("%.*s", (int)(arrow - name), name),
+                       .peer = sim_format("%.*s", (int)strcspn(arrow + 2, "#"), arrow + 2),
+                       .load = (double)millionths / (double)LOAD_ONE,
+                   });
     }
 }
 

@@ -111,8 +111,7 @@ static sim_err_t read_flows(results_csv_t *csv, const char *app, flows_t *flows,
         if (result != SIM_OK) {
             return result;
         }
-        SIM_GROW(flows->flows, flows->count, &flows->capacity);
-        flows->flows[flows->count++] = flow;
+        SIM_APPEND(flows->flows, flows->count, flows->capacity, flow);
     }
 }
 

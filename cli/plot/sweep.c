@@ -37,8 +37,7 @@ static bool add_row(table_t *table, char *row, size_t size)
     const bool fits = count <= most && (table->width == 0 || count == table->width);
     for (size_t i = 0; fits && i < count; i++) {
         cells[i].text[cells[i].size] = '\0';
-        SIM_GROW(table->cells, table->count, &table->capacity);
-        table->cells[table->count++] = cells[i].text;
+        SIM_APPEND(table->cells, table->count, table->capacity, cells[i].text);
     }
     table->width = fits ? count : table->width;
     sim_free(cells);

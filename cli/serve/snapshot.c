@@ -39,9 +39,8 @@ static void keep_file(kept_files_t *files, int descriptor)
         !S_ISREG(status.st_mode)) {
         return;
     }
-    SIM_GROW(files->items, files->count, &files->capacity);
-    files->items[files->count++] =
-        (kept_file_t){descriptor, lseek(descriptor, 0, SEEK_CUR), status.st_size};
+    SIM_APPEND(files->items, files->count, files->capacity,
+               (kept_file_t){descriptor, lseek(descriptor, 0, SEEK_CUR), status.st_size});
 }
 
 static kept_files_t keep_files(void)

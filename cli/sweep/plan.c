@@ -69,9 +69,8 @@ static sim_err_t take_settings(cli_sweep_t *sweep, const world_tree_t *map, worl
         if (text == NULL) {
             return SIM_ERR_INVALID;
         }
-        SIM_GROW(sweep->settings, sweep->setting_count, &sweep->setting_capacity);
-        sweep->settings[sweep->setting_count++] =
-            sim_format("%s=%s", map->entries[i].key->text, text);
+        SIM_APPEND(sweep->settings, sweep->setting_count, sweep->setting_capacity,
+                   sim_format("%s=%s", map->entries[i].key->text, text));
         sim_free(text);
     }
     return SIM_OK;
@@ -79,8 +78,8 @@ static sim_err_t take_settings(cli_sweep_t *sweep, const world_tree_t *map, worl
 
 static void add_parameter(cli_sweep_t *sweep, const char *name)
 {
-    SIM_GROW(sweep->parameters, sweep->parameter_count, &sweep->parameter_capacity);
-    sweep->parameters[sweep->parameter_count++] = sim_strdup(name);
+    SIM_APPEND(sweep->parameters, sweep->parameter_count, sweep->parameter_capacity,
+               sim_strdup(name));
 }
 
 // Appends a point without values and returns it; it is valid until the next is added.
@@ -178,8 +177,7 @@ static sim_err_t take_points(cli_sweep_t *sweep, const world_tree_t *list, world
 
 static void add_seed(cli_sweep_t *sweep, uint64_t seed)
 {
-    SIM_GROW(sweep->seeds, sweep->seed_count, &sweep->seed_capacity);
-    sweep->seeds[sweep->seed_count++] = seed;
+    SIM_APPEND(sweep->seeds, sweep->seed_count, sweep->seed_capacity, seed);
 }
 
 // Reads the seeds: a list, or a number n for the seeds 1 to n.
@@ -213,8 +211,7 @@ static sim_err_t take_seeds(cli_sweep_t *sweep, const world_tree_t *value, world
 
 static void add_column(cli_sweep_t *sweep, const char *path)
 {
-    SIM_GROW(sweep->columns, sweep->column_count, &sweep->column_capacity);
-    sweep->columns[sweep->column_count++] = sim_strdup(path);
+    SIM_APPEND(sweep->columns, sweep->column_count, sweep->column_capacity, sim_strdup(path));
 }
 
 // Adds the columns of a sweep that names none: fields of summary.json that their rows mark as such.

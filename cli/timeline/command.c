@@ -209,8 +209,7 @@ static void take_slice(timeline_t *timeline, const results_csv_t *csv, slice_t s
     }
     slice.kind = kind_of(results_csv_text(csv, KIND));
     slice.name = name_of(csv, slice.kind);
-    SIM_GROW(timeline->slices, timeline->count, &timeline->capacity);
-    timeline->slices[timeline->count++] = slice;
+    SIM_APPEND(timeline->slices, timeline->count, timeline->capacity, slice);
 }
 
 static sim_err_t take_row(timeline_t *timeline, const results_csv_t *csv, world_error_t *error)

@@ -198,8 +198,8 @@ static void join_pause(run_trace_t *run, cli_slice_t *slice, const char *port)
     }
     if (cause != NULL) {
         slice->caused_by = ++run->arrows;
-        SIM_GROW(cause->causes, cause->cause_count, &cause->cause_capacity);
-        cause->causes[cause->cause_count++] = (cli_leaving_t){slice->caused_by, slice->start_ps};
+        SIM_APPEND(cause->causes, cause->cause_count, cause->cause_capacity,
+                   (cli_leaving_t){slice->caused_by, slice->start_ps});
     }
 }
 
@@ -224,8 +224,7 @@ static void begin_span(run_trace_t *run, const results_csv_t *csv, size_t span, 
     if (strcmp(slice.category, "pause") == 0) {
         join_pause(run, &slice, results_csv_text(csv, E_PORT));
     }
-    SIM_GROW(run->open, run->open_count, &run->open_capacity);
-    run->open[run->open_count++] = slice;
+    SIM_APPEND(run->open, run->open_count, run->open_capacity, slice);
 }
 
 // Ends the latest open span of the track; of faults, that of the same kind.

@@ -59,8 +59,7 @@ void cli__slices_add(cli_slices_t *slices, const cli_trace_t *trace, cli_slice_t
         slice_fini(&slice);
         return;
     }
-    SIM_GROW(slices->items, slices->count, &slices->capacity);
-    slices->items[slices->count++] = slice;
+    SIM_APPEND(slices->items, slices->count, slices->capacity, slice);
 }
 
 static int by_track_and_time(const void *a, const void *b)
