@@ -49,8 +49,7 @@ studio_route_t *studio_routes_join(void)
     size_t capacity = 0;
     for (size_t i = 0; i < SIM_COUNT_OF(tables); i++) {
         for (const studio_route_t *route = tables[i]; route->path != NULL; route++) {
-            SIM_GROW(joined, count, &capacity);
-            joined[count++] = *route;
+            SIM_APPEND(joined, count, capacity, *route);
         }
     }
     SIM_GROW(joined, count, &capacity);

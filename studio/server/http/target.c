@@ -189,8 +189,7 @@ static bool split_query(char *query, studio_target_t *target)
             !decode(text, true) || name[0] == '\0') {
             return false;
         }
-        SIM_GROW(target->values, target->value_count, &capacity);
-        target->values[target->value_count++] = (studio_value_t){name, text};
+        SIM_APPEND(target->values, target->value_count, capacity, (studio_value_t){name, text});
     }
     return true;
 }

@@ -68,13 +68,13 @@ static char *title_of(const char *text, const char *otherwise)
 
 static void add_scenario(studio_library_t *library, const char *name, char *text)
 {
-    SIM_GROW(library->entries, library->count, &library->capacity);
-    library->entries[library->count++] = (studio__entry_t){
-        .name = sim_strdup(name),
-        .title = title_of(text, name),
-        .question = value_of(text, "description"),
-        .text = text,
-    };
+    SIM_APPEND(library->entries, library->count, library->capacity,
+               (studio__entry_t){
+                   .name = sim_strdup(name),
+                   .title = title_of(text, name),
+                   .question = value_of(text, "description"),
+                   .text = text,
+               });
 }
 
 // Adds a study to the library; takes the text.
@@ -91,14 +91,14 @@ static void add_study(studio_library_t *library, const char *name, char *text)
         sim_free(text);
         return;
     }
-    SIM_GROW(library->entries, library->count, &library->capacity);
-    library->entries[library->count++] = (studio__entry_t){
-        .name = sim_strdup(name),
-        .is_study = true,
-        .title = sim_format("%.*s", (int)(dash - line - 2), line + 2),
-        .question = sim_format("%.*s", (int)strcspn(dash + 3, "\n"), dash + 3),
-        .text = text,
-    };
+    SIM_APPEND(library->entries, library->count, library->capacity,
+               (studio__entry_t){
+                   .name = sim_strdup(name),
+                   .is_study = true,
+                   .title = sim_format("%.*s", (int)(dash - line - 2), line + 2),
+                   .question = sim_format("%.*s", (int)strcspn(dash + 3, "\n"), dash + 3),
+                   .text = text,
+               });
 }
 
 static void take_file(studio_library_t *library, const char *path, const char *name)

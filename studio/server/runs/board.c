@@ -52,8 +52,7 @@ void studio_board_put(studio_board_t *board, int64_t run, json_t *progress)
     SIM_CHECK(pthread_mutex_lock(&board->lock) == 0);
     const size_t index = place_of(board, run);
     if (index == board->count) {
-        SIM_GROW(board->entries, board->count, &board->capacity);
-        board->entries[board->count++] = (entry_t){.run = run};
+        SIM_APPEND(board->entries, board->count, board->capacity, (entry_t){.run = run});
     }
     json_decref(board->entries[index].progress);
     board->entries[index].progress = progress;

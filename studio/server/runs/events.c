@@ -107,8 +107,7 @@ static bool enter(studio_events_t *events, int64_t user)
     }
     const bool room = events->watcher_count < WATCHERS_MAX && same < WATCHERS_PER_USER_MAX;
     if (room) {
-        SIM_GROW(events->watchers, events->watcher_count, &events->watcher_capacity);
-        events->watchers[events->watcher_count++] = user;
+        SIM_APPEND(events->watchers, events->watcher_count, events->watcher_capacity, user);
     }
     SIM_CHECK(pthread_mutex_unlock(&events->lock) == 0);
     return room;

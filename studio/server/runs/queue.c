@@ -108,8 +108,7 @@ void studio_run_tell_state(studio_t *studio, int64_t run)
 static void add_active(studio_runs_t *runs, const active_t *active)
 {
     SIM_CHECK(pthread_mutex_lock(&runs->lock) == 0);
-    SIM_GROW(runs->active, runs->active_count, &runs->active_capacity);
-    runs->active[runs->active_count++] = *active;
+    SIM_APPEND(runs->active, runs->active_count, runs->active_capacity, *active);
     SIM_CHECK(pthread_mutex_unlock(&runs->lock) == 0);
 }
 

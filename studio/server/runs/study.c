@@ -79,8 +79,7 @@ static void find_results(found_t *found, int fd, const char *path, unsigned dept
     }
     if (is_file(dirfd(folder), "summary.json") && is_file(dirfd(folder), "manifest.json")) {
         if (found->count < found->most) {
-            SIM_GROW(found->paths, found->count, &found->capacity);
-            found->paths[found->count++] = sim_strdup(path);
+            SIM_APPEND(found->paths, found->count, found->capacity, sim_strdup(path));
         }
         (void)closedir(folder);
         return;

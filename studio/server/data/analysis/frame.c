@@ -11,9 +11,8 @@ void studio__frame_add_column(studio_frame_t *frame, const char *name, const cha
                               studio_type_t type)
 {
     SIM_CHECK(frame->row_count == 0);
-    SIM_GROW(frame->columns, frame->column_count, &frame->column_capacity);
-    frame->columns[frame->column_count++] =
-        (studio_frame_column_t){sim_strdup(name), sim_strdup(unit), type};
+    SIM_APPEND(frame->columns, frame->column_count, frame->column_capacity,
+               (studio_frame_column_t){sim_strdup(name), sim_strdup(unit), type});
 }
 
 studio_slot_t *studio__frame_add_row(studio_frame_t *frame)
@@ -92,8 +91,7 @@ const char *studio__analysis_text(studio_analysis_t *analysis, const char *text)
             return have;
         }
     }
-    SIM_GROW(analysis->texts, analysis->text_count, &analysis->text_capacity);
-    analysis->texts[analysis->text_count++] = sim_strdup(text);
+    SIM_APPEND(analysis->texts, analysis->text_count, analysis->text_capacity, sim_strdup(text));
     analysis->text_slots[at] = analysis->text_count;
     return analysis->texts[analysis->text_count - 1];
 }

@@ -68,9 +68,8 @@ static void pipe_fini(studio_pipe_t *pipe)
 static void add_pipe_column(studio_pipe_t *pipe, const char *name, const char *unit,
                             studio_type_t type)
 {
-    SIM_GROW(pipe->columns, pipe->column_count, &pipe->column_capacity);
-    pipe->columns[pipe->column_count++] =
-        (studio_frame_column_t){sim_strdup(name), sim_strdup(unit), type};
+    SIM_APPEND(pipe->columns, pipe->column_count, pipe->column_capacity,
+               (studio_frame_column_t){sim_strdup(name), sim_strdup(unit), type});
 }
 
 static void pipe_from_frame(studio_pipe_t *pipe, const studio_frame_t *frame, size_t result)

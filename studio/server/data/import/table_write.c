@@ -230,8 +230,7 @@ static uint32_t dictionary_put(dictionary_t *dictionary, const char *bytes, size
     memcpy(dictionary->bytes + dictionary->size, bytes, size);
     dictionary->bytes[dictionary->size + size] = '\0';
     dictionary->size += size + 1;
-    SIM_GROW(dictionary->ends, dictionary->count, &dictionary->ends_capacity);
-    dictionary->ends[dictionary->count++] = dictionary->size;
+    SIM_APPEND(dictionary->ends, dictionary->count, dictionary->ends_capacity, dictionary->size);
     SIM_CHECK(dictionary->count < UINT32_MAX);
     dictionary->slots[at] = (uint32_t)dictionary->count;
     dictionary->last = (uint32_t)dictionary->count - 1;

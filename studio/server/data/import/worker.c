@@ -73,8 +73,8 @@ static void note_failure(studio_data_t *data, int64_t run, const sim_message_t *
     if (data->failure_count == FAILURES_MAX) {
         data->failures[0] = data->failures[--data->failure_count];
     }
-    SIM_GROW(data->failures, data->failure_count, &data->failure_capacity);
-    data->failures[data->failure_count++] = (failure_t){run, *message};
+    SIM_APPEND(data->failures, data->failure_count, data->failure_capacity,
+               (failure_t){run, *message});
 }
 
 static void tell(studio_data_t *data, int64_t run, json_t *state)
@@ -208,8 +208,8 @@ static bool is_under_way(const studio_data_t *data, int64_t run)
 static void want(studio_data_t *data, int64_t run, const char *folder)
 {
     if (data->waiting_count < WAITING_MAX) {
-        SIM_GROW(data->waiting, data->waiting_count, &data->waiting_capacity);
-        data->waiting[data->waiting_count++] = (wanted_t){run, sim_strdup(folder)};
+        SIM_APPEND(data->waiting, data->waiting_count, data->waiting_capacity,
+                   (wanted_t){run, sim_strdup(folder)});
         (void)pthread_cond_broadcast(&data->changed);
     }
 }

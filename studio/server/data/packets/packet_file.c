@@ -193,9 +193,9 @@ static void read_names(studio_names_t *names, const char *path)
         }
         *gap = '\0';
         const char *const name = gap + 1 + strspn(gap + 1, " \t");
-        SIM_GROW(names->names, names->count, &names->capacity);
-        names->names[names->count++] =
-            (name_t){sim_strdup(line), sim_format("%.*s", (int)strcspn(name, " \t\r\n"), name)};
+        SIM_APPEND(
+            names->names, names->count, names->capacity,
+            (name_t){sim_strdup(line), sim_format("%.*s", (int)strcspn(name, " \t\r\n"), name)});
     }
     if (stream != NULL) {
         (void)fclose(stream);

@@ -283,8 +283,7 @@ static void sift_up(const studio_query_t *query, size_t at)
 static void rank(studio_query_t *query, const ranked_t *row, size_t most)
 {
     if (query->ranked_count < most) {
-        SIM_GROW(query->ranked, query->ranked_count, &query->ranked_capacity);
-        query->ranked[query->ranked_count++] = *row;
+        SIM_APPEND(query->ranked, query->ranked_count, query->ranked_capacity, *row);
         sift_up(query, query->ranked_count - 1);
     } else if (most > 0 && compare_keys(query, row, &query->ranked[0]) < 0) {
         query->ranked[0] = *row;

@@ -11,9 +11,8 @@
 void studio_sources_add(studio_sources_t *sources, int64_t run, const char *name,
                         const char *result, const char *index)
 {
-    SIM_GROW(sources->sources, sources->count, &sources->capacity);
-    sources->sources[sources->count++] =
-        (studio_source_t){run, sim_strdup(name), sim_strdup(result), sim_strdup(index)};
+    SIM_APPEND(sources->sources, sources->count, sources->capacity,
+               (studio_source_t){run, sim_strdup(name), sim_strdup(result), sim_strdup(index)});
 }
 
 void studio_sources_fini(studio_sources_t *sources)
@@ -68,8 +67,8 @@ uint64_t studio_scan_rows(const studio_scan_t *scan)
 static void add_column(studio_scan_t *scan, const char *name, const char *unit, const char *help,
                        studio_type_t type)
 {
-    SIM_GROW(scan->columns, scan->column_count, &scan->column_capacity);
-    scan->columns[scan->column_count++] = (studio_scan_column_t){name, unit, help, type};
+    SIM_APPEND(scan->columns, scan->column_count, scan->column_capacity,
+               (studio_scan_column_t){name, unit, help, type});
 }
 
 // Joins the columns of all runs; a column must not be numeric in one run and text in another.
