@@ -8,6 +8,7 @@
 #define STUDIO_SERVER_DATA_ANALYSIS_ANALYSIS_H
 
 #include "studio/server/data/query/query.h"
+#include "studio/server/data/texts.h"
 
 #define STUDIO_STEPS_MAX 40u
 #define STUDIO_PREVIEW_ROWS 200u
@@ -43,11 +44,7 @@ typedef struct studio_analysis {
     const studio_sources_t *sources;
     studio_step_result_t results[STUDIO_STEPS_MAX];
     size_t count;
-    char **texts; // texts that frames point to
-    size_t text_count;
-    size_t text_capacity;
-    size_t *text_slots; // hash table of the texts
-    size_t text_slot_count;
+    studio_texts_t texts; // texts that frames point to
     const studio_patience_t *patience;
 } studio_analysis_t;
 

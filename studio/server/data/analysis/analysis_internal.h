@@ -90,8 +90,7 @@ typedef struct studio_groups {
     studio_group_t *groups; // in order of first appearance
     size_t count;
     size_t capacity;
-    uint32_t *slots;
-    size_t slot_count;
+    sim_map_t map; // from the hash of a group's keys to its index
     uint64_t held;
     bool too_many;
 } studio_groups_t;

@@ -46,54 +46,14 @@ void studio_analysis_fini(studio_analysis_t *analysis)
         sim_free(analysis->results[i].words);
         json_decref(analysis->results[i].more);
     }
-    for (size_t i = 0; i < analysis->text_count; i++) {
-        sim_free(analysis->texts[i]);
-    }
-    sim_free(analysis->texts);
-    sim_free(analysis->text_slots);
+    studio_texts_fini(&analysis->texts);
 }
 
 // -- texts
 
-static uint64_t hash_text(const char *text)
-{
-    uint64_t hash = UINT64_C(1469598103934665603);
-    for (; *text != '\0'; text++) {
-        hash = (hash ^ (uint8_t)*text) * UINT64_C(1099511628211);
-    }
-    return sim_mix64(hash);
-}
-
-static void place_text(studio_analysis_t *analysis, size_t index)
-{
-    size_t at = hash_text(analysis->texts[index]) & (analysis->text_slot_count - 1);
-    while (analysis->text_slots[at] != 0) {
-        at = (at + 1) & (analysis->text_slot_count - 1);
-    }
-    analysis->text_slots[at] = index + 1;
-}
-
 const char *studio__analysis_text(studio_analysis_t *analysis, const char *text)
 {
-    if (2 * (analysis->text_count + 1) > analysis->text_slot_count) {
-        analysis->text_slot_count =
-            analysis->text_slot_count > 0 ? 2 * analysis->text_slot_count : 256;
-        sim_free(analysis->text_slots);
-        analysis->text_slots = sim_alloc_array(analysis->text_slot_count, sizeof(size_t));
-        for (size_t i = 0; i < analysis->text_count; i++) {
-            place_text(analysis, i);
-        }
-    }
-    size_t at = hash_text(text) & (analysis->text_slot_count - 1);
-    for (; analysis->text_slots[at] != 0; at = (at + 1) & (analysis->text_slot_count - 1)) {
-        const char *const have = analysis->texts[analysis->text_slots[at] - 1];
-        if (strcmp(have, text) == 0) {
-            return have;
-        }
-    }
-    SIM_APPEND(analysis->texts, analysis->text_count, analysis->text_capacity, sim_strdup(text));
-    analysis->text_slots[at] = analysis->text_count;
-    return analysis->texts[analysis->text_count - 1];
+    return studio_texts_put(&analysis->texts, text, SIZE_MAX);
 }
 
 studio_slot_t studio__analysis_slot(studio_analysis_t *analysis, studio_type_t type,

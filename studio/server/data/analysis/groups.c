@@ -49,29 +49,11 @@ static bool same_keys(const studio_groups_t *groups, const studio_slot_t *a, con
     return true;
 }
 
-static void widen(studio_groups_t *groups)
-{
-    groups->slot_count = groups->slot_count > 0 ? 2 * groups->slot_count : 64;
-    sim_free(groups->slots);
-    groups->slots = sim_alloc_array(groups->slot_count, sizeof(*groups->slots));
-    for (size_t i = 0; i < groups->count; i++) {
-        size_t at = hash_keys(groups, groups->groups[i].keys) & (groups->slot_count - 1);
-        while (groups->slots[at] != 0) {
-            at = (at + 1) & (groups->slot_count - 1);
-        }
-        groups->slots[at] = (uint32_t)i + 1;
-    }
-}
-
 size_t studio__groups_find(const studio_groups_t *groups, const studio_slot_t *keys)
 {
-    if (groups->slot_count == 0) {
-        return SIZE_MAX;
-    }
-    size_t at = hash_keys(groups, keys) & (groups->slot_count - 1);
-    for (; groups->slots[at] != 0; at = (at + 1) & (groups->slot_count - 1)) {
-        if (same_keys(groups, groups->groups[groups->slots[at] - 1].keys, keys)) {
-            return groups->slots[at] - 1;
+    SIM_MAP_EACH (index, &groups->map, hash_keys(groups, keys)) {
+        if (same_keys(groups, groups->groups[index].keys, keys)) {
+            return (size_t)index;
         }
     }
     return SIZE_MAX;
@@ -80,9 +62,6 @@ size_t studio__groups_find(const studio_groups_t *groups, const studio_slot_t *k
 static studio_group_t *group_of(collecting_t *collecting, const studio_slot_t *keys)
 {
     studio_groups_t *const groups = collecting->groups;
-    if (2 * (groups->count + 1) > groups->slot_count) {
-        widen(groups);
-    }
     const size_t have = studio__groups_find(groups, keys);
     if (have != SIZE_MAX) {
         return &groups->groups[have];
@@ -91,18 +70,13 @@ static studio_group_t *group_of(collecting_t *collecting, const studio_slot_t *k
         groups->too_many = true;
         return NULL;
     }
-    SIM_CHECK(groups->count < groups->slot_count); // so that the search below ends
+    sim_map_add(&groups->map, hash_keys(groups, keys), groups->count);
     SIM_GROW(groups->groups, groups->count, &groups->capacity);
     studio_group_t *const group = &groups->groups[groups->count++];
     memset(group, 0, sizeof(*group));
     for (size_t i = 0; i < groups->key_count; i++) {
         group->keys[i] = studio__analysis_slot(collecting->analysis, groups->key_types[i], keys[i]);
     }
-    size_t at = hash_keys(groups, keys) & (groups->slot_count - 1);
-    while (groups->slots[at] != 0) {
-        at = (at + 1) & (groups->slot_count - 1);
-    }
-    groups->slots[at] = (uint32_t)groups->count;
     return group;
 }
 
@@ -174,7 +148,7 @@ void studio__groups_fini(studio_groups_t *groups)
         }
     }
     sim_free(groups->groups);
-    sim_free(groups->slots);
+    sim_map_fini(&groups->map);
 }
 
 static int by_number(const void *a, const void *b)

@@ -4,6 +4,7 @@
 #include "studio/server/data/import/table_internal.h"
 
 #include "kernel/bytes.h"
+#include "kernel/map.h"
 
 #include <errno.h>
 #include <math.h>
@@ -21,7 +22,7 @@ typedef struct pending {
 
 enum { MISSING = 0xff, REAL = 0xfe };
 
-// Texts in order of appearance. An open hash table of their numbers plus 1 finds them.
+// Texts in order of appearance.
 typedef struct dictionary {
     char *bytes;
     uint64_t size;
@@ -29,8 +30,7 @@ typedef struct dictionary {
     uint64_t *ends;
     size_t count;
     size_t ends_capacity;
-    uint32_t *slots;
-    size_t slot_count;
+    sim_map_t map; // from the hash of a text to its number
     uint32_t last; // number of the last text: neighbours are often equal
 } dictionary_t;
 
@@ -175,52 +175,16 @@ static bool dictionary_is(const dictionary_t *dictionary, size_t index, const ch
     return have == size && memcmp(text, bytes, size) == 0;
 }
 
-static uint64_t hash_of(const char *bytes, size_t size)
-{
-    uint64_t hash = size;
-    for (; size >= 8; bytes += 8, size -= 8) {
-        uint64_t word = 0;
-        memcpy(&word, bytes, 8);
-        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 29;
-    }
-    uint64_t rest = 0;
-    memcpy(&rest, bytes, size);
-    return sim_mix64(hash ^ rest);
-}
-
-static void dictionary_widen(dictionary_t *dictionary)
-{
-    const size_t count = dictionary->slot_count > 0 ? 2 * dictionary->slot_count : 64;
-    sim_free(dictionary->slots);
-    dictionary->slots = sim_alloc_array(count, sizeof(*dictionary->slots));
-    memset(dictionary->slots, 0, count * sizeof(*dictionary->slots));
-    dictionary->slot_count = count;
-    for (size_t i = 0; i < dictionary->count; i++) {
-        size_t size = 0;
-        const char *const text = dictionary_text(dictionary, i, &size);
-        size_t at = hash_of(text, size) & (count - 1);
-        while (dictionary->slots[at] != 0) {
-            at = (at + 1) & (count - 1);
-        }
-        dictionary->slots[at] = (uint32_t)i + 1;
-    }
-}
-
 static uint32_t dictionary_put(dictionary_t *dictionary, const char *bytes, size_t size)
 {
     if (dictionary->count > 0 && dictionary_is(dictionary, dictionary->last, bytes, size)) {
         return dictionary->last;
     }
-    if (2 * (dictionary->count + 1) > dictionary->slot_count) {
-        dictionary_widen(dictionary);
-    }
-    size_t at = hash_of(bytes, size) & (dictionary->slot_count - 1);
-    for (; dictionary->slots[at] != 0; at = (at + 1) & (dictionary->slot_count - 1)) {
-        const uint32_t index = dictionary->slots[at] - 1;
-        if (dictionary_is(dictionary, index, bytes, size)) {
-            dictionary->last = index;
-            return index;
+    const uint64_t hash = sim_map_hash(bytes, size);
+    SIM_MAP_EACH (index, &dictionary->map, hash) {
+        if (dictionary_is(dictionary, (size_t)index, bytes, size)) {
+            dictionary->last = (uint32_t)index;
+            return dictionary->last;
         }
     }
     if (dictionary->size + size + 1 > dictionary->capacity) {
@@ -232,7 +196,7 @@ static uint32_t dictionary_put(dictionary_t *dictionary, const char *bytes, size
     dictionary->size += size + 1;
     SIM_APPEND(dictionary->ends, dictionary->count, dictionary->ends_capacity, dictionary->size);
     SIM_CHECK(dictionary->count < UINT32_MAX);
-    dictionary->slots[at] = (uint32_t)dictionary->count;
+    sim_map_add(&dictionary->map, hash, dictionary->count - 1);
     dictionary->last = (uint32_t)dictionary->count - 1;
     return dictionary->last;
 }
@@ -491,7 +455,7 @@ void studio_table_writer_abandon(studio_table_writer_t *writer)
         sim_free(writer->pending[i].decimals);
         sim_free(writer->dictionaries[i].bytes);
         sim_free(writer->dictionaries[i].ends);
-        sim_free(writer->dictionaries[i].slots);
+        sim_map_fini(&writer->dictionaries[i].map);
         json_decref(writer->blocks[i]);
     }
     sim_free(writer->columns);

@@ -4,6 +4,8 @@
 // Without an order, rows are written as the scan finds them. With an order, a heap keeps the first
 // limit + offset rows during the scan, so memory depends only on the rows asked for.
 #include "studio/server/data/query/query.h"
+
+#include "kernel/heap.h"
 #include "studio/server/studio.h"
 
 #include <math.h>
@@ -250,55 +252,22 @@ static int compare_keys(const studio_query_t *query, const ranked_t *a, const ra
     return (a->row > b->row) - (a->row < b->row);
 }
 
-// Restores the heap, whose last row in order is at the top, where a better row replaces it.
-static void sift_down(const studio_query_t *query, size_t count, size_t at)
+// The heap's first row is the last one in order, which a better row replaces.
+static bool is_worse(const void *a, const void *b, const void *query)
 {
-    ranked_t *const heap = query->ranked;
-    for (;;) {
-        size_t most = at;
-        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < count; child++) {
-            most = compare_keys(query, &heap[child], &heap[most]) > 0 ? child : most;
-        }
-        if (most == at) {
-            return;
-        }
-        const ranked_t moved = heap[at];
-        heap[at] = heap[most];
-        heap[most] = moved;
-        at = most;
-    }
+    return compare_keys(query, a, b) > 0;
 }
 
-static void sift_up(const studio_query_t *query, size_t at)
-{
-    ranked_t *const heap = query->ranked;
-    while (at > 0 && compare_keys(query, &heap[at], &heap[(at - 1) / 2]) > 0) {
-        const ranked_t moved = heap[at];
-        heap[at] = heap[(at - 1) / 2];
-        heap[(at - 1) / 2] = moved;
-        at = (at - 1) / 2;
-    }
-}
+static const sim_heap_order_t worst_first = {sizeof(ranked_t), is_worse, NULL};
 
 static void rank(studio_query_t *query, const ranked_t *row, size_t most)
 {
     if (query->ranked_count < most) {
         SIM_APPEND(query->ranked, query->ranked_count, query->ranked_capacity, *row);
-        sift_up(query, query->ranked_count - 1);
+        sim_heap_push(&worst_first, query, query->ranked, query->ranked_count);
     } else if (most > 0 && compare_keys(query, row, &query->ranked[0]) < 0) {
         query->ranked[0] = *row;
-        sift_down(query, query->ranked_count, 0);
-    }
-}
-
-// Sorts the heap in place: the top moves to the end.
-static void sort_ranked(studio_query_t *query)
-{
-    for (size_t count = query->ranked_count; count > 1; count--) {
-        const ranked_t last = query->ranked[0];
-        query->ranked[0] = query->ranked[count - 1];
-        query->ranked[count - 1] = last;
-        sift_down(query, count - 1, 0);
+        sim_heap_update(&worst_first, query, query->ranked, query->ranked_count, 0);
     }
 }
 
@@ -330,7 +299,9 @@ static void rank_all(studio_query_t *query)
         sim_free(values[i]);
     }
     SIM_CHECK(query->ranked_count <= most && query->ranked_count <= query->matched);
-    sort_ranked(query);
+    for (size_t count = query->ranked_count; count > 1; count--) {
+        sim_heap_pop(&worst_first, query, query->ranked, count, 0); // sorts: moves it to the end
+    }
     query->sorted = true;
 }
 

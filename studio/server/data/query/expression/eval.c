@@ -25,10 +25,7 @@ void studio_expression_destroy(studio_expression_t *expression)
     for (size_t i = 0; i < expression->count; i++) {
         sim_free(expression->nodes[i].text);
     }
-    for (size_t i = 0; i < expression->pool.slot_count; i++) {
-        sim_free(expression->pool.texts[i]);
-    }
-    sim_free(expression->pool.texts);
+    studio_texts_fini(&expression->pool);
     sim_free(expression->nodes);
     sim_free(expression->buffers);
     sim_free(expression);
@@ -57,53 +54,10 @@ bool studio_expression_uses(const studio_expression_t *expression, size_t variab
 
 // -- texts that are made
 
-static uint64_t hash_text(const char *text)
-{
-    uint64_t hash = UINT64_C(1469598103934665603);
-    for (; *text != '\0'; text++) {
-        hash = (hash ^ (uint8_t)*text) * UINT64_C(1099511628211);
-    }
-    return sim_mix64(hash);
-}
-
-static void pool_widen(studio_text_pool_t *pool)
-{
-    char **const old = pool->texts;
-    const size_t old_count = pool->slot_count;
-    pool->slot_count = old_count > 0 ? 2 * old_count : 256;
-    pool->texts = sim_alloc_array(pool->slot_count, sizeof(*pool->texts));
-    for (size_t i = 0; i < old_count; i++) {
-        if (old[i] != NULL) {
-            size_t at = hash_text(old[i]) & (pool->slot_count - 1);
-            while (pool->texts[at] != NULL) {
-                at = (at + 1) & (pool->slot_count - 1);
-            }
-            pool->texts[at] = old[i];
-        }
-    }
-    sim_free(old);
-}
-
 // Copies a text into the pool; returns NULL (missing) once the pool holds more than 64 MiB.
-static const char *pool_put(studio_text_pool_t *pool, const char *text)
+static const char *pool_put(studio_texts_t *pool, const char *text)
 {
-    if (2 * (pool->count + 1) > pool->slot_count) {
-        pool_widen(pool);
-    }
-    size_t at = hash_text(text) & (pool->slot_count - 1);
-    for (; pool->texts[at] != NULL; at = (at + 1) & (pool->slot_count - 1)) {
-        if (strcmp(pool->texts[at], text) == 0) {
-            return pool->texts[at];
-        }
-    }
-    const size_t size = strlen(text) + 1;
-    if (pool->bytes + size > POOL_BYTES_MAX) {
-        return NULL;
-    }
-    pool->bytes += size;
-    pool->count++;
-    pool->texts[at] = sim_strdup(text);
-    return pool->texts[at];
+    return studio_texts_put(pool, text, POOL_BYTES_MAX);
 }
 
 // -- numbers

@@ -4,6 +4,7 @@
 #define STUDIO_SERVER_DATA_QUERY_EXPRESSION_EXPRESSION_INTERNAL_H
 
 #include "studio/server/data/query/expression/expression.h"
+#include "studio/server/data/texts.h"
 
 #define STUDIO_ARGUMENTS_MAX 16u
 
@@ -81,14 +82,6 @@ typedef struct studio_node {
     uint32_t depth; // of the tree below the node
 } studio_node_t;
 
-// Texts made by expressions; each distinct text is kept once.
-typedef struct studio_text_pool {
-    char **texts;
-    size_t slot_count;
-    size_t count;
-    size_t bytes;
-} studio_text_pool_t;
-
 struct studio_expression {
     studio_node_t *nodes;
     size_t count;
@@ -97,7 +90,7 @@ struct studio_expression {
     char unit[48];
     studio_slot_t *buffers; // one row of batches per level, for computing
     size_t buffer_count;
-    studio_text_pool_t pool;
+    studio_texts_t pool; // texts made by the expression
 };
 
 typedef struct studio_function {
