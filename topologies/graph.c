@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // topologies/graph.c - builds any graph, given node by node and link by link.
 //
-// Names are looked up in an open-addressing hash table. Nodes and links keep the order in which
-// they were added, so the table's layout never influences a result.
+// Nodes and links keep the order in which they were added.
 #include <string.h>
 
+#include "kernel/map.h"
 #include "topologies/builder_internal.h"
 
 #define NAME_BYTES_MAX 63
@@ -30,15 +30,12 @@ struct topo_graph {
     graph_link_t *links;
     size_t link_count;
     size_t link_capacity;
-    size_t *table;     // 1 + index of a node; 0: free slot
-    size_t table_size; // power of two, more than twice node_count
+    sim_map_t map; // from the hash of a node's name to its index
 };
 
 topo_graph_t *topo_graph_create(void)
 {
     topo_graph_t *const graph = sim_alloc(sizeof(*graph));
-    graph->table_size = 64;
-    graph->table = sim_alloc_array(graph->table_size, sizeof(*graph->table));
     return graph;
 }
 
@@ -55,38 +52,19 @@ void topo_graph_destroy(topo_graph_t *graph)
     }
     sim_free(graph->nodes);
     sim_free(graph->links);
-    sim_free(graph->table);
+    sim_map_fini(&graph->map);
     sim_free(graph);
 }
 
-static uint64_t hash_name(const char *name)
+// Returns the index of the node of a name; SIM_MAP_NONE: there is none.
+static uint64_t index_of(const topo_graph_t *graph, const char *name)
 {
-    uint64_t hash = 0;
-    for (const char *at = name; *at != '\0'; at++) {
-        hash = sim_mix64(hash ^ (unsigned char)*at) + 1;
+    SIM_MAP_EACH (index, &graph->map, sim_map_hash(name, strlen(name))) {
+        if (strcmp(graph->nodes[index].name, name) == 0) {
+            return index;
+        }
     }
-    return hash;
-}
-
-// Returns the table's slot with the node of that name, or the free slot for it.
-static size_t *find_slot(const topo_graph_t *graph, const char *name)
-{
-    const size_t mask = graph->table_size - 1;
-    size_t at = (size_t)hash_name(name) & mask;
-    while (graph->table[at] != 0 && strcmp(graph->nodes[graph->table[at] - 1].name, name) != 0) {
-        at = (at + 1) & mask;
-    }
-    return &graph->table[at];
-}
-
-static void grow_table(topo_graph_t *graph)
-{
-    sim_free(graph->table);
-    graph->table_size *= 2;
-    graph->table = sim_alloc_array(graph->table_size, sizeof(*graph->table));
-    for (size_t i = 0; i < graph->node_count; i++) {
-        *find_slot(graph, graph->nodes[i].name) = i + 1;
-    }
+    return SIM_MAP_NONE;
 }
 
 static sim_err_t check_name(const char *name, sim_message_t *message)
@@ -116,26 +94,21 @@ sim_err_t topo_graph_node(topo_graph_t *graph, const char *name, net_node_kind_t
     if (error != SIM_OK) {
         return error;
     }
-    if (*find_slot(graph, name) != 0) {
+    if (index_of(graph, name) != SIM_MAP_NONE) {
         return sim_fail(message, SIM_ERR_EXISTS, "a node named \"%s\" exists already", name);
     }
-    if ((graph->node_count + 1) * 2 >= graph->table_size) {
-        grow_table(graph);
-    }
-    SIM_GROW(graph->nodes, graph->node_count, &graph->node_capacity);
-    graph->nodes[graph->node_count] = (graph_node_t){sim_strdup(name), kind, 0};
-    graph->node_count++;
-    *find_slot(graph, name) = graph->node_count;
-    SIM_CHECK(graph->node_count * 2 < graph->table_size); // the table always has a free slot
+    sim_map_add(&graph->map, sim_map_hash(name, strlen(name)), graph->node_count);
+    SIM_APPEND(graph->nodes, graph->node_count, graph->node_capacity,
+               (graph_node_t){sim_strdup(name), kind, 0});
     return SIM_OK;
 }
 
 static sim_err_t find_node(const topo_graph_t *graph, const char *name, size_t *index,
                            sim_message_t *message)
 {
-    const size_t slot = *find_slot(graph, name);
-    if (slot != 0) {
-        *index = slot - 1;
+    const uint64_t found = index_of(graph, name);
+    if (found != SIM_MAP_NONE) {
+        *index = (size_t)found;
         return SIM_OK;
     }
     if (graph->node_count == 0) {
