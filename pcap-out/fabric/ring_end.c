@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/map.h"
 #include "pcap-out/fabric/ring.h"
 #include "pcap-out/fabric/ring_internal.h"
 
@@ -188,45 +189,36 @@ static void gather_node(all_t *all, uint32_t index)
 
 // -- what they say
 
-// The packets of one node and their next frames there, in a hash table.
-typedef struct slot {
-    const net_packet_t *packet;
-    uint32_t node;
-    uint32_t frame;
-} slot_t;
-
-static slot_t *slot_of(slot_t *slots, size_t mask, uint32_t node, const net_packet_t *packet)
-{
-    size_t at = (size_t)sim_mix64((uint64_t)(uintptr_t)packet + node) & mask;
-    while (slots[at].packet != NULL && (slots[at].packet != packet || slots[at].node != node)) {
-        at = (at + 1) & mask;
-    }
-    return &slots[at];
-}
-
 // Links each packet's arrival at a node with its next frame there.
 static void link_in_nodes(all_t *all)
 {
-    size_t mask = 1023;
-    while (mask < 2 * all->count) {
-        mask = 2 * mask + 1;
-    }
-    slot_t *const slots = sim_alloc_array(mask + 1, sizeof(*slots));
-    memset(slots, 0, (mask + 1) * sizeof(*slots));
+    sim_map_t later = {NULL, 0, 0}; // from a packet and a node to their next frame
     for (size_t i = all->count; i-- > 0;) {
         frame_t *const frame = &all->frames[i];
         const bool arrives = frame->kind == NET_LOG_RECEIVED;
         if (!arrives && is_received(frame)) {
             continue;
         }
-        slot_t *const slot = slot_of(slots, mask, frame->node, packet_of(frame));
-        if (arrives) {
-            frame->next = slot->packet != NULL ? slot->frame : NOTHING;
+        const net_packet_t *const packet = packet_of(frame);
+        const uint64_t key = (uint64_t)(uintptr_t)packet + frame->node;
+        const frame_t *next = NULL;
+        SIM_MAP_EACH (index, &later, key) {
+            if (all->frames[index].node == frame->node &&
+                packet_of(&all->frames[index]) == packet) {
+                next = &all->frames[index];
+                break;
+            }
         }
-        // An earlier arrival is another packet's.
-        *slot = (slot_t){packet_of(frame), frame->node, arrives ? NOTHING : (uint32_t)i};
+        if (next != NULL) {
+            (void)sim_map_remove(&later, key, (uint64_t)(next - all->frames));
+        }
+        if (arrives) { // an earlier arrival is another packet's
+            const bool found = next != NULL && next->kind != NET_LOG_RECEIVED;
+            frame->next = found ? (uint32_t)(next - all->frames) : NOTHING;
+        }
+        sim_map_add(&later, key, i);
     }
-    sim_free(slots);
+    sim_map_fini(&later);
 }
 
 // The frames that each port sent and received, as lists of indexes: by (uid, received).
