@@ -2,20 +2,11 @@
 // cli/plot/curves.c - reads series.csv into curves.
 #include "cli/plot/curves.h"
 
+#include "kernel/map.h"
 #include "world/scenario.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define FIRST_SLOTS 64u
-
-// A hash table from path to curve, used while the file of one run is read.
-typedef struct index {
-    size_t *slots; // index of the curve plus 1; 0: free
-    size_t slot_count;
-    size_t first; // index of the run's first curve
-    size_t used;
-} index_t;
 
 bool cli_metric_is_queue(const char *name)
 {
@@ -76,47 +67,23 @@ void cli_curves_fini(cli_curves_t *curves)
     *curves = (cli_curves_t){0};
 }
 
-static size_t slot_of(const index_t *index, const cli_curves_t *curves, const char *path)
+// Returns the curve of a path, creating it if needed; NULL if the path is invalid. `map` leads from
+// hashes of paths to the curves of this run. Curves of unwanted metrics stay empty.
+static cli_curve_t *curve_of(sim_map_t *map, cli_curves_t *curves, const char *path, size_t run)
 {
-    uint64_t hash = 0;
-    for (const char *p = path; *p != '\0'; p++) {
-        hash = sim_mix64(hash + (unsigned char)*p);
-    }
-    size_t i = (size_t)hash & (index->slot_count - 1);
-    while (index->slots[i] != 0 && strcmp(curves->curves[index->slots[i] - 1].path, path) != 0) {
-        i = (i + 1) & (index->slot_count - 1);
-    }
-    return i;
-}
-
-static void grow_index(index_t *index, const cli_curves_t *curves)
-{
-    sim_free(index->slots);
-    index->slot_count = index->slot_count == 0 ? FIRST_SLOTS : index->slot_count * 2;
-    index->slots = sim_alloc_array(index->slot_count, sizeof(*index->slots));
-    for (size_t c = index->first; c < curves->count; c++) {
-        index->slots[slot_of(index, curves, curves->curves[c].path)] = c + 1;
-    }
-}
-
-// Returns the curve of a path, creating it if needed; NULL if the path is invalid. Curves of
-// unwanted metrics stay empty.
-static cli_curve_t *curve_of(index_t *index, cli_curves_t *curves, const char *path, size_t run)
-{
-    if (index->used * 2 >= index->slot_count) {
-        grow_index(index, curves);
-    }
-    const size_t slot = slot_of(index, curves, path);
-    if (index->slots[slot] == 0) {
-        cli_curve_t made = {.run = run};
-        if (!split(path, &made)) {
-            return NULL;
+    const uint64_t hash = sim_map_hash(path, strlen(path));
+    SIM_MAP_EACH (index, map, hash) {
+        if (strcmp(curves->curves[index].path, path) == 0) {
+            return &curves->curves[index];
         }
-        SIM_APPEND(curves->curves, curves->count, curves->capacity, made);
-        index->slots[slot] = curves->count;
-        index->used++;
     }
-    return &curves->curves[index->slots[slot] - 1];
+    cli_curve_t made = {.run = run};
+    if (!split(path, &made)) {
+        return NULL;
+    }
+    sim_map_add(map, hash, curves->count);
+    SIM_APPEND(curves->curves, curves->count, curves->capacity, made);
+    return &curves->curves[curves->count - 1];
 }
 
 static char *name_of(const char *metric)
@@ -136,7 +103,7 @@ static void add_point(cli_curve_t *curve, sim_time_t time_ps, uint64_t value)
     curve->most = SIM_MAX(value, curve->most);
 }
 
-static sim_err_t read_rows(results_csv_t *csv, cli_metric_fn wanted, index_t *index,
+static sim_err_t read_rows(results_csv_t *csv, cli_metric_fn wanted, sim_map_t *map,
                            cli_curves_t *curves, size_t run, sim_time_t *last_ps,
                            world_error_t *error)
 {
@@ -152,7 +119,7 @@ static sim_err_t read_rows(results_csv_t *csv, cli_metric_fn wanted, index_t *in
             return result;
         }
         const size_t before = curves->count;
-        cli_curve_t *const curve = curve_of(index, curves, results_csv_text(csv, 1), run);
+        cli_curve_t *const curve = curve_of(map, curves, results_csv_text(csv, 1), run);
         if (curve == NULL) {
             world_shown_t shown;
             return world_fail(
@@ -231,16 +198,16 @@ sim_err_t cli_curves_load(const cli_plot_t *plot, cli_metric_fn wanted, cli_curv
         result =
             cli_plot_open(&plot->runs[r], "series.csv", names, SIM_COUNT_OF(names), &csv, error);
         if (csv != NULL) {
-            index_t index = {.first = curves->count};
+            sim_map_t map = {NULL, 0, 0};
             const json_t *const counts = json_object_get(plot->runs[r].summary, "series_csv");
             const bool cut = json_integer_value(json_object_get(counts, "left_out")) > 0;
             curves->end_ps[r] = plot->runs[r].end_ps;
             curves->cut = curves->cut || cut;
             sim_time_t last_ps = 0;
-            result = read_rows(csv, wanted, &index, curves, r, &last_ps, error);
+            result = read_rows(csv, wanted, &map, curves, r, &last_ps, error);
             last_ps = cli_plot_time(last_ps, plot->origin_ps);
             curves->end_ps[r] = cut && last_ps < curves->end_ps[r] ? last_ps : curves->end_ps[r];
-            sim_free(index.slots);
+            sim_map_fini(&map);
             results_csv_close(csv);
         }
     }

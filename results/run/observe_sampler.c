@@ -11,7 +11,6 @@
 
 #include <string.h>
 
-#define FIRST_TRACKS 16u
 #define LOAD_ONE UINT64_C(1000000) // a link that is never idle, in utilisation
 
 // -- values
@@ -150,43 +149,17 @@ static bool is_wanted(results__sampler_t *sampler, const nic_qp_t *qp)
     return wanted;
 }
 
-static uint32_t slot_of(results__track_t *const *tracks, uint32_t capacity, uint32_t qp_num)
-{
-    uint32_t i = (uint32_t)sim_mix64(qp_num) & (capacity - 1);
-    while (tracks[i] != NULL && tracks[i]->qp_num != qp_num) {
-        i = (i + 1) & (capacity - 1);
-    }
-    return i;
-}
-
-static void grow_tracks(results__sampler_t *sampler)
-{
-    const uint32_t capacity =
-        sampler->track_capacity == 0 ? FIRST_TRACKS : sampler->track_capacity * 2;
-    results__track_t **const tracks = sim_alloc_array(capacity, sizeof(*tracks));
-    for (uint32_t i = 0; i < sampler->track_capacity; i++) {
-        if (sampler->tracks[i] != NULL) {
-            tracks[slot_of(tracks, capacity, sampler->tracks[i]->qp_num)] = sampler->tracks[i];
-        }
-    }
-    sim_free(sampler->tracks);
-    sampler->tracks = tracks;
-    sampler->track_capacity = capacity;
-}
-
 results__track_t *results__track_of_number(results__sampler_t *sampler, uint32_t number)
 {
-    if (sampler->track_count * 2 >= sampler->track_capacity) {
-        grow_tracks(sampler);
+    const uint64_t found = sim_map_get(&sampler->track_of, number);
+    if (found != SIM_MAP_NONE) {
+        return sampler->tracks[found];
     }
-    results__track_t **const slot =
-        &sampler->tracks[slot_of(sampler->tracks, sampler->track_capacity, number)];
-    if (*slot == NULL) {
-        *slot = sim_alloc(sizeof(**slot));
-        **slot = (results__track_t){.sampler = sampler, .qp_num = number};
-        sampler->track_count++;
-    }
-    return *slot;
+    results__track_t *const track = sim_alloc(sizeof(*track));
+    *track = (results__track_t){.sampler = sampler, .qp_num = number};
+    sim_map_add(&sampler->track_of, number, sampler->track_count);
+    SIM_APPEND(sampler->tracks, sampler->track_count, sampler->track_capacity, track);
+    return track;
 }
 
 // Returns the track of a queue pair, made where there is none; NULL where it is not asked for.

@@ -10,6 +10,7 @@
 #include "results/run/observe_series.h"
 #include "world/series.h"
 
+#include "kernel/map.h"
 #include "kernel/ranks.h"
 #include "results/tables/event_rows.h"
 
@@ -46,9 +47,10 @@ typedef struct results__sampler {
     sim_time_t busy_ps;        // of utilisation: counted so far
     sim_time_t load_ps;        // of utilisation: up to this time
     results__track_t track;    // PORT, NIC, SWITCH
-    results__track_t **tracks; // QP: open addressing by number
+    results__track_t **tracks; // QP: in the order in which they were first seen
     uint32_t track_count;
-    uint32_t track_capacity; // power of two
+    uint32_t track_capacity;
+    sim_map_t track_of; // QP: from a queue pair's number to the index of its track
 } results__sampler_t;
 
 typedef struct results__series_record {
