@@ -85,7 +85,7 @@ void nic__cc_create(nic_qp_t *qp, uint64_t line_bps, uint64_t window_bytes)
     cc->line_bps = line_bps;
     cc->window_bytes = window_bytes;
     cc->mtu_bytes = qp->mtu_bytes;
-    cc->id = (uint64_t)nic->interface << 24 | qp->number;
+    cc->id = nic__qp_stream(qp);
     cc->int_multiplier = (uint32_t)net_get_config(nic->host->node.net)->int_multiplier;
     cc->pint = net_pint_of(nic->host->node.net);
     cc->dice = net_dice_of(nic->host->node.net);

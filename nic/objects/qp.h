@@ -198,6 +198,25 @@ static_assert(offsetof(nic_qp_t, una_psn) == SIM_CACHE_LINE, "sending begins in 
 static_assert(offsetof(nic_qp_t, expected_psn) == 2 * SIM_CACHE_LINE, "receiving is line 2");
 static_assert(NIC_PSN_WINDOW * 256 >= NIC_MESSAGE_BYTES_MAX, "any message fits in the PSN window");
 
+// Returns the number of the random sequences of a connected queue pair. It depends on what a
+// program chooses (the ends, the port, the first PSN) and not on QP numbers, which depend on when a
+// queue pair was made: equal transfers draw equal numbers.
+uint64_t nic__qp_stream(const nic_qp_t *qp);
+
+// Return the UDP source port of an entropy value of a sprayed packet, and back. The values of a
+// queue pair count from its own port, so that queue pairs between the same interfaces take other
+// paths: switches hash addresses and ports only.
+#define NIC_ENTROPY_MASK (UINT32_C(0xffff) - ROCE_SOURCE_PORT_MIN)
+static inline uint16_t nic__entropy_port(const nic_qp_t *qp, uint32_t entropy)
+{
+    return (uint16_t)(ROCE_SOURCE_PORT_MIN |
+                      ((qp->path.udp_source_port ^ entropy) & NIC_ENTROPY_MASK));
+}
+static inline uint32_t nic__entropy_of_port(const nic_qp_t *qp, uint16_t port)
+{
+    return (uint32_t)(port ^ qp->path.udp_source_port) & NIC_ENTROPY_MASK;
+}
+
 // Congestion control's state begins this far behind the start of the queue pair.
 #define NIC_QP_BYTES sizeof(nic_qp_t)
 static inline nic_cc_t *nic__cc(nic_qp_t *qp)

@@ -70,8 +70,8 @@ void nic__repath_connect(nic_qp_t *qp)
         .control_hears = nic__cc(qp)->hears_acks,
     };
     nic__cc(qp)->hears_acks = true;
-    sim_random_init(&repath->random, sim_options(nic__node(qp->nic)->sim)->seed,
-                    (uint64_t)qp->nic->interface << 24 | qp->number, "repath");
+    sim_random_init(&repath->random, sim_options(nic__node(qp->nic)->sim)->seed, nic__qp_stream(qp),
+                    "repath");
 }
 
 bool nic__repath_ack(nic_qp_t *qp, const net_packet_t *packet)

@@ -15,8 +15,8 @@ void nic__spray_connect(nic_qp_t *qp)
 {
     nic_spray_t *const spray = spray_of(qp);
     *spray = (nic_spray_t){0};
-    sim_random_init(&spray->random, sim_options(nic__node(qp->nic)->sim)->seed,
-                    (uint64_t)qp->nic->interface << 24 | qp->number, "reps");
+    sim_random_init(&spray->random, sim_options(nic__node(qp->nic)->sim)->seed, nic__qp_stream(qp),
+                    "reps");
     nic__cc(qp)->acks_every_packet = true;
 }
 
@@ -36,7 +36,7 @@ void nic__spray_packet(nic_qp_t *qp, net_packet_t *packet, bool request)
     const uint32_t entropies = config->entropies < PORTS ? (uint32_t)config->entropies : PORTS;
     const uint16_t entropy = nic__reps_next_entropy(&spray->reps, config, &spray->random, entropies,
                                                     nic__node(qp->nic)->now_ps);
-    set_port(qp, packet, (uint16_t)(ROCE_SOURCE_PORT_MIN + entropy));
+    set_port(qp, packet, nic__entropy_port(qp, entropy));
     packet->sprayed = request;
 }
 
@@ -45,7 +45,7 @@ void nic__spray_arrived(nic_qp_t *qp, const net_packet_t *packet)
     nic_spray_t *const spray = spray_of(qp);
     if (packet->opcode == ROCE_ACKNOWLEDGE) {
         nic__reps_ack(&spray->reps, &qp->nic->host->config->reps,
-                      (uint16_t)(packet->udp_source_port - ROCE_SOURCE_PORT_MIN), packet->becn,
+                      (uint16_t)nic__entropy_of_port(qp, packet->udp_source_port), packet->becn,
                       nic__node(qp->nic)->now_ps);
         return;
     }

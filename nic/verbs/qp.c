@@ -213,3 +213,10 @@ size_t nic_qp_memory_bytes(const nic_qp_t *qp)
            nic__transport_qp_bytes(qp->nic, qp->ops) + nic__sq_capacity(qp) * sizeof(nic_wqe_t) +
            qp->rq_capacity * sizeof(nic_recv_wqe_t) + qp->read_capacity * sizeof(nic_read_t);
 }
+
+uint64_t nic__qp_stream(const nic_qp_t *qp)
+{
+    const uint64_t ends = (uint64_t)qp->nic->interface << 32 | qp->path.destination;
+    const uint64_t choice = (uint64_t)qp->first_psn << 16 | qp->path.udp_source_port;
+    return sim_mix64(ends ^ sim_mix64(choice));
+}

@@ -100,7 +100,7 @@ bool nic__mrc_ready(const nic_qp_t *qp);
 bool nic__mrc_any_path(const nic_mrc_t *mrc); // some path is usable
 net_packet_t *nic__mrc_next_packet(nic_t *nic, nic_qp_t *qp);
 // Gives a packet its path, its length on the wire and the opcode that says that it is of MRC.
-void nic__mrc_dress(nic_qp_t *qp, net_packet_t *packet, uint32_t entropy);
+void nic__mrc_dress(nic_qp_t *qp, net_packet_t *packet, uint16_t port);
 // Returns the time-out of a packet that was sent again so often. Without a configured one, it is
 // never shorter than the round trips measured: packets that wait in a queue are not lost.
 sim_time_t nic__mrc_rto_ps(const nic_mrc_t *mrc, uint32_t times);

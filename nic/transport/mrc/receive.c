@@ -57,7 +57,7 @@ static void send_sack(nic_mrc_t *mrc, const cause_t *cause)
     aside->map.bits[1] = mrc->sack.taken_bytes;
     aside->map.bits[2] = mrc->range_packets;
     aside->map.bits[3] = kept->packets;
-    nic__mrc_dress(qp, answer, cause->packet.entropy);
+    nic__mrc_dress(qp, answer, cause->packet.port);
     mrc->sack.quiet_bytes = 0;
     nic__mrc_shared(mrc)->sacks++;
     nic_transport_send(qp, answer);
@@ -73,7 +73,7 @@ static void send_nack(nic_mrc_t *mrc, const cause_t *cause, uint8_t reason)
     answer->becn = cause->packet.marked;
     aside->map.first_psn = (uint32_t)cause->packet.psn & ROCE_PSN_MASK;
     aside->selective.round = reason;
-    nic__mrc_dress(qp, answer, cause->packet.entropy);
+    nic__mrc_dress(qp, answer, cause->packet.port);
     nic__mrc_shared(mrc)->nacks++;
     nic_transport_send(qp, answer);
 }
@@ -90,7 +90,7 @@ static void send_transport_ack(nic_mrc_t *mrc, const cause_t *cause, bool always
     net_packet_t *const answer = nic_transport_answer(qp, mrc->held.kept.first_psn - 1,
                                                       nic__ack_aeth(qp->msn) >> 24, 0, NULL);
     net_packet_aside(answer)->selective.round = 0;
-    nic__mrc_dress(qp, answer, cause->packet.entropy);
+    nic__mrc_dress(qp, answer, cause->packet.port);
     nic_transport_send(qp, answer);
 }
 

@@ -50,7 +50,7 @@ static void send_probe(nic_mrc_t *mrc, uint32_t ev)
     packet->ecn = qp->path.ecn & 3u;
     aside->selective.round = 0;
     aside->map.length = ++mrc->probe_number & UINT16_MAX;
-    nic__mrc_dress(qp, packet, ev);
+    nic__mrc_dress(qp, packet, (uint16_t)(ROCE_SOURCE_PORT_MIN + ev));
     nic__mrc_shared(mrc)->probes++;
     if (nic->planes == NULL) {
         nic_transport_send(qp, packet);

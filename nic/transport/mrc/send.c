@@ -80,15 +80,15 @@ void nic__mrc_arm(nic_mrc_t *mrc, sim_time_t due_ps)
     }
 }
 
-void nic__mrc_dress(nic_qp_t *qp, net_packet_t *packet, uint32_t entropy)
+void nic__mrc_dress(nic_qp_t *qp, net_packet_t *packet, uint16_t port)
 {
     nic_t *const nic = qp->nic;
     const nic_mrc_t *const mrc = nic__mrc_of(qp);
     net_packet_aside_t *const aside = net_packet_aside(packet);
     const uint32_t operation = packet->opcode & ROCE_OPERATION_MASK;
-    packet->udp_source_port = (uint16_t)(ROCE_SOURCE_PORT_MIN + entropy);
-    packet->flow_hash = net_flow_hash(nic->host->node.net, packet->source, packet->destination,
-                                      packet->udp_source_port);
+    packet->udp_source_port = port;
+    packet->flow_hash =
+        net_flow_hash(nic->host->node.net, packet->source, packet->destination, port);
     packet->route = 0; // switches look up the port of each packet
     aside->selective.index = qp->number;
     const bool request = operation <= ROCE_READ_REQUEST || operation == ROCE_COMPARE_SWAP ||
@@ -139,7 +139,7 @@ net_packet_t *nic__mrc_next_packet(nic_t *nic, nic_qp_t *qp)
         return NULL;
     }
     if (sent.answer) {
-        nic__mrc_dress(qp, sent.packet, qp->path.udp_source_port - ROCE_SOURCE_PORT_MIN);
+        nic__mrc_dress(qp, sent.packet, qp->path.udp_source_port);
         return sent.packet;
     }
     if (!sent.again && begins) {
@@ -159,6 +159,6 @@ net_packet_t *nic__mrc_next_packet(nic_t *nic, nic_qp_t *qp)
         mrc->heard_ps = now_ps;
         nic__mrc_arm(mrc, now_ps + mrc->quiet_ps);
     }
-    nic__mrc_dress(qp, sent.packet, ev);
+    nic__mrc_dress(qp, sent.packet, (uint16_t)(ROCE_SOURCE_PORT_MIN + ev));
     return sent.packet;
 }

@@ -131,8 +131,7 @@ static void mrc_open(nic_qp_t *qp)
     mrc->told_msn = qp->msn;
     nic__held_open(&mrc->held);
     nic__evs_init(&mrc->evs, &mrc->config->evs, nic->planes == NULL ? 1 : nic->planes->count,
-                  sim_options(nic__node(nic)->sim)->seed,
-                  (uint64_t)nic->interface << 24 | qp->number);
+                  sim_options(nic__node(nic)->sim)->seed, nic__qp_stream(qp));
     cc->hears_acks = false; // repair.c informs it
     mrc->windowed = mrc->config->control == NIC_MRC_NSCC;
     const sim_time_t base_ps = either(nic->host->config->base_rtt_ps, mrc->held.rtt_ps);
@@ -169,7 +168,7 @@ static void dress(nic_qp_t *qp, net_packet_t *answer)
         answer->aeth = syndrome << 24 | (answer->aeth & ROCE_PSN_MASK);
     }
     net_packet_aside(answer)->selective.round = answer->retransmission ? NET_MRC_AGAIN : 0;
-    nic__mrc_dress(qp, answer, (uint32_t)qp->path.udp_source_port - ROCE_SOURCE_PORT_MIN);
+    nic__mrc_dress(qp, answer, qp->path.udp_source_port);
 }
 
 static bool plane_out(const nic_qp_t *qp, uint32_t plane)

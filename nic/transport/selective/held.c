@@ -9,6 +9,10 @@
 #include "nic/path/repath.h"
 #include "nic/transport/entry.h"
 
+// Where no path leads to the peer, times that follow from the round trip follow from this one: a
+// timer of 0 ps would fire for ever in one instant.
+#define RTT_WITHOUT_PATH_PS (10 * SIM_PS_PER_US)
+
 static nic_held_shared_t *shared_of(const nic_held_t *held)
 {
     return held->base.nic_state;
@@ -17,7 +21,8 @@ static nic_held_shared_t *shared_of(const nic_held_t *held)
 void nic__held_open(nic_held_t *held)
 {
     nic_qp_t *const qp = held->base.qp;
-    held->rtt_ps = nic__idle_rtt_ps(qp);
+    const sim_time_t idle_ps = nic__idle_rtt_ps(qp);
+    held->rtt_ps = idle_ps != 0 ? idle_ps : RTT_WITHOUT_PATH_PS;
     nic__resend_init(&held->resend);
     nic__rto_open(&held->resend.fetch.rto, held->rtt_ps, 0);
     nic__kept_init(&held->kept, nic_transport_look(qp).expected_psn);

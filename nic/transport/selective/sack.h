@@ -12,7 +12,7 @@
 typedef struct nic_sack_cause {
     uint64_t psn;
     sim_time_t sent_ps; // SIM_TIME_NEVER: the answer has no time
-    uint32_t entropy;
+    uint16_t port;      // its UDP source port, by which the answer returns
     uint32_t payload_bytes;
     bool marked;
     bool ack_request;
@@ -32,7 +32,7 @@ static inline nic_sack_cause_t nic__sack_cause(const net_packet_t *packet, uint6
     return (nic_sack_cause_t){
         .psn = nic_transport_psn(packet->psn, expected_psn),
         .sent_ps = packet->sent_ps,
-        .entropy = (uint32_t)packet->udp_source_port - ROCE_SOURCE_PORT_MIN,
+        .port = packet->udp_source_port,
         .payload_bytes = packet->payload_bytes,
         .marked = packet->ecn == NET_ECN_CE,
         .ack_request = packet->ack_request,

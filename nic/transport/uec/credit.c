@@ -99,7 +99,8 @@ static void send_grant(nic_uec_t *uec)
     packet->psn = (uint32_t)uec->held.kept.first_psn;
     aside->map.bits[2] = uec->grant_bytes;
     aside->selective.round = 0;
-    nic__uec_dress(qp, packet, uec->rod ? 0 : nic__uec_paths_any(&uec->paths));
+    nic__uec_dress(qp, packet,
+                   nic__entropy_port(qp, uec->rod ? 0 : nic__uec_paths_any(&uec->paths)));
     nic__uec_shared(uec)->credits++;
     nic_transport_send(qp, packet);
 }

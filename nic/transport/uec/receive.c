@@ -9,15 +9,15 @@
 #include "nic/objects/qp.h"
 #include "nic/transport/responder_internal.h"
 
-void nic__uec_dress(nic_qp_t *qp, net_packet_t *packet, uint32_t entropy)
+void nic__uec_dress(nic_qp_t *qp, net_packet_t *packet, uint16_t port)
 {
     nic_t *const nic = qp->nic;
     const nic_uec_t *const uec = nic__uec_of(qp);
     net_packet_aside_t *const aside = net_packet_aside(packet);
     if (!uec->rod) {
-        packet->udp_source_port = (uint16_t)(ROCE_SOURCE_PORT_MIN + entropy);
-        packet->flow_hash = net_flow_hash(nic->host->node.net, packet->source, packet->destination,
-                                          packet->udp_source_port);
+        packet->udp_source_port = port;
+        packet->flow_hash =
+            net_flow_hash(nic->host->node.net, packet->source, packet->destination, port);
         packet->route = 0; // switches look up the port of each packet
     }
     aside->selective.index = qp->number;
@@ -63,7 +63,7 @@ static void send_ack(nic_uec_t *uec, const nic_sack_cause_t *cause)
     aside->map.bits[1] = uec->sack.taken_bytes;
     aside->map.bits[2] = uec->grant_bytes;
     aside->map.bits[3] = kept->packets;
-    nic__uec_dress(qp, answer, cause->entropy);
+    nic__uec_dress(qp, answer, cause->port);
     uec->sack.quiet_bytes = 0;
     nic__uec_shared(uec)->sacks++;
     nic_transport_send(qp, answer);
@@ -82,7 +82,7 @@ static void send_nack(nic_uec_t *uec, const nic_sack_cause_t *cause, uint64_t ps
     aside->map.first_psn = (uint32_t)psn;
     aside->map.length = 1;
     aside->selective.round = code;
-    nic__uec_dress(qp, answer, cause->entropy);
+    nic__uec_dress(qp, answer, cause->port);
     nic__uec_shared(uec)->nacks++;
     nic_transport_send(qp, answer);
 }

@@ -105,7 +105,9 @@ static sim_time_t probe(nic_uec_t *uec)
         packet->ecn = qp->path.ecn & 3u;
         net_packet_aside(packet)->map.bits[2] = 0;
         net_packet_aside(packet)->selective.round = 0;
-        nic__uec_dress(qp, packet, uec->rod ? 0 : nic__uec_paths_next(&uec->paths, now_ps));
+        nic__uec_dress(
+            qp, packet,
+            nic__entropy_port(qp, uec->rod ? 0 : nic__uec_paths_next(&uec->paths, now_ps)));
         nic__uec_shared(uec)->probes++;
         nic_transport_send(qp, packet);
         uec->heard_ps = uec->probe_ps = now_ps;
@@ -159,7 +161,7 @@ net_packet_t *nic__uec_next_packet(nic_t *nic, nic_qp_t *qp)
             arm(uec, uec->heard_ps + (probes(uec) ? probe_after_ps(uec) : rto_ps(uec, 0)));
         }
     }
-    nic__uec_dress(qp, sent.packet, entropy);
+    nic__uec_dress(qp, sent.packet, nic__entropy_port(qp, entropy));
     nic__uec_show_control(qp);
     return sent.packet;
 }
@@ -169,8 +171,9 @@ net_packet_t *nic__uec_next_packet(nic_t *nic, nic_qp_t *qp)
 static void hear_paths(nic_uec_t *uec, const net_packet_t *packet, nic_uec_fate_t fate)
 {
     if (!uec->rod) {
-        nic__uec_paths_heard(&uec->paths, (uint32_t)packet->udp_source_port - ROCE_SOURCE_PORT_MIN,
-                             fate, nic_transport_node(uec->held.base.qp)->now_ps);
+        nic__uec_paths_heard(&uec->paths,
+                             nic__entropy_of_port(uec->held.base.qp, packet->udp_source_port), fate,
+                             nic_transport_node(uec->held.base.qp)->now_ps);
     }
 }
 

@@ -103,7 +103,7 @@ static void uec_open(nic_qp_t *qp)
                                                   : uec->config->rto_ps;
     nic__uec_paths_init(&uec->paths, uec->config->spray, power_of_two(uec->config->paths),
                         &nic->host->config->reps, sim_options(nic__node(nic)->sim)->seed,
-                        (uint64_t)nic->interface << 24 | qp->number);
+                        nic__qp_stream(qp));
     cc->hears_acks = false; // send.c informs it
     uec->windowed = uec->config->control == NIC_UEC_NSCC || uec->config->control == NIC_UEC_BOTH;
     uec->credited = uec->config->control == NIC_UEC_RCCC || uec->config->control == NIC_UEC_BOTH;
@@ -135,7 +135,7 @@ static void totals(const nic_t *nic, const void *nic_state, nic_transport_totals
 static void dress(nic_qp_t *qp, net_packet_t *answer)
 {
     net_packet_aside(answer)->selective.round = answer->retransmission;
-    nic__uec_dress(qp, answer, (uint32_t)qp->path.udp_source_port - ROCE_SOURCE_PORT_MIN);
+    nic__uec_dress(qp, answer, qp->path.udp_source_port);
 }
 
 // -- what series show of the control

@@ -150,7 +150,8 @@ void nic__uec_note_fabric(nic_uec_t *uec, bool marked, bool cut);
 // -- receive.c
 
 void nic__uec_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
-// Gives a packet of a PDC its length on the wire and the opcode that says so. entropy: its path.
-void nic__uec_dress(nic_qp_t *qp, net_packet_t *packet, uint32_t entropy);
+// Gives a packet of a PDC its length on the wire and the opcode that says so. port: its UDP
+// source port, which stands for its path; ROD keeps to that of the queue pair.
+void nic__uec_dress(nic_qp_t *qp, net_packet_t *packet, uint16_t port);
 
 #endif // NIC_TRANSPORT_UEC_UEC_H

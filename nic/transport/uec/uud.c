@@ -36,7 +36,7 @@ static net_packet_t *next_datagram(nic_t *nic, nic_qp_t *qp)
     aside->message_bytes = packet->payload_bytes;
     aside->message_offset = 0;
     packet->aeth = packet->psn & UINT16_MAX; // the message's id
-    packet->udp_source_port = (uint16_t)(ROCE_SOURCE_PORT_MIN + entropy_of(nic, packet));
+    packet->udp_source_port = nic__entropy_port(qp, entropy_of(nic, packet));
     packet->flow_hash = net_flow_hash(nic->host->node.net, packet->source, packet->destination,
                                       packet->udp_source_port);
     packet->route = 0; // switches look up the port of each packet
