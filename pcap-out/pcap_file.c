@@ -30,6 +30,7 @@ struct pcap_out_file {
     uint32_t snaplen_bytes;
     pcap_out_sink_t *sink;
     uint64_t frames;
+    uint64_t origin_s; // seconds since 1970 from which times count
 };
 
 // Writes all bytes; returns 0, which means an error in a cookie stream, if it cannot.
@@ -222,6 +223,12 @@ bool pcap_out_file_matches(const pcap_out_file_t *file, const uint8_t *bytes,
     return !file->has_filter || pcap_offline_filter(&file->filter, &header, bytes) != 0;
 }
 
+void pcap_out_file_set_origin(pcap_out_file_t *file, uint64_t origin_s)
+{
+    SIM_CHECK(origin_s < UINT32_MAX - (UINT32_C(1) << 25));
+    file->origin_s = origin_s;
+}
+
 void pcap_out_file_append(pcap_out_file_t *file, sim_time_t time_ps, const uint8_t *bytes,
                           uint32_t captured_bytes, uint32_t original_bytes)
 {
@@ -233,7 +240,7 @@ void pcap_out_file_append(pcap_out_file_t *file, sim_time_t time_ps, const uint8
     }
     const uint64_t time_ns = time_ps / SIM_PS_PER_NS;
     const struct pcap_pkthdr header = {
-        .ts = {.tv_sec = (time_t)(time_ns / NS_PER_S),
+        .ts = {.tv_sec = (time_t)(file->origin_s + time_ns / NS_PER_S),
                // In nanoseconds, as the file's precision says.
                .tv_usec = (suseconds_t)(time_ns % NS_PER_S)},
         .caplen = SIM_MIN(captured_bytes, file->snaplen_bytes),

@@ -50,8 +50,12 @@ SIM_MUST_CHECK sim_err_t pcap_out_file_open(const char *path, uint32_t snaplen_b
 bool pcap_out_file_matches(const pcap_out_file_t *file, const uint8_t *bytes,
                            uint32_t captured_bytes, uint32_t original_bytes);
 
-// Writes a frame without asking the filter, cut to the snap length. The stamp is time_ps rounded
-// down to nanoseconds.
+// Makes the times of frames that are appended from now on count from origin_s seconds after 1970,
+// below 2^32 - 2^25 (0 at first).
+void pcap_out_file_set_origin(pcap_out_file_t *file, uint64_t origin_s);
+
+// Writes a frame without asking the filter, cut to the snap length. The stamp is time_ps after the
+// origin, rounded down to nanoseconds.
 void pcap_out_file_append(pcap_out_file_t *file, sim_time_t time_ps, const uint8_t *bytes,
                           uint32_t captured_bytes, uint32_t original_bytes);
 

@@ -19,10 +19,13 @@
 #define LINK_TYPE_MASK 0xffffu
 #define RESOLUTION_DEFAULT 6u
 #define RESOLUTION_BINARY 0x80u
+#define S_PER_DAY 86400u
+#define DAYS_WITHOUT_DATE 100u // a later first frame has a date
 
 typedef struct interface {
     pcap_out_read_interface_t seen;
     uint64_t units_per_s;
+    int64_t offset_s; // added to all times
 } interface_t;
 
 struct pcap_out_reader {
@@ -37,6 +40,8 @@ struct pcap_out_reader {
     uint32_t interface_count;
     size_t interface_capacity;
     uint32_t section_first; // number of the section's first interface
+    bool has_origin;
+    uint64_t origin_s;
     char *comment;
     char *texts[PCAP_OUT_NG_COMMENTS_MAX]; // of the present frame
     uint32_t text_count;
@@ -196,6 +201,8 @@ static void interface_option(pcap_out_reader_t *reader, uint16_t code, const uin
         interface->seen.rate_bps = u64(reader, bytes);
     } else if (code == NG_OPTION_INTERFACE_RESOLUTION && size == 1) {
         interface->seen.resolution = bytes[0];
+    } else if (code == NG_OPTION_INTERFACE_OFFSET && size == 8) {
+        interface->offset_s = (int64_t)u64(reader, bytes);
     }
 }
 
@@ -238,28 +245,66 @@ static void packet_option(pcap_out_reader_t *reader, uint16_t code, const uint8_
     }
 }
 
-static sim_time_t time_of(const pcap_out_reader_t *reader, uint32_t interface, uint64_t units)
+static sim_err_t far_away(const pcap_out_reader_t *reader, uint64_t time_s, sim_message_t *message)
 {
-    return units * (SIM_PS_PER_S / reader->interfaces[interface].units_per_s);
+    return sim_fail(message, SIM_ERR_RANGE,
+                    "%s: a frame has the time %" PRIu64 " s since 1970 at byte %" PRIu64
+                    ", expected frames within %u days of the first one",
+                    reader->path, time_s, reader->offset, PCAP_OUT_READ_DAYS_MAX);
 }
 
-static sim_err_t take_packet(pcap_out_reader_t *reader, size_t end, pcap_out_read_frame_t *frame,
-                             sim_message_t *message)
+static bool is_near(uint64_t time_s, uint64_t origin_s)
+{
+    return time_s >= origin_s && time_s - origin_s < (uint64_t)PCAP_OUT_READ_DAYS_MAX * S_PER_DAY;
+}
+
+// Sets the frame's time from its stamp. The first frame of a reader sets the origin.
+static sim_err_t set_time(pcap_out_reader_t *reader, pcap_out_read_frame_t *frame, uint64_t units,
+                          sim_message_t *message)
+{
+    const interface_t *const interface = &reader->interfaces[frame->interface];
+    const uint64_t stamp_s = units / interface->units_per_s;
+    const uint64_t rest = units % interface->units_per_s;
+    const uint64_t time_s = stamp_s + (uint64_t)interface->offset_s; // modulo 2^64, if negative
+    if (interface->offset_s < 0 && time_s > stamp_s) {
+        return broken(reader, "a frame of a time before 1970", message);
+    }
+    if (!reader->has_origin) {
+        const bool dated = time_s >= (uint64_t)DAYS_WITHOUT_DATE * S_PER_DAY;
+        reader->origin_s = dated ? time_s - S_PER_DAY : 0;
+        reader->has_origin = true;
+    }
+    if (!is_near(time_s, reader->origin_s)) {
+        return far_away(reader, time_s, message);
+    }
+    frame->time_ps =
+        (time_s - reader->origin_s) * SIM_PS_PER_S + rest * (SIM_PS_PER_S / interface->units_per_s);
+    return SIM_OK;
+}
+
+static sim_err_t take_packet(pcap_out_reader_t *reader, size_t end, bool is_old,
+                             pcap_out_read_frame_t *frame, sim_message_t *message)
 {
     if (end < 8 + NG_PACKET_HEADER_BYTES) {
         return broken(reader, "a short packet", message);
     }
     const uint8_t *const at = reader->block + 8;
-    *frame = (pcap_out_read_frame_t){.interface = reader->section_first + u32(reader, at),
+    // An old packet has a number of drops in the upper half of its interface's number.
+    const uint32_t interface = is_old ? u16(reader, at) : u32(reader, at);
+    *frame = (pcap_out_read_frame_t){.interface = reader->section_first + interface,
                                      .captured_bytes = u32(reader, at + 12),
                                      .original_bytes = u32(reader, at + 16),
                                      .bytes = at + NG_PACKET_HEADER_BYTES};
+    frame->original_bytes = SIM_MAX(frame->original_bytes, frame->captured_bytes);
     if (frame->interface >= reader->interface_count || frame->captured_bytes == 0 ||
         frame->captured_bytes > end - 8 - NG_PACKET_HEADER_BYTES) {
         return broken(reader, "a packet of no interface, or longer than its block", message);
     }
     const uint64_t units = (uint64_t)u32(reader, at + 4) << 32 | u32(reader, at + 8);
-    frame->time_ps = time_of(reader, frame->interface, units);
+    const sim_err_t error = set_time(reader, frame, units, message);
+    if (error != SIM_OK) {
+        return error;
+    }
     const size_t options = 8 + NG_PACKET_HEADER_BYTES + ((frame->captured_bytes + 3u) & ~(size_t)3);
     reader->text_count = 0;
     each_option(reader, options, end, packet_option, frame);
@@ -322,7 +367,9 @@ static sim_err_t next_ng(pcap_out_reader_t *reader, pcap_out_read_frame_t *frame
             error = take_interface(reader, block_end, message);
             break;
         case NG_BLOCK_PACKET:
-            return take_packet(reader, block_end, frame, message);
+            return take_packet(reader, block_end, false, frame, message);
+        case NG_BLOCK_OLD_PACKET:
+            return take_packet(reader, block_end, true, frame, message);
         case NG_BLOCK_SIMPLE:
             return broken(reader, "a simple packet, which has no time,", message);
         default:
@@ -352,14 +399,18 @@ sim_err_t pcap_out_reader_next(pcap_out_reader_t *reader, pcap_out_read_frame_t 
     const uint64_t units_per_s = reader->interfaces[0].units_per_s;
     const uint64_t units = u32(reader, at) * units_per_s + u32(reader, at + 4);
     *frame = (pcap_out_read_frame_t){.captured_bytes = u32(reader, at + 8),
-                                     .original_bytes = u32(reader, at + 12),
-                                     .time_ps = time_of(reader, 0, units)};
+                                     .original_bytes = u32(reader, at + 12)};
+    const sim_err_t error = set_time(reader, frame, units, message);
+    if (error != SIM_OK) {
+        return error;
+    }
     if (frame->captured_bytes == 0 || frame->captured_bytes > BLOCK_BYTES_MAX) {
         return broken(reader, "a frame of impossible length", message);
     }
     if (!take(reader, 0, frame->captured_bytes, &is_short)) {
         return broken(reader, "the file ends within a frame", message);
     }
+    frame->original_bytes = SIM_MAX(frame->original_bytes, frame->captured_bytes);
     frame->bytes = reader->block;
     return SIM_OK;
 }
@@ -379,6 +430,24 @@ uint32_t pcap_out_reader_interface_count(const pcap_out_reader_t *reader)
 const char *pcap_out_reader_comment(const pcap_out_reader_t *reader)
 {
     return reader->comment;
+}
+
+uint64_t pcap_out_reader_origin_s(const pcap_out_reader_t *reader)
+{
+    return reader->origin_s;
+}
+
+sim_err_t pcap_out_reader_move_origin(pcap_out_reader_t *reader, uint64_t origin_s,
+                                      pcap_out_read_frame_t *frame, sim_message_t *message)
+{
+    SIM_CHECK(origin_s <= reader->origin_s);
+    const uint64_t frame_s = reader->origin_s + frame->time_ps / SIM_PS_PER_S;
+    if (!is_near(frame_s, origin_s)) {
+        return far_away(reader, frame_s, message);
+    }
+    frame->time_ps += (reader->origin_s - origin_s) * SIM_PS_PER_S;
+    reader->origin_s = origin_s;
+    return SIM_OK;
 }
 
 void pcap_out_reader_close(pcap_out_reader_t *reader)

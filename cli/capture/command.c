@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PCAP_ORIGIN_S_MAX (UINT32_MAX - (UINT64_C(1) << 25)) // pcap has 32 bits
 #define FILES_MAX 900u // each is open; systems commonly allow a process 1024
 
 // -- files that are written
@@ -21,6 +22,7 @@ typedef struct output {
     char *path;
     pcap_out_ng_t *ng;     // NULL: pcap
     pcap_out_file_t *pcap; // NULL: ng
+    uint64_t origin_s;     // from which the times of frames count
 } output_t;
 
 static bool ends_with(const char *text, const char *end)
@@ -39,23 +41,32 @@ static bool is_pcap(const char *path)
     return ends_with(path, ".pcap") || ends_with(path, ".pcap.gz");
 }
 
-static sim_err_t output_open(const char *path, const char *comment, output_t *output,
-                             world_error_t *error)
+static sim_err_t output_open(const char *path, const char *comment, uint64_t origin_s,
+                             output_t *output, world_error_t *error)
 {
     world_shown_t shown;
     sim_message_t message;
-    *output = (output_t){.path = sim_strdup(path)};
+    *output = (output_t){.path = sim_strdup(path), .origin_s = origin_s};
     if (!is_ng(path) && !is_pcap(path)) {
         return world_fail(error, SIM_ERR_INVALID, NULL,
                           "rocesim capture: -o %s, expected a name that ends in .pcap, .pcapng, "
                           ".pcap.gz or .pcapng.gz",
                           world_show(&shown, path));
     }
+    if (is_pcap(path) && origin_s >= PCAP_ORIGIN_S_MAX) {
+        return world_fail(error, SIM_ERR_RANGE, NULL,
+                          "rocesim capture: frames have the time %" PRIu64
+                          " s since 1970, which pcap cannot hold, expected -o with .pcapng",
+                          origin_s);
+    }
     const char *const words = comment[0] != '\0' ? comment : NULL;
     const sim_err_t result =
         is_ng(path)
             ? pcap_out_ng_open(path, "rocesim " ROCESIM_VERSION, words, &output->ng, &message)
             : pcap_out_file_open(path, 0, NULL, &output->pcap, &message);
+    if (result == SIM_OK && output->pcap != NULL) {
+        pcap_out_file_set_origin(output->pcap, origin_s);
+    }
     return result == SIM_OK ? SIM_OK : world_fail(error, SIM_ERR_IO, NULL, "%s", message.text);
 }
 
@@ -77,6 +88,7 @@ static uint32_t output_interface(output_t *output, const pcap_out_read_interface
         .name = name,
         .description = from->description[0] != '\0' ? from->description : NULL,
         .rate_bps = from->rate_bps,
+        .origin_s = output->origin_s,
         .snaplen_bytes = from->snaplen_bytes,
         .resolution = from->resolution > 9   ? 12
                       : from->resolution > 6 ? 9
@@ -163,6 +175,9 @@ typedef struct merge {
     output_t output;
     bool is_open;
     const char *path;
+    uint64_t origin_s; // from which the times of all inputs count
+    sim_time_t
+        zero_ps; // from which from_ps and to_ps count: the first frame's time if it has a date
     sim_time_t from_ps;
     sim_time_t to_ps;
 } merge_t;
@@ -201,6 +216,31 @@ static input_t *earliest(const merge_t *merge)
     return first;
 }
 
+// Lets the times of all inputs, of which the first frames are read, count from one origin.
+static sim_err_t share_origin(merge_t *merge, world_error_t *error)
+{
+    sim_message_t message;
+    sim_err_t result = SIM_OK;
+    merge->origin_s = UINT64_MAX;
+    for (size_t i = 0; i < merge->count; i++) {
+        if (!merge->inputs[i].end) {
+            merge->origin_s =
+                SIM_MIN(merge->origin_s, pcap_out_reader_origin_s(merge->inputs[i].reader));
+        }
+    }
+    for (size_t i = 0; i < merge->count && result == SIM_OK; i++) {
+        input_t *const input = &merge->inputs[i];
+        if (!input->end) {
+            result = pcap_out_reader_move_origin(input->reader, merge->origin_s, &input->frame,
+                                                 &message);
+        }
+    }
+    const input_t *const first = earliest(merge);
+    merge->origin_s = first != NULL ? merge->origin_s : 0;
+    merge->zero_ps = merge->origin_s != 0 && result == SIM_OK ? first->frame.time_ps : 0;
+    return result == SIM_OK ? SIM_OK : world_fail(error, result, NULL, "%s", message.text);
+}
+
 static sim_err_t merge_all(merge_t *merge, world_error_t *error)
 {
     sim_err_t result = SIM_OK;
@@ -211,9 +251,13 @@ static sim_err_t merge_all(merge_t *merge, world_error_t *error)
     if (result != SIM_OK) {
         return result;
     }
+    result = share_origin(merge, error);
+    if (result != SIM_OK) {
+        return result;
+    }
     const char *const comment =
         merge->count == 1 ? pcap_out_reader_comment(merge->inputs[0].reader) : "";
-    result = output_open(merge->path, comment, &merge->output, error);
+    result = output_open(merge->path, comment, merge->origin_s, &merge->output, error);
     if (result != SIM_OK) {
         return output_close(&merge->output, result, error);
     }
@@ -224,7 +268,8 @@ static sim_err_t merge_all(merge_t *merge, world_error_t *error)
     input_t *input = NULL;
     while (result == SIM_OK && (input = earliest(merge)) != NULL) {
         const sim_time_t time_ps = input->frame.time_ps;
-        if (time_ps >= merge->from_ps && time_ps <= merge->to_ps) {
+        if (time_ps - merge->zero_ps >= merge->from_ps &&
+            time_ps - merge->zero_ps <= merge->to_ps) {
             output_frame(&merge->output, input->numbers[input->frame.interface], &input->frame);
         }
         result = advance(merge, input, error);
@@ -291,7 +336,8 @@ static sim_err_t open_part(split_t *split, const char *name, world_error_t *erro
         world_capture_file_name(split->comments ? "{port}.pcapng" : "{port}.pcap", name);
     char *const path = sim_format("%s/%s", split->folder, file);
     const sim_err_t result =
-        output_open(path, pcap_out_reader_comment(split->reader), &part->output, error);
+        output_open(path, pcap_out_reader_comment(split->reader),
+                    pcap_out_reader_origin_s(split->reader), &part->output, error);
     sim_free(path);
     sim_free(file);
     return result;

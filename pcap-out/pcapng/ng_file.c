@@ -149,6 +149,9 @@ uint32_t pcap_out_ng_interface(pcap_out_ng_t *ng, const pcap_out_ng_interface_t 
         put_option(&ng->buffer, NG_OPTION_INTERFACE_SPEED, &interface->rate_bps, 8);
     }
     put_option(&ng->buffer, NG_OPTION_INTERFACE_RESOLUTION, &interface->resolution, 1);
+    if (interface->origin_s != 0) {
+        put_option(&ng->buffer, NG_OPTION_INTERFACE_OFFSET, &interface->origin_s, 8);
+    }
     sim_buffer_put_u32(&ng->buffer, NG_OPTION_END);
     end_block(&ng->buffer, at);
     SIM_GROW(ng->interfaces, ng->interface_count, &ng->interface_capacity);

@@ -24,6 +24,7 @@ typedef struct pcap_out_ng_interface {
     const char *name;
     const char *description; // NULL: none
     uint64_t rate_bps;       // 0: not said
+    uint64_t origin_s;       // times of packets count from so many seconds after 1970
     uint32_t snaplen_bytes;  // 0: whole frames
     uint8_t resolution;      // times are in 10^-resolution s: 6, 9 or 12
 } pcap_out_ng_interface_t;

@@ -8,6 +8,7 @@
 enum {
     NG_BLOCK_SECTION = 0x0a0d0d0a,
     NG_BLOCK_INTERFACE = 1,
+    NG_BLOCK_OLD_PACKET = 2, // obsolete, but still read by all tools
     NG_BLOCK_SIMPLE = 3,
     NG_BLOCK_STATISTICS = 5,
     NG_BLOCK_PACKET = 6,
@@ -26,6 +27,7 @@ enum {
     NG_OPTION_INTERFACE_DESCRIPTION = 3,
     NG_OPTION_INTERFACE_SPEED = 8,
     NG_OPTION_INTERFACE_RESOLUTION = 9,
+    NG_OPTION_INTERFACE_OFFSET = 14, // seconds to add to all times, signed, 64 bits
     NG_OPTION_PACKET_FLAGS = 2,
     NG_OPTION_PACKET_DROPS = 4,
     NG_OPTION_STATISTICS_RECEIVED = 4,

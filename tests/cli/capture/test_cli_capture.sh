@@ -147,6 +147,64 @@ refused() {
 }
 head -c 5000 "$work/all.pcapng" >"$work/short.pcapng"
 refused 'unknown action' burn "$work/one.pcap"
+# -- dates: a capture of today keeps its times, in both formats and byte orders
+
+# put BYTES VALUE...: writes integers of that many bytes, little endian.
+put() {
+    local bytes=$1 value i text=""
+    shift
+    for value in "$@"; do
+        for ((i = 0; i < bytes; i++)); do
+            text+="\\x$(printf %02x $((value >> 8 * i & 255)))"
+        done
+    done
+    printf '%b' "$text"
+}
+frame() { head -c 64 /dev/zero; }
+# A pcap file in microseconds whose frames are at the seconds $@.
+dated() {
+    put 4 0xa1b2c3d4
+    put 2 2 4
+    put 4 0 0 65535 1
+    for second in "$@"; do
+        put 4 "$second" 250000 64 64
+        frame
+    done
+}
+# Seconds after 1700000000.
+seconds_of() {
+    tshark -r "$1" -T fields -e frame.time_epoch 2>/dev/null | awk '{ printf "%g ", $1 - 1700000000 }'
+}
+dated 1700000000 1700000001 1700000300 >"$work/dated.pcap"
+capture convert "$work/dated.pcap" -o "$work/dated.pcapng"
+capture convert "$work/dated.pcapng" -o "$work/again.pcap"
+capture cut "$work/dated.pcapng" --from 1s --to 2s -o "$work/cut.pcap"
+# pcapng: an interface whose times count from 1700000000 s, and a frame in an old packet block
+{
+    put 4 0x0a0d0d0a 28 0x1a2b3c4d 1 -1 -1 28
+    put 4 1 36 1 0
+    put 2 14 8
+    put 4 1700000000 0 0 36
+    put 4 2 96
+    put 2 0 7
+    put 4 0 500000 64 64
+    frame
+    put 4 96
+} >"$work/old.pcapng"
+capture merge "$work/old.pcapng" "$work/dated.pcap" -o "$work/both.pcap"
+dated 5 >"$work/early.pcap"
+refused 'within 200 days' merge "$work/dated.pcap" "$work/early.pcap" -o "$work/no.pcap"
+dated 1700000000 5 >"$work/back.pcap"
+refused 'within 200 days' convert "$work/back.pcap" -o "$work/no.pcap"
+if command -v tshark >/dev/null; then
+    for file in dated.pcap dated.pcapng again.pcap; do
+        [ "$(seconds_of "$work/$file")" = "0.25 1.25 300.25 " ] || fail "$file: $(seconds_of "$work/$file")"
+    done
+    [ "$(seconds_of "$work/cut.pcap")" = "1.25 " ] || fail "cut: $(seconds_of "$work/cut.pcap")"
+    [ "$(seconds_of "$work/both.pcap")" = "0.25 0.5 1.25 300.25 " ] ||
+        fail "merge: $(seconds_of "$work/both.pcap")"
+fi
+
 refused 'ends within a block' convert "$work/short.pcapng" -o "$work/no.pcap"
 refused 'does not begin like a capture' convert "$work/s.yaml" -o "$work/no.pcap"
 refused 'expected a name that ends in' convert "$work/one.pcap" -o "$work/no"
