@@ -3,7 +3,8 @@
 //
 // Each packet says how much its sender wants to send. The receiver grants four packets at a time,
 // to its senders in turn, a little slower than its link. Senders begin with a window without
-// credit, and lose the rest of it when they hear the first answer. Page: docs/models/uec.md.
+// credit, and lose the rest of it when they hear the first answer. With nic.uec.demand "missing",
+// receivers grant no more than that; then PDCs that asked for no more get credit ahead. Page: docs/models/uec.md.
 #include "nic/cc/control.h"
 #include "nic/host/packets.h"
 #include "nic/objects/objects.h"
@@ -11,9 +12,10 @@
 #include "nic/transport/responder_internal.h"
 #include "nic/transport/uec/uec.h"
 
-#define GRANT_PACKETS 4u // payloads
-#define GRANT_UNIT 256u  // bytes of credit
-#define PACE 0.99        // share of the link's rate that grants take
+#define GRANT_PACKETS 4u        // payloads
+#define GRANT_UNIT 256u         // bytes of credit
+#define GRANT_BYTES_LEAST 1024u // of time on the link that a grant of 0 bytes takes
+#define PACE 0.99               // share of the link's rate that grants take
 // The rule for narrow fabrics.
 #define NARROW_PERIOD 1.5 // round trips, a quarter more or less
 #define NARROW_SPREAD 0.5
@@ -37,13 +39,10 @@ void nic__uec_credit_open(nic_uec_t *uec)
     uec->credit_bytes = (int64_t)uec->nscc.cap_bytes;
 }
 
-// Returns the bytes that wait to be sent for the first time, or again; at most the flow's share of
-// the largest window. Flows that are active at the NIC share it.
-static uint64_t backlog_bytes(const nic_uec_t *uec)
+// Returns the bytes that wait to be sent for the first time, or again; at most `limit`.
+static uint64_t backlog_bytes(const nic_uec_t *uec, uint64_t limit)
 {
     const nic_qp_t *const qp = uec->held.base.qp;
-    const uint64_t others = nic_cc_others_active(nic__cc_const(qp));
-    const uint64_t limit = (uint64_t)uec->nscc.cap_bytes / (1 + others);
     uint64_t bytes = uec->held.resend.waiting * (uint64_t)uec->nscc.mtu_bytes;
     uint64_t sent_bytes = qp->send_offset;
     for (uint32_t i = qp->sq_send; i != qp->sq_posted && bytes < limit; i++) {
@@ -55,21 +54,50 @@ static uint64_t backlog_bytes(const nic_uec_t *uec)
     return SIM_MIN(bytes, limit);
 }
 
+// Returns the number of queue pairs that could send now, this one included.
+static uint32_t waiting_count(const nic_qp_t *qp)
+{
+    uint32_t count = 1;
+    const nic_qp_t *at = (qp->flags & NIC_QP_READY) != 0 ? qp->ready_next : qp;
+    for (; at != qp; at = at->ready_next) {
+        count++;
+    }
+    return count;
+}
+
+// Returns the bytes of credit to ask for beyond what was granted.
+static uint64_t demand_bytes(const nic_uec_t *uec)
+{
+    const nic_qp_t *const qp = uec->held.base.qp;
+    const bool missing_only = uec->config->demand == NIC_UEC_DEMAND_MISSING;
+    // Flows that are active at the NIC share the largest window.
+    const uint64_t sharers = missing_only ? 1 : 1 + nic_cc_others_active(nic__cc_const(qp));
+    const uint64_t backlog = backlog_bytes(uec, (uint64_t)uec->nscc.cap_bytes / sharers);
+    uint64_t wanted = backlog;
+    const double window = uec->nscc.window_bytes + uec->nscc.mtu_bytes;
+    if (uec->windowed && (double)wanted > window) {
+        wanted = (uint64_t)window;
+    }
+    // The rest of the speculative window will be taken away; an overdrawn part is owed.
+    const bool spends = missing_only || !uec->speculative;
+    int64_t missing = (int64_t)wanted - (spends ? uec->credit_bytes : 0);
+    if (!missing_only) {
+        return missing > 0 ? (uint64_t)missing : 0;
+    }
+    if (uec->speculative && backlog > 0) {
+        missing = SIM_MAX(missing, (int64_t)uec->nscc.mtu_bytes);
+    }
+    const uint64_t share = missing > 0 ? (uint64_t)missing / waiting_count(qp) : 0;
+    return (share + GRANT_UNIT - 1) / GRANT_UNIT * GRANT_UNIT;
+}
+
 void nic__uec_use_credit(nic_uec_t *uec, net_packet_t *packet)
 {
     if (!uec->credited || packet->payload_bytes == 0) {
         return;
     }
     uec->credit_bytes -= nic__flight_frame_bytes(uec->held.base.qp, packet->payload_bytes);
-    uint64_t wanted = backlog_bytes(uec);
-    const double window = uec->nscc.window_bytes + uec->nscc.mtu_bytes;
-    if (uec->windowed && (double)wanted > window) {
-        wanted = (uint64_t)window;
-    }
-    // The rest of the speculative window will be taken away; an overdrawn part is owed.
-    const int64_t missing = (int64_t)wanted - (uec->speculative ? 0 : uec->credit_bytes);
-    const uint64_t more_bytes = missing > 0 ? (uint64_t)missing : 0;
-    net_packet_aside(packet)->credit_target = (uint32_t)(uec->granted_bytes + more_bytes);
+    net_packet_aside(packet)->credit_target = (uint32_t)(uec->granted_bytes + demand_bytes(uec));
 }
 
 void nic__uec_take_credit(nic_uec_t *uec, uint64_t granted_bytes)
@@ -89,12 +117,13 @@ void nic__uec_take_credit(nic_uec_t *uec, uint64_t granted_bytes)
 
 // -- receiver
 
-static void send_grant(nic_uec_t *uec)
+// Sends credit of so many bytes more.
+static void send_grant(nic_uec_t *uec, uint64_t bytes)
 {
     nic_qp_t *const qp = uec->held.base.qp;
     net_packet_t *const packet = nic_transport_answer(qp, uec->held.kept.first_psn, 0, 0, NULL);
     net_packet_aside_t *const aside = net_packet_aside(packet);
-    uec->grant_bytes += grant_size(uec);
+    uec->grant_bytes += bytes;
     packet->opcode = ROCE_UET_CREDIT;
     packet->psn = (uint32_t)uec->held.kept.first_psn;
     aside->map.bits[2] = uec->grant_bytes;
@@ -108,44 +137,73 @@ static void send_grant(nic_uec_t *uec)
 static void arm_pacer(nic_uec_shared_t *shared)
 {
     sim_node_t *const node = nic__node(shared->nic);
-    if (shared->first != NULL && !sim_timer_armed(&shared->pacer)) {
+    const bool any = shared->owed.first != NULL || shared->idle.first != NULL;
+    if (any && !sim_timer_armed(&shared->pacer)) {
         const sim_time_t now_ps = node->now_ps;
         sim_timer_arm(node, &shared->pacer, SIM_MAX(shared->paced_ps, now_ps));
     }
 }
 
-static void list(nic_uec_shared_t *shared, nic_uec_t *uec)
+static void set_owed(nic_uec_shared_t *shared, nic_uec_t *uec, bool owed)
 {
-    uec->next = NULL;
-    uec->listed = true;
-    if (shared->first == NULL) {
-        shared->first = uec;
-    } else {
-        shared->last->next = uec;
+    if (owed && !uec->is_owed) {
+        sim_list_push_last(&shared->owed, &uec->owed);
+    } else if (!owed && uec->is_owed) {
+        sim_list_remove(&shared->owed, &uec->owed);
     }
-    shared->last = uec;
+    uec->is_owed = owed;
 }
 
-static nic_uec_t *unlist_first(nic_uec_shared_t *shared)
+static void set_idle(nic_uec_shared_t *shared, nic_uec_t *uec, bool idle)
 {
-    nic_uec_t *const uec = shared->first;
-    shared->first = uec->next;
-    shared->last = shared->first == NULL ? NULL : shared->last;
-    uec->listed = false;
-    return uec;
+    if (idle && !uec->is_idle) {
+        sim_list_push_last(&shared->idle, &uec->idle);
+    } else if (!idle && uec->is_idle) {
+        sim_list_remove(&shared->idle, &uec->idle);
+    }
+    uec->is_idle = idle;
+}
+
+// Grants credit to the next PDC that is owed some. Returns the bytes.
+static uint64_t grant_owed(nic_uec_shared_t *shared, nic_uec_t *uec)
+{
+    uint64_t bytes = grant_size(uec);
+    const bool missing_only = uec->config->demand == NIC_UEC_DEMAND_MISSING;
+    if (missing_only) {
+        const uint64_t owed = uec->target_bytes - SIM_MIN(uec->target_bytes, uec->grant_bytes);
+        bytes = SIM_MIN(bytes, owed);
+    }
+    set_owed(shared, uec, false);
+    send_grant(uec, bytes);
+    if (uec->target_bytes > uec->grant_bytes) {
+        set_owed(shared, uec, true);
+    } else if (missing_only) {
+        set_idle(shared, uec, true);
+    }
+    return bytes;
+}
+
+// Grants credit to a PDC that did not ask for it, up to its largest window ahead of what it asked.
+static uint64_t grant_idle(nic_uec_shared_t *shared, nic_uec_t *uec)
+{
+    const uint64_t bytes = grant_size(uec);
+    set_idle(shared, uec, false);
+    send_grant(uec, bytes);
+    const uint64_t ahead_bytes = uec->grant_bytes - SIM_MIN(uec->target_bytes, uec->grant_bytes);
+    set_idle(shared, uec, ahead_bytes != 0 && ahead_bytes < (uint64_t)uec->nscc.cap_bytes);
+    return bytes;
 }
 
 static void pace(sim_node_t *node, sim_timer_t *timer)
 {
     nic_uec_shared_t *const shared = SIM_CONTAINER_OF(timer, nic_uec_shared_t, pacer);
-    nic_uec_t *const uec = unlist_first(shared);
-    const double bits = (double)grant_size(uec) * 8 * (double)SIM_PS_PER_S;
+    nic_uec_t *uec = SIM_LIST_FIRST(&shared->owed, nic_uec_t, owed);
+    const bool owed = uec != NULL;
+    uec = owed ? uec : SIM_LIST_FIRST(&shared->idle, nic_uec_t, idle);
     const double rate_bps = PACE * shared->share * (double)uec->nscc.line_bps;
-    shared->paced_ps = node->now_ps + (sim_time_t)(bits / rate_bps);
-    send_grant(uec);
-    if (uec->target_bytes > uec->grant_bytes) {
-        list(shared, uec);
-    }
+    const uint64_t granted = owed ? grant_owed(shared, uec) : grant_idle(shared, uec);
+    const double bits = (double)(granted != 0 ? granted : GRANT_BYTES_LEAST) * 8;
+    shared->paced_ps = node->now_ps + (sim_time_t)(bits * (double)SIM_PS_PER_S / rate_bps);
     arm_pacer(shared);
 }
 
@@ -168,10 +226,11 @@ void nic__uec_owe_credit(nic_uec_t *uec, const net_packet_t *packet, uint32_t mo
     const uint32_t told_bytes = net_packet_aside(packet)->credit_target;
     const int32_t ahead_bytes = (int32_t)(told_bytes - (uint32_t)uec->target_bytes);
     uec->target_bytes += ahead_bytes > 0 ? (uint32_t)ahead_bytes : 0;
-    uec->target_bytes += more_bytes;
-    if (uec->target_bytes > uec->grant_bytes && !uec->listed) {
+    const bool missing_only = uec->config->demand == NIC_UEC_DEMAND_MISSING;
+    uec->target_bytes += missing_only ? 0 : more_bytes;
+    if (uec->target_bytes > uec->grant_bytes || (missing_only && more_bytes != 0)) {
         nic_uec_shared_t *const shared = nic__uec_shared(uec);
-        list(shared, uec);
+        set_owed(shared, uec, true);
         arm_pacer(shared);
     }
 }
@@ -187,11 +246,13 @@ static void end_period(nic_uec_shared_t *shared, double narrowness)
         shared->calm = 0;
     } else {
         shared->calm = shared->came_marked == 0 ? shared->calm + 1 : 0;
-        const uint32_t doublings = SIM_MIN(shared->calm, NARROW_DOUBLINGS);
+        const uint32_t doublings =
+            shared->calm < NARROW_DOUBLINGS ? shared->calm : NARROW_DOUBLINGS;
         shared->share += NARROW_STEP * (double)(1u << doublings);
     }
-    const double least = SIM_MAX(NARROW_FLOOR / narrowness, NARROW_STEP);
-    shared->share = shared->share < least ? least : SIM_MIN(1, shared->share);
+    const double least =
+        NARROW_FLOOR / narrowness > NARROW_STEP ? NARROW_FLOOR / narrowness : NARROW_STEP;
+    shared->share = shared->share < least ? least : shared->share > 1 ? 1 : shared->share;
     shared->came = shared->came_marked = shared->came_cut = 0;
 }
 
@@ -220,21 +281,9 @@ void nic__uec_note_fabric(nic_uec_t *uec, bool marked, bool cut)
 void nic__uec_credit_close(nic_uec_t *uec)
 {
     nic_uec_shared_t *const shared = nic__uec_shared(uec);
-    if (!uec->listed) {
-        return;
-    }
-    nic_uec_t *before = NULL;
-    for (nic_uec_t *at = shared->first; at != uec; at = at->next) {
-        before = at;
-    }
-    if (before == NULL) {
-        shared->first = uec->next;
-    } else {
-        before->next = uec->next;
-    }
-    shared->last = shared->last == uec ? before : shared->last;
-    uec->listed = false;
-    if (shared->first == NULL) {
+    set_owed(shared, uec, false);
+    set_idle(shared, uec, false);
+    if (shared->owed.first == NULL && shared->idle.first == NULL) {
         sim_timer_cancel(nic__node(shared->nic), &shared->pacer);
     }
 }

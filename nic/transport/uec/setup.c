@@ -19,6 +19,12 @@ static const sim_attr_t attrs[] = {
              .help = "congestion control of uec-rud and uec-rod; nscc: a window of the sender "
                      "(nic.nscc); rccc: credit of the receiver; both: what both allow; none: no "
                      "limit. Credit must be on at both ends or at none"),
+    SIM_ATTR(PREFIX ".demand", ENUM, nic_uec_config_t, demand,
+             .default_text = "window", .choices = "window|missing",
+             .help = "credit that a sender asks for; window: its backlog, up to its share of the "
+                     "largest window, which the senders of its NIC share, and receivers grant whole "
+                     "packets; missing: what it still misses, divided by the number of senders that "
+                     "wait for the port, and receivers grant no more, then credit ahead"),
     SIM_ATTR(PREFIX ".sleek", BOOL, nic_uec_config_t, sleek,
              .default_text = "true",
              .help = "true: packets that arrive far ahead of a missing one show that it was lost, "

@@ -8,6 +8,7 @@
 #ifndef NIC_TRANSPORT_UEC_UEC_H
 #define NIC_TRANSPORT_UEC_UEC_H
 
+#include "kernel/list.h"
 #include "nic/host/listen.h"
 #include "nic/transport/selective/expect.h"
 #include "nic/transport/selective/flight.h"
@@ -30,8 +31,15 @@ typedef enum nic_uec_ack {
     NIC_UEC_ACK_CCX_40, // uet-ref-prov
 } nic_uec_ack_t;
 
+// What a sender asks for with credit.
+typedef enum nic_uec_demand {
+    NIC_UEC_DEMAND_WINDOW,  // its share of the largest window of its NIC
+    NIC_UEC_DEMAND_MISSING, // what it misses, divided by the senders that wait for the port
+} nic_uec_demand_t;
+
 typedef struct nic_uec_config {
     nic_uec_control_t control;
+    nic_uec_demand_t demand;
     bool sleek;
     nic_uec_spray_t spray;
     uint64_t paths;
@@ -68,8 +76,8 @@ typedef struct nic_uec_shared {
     uint64_t came_marked;
     uint64_t came_cut; // trimmed before the last hop
     sim_random_t random;
-    struct nic_uec *first;
-    struct nic_uec *last;
+    sim_list_t owed; // PDCs that wait for credit
+    sim_list_t idle; // PDCs that get more credit than they asked for, while none is owed some
     nic_expect_t expect;
 } nic_uec_shared_t;
 
@@ -98,8 +106,10 @@ typedef struct nic_uec {
     uint64_t told_psn;     // ROD: the gap that was reported last; UINT64_MAX: none
     uint64_t grant_bytes;  // RCCC: granted so far
     uint64_t target_bytes; // what the sender asks for, or needs for trimmed packets
-    struct nic_uec *next;  // in the pacer's list
-    bool listed;
+    sim_link_t owed;       // in the lists of the same names
+    sim_link_t idle;
+    bool is_owed;
+    bool is_idle;
 } nic_uec_t;
 
 static inline nic_uec_t *nic__uec_of(nic_qp_t *qp)
