@@ -94,8 +94,9 @@ struct app__channel {
     uint32_t piece_bytes;
     uint32_t mtu_bytes;
     uint32_t window;
-    uint32_t outstanding; // work requests that are posted and not completed
-    bool failed;          // a work request has failed
+    uint32_t outstanding;   // work requests that are posted and not completed
+    uint64_t retransmitted; // packets, of messages that have ended (app__channel_retransmitted)
+    bool failed;            // a work request has failed
 };
 
 // Opens a channel: makes the requester's queue pair. `channel` must stay where it is.
@@ -117,6 +118,9 @@ void app__channel_begin(app__channel_t *channel, app__message_t *message);
 uint64_t app__message_piece_bytes(const app__message_t *message);
 // Posts the next piece. Returns false if the channel's window is full.
 bool app__channel_post(app__message_t *message);
+
+// Returns the number of packets that were sent again since the last call.
+uint32_t app__channel_retransmitted(app__channel_t *channel);
 
 // Takes any message out of a channel that is closed, or at the end of the run; NULL: there is none.
 app__message_t *app__channel_take(app__channel_t *channel);

@@ -247,3 +247,11 @@ void app__channel_close(app__channel_t *channel)
     nic_qp_destroy(channel->qp);
     channel->qp = NULL;
 }
+
+uint32_t app__channel_retransmitted(app__channel_t *channel)
+{
+    const uint64_t all = nic_qp_retransmitted_packets(channel->qp);
+    const uint64_t since = all - channel->retransmitted;
+    channel->retransmitted = all;
+    return (uint32_t)since;
+}

@@ -17,7 +17,6 @@
 struct app__flow_channel {
     app__channel_t channel;    // first
     app__flow_channel_t *next; // shared channels of the source
-    uint64_t retransmitted;    // packets, of transfers that have ended
     uint32_t destination;
     uint8_t priority; // of its transfers, may be APP__AS_THE_NIC
     bool shared;
@@ -92,15 +91,6 @@ void app__flow_channel_idle(app__channel_t *channel)
         app__channel_close(channel);
         sim_free(own);
     }
-}
-
-uint32_t app__flow_retransmitted(app__channel_t *channel)
-{
-    app__flow_channel_t *const own = SIM_CONTAINER_OF(channel, app__flow_channel_t, channel);
-    const uint64_t all = nic_qp_retransmitted_packets(channel->qp);
-    const uint64_t since = all - own->retransmitted;
-    own->retransmitted = all;
-    return (uint32_t)since;
 }
 
 void app__flow_channels_free(app__source_t *source)

@@ -97,7 +97,7 @@ static void end_run(const app__transfer_run_t *run)
         transfer->left_out = (uint32_t)((message->count - message->posted) / message->pieces);
     }
     if (is_reliable(source->plan)) {
-        transfer->retransmitted = app__flow_retransmitted(message->channel);
+        transfer->retransmitted = app__channel_retransmitted(message->channel);
     }
     if (message->status == NIC_WC_SUCCESS) {
         if (is_reliable(source->plan)) {

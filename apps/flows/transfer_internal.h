@@ -184,8 +184,6 @@ app__pair_t app__plan_pair(const app__plan_t *plan, const app__transfer_t *trans
 app__channel_t *app__flow_channel(app__source_t *source, const app__transfer_t *transfer,
                                   uint64_t index, uint64_t pieces);
 void app__flow_channel_idle(app__channel_t *channel); // of app__channel_ops_t
-// Returns the packets that a channel has sent again since the last call.
-uint32_t app__flow_retransmitted(app__channel_t *channel);
 // Frees the channels and the transfers in progress of a source.
 void app__flow_channels_free(app__source_t *source);
 // Returns how many QP numbers an interface reserves per direction, where transfers share channels.

@@ -10,7 +10,8 @@
 // The numbers of a session begin behind those of most applications. A NIC's table of queue pairs
 // grows with the largest number, so requesters and responders have every other number.
 #define FIRST_POSITION (UINT64_C(1) << 16)
-#define OUTSTANDING_MAX 16u // work requests of a channel
+#define PACKET_LIFETIME_PS (10 * SIM_PS_PER_MS) // no packet stays in the network for longer
+#define OUTSTANDING_MAX 16u                     // work requests of a channel
 
 // A transfer in progress, at its requester.
 struct app__session_run {
@@ -116,6 +117,7 @@ static app__session_channel_t *open_channel(app_session_t *session,
     *own = (app__session_channel_t){
         .session = session,
         .next = session->channels,
+        .closed_ps = SIM_TIME_NEVER,
         .reuse = transfer->reuse,
         .priority = transfer->priority,
         .source_slot = take_slot(&side->slots[0], own),
@@ -185,6 +187,7 @@ static void transfer_ended(app__channel_t *channel, app__message_t *message)
                                        ? NIC_WC_WR_FLUSH_ERR
                                        : (nic_wc_status_t)message->status;
     run->transfer->run = NULL;
+    run->transfer->retransmitted = app__channel_retransmitted(channel);
     app__session_end(run->transfer,
                      status != NIC_WC_SUCCESS ? APP_SESSION_FAILED
                      : whole                  ? APP_SESSION_DONE
@@ -198,10 +201,10 @@ static void transfer_ended(app__channel_t *channel, app__message_t *message)
 // Closes the channel of a single transfer, and one that has failed.
 static void channel_idle(app__channel_t *channel)
 {
-    const app__session_channel_t *const own =
-        SIM_CONTAINER_OF(channel, app__session_channel_t, channel);
+    app__session_channel_t *const own = SIM_CONTAINER_OF(channel, app__session_channel_t, channel);
     if (!own->reuse || channel->failed) {
         app__channel_close(channel);
+        own->closed_ps = channel->endpoint->node->now_ps;
         own->session->sides[channel->endpoint->interface].slots[0].channels[own->source_slot] =
             NULL;
     }
@@ -265,8 +268,8 @@ static void accept_channel(void *owner, app__endpoint_t *endpoint, uint64_t offs
     post_receives(passive, 2 * OUTSTANDING_MAX);
 }
 
-// Returns whether a channel has ended, and nothing but duplicates can arrive for it. Its memory and
-// its number are then free.
+// Returns whether a channel has ended, and nothing more can arrive for it. Its memory and its number
+// are then free. Until then, duplicates and probes are answered, as in a run that keeps all flows.
 static bool channel_finished(void *owner, const app__passive_t *passive)
 {
     app__session_channel_t *const own =
@@ -274,7 +277,9 @@ static bool channel_finished(void *owner, const app__passive_t *passive)
     if (own == NULL) {
         return true;
     }
-    if (own->channel.qp != NULL || !nic_qp_quiet(passive->qp)) {
+    if (own->closed_ps > passive->endpoint->node->now_ps ||
+        passive->endpoint->node->now_ps - own->closed_ps < PACKET_LIFETIME_PS ||
+        !nic_qp_quiet(passive->qp)) {
         return false;
     }
     free_channel(own);

@@ -23,7 +23,8 @@ typedef struct app__session_transfer {
     uint32_t source;
     uint32_t destination;
     uint32_t first_psn;
-    uint32_t source_qp; // numbers of queue pairs; 0: it has not begun
+    uint32_t retransmitted; // packets
+    uint32_t source_qp;     // numbers of queue pairs; 0: it has not begun
     uint32_t destination_qp;
     struct app__session_transfer *next; // to begin at its requester
     app__session_run_t *run;            // NULL: it is not in progress
@@ -57,7 +58,8 @@ struct app__session_channel {
     app__session_channel_t *next;        // list of the session
     app__session_channel_t *previous;    // of the same list
     app__session_channel_t *next_shared; // list of the requester's side, where it is shared
-    uint8_t priority;                    // of its transfers, or APP__AS_THE_NIC
+    sim_time_t closed_ps; // end of the requester's queue pair; SIM_TIME_NEVER: not yet
+    uint8_t priority;     // of its transfers, or APP__AS_THE_NIC
     bool reuse;
     uint32_t source_slot; // of QP numbers
     uint32_t destination_slot;

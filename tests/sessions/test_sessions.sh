@@ -32,6 +32,13 @@ for seed in $(seq "$(few 3 1)"); do
             >"$work/said" 2>&1 || fail "client $seed: $(tail -n 5 "$work/said")"
     done
 done
+# Random paths do not depend on when a transfer was submitted.
+for transport in uec-rud uec-rod mrc irn; do
+    sed "s/congestion-control: dcqcn/transport: $transport/" "$work/fabric.yaml" >"$work/$transport.yaml"
+    mkdir "$work/$transport"
+    BINDING=socket within 20 python3 tests/sessions/client.py "$ROCESIM" "$work/$transport.yaml" \
+        "$work/$transport" 1 >"$work/said" 2>&1 || fail "$transport: $(tail -n 5 "$work/said")"
+done
 for seed in $(seq "$(few 3 1)"); do
     mkdir "$work/p$seed"
     within 20 python3 tests/sessions/programs.py "$ROCESIM" "$work/fabric.yaml" \

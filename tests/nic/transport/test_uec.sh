@@ -57,7 +57,7 @@ awk -F, '/cwnd_bytes/ { n++; if (n == 1) first = $3; if (($3 > 0 && $3 < least) 
     echo "observe: [{series: 'qp[host0:*].credit_bytes', every: 5us}]"
 } >"$work/shared.yaml"
 within 20 "$program" run "$work/shared.yaml" -o "$work/shared" --quiet --set k=4 --set cc=rccc \
-    --set pattern=list \
+    --set pattern=list --set nic.uec.demand=window \
     --set 'list=[host0 host12 1MB 0us,host0 host13 1MB 0us,host0 host14 1MB 0us,host0 host15 1MB 0us]' \
     >/dev/null 2>&1 || fail "the run of four flows with credit"
 awk -F, '/credit_bytes/ && $1 > 60000 { sum[$1] += $3 }
@@ -177,6 +177,17 @@ within 20 "$program" run "$work/silent.yaml" -o "$work/silent" --quiet >"$work/s
 outs=$(python3 -c 'import json, sys
 print(json.load(open(sys.argv[1]))["nic_counters"]["local_ack_timeout_err"])' "$work/silent/summary.json")
 near silent time-outs "$outs" 479 1
+
+# Connections between the same two hosts take different paths, also if each keeps to one value.
+cat >"$work/pair.yaml" <<'YAML'
+topology: {leaf-spine: {leaves: 2, spines: 8, hosts-per-leaf: 1, host-rate: 400Gbps, fabric-rate: 100Gbps}}
+nic: {transport: uec-rud, priority: 1, ack-priority: 6, uec: {paths: 1}}
+traffic: [{flows: {list: "host0 host1 1MB 0us; host0 host1 1MB 0us; host0 host1 1MB 0us; host0 host1 1MB 0us;
+  host0 host1 1MB 0us; host0 host1 1MB 0us; host0 host1 1MB 0us; host0 host1 1MB 0us"}}]
+YAML
+within 20 "$program" run "$work/pair.yaml" -o "$work/pair" --quiet >"$work/said" 2>&1
+spines=$(awk -F, '$1 ~ /^leaf0->spine/ && $3 > 100 { n++ } END { print n + 0 }' "$work/pair/ports.csv")
+[ "$spines" -ge 4 ] || fail "eight connections between two hosts take $spines of 8 paths"
 
 # The studies run, and say what they print.
 ROCESIM=$program within 20 scenarios/uec/run --quick -o "$work/studies" incast loss >"$work/said" 2>&1 ||
