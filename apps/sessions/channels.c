@@ -268,8 +268,9 @@ static void accept_channel(void *owner, app__endpoint_t *endpoint, uint64_t offs
     post_receives(passive, 2 * OUTSTANDING_MAX);
 }
 
-// Returns whether a channel has ended, and nothing more can arrive for it. Its memory and its number
-// are then free. Until then, duplicates and probes are answered, as in a run that keeps all flows.
+// Returns whether a channel has ended, and nothing more can arrive for it. Its memory and its
+// number are then free. Until then, duplicates and probes are answered, as in a run that keeps all
+// flows.
 static bool channel_finished(void *owner, const app__passive_t *passive)
 {
     app__session_channel_t *const own =

@@ -4,7 +4,8 @@
 // Each packet says how much its sender wants to send. The receiver grants four packets at a time,
 // to its senders in turn, a little slower than its link. Senders begin with a window without
 // credit, and lose the rest of it when they hear the first answer. With nic.uec.demand "missing",
-// receivers grant no more than that; then PDCs that asked for no more get credit ahead. Page: docs/models/uec.md.
+// receivers grant no more than that; then PDCs that asked for no more get credit ahead. Page:
+// docs/models/uec.md.
 #include "nic/cc/control.h"
 #include "nic/host/packets.h"
 #include "nic/objects/objects.h"
