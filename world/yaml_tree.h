@@ -59,7 +59,8 @@ SIM_MUST_CHECK sim_err_t world_yaml_read(world_document_t *document, const char 
                                          world_tree_t **tree, world_error_t *error);
 
 // Reads a file ("-": the standard input) into memory that the caller frees with sim_free; a 0
-// follows the last byte. Waits for what comes by a pipe; one that nobody writes to is empty.
+// follows the last byte. A file of gzip is decompressed; other compression and binary files such as
+// captures are refused by name. Waits for what comes by a pipe; one that nobody writes to is empty.
 // SIM_ERR_RANGE: larger than size_max. place is where the file was named (NULL: the command line).
 SIM_MUST_CHECK sim_err_t world_read_file(const char *file_name, size_t size_max, char **bytes,
                                          size_t *size, world_error_t *error);

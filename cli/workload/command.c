@@ -381,6 +381,28 @@ static int check_file(const cli_args_t *args, const app__workload_file_t *file)
     return status;
 }
 
+// Returns whether a line of a text begins with a key of a scenario: other words in it may be those of
+// any program. A network of ASTRA-sim has a topology, too.
+static bool is_scenario(const char *text, size_t size)
+{
+    static const char *const keys[] = {"topology:", "traffic:", "\"topology\":", "\"traffic\":"};
+    static const char *const astra_sim = "npus_count:";
+    bool found = false;
+    for (size_t at = 0; at < size; at++) {
+        for (size_t i = 0; i < SIM_COUNT_OF(keys); i++) {
+            const size_t length = strlen(keys[i]);
+            found = found || (size - at > length && memcmp(text + at, keys[i], length) == 0);
+        }
+        if (size - at > strlen(astra_sim) && memcmp(text + at, astra_sim, strlen(astra_sim)) == 0) {
+            return false;
+        }
+        const char *const newline = memchr(text + at, '\n', size - at);
+        at = newline != NULL ? (size_t)(newline - text) : size;
+        at += at + 1 < size && text[at + 1] == '{';
+    }
+    return found;
+}
+
 bool cli_workload_check(const cli_args_t *args, int *status)
 {
     size_t size = 0;
@@ -395,23 +417,28 @@ bool cli_workload_check(const cli_args_t *args, int *status)
     const bool nccl = !requests && text != NULL && cli_nccl_is(text, size);
     const bool known = !requests && !nccl && text != NULL && app__format_of(&file) != NULL;
     const bool other = !requests && !nccl && !known && text != NULL;
-    const char *const peer = other ? cli_peer_of(text, size) : NULL;
-    const bool matrix = other && peer == NULL && cli_matrix_is(text, size);
+    cli_peer_t peer = {0};
+    const bool matrix = other && cli_matrix_is(text, size);
+    const bool sizes = other && !matrix && cli_sizes_is(text, size);
+    const bool foreign =
+        other && !matrix && !sizes && !is_scenario(text, size) && cli_peer_of(text, size, &peer);
     if (requests) {
         *status = cli_requests_check(args->operands[0], text, size, args->json);
     } else if (nccl) {
         *status = cli_nccl_check(args->operands[0], text, size, args->json);
-    } else if (peer != NULL) {
-        fprintf(stderr, "%s: %s; rocesim check describes scenarios and workloads\n",
-                args->operands[0], peer);
+    } else if (foreign) {
+        fprintf(stderr, "%s:1:1: the file is %s, expected a scenario or a workload: %s\n",
+                args->operands[0], peer.what, peer.use);
         *status = CLI_EXIT_BAD_INPUT;
     } else if (known) {
         *status = check_file(args, &file);
     } else if (matrix) {
         *status = cli_matrix_check(args->operands[0], text, size, args->json);
+    } else if (sizes) {
+        *status = cli_sizes_check(args->operands[0], text, size, args->json);
     }
     sim_free(text);
-    return requests || nccl || known || peer != NULL || matrix;
+    return requests || nccl || known || foreign || matrix || sizes;
 }
 
 // -- rocesim convert

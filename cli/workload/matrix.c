@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/workload/matrix.c - describes htsim's connection matrices (.cm). docs/formats/peers.md
+// cli/workload/matrix.c - describes htsim's connection matrices (.cm) and flow files of HPCC's
+// simulator. docs/formats/peers.md
 #include "cli/workload/matrix.h"
 
 #include "apps/flow_file.h"
@@ -12,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NODES_MAX (1u << 24)
+
 typedef struct counts {
     uint64_t bytes;
     uint64_t sources;
@@ -23,6 +26,7 @@ typedef struct counts {
     uint64_t bytes_max;
     uint64_t received;  // connections with recv_done_trigger
     uint64_t unstarted; // connections that no trigger starts
+    bool hpcc;          // flows of HPCC's simulator, which have no words
 } counts_t;
 
 // -- counting
@@ -162,7 +166,7 @@ static void print_json(const char *name, const app_flow_file_t *file, const coun
 {
     json_t *const object = json_object();
     json_object_set_new(object, "file", json_string(name));
-    json_object_set_new(object, "format", json_string("htsim-cm"));
+    json_object_set_new(object, "format", json_string(counts->hpcc ? "hpcc-flows" : "htsim-cm"));
     set(object, "nodes", file->nodes);
     set(object, "connections", file->count);
     set(object, "triggers", file->trigger_count);
@@ -188,7 +192,8 @@ static void print_text(const char *name, const app_flow_file_t *file, const coun
                        const char *words)
 {
     world_text_t texts[3];
-    printf("%s: connection matrix of htsim\n", name);
+    printf("%s: %s\n", name,
+           counts->hpcc ? "flows of HPCC's simulator" : "connection matrix of htsim");
     printf("  nodes        %" PRIu64 "; %" PRIu64 " send, to at most %" PRIu64
            " connection%s each; %" PRIu64 " receive, from at most %" PRIu64 "\n",
            file->nodes, counts->sources, counts->fan_out_max, sim_plural(counts->fan_out_max),
@@ -199,7 +204,10 @@ static void print_text(const char *name, const app_flow_file_t *file, const coun
            world_format_bytes(&texts[2], counts->bytes));
     printf("  triggers     %zu; the longest chain has %" PRIu64 " connection%s\n",
            file->trigger_count, counts->depth, sim_plural(counts->depth));
-    printf("  words        %s\n", words);
+    printf("  %s%s\n",
+           counts->hpcc ? "use          a scenario reads them as traffic: [{flows: {file: FILE}}]"
+                        : "words        ",
+           words);
 }
 
 static void print_note(const char *text, void *ctx)
@@ -208,20 +216,57 @@ static void print_note(const char *text, void *ctx)
     fprintf(stderr, "note: %s\n", text);
 }
 
+// Returns whether a text is a count and rows of five or six numbers.
+static bool is_hpcc(const char *text, size_t size_bytes)
+{
+    sim_words_t words;
+    sim_word_t word;
+    sim_plain_t plain;
+    sim_word_t rest;
+    sim_words_init(&words, "", text, size_bytes);
+    (void)sim_words_next(&words, &word);
+    const size_t count = sim_words_in_next_line(words);
+    bool numbers =
+        app_flow_file_detect(text, size_bytes) == APP_FLOW_HPCC && (count == 5 || count == 6);
+    for (size_t i = 0; i < count && numbers; i++) {
+        numbers = sim_words_next(&words, &word) && sim_word_plain(&word, &plain, &rest);
+    }
+    return numbers;
+}
+
 bool cli_matrix_is(const char *text, size_t size_bytes)
 {
-    return app_flow_file_detect(text, size_bytes) == APP_FLOW_HTSIM;
+    return app_flow_file_detect(text, size_bytes) == APP_FLOW_HTSIM || is_hpcc(text, size_bytes);
+}
+
+// Counts the nodes of a file that does not say how many there are. Returns false if one of them has
+// a number that no network of this size would have.
+static bool count_nodes(const char *name, app_flow_file_t *file)
+{
+    for (size_t i = 0; i < file->count; i++) {
+        const app_flow_row_t *const row = &file->rows[i];
+        const uint64_t last = row->source > row->destination ? row->source : row->destination;
+        file->nodes = last + 1 > file->nodes ? last + 1 : file->nodes;
+        if (last >= NODES_MAX) {
+            fprintf(stderr, "%s:%u:%u: a flow of node %" PRIu64 ", expected nodes below %u\n", name,
+                    row->line, row->column, last, NODES_MAX);
+            return false;
+        }
+    }
+    return true;
 }
 
 int cli_matrix_check(const char *name, const char *text, size_t size_bytes, bool json)
 {
     app_flow_file_t file;
-    counts_t counts = {0};
+    counts_t counts = {.hpcc = is_hpcc(text, size_bytes)};
     sim_message_t message = {.text = ""};
     int status = CLI_EXIT_DONE;
-    if (app_flow_file_parse(APP_FLOW_HTSIM, name, text, size_bytes, print_note, NULL, &file,
-                            &message) != SIM_OK) {
+    if (app_flow_file_parse(app_flow_file_detect(text, size_bytes), name, text, size_bytes,
+                            print_note, NULL, &file, &message) != SIM_OK) {
         fprintf(stderr, "%s\n", message.text);
+        status = CLI_EXIT_BAD_INPUT;
+    } else if (counts.hpcc && !count_nodes(name, &file)) {
         status = CLI_EXIT_BAD_INPUT;
     } else {
         char *const words = words_of(text, size_bytes);

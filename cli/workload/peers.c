@@ -13,22 +13,112 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINES_MAX 64u // that are looked at
+#define LOOKED_AT_BYTES ((size_t)1 << 16)
+#define WORDS_MAX 3u
 
-// Files that are recognised by the first word of one of their first lines.
+// How a scenario uses a file, or what has its place.
+static const char in_topology[] = "a scenario uses it as topology: {file: {path: FILE}}";
+static const char build_network[] = "rocesim params topology lists the networks that it builds";
+static const char write_graph[] =
+    "topology.file reads the formats of HPCC's simulator, SimAI and htsim";
+static const char run_hpcc[] = "rocesim hpcc FILE runs it";
+static const char nothing[] = "it has no counterpart here";
+static const char simulated[] =
+    "rocesim simulates what it gives; a workload needs the network only";
+static const char set_switch[] =
+    "switch.buffer, switch.pfc and switch.ecn of a scenario say the same (rocesim params switch)";
+static const char set_server[] =
+    "topology.nics-per-host, nvlink-rate and nic.host of a scenario say the same";
+static const char serve[] =
+    "traffic of kind serving says the same (rocesim params traffic.serving)";
+static const char measured[] =
+    "it holds results, which rocesim calibrate compares by its own tables";
+static const char convert_trace[] =
+    "expected a trace of Chakra, which Chakra's converter makes of PyTorch's traces";
+static const char count_tokens[] =
+    "expected lengths in tokens: JSON lines with input_length and output_length";
+static const char in_flows[] = "a scenario uses it as traffic: [{flows: {file: FILE}}]";
+
+// Files that are known by words that all stand in their first bytes; the special ones come first.
 static const struct {
-    const char *word;
+    const char *words[WORDS_MAX];
     const char *what;
+    const char *use;
 } peers[] = {
-    {"Tiers", "a topology of htsim; a scenario uses it as topology: {file: {path: FILE}}"},
-    {"ENABLE_QCN", "settings of HPCC's simulator or SimAI; rocesim hpcc runs them"},
-    {"npus_count:", "a network of ASTRA-sim; rocesim params topology lists those that it builds"},
-    {"\"logical-dims\":",
-     "a network of ASTRA-sim; rocesim params topology lists those that it builds"},
-    {"\"scheduling-policy\":", "settings of ASTRA-sim, which have no counterpart here"},
-    {"comm_type,comm_group,comm_group_size",
-     "a log of AICB; expected its workload text, which AICB writes for SimAI"},
+    {{"Tiers", "Podsize"}, "a topology of htsim", in_topology},
+    {{"\"logical-dims\""}, "a network of ASTRA-sim", build_network},
+    {{"npus_count", "topology"}, "a network of ASTRA-sim", build_network},
+    {{"\"topology-name\""}, "a network of ASTRA-sim", build_network},
+    {{"\"dimensions-count\""}, "a network of ASTRA-sim", build_network},
+    {{"scheduling-policy"}, "settings of ASTRA-sim's system", nothing},
+    {{"all-reduce-implementation"}, "settings of ASTRA-sim's system", nothing},
+    {{"\"memory-type\""}, "settings of ASTRA-sim's memory", nothing},
+    {{"ENABLE_QCN"}, "a configuration of HPCC's simulator or SimAI", run_hpcc},
+    {{"FLOW_FILE", "TOPOLOGY_FILE"}, "a configuration of HPCC's simulator or SimAI", run_hpcc},
+    {{"CC_MODE", "PACKET_PAYLOAD_SIZE"}, "a configuration of HPCC's simulator or SimAI", run_hpcc},
+    {{"allreduce,:"}, "a table of bus bandwidths (busbw) of SimAI", simulated},
+    {{"allgather,:"}, "a table of bus bandwidths (busbw) of SimAI", simulated},
+    {{"Size,", "Node", "NIC"}, "a table of bandwidth ratios of SimAI", simulated},
+    {{"comm_type,comm_group,comm_group_size"},
+     "a log of AICB",
+     "expected its workload text, which AICB writes for SimAI"},
+    {{"\"instances\"", "npu"}, "a cluster of LLMServingSim", serve},
+    {{"\"instances\"", "num_nodes"}, "a cluster of LLMServingSim", serve},
+    {{"replica_config"}, "a configuration of Vidur", serve},
+    {{"time_stats.", "num_tokens"}, "a profile of Vidur", nothing},
+    {{"\"hidden_size\"", "\"num_attention_heads\""}, "a model of Hugging Face", serve},
+    {{"LPGROUPS"}, "a configuration of CODES", build_network},
+    {{"[General]", "network"}, "a configuration of OMNeT++", build_network},
+    {{"network", "submodules:"}, "a network of OMNeT++ (NED)", write_graph},
+    {{"routing_function", "topology", ";"}, "a configuration of BookSim", build_network},
+    {{"<FlowMonitor"}, "results of ns-3's flow monitor", measured},
+    {{"<graphml"}, "a graph in GraphML", write_graph},
+    {{"graph [", "node ["}, "a graph in GML", write_graph},
+    {{"digraph ", "{", "->"}, "a graph of Graphviz", write_graph},
+    {{"graph ", "{", "--"}, "a graph of Graphviz", write_graph},
+    {{"vendid=", "devid="}, "a network of InfiniBand, as ibnetdiscover prints it", write_graph},
+    {{"BUFFER_POOL"}, "buffer profiles of a switch (SONiC)", set_switch},
+    {{"BUFFER_PROFILE"}, "buffer profiles of a switch (SONiC)", set_switch},
+    {{"WRED_PROFILE"}, "a switch configuration of SONiC", set_switch},
+    {{"DEVICE_METADATA"}, "a switch configuration of SONiC", set_switch},
+    {{"PORT_QOS_MAP"}, "a switch configuration of SONiC", set_switch},
+    {{"MAP_PFC_PRIORITY_TO_QUEUE"}, "a switch configuration of SONiC", set_switch},
+    {{"interface Ethernet", "priority-flow-control"}, "a switch configuration", set_switch},
+    {{"\"metadata_server\""}, "settings of Mooncake's programs", nothing},
+    {{"\"cpu:0\"", "\"mlx5"}, "a priority matrix of Mooncake's Transfer Engine", set_server},
+    {{"CPU Affinity", "GPU0"}, "a server, as `nvidia-smi topo -m` prints it", set_server},
+    {{"CA 'mlx5"}, "NICs, as ibstat prints them", set_server},
+    {{"hca_id:"}, "NICs, as ibv_devinfo prints them", set_server},
+    {{"out-of-place", "busbw"}, "results of nccl-tests", measured},
+    {{"BW average"}, "results of perftest", measured},
+    {{"t_avg[usec]"}, "results of perftest", measured},
+    {{"\"traceEvents\""}, "a timeline of a profiler", convert_trace},
+    {{"\"pytorch_version\""}, "a trace of PyTorch", convert_trace},
+    {{"\"conversations\"", "\"from\""}, "conversations of ShareGPT", count_tokens},
+    {{"\"messages\"", "\"role\""}, "texts of conversations", count_tokens},
+    {{"\"text_input\""}, "prompts as texts", count_tokens},
+    {{"\"prompt\""}, "prompts as texts", count_tokens},
+    {{"import msccl"}, "a program in MSCCLang", "expected the XML that it prints"},
+    {{"from msccl"}, "a program in MSCCLang", "expected the XML that it prints"},
+    {{"\"sketch\"", "\"nnodes\""}, "a sketch of TACCL", "expected the XML that TACCL makes of it"},
+    {{"\"TopologyParams\""}, "an input of TE-CCL", "expected the XML that TE-CCL makes of it"},
+    {{"<!DOCTYPE html"}, "a web page", "expected the file that the page shows"},
+    {{"<html"}, "a web page", "expected the file that the page shows"},
+    {{"version https://git-lfs"},
+     "a pointer of Git LFS",
+     "expected the file itself, which `git lfs pull` brings"},
 };
+
+static bool has(const char *text, size_t size, const char *word)
+{
+    const size_t length = strlen(word);
+    for (size_t i = 0; i + length <= size; i++) {
+        if (text[i] == word[0] && memcmp(text + i, word, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
 
 // Returns whether a text begins like a topology of HPCC's simulator or SimAI: two lines of numbers,
 // and links with a rate and a delay below them.
@@ -54,29 +144,87 @@ static bool is_graph(sim_words_t words)
     return false;
 }
 
-const char *cli_peer_of(const char *text, size_t size_bytes)
+// A row of results of HPCC's simulator: two addresses in hexadecimal first.
+static bool is_fct(sim_words_t words)
+{
+    sim_word_t word;
+    size_t addresses = 0;
+    for (size_t i = 0; i < 2 && sim_words_next_in_line(&words, &word); i++) {
+        addresses += word.size_bytes == 8 && word.text[0] == '0' && word.text[1] == 'b';
+    }
+    return addresses == 2 && sim_words_in_line(words) == 6;
+}
+
+// A row of fixed next hops: `node host n next:interface`.
+static bool is_routes(sim_words_t words)
+{
+    sim_word_t word;
+    uint64_t number = 0;
+    for (size_t i = 0; i < 3; i++) {
+        if (!sim_words_next_in_line(&words, &word) ||
+            sim_word_count(&words, &word, "", 0, UINT32_MAX, &number, NULL) != SIM_OK) {
+            return false;
+        }
+    }
+    return number > 0 && sim_words_in_line(words) == number &&
+           sim_words_next_in_line(&words, &word) && memchr(word.text, ':', word.size_bytes) != NULL;
+}
+
+// A row of rocesim's own list of flows: two hosts, bytes and a time with a unit.
+static bool is_rows(sim_words_t words)
+{
+    sim_word_t word;
+    const size_t count = sim_words_in_line(words);
+    for (size_t i = 0; i < 4; i++) {
+        if (!sim_words_next_in_line(&words, &word)) {
+            return false;
+        }
+    }
+    sim_time_t start_ps = 0;
+    const char last = word.text[word.size_bytes - 1];
+    return (count == 4 || count == 5) && last == 's' &&
+           sim_word_time(&words, &word, "", "s", &start_ps, NULL) == SIM_OK;
+}
+
+static bool all_there(const char *text, size_t size, const char *const words[WORDS_MAX])
+{
+    for (size_t i = 0; i < WORDS_MAX && words[i] != NULL; i++) {
+        if (!has(text, size, words[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool cli_peer_of(const char *text, size_t size_bytes, cli_peer_t *peer)
 {
     sim_words_t words;
-    sim_word_t word;
     sim_words_init(&words, "", text, size_bytes);
-    if (is_graph(words)) {
-        return "a topology of HPCC's simulator or SimAI; a scenario uses it as topology: {file: "
-               "{path: FILE}}";
+    while (sim_words_in_line(words) == 0 && sim_words_next_line(&words)) {
     }
-    for (unsigned line = 0; line < LINES_MAX; line++) {
-        if (sim_words_next_in_line(&words, &word)) {
-            for (size_t i = 0; i < SIM_COUNT_OF(peers); i++) {
-                const size_t length = strlen(peers[i].word);
-                if (word.size_bytes >= length && memcmp(word.text, peers[i].word, length) == 0) {
-                    return peers[i].what;
-                }
-            }
-        }
-        if (!sim_words_next_line(&words)) {
-            return NULL;
+    const struct {
+        bool (*is)(sim_words_t words);
+        cli_peer_t peer;
+    } shapes[] = {
+        {is_graph, {"a topology of HPCC's simulator or SimAI", in_topology}},
+        {is_fct, {"completion times of HPCC's simulator (fct)", measured}},
+        {is_routes, {"next hops of switches", "topology.file.routes reads it"}},
+        {is_rows, {"a list of flows", in_flows}},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(shapes); i++) {
+        if (shapes[i].is(words)) {
+            *peer = shapes[i].peer;
+            return true;
         }
     }
-    return NULL;
+    const size_t size = size_bytes < LOOKED_AT_BYTES ? size_bytes : LOOKED_AT_BYTES;
+    for (size_t i = 0; i < SIM_COUNT_OF(peers); i++) {
+        if (all_there(text, size, peers[i].words)) {
+            *peer = (cli_peer_t){peers[i].what, peers[i].use};
+            return true;
+        }
+    }
+    return false;
 }
 
 // -- NCCL

@@ -5,8 +5,14 @@
 
 #include "kernel/base.h"
 
-// Returns what a file is, as the object of a sentence, and how it is used; NULL: unknown.
-const char *cli_peer_of(const char *text, size_t size_bytes);
+// A file of another program, or one that a scenario names.
+typedef struct cli_peer {
+    const char *what; // as the object of a sentence: "a topology of htsim"
+    const char *use;  // how rocesim uses it, or what has its place: a half sentence
+} cli_peer_t;
+
+// Recognises a file by its content. Returns whether it is one of the files above.
+bool cli_peer_of(const char *text, size_t size_bytes, cli_peer_t *peer);
 
 // Returns whether a text is a topology of a server in NCCL's XML, or its graph of channels.
 bool cli_nccl_is(const char *text, size_t size_bytes);

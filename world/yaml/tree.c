@@ -208,6 +208,8 @@ sim_err_t world_read_file(const char *file_name, size_t size_max, char **bytes, 
                             "or a pipe with its writer");
     } else if (*size > most) {
         result = too_large(file_name, size_max, device, error);
+    } else {
+        result = world__unpack(file_name, size_max, bytes, size, error);
     }
     close(file);
     if (result != SIM_OK) {

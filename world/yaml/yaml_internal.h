@@ -23,4 +23,11 @@ SIM_MUST_CHECK sim_err_t world__yaml_shield(const world_place_t *place, const ch
 // Undoes it, into memory of its own. SIM_ERR_INVALID: text contains a zero byte.
 SIM_MUST_CHECK sim_err_t world__yaml_unshield(const char *text, size_t size, char **plain);
 
+// -- unpack.c
+
+// Replaces a file of gzip by what it holds, at most size_max bytes. Fails for other compression and
+// for binary files that no reader of texts takes; the message names them.
+SIM_MUST_CHECK sim_err_t world__unpack(const char *file_name, size_t size_max, char **bytes,
+                                       size_t *size, world_error_t *error);
+
 #endif // WORLD_YAML_YAML_INTERNAL_H

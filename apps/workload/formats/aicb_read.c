@@ -44,6 +44,32 @@ static app__aicb_policy_t policy_of(const app__words_t *words)
     return APP__AICB_POLICY_NONE;
 }
 
+// Returns whether a policy that is not known stands before what follows it in a workload: the
+// number of layers, and a layer with its dependency, a time and a collective; or SimAI's header.
+static bool begins_layers(app__words_t words)
+{
+    static const char *const collectives[] = {"NONE", "ALLREDUCE", "ALLGATHER", "REDUCESCATTER",
+                                              "ALLTOALL"};
+    uint64_t layers = 0;
+    if (!app__words_next(&words)) {
+        return false;
+    }
+    if (app__words_is(&words, "model_parallel_NPU_group:")) {
+        return true;
+    }
+    bool good = app__words_number(&words, UINT32_MAX, &layers);
+    for (unsigned i = 0; i < 4; i++) { // name, dependency, time, collective
+        good = good && app__words_next(&words);
+    }
+    for (size_t i = 0; i < SIM_COUNT_OF(collectives) && good; i++) {
+        const size_t length = strlen(collectives[i]);
+        if (words.length >= length && memcmp(words.word, collectives[i], length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool app__aicb_recognises(const app__workload_file_t *file)
 {
     static const char prefix[] = "HYBRID_"; // of a policy, also of one that is misspelt
@@ -54,7 +80,8 @@ bool app__aicb_recognises(const app__workload_file_t *file)
     app__words_init(&words, file, NULL);
     return app__words_next(&words) &&
            (policy_of(&words) != APP__AICB_POLICY_NONE ||
-            (words.length >= strlen(prefix) && memcmp(words.word, prefix, strlen(prefix)) == 0));
+            (words.length >= strlen(prefix) && memcmp(words.word, prefix, strlen(prefix)) == 0) ||
+            begins_layers(words));
 }
 
 // Reads the next word as a number.
