@@ -177,6 +177,10 @@ SIM_MUST_CHECK sim_err_t app__interface_find(const app_context_t *context, const
 
 // Returns whether two interfaces belong to different hosts and have a path (links go both ways).
 bool app__can_talk(const net_t *net, uint32_t a, uint32_t b);
+// Returns whether two interfaces can talk. If both are the first of their hosts, as the name of a
+// host gives them, and cannot, it replaces them by those that can: with the fewest hops and, among
+// those, the highest rate. So hosts with links to each other can be named without their NICs.
+bool app__find_talk(const net_t *net, uint32_t *a, uint32_t *b);
 // Writes why two interfaces cannot talk, after the name of the attribute to blame; returns
 // SIM_ERR_INVALID.
 sim_err_t app__cannot_talk(const net_t *net, uint32_t a, uint32_t b, const char *blame,

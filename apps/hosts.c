@@ -20,6 +20,33 @@ bool app__can_talk(const net_t *net, uint32_t a, uint32_t b)
     return app__host(net, a) != app__host(net, b) && net_reachable(net, a, b);
 }
 
+bool app__find_talk(const net_t *net, uint32_t *a, uint32_t *b)
+{
+    if (app__can_talk(net, *a, *b)) {
+        return true;
+    }
+    const net_node_t *const hosts[] = {app__host(net, *a), app__host(net, *b)};
+    const uint32_t first[] = {nic_interface(nic_at(hosts[0], 0)),
+                              nic_interface(nic_at(hosts[1], 0))};
+    if (*a != first[0] || *b != first[1] || hosts[0] == hosts[1]) {
+        return false;
+    }
+    net_path_t best = {.hop_count = UINT32_MAX};
+    for (uint32_t i = 0; i < nic_count(hosts[0]); i++) {
+        for (uint32_t j = 0; j < nic_count(hosts[1]); j++) {
+            net_path_t path;
+            if (net_path_of(net, first[0] + i, first[1] + j, 0, &path) &&
+                (path.hop_count < best.hop_count ||
+                 (path.hop_count == best.hop_count && path.bottleneck_bps > best.bottleneck_bps))) {
+                best = path;
+                *a = first[0] + i;
+                *b = first[1] + j;
+            }
+        }
+    }
+    return best.hop_count != UINT32_MAX;
+}
+
 sim_time_t app__ack_ps(const net_t *net, uint32_t from, uint32_t to)
 {
     nic_ideal_t ideal = {

@@ -131,11 +131,13 @@ static sim_err_t check_transport(const app__plan_t *plan, const app__request_t *
                           app__host_name(plan->net, request->source), name);
 }
 
-sim_err_t app__plan_add(app__plan_t *plan, const app__request_t *request, const char *blame,
+sim_err_t app__plan_add(app__plan_t *plan, const app__request_t *given, const char *blame,
                         sim_message_t *message)
 {
-    if (!request->can_talk && !app__can_talk(plan->net, request->source, request->destination)) {
-        return app__cannot_talk(plan->net, request->source, request->destination, blame, message);
+    app__request_t found = *given;
+    const app__request_t *const request = &found;
+    if (!found.can_talk && !app__find_talk(plan->net, &found.source, &found.destination)) {
+        return app__cannot_talk(plan->net, found.source, found.destination, blame, message);
     }
     if (request->chain.started_by == 0 && request->start_ps >= plan->stop_ps) {
         return SIM_OK;

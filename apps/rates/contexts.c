@@ -467,7 +467,7 @@ static sim_err_t contexts_create(const app_context_t *context, const void *confi
     if (error == SIM_OK) {
         error = find_interface(context, "peer", config->peer, &interfaces[1], message);
     }
-    if (error == SIM_OK && !app__can_talk(context->net, interfaces[0], interfaces[1])) {
+    if (error == SIM_OK && !app__find_talk(context->net, &interfaces[0], &interfaces[1])) {
         error = app__cannot_talk(context->net, interfaces[0], interfaces[1], "peer", message);
     }
     app__choice_config_t choice;

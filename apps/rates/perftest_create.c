@@ -273,7 +273,7 @@ static sim_err_t find_ends(const app_context_t *context, const perftest_config_t
     if (error != SIM_OK) {
         return error;
     }
-    if (!app__can_talk(context->net, ends[0], ends[1])) {
+    if (!app__find_talk(context->net, &ends[0], &ends[1])) {
         return app__cannot_talk(context->net, ends[0], ends[1], "to", message);
     }
     if (config->post_list > config->tx_depth) {

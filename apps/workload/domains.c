@@ -134,6 +134,12 @@ uint32_t app__port_to(const app__rank_t *rank, const app__rank_t *peer, uint32_t
     if (gpu && rank->domain == peer->domain) {
         return rank->port_first + rank->domain_port;
     }
+    if (rank->direct || peer->direct) {
+        uint32_t own = 0;
+        uint32_t other = 0;
+        app__direct_ports(rank, peer, &own, &other);
+        return own;
+    }
     const uint32_t rails = rank->port_count - (gpu && rank->port_count > 1 ? 1 : 0);
     const uint32_t index = nic % rails;
     return rank->port_first + index + (rails < rank->port_count && index >= rank->domain_port);

@@ -201,6 +201,7 @@ struct app__rank {
     uint32_t port_count;
     uint32_t domain_port;     // among its ports: the one to its NVSwitch; or APP__NO_PORT
     const net_node_t *domain; // that NVSwitch; NULL: none
+    bool direct;              // its host has links to other hosts
     uint32_t left;            // operations that have not finished
     bool begun;
     sim_node_t *node;
@@ -364,6 +365,13 @@ uint32_t app__fastest_nic(const net_node_t *host);
 uint32_t app__port_to(const app__rank_t *rank, const app__rank_t *peer, uint32_t nic);
 
 // -- places.c
+
+// Returns whether a host has links to other hosts, and not all of its links lead to one node.
+bool app__is_direct(const net_node_t *host);
+// Finds the ports, in workload->ports, of two ranks whose path has the fewest hops and, among
+// those, the highest rate. If no two of them have a path, it gives the first ones.
+void app__direct_ports(const app__rank_t *rank, const app__rank_t *peer, uint32_t *own,
+                       uint32_t *other);
 
 // Gives every rank its place, makes their ports and links. SIM_ERR_RANGE: there are too few places.
 SIM_MUST_CHECK sim_err_t app__ranks_place(const app_context_t *context,

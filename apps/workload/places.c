@@ -73,7 +73,7 @@ static sim_err_t find_places(const app_context_t *context, const app__workload_o
         const net_node_t *const host = app__host(context->net, list->interfaces[at]);
         uint32_t port = APP__NO_PORT;
         const bool gpu = app__domain_of(places->domains, host, &port) != NULL;
-        const bool whole = (gpu && nics == nic_count(host)) || by_host;
+        const bool whole = ((gpu || app__is_direct(host)) && nics == nic_count(host)) || by_host;
         add_places(places, at, nics, whole, whole ? 1 : shares ? share : nics);
         at += nics;
     }
@@ -195,6 +195,8 @@ static void make_ranks(app__workload_t *workload, const places_t *places, const 
             app__nvlink_init(&port->nvlink_in, port->endpoint->node);
         }
         rank->node = workload->ports[rank->port_first].endpoint->node;
+        rank->direct = rank->port_count > 1 &&
+                       app__is_direct(nic_node(workload->ports[rank->port_first].endpoint->nic));
         set_domain(rank, places->domains);
     }
 }
@@ -253,4 +255,53 @@ void app__workload_places(const app_t *app, app_place_fn fn, void *ctx)
         const app__rank_t *const rank = &workload->ranks[r];
         fn(r, workload->ports[rank->port_first].endpoint->interface, ctx);
     }
+}
+
+// -- hosts with links to each other, such as the GPUs of a ring
+//
+// Each NIC leads to another host, and hosts forward nothing. So a host is one place with all its
+// NICs, and two ranks take the NICs that reach each other.
+
+bool app__is_direct(const net_node_t *host)
+{
+    bool direct = false;
+    bool differ = false;
+    for (uint32_t i = 0; i < host->port_count; i++) {
+        const net_node_t *const neighbour = net_neighbour(host, i);
+        direct = direct || neighbour->kind == NET_NODE_HOST;
+        differ = differ || neighbour != net_neighbour(host, 0);
+    }
+    return direct && differ;
+}
+
+static uint32_t interface_of(const app__rank_t *rank, uint32_t port)
+{
+    return rank->workload->ports[rank->port_first + port].endpoint->interface;
+}
+
+void app__direct_ports(const app__rank_t *rank, const app__rank_t *peer, uint32_t *own,
+                       uint32_t *other)
+{
+    // Both ends must find the same pair, so the rank with the lower number is first.
+    const bool swapped = rank->number > peer->number;
+    const app__rank_t *const a = swapped ? peer : rank;
+    const app__rank_t *const b = swapped ? rank : peer;
+    net_path_t best = {.hop_count = UINT32_MAX};
+    uint32_t ports[2] = {0, 0};
+    for (uint32_t i = 0; i < a->port_count; i++) {
+        for (uint32_t j = 0; j < b->port_count; j++) {
+            net_path_t path;
+            const bool found = net_path_of(rank->workload->app.net, interface_of(a, i),
+                                           interface_of(b, j), 0, &path);
+            if (found &&
+                (path.hop_count < best.hop_count ||
+                 (path.hop_count == best.hop_count && path.bottleneck_bps > best.bottleneck_bps))) {
+                best = path;
+                ports[0] = i;
+                ports[1] = j;
+            }
+        }
+    }
+    *own = rank->port_first + ports[swapped];
+    *other = peer->port_first + ports[!swapped];
 }

@@ -381,8 +381,8 @@ static int check_file(const cli_args_t *args, const app__workload_file_t *file)
     return status;
 }
 
-// Returns whether a line of a text begins with a key of a scenario: other words in it may be those of
-// any program. A network of ASTRA-sim has a topology, too.
+// Returns whether a line of a text begins with a key of a scenario: other words in it may be those
+// of any program. A network of ASTRA-sim has a topology, too.
 static bool is_scenario(const char *text, size_t size)
 {
     static const char *const keys[] = {"topology:", "traffic:", "\"topology\":", "\"traffic\":"};
@@ -415,13 +415,16 @@ bool cli_workload_check(const cli_args_t *args, int *status)
     };
     const bool requests = text != NULL && cli_requests_is(text, size);
     const bool nccl = !requests && text != NULL && cli_nccl_is(text, size);
-    const bool known = !requests && !nccl && text != NULL && app__format_of(&file) != NULL;
-    const bool other = !requests && !nccl && !known && text != NULL;
     cli_peer_t peer = {0};
-    const bool matrix = other && cli_matrix_is(text, size);
-    const bool sizes = other && !matrix && cli_sizes_is(text, size);
-    const bool foreign =
-        other && !matrix && !sizes && !is_scenario(text, size) && cli_peer_of(text, size, &peer);
+    const bool rest = !requests && !nccl && text != NULL;
+    const bool format = rest && app__format_of(&file) != NULL;
+    // MSCCL's reader takes every XML.
+    const bool foreign = rest && (!format || app__format_of(&file) == &app__format_msccl) &&
+                         !is_scenario(text, size) && cli_peer_of(text, size, &peer);
+    const bool known = format && !foreign;
+    const bool other = rest && !format;
+    const bool matrix = other && !foreign && cli_matrix_is(text, size);
+    const bool sizes = other && !foreign && !matrix && cli_sizes_is(text, size);
     if (requests) {
         *status = cli_requests_check(args->operands[0], text, size, args->json);
     } else if (nccl) {

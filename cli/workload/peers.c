@@ -12,8 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define LOOKED_AT_BYTES ((size_t)1 << 16)
+#define LINES_MAX 64u // that are looked at for Tiers
 #define WORDS_MAX 3u
 
 // How a scenario uses a file, or what has its place.
@@ -45,7 +47,6 @@ static const struct {
     const char *what;
     const char *use;
 } peers[] = {
-    {{"Tiers", "Podsize"}, "a topology of htsim", in_topology},
     {{"\"logical-dims\""}, "a network of ASTRA-sim", build_network},
     {{"npus_count", "topology"}, "a network of ASTRA-sim", build_network},
     {{"\"topology-name\""}, "a network of ASTRA-sim", build_network},
@@ -144,6 +145,22 @@ static bool is_graph(sim_words_t words)
     return false;
 }
 
+// Returns whether one of the first lines of a text begins with Tiers, as topologies of htsim.
+static bool is_tiers(sim_words_t words)
+{
+    sim_word_t word;
+    for (unsigned line = 0; line < LINES_MAX; line++) {
+        if (sim_words_next_in_line(&words, &word) && word.size_bytes == 5 &&
+            strncasecmp(word.text, "tiers", 5) == 0) {
+            return true;
+        }
+        if (!sim_words_next_line(&words)) {
+            return false;
+        }
+    }
+    return false;
+}
+
 // A row of results of HPCC's simulator: two addresses in hexadecimal first.
 static bool is_fct(sim_words_t words)
 {
@@ -207,6 +224,7 @@ bool cli_peer_of(const char *text, size_t size_bytes, cli_peer_t *peer)
         cli_peer_t peer;
     } shapes[] = {
         {is_graph, {"a topology of HPCC's simulator or SimAI", in_topology}},
+        {is_tiers, {"a topology of htsim", in_topology}},
         {is_fct, {"completion times of HPCC's simulator (fct)", measured}},
         {is_routes, {"next hops of switches", "topology.file.routes reads it"}},
         {is_rows, {"a list of flows", in_flows}},

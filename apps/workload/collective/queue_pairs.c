@@ -19,6 +19,13 @@ void app__conn_ports(const app__member_t *own, const app__member_t *peer, uint32
     const bool inside = at[0]->node == at[1]->node && at[0]->domain_port != UINT32_MAX;
     const uint32_t turn = lane + (all->options.queue_pairs == APP__QPS_PER_MESSAGE ? number : 0);
     const app__port_t *ports[2];
+    if (!inside && (own->rank->direct || peer->rank->direct)) {
+        uint32_t places[2];
+        app__direct_ports(own->rank, peer->rank, &places[0], &places[1]);
+        *own_port = &all->workload->ports[places[0]];
+        *peer_port = &all->workload->ports[places[1]];
+        return;
+    }
     for (int i = 0; i < 2; i++) {
         const app__rank_t *const rank = members[i]->rank;
         const bool domain = at[i]->domain_port != UINT32_MAX;

@@ -1,0 +1,146 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# tests/cli/workload/test_peer_files.sh - files of other programs, as people bring them.
+#
+# Goal: `rocesim check FILE` describes or names each kind; what the owner of a format refuses is refused with
+# its place; units, words and elements that real files have are read; hosts with links to each other exchange
+# messages. Method: small files written here, in the form of public ones. Not pinned: wording beyond names.
+set -u
+. tests/script.sh
+
+# refused PLACE TEXT COMMAND...: status 2, one line that begins with PLACE and says TEXT
+refused() {
+    "$ROCESIM" "${@:3}" >"$work/said" 2>&1
+    [ $? = 2 ] && [ "$(wc -l <"$work/said")" = 1 ] && grep -q -- "^$work/$1" "$work/said" &&
+        grep -qE -- "$2" "$work/said" || fail "${*:3} said: $(cat "$work/said"), expected $1 $2"
+}
+
+# passes TEXT COMMAND...: status 0, and says TEXT
+passes() {
+    "$ROCESIM" "${@:2}" >"$work/said" 2>&1 && grep -qF -- "$1" "$work/said" ||
+        fail "${*:2} said: $(cat "$work/said")"
+}
+
+# named FILE TEXT: the content on stdin is named by check as TEXT, whatever the name of the file
+named() {
+    cat >"$work/$1"
+    refused "$1" "$2" check "$work/$1"
+    if grep -qE 'YAML|a mapping' "$work/said"; then fail "$1: $(cat "$work/said")"; fi
+}
+
+# -- kinds
+
+printf '2\n0 1 3 100 1000 2.0\n1 0 3 100 1000 2.0\n' >"$work/flow.txt"
+passes "flows of HPCC's simulator" check "$work/flow.txt"
+printf '1\n1 0 3 1000 2\n' >"$work/flow.txt"
+passes "1, of 1.000 KB" check "$work/flow.txt"
+printf '0 0\n1000 50\n20000 100\n' >"$work/sizes.txt"
+passes "5.500 KB" check "$work/sizes.txt"
+printf '0 0\n1000 50\n' >"$work/sizes.txt"
+refused sizes.txt:2:6 "100" check "$work/sizes.txt"
+printf '\n\r\r\n12345678' | named table.csv 'capture of packets \(pcapng\)'
+printf '\xd4\xc3\xb2\xa1aaaaaaaa' | named table.csv 'capture of packets \(pcap\)'
+printf '\x28\xb5\x2f\xfdaaaa' | named t.zst 'zstd'
+printf '\xfd7zXZ\0aaaa' | named t.csv 'xz'
+printf 'BZh91AY&SY' | named t.csv 'bzip2'
+printf 'PK\3\4aaaa' | named t.csv 'zip'
+printf 'PAR1aaaa' | named t.csv 'Parquet'
+printf 'nodes 3\nTIERS 2\n' | named t.topo 'htsim'
+printf '4 0 2 1:1 2:3\n' | named t.txt 'next hops'
+printf 'host0 host1 1MB 0us\n' | named t.txt 'list of flows'
+printf '0b000001 0b000101 10000 100 2500 2000000000 4300 4371\n' | named t.txt 'HPCC'
+printf 'scheduling-policy: LIFO\nendpoint-delay: 1\n' | named t.txt 'ASTRA-sim'
+printf '{"scheduling-policy": "LIFO"}' | named t.json 'ASTRA-sim'
+printf '{"topology-name": "x", "units-count": [8]}' | named t.json 'ASTRA-sim'
+printf 'topology: [ Ring ]\nnpus_count: [ 8 ]\n' | named t.yml 'ASTRA-sim'
+printf '{"logical-dims": ["4"]}' | named t.json 'ASTRA-sim'
+printf 'test\nTP:\nallreduce,: 300\n' | named t.yaml 'busbw.*SimAI'
+printf 'Size,1 Node(NVLinkx),2Node-16GPU(NIC )\n1,2,3\n' | named t.csv 'SimAI'
+printf 'ENABLE_QCN 1\nCC_MODE 1\n' | named t.txt 'rocesim hpcc'
+printf '{"WRED_PROFILE": {"AZURE_LOSSLESS": {}}}' | named t.json 'SONiC'
+printf '{"traceEvents": []}' | named t.json 'profiler'
+printf '[{"id": "x", "conversations": [{"from": "human"}]}]' | named t.json 'ShareGPT'
+printf '{"num_nodes": 1, "nodes": [], "instances": [{"npu_num": 1}]}' | named t.json 'LLMServingSim'
+printf '#       size  count  type  redop  algbw  busbw\n#   out-of-place\n' | named t.txt 'nccl-tests'
+printf ' #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]\n' | named t.txt 'perftest'
+printf '<graphml></graphml>' | named t.graphml 'GraphML'
+printf 'digraph x { a -> b }' | named t.dot 'Graphviz'
+printf 'version https://git-lfs.github.com/spec/v1\n' | named t.csv 'Git LFS'
+printf 'ZEBRA_PARALLEL\n1\nl\t-1\t5\tNONE\t0\t5\tNONE\t0\t5\tALLREDUCE\t4\t5\n' | named t.txt 'ZEBRA_PARALLEL'
+
+# gzip is read by every reader, here of a scenario, its topology and its flows
+printf '3 1 2\n2\n0 2 12.5GB/s 1us 0\n1 2 100Gibps 1us 0\n' | gzip >"$work/net.txt"
+printf '1\n0 1 3 100 1000 0.0\n' | gzip >"$work/flow.txt"
+printf 'topology: {file: net.txt}\ntraffic: [{flows: {file: flow.txt}}]\n' | gzip >"$work/all.yaml"
+passes "1 transfer planned" check "$work/all.yaml"
+head -c 40 "$work/all.yaml" >"$work/cut.yaml"
+refused cut.yaml "gzip and broken" check "$work/cut.yaml"
+
+# -- what owners of formats refuse or pass over
+
+step() {
+    echo "<step s=\"$1\" type=\"$2\" srcbuf=\"o\" srcoff=\"$3\" dstbuf=\"o\" dstoff=\"$3\" cnt=\"1\"" \
+        "depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>"
+}
+algorithm() {
+    cat <<X
+<algo name="x" proto="${1:-Simple}" nchannels="${2:-1}"${3:-}
+ nchunksperloop="2" ngpus="2" coll="allgather" inplace="1">
+$(for g in 0 1; do echo "<gpu id=\"$g\" i_chunks=\"1\" o_chunks=\"2\" s_chunks=\"0\">
+<copy i_off=\"0\" o_off=\"0\"/>
+<tb id=\"0\" send=\"$((1 - g))\" recv=\"$((1 - g))\" chan=\"0\"><note><inner/></note>
+$(step 0 s $g)$(step 1 r $((1 - g)))
+</tb></gpu>"; done)
+</algo>
+X
+}
+algorithm >"$work/a.xml"
+passes "4 elements are passed over" check "$work/a.xml"
+algorithm Zork >"$work/a.xml"
+refused a.xml:1:1 "protocol is unknown: 'Zork'" check "$work/a.xml"
+algorithm LL 7 >"$work/a.xml"
+refused a.xml:1:1 "nchannels says 7" check "$work/a.xml"
+algorithm LL128 1 ' minBytes="9" maxBytes="8"' >"$work/a.xml"
+refused a.xml:1:1 "minBytes is above maxBytes" check "$work/a.xml"
+algorithm | sed 's/<tb /<tbb /' >"$work/a.xml"
+refused a.xml "closing|mismatched" check "$work/a.xml"
+
+node='"id": 1, "name": "c", "type": "COMP_NODE", "runtime": 100'
+for bad in '{"workload_graph": 5}' "{\"workload_graph\": [{$node, \"data_deps\": {}}]}" \
+    "{\"workload_graph\": [{$node, \"ctrl_deps\": 7}]}" \
+    "{\"workload_graph\": [{$node, \"attr\": \"x\"}]}"; do
+    echo "$bad" >"$work/a.0.json"
+    refused a.0.json:1:[0-9] "is no list" check "$work/a.0.json"
+done
+echo '{"gpus": [{"id": 0, "threadblocks": {}}]}' >"$work/plan.json"
+refused plan.json:1:37 "threadblocks is no list" check "$work/plan.json"
+
+printf '%s\n' 'Nodes 2' 'Connections 2' '0->1 id 1 msg start 0 size 40' '0->1 id 1 msg 7 start 0 size 40' \
+    >"$work/a.cm"
+passes "id msg size start" check "$work/a.cm"
+sed -i 's/msg 7/msg 0/' "$work/a.cm"
+"$ROCESIM" check "$work/a.cm" 2>&1 | grep -q "a.cm:4:15: '0' is not the number of a message" || fail "msg 0"
+printf 'Nodes 2\nConnections 9\nTriggers 4\n0->1 id 1 start 0 size 40\n' >"$work/a.cm"
+refused a.cm:2:13 "htsim refuses it, too.*Connections 1' with 'Triggers 0'" check "$work/a.cm"
+printf 'Nodes 4\nTiers 2\nPodsize 4\nTier 1\nAsymmetric_mode single\n' >"$work/a.topo"
+printf 'topology: {file: a.topo}\ntraffic: [{permutation: {bytes: 1KB}}]\n' >"$work/a.yaml"
+(cd "$work" && "$ROCESIM" check a.yaml 2>&1) | grep -q '^a.topo:5:1: .*links: {' || fail "an asymmetric tree"
+printf 'num_ranks 1\nrank 0 {\na: recv 8b from -1 tag -1\n}\n' >"$work/a.goal"
+passes "from any rank with any tag" check "$work/a.goal"
+
+# -- hosts with links to each other
+
+printf '4 0 4\n0 1 100Gbps 1us 0\n1 2 100Gbps 1us 0\n2 3 100Gbps 1us 0\n3 0 100Gbps 1us 0\n' >"$work/ring.txt"
+{
+    echo 'HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 4 ep: 1 pp: 1 vpp: 1 ga: 1 all_gpus: 4' \
+        'checkpoints: 0 checkpoint_initiates: 0'
+    printf '1\nl -1 1 ALLREDUCE 4000000 1 NONE 0 1 NONE 0 1\n'
+} >"$work/ar4.txt"
+printf 'topology: {file: ring.txt}\ntraffic: [%s, {flows: {list: [%s]}}]\n' \
+    '{workload: {file: ar4.txt, algorithm: ring}}' \
+    'host3 host2 1MB 1ms, host3 host0 1MB 1ms, host0 host1 1MB 1ms' >"$work/ring.yaml"
+passes "3 of 3 transfers done" run "$work/ring.yaml" -o "$work/ring"
+sed -i 's/host3 host2/host3 host1/' "$work/ring.yaml"
+refused ring.yaml:2 "no path between" check "$work/ring.yaml"
+
+[ "$failures" = 0 ]
