@@ -286,7 +286,6 @@ void net__node_fill(net_t *net, net_node_t *node, net_node_kind_t kind, net_node
 // need. In one process all ports are made.
 void net__parts_make_ports(net_t *net);
 void net__parts_free(net_t *net);
-// Returns whether a port has been made.
 // Returns how many packets exist.
 static inline uint64_t net__packets_live(const net_t *net)
 {

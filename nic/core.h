@@ -70,10 +70,10 @@ void nic_core_wait(nic_core_t *core, sim_time_t wait_ps);
 // Returns the core's time: within a step, the step's start plus its cost so far.
 sim_time_t nic_core_now_ps(const nic_core_t *core);
 
-// Returns the time spent in work and in steps that did something.
 void nic_core_carry(nic_core_t *core, sim_carry_t *carry); // its busy time and steps, to rank 0
+// Returns the time spent in work and in steps that did something.
 sim_time_t nic_core_busy_ps(const nic_core_t *core);
-// Returns how many steps did something, and pieces of work, there were.
+// Returns the number of steps that did something, plus the number of pieces of work.
 uint64_t nic_core_steps(const nic_core_t *core);
 
 SIM_C_END

@@ -54,15 +54,15 @@ static const sim_attr_t attrs[] = {
              .help = "time from which no burst starts; auto: the end of the run"),
     SIM_ATTR(PREFIX ".fixed", BOOL, incast_config_t, fixed,
              .default_text = "off",
-             .help = "all bursts have the same senders; off: each burst draws its senders"),
+             .help = "on: all bursts have the same senders; off: each burst draws its senders"),
     SIM_ATTR(PREFIX ".random-target", BOOL, incast_config_t, random_target,
              .default_text = "off",
-             .help = "each burst draws its target from `to`; off: bursts take the targets in "
+             .help = "on: each burst draws its target from `to`; off: bursts take the targets in "
                      "turn"),
     SIM_ATTR(PREFIX ".random-gaps", BOOL, incast_config_t, random_gaps,
              .default_text = "off",
-             .help = "times before and between bursts are random: exponential with mean "
-                     "`every`"),
+             .help = "on: times before and between bursts are random, exponential with mean "
+                     "`every`; off: they are `every`"),
     APP__QPS_ATTR(PREFIX, incast_config_t, qps),
     APP__SHAPE_ATTRS(PREFIX, incast_config_t, shape),
 };

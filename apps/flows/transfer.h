@@ -65,8 +65,8 @@ typedef struct app__shape {
                      "all of it has arrived"),                                                     \
     SIM_ATTR(prefix ".reuse", BOOL, config, member.reuse,                                          \
              .default_text = "false",                                                              \
-             .help = "transfers between the same two interfaces share one queue pair and take "    \
-                     "turns on it; false: each has its own"),                                      \
+             .help = "true: transfers between the same two interfaces share one queue pair and "   \
+                     "take turns on it; false: each transfer has its own"),                        \
     SIM_ATTR(prefix ".messages", COUNT, config, member.messages,                                   \
              .default_text = "1", .min_text = "1", .max_text = "1000000000",                       \
              .help = "number of messages of each transfer, one after another on its queue pair"),  \

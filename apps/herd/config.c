@@ -66,7 +66,7 @@ static const sim_attr_t attrs[] = {
                      "together; auto: the preset's (32, 32, 1)"),
     SIM_ATTR(PREFIX ".batch", BOOL, app__herd_config_t, list,
              .default_text = "on",
-             .help = "answers are posted with one Doorbell per port; off: each WQE is written "
+             .help = "on: answers are posted with one Doorbell per port; off: each WQE is written "
                      "into the NIC"),
     SIM_ATTR(PREFIX ".ports", COUNT, app__herd_config_t, ports,
              .default_text = "auto", .min_text = "1", .max_text = "4", .auto_ok = true,
@@ -82,8 +82,8 @@ static const sim_attr_t attrs[] = {
                      "completion (UNSIG_BATCH)"),
     SIM_ATTR(PREFIX ".signal-all", BOOL, app__herd_config_t, signal_all,
              .default_text = "off",
-             .help = "every request and answer asks for a completion, which workers poll in "
-                     "passing: programs without the paper's optimisations"),
+             .help = "on: every request and answer asks for a completion, which workers poll in "
+                     "passing, as in programs without the paper's optimisations"),
     SIM_ATTR(PREFIX ".update-percentage", COUNT, app__herd_config_t, update_percentage,
              .default_text = "5", .min_text = "0", .max_text = "100",
              .help = "percentage of operations that are PUTs"),
@@ -111,7 +111,7 @@ static const sim_attr_t attrs[] = {
                      "get most requests; 0: all alike"),
     SIM_ATTR(PREFIX ".permutation", BOOL, app__herd_config_t, permute,
              .default_text = "on",
-             .help = "each client has its own random order of the keys, shuffled like the "
+             .help = "on: each client has its own random order of the keys, shuffled like the "
                      "benchmark's"),
     SIM_ATTR(PREFIX ".draws", ENUM, app__herd_config_t, draws,
              .default_text = "fixed", .choices = "fixed|seed",
@@ -119,8 +119,8 @@ static const sim_attr_t attrs[] = {
                      "seed: at a place that the scenario's seed selects, so seeds differ"),
     SIM_ATTR(PREFIX ".worker-by-key", BOOL, app__herd_config_t, by_key,
              .default_text = "off",
-             .help = "each key belongs to one worker; off: requests go to random workers, all "
-                     "of which hold it"),
+             .help = "on: each key belongs to one worker; off: requests go to random workers, and "
+                     "all workers hold the key"),
     SIM_ATTR(PREFIX ".index-buckets", COUNT, app__herd_config_t, buckets,
              .default_text = "auto", .min_text = "1", .max_text = "1073741824", .auto_ok = true,
              .help = "number of buckets of a worker's index, a power of two; auto: a quarter of "
@@ -135,10 +135,10 @@ static const sim_attr_t attrs[] = {
                      "DMA; auto: 143, as in the paper's programs"),
     SIM_ATTR(PREFIX ".verify", BOOL, app__herd_config_t, verify,
              .default_text = "on",
-             .help = "clients check that a GET's value belongs to its key (service: mica)"),
+             .help = "on: clients check that a GET's value belongs to its key (service: mica)"),
     SIM_ATTR(PREFIX ".log", BOOL, app__herd_config_t, log,
              .default_text = "off",
-             .help = "each operation becomes a row of flows.csv: bytes of request and answer, "
+             .help = "on: each operation becomes a row of flows.csv: bytes of request and answer, "
                      "service port with the request's bytes, label with kind and outcome"),
     SIM_ATTR(PREFIX ".series", TIME, app__herd_config_t, series_ps,
              .default_text = "0s", .min_text = "0s", .max_text = "1s",
@@ -166,7 +166,7 @@ static const sim_attr_t attrs[] = {
                      "memory is prefetched; auto: the preset's (0, 0, 2: bucket, then entry)"),
     SIM_ATTR(PREFIX ".prefetch", BOOL, app__herd_config_t, prefetch,
              .default_text = "on",
-             .help = "memory is prefetched, for a batch or in the pipeline"),
+             .help = "on: memory is prefetched, for a batch or in the pipeline"),
     SIM_ATTR(PREFIX ".extra-accesses", COUNT, app__herd_config_t, extra_accesses,
              .default_text = "0", .min_text = "0", .max_text = "64",
              .help = "number of random memory accesses of each operation, in addition to the "

@@ -57,9 +57,9 @@ void app_mica_destroy(app_mica_t *mica); // NULL is allowed
 bool app_mica_get(app_mica_t *mica, app_city128_t key, uint8_t *value, uint32_t *bytes);
 void app_mica_put(app_mica_t *mica, app_city128_t key, const uint8_t *value, uint32_t bytes);
 
-// Returns the store's counters; evictions, overwrites, inserted and head start from the image's.
-// Carries what app_mica_stats and app_mica_bytes return to rank 0, not the store itself.
+// Sends the results of app_mica_stats and app_mica_bytes to rank 0, but not the store itself.
 void app_mica_carry(app_mica_t *mica, sim_carry_t *carry);
+// Returns the store's counters; evictions, overwrites, inserted and head start from the image's.
 app_mica_stats_t app_mica_stats(const app_mica_t *mica);
 size_t app_mica_bytes(const app_mica_t *mica); // memory of the store itself, without the image
 

@@ -40,7 +40,7 @@ static const sim_attr_t attrs[] = {
                      "queue pairs"),
     SIM_ATTR(PREFIX ".shuffle", BOOL, app__contexts_config_t, shuffle,
              .default_text = "true",
-             .help = "ranks and sets take queue pairs in random order; off: in order of their "
+             .help = "on: ranks and sets take queue pairs in random order; off: in order of their "
                      "numbers"),
     SIM_ATTR(PREFIX ".working-set", COUNT, app__contexts_config_t, working_set,
              .default_text = "64", .min_text = "1", .max_text = "1000000",

@@ -37,8 +37,8 @@ static const sim_attr_t attrs[] = {
                      "messages of at most the MTU"),
     SIM_ATTR(PREFIX ".bidirectional", BOOL, perftest_config_t, both_ways,
              .default_text = "off",
-             .help = "the server posts what the client posts (-b), in a bandwidth test; the report "
-                     "counts the bytes of both directions"),
+             .help = "on: the server posts what the client posts (-b), in a bandwidth test; the "
+                     "report counts the bytes of both directions"),
     SIM_ATTR(PREFIX ".from", STRING, perftest_config_t, from,
              .default_text = "host0",
              .help = "host of the client, which posts the messages"),
@@ -51,8 +51,8 @@ static const sim_attr_t attrs[] = {
                      "MTU), 2 bytes for latency"),
     SIM_ATTR(PREFIX ".all", BOOL, perftest_config_t, all,
              .default_text = "off",
-             .help = "run all powers of two from 2 to 2^23 bytes in turn (-a); size is then "
-                     "ignored"),
+             .help = "on: the test runs all sizes in turn, powers of two from 2 to 2^23 bytes "
+                     "(-a), and ignores size"),
     SIM_ATTR(PREFIX ".iterations", COUNT, perftest_config_t, iterations,
              .default_text = "auto", .min_text = "1", .max_text = "10000000", .auto_ok = true,
              .help = "number of messages of each QP and size (-n); auto: 5000 for ib_write_bw, "

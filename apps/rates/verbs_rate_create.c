@@ -51,7 +51,7 @@ static const sim_attr_t attrs[] = {
                      "of it"),
     SIM_ATTR(PREFIX ".inline", BOOL, rate_config_t, inlined,
              .default_text = "on",
-             .help = "the payload is in the WQE, if the NIC accepts that size "
+             .help = "on: the payload is in the WQE, if the NIC accepts that size "
                      "(nic.detailed.wqe.inline-max)"),
     SIM_ATTR(PREFIX ".threads-per-machine", COUNT, rate_config_t, threads,
              .default_text = "14", .min_text = "1", .max_text = "256",
@@ -64,7 +64,7 @@ static const sim_attr_t attrs[] = {
              .help = "number of outstanding operations on a queue pair"),
     SIM_ATTR(PREFIX ".whole-window", BOOL, rate_config_t, whole_window,
              .default_text = "off",
-             .help = "a whole window must be completed before the next one begins; off: the "
+             .help = "on: a whole window must be completed before the next one begins; off: the "
                      "window slides"),
     SIM_ATTR(PREFIX ".batch", COUNT, rate_config_t, batch,
              .default_text = "1", .min_text = "1", .max_text = "64",
@@ -85,8 +85,8 @@ static const sim_attr_t attrs[] = {
              .help = "number of 8-byte words of a machine that fetch-add goes to, at random"),
     SIM_ATTR(PREFIX ".random-peer", BOOL, rate_config_t, random_peer,
              .default_text = "on",
-             .help = "each send over ud goes to a random receiver; off: all of a queue pair "
-                     "go to one"),
+             .help = "on: each send over ud goes to a random receiver; off: all sends of a queue "
+                     "pair go to one receiver"),
     SIM_ATTR(PREFIX ".region", BYTES, rate_config_t, region_bytes,
              .default_text = "16MiB", .min_text = "4KiB", .max_text = "1TiB",
              .help = "registered memory of a machine; writes and reads go to its first 64 KiB"),

@@ -75,7 +75,7 @@ typedef struct app__rpc_config {
                      "window at a time and waits until all are answered"),                         \
     SIM_ATTR(prefix ".batch", BOOL, type, rpc.post_list,                                           \
              .default_text = "on",                                                                 \
-             .help = "responses are posted with one Doorbell per port; off: each WQE is "          \
+             .help = "on: responses are posted with one Doorbell per port; off: each WQE is "      \
                      "written into the NIC"),                                                      \
     SIM_ATTR(prefix ".collect", COUNT, type, rpc.collect,                                          \
              .default_text = "32", .min_text = "1", .max_text = "128",                             \

@@ -210,12 +210,12 @@ static const sim_attr_t attrs[] = {
                      "requests on other nodes"),
     SIM_ATTR(PREFIX ".log", BOOL, TYPE, log,
              .default_text = "off",
-             .help = "list each request in `served` of summary.json and apps.csv; a row has the "
-                     "request's nodes and times"),
+             .help = "on: `served` of summary.json and apps.csv list each request with its nodes "
+                     "and times"),
     SIM_ATTR(PREFIX ".operations", BOOL, TYPE, operations,
              .default_text = "off",
-             .help = "keep the steps and transfers of each node for operations.csv and `rocesim "
-                     "timeline`; outputs.operations-max bounds the file"),
+             .help = "on: the run keeps the steps and transfers of each node for operations.csv "
+                     "and `rocesim timeline`; outputs.operations-max limits the file"),
     APP__REQUESTS_ATTRS(PREFIX, TYPE, requests),
     APP__MC_METADATA_ATTRS(PREFIX, TYPE, metadata),
     APP_MOONCAKE_ATTRS(PREFIX ".engine", TYPE, engine),

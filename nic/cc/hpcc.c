@@ -276,13 +276,16 @@ static const sim_attr_t attrs[] = {
     NIC_HPCC_LAW_ATTRS("nic.hpcc."),
     SIM_ATTR("nic.hpcc.multi-rate", BOOL, nic_hpcc_config_t, multi_rate,
              .default_text = "false",
-             .help = "a reference per hop, the lowest counts, instead of one for the path"),
+             .help = "true: each hop has its own reference window, and the lowest one counts; "
+                     "false: the path has one"),
     SIM_ATTR("nic.hpcc.sample-feedback", BOOL, nic_hpcc_config_t, sample_feedback,
              .default_text = "false",
-             .help = "hops without a queue are read only where the reference is updated"),
+             .help = "true: the algorithm reads hops without a queue only when it updates the "
+                     "reference window; false: always"),
     SIM_ATTR("nic.hpcc.check-path", BOOL, nic_hpcc_config_t, check_path,
              .default_text = "true",
-             .help = "records of another path are not compared with those before"),
+             .help = "true: records of another path are not compared with those before; false: "
+                     "they are"),
 };
 // clang-format on
 

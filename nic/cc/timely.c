@@ -297,11 +297,12 @@ const nic_cc_ops_t nic_cc_timely_patched = {
              .help = "payload of a segment; rounded up to packets"),                              \
     SIM_ATTR(prefix ".burst", BOOL, nic_timely_config_t, burst,                                   \
              .default_text = "true",                                                              \
-             .help = "a segment leaves at line rate, pauses make the rate; false: packets are "   \
-                     "paced"),                                                                    \
+             .help = "true: a segment leaves at line rate, and pauses between segments give the "  \
+                     "rate; false: packets are paced"),                                            \
     SIM_ATTR(prefix ".exclude-serialisation", BOOL, nic_timely_config_t, exclude_serialisation,   \
              .default_text = "true",                                                              \
-             .help = "round-trip times do not count the packet's own time on the first link"),    \
+             .help = "true: round-trip times do not contain the packet's own time on the first "   \
+                     "link; false: they do"),                                                      \
     SIM_ATTR(prefix ".alpha", RATIO, nic_timely_config_t, alpha,                                  \
              .default_text = "0.875", .max_text = "1",                                            \
              .help = "weight of the newest difference of round-trip times in the gradient"),      \

@@ -286,8 +286,8 @@ static const sim_attr_t attrs[] = {
              .help = "rule by which a cache of the detailed NIC evicts an entry of a set"),
     SIM_ATTR("nic.detailed.sram-shared", BOOL, nic_config_t, sram_shared,
              .default_text = "false",
-             .help = "contexts, translations, WQEs and completion queues compete for one cache of "
-                     "all entries"),
+             .help = "true: contexts, translations, WQEs and completion queues share one cache "
+                     "with all entries; false: each kind has its own"),
     NIC_DETAIL_MAP(DETAIL)
     SIM_ATTR("nic.detailed.store", STRING, nic_config_t, store,
              .default_text = "auto",

@@ -77,7 +77,7 @@ static const sim_attr_t attrs[] = {
              .help = "rate of the drive, for all commands together"),
     SIM_ATTR(PREFIX ".verify", BOOL, app__mc_bench_config_t, verify,
              .default_text = "on",
-             .help = "verify the contents of all data that arrives"),
+             .help = "on: the program verifies the contents of all data that arrives"),
     SIM_ATTR(PREFIX ".interval", TIME, app__mc_bench_config_t, interval_ps,
              .default_text = "never", .min_text = "1us",
              .help = "length of the intervals whose bandwidth is reported; never: no intervals"),

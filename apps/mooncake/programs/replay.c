@@ -107,11 +107,11 @@ static const sim_attr_t attrs[] = {
                      "in turn"),
     SIM_ATTR(PREFIX ".verify", BOOL, app__mc_replay_config_t, verify,
              .default_text = "on",
-             .help = "verify the contents of all data that arrives"),
+             .help = "on: the program verifies the contents of all data that arrives"),
     SIM_ATTR(PREFIX ".log", BOOL, app__mc_replay_config_t, log,
              .default_text = "off",
-             .help = "list each prompt in `prompts` of summary.json and apps.csv, with its "
-                     "nodes, cached tokens and times"),
+             .help = "on: `prompts` of summary.json and apps.csv list each prompt with its nodes, "
+                     "cached tokens and times"),
     APP__MC_METADATA_ATTRS(PREFIX, app__mc_replay_config_t, metadata),
     APP_MOONCAKE_ATTRS(PREFIX ".engine", app__mc_replay_config_t, engine),
 };

@@ -382,7 +382,7 @@ void app__conns_fini(app__member_t *member);
 void app__conns_free_spare(app__coll_host_t *host); // after app__conns_fini
 bool app__conns_quiet(const app__member_t *member); // all messages have arrived, and it is known
 void app__conns_retire(app__member_t *member);      // frees all connections
-// Returns the ports at which the two ends of a connection lie, of the message with a number.
+// Sets the ports of the two ends of a connection for the message `number`.
 void app__conn_ports(const app__member_t *own, const app__member_t *peer, uint32_t lane,
                      uint32_t number, const app__port_t **own_port, const app__port_t **peer_port);
 

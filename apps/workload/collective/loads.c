@@ -33,7 +33,7 @@ typedef struct pass {
     void *ctx;
 } pass_t;
 
-// Returns the rates at which a rank sends to other nodes and within its own.
+// Sets the rates at which a rank sends to other nodes and within its own.
 static void rates_of(const app__rank_t *rank, const app__coll_plan_t *plan, double *out_bps,
                      double *in_bps)
 {

@@ -94,11 +94,12 @@ typedef struct app__coll_options {
                      "when the sender knows, as in SimAI and ATLAHS"),                             \
     SIM_ATTR(prefix ".pxn", BOOL, type, member.pxn,                                                \
              .default_text = "off",                                                                \
-             .help = "send messages to other nodes from the GPU whose NIC is on the receiver's "   \
-                     "rail"),                                                                      \
+             .help = "on: the GPU whose NIC is on the receiver's rail sends the messages to "      \
+                     "other nodes"),                                                               \
     SIM_ATTR(prefix ".nvls", BOOL, type, member.nvls,                                              \
              .default_text = "on",                                                                 \
-             .help = "let algorithm auto consider NVLS: the NVSwitches of nodes can reduce"),      \
+             .help = "on: algorithm auto also considers NVLS, since the NVSwitches of nodes can "  \
+                     "reduce"),                                                                    \
     SIM_ATTR(prefix ".nvls-rate", RATE, type, member.nvls_bps,                                     \
              .default_text = "auto", .min_text = "1Mbps", .max_text = "1000Tbps", .auto_ok = true, \
              .help = "rate at which a GPU's messages pass the reducing NVSwitch; auto: 0.58 of "   \
@@ -124,7 +125,8 @@ typedef struct app__coll_options {
              .help = "time of the software before each message of a collective"),                  \
     SIM_ATTR(prefix ".tuning-latency", BOOL, type, member.tuning_latency,                          \
              .default_text = "off",                                                                \
-             .help = "delay calls and messages by the latencies that NCCL's tuning has for them"), \
+             .help = "on: calls and messages are delayed by the latencies that NCCL's tuning has " \
+                     "for them"),                                                                  \
     SIM_ATTR(prefix ".tuning-scale", RATIO, type, member.tuning_scale,                             \
              .default_text = "1", .min_text = "0", .max_text = "1000",                             \
              .help = "factor on the latencies of tuning-latency, for hosts whose software is "     \
