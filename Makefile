@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands a person types. The build itself is CMake's: see CMakePresets.json.
 
-.PHONY: all guidelines demo deb docs studio test test-slow check bench fuzz fmt tidy install wireshark clean
+.PHONY: all guidelines demo deb docs studio test test-all test-slow \
+	bench fuzz fmt tidy install wireshark clean
 .DEFAULT_GOAL := all
 
 # build/release/rocesim
@@ -40,19 +41,20 @@ paper-%: all
 guidelines: all
 	@tools/guidelines
 
-# Everything that must hold before a change goes in: what .ci/run runs.
+# The release build and all tests of behaviour: the command for people. README.md says how long it takes.
 test:
 	@tools/setup test
-	@tools/test-all
+	@tools/test
+
+# Everything else that must hold before a change goes in; .ci/run runs both.
+test-all:
+	@tools/setup test
+	@tools/test rest
 
 # Long forms of tests (whole studies, long traces, every seed), and every test in every build. Hours.
 test-slow:
 	@tools/setup test
-	@tools/test-all slow
-
-# The part of it to run after every edit: under a minute.
-check:
-	@tools/test-all quick
+	@tools/test slow
 
 # Packet-hops per second, instructions and bytes, next to ns-3; with BASE=COMMIT beside that commit.
 bench:

@@ -20,9 +20,9 @@
 // CK_RUN_CASE=frame_survives_round_trip runs it alone; a failure prints that command.
 // A line `// labels: threads` in a test file: see tests/CMakeLists.txt.
 //
-// Runs are few (TEST_FEW=1) in the sanitizer builds of `make test`: there a test is ten times as
-// slow, and a sanitizer finds most errors in the first of many random cases. `make test-slow` runs
-// all cases.
+// Runs are few (TEST_FEW=1) in the sanitizer builds of `make test-all`: there a test is ten times
+// as slow, and a sanitizer finds most errors in the first of many random cases. `make test-slow`
+// runs all cases.
 #ifndef TESTS_CHECK_MAIN_H
 #define TESTS_CHECK_MAIN_H
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# labels: plain
+# labels: slow plain
 # tests/test_site.sh - all pages become a site without a dead link.
 #
 # Goal: each page of the tree can be reached, and each link leads somewhere.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# labels: plain
+# labels: slow plain
 # test_training_studies.sh - scenarios/training: the parameters of gpt.yaml, and the studies.
 #
 # Goal: each topology, model and other value of gpt.yaml goes with `check`; the studies run through,
@@ -9,17 +9,18 @@
 # Does not pin: the long forms of the studies and the values in docs/models/training.md.
 set -u
 . tests/script.sh
+start_forks
 scenario=scenarios/training/gpt.yaml
 for set in topology={rail-optimised,rails,leaf-spine,fat-tree,star} model=gpt-175b \
     pp=1 dp=2 sequence=4096 mtu={1024,2048,9000} cc=none \
     overlap={none,all} jitter=0.05 algorithm=ring vpp=2; do
-    "$ROCESIM" check $scenario --set layers=8 --set "$set" >"$work/out" 2>&1 ||
+    rocesim check $scenario --set layers=8 --set "$set" >"$work/out" 2>&1 ||
         fail "$set: $(cat "$work/out")"
 done
-"$ROCESIM" check $scenario --set model=mixtral-8x7b --set tp=1 --set pp=4 --set ep=8 >"$work/out" 2>&1 ||
+rocesim check $scenario --set model=mixtral-8x7b --set tp=1 --set pp=4 --set ep=8 >"$work/out" 2>&1 ||
     fail "experts: $(cat "$work/out")"
 grep -q "dp: 16$" "$work/out" || fail "dp does not follow from the other degrees: $(cat "$work/out")"
-"$ROCESIM" check $scenario --set gpus=60 >"$work/out" 2>&1
+rocesim check $scenario --set gpus=60 >"$work/out" 2>&1
 [ $? -eq 2 ] && grep -q "gpus / (tp \* cp \* pp)" "$work/out" || fail "60 GPUs: $(cat "$work/out")"
 
 small=(--set "traffic[0].training.hidden=1024" --set "traffic[0].training.heads=8"
