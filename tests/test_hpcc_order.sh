@@ -17,6 +17,7 @@
 # Not pinned: that these results are right (tests/test_hpcc_agreement.sh).
 set -u
 . tests/script.sh
+start_forks
 
 # Hosts 0 to 7, leaves 8 and 9, spines 10 and 11.
 # make_input HOST-DELAYS FABRIC-DELAYS BUFFER: delays in turn. In its rules the headroom of a short
@@ -55,7 +56,7 @@ make_input() {
 run() {
     local name=$1
     shift
-    (cd "$work" && "$ROCESIM" hpcc config.txt -o "$name" --quiet "$@" >"$name.out" 2>&1) || {
+    (cd "$work" && rocesim hpcc config.txt -o "$name" --quiet "$@" >"$name.out" 2>&1) || {
         fail "$name: exit status $?"
         tail -n 3 "$work/$name.out"
     }
@@ -118,7 +119,7 @@ order_sampled() {
         cp sampled.yaml listened.yaml
         echo '  - {series: "port[switch8->host0].tx_packets", on: change, start: 2s}' >>listened.yaml
         for name in sampled listened; do
-            "$ROCESIM" run $name.yaml -o $name --until 2.0002s --threads 2 --quiet >$name.out 2>&1 || exit
+            rocesim run $name.yaml -o $name --until 2.0002s --threads 2 --quiet >$name.out 2>&1 || exit
             grep ecn_marked $name/series.csv >$name.marks
         done
     ) || fail "$links: exit status $?"

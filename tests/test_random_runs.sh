@@ -13,6 +13,7 @@
 # labels: slow clang long
 set -u
 . tests/script.sh
+start_forks
 case $BUILD_DIRECTORY${TEST_LONG:+ long} in
 *asan) count=8 ;;
 *asan\ long) count=40 ;;
@@ -27,7 +28,7 @@ run() {
     local out=$work/$1 status=0
     shift
     rm -rf "$out"
-    within 240 "$ROCESIM" run "$@" -o "$out" --quiet >"$work/out" 2>"$work/err" || status=$?
+    within 240 rocesim run "$@" -o "$out" --quiet >"$work/out" 2>"$work/err" || status=$?
     if [ $status -ne 0 ]; then
         fail "$drawn $number: rocesim run $*: status $status: $(head -n 2 "$work/err")"
         return 1

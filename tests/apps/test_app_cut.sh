@@ -10,9 +10,10 @@
 # Not pinned: the rates themselves.
 set -u
 . tests/script.sh
+start_forks
 
 rate() { # FIELD SCENARIO UNTIL: of apps[0]
-    "$ROCESIM" run "$work/$2.yaml" -o "$work/out" --quiet --until "$3" >"$work/log" 2>&1 ||
+    rocesim run "$work/$2.yaml" -o "$work/out" --quiet --until "$3" >"$work/log" 2>&1 ||
         fail "$2: $(cat "$work/log")"
     awk -F, -v field="$1" '$3 == "" && $5 == field { print $6 }' "$work/out/apps.csv"
 }

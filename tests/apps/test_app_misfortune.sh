@@ -13,6 +13,7 @@
 # Not pinned: how much gets done.
 set -u
 . tests/script.sh
+start_forks
 full=${TEST_LONG:+yes}
 
 # scenario NAME ENTRY: an entry of `traffic`; 6 hosts.
@@ -77,7 +78,7 @@ try() {
     cat "$work/$1.yaml" "$work/with-$2" >"$file"
     local options="--set nic.retry-count=$3 --set nic.model=$4 --seed $5 ${*:6}"
     # shellcheck disable=SC2086 # a list of words
-    within 120 "$ROCESIM" run "$file" --quiet --json $options >"$work/out" 2>"$work/err" || status=$?
+    within 120 rocesim run "$file" --quiet --json $options >"$work/out" 2>"$work/err" || status=$?
     if [ $status -ne 0 ] || ! grep -q '"ended": "done"' "$work/out"; then
         fail "$1, $2, retry-count $3, $4, seed $5: status $status, $(grep '"ended"' "$work/out") \
 $(head -n 3 "$work/err")"
@@ -119,7 +120,7 @@ traffic:
   - herd: {workers: 1, ports: 2, qps-per-port: 1, signal-all: on, clients: 1, window: 256, keys: 100,
       warm-up: 0s, measure: 500us, timeout: 10ms, retries: 0}
 END
-"$ROCESIM" run "$work/port.yaml" --quiet --json >"$work/out" 2>"$work/err" &&
+rocesim run "$work/port.yaml" --quiet --json >"$work/out" 2>"$work/err" &&
     awk -F'[:,]' '/"mops"/ && mops == "" { mops = $2 }
         /"full_queue_waits"/ && waits == "" { waits = $2 }
         END { exit !(mops > 0.95 && waits > 0) }' "$work/out" ||

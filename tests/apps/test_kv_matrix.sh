@@ -9,6 +9,7 @@
 # Does not pin: latencies under congestion, which congestion controls decide.
 set -u
 . tests/script.sh
+start_forks
 command -v python3 >/dev/null || { echo "skip: no python3"; exit 77; }
 cd "$work" || exit 1
 mkdir tps matrices
@@ -48,7 +49,7 @@ switch: {buffer: 64MB}
 traffic:
   - kv-matrix: {file: plan.yaml}
 EOF
-"$ROCESIM" run kv.yaml -o out --quiet >/dev/null 2>said || fail "plan.yaml: $(cat said)"
+rocesim run kv.yaml -o out --quiet >/dev/null 2>said || fail "plan.yaml: $(cat said)"
 cat >check.py <<'EOF'
 import csv, json, sys
 app = json.load(open("out/summary.json"))["apps"][0]
@@ -78,16 +79,16 @@ near(app["duration_ms"], alone + workload, 0.01, "storage and sleep")
 EOF
 python3 check.py || fail "the patterns of plan.yaml"
 for threads in 2 4; do
-    "$ROCESIM" run kv.yaml -o "t$threads" --threads $threads --quiet >/dev/null
+    rocesim run kv.yaml -o "t$threads" --threads $threads --quiet >/dev/null
     cmp -s out/flows.csv "t$threads/flows.csv" || fail "$threads threads"
 done
 rows 0 4 3M >one.txt
 printf 'traffic_pattern: {matrix_file: one.txt, xfer_op: write}\niters: 2\n' >one.yaml
-"$ROCESIM" run kv.yaml --set traffic[0].kv-matrix.file=one.yaml --json --quiet 2>said |
+rocesim run kv.yaml --set traffic[0].kv-matrix.file=one.yaml --json --quiet 2>said |
     grep -q '"size_gbytes": 0.003145728' || fail "ct-perftest: $(cat said)"
 
 # Storage behind ranks of its own: the bytes cross the network.
-"$ROCESIM" run kv.yaml -o stored --quiet --set traffic[0].kv-matrix.storage-ranks=2 \
+rocesim run kv.yaml -o stored --quiet --set traffic[0].kv-matrix.storage-ranks=2 \
     --set topology.leaf-spine.hosts-per-leaf=5 >/dev/null 2>said || fail "storage-ranks: $(cat said)"
 awk -F, '$5 == 10485760 && $2 == "host8" || $5 == 31457280 && $3 == "host8"' stored/flows.csv | wc -l |
     grep -qx 2 || fail "storage-ranks: $(grep host8 stored/flows.csv)"
@@ -98,12 +99,12 @@ traffic_patterns:
 - storage: {read: [1K], write: [0, 5000]}
 - {matrix: [[0, 1K, 0], [0, 0, 0], [0, 0, 0]], storage: {write: [4096]}}
 EOF
-"$ROCESIM" check kv.yaml --set traffic[0].kv-matrix.file=short.yaml >said 2>&1 || fail "short: $(cat said)"
+rocesim check kv.yaml --set traffic[0].kv-matrix.file=short.yaml >said 2>&1 || fail "short: $(cat said)"
 grep -q '2 patterns of 3 ranks, 1 transfer of .*; 1.638e-05 GB read from' said ||
     fail "short lists: $(cat said)"
 
 # A model's requests: caches of 327680 bytes a token, cut into 8 x 2 parts.
-"$ROCESIM" run kv.yaml -o made --quiet --set traffic[0].kv-matrix="{model: llama-70b, requests: 3,
+rocesim run kv.yaml -o made --quiet --set traffic[0].kv-matrix="{model: llama-70b, requests: 3,
     prefill-tp: 2, decode-tp: 4, node-gpus: 4, input-mean: 100, input-scale: 0, input-min: 1, tflops: 1000000,
     isolation-iterations: 0}" >/dev/null 2>said || fail "a model: $(cat said)"
 awk -F, 'NR > 1 && $5 > 100000 { n++; ok += $5 == 100 * 327680 / 4 } 
@@ -113,7 +114,7 @@ awk -F, 'NR > 1 && $5 > 100000 { n++; ok += $5 == 100 * 327680 / 4 }
 # refused TEXT WORDS: a plan of this text is refused with these words and status 2.
 refused() {
     printf '%s\n' "$1" >bad.yaml
-    "$ROCESIM" run kv.yaml --set traffic[0].kv-matrix.file=bad.yaml -o bad --quiet >said 2>&1
+    rocesim run kv.yaml --set traffic[0].kv-matrix.file=bad.yaml -o bad --quiet >said 2>&1
     [ $? = 2 ] && grep -qF "$2" said || fail "$1: $(cat said)"
     [ ! -e bad ] || fail "$1: something was written"
 }
@@ -142,7 +143,7 @@ refused 'traffic_patterns: [{matrix: [[0, 1M], [0]]}]' \
 refused 'traffic_patterns: [{storage: {read: [1M, 1Z]}}]' 'storage.read:1:4: 1Z is no size'
 refused 'traffic_patterns: {a: 1}' 'a list of patterns'
 refused 'traffic_patterns: []' 'no pattern has a matrix or storage, expected a line of sizes'
-"$ROCESIM" check kv.yaml --set topology.leaf-spine.hosts-per-leaf=2 >said 2>&1
+rocesim check kv.yaml --set topology.leaf-spine.hosts-per-leaf=2 >said 2>&1
 [ $? = 2 ] && grep -q '8 ranks' said || fail "too few hosts: $(cat said)"
 
 # The study: bytes / bandwidth is too low by more than the share of headers.

@@ -8,6 +8,7 @@
 # Not pinned: where a long name is cut.
 set -u
 . tests/script.sh
+start_forks
 
 esc=$'\e[31mX\e]0;t\a'
 evil="$work/e$esc"
@@ -30,52 +31,52 @@ shown() {
         fail "not told: $(printf '%q ' "${@:1:4}"): $(head -n 2 "$work/both")"
 }
 
-shown "$ROCESIM" run "$good" -o "$evil/r$esc"
+shown rocesim run "$good" -o "$evil/r$esc"
 grep -qF 'n\x1b[31mame\u009b \u202e größe: d\x1b]0;title\x07' "$work/out" ||
     fail "run: $(head -n 1 "$work/out")"
-shown "$ROCESIM" run "$good" --json
+shown rocesim run "$good" --json
 grep -qF '"n\u001B[31mame\u009b \u202e größe"' "$work/out" || fail "JSON: $(grep scenario "$work/out")"
 python3 -c 'import json, sys
 assert json.load(open(sys.argv[1]))["scenario"] == "n\x1b[31mame\x9b \u202e größe"' "$work/out" ||
     fail "JSON has another name"
-shown "$ROCESIM" check "$good"
-shown "$ROCESIM" run "$good" --set "nic.x$esc=1"
-shown "$ROCESIM" run "$good" --set "nic.mtu=$esc"
-shown "$ROCESIM" run "$good" --set "traffic[0].incast.to=host$esc"
-shown "$ROCESIM" run "$good" "--no$esc"
-shown "$ROCESIM" run "$evil/missing"
-shown "$ROCESIM" "ru$esc"
-shown "$ROCESIM" params "$esc"
-shown "$ROCESIM" compare "$evil/r$esc" "$evil/r$esc"
-shown "$ROCESIM" compare "$evil/r$esc" "$evil/missing"
-shown "$ROCESIM" diff "$evil/r$esc" "$evil/missing"
-shown "$ROCESIM" plot "$evil/missing" -o "$work/x.svg"
-shown "$ROCESIM" plot "$evil/r$esc" -o "$evil/x.gnuplot"
-shown "$ROCESIM" hpcc "$evil/missing"
-shown "$ROCESIM" calibrate "$evil/missing"
-shown "$ROCESIM" schema "$esc"
-shown "$ROCESIM" run "$good" --progress "$evil/missing/p"
+shown rocesim check "$good"
+shown rocesim run "$good" --set "nic.x$esc=1"
+shown rocesim run "$good" --set "nic.mtu=$esc"
+shown rocesim run "$good" --set "traffic[0].incast.to=host$esc"
+shown rocesim run "$good" "--no$esc"
+shown rocesim run "$evil/missing"
+shown rocesim "ru$esc"
+shown rocesim params "$esc"
+shown rocesim compare "$evil/r$esc" "$evil/r$esc"
+shown rocesim compare "$evil/r$esc" "$evil/missing"
+shown rocesim diff "$evil/r$esc" "$evil/missing"
+shown rocesim plot "$evil/missing" -o "$work/x.svg"
+shown rocesim plot "$evil/r$esc" -o "$evil/x.gnuplot"
+shown rocesim hpcc "$evil/missing"
+shown rocesim calibrate "$evil/missing"
+shown rocesim schema "$esc"
+shown rocesim run "$good" --progress "$evil/missing/p"
 printf 'scenario: "s\\e[31mX\\e]0;t\\a.yaml"\ngrid: {nic.mtu: [1024]}\n' >"$evil/sweep.yaml"
-shown "$ROCESIM" sweep "$evil/sweep.yaml" -o "$evil/w"
+shown rocesim sweep "$evil/sweep.yaml" -o "$evil/w"
 printf 'scenario: "s\\e[31mX\\e]0;t\\a.yaml"\ngrid: {"nic.m\\e[5mtu": [1024]}\n' >"$evil/sweep.yaml"
-shown "$ROCESIM" sweep "$evil/sweep.yaml" -o "$evil/w2"
+shown rocesim sweep "$evil/sweep.yaml" -o "$evil/w2"
 printf '4 1 3\n3\n0 3 \e[31m100Gbps 1us 0\n' >"$evil/topo.txt"
-shown "$ROCESIM" run "$good" --set "topology={file: topo.txt}"
+shown rocesim run "$good" --set "topology={file: topo.txt}"
 printf '\xff\x9b[31m: 1\n' >"$work/bad.yaml"
-"$ROCESIM" run "$work/bad.yaml" 2>&1 | LC_ALL=C grep -qP '[\x80-\xff\x1b]' && fail "bytes that are not UTF-8"
+rocesim run "$work/bad.yaml" 2>&1 | LC_ALL=C grep -qP '[\x80-\xff\x1b]' && fail "bytes that are not UTF-8"
 
 # Tables for programs stay exact where they do not go to a terminal.
-"$ROCESIM" compare --csv "$evil/r$esc" "$evil/r$esc" 2>/dev/null | LC_ALL=C grep -qF "$esc" ||
+rocesim compare --csv "$evil/r$esc" "$evil/r$esc" 2>/dev/null | LC_ALL=C grep -qF "$esc" ||
     fail "compare --csv changes names"
 grep -qF 'n\u001B[31mame' "$evil/r$esc/summary.json" || fail "summary.json"
 
 # -- --progress tells what it cannot write
 
-"$ROCESIM" run scenarios/quickstart.yaml --progress "$work/none/p" -o "$work/r" >/dev/null 2>"$work/err"
+rocesim run scenarios/quickstart.yaml --progress "$work/none/p" -o "$work/r" >/dev/null 2>"$work/err"
 [ $? -eq 2 ] && [ ! -e "$work/r" ] || fail "--progress to a bad path: status, or something is written"
 grep -q "none/p: cannot write the progress: No such file or directory, expected a file for --progress" \
     "$work/err" || fail "--progress: $(cat "$work/err")"
-mkfifo "$work/fifo" && within 60 "$ROCESIM" run scenarios/quickstart.yaml --progress "$work/fifo" \
+mkfifo "$work/fifo" && within 60 rocesim run scenarios/quickstart.yaml --progress "$work/fifo" \
     >/dev/null 2>"$work/err"
 [ $? -eq 2 ] || fail "--progress to a pipe: status"
 exit $((failures > 0))

@@ -11,6 +11,7 @@
 # Not pinned: words of comments beyond the first; what Wireshark shows (test_wireshark.sh).
 set -u
 . tests/script.sh
+start_forks
 
 cat >"$work/lossy.yaml" <<END
 name: lossy
@@ -61,30 +62,30 @@ traffic:
   - permutation: {hosts: "*", bytes: 20KB, verb: read}
 END
 for threads in 1 2; do
-    "$ROCESIM" run "$work/waits.yaml" --set 'captures=[{fabric: all.pcapng, ring: 3MB}]' \
+    rocesim run "$work/waits.yaml" --set 'captures=[{fabric: all.pcapng, ring: 3MB}]' \
         --threads $threads -o "$work/waits$threads" --quiet >/dev/null || fail "run with a ring"
 done
-"$ROCESIM" run "$work/waits.yaml" --set 'captures=[{fabric: all.pcapng}]' -o "$work/waits" --quiet >/dev/null
+rocesim run "$work/waits.yaml" --set 'captures=[{fabric: all.pcapng}]' -o "$work/waits" --quiet >/dev/null
 # A ring of some ports, or of one direction, is in logs, too, which then note more than the file has.
 some_count=0
 for some in 'tx, ports: "leaf*->*"' 'rx, ports: "*->leaf*"' 'tx'; do
     some_count=$((some_count + 1))
     for ring in '' ', ring: 1MB'; do
-        "$ROCESIM" run "$work/waits.yaml" --set "captures=[{fabric: all.pcapng, direction: $some$ring}]" \
+        rocesim run "$work/waits.yaml" --set "captures=[{fabric: all.pcapng, direction: $some$ring}]" \
             -o "$work/${ring:+ring-}some$some_count" --quiet >/dev/null || fail "run with $some$ring"
     done
 done
 cmp "$work/waits1/captures/all.pcapng" "$work/waits2/captures/all.pcapng" || fail "a ring's threads"
-"$ROCESIM" run "$work/trims.yaml" -o "$work/trims" --quiet >/dev/null || fail "run with trimming"
-"$ROCESIM" run "$work/lossy.yaml" -o "$work/lossy" --quiet >/dev/null || fail "run"
-"$ROCESIM" run "$work/pauses.yaml" -o "$work/pauses" --quiet >/dev/null || fail "run with pauses"
+rocesim run "$work/trims.yaml" -o "$work/trims" --quiet >/dev/null || fail "run with trimming"
+rocesim run "$work/lossy.yaml" -o "$work/lossy" --quiet >/dev/null || fail "run"
+rocesim run "$work/pauses.yaml" -o "$work/pauses" --quiet >/dev/null || fail "run with pauses"
 for control in swift timely; do # which stamp packets that are sent again, too
-    "$ROCESIM" run "$work/lossy.yaml" --set 'captures=[{fabric: all.pcapng}]' \
+    rocesim run "$work/lossy.yaml" --set 'captures=[{fabric: all.pcapng}]' \
         --set nic.congestion-control=$control -o "$work/$control" --quiet >/dev/null || fail "$control"
 done
-"$ROCESIM" run "$work/lossy.yaml" --set 'captures=[]' -o "$work/bare" --quiet >/dev/null || fail "bare run"
+rocesim run "$work/lossy.yaml" --set 'captures=[]' -o "$work/bare" --quiet >/dev/null || fail "bare run"
 for threads in 2 4; do
-    "$ROCESIM" run "$work/lossy.yaml" --threads $threads -o "$work/t$threads" --quiet >/dev/null
+    rocesim run "$work/lossy.yaml" --threads $threads -o "$work/t$threads" --quiet >/dev/null
     for name in all drops ring; do
         cmp "$work/lossy/captures/$name.pcapng" "$work/t$threads/captures/$name.pcapng" ||
             fail "$name.pcapng differs on $threads threads"
@@ -241,12 +242,12 @@ END
 
 # What only fabric takes is refused without it; the files of an earlier run are removed.
 refused() {
-    "$ROCESIM" check "$work/lossy.yaml" --set "captures=$1" >"$work/log" 2>&1 && fail "$1 is accepted"
+    rocesim check "$work/lossy.yaml" --set "captures=$1" >"$work/log" 2>&1 && fail "$1 is accepted"
     grep -q "$2" "$work/log" || fail "$1: $(cat "$work/log")"
 }
 refused '[{ports: "host0->*", around: drop}]' "captures.around without 'fabric'"
 refused '[{fabric: all.pcap}]' 'expected a name that ends in .pcapng'
 refused '[{fabric: a.pcapng, file: b.pcap}]' "both 'fabric' and 'file'"
-"$ROCESIM" run "$work/lossy.yaml" --set 'captures=[{fabric: new.pcapng}]' -o "$work/lossy" --quiet >/dev/null
+rocesim run "$work/lossy.yaml" --set 'captures=[{fabric: new.pcapng}]' -o "$work/lossy" --quiet >/dev/null
 [ "$(ls "$work/lossy/captures")" = new.pcapng ] || fail "old files: $(ls "$work/lossy/captures")"
 [ $failures -eq 0 ]

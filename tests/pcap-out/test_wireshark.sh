@@ -13,6 +13,7 @@
 # Not pinned: what it looks like.
 set -u
 . tests/script.sh
+start_forks
 if ! tshark -v 2>/dev/null | grep -q 'with Lua'; then
     echo "skip: tshark with Lua is not installed"
     exit 77
@@ -35,7 +36,7 @@ traffic: [{incast: {to: host3, from: "host[0-2]", bytes: 300KB, verb: ${4:-write
 captures: [{ports: "host3->*", file: all.pcap${3:-}}]
 $2
 END
-    "$ROCESIM" run "$work/$1.yaml" -o "$work/$1" --quiet >/dev/null || fail "run $1"
+    rocesim run "$work/$1.yaml" -o "$work/$1" --quiet >/dev/null || fail "run $1"
 }
 # What a frame shows, in the columns of a table; tshark starts once a capture.
 columns=(udp.dstport infiniband.bth.opcode infiniband.aeth.syndrome rocesim.icrc.good rocesim.cnp
@@ -120,7 +121,7 @@ topology: {star: {hosts: 4, rate: 100Gbps, delay: 300ns}}
 traffic: [{$program}]
 captures: [{ports: "host*->*", file: all.pcap}]
 END
-    "$ROCESIM" run "$work/program.yaml" -o "$work/program" --quiet >/dev/null || fail "run $program"
+    rocesim run "$work/program.yaml" -o "$work/program" --quiet >/dev/null || fail "run $program"
     read_capture program
     all=$(count program "$roce")
     whole=$(count program "$clean")

@@ -10,6 +10,7 @@
 # Does not pin: the long forms of the studies; only the long form of this test runs `modes`.
 set -u
 . tests/script.sh
+start_forks
 scenario=scenarios/fabrics/fabric.yaml
 for set in topology={leaf-spine,fat-tree,rail-optimised,dual-tor,multi-plane} \
     topology={dragonfly,dragonfly-plus,torus,hyperx,slim-fly} \
@@ -17,18 +18,18 @@ for set in topology={leaf-spine,fat-tree,rail-optimised,dual-tor,multi-plane} \
     balance={ecmp,wecmp,random,round-robin,adaptive,drill,letflow,conga,conweave,valiant,ugal,structured} \
     transport={go-back-n,irn,adamap,sdr,uec-rud,uec-rod,mrc} cc={dcqcn,none} repath={plb,reps,flowbender} \
     ooo=off qps=4 loss=0.001 rate=400Gbps bytes=1MB; do
-    "$ROCESIM" check $scenario --set "$set" >"$work/out" 2>&1 || fail "$set: $(cat "$work/out")"
+    rocesim check $scenario --set "$set" >"$work/out" 2>&1 || fail "$set: $(cat "$work/out")"
 done
-"$ROCESIM" check $scenario --set topology=multi-plane --set fail=plane >"$work/out" 2>&1 ||
+rocesim check $scenario --set topology=multi-plane --set fail=plane >"$work/out" 2>&1 ||
     fail "a plane: $(cat "$work/out")"
-"$ROCESIM" check $scenario --set fail=plane >"$work/out" 2>&1
+rocesim check $scenario --set fail=plane >"$work/out" 2>&1
 [ $? -eq 2 ] && grep -q "'plane0-\*' matches no link" "$work/out" || fail "no plane: $(cat "$work/out")"
 
 # Each run tells of reordering and of paths, whatever the fabric and what fails.
 for set in "topology=multi-plane fail=plane balance=conweave" "topology=torus balance=random transport=sdr" \
     "topology=dragonfly-plus balance=ugal transport=go-back-n fail=flapping"; do
     # shellcheck disable=SC2086 # several settings
-    "$ROCESIM" run $scenario -o "$work/run" --quiet --set hosts=16 --set per_leaf=4 --set bytes=64KB \
+    rocesim run $scenario -o "$work/run" --quiet --set hosts=16 --set per_leaf=4 --set bytes=64KB \
         --set fail_at=2us --set fail_until=100us $(printf -- '--set %s ' $set) >"$work/out" 2>&1 ||
         fail "$set: $(cat "$work/out")"
     for key in extent_max paths_used link_imbalance; do

@@ -10,6 +10,7 @@
 # Does not pin: the number of pauses.
 set -u
 . tests/script.sh
+start_forks
 cat >"$work/ring.yaml" <<'EOF'
 seed: 1
 stall-after: 1ms
@@ -19,13 +20,13 @@ nic: {priority: 0, congestion-control: none, timeout: 0}
 traffic: [permutation: {bytes: 5MB, stride: 4}]
 EOF
 run() {
-    "$ROCESIM" run "$work/ring.yaml" --quiet -o "$work/out" "$@" >"$work/log" 2>&1 ||
+    rocesim run "$work/ring.yaml" --quiet -o "$work/out" "$@" >"$work/log" 2>&1 ||
         fail "$(cat "$work/log")"
 }
-"$ROCESIM" run "$work/ring.yaml" --quiet >"$work/log" 2>&1
+rocesim run "$work/ring.yaml" --quiet >"$work/log" 2>&1
 grep -q "STALLED" "$work/log" && grep -q "PFC deadlock, .*: switch0->switch1" "$work/log" ||
     fail "no deadlock: $(cat "$work/log")"
-"$ROCESIM" check "$work/ring.yaml" 2>&1 |
+rocesim check "$work/ring.yaml" 2>&1 |
     grep -q "PFC can deadlock: .* switch0, switch1, switch2, switch3, switch4, switch0;" || fail "no circle"
 
 vc=(--set switch.mmu=virtual-channels --set switch.virtual-channels=3)
@@ -43,21 +44,21 @@ awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
     fail "classes of ports.csv"
 run "${vc[@]}" --threads 4
 [ "$(sed -n 's/^  digest *//p' "$work/log")" = "$digest" ] || fail "threads"
-"$ROCESIM" check "$work/ring.yaml" "${vc[@]}" 2>&1 | grep -q "deadlock" && fail "a circle"
+rocesim check "$work/ring.yaml" "${vc[@]}" 2>&1 | grep -q "deadlock" && fail "a circle"
 
 run "${vc[@]}" --set switch.virtual-channels=2 --set nic.timeout=2 --set nic.retry-count=1
 grep -q "no-route" "$work/log" || fail "too few channels: $(cat "$work/log")"
 grep -q "^warning: paths have up to 3 switches, .* after 2: expected" "$work/log" ||
     fail "the run does not warn: $(cat "$work/log")"
 grep -q '"virtual-channels"' "$work/out/summary.json" || fail "the summary keeps no warning"
-"$ROCESIM" check "$work/ring.yaml" "${vc[@]}" --set switch.virtual-channels=2 2>&1 |
+rocesim check "$work/ring.yaml" "${vc[@]}" --set switch.virtual-channels=2 2>&1 |
     grep -q "paths have up to 3 switches, .* after 2: expected switch.virtual-channels of at least 3" ||
     fail "check says nothing"
-"$ROCESIM" check scenarios/fabrics/fabric.yaml --set topology=dragonfly-plus --set balance=valiant \
+rocesim check scenarios/fabrics/fabric.yaml --set topology=dragonfly-plus --set balance=valiant \
     --set hosts=24 --set switch.mmu=virtual-channels --set nic.priority=0 2>&1 |
     grep -q "network with shorter paths; switch.virtual-channels is at most 6" ||
     fail "check advises more channels than there are"
-"$ROCESIM" check "$work/ring.yaml" "${vc[@]}" --set nic.priority=3 >"$work/log" 2>&1
+rocesim check "$work/ring.yaml" "${vc[@]}" --set nic.priority=3 >"$work/log" 2>&1
 [ $? -eq 2 ] && grep -q "nic.priority: 3 with switch.mmu virtual-channels, expected 0" "$work/log" ||
     fail "priority: $(cat "$work/log")"
 [ "$failures" -eq 0 ]

@@ -10,6 +10,7 @@
 # Not pinned: how long a prompt waits that was placed again.
 set -u
 . tests/script.sh
+start_forks
 
 . tests/apps/mooncake/prompts.sh
 
@@ -19,7 +20,7 @@ run() { # FAULTS SETTINGS...
     local settings=() setting faults=$1
     shift
     for setting in "faults=[$faults]" "$@"; do settings+=(--set "$setting"); done
-    within 120 "$ROCESIM" run "$work/one.yaml" -o "$work/out" --quiet "${settings[@]}" >"$work/log" 2>&1 ||
+    within 120 rocesim run "$work/one.yaml" -o "$work/out" --quiet "${settings[@]}" >"$work/log" 2>&1 ||
         fail "$faults $*: $(cat "$work/log")"
 }
 # A line for each prompt: prefill decode admitted ttft

@@ -12,6 +12,7 @@
 # Not pinned: times (test_mooncake_rates.sh), and how requests spread over queues.
 set -u
 . tests/script.sh
+start_forks
 bench='traffic[0].mooncake-bench'
 if ! command -v tshark >/dev/null; then
     echo "skip: tshark is not installed"
@@ -39,7 +40,7 @@ having() { # CONDITION [EXPRESSION]: of lines of frames, printed values of the e
 
 # 24 requests of 16 KiB and 2 that share the rest of the total, 8 KiB and a bit.
 for operation in read write; do
-    "$ROCESIM" run "$work/bench.yaml" -o "$work/out" --set "$bench.total=401408" --set "$bench.file=64MiB" \
+    rocesim run "$work/bench.yaml" -o "$work/out" --set "$bench.total=401408" --set "$bench.file=64MiB" \
         --set nics=1 --set threads=1 --set batch=4 --set block_bytes=16KiB --set operation=$operation \
         --set "$bench.verify=off" --quiet >"$work/log" 2>&1 || fail "$operation: $(cat "$work/log")"
     frames >"$work/frames"
@@ -100,7 +101,7 @@ fails operation=read "$bench.crash-at=3ms"
 fails operation=write 'faults=[{part: host1, at: 3ms}]'
 fails operation=read 'faults=[{part: host1, at: 1100us}]'
 # A run that ends under commands leaves nothing behind (seen by leak checkers).
-"$ROCESIM" run scenarios/mooncake/bench.yaml -o "$work/out" --quiet --set "$bench.file=64MiB" \
+rocesim run scenarios/mooncake/bench.yaml -o "$work/out" --quiet --set "$bench.file=64MiB" \
     --set until=1300us >"$work/log" 2>&1 || fail "a run that is cut: $(cat "$work/log")"
 # Offsets and lengths that are no whole blocks.
 go operation=write block_bytes=1000 "$bench.file=64000000" total=100000

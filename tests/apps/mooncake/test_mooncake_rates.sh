@@ -11,6 +11,7 @@
 # Not pinned: the published machines (scenarios/mooncake/run machines).
 set -u
 . tests/script.sh
+start_forks
 bench='traffic[0].mooncake-bench'
 
 # rate GBYTES_PER_S TOLERANCE_PERCENT SETTINGS...
@@ -19,7 +20,7 @@ rate() {
     sometimes 5 || return 0
     shift 2
     for setting in "$@"; do settings+=(--set "$setting"); done
-    "$ROCESIM" run scenarios/mooncake/bench.yaml -o "$work/out" --quiet --set "$bench.warm-up=500us" \
+    rocesim run scenarios/mooncake/bench.yaml -o "$work/out" --quiet --set "$bench.warm-up=500us" \
         --set "$bench.duration=2ms" "${settings[@]}" >"$work/log" 2>&1 || {
         fail "$*: $(cat "$work/log")"
         return
@@ -80,14 +81,14 @@ traffic:
   - mooncake-bench: {threads: 2, batch: 32, file: 64MiB, warm-up: 500us, duration: 4ms}
   - mooncake-bench: {threads: 2, batch: 32, file: 64MiB, warm-up: 500us, duration: 4ms}
 END
-"$ROCESIM" run "$work/two.yaml" -o "$work/two" --quiet >"$work/log" 2>&1 ||
+rocesim run "$work/two.yaml" -o "$work/two" --quiet >"$work/log" 2>&1 ||
     fail "two files: $(cat "$work/log")"
 sed -n 's/^ *"gbytes_per_s": \([0-9.]*\),*$/\1/p; s/^ *"\(unverified_bytes": [0-9]\).*/\1/p' \
     "$work/two/summary.json" >"$work/rates"
 awk '/unver/ { bad += $2 } !/unver/ { if ($1 > 1) { n++; sum += $1; far += $1 < 3.3 || $1 > 3.7 } }
     END { exit !(bad == 0 && n == 2 && far == 0 && sum > 6.8 && sum < 7.2) }' "$work/rates" ||
     fail "two files of a drive of 7 GB/s: $(tr '\n' ' ' <"$work/rates")"
-"$ROCESIM" run "$work/two.yaml" -o "$work/two" --set 'traffic[1].mooncake-bench.drive.latency=9us' --quiet \
+rocesim run "$work/two.yaml" -o "$work/two" --set 'traffic[1].mooncake-bench.drive.latency=9us' --quiet \
     >"$work/log" 2>&1
 [ $? = 2 ] && grep -q 'drive of host1 differs' "$work/log" || fail "two drives: $(cat "$work/log")"
 

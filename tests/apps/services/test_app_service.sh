@@ -10,6 +10,7 @@
 # Not pinned: how transfers share a link.
 set -u
 . tests/script.sh
+start_forks
 
 # flows NAME TOPOLOGY TRAFFIC [OPTION]...: runs on one and two threads; the folder is $work/NAME
 flows() {
@@ -17,9 +18,9 @@ flows() {
     printf 'topology: %s\nnic: {congestion-control: none, timeout: 4, retry-count: 1}\ntraffic: [%s]\n' \
         "$2" "$3" >"$work/$name.yaml"
     shift 3
-    "$ROCESIM" run "$work/$name.yaml" -o "$work/$name" --quiet "$@" >"$work/out" 2>&1 ||
+    rocesim run "$work/$name.yaml" -o "$work/$name" --quiet "$@" >"$work/out" 2>&1 ||
         fail "$name: $(tail -n 1 "$work/out")"
-    "$ROCESIM" run "$work/$name.yaml" -o "$work/two" --quiet --threads 2 "$@" >/dev/null 2>&1
+    rocesim run "$work/$name.yaml" -o "$work/two" --quiet --threads 2 "$@" >/dev/null 2>&1
     cmp -s "$work/$name/flows.csv" "$work/two/flows.csv" || fail "$name: two threads differ"
     rm -rf "$work/two"
 }
@@ -112,7 +113,7 @@ done
 # refused WORDS TRAFFIC
 refused() {
     printf 'topology: %s\ntraffic: [%s]\n' "$pair" "$2" >"$work/bad.yaml"
-    "$ROCESIM" check "$work/bad.yaml" >/dev/null 2>"$work/err"
+    rocesim check "$work/bad.yaml" >/dev/null 2>"$work/err"
     [ $? -eq 2 ] && grep -q "$1" "$work/err" || fail "$2: $(cat "$work/err")"
 }
 refused 'service: ud only has the verb send, expected verb: send' "poisson: {service: ud, max-flows: 3}"

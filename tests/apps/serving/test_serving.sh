@@ -9,6 +9,7 @@
 # Does not pin: queueing, for which tests have a model of their own.
 set -u
 . tests/script.sh
+start_forks
 command -v python3 >/dev/null || { echo "skip: no python3"; exit 77; }
 cd "$work" || exit 1
 cat >serving.yaml <<'EOY'
@@ -30,7 +31,7 @@ run() {
         fi
         shift
     done
-    "$ROCESIM" run serving.yaml -o "$name" --quiet "${set[@]}" >/dev/null 2>said ||
+    rocesim run serving.yaml -o "$name" --quiet "${set[@]}" >/dev/null 2>said ||
         fail "$name: $(cat said)"
 }
 run whole kv=whole
@@ -112,9 +113,9 @@ topology: {star: {hosts: 3, rate: 100Gbps, delay: 500ns}}
 traffic:
   - serving: {requests: 1, prompt-tokens: 100, output-tokens: 2, kv-priority: 5}
 EOY
-"$ROCESIM" run classes.yaml -o classes --quiet >/dev/null 2>said || fail "$(cat said)"
+rocesim run classes.yaml -o classes --quiet >/dev/null 2>said || fail "$(cat said)"
 for threads in 1 2 4; do
-    "$ROCESIM" run serving.yaml -o t$threads --threads $threads --quiet \
+    rocesim run serving.yaml -o t$threads --threads $threads --quiet \
         --set traffic[0].serving.requests=8 --set traffic[0].serving.rate=50 \
         --set traffic[0].serving.decode=3 >/dev/null 2>said || fail "$(cat said)"
     grep '"digest"' t$threads/summary.json >digest$threads
@@ -283,16 +284,16 @@ for wrong in 'cache=store:storage nodes' 'hidden=768 heads=6 kv-heads=6 tp=3 dec
     'model=llama3-405b:no room for a page of KV data' 'prefill=9:hosts'; do
     set=()
     for one in ${wrong%%:*}; do set+=(--set "traffic[0].serving.$one"); done
-    "$ROCESIM" run serving.yaml -o wrong --quiet "${set[@]}" >/dev/null 2>said && fail "$wrong was taken"
+    rocesim run serving.yaml -o wrong --quiet "${set[@]}" >/dev/null 2>said && fail "$wrong was taken"
     grep -q -- "${wrong#*:}" said || fail "$wrong: $(cat said)"
 done
-"$ROCESIM" check classes.yaml >told || fail "check failed"
+rocesim check classes.yaml >told || fail "check failed"
 for text in '131072 bytes of KV data for a token' 'takes 10.5 ms at the rate' '1 prefill node: '; do
     grep -q "$text" told || fail "check does not tell '$text': $(cat told)"
 done
 while read -r place text; do
     printf '%b' "$text" >wrong.csv
-    "$ROCESIM" run serving.yaml -o wrong --quiet --set traffic[0].serving.step-times=wrong.csv \
+    rocesim run serving.yaml -o wrong --quiet --set traffic[0].serving.step-times=wrong.csv \
         >/dev/null 2>said && fail "wrong.csv with $text was taken"
     grep -q "wrong.csv:$place: " said || fail "$text: $(cat said)"
 done <<'EOY'

@@ -9,6 +9,7 @@
 # Does not pin: queues, for which test_serving_queue.sh has a model.
 set -u
 . tests/script.sh
+start_forks
 command -v python3 >/dev/null || { echo "skip: no python3"; exit 77; }
 cd "$work" || exit 1
 printf 'tokens,context,us\n1,0,10000\n' >times.csv
@@ -23,7 +24,7 @@ run() {
     local name=$1 set=() one
     shift
     for one in "$@"; do set+=(--set "${one/#traffic/traffic[0].serving}"); done
-    "$ROCESIM" run hosts.yaml -o "$name" --quiet "${set[@]}" >said 2>&1 || fail "$name: $(cat said)"
+    rocesim run hosts.yaml -o "$name" --quiet "${set[@]}" >said 2>&1 || fail "$name: $(cat said)"
 }
 for stages in 1 2 4 8; do run pp$stages traffic.pp=$stages traffic.micro-batches=16; done
 run pp5 traffic.pp=5 traffic.micro-batches=16
@@ -70,16 +71,16 @@ run cut $apart nic.timeout=8 traffic.rate=20 'faults=[{part: host2/nic0, at: 30m
 run again traffic.pp=2 traffic.chunked-prefill=off traffic.token-budget=1 traffic.kv-memory=80MB \
     traffic.prompt-tokens=4 traffic.output-tokens=600 traffic.requests=3 traffic.rate=1000
 # The weights of Llama 3 405B fit into two stages of eight GPUs, not into one.
-"$ROCESIM" check hosts.yaml --set 'traffic[0].serving.model=llama3-405b' --set 'traffic[0].serving.tp=8' \
+rocesim check hosts.yaml --set 'traffic[0].serving.model=llama3-405b' --set 'traffic[0].serving.tp=8' \
     >said 2>&1 && fail "the weights fit into eight GPUs: $(cat said)"
 for shape in '2 1' '4 2'; do
-    "$ROCESIM" check hosts.yaml --set 'traffic[0].serving.model=llama3-405b' \
+    rocesim check hosts.yaml --set 'traffic[0].serving.model=llama3-405b' \
         --set 'traffic[0].serving.tp=8' --set "traffic[0].serving.pp=${shape% *}" \
         --set "traffic[0].serving.tp-hosts=${shape#* }" >said 2>&1 || fail "$shape: $(cat said)"
     sed -n "s/.*prefill node: room for the KV data of \([0-9]*\) tokens.*/${shape% *} \1/p" said >>rooms
 done
 for threads in 1 2 4; do
-    "$ROCESIM" run hosts.yaml -o t$threads --threads $threads --quiet --set 'traffic[0].serving.pp=2' \
+    rocesim run hosts.yaml -o t$threads --threads $threads --quiet --set 'traffic[0].serving.pp=2' \
         --set 'traffic[0].serving.tp=4' --set 'traffic[0].serving.tp-hosts=2' \
         --set 'traffic[0].serving.decode=1' --set 'traffic[0].serving.requests=3' \
         --set 'traffic[0].serving.layers=4' --set 'traffic[0].serving.hidden=512' >said 2>&1 ||

@@ -8,6 +8,7 @@
 # Does not pin: lengths and traces, whose table is in test_requests.c.
 set -u
 . tests/script.sh
+start_forks
 case $ROCESIM in /*) ;; *) ROCESIM=$PWD/$ROCESIM ;; esac
 scenario=$PWD/scenarios/serving/serving.yaml
 cd "$work" || exit 1
@@ -29,7 +30,7 @@ ours() {
     shift
     for one in "$@"; do set+=(--set "traffic[0].serving.$one"); done
     [ "$command" = check ] || set+=(-o out --quiet)
-    within 5 "$ROCESIM" "$command" folder/serving.yaml "${set[@]}"
+    within 5 rocesim "$command" folder/serving.yaml "${set[@]}"
 }
 
 # refused TEXT SETTING...: both commands refuse the settings, with TEXT in their message
@@ -81,7 +82,7 @@ grep -q '`micro-batches` has no effect, since no node has several stages' said |
 
 # A parameter of the scenario has no effect only where a trace is given, and a note says what is used.
 cp "$(dirname "$scenario")/../mooncake/small.jsonl" trace.jsonl
-"$ROCESIM" check "$scenario" --set "trace=$PWD/trace.jsonl" >said 2>&1 || fail "$(cat said)"
+rocesim check "$scenario" --set "trace=$PWD/trace.jsonl" >said 2>&1 || fail "$(cat said)"
 grep -q '200 of its 400 requests are used, since `requests` is 200; `requests: auto` takes all' said ||
     fail "no word on the other requests of a trace: $(cat said)"
 grep -q 'drawn' said && fail "the requests of a trace are drawn: $(cat said)"

@@ -9,6 +9,7 @@
 # Does not pin: how long the requests take.
 set -u
 . tests/script.sh
+start_forks
 command -v python3 >/dev/null || { echo "skip: no python3"; exit 77; }
 cd "$work" || exit 1
 cat >losses.yaml <<'EOY'
@@ -21,22 +22,22 @@ EOY
 experts='--set traffic[0].serving.experts=pool --set traffic[0].serving.model=mixtral-8x7b
     --set traffic[0].serving.tp=2 --set traffic[0].serving.layer-groups=1'
 for threads in 1 2 4; do
-    "$ROCESIM" run losses.yaml -o t$threads --threads $threads --quiet $experts >said 2>&1 ||
+    rocesim run losses.yaml -o t$threads --threads $threads --quiet $experts >said 2>&1 ||
         fail "$(cat said)"
     grep '"digest"' t$threads/summary.json >digest$threads
 done
 cmp -s digest1 digest2 && cmp -s digest1 digest4 || fail "digests differ on 1, 2 and 4 threads"
-"$ROCESIM" run losses.yaml -o mooncake --quiet --set 'traffic[0].serving.transport=mooncake' \
+rocesim run losses.yaml -o mooncake --quiet --set 'traffic[0].serving.transport=mooncake' \
     --set 'traffic[0].serving.layer-groups=4' >said 2>&1 || fail "$(cat said)"
-"$ROCESIM" run losses.yaml -o late --quiet --set 'traffic[0].serving.fail-host=host2@90s' \
+rocesim run losses.yaml -o late --quiet --set 'traffic[0].serving.fail-host=host2@90s' \
     --set 'traffic[0].serving.fail-at=250ms' >said 2>&1 || fail "$(cat said)"
 grep -q 'warning: serving: host2 fails at 90 s, but the last request ended at ' said || fail "$(cat said)"
-"$ROCESIM" run losses.yaml -o t1 --quiet --threads 1 $experts >said 2>&1 || fail "$(cat said)"
+rocesim run losses.yaml -o t1 --quiet --threads 1 $experts >said 2>&1 || fail "$(cat said)"
 grep -q 'but the last request ended' said && fail "$(cat said)"
-"$ROCESIM" run losses.yaml -o all --quiet --set 'traffic[0].serving.fail-host=host[1-6]' >said 2>&1 ||
+rocesim run losses.yaml -o all --quiet --set 'traffic[0].serving.fail-host=host[1-6]' >said 2>&1 ||
     fail "$(cat said)"
 for experts in node pool; do
-    "$ROCESIM" run losses.yaml -o back-$experts --quiet --set traffic[0].serving.decode=2 \
+    rocesim run losses.yaml -o back-$experts --quiet --set traffic[0].serving.decode=2 \
         --set 'traffic[0].serving.fail-host=host1@250ms+1200ms host4@900ms+1100ms host2@2500ms host3@2600ms' \
         --set traffic[0].serving.requests=80 --set traffic[0].serving.rate=20 \
         --set traffic[0].serving.arrivals=constant --set traffic[0].serving.layer-groups=1 \
@@ -79,7 +80,7 @@ PYTHON
 for wrong in 'host1 host1:twice' 'host1@soon:no time' 'host0:no host of a prefill or decode node' \
     'host99:matches no host' 'host1@250ms+1s:expected at least 1.05 s' \
     'host1+x:no time' 'host1@18446744s+2s:at most 100000s' 'host1+18446743s:at most 100000s'; do
-    "$ROCESIM" run losses.yaml -o wrong --quiet --set "traffic[0].serving.fail-host=${wrong%%:*}" \
+    rocesim run losses.yaml -o wrong --quiet --set "traffic[0].serving.fail-host=${wrong%%:*}" \
         >/dev/null 2>said && fail "$wrong was taken"
     grep -q -- "fail-host.*${wrong#*:}" said || fail "$wrong: $(cat said)"
 done

@@ -9,6 +9,7 @@
 # Does not pin: times on a network that is loaded.
 set -u
 . tests/script.sh
+start_forks
 command -v python3 >/dev/null || { echo "skip: no python3"; exit 77; }
 here=$PWD
 cd "$work" || exit 1
@@ -54,7 +55,7 @@ run() {
         *) set+=(--set "traffic[0].serving.$one") ;;
         esac
     done
-    "$ROCESIM" run serving.yaml -o "$name" --quiet "${set[@]}" >said 2>&1 || fail "$name: $(cat said)"
+    rocesim run serving.yaml -o "$name" --quiet "${set[@]}" >said 2>&1 || fail "$name: $(cat said)"
 }
 run layer usual
 run whole usual kv=whole rate=25Gbps
@@ -127,7 +128,7 @@ PYTHON
 
 # Prompts of one length on one node without batches: service times are constant.
 md1() {
-    "$ROCESIM" run serving.yaml -o md1 --quiet --set 'traffic[0].serving.log=off' \
+    rocesim run serving.yaml -o md1 --quiet --set 'traffic[0].serving.log=off' \
         --set 'traffic[0].serving.decode=0' --set 'traffic[0].serving.prefill=1' \
         --set 'traffic[0].serving.batch=1' --set 'traffic[0].serving.prompt-tokens=1000' \
         --set 'traffic[0].serving.output-tokens=1' --set "traffic[0].serving.rate=$1" \

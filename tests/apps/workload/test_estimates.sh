@@ -7,6 +7,7 @@
 # rings for a workload text. Not pinned: the memory, which need only be there.
 set -u
 . tests/script.sh
+start_forks
 
 # number PATTERN FILE: the first number behind a text
 number() { sed -n "s/.*$1 *\([0-9.e+]*\).*/\1/p" "$2" | head -n 1; }
@@ -15,9 +16,9 @@ finish() { sed -n '/"finish_us": {$/,/}/s/^ *"max": \([0-9.e-]*\),*$/\1/p' "$wor
 compare() {
     local what=$1 low=$2 high=$3
     shift 3
-    "$ROCESIM" check "$@" >"$work/check" 2>"$work/err" || fail "$what: $(cat "$work/err")"
+    rocesim check "$@" >"$work/check" 2>"$work/err" || fail "$what: $(cat "$work/err")"
     rm -rf "$work/out"
-    "$ROCESIM" run "$@" -o "$work/out" >"$work/run" 2>"$work/err" || fail "$what: $(cat "$work/err")"
+    rocesim run "$@" -o "$work/out" >"$work/run" 2>"$work/err" || fail "$what: $(cat "$work/err")"
     awk -v what="$what" -v low="$low" -v high="$high" \
         -v check="$(number 'messages:' "$work/check")" \
         -v run="$(number '"messages":' "$work/out/summary.json")" \
@@ -82,7 +83,7 @@ HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 4 ep: 1 pp: 1 vpp: 1 g
 1
 a -1 1000 ALLREDUCE 4000000 1 NONE 0 2 NONE 0 1
 TEXT
-"$ROCESIM" check "$work/one.txt" --json >"$work/json" 2>"$work/err" || fail "$(cat "$work/err")"
+rocesim check "$work/one.txt" --json >"$work/json" 2>"$work/err" || fail "$(cat "$work/err")"
 # bound: 2 x 3/4 x 4 MB at 40 ps a byte; estimate: also 6 messages of L + 2 o = 4100 ns
 for want in '"collective_messages": 24' '"bound_path_ns": 2410[0-9.]*' '"bound_nic_tx_ns": 240000.0' \
     '"estimate_ns": 2656[0-9.]*' '"collective_bytes": 24000000.0'; do

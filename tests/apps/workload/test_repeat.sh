@@ -11,6 +11,7 @@
 # Not pinned: collectives whose queue pairs keep a state from one call to the next.
 set -u
 . tests/script.sh
+start_forks
 start_ps=700000012345
 
 # scenario CONTROL: writes $work/s.yaml.
@@ -35,7 +36,7 @@ END
 # run [OPTION]...: prints how many flows of the second collective have other times than the first one's.
 run() {
     rm -rf "$work/out"
-    within 60 "$ROCESIM" run "$work/s.yaml" -o "$work/out" --quiet "$@" >"$work/log" 2>&1 ||
+    within 60 rocesim run "$work/s.yaml" -o "$work/out" --quiet "$@" >"$work/log" 2>&1 ||
         fail "rocesim run $*: $(tail -n 1 "$work/log")"
     awk -F, -v later=$start_ps 'NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next }
         { pair = $at["src"] " " $at["dst"]

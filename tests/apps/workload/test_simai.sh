@@ -11,6 +11,7 @@
 # that take seconds; docs/models/aicb.md has them all.
 set -u
 . tests/script.sh
+start_forks
 
 data=../shared/data/ai
 if [ ! -r "$data/runs/simai/runs.csv" ]; then
@@ -32,7 +33,7 @@ latency() { case $1 in rs_* | *_dp*) echo 3040ns ;; *) echo 3010ns ;; esac; }
 # run WORKLOAD PAYLOAD
 run() {
     rm -rf "$work/out"
-    "$ROCESIM" run scenarios/training/workload.yaml --quiet --set topology=file --set frames=simai \
+    rocesim run scenarios/training/workload.yaml --quiet --set topology=file --set frames=simai \
         --set "file=$here/$data/data/simai-own/workload/$1.txt" --set "payload=$2" \
         --set "topology_file=$here/$data/data/simai-own/topo/Spectrum-X_16g_8gps_400Gbps_H100" \
         --set scheduler=scan --set queue_pairs=per-message --set protocol=plain \

@@ -8,6 +8,7 @@
 # computed here. Not pinned: the order of messages that arrive at one instant.
 set -u
 . tests/script.sh
+start_forks
 
 # Time of a WRITE with immediate on the wire, in ns at 100 Gbps: preamble 8, Ethernet 14, IPv4 20, UDP 8,
 # BTH 12, RETH 16, immediate 4, payload, ICRC 4, FCS 4.
@@ -25,7 +26,7 @@ run() {
     local name=$1
     shift
     rm -rf "$work/out"
-    "$ROCESIM" run "$work/star.yaml" --quiet --set "traffic[0].workload.file=$work/$name.goal" "$@" \
+    rocesim run "$work/star.yaml" --quiet --set "traffic[0].workload.file=$work/$name.goal" "$@" \
         -o "$work/out" >"$work/said" 2>&1
     status=$?
     finish=$(finish_of "$work/out" 2>/dev/null)
@@ -113,7 +114,7 @@ traffic:
 EOF
 both_nics() {
     rm -rf "$work/nics"
-    "$ROCESIM" run "$work/nics.yaml" --quiet -o "$work/nics" >"$work/said" 2>&1 || fail "$(cat "$work/said")"
+    rocesim run "$work/nics.yaml" --quiet -o "$work/nics" >"$work/said" 2>&1 || fail "$(cat "$work/said")"
     finish=$(finish_of "$work/nics")
 }
 for nic in 0 1; do
@@ -129,7 +130,7 @@ awk -v one="$one_nic" -v two="$finish" 'BEGIN { exit !(two < 0.55 * one) }' ||
     fail "one NIC takes $one_nic us, two take $finish us"
 # With fewer hosts than ranks, each rank has one NIC.
 sed 's/file: nics.goal/&, hosts: a/' "$work/nics.yaml" >"$work/fewer.yaml"
-"$ROCESIM" check "$work/fewer.yaml" >"$work/said" 2>&1 || fail "$(cat "$work/said")"
+rocesim check "$work/fewer.yaml" >"$work/said" 2>&1 || fail "$(cat "$work/said")"
 grep -q 'rank 0 a/nic0, 1 a/nic1' "$work/said" || fail "$(grep rank "$work/said")"
 printf 'num_ranks 2\nrank 0 {\nsend 450000b to 1\n}\nrank 1 {\nrecv 450000b from 0\n}\n' \
     >"$work/nics.goal"
@@ -173,7 +174,7 @@ grep -q 'may not come to an end: sends without a receive: 1; receives without a 
 for text in 'rank 0, operation 0: the receive of 5 bytes from rank 1 with tag 8 has no send' \
     'rank 1, operation 0: the send of 5 bytes to rank 0 with tag 9 has no receive'; do
     grep -q "$text" "$work/said" || fail "no '$text' before the run: $(cat "$work/said")"
-    "$ROCESIM" check "$work/stuck.goal" 2>&1 | grep -q "$text" || fail "check does not say '$text'"
+    rocesim check "$work/stuck.goal" 2>&1 | grep -q "$text" || fail "check does not say '$text'"
 done
 grep -q 'rank 0 did not finish: its operation 0 waits for 5 bytes from rank 1 with the tag 8' "$work/said" ||
     fail "warning after the run: $(cat "$work/said")"
@@ -182,7 +183,7 @@ grep -q '"text": "traffic\[0\].workload: rank 0 did not finish' "$work/out/summa
 
 printf 'num_ranks 2\nrank 0 {\nr: recv 5b from 1\ns: send 5b to 1\ns requires r\n}\n%s' \
     $'rank 1 {\nr: recv 5b from 0\ns: send 5b to 0\ns requires r\n}\n' >"$work/circle.goal"
-"$ROCESIM" check "$work/circle.goal" >"$work/said" 2>&1
+rocesim check "$work/circle.goal" >"$work/said" 2>&1
 grep -q 'rank 1, operation 0: the receive of 5 bytes from rank 0 with tag 0 waits for what never comes' \
     "$work/said" || fail "a circle: $(cat "$work/said")"
 
@@ -298,12 +299,12 @@ for places in "3 3" "3" "3 4" "3 1 0" "x 1"; do
     with two map=list "places=$places"
     [ "$status" = 2 ] && grep -q 'places: ' "$work/said" || fail "places $places: $(cat "$work/said")"
 done
-"$ROCESIM" check "$work/star.yaml" --set "traffic[0].workload.map=round-robin" >"$work/said" 2>&1
+rocesim check "$work/star.yaml" --set "traffic[0].workload.map=round-robin" >"$work/said" 2>&1
 grep -q 'rank 0 host0, 1 host1' "$work/said" || fail "check shows no places: $(cat "$work/said")"
 grep -q 'estimate  2 transfers of .* 3 packets; ' "$work/said" ||
     fail "the estimate: $(grep estimate "$work/said")"
 for gpus in 8 17 55 100; do # 2 x 4, 2 x 9, 4 x 16, 7 x 16: pods of the smallest k
-    "$ROCESIM" check scenarios/training/workload.yaml --set topology=fat-tree --set gpus=$gpus \
+    rocesim check scenarios/training/workload.yaml --set topology=fat-tree --set gpus=$gpus \
         >"$work/said" 2>&1
     grep -qE ' (8|18|64|112) hosts' "$work/said" || fail "a fat-tree for $gpus: $(cat "$work/said")"
 done
@@ -314,7 +315,7 @@ done
 text() {
     printf '%s\n' "$@" >"$work/x.txt"
     rm -rf "$work/out"
-    "$ROCESIM" run "$work/star.yaml" --quiet --set "traffic[0].workload.file=$work/x.txt" \
+    rocesim run "$work/star.yaml" --quiet --set "traffic[0].workload.file=$work/x.txt" \
         -o "$work/out" >"$work/said" 2>&1
     status=$?
 }
@@ -332,14 +333,14 @@ text "$transformer 2 all_gpus: 4" 1 "a -1 0 ALLREDUCE 4096 0 NONE"
 text "$transformer 2 all_gpus: 1000000" 200 "$(yes 'a -1 9 NONE 0 9 NONE 0 9 NONE 0 0' | head -n 200)"
 [ "$status" = 2 ] && grep -q "cannot run: the file has 600 operations for each of 1000000 ranks" \
     "$work/said" || fail "a file that is too large: $(cat "$work/said")"
-"$ROCESIM" run scenarios/training/workload.yaml --quiet --set file=two_layers.txt -o "$work/two" \
+rocesim run scenarios/training/workload.yaml --quiet --set file=two_layers.txt -o "$work/two" \
     >"$work/said" 2>&1 || fail "the file of scenarios/training: $(cat "$work/said")"
 grep -q '"ranks_finished": 8' "$work/two/summary.json" || fail "two_layers.txt does not finish"
 # Goal: whether equal ranks share their operations changes nothing: messages of a pipeline, collectives.
 text "$transformer 1 pp: 2 ga: 1 all_gpus: 4 pp_comm: 40960" 2 \
     "embedding -1 9 NONE 0 9 NONE 0 9 ALLREDUCE 8192 1" "a -1 9 NONE 0 9 NONE 0 9 ALLREDUCE 8192 1"
 cp "$work/out/flows.csv" "$work/own.csv"
-"$ROCESIM" run "$work/star.yaml" --quiet --set "traffic[0].workload.file=$work/x.txt" \
+rocesim run "$work/star.yaml" --quiet --set "traffic[0].workload.file=$work/x.txt" \
     --set "traffic[0].workload.own-operations=0" -o "$work/out" >"$work/said" 2>&1 ||
     fail "shared operations: $(cat "$work/said")"
 [ "$(wc -l <"$work/own.csv")" -gt 4 ] && cmp -s "$work/own.csv" "$work/out/flows.csv" ||
@@ -372,7 +373,7 @@ ideal stuck
 printf '\a\n\0050.0.4\047\b\1\022\2ar\030\aR\016\n\tcomm_sizeH\350\aR\r\n\tcomm_typeH\0' >"$work/t.0.et"
 printf '\a\n\0050.0.4\a\b\5\022\1x\030\4' >"$work/t.1.et"
 rm -rf "$work/out"
-"$ROCESIM" run "$work/star.yaml" --quiet --set "traffic[0].workload.file=$work/t.0.et" -o "$work/out" \
+rocesim run "$work/star.yaml" --quiet --set "traffic[0].workload.file=$work/t.0.et" -o "$work/out" \
     >"$work/said" 2>&1
 status=$?
 wanted='its operation 0, all-reduce of 1000 bytes, waits for rank 1, which has not called it'
@@ -380,7 +381,7 @@ wanted='its operation 0, all-reduce of 1000 bytes, waits for rank 1, which has n
     fail "a rank that never calls: $(cat "$work/said")"
 grep -q 'rank 0, operation 0: all-reduce waits for what never comes' "$work/said" ||
     fail "a rank that never calls, before the run: $(cat "$work/said")"
-"$ROCESIM" check scenarios/training/workload.yaml --set "file=$work/t.0.et" 2>/dev/null |
+rocesim check scenarios/training/workload.yaml --set "file=$work/t.0.et" 2>/dev/null |
     grep -q ' gpus: 2$' || fail "ranks(FILE) does not count the traces beside a file"
 run two --set "traffic[0].workload.hosts=host0"
 [ "$status" = 2 ] && grep -q 'has 2 ranks, but there are 1 NICs of hosts; expected at least 2' "$work/said" ||

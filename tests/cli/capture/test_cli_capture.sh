@@ -8,6 +8,7 @@
 # Not pinned: the words of reasons.
 set -u
 . tests/script.sh
+start_forks
 cat >"$work/s.yaml" <<END
 seed: 4
 topology: {leaf-spine: {leaves: 2, spines: 2, hosts-per-leaf: 3}}
@@ -18,9 +19,9 @@ outputs: {hops-max: 1000000}
 traffic: [incast: {to: host0, from: "host[1-5]", bytes: 200KB}]
 captures: [{fabric: all.pcapng.gz}, {ports: "*->*", file: "{port}.pcap"}]
 END
-"$ROCESIM" run "$work/s.yaml" -o "$work/s" --quiet >/dev/null || fail "run"
+rocesim run "$work/s.yaml" -o "$work/s" --quiet >/dev/null || fail "run"
 all=$work/s/captures/all.pcapng.gz
-capture() { "$ROCESIM" capture "$@" || fail "capture $*"; }
+capture() { rocesim capture "$@" || fail "capture $*"; }
 
 capture split "$all" -o "$work/parts"
 for file in "$work/parts"/*.pcap; do
@@ -106,7 +107,7 @@ tree='{leaf-spine: {leaves: 2, spines: 2, hosts-per-leaf: 2, host-rate: 100Gbps,
 again() {
     printf '%s\n' "topology: $2" 'outputs: {hops-max: 1000000}' 'captures: [{fabric: all.pcapng}]' \
         'traffic: [incast: {to: host0, from: "host[1-3]", bytes: 60KB}]' "$3" >"$work/$1.yaml"
-    "$ROCESIM" run "$work/$1.yaml" -o "$work/$1" --quiet >/dev/null || fail "run $1"
+    rocesim run "$work/$1.yaml" -o "$work/$1" --quiet >/dev/null || fail "run $1"
     python3 - "$work/$1" "$ROCESIM" <<'END' || fail "follow: $1"
 import collections, csv, decimal, json, subprocess, sys
 folder, program = sys.argv[1:]
@@ -140,7 +141,7 @@ switch: {mmu: trimming, pfc: {enabled: false}, trim: {queue: 10KB, priorities: [
 
 # refused WORDS ARGUMENT...: exit status 2, the message has the words, and nothing is written.
 refused() {
-    "$ROCESIM" capture "${@:2}" >/dev/null 2>"$work/err"
+    rocesim capture "${@:2}" >/dev/null 2>"$work/err"
     [ $? -eq 2 ] || fail "capture ${*:2}: not refused"
     grep -q "$1" "$work/err" || fail "capture ${*:2}: $(cat "$work/err")"
     [ ! -e "$work/no.pcap" ] || fail "capture ${*:2}: wrote a file"

@@ -9,6 +9,7 @@
 # Not pinned: which rows there are and in which order; widths.
 set -u
 . tests/script.sh
+start_forks
 
 # folder NAME SEED MTU P99 [LINE OF SCENARIO]
 folder() {
@@ -23,7 +24,7 @@ folder() {
 compare() {
     expected=$1
     shift
-    "$ROCESIM" compare "$@" >"$work/stdout" 2>"$work/stderr"
+    rocesim compare "$@" >"$work/stdout" 2>"$work/stderr"
     status=$?
     [ "$status" -eq "$expected" ] || {
         fail "compare $*: exit status $status, expected $expected"
@@ -146,7 +147,7 @@ traffic:
   - poisson: {sizes: fbhadoop, load: 0.5, stop: 300us}
   - incast: {to: host0, bytes: 20KB, every: 100us, stop: 300us}
 EOF
-"$ROCESIM" run mixed.yaml -o mixed --quiet >/dev/null || fail "mixed.yaml"
+rocesim run mixed.yaml -o mixed --quiet >/dev/null || fail "mixed.yaml"
 for kind in poisson incast; do
     compare 0 --csv --app "$kind" mixed
     theirs=$(awk -F, -v kind="$kind" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
@@ -173,9 +174,9 @@ EOF
     cat ok.yaml
     echo 'faults: [{part: host0--switch0, kind: bit-errors, bit-error-rate: 2.5e-7}]'
 } >faulty.yaml
-"$ROCESIM" run ok.yaml -o ok --quiet >said || fail "ok.yaml"
+rocesim run ok.yaml -o ok --quiet >said || fail "ok.yaml"
 grep -q 'goodput_gbps 1.[56][0-9]*e-08$' said || fail "a small goodput: $(grep goodput_gbps said)"
-"$ROCESIM" run faulty.yaml -o faulty --quiet >/dev/null || fail "faulty.yaml"
+rocesim run faulty.yaml -o faulty --quiet >/dev/null || fail "faulty.yaml"
 compare 0 ok faulty
 grep -qE '^faults +' stdout && fail "a row for an empty list: $(grep '^faults ' stdout)"
 grep -qE '^faults\[0\]\.bit-error-rate +- +2.5e-7$' stdout || fail "a small ratio: $(grep bit-error stdout)"

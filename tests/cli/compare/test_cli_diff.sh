@@ -9,14 +9,15 @@
 # Not pinned: the layout.
 set -u
 . tests/script.sh
+start_forks
 
 quick=scenarios/quickstart.yaml
-"$ROCESIM" run $quick -o "$work/a" --quiet >/dev/null || fail "run"
-"$ROCESIM" run $quick -o "$work/b" --quiet --threads 2 >/dev/null || fail "run"
-"$ROCESIM" run $quick -o "$work/c" --quiet --set switch.ecn.kmin=50KB >/dev/null || fail "run"
-"$ROCESIM" diff "$work/a" "$work/b" >"$work/out" || fail "equal runs: $(cat "$work/out")"
+rocesim run $quick -o "$work/a" --quiet >/dev/null || fail "run"
+rocesim run $quick -o "$work/b" --quiet --threads 2 >/dev/null || fail "run"
+rocesim run $quick -o "$work/c" --quiet --set switch.ecn.kmin=50KB >/dev/null || fail "run"
+rocesim diff "$work/a" "$work/b" >"$work/out" || fail "equal runs: $(cat "$work/out")"
 grep -q "^nothing differs$" "$work/out" || fail "equal runs: $(cat "$work/out")"
-"$ROCESIM" diff "$work/a" "$work/c" >"$work/out"
+rocesim diff "$work/a" "$work/c" >"$work/out"
 [ $? -eq 1 ] || fail "exit status of a difference"
 [ "$(sed -n '/^parameters$/,/^[a-z].*:/p' "$work/out" | grep -c '^  ')" -eq 1 ] &&
     grep -Eq '^  switch.ecn.kmin  *[0-9.A-Za-z]*  *50KB$' "$work/out" ||
@@ -32,14 +33,14 @@ most=$(paste -d, <(cut -d, -f2,3,8 "$work/a/flows.csv") <(cut -d, -f8 "$work/c/f
     END { print name }')
 [ "$(sed -n '/^flows: /{n;s/^  \([^ ]* -> [^ ]*\).*/\1/p}' "$work/out")" = "$most" ] ||
     fail "the flow that moved most is $most: $(grep -A1 '^flows:' "$work/out")"
-"$ROCESIM" diff "$work/a" "$work/none" >/dev/null 2>"$work/err"
+rocesim diff "$work/a" "$work/none" >/dev/null 2>"$work/err"
 [ $? -eq 2 ] && grep -q "there is no such folder, expected" "$work/err" || fail "a folder that is not there"
 
 # Files that are none.
 for file in events.csv series.csv; do
     rm -rf "$work/odd" && cp -r "$work/a" "$work/odd" && rm "$work/odd/$file"
     ln -s /dev/zero "$work/odd/$file"
-    within 60 "$ROCESIM" diff "$work/a" "$work/odd" >"$work/out"
+    within 60 rocesim diff "$work/a" "$work/odd" >"$work/out"
     [ $? -eq 1 ] && grep -q "$file: is no regular file" "$work/out" ||
         fail "$file is a device: $(cat "$work/out")"
 done
@@ -48,7 +49,7 @@ done
 differs() # WHAT FILE PATTERN: the damaged copy of a
 {
     for pair in "a odd" "odd a"; do
-        "$ROCESIM" diff "$work/${pair% *}" "$work/${pair#* }" >"$work/out"
+        rocesim diff "$work/${pair% *}" "$work/${pair#* }" >"$work/out"
         [ $? -eq 1 ] && grep -Eq "$3" "$work/out" && ! grep -q "^nothing differs" "$work/out" ||
             fail "$2 $1, $pair: $(cat "$work/out")"
     done
@@ -67,7 +68,7 @@ cp "$work/a/flows.csv" "$work/odd/flows.csv" && sed -Ei '2s/,success(,|$)/,nan\1
 differs "with another status" flows.csv "^flows.csv: the first row that differs is line 2$"
 rm -rf "$work/a2" && cp -r "$work/a" "$work/a2" && rm "$work"/a2/pauses.csv && rm "$work/odd/pauses.csv"
 cp "$work/a/flows.csv" "$work/odd/flows.csv"
-"$ROCESIM" diff "$work/a2" "$work/odd" >"$work/out" || fail "a file both lack: $(cat "$work/out")"
+rocesim diff "$work/a2" "$work/odd" >"$work/out" || fail "a file both lack: $(cat "$work/out")"
 
 # The same scenario, another digest: another program made one of them.
 cat >"$work/other" <<END
@@ -78,16 +79,16 @@ END
 chmod +x "$work/other"
 "$work/other" run $quick -o "$work/d" --quiet >/dev/null || fail "run of another program"
 cp "$work/a/scenario.yaml" "$work/d/scenario.yaml"
-"$ROCESIM" diff "$work/a" "$work/d" >"$work/out"
+rocesim diff "$work/a" "$work/d" >"$work/out"
 grep -q "^first event that differs: unknown: $work/d has digest .*(--b PROGRAM)" "$work/out" ||
     fail "another program is not told of: $(grep first "$work/out")"
-"$ROCESIM" diff "$work/a" "$work/d" --b "$work/other" >"$work/out"
+rocesim diff "$work/a" "$work/d" --b "$work/other" >"$work/out"
 node=$(sed -n 's/^first event that differs: what arrives at //p' "$work/out")
 time=$(sed -n '/^first event/,$s/^  [AB]  from [^ ]* at \([0-9]*\) ps .*/\1/p' "$work/out" |
     sort -n | head -n 1)
 [ -n "$node" ] && [ -n "$time" ] || fail "no first event: $(grep -A2 'first event' "$work/out")"
 # At no node anything differs just before, and a nanosecond later something does at this one.
-for program in "$ROCESIM" "$work/other"; do
+for program in rocesim "$work/other"; do
     sed '/^observe:/,$d' "$work/a/scenario.yaml" >"$work/near.yaml"
     printf 'observe: [{series: "node[*].arrivals_hash", start: %sps, every: 1ns}]\n' "$time" \
         >>"$work/near.yaml"
@@ -99,7 +100,7 @@ done
     fail "something differs before $time ps: $(diff "$work/before.rocesim" "$work/before.other")"
 diff "$work/after.rocesim" "$work/after.other" | grep -q "^< .*,node\[$node\].arrivals_hash," ||
     fail "nothing differs at $node after $time ps"
-"$ROCESIM" diff "$work/a" "$work/d" --b "$work/nothing" |
+rocesim diff "$work/a" "$work/d" --b "$work/nothing" |
     grep -q 'first event that differs: unknown: .*cannot be run' ||
     fail "a program that is not there"
 exit $((failures > 0))

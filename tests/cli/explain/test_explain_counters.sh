@@ -9,6 +9,7 @@
 # Not pinned: words of causes.
 set -u
 . tests/script.sh
+start_forks
 
 cat >"$work/links.csv" <<END
 a_node,a_port,b_node,b_port
@@ -45,7 +46,7 @@ with open(f"{sys.argv[1]}/names.csv", "w") as f:
         f.write(f"{t},{n}:{p},N/A\n" if (t, n) == (3, "leaf0") else f'{t},{n}:{p},"{c:,}"\n')
 END
 for name in plain bits32 bits64 missing names; do
-    "$ROCESIM" explain "$work/links.csv" --counters "$work/$name.csv" >"$work/$name" || fail "$name"
+    rocesim explain "$work/links.csv" --counters "$work/$name.csv" >"$work/$name" || fail "$name"
     grep -v 'counters cannot tell' "$work/$name" | cmp - <(grep -v 'counters cannot tell' "$work/plain") ||
         fail "$name.csv gives another tree"
 done
@@ -55,7 +56,7 @@ grep -q '^          h0:eth0 stopped for 31500.0 us' "$work/plain" || fail "tree:
 # refused LINE WORDS HEADER ROW...
 refused() {
     printf '%s\n' "${@:3}" >"$work/bad.csv"
-    "$ROCESIM" explain "$work/links.csv" --counters "$work/bad.csv" >/dev/null 2>"$work/err"
+    rocesim explain "$work/links.csv" --counters "$work/bad.csv" >/dev/null 2>"$work/err"
     [ $? -eq 2 ] || fail "${*:3}: not refused"
     grep -q "bad.csv:$1:1: .*$2" "$work/err" || fail "${*:3}: $(cat "$work/err")"
 }

@@ -9,12 +9,13 @@
 # Not pinned: words, and numbers that the run's own files do not have.
 set -u
 . tests/script.sh
+start_forks
 
 # explain NAME LINE...: runs the scenario of these lines and writes NAME.json.
 explain() {
     printf '%s\n' "name: $1" "${@:2}" >"$work/$1.yaml"
-    "$ROCESIM" run "$work/$1.yaml" -o "$work/$1" --quiet >/dev/null 2>"$work/err"
-    "$ROCESIM" explain "$work/$1" --json >"$work/$1.json" 2>"$work/err" || fail "$1: $(cat "$work/err")"
+    rocesim run "$work/$1.yaml" -o "$work/$1" --quiet >/dev/null 2>"$work/err"
+    rocesim explain "$work/$1" --json >"$work/$1.json" 2>"$work/err" || fail "$1: $(cat "$work/err")"
 }
 fabric='topology: {leaf-spine: {leaves: 2, spines: 2, hosts-per-leaf: 4, host-rate: 100Gbps,
     fabric-rate: 100Gbps, delay: 500ns}}'
@@ -36,7 +37,7 @@ rows=$(($(wc -l <"$work/deadlock/events.csv") - 2))
 explain deadlock-cut "$ring" 'stall-after: 1ms' 'until: 20ms' 'switch: {buffer: 1MB}' \
     "outputs: {events-max: $rows}" 'nic: {congestion-control: none, timeout: 0}' \
     'traffic: [flows: {list: [h0 h2 2MB 0us, h1 h3 2MB 0us, h2 h4 2MB 0us, h3 h0 2MB 0us, h4 h1 2MB 0us]}]'
-"$ROCESIM" explain "$work/cut2" | grep -q '^events.csv ends at ' || fail "the text does not tell of the cut"
+rocesim explain "$work/cut2" | grep -q '^events.csv ends at ' || fail "the text does not tell of the cut"
 
 trim='switch: {buffer: 4MB, pfc: {enabled: false}, trim: {enabled: true}}'
 explain target "$fabric" "$trim" 'nic: {transport: uec-rud}' \
@@ -85,7 +86,7 @@ END
 [ "$(wc -l <"$work/sets")" -ge 25 ] || fail "few remedies: $(cat "$work/sets")"
 while read -r name values; do
     # shellcheck disable=SC2086 # a remedy may have several values
-    "$ROCESIM" check "$work/$name/scenario.yaml" --set $values >/dev/null 2>"$work/err" ||
+    rocesim check "$work/$name/scenario.yaml" --set $values >/dev/null 2>"$work/err" ||
         fail "$name: $values: $(cat "$work/err")"
 done <"$work/sets"
 

@@ -9,6 +9,7 @@
 # Not pinned: numbers and words, and causes after the first.
 set -u
 . tests/script.sh
+start_forks
 
 fabric='{leaf-spine: {leaves: 3, spines: 3, hosts-per-leaf: 4, host-rate: 100Gbps, fabric-rate: 200Gbps}}'
 star='{star: {hosts: 6, rate: 100Gbps, delay: 500ns}}'
@@ -20,8 +21,8 @@ plant() {
     local name=$((count += 1))-$1
     printf '%s\n' "name: $name" 'seed: 7' 'until: 50ms' 'stall-after: 2ms' "topology: $3" "${5:-}" \
         "traffic: [flows: {verb: ${6:-write}, list: [$4]}${7:+, $7}]" >"$work/$name.yaml"
-    "$ROCESIM" run "$work/$name.yaml" -o "$work/$name" --quiet >/dev/null 2>&1
-    "$ROCESIM" explain "$work/$name" --json >"$work/$name.json" || fail "explain $name"
+    rocesim run "$work/$name.yaml" -o "$work/$name" --quiet >/dev/null 2>&1
+    rocesim explain "$work/$name" --json >"$work/$name.json" || fail "explain $name"
     python3 - "$work/$name.json" "$1" "$2" <<'END' || fail "$name"
 import fnmatch, json, sys
 causes = [c for c in json.load(open(sys.argv[1]))["causes"] if not c["minor"]]
@@ -140,17 +141,17 @@ assert cause["queue_pairs"][0]["qp"] == int(row[column["src_qp"]]) > 0
 assert cause["queue_pairs"][0]["peer_qp"] == int(row[column["dst_qp"]]) > 0
 END
 slow=$work/2-slow-receiver
-"$ROCESIM" run "$slow.yaml" -o "$work/series" --quiet --set \
+rocesim run "$slow.yaml" -o "$work/series" --quiet --set \
     'observe=[{series: "port[*->*].paused_ps", every: 10us}]' >/dev/null
 awk -F, 'BEGIN { print "time_ns,port,rx_prio3_pause_duration" }
     NR > 1 { sub(/^port\[/, "", $2); sub(/\]\.paused_ps/, "", $2); print $1 "," $2 "," $3 / 1e6 }' \
     "$work/series/series.csv" >"$work/counters.csv"
-"$ROCESIM" explain "$work/series/topology.json" --counters "$work/counters.csv" >"$work/told" ||
+rocesim explain "$work/series/topology.json" --counters "$work/counters.csv" >"$work/told" ||
     fail "counters"
 grep -q '^main cause: host6 is a slow receiver' "$work/told" || fail "counters: $(head -n 2 "$work/told")"
 grep -q '^    leaf1->host6 stopped for' "$work/told" || fail "no tree of counters"
 grep -q 'counters cannot tell' "$work/told" || fail "no limits"
-"$ROCESIM" explain "$slow" --what-if --json >"$work/if.json" || fail "what if"
+rocesim explain "$slow" --what-if --json >"$work/if.json" || fail "what if"
 python3 - "$work/if.json" <<'END' || fail "no remedy changes the run"
 import json, sys
 runs = json.load(open(sys.argv[1]))["what_if"]
@@ -159,7 +160,7 @@ END
 
 # refused WORDS ARGUMENT...: exit status 2 and a message with the words.
 refused() {
-    "$ROCESIM" explain "${@:2}" >/dev/null 2>"$work/err"
+    rocesim explain "${@:2}" >/dev/null 2>"$work/err"
     [ $? -eq 2 ] || fail "explain ${*:2}: not refused"
     grep -q "$1" "$work/err" || fail "explain ${*:2}: $(cat "$work/err")"
 }

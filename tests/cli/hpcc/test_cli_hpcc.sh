@@ -11,11 +11,10 @@
 # ACK of 60 bytes takes 2 x (4 + 1000) ns: 4300 ns. Then the same with one thing wrong.
 # Not pinned: agreement with the simulator's own results (docs/models/hpcc-compat.md).
 set -u
+. tests/script.sh
+start_forks
 cd tests/cli/hpcc || exit 1
 base=$PWD/../../golden/hpcc
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failures=0
 count=0
 
 fail() {
@@ -36,7 +35,7 @@ fresh() {
 bad() {
     fresh
     sed -i "$3" "$2"
-    "$ROCESIM" hpcc config.txt -o "$work/out" >"$work/stdout" 2>"$work/err"
+    rocesim hpcc config.txt -o "$work/out" >"$work/stdout" 2>"$work/err"
     local status=$?
     [ "$status" -eq 2 ] || fail "$1" "exit status $status, expected 2"
     [ ! -e "$work/out" ] || fail "$1" "wrote $(ls "$work/out")"
@@ -51,7 +50,7 @@ bad() {
 note() {
     fresh
     sed -i "$3" "$2"
-    "$ROCESIM" hpcc config.txt -o "$work/out" >/dev/null 2>"$work/err" ||
+    rocesim hpcc config.txt -o "$work/out" >/dev/null 2>"$work/err" ||
         fail "$1" "exit status $?: $(cat "$work/err")"
     [ -z "$4" ] || grep -qF -- "$4" "$work/err" ||
         fail "$1" "does not say '$4': $(cat "$work/err")"
@@ -60,7 +59,7 @@ note() {
 # -- outputs
 
 fresh
-"$ROCESIM" hpcc config.txt -o "$work/out" >"$work/stdout" 2>"$work/err" || fail run "status $?"
+rocesim hpcc config.txt -o "$work/out" >"$work/stdout" 2>"$work/err" || fail run "status $?"
 [ ! -s "$work/err" ] || fail run "says $(cat "$work/err")"
 [ "$(head -1 "$work/stdout")" = "maxRtt=4160 maxBdp=52000" ] || fail run "no maxRtt line"
 for file in fct.txt packets.txt qlen.txt; do
@@ -76,36 +75,36 @@ for file in summary.json flows.csv scenario.yaml; do
     [ -s "$work/out/$file" ] || fail run "no $file"
 done
 # The scenario in the folder is the same run.
-"$ROCESIM" run "$work/out/scenario.yaml" --json >"$work/again" 2>/dev/null || fail again "status $?"
+rocesim run "$work/out/scenario.yaml" --json >"$work/again" 2>/dev/null || fail again "status $?"
 [ "$(grep digest "$work/again")" = "$(grep digest "$work/out/summary.json")" ] ||
     fail again "another digest"
 
 # Without -o the files the config names, and no others.
 fresh
-"$ROCESIM" hpcc config.txt --quiet >/dev/null || fail named "status $?"
+rocesim hpcc config.txt --quiet >/dev/null || fail named "status $?"
 for file in fct.txt packets.txt qlen.txt; do
     cmp "$base/expected/$file" "$file" || fail named "$file differs"
 done
 [ ! -e summary.json ] || fail named "wrote summary.json"
 chmod 444 fct.txt
-"$ROCESIM" hpcc config.txt --quiet >/dev/null 2>"$work/err" && fail protected "replaced fct.txt"
+rocesim hpcc config.txt --quiet >/dev/null 2>"$work/err" && fail protected "replaced fct.txt"
 grep -q "protected" "$work/err" || fail protected "$(cat "$work/err")"
 
 # Inputs beside the config; our own models; attributes on top.
 fresh
 cd "$work" || exit 1
-"$ROCESIM" hpcc in/config.txt -o "$work/out" >/dev/null 2>"$work/err" || fail beside "status $?"
+rocesim hpcc in/config.txt -o "$work/out" >/dev/null 2>"$work/err" || fail beside "status $?"
 grep -qF "in/config.txt:4:15: topology.txt is not in the current folder" "$work/err" ||
     fail beside "$(cat "$work/err")"
 cmp "$base/expected/fct.txt" "$work/out/fct.txt" || fail beside "fct.txt differs"
 fresh
-"$ROCESIM" hpcc config.txt -o "$work/out" --set compat=off >/dev/null || fail compat "status $?"
+rocesim hpcc config.txt -o "$work/out" --set compat=off >/dev/null || fail compat "status $?"
 cmp -s "$base/expected/fct.txt" "$work/out/fct.txt" && fail compat "off changes nothing"
 fresh
-"$ROCESIM" hpcc config.txt -o "$work/out" --set link.delay=2us >/dev/null || fail set "status $?"
+rocesim hpcc config.txt -o "$work/out" --set link.delay=2us >/dev/null || fail set "status $?"
 grep -q " 2500 2000000000 8300 " "$work/out/fct.txt" || fail set "$(cat "$work/out/fct.txt")"
 fresh
-"$ROCESIM" hpcc config.txt --set compat=maybe >/dev/null 2>"$work/err"
+rocesim hpcc config.txt --set compat=maybe >/dev/null 2>"$work/err"
 [ $? -eq 2 ] || fail compat-value "accepted"
 
 # Every algorithm; a link that goes down; decimal ids of ConWeave, whose flows have no port.
@@ -115,18 +114,18 @@ for mode in 3 7 8 10; do
 done
 fresh
 sed -i 's/LINK_DOWN 0 0 0/LINK_DOWN 1000 0 2/' config.txt
-"$ROCESIM" hpcc config.txt -o "$work/out" >/dev/null 2>&1
+rocesim hpcc config.txt -o "$work/out" >/dev/null 2>&1
 [ "$(wc -l <"$work/out/fct.txt")" -eq 1 ] || fail down "the flow after 2.001 s completed"
 fresh
 echo "LB_MODE 0" >>config.txt
 printf '1\n0 1 3 2500 2000000000ns\n' >flow.txt
-"$ROCESIM" hpcc config.txt -o "$work/out" >/dev/null || fail conweave "status $?"
+rocesim hpcc config.txt -o "$work/out" >/dev/null || fail conweave "status $?"
 [ "$(cat "$work/out/fct.txt")" = "0 1 10000 0 2500 2000000000 4300 4371" ] ||
     fail conweave "$(cat "$work/out/fct.txt")"
 # SimAI's first line; what follows the last link is a comment.
 fresh
 printf '3 8 0 1 2 H100\n2\n0 2 100Gbps 1000ns 0\n1 2 100Gb/s 1us 0\nnode a b\n' >topology.txt
-"$ROCESIM" hpcc config.txt -o "$work/out" >/dev/null || fail simai "status $?"
+rocesim hpcc config.txt -o "$work/out" >/dev/null || fail simai "status $?"
 cmp "$base/expected/fct.txt" "$work/out/fct.txt" || fail simai "fct.txt differs"
 
 # Two senders fill a small buffer: pauses of their NICs (type 0), interface 1, each released; the same
@@ -136,7 +135,7 @@ sed -i 's/ENABLE_QCN 1/ENABLE_QCN 0/; s/BUFFER_SIZE 32/BUFFER_SIZE 1/' config.tx
 printf '4 1 3\n3\n0 3 100Gbps 1us 0\n1 3 100Gbps 1us 0\n2 3 100Gbps 1us 0\n' >topology.txt
 printf '2\n0 2 3 100 1000000 2\n1 2 3 100 1000000 2\n' >flow.txt
 printf '1\n0\n' >trace.txt
-"$ROCESIM" hpcc config.txt -o "$work/out" >/dev/null || fail pauses "status $?"
+rocesim hpcc config.txt -o "$work/out" >/dev/null || fail pauses "status $?"
 pauses=$(grep -cE '^2000[0-9]{6} [01] 0 1 1$' "$work/out/pfc.txt")
 releases=$(grep -cE '^2000[0-9]{6} [01] 0 1 0$' "$work/out/pfc.txt")
 [ "$pauses" -ge 4 ] && [ "$pauses" -eq "$releases" ] || fail pauses "$pauses and $releases"
@@ -146,7 +145,7 @@ diff <(grep -E '^[0-9]+ 0 ' "$work/out/pfc.txt" | cut -d' ' -f1) \
     fail pauses "packets.txt has others"
 sort -n -c "$work/out/packets.txt" || fail pauses "packets.txt is not in order of time"
 # The same without an order across nodes: through streams.
-"$ROCESIM" hpcc config.txt -o "$work/out2" --set ties=hash >/dev/null || fail pauses "status $?"
+rocesim hpcc config.txt -o "$work/out2" --set ties=hash >/dev/null || fail pauses "status $?"
 [ "$(wc -l <"$work/out2/pfc.txt")" -ge 8 ] || fail pauses "none with ties=hash"
 sort -n -c "$work/out2/pfc.txt" || fail pauses "pfc.txt is not in order of time"
 rm -rf "$work/out2"
@@ -157,7 +156,7 @@ sed -i 's/KMIN_MAP 1 100000000000 400/KMIN_MAP 1 100000000000 4/' config.txt
 printf '4 1 3\n3\n0 3 100Gbps 1us 0\n1 3 100Gbps 1us 0\n2 3 100Gbps 1us 0\n' >topology.txt
 printf '2\n0 2 3 100 1000000 2\n1 2 3 100 1000000 2\n' >flow.txt
 printf '1\n3\n' >trace.txt
-"$ROCESIM" hpcc config.txt -o "$work/out" >/dev/null || fail marks "status $?"
+rocesim hpcc config.txt -o "$work/out" >/dev/null || fail marks "status $?"
 marks=$(grep -c ' Dequ ecn:3 .* U ' "$work/out/packets.txt")
 [ "$marks" -ge 5 ] || fail marks "$marks in packets.txt"
 marks_all=$(grep -c ' Dequ ecn:3 ' "$work/out/packets.txt")
@@ -169,7 +168,7 @@ for edit in 's/RATE_PER_LINK 0.0000/RATE_PER_LINK 2e-2/ config.txt' 's/0.000000/
     fresh
     sed -i "${edit% *}" "${edit##* }"
     sed -i 's/2500 2.0/2500000 2.0/' flow.txt
-    "$ROCESIM" hpcc config.txt -o "$work/out" --set compat=off >/dev/null || fail loss "status $?"
+    rocesim hpcc config.txt -o "$work/out" --set compat=off >/dev/null || fail loss "status $?"
     grep -qE '"retransmitted_packets": [1-9]' "$work/out/summary.json" || fail loss "none with $edit"
     [ "$(wc -l <"$work/out/fct.txt")" -eq 2 ] || fail loss "not two flows with $edit"
 done
@@ -298,24 +297,24 @@ routed() {
 spine() { awk -F, -v port="switch$1->switch5" 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i }
     $c["port"] == port { print $c["tx_packets"] }' "$work/out/ports.csv"; }
 routed
-"$ROCESIM" hpcc config.txt -o "$work/out" --routes routes.txt >/dev/null || fail routes "status $?"
+rocesim hpcc config.txt -o "$work/out" --routes routes.txt >/dev/null || fail routes "status $?"
 # 20 flows to host 2 go over 7, those to host 3 over both.
 [ "$(spine 6)" -lt 20 ] && [ "$(spine 6)" -gt 0 ] && [ "$(spine 7)" -gt 20 ] &&
     [ $(($(spine 6) + $(spine 7))) -eq 40 ] || fail routes "$(spine 6) and $(spine 7) packets"
-"$ROCESIM" run "$work/out/scenario.yaml" --json 2>/dev/null | grep digest >"$work/again"
+rocesim run "$work/out/scenario.yaml" --json 2>/dev/null | grep digest >"$work/again"
 [ "$(cat "$work/again")" = "$(grep digest "$work/out/summary.json")" ] || fail routes "again differs"
 # The scenario key; routes of all flows over one spine.
 routed
 printf '4 3 1 6:3 4 2 1 6:3' >routes.txt
 printf 'topology: {file: {path: topology.txt, routes: routes.txt}}\n' >s.yaml
 printf 'traffic:\n  - flows: {file: flow.txt}\n' >>s.yaml
-"$ROCESIM" run s.yaml -o "$work/out" >/dev/null || fail "routes in a scenario" "status $?"
+rocesim run s.yaml -o "$work/out" >/dev/null || fail "routes in a scenario" "status $?"
 [ "$(spine 6)" -eq 40 ] && [ "$(spine 7)" -eq 0 ] || fail "routes in a scenario" "$(spine 6), $(spine 7)"
 # wrong_routes ROWS PLACE TEXT
 wrong_routes() {
     routed
     printf "$1" >routes.txt
-    "$ROCESIM" hpcc config.txt -o "$work/out" --routes routes.txt >/dev/null 2>"$work/err"
+    rocesim hpcc config.txt -o "$work/out" --routes routes.txt >/dev/null 2>"$work/err"
     [ $? -eq 2 ] || fail "routes $1" "not refused"
     [ ! -e "$work/out" ] || fail "routes $1" "wrote something"
     [ "$(wc -l <"$work/err")" -eq 1 ] || fail "routes $1" "many lines: $(cat "$work/err")"
@@ -325,7 +324,7 @@ wrong_routes '4 2 1 7:3\n' routes.txt:1:7 "interface 3 of node 4 leads to node 6
 wrong_routes '4 2 1 7:4\n4 2 1 6:3\n' routes.txt:2:1 "the route of node 4 to host 2 stands in line 1"
 wrong_routes '7 2 1 4:1\n' "--routes routes.txt" "topology: routes towards host2 go in a circle: by switch4"
 rm routes.txt
-"$ROCESIM" hpcc config.txt --routes routes.txt >/dev/null 2>"$work/err"
+rocesim hpcc config.txt --routes routes.txt >/dev/null 2>"$work/err"
 [ $? -eq 2 ] && grep -q "topology.file.routes: .*routes.txt" "$work/err" ||
     fail "no routes" "$(cat "$work/err")"
 
@@ -334,7 +333,7 @@ rm routes.txt
 # refused NAME TEXT: s.yaml is, with TEXT
 refused() {
     rm -rf "$work/out"
-    "$ROCESIM" run s.yaml -o "$work/out" >/dev/null 2>"$work/err"
+    rocesim run s.yaml -o "$work/out" >/dev/null 2>"$work/err"
     [ $? -eq 2 ] || fail "$1" "not refused"
     [ ! -e "$work/out" ] || fail "$1" "wrote something"
     grep -qF -- "$2" "$work/err" || fail "$1" "does not say '$2': $(cat "$work/err")"
@@ -352,16 +351,16 @@ htsim() {
     printf 'topology: {file: a.topo}\ntraffic:\n  - flows: {file: a.cm}\n' >s.yaml
 }
 htsim
-"$ROCESIM" run s.yaml -o "$work/out" >/dev/null 2>"$work/err" || fail htsim "$(cat "$work/err")"
+rocesim run s.yaml -o "$work/out" >/dev/null 2>"$work/err" || fail htsim "$(cat "$work/err")"
 [ "$(grep -c ",host" "$work/out/flows.csv")" -eq 2 ] || fail htsim "not two flows"
 grep -q '"links": 48' "$work/out/summary.json" || fail htsim "not 48 links"
-"$ROCESIM" run "$work/out/scenario.yaml" --json 2>/dev/null | grep digest >"$work/again"
+rocesim run "$work/out/scenario.yaml" --json 2>/dev/null | grep digest >"$work/again"
 [ "$(cat "$work/again")" = "$(grep digest "$work/out/summary.json")" ] || fail htsim "again differs"
 fresh
 printf 'topology: {file: topology.txt}\ntraffic:\n  - flows: {file: flow.txt}\n' >s.yaml
-"$ROCESIM" run s.yaml -o "$work/out" >/dev/null || fail scenario "status $?"
+rocesim run s.yaml -o "$work/out" >/dev/null || fail scenario "status $?"
 [ "$(grep -c "host0,host1" "$work/out/flows.csv")" -eq 2 ] || fail scenario "not two flows"
-"$ROCESIM" check s.yaml >/dev/null || fail scenario "check refuses it"
+rocesim check s.yaml >/dev/null || fail scenario "check refuses it"
 sed -i 's/topology.txt/none.txt/' s.yaml
 refused "no file" "s.yaml:1:18: topology.file.path: "
 sed -i 's/{file: none.txt}/{file: {format: hpcc}}/' s.yaml
@@ -440,7 +439,7 @@ END
 printf 'topology: {star: {hosts: 4}}\ntraffic: [{flows: {file: chain.cm}}]\n' >s.yaml
 for threads in 1 3; do
     rm -rf "$work/out"
-    "$ROCESIM" run s.yaml -o "$work/out" --threads $threads >/dev/null 2>"$work/err" ||
+    rocesim run s.yaml -o "$work/out" --threads $threads >/dev/null 2>"$work/err" ||
         fail triggers "status $?: $(cat "$work/err")"
     # The end at the sender is that at the receiver and the way of an ACK: twice 74 bytes at 80 ps and
     # 1 us. The link that 1->3 and 3->... share with nothing else makes 2->3 the first to arrive.
@@ -461,7 +460,7 @@ for threads in 1 3; do
 done
 # One that nothing activates: its connections never start, which is said.
 sed -i 's/ send_done_trigger 1 / /' chain.cm
-"$ROCESIM" run s.yaml -o "$work/out" >"$work/stdout" 2>"$work/err" || fail "no activation" "status $?"
+rocesim run s.yaml -o "$work/out" >"$work/stdout" 2>"$work/err" || fail "no activation" "status $?"
 grep -q 'chain.cm:13:1: 0 connections activate trigger 1, which needs 1: its connections never' \
     "$work/err" || fail "no activation" "$(cat "$work/err")"
 grep -q '7 of 8 completed; 1 starts at or after the end' "$work/stdout" ||
@@ -474,7 +473,7 @@ printf '0->1 id 1 start 0 size 50000 send_done_trigger 1\n' >>ring.cm
 printf '1->2 id 2 trigger 1 size 50001 send_done_trigger 2\n' >>ring.cm
 printf '2->0 id 3 trigger 2 size 50002\ntrigger id 1 oneshot\ntrigger id 2 oneshot\n' >>ring.cm
 sed 's/chain/ring/' s.yaml >ring.yaml
-"$ROCESIM" run ring.yaml -o "$work/out" --set 'traffic[0].flows.triggers=data' \
+rocesim run ring.yaml -o "$work/out" --set 'traffic[0].flows.triggers=data' \
     >/dev/null 2>"$work/err" || fail ring "status $?"
 grep -q '^note: ring.cm:4:1: one end of a connection activates a trigger of the other end.s host' \
     "$work/err" || fail ring "$(cat "$work/err")"
@@ -486,7 +485,7 @@ awk -F, 'NR > 1 { at[$5] = $6; end[$5] = $7 }
         } }' "$work/out/flows.csv" >"$work/wrong"
 [ ! -s "$work/wrong" ] || fail ring "$(cat "$work/wrong")"
 # By default a hop begins when the sender of the one before has its ACK.
-"$ROCESIM" run ring.yaml -o "$work/out" >/dev/null 2>"$work/err" || fail ring "status $?"
+rocesim run ring.yaml -o "$work/out" >/dev/null 2>"$work/err" || fail ring "status $?"
 ! grep -q 'one end of a connection' "$work/err" || fail ring "$(cat "$work/err")"
 awk -F, 'NR > 1 { at[$5] = $6; end[$5] = $7 }
     END { for (i = 50001; i <= 50002; i++) {
@@ -515,7 +514,7 @@ for pfc in 0 1; do
         sed "s/^BUFFER_SIZE .*/BUFFER_SIZE $size/" config.txt >sized.txt
         echo "ENABLE_PFC $pfc" >>sized.txt
         # A lost last packet is never sent again: there is no retransmission timer.
-        "$ROCESIM" hpcc sized.txt -o "$work/out" >/dev/null 2>"$work/err" ||
+        rocesim hpcc sized.txt -o "$work/out" >/dev/null 2>"$work/err" ||
             grep -q '^stalled: ' "$work/err" || fail "PFC $pfc, buffer $size" "$(head -n 3 "$work/err")"
         dropped=$(awk '/"dropped"/ { print $2 + 0; exit }' "$work/out/summary.json")
         echo "PFC $pfc, buffer $size: $dropped dropped"

@@ -10,6 +10,7 @@
 # After a change of the script that is meant: UPDATE=1 tests/cli/plot/test_cli_plot.sh, with ROCESIM set.
 set -u
 . tests/script.sh
+start_forks
 golden=$PWD/tests/golden/plot/slowdown.gnuplot
 scenarios=$PWD/scenarios
 
@@ -18,7 +19,7 @@ expect() {
     expected=$1
     text=$2
     shift 2
-    "$ROCESIM" plot "$@" >"$work/stdout" 2>"$work/stderr"
+    rocesim plot "$@" >"$work/stdout" 2>"$work/stderr"
     status=$?
     [ "$status" -eq "$expected" ] || fail "plot $*: exit status $status, expected $expected"
     [ -n "$text" ] || [ ! -s "$work/stderr" ] || fail "plot $*: prints on stderr"
@@ -379,7 +380,7 @@ grep -q "apt-get install gnuplot-nox" stderr || fail "without gnuplot: does not 
 # -- pictures
 
 if command -v gnuplot >/dev/null; then
-    "$ROCESIM" run "$scenarios/pfc-storm.yaml" -o run1 --quiet --set \
+    rocesim run "$scenarios/pfc-storm.yaml" -o run1 --quiet --set \
         'observe=[{series: "port[*->*].queue_bytes", on: change},
             {series: "qp[*:*].rate_bps", on: change}, {series: "qp[*:*].rtt_ps", on: change},
             {series: "port[*->*].utilisation", every: 10us}]' >/dev/null

@@ -10,13 +10,14 @@
 # Not pinned: how fast a balancer is (test_balance.c, docs/models/load-balancing.md).
 set -u
 . tests/script.sh
+start_forks
 balancers=(ecmp wecmp random round-robin adaptive drill letflow conga conweave valiant ugal structured)
 transports=(go-back-n place irn adamap sdr uec-rud uec-rod mrc) # place: go-back-n with nic.ooo
 controls=(none dcqcn timely timely-patched dctcp hpcc hpcc-pint swift)
 
 # The lists are those of the program.
 for name in "${balancers[@]}"; do
-    "$ROCESIM" params switch.load-balancing | grep -q "\b$name\b" || fail "$name is not told by params"
+    rocesim params switch.load-balancing | grep -q "\b$name\b" || fail "$name is not told by params"
 done
 cat >"$work/mesh.yaml" <<'YAML'
 until: 40ms
@@ -47,7 +48,7 @@ balance() { # BALANCER TRANSPORT CONTROL THREADS: runs on one thread and on more
     uec* | mrc) options+=(--set nic.priority=1 --set nic.ack-priority=6 --set switch.mmu=trimming) ;;
     esac
     for threads in 1 "$4"; do
-        within 20 "$ROCESIM" run "$work/mesh.yaml" -o "$work/t$threads" "${options[@]}" \
+        within 20 rocesim run "$work/mesh.yaml" -o "$work/t$threads" "${options[@]}" \
             --threads "$threads" >"$work/out" 2>&1 || fail "$what: $(tail -n 1 "$work/out")"
     done
     cmp -s "$work/t1/flows.csv" "$work/t$4/flows.csv" || fail "$what: flows on $4 threads"
@@ -98,20 +99,20 @@ mv "$work/leaf.yaml" "$work/mesh.yaml"
 
 sed 's|^link:.*|link: {loss-rate: 0}|' "$work/mesh.yaml" >"$work/clean.yaml"
 reordered() { # BALANCER
-    "$ROCESIM" run "$work/clean.yaml" -o "$work/r" --quiet --set "switch.load-balancing=$1" \
+    rocesim run "$work/clean.yaml" -o "$work/r" --quiet --set "switch.load-balancing=$1" \
         --set nic.transport=irn >"$work/out" 2>&1 || fail "$1: $(tail -n 1 "$work/out")"
     grep -A 1 '"reordering": {' "$work/r/summary.json" | tr -dc '0-9'
 }
 # A receiver that places packets needs no retransmission where nothing is lost.
 retransmitted() { # OOO
-    "$ROCESIM" run "$work/clean.yaml" -o "$work/r" --quiet --set switch.load-balancing=random \
+    rocesim run "$work/clean.yaml" -o "$work/r" --quiet --set switch.load-balancing=random \
         --set "nic.ooo=$1" >"$work/out" 2>&1 || fail "ooo $1: $(tail -n 1 "$work/out")"
     value "$work/r/summary.json" retransmitted_packets
 }
 # IRN under a spray: with `all`, each ACK ends a recovery (2466 packets are sent again; 2227 if only the
 # packets sent before it do), with `missing` what is late is sent again (526).
 recovered() { # RECOVERY
-    "$ROCESIM" run scenarios/fabrics/fabric.yaml -o "$work/r" --quiet --set hosts=16 --set per_leaf=4 \
+    rocesim run scenarios/fabrics/fabric.yaml -o "$work/r" --quiet --set hosts=16 --set per_leaf=4 \
         --set bytes=1MB --set balance=random --set "nic.irn.recovery=$1" >"$work/out" 2>&1 ||
         fail "recovery $1: $(tail -n 1 "$work/out")"
     value "$work/r/summary.json" retransmitted_packets
@@ -142,7 +143,7 @@ nic: {transport: irn, plb: {rounds: 1}}
 traffic: [permutation: {hosts: host*, bytes: 2MB}]
 YAML
 used() { # RULE CONTROL THREADS
-    "$ROCESIM" run "$work/pairs.yaml" -o "$work/p" --quiet --set "nic.repath=$1" \
+    rocesim run "$work/pairs.yaml" -o "$work/p" --quiet --set "nic.repath=$1" \
         --set "nic.congestion-control=$2" --threads "$3" >"$work/out" 2>&1 ||
         fail "$1: $(tail -n 1 "$work/out")"
     value "$work/p/summary.json" paths_used
@@ -171,7 +172,7 @@ cat "$work/clean.yaml" >>"$work/told.yaml"
 tells() { # BALANCER METRIC...
     local balancer=$1
     shift
-    "$ROCESIM" run "$work/told.yaml" -o "$work/p" --quiet --set "switch.load-balancing=$balancer" \
+    rocesim run "$work/told.yaml" -o "$work/p" --quiet --set "switch.load-balancing=$balancer" \
         --set switch.conweave.reply=5us >"$work/out" 2>&1 || fail "$balancer: $(tail -n 1 "$work/out")"
     for metric in "$@"; do
         grep "balance_$metric," "$work/p/series.csv" |
@@ -187,7 +188,7 @@ tells drill remembered
 
 striped() { # QPS KEY
     sed "s/bytes: 2MB/bytes: 500KB, qps: $1/" "$work/pairs.yaml" >"$work/striped.yaml"
-    "$ROCESIM" run "$work/striped.yaml" -o "$work/p" --quiet >"$work/out" 2>&1 ||
+    rocesim run "$work/striped.yaml" -o "$work/p" --quiet >"$work/out" 2>&1 ||
         fail "qps $1: $(tail -n 1 "$work/out")"
     value "$work/p/summary.json" "$2"
 }
@@ -209,7 +210,7 @@ YAML
 reps() { # KEY OPTION...: a number of the summary
     local key=$1
     shift
-    "$ROCESIM" run "$work/slow.yaml" -o "$work/p" --quiet "$@" >"$work/out" 2>&1 ||
+    rocesim run "$work/slow.yaml" -o "$work/p" --quiet "$@" >"$work/out" 2>&1 ||
         fail "reps: $(tail -n 1 "$work/out")"
     value "$work/p/summary.json" "$key"
 }
@@ -233,7 +234,7 @@ drawn=$(reps retransmitted_packets "${dead[@]}" --set nic.reps.freeze=0ps)
 # -- Swift hears of the time in the hosts' NICs: a target below it stops nearly everything
 
 hosts() { # TARGET MODEL
-    "$ROCESIM" run "$work/pairs.yaml" -o "$work/p" --quiet --set nic.congestion-control=swift \
+    rocesim run "$work/pairs.yaml" -o "$work/p" --quiet --set nic.congestion-control=swift \
         --set "nic.swift.host-target=$1" --set "nic.model=$2" --set until=500us >"$work/out" 2>&1 ||
         fail "swift: $(tail -n 1 "$work/out")"
     value "$work/p/summary.json" delivered_bytes
@@ -246,7 +247,7 @@ hosts() { # TARGET MODEL
 refused() { # TEXT OPTION...
     local text=$1
     shift
-    "$ROCESIM" check "$work/mesh.yaml" "$@" >"$work/out" 2>&1
+    rocesim check "$work/mesh.yaml" "$@" >"$work/out" 2>&1
     [ $? -eq 2 ] || fail "$*: not refused"
     grep -q -- "$text" "$work/out" || fail "$*: $(cat "$work/out")"
 }
@@ -268,7 +269,7 @@ if command -v tshark >/dev/null; then
 captures: [{ports: "leaf0->*", file: c.pcap, telemetry: true}]
 YAML
     for balancer in drill conga "conga rules=conweave-ns3" conweave; do
-        "$ROCESIM" run "$work/clean.yaml" -o "$work/c" --quiet --set "switch.load-balancing=${balancer% *}" \
+        rocesim run "$work/clean.yaml" -o "$work/c" --quiet --set "switch.load-balancing=${balancer% *}" \
             --set "switch.conga.$([[ $balancer = *rules=* ]] && echo "${balancer#* }" || echo rules=paper)" \
             --set switch.conweave.reply=1us --set nic.transport=irn >"$work/out" 2>&1 ||
             fail "$balancer: $(tail -n 1 "$work/out")"
@@ -277,7 +278,7 @@ YAML
     done
     for transport in mrc uec-rud; do
         for balancer in conga conweave; do
-            "$ROCESIM" run "$work/clean.yaml" -o "$work/m" --quiet --set "switch.load-balancing=$balancer" \
+            rocesim run "$work/clean.yaml" -o "$work/m" --quiet --set "switch.load-balancing=$balancer" \
                 --set nic.transport=$transport --set nic.congestion-control=none >"$work/out" 2>&1 ||
                 fail "$transport, $balancer: $(tail -n 1 "$work/out")"
             tshark -n -o eth.fcs:Never -r "$work/m/captures/c.pcap" -Y '_ws.malformed' \

@@ -9,6 +9,7 @@
 # Not pinned: how many packets are dropped.
 set -u
 . tests/script.sh
+start_forks
 
 # try NIC-VALUES SWITCH-VALUES: check and run, into check.txt and run.txt
 try() {
@@ -19,8 +20,8 @@ switch: {buffer: 1MB, $2}
 nic: {congestion-control: none, timeout: 8, $1}
 traffic: [incast: {to: host0, bytes: 1MB}]
 END
-    "$ROCESIM" check "$work/x.yaml" >"$work/check.txt" 2>&1 || fail "$1: check fails"
-    "$ROCESIM" run "$work/x.yaml" --quiet >"$work/run.txt" 2>&1 || fail "$1: $(tail -n 1 "$work/run.txt")"
+    rocesim check "$work/x.yaml" >"$work/check.txt" 2>&1 || fail "$1: check fails"
+    rocesim run "$work/x.yaml" --quiet >"$work/run.txt" 2>&1 || fail "$1: $(tail -n 1 "$work/run.txt")"
     grep -q '8 of 8 completed' "$work/run.txt" || fail "$1: not all flows"
 }
 
@@ -58,7 +59,7 @@ topology: $1
 nic: {congestion-control: none$2}
 traffic: [$3]
 END
-    "$ROCESIM" check "$work/hops.yaml" >"$work/check.txt" 2>&1 || fail "$1: check fails"
+    rocesim check "$work/hops.yaml" >"$work/check.txt" 2>&1 || fail "$1: check fails"
 }
 for k in 4 8; do
     last=host$((k * k * k / 4 - 1))
@@ -74,7 +75,7 @@ says check "leaf*->host*         2 ports: class 5, lossy: PFC is for 3, marked b
 says check "warning: data of transfers (1) is in class 5, which is lossy"
 says check "does not name it; set it to [3, 5], or their priority to 3"
 grep -q 'spine' <(grep -F -- '->' "$work/check.txt") && fail "a hop that no path has"
-"$ROCESIM" run "$work/hops.yaml" --quiet 2>&1 | grep -q 'warning: data of transfers (1) is in class 5' ||
+rocesim run "$work/hops.yaml" --quiet 2>&1 | grep -q 'warning: data of transfers (1) is in class 5' ||
     fail "the run does not warn"
 
 # Lossless on a part of the way.
@@ -83,7 +84,7 @@ topology: {fat-tree: {k: 4}}
 nodes: {"core*": {switch: {pfc: {enabled: false}}}}
 traffic: [flows: {list: [host0 host15 1MB 0us]}]
 END
-"$ROCESIM" check "$work/part.yaml" >"$work/check.txt" 2>&1 || fail "part: check fails"
+rocesim check "$work/part.yaml" >"$work/check.txt" 2>&1 || fail "part: check fails"
 says check "core*->agg*          2 ports: class 3, lossy: no PFC"
 says check "lossless at 8 of the switch ports on its paths and lossy at 2, such as core"
 
@@ -94,7 +95,7 @@ network: {tagged: true}
 nodes: {"spine*": {switch: {trust: pcp}}}
 traffic: [flows: {list: [host0 host127 1MB 0us], priority: 3, dscp: 0}]
 END
-"$ROCESIM" check "$work/tag.yaml" >"$work/check.txt" 2>&1 || fail "tag: check fails"
+rocesim check "$work/tag.yaml" >"$work/check.txt" 2>&1 || fail "tag: check fails"
 says check "spine*->leaf*        2 ports: class 0, lossy: PFC is for 3"
 says check "sent in class 3 with DSCP 0, which leaf"
 exit $((failures > 0))

@@ -7,6 +7,7 @@
 # Method: one transfer on a network with tagged frames, observed in ways that match and that cannot.
 set -u
 . tests/script.sh
+start_forks
 
 cat >"$work/empty.yaml" <<'END'
 topology: {star: {hosts: 3}}
@@ -26,7 +27,7 @@ captures:
   - {ports: host0->switch0, filter: vlan and udp port 4791, file: some.pcap}
   - {ports: host2->switch0, file: idle.pcap}
 END
-"$ROCESIM" run "$work/empty.yaml" -o "$work/out" --quiet >"$work/said" || fail "run: exit status $?"
+rocesim run "$work/empty.yaml" -o "$work/out" --quiet >"$work/said" || fail "run: exit status $?"
 sed -n 's/^  empty     //p' "$work/said" | sort >"$work/lines"
 tag="no frame in captures/tag.pcap: its filter takes none of 50; data are tagged here, "
 tag+="'vlan and (udp port 4791)' looks behind the tag"
@@ -49,7 +50,7 @@ sed -n '/^  "notes": \[$/,/^  \]/s/^    "\(.*\)",\{0,1\}$/\1/p' "$work/out/summa
 # warned FILE TEXT: both check and run say so before anything is simulated.
 warned() {
     for command in check run; do
-        "$ROCESIM" "$command" "$work/$1" >"$work/said" 2>&1 || fail "$command $1: exit status $?"
+        rocesim "$command" "$work/$1" >"$work/said" 2>&1 || fail "$command $1: exit status $?"
         grep -q "^warning: $2" "$work/said" || fail "$command $1: $(cat "$work/said")"
     done
 }
@@ -71,9 +72,9 @@ until: 1ms
 traffic: [incast: {to: host0, bytes: 400KB}]
 END
 warned zero.yaml "with nic.retransmission: go-back-0 .* one takes about 2.3e+04 attempts"
-"$ROCESIM" check "$work/zero.yaml" --set traffic[0].incast.bytes=400MB 2>&1 |
+rocesim check "$work/zero.yaml" --set traffic[0].incast.bytes=400MB 2>&1 |
     grep -q "one takes more than 1e+12 attempts" || fail "attempts without end"
 for less in link.loss-rate=0.1% nic.retransmission-chunk=16KiB nic.retransmission=go-back-n; do
-    "$ROCESIM" check "$work/zero.yaml" --set $less 2>&1 | grep -q "attempts" && fail "$less: a warning"
+    rocesim check "$work/zero.yaml" --set $less 2>&1 | grep -q "attempts" && fail "$less: a warning"
 done
 exit $((failures > 0))

@@ -10,6 +10,7 @@
 # Not pinned: how long recovery takes.
 set -u
 . tests/script.sh
+start_forks
 cd "$work" || exit 1
 
 # run NAME OPTIONS...
@@ -17,7 +18,7 @@ run() {
     local name=$1
     shift
     rm -rf "$name"
-    "$ROCESIM" run "$name.yaml" -o "$name" --quiet "$@" >"$name.txt" 2>&1 || {
+    rocesim run "$name.yaml" -o "$name" --quiet "$@" >"$name.txt" 2>&1 || {
         fail "$name"
         tail -n 5 "$name.txt"
     }
@@ -69,7 +70,7 @@ grep -q '"completed": 3' parts/summary.json || fail "parts: not all flows"
 digest=$(grep '"digest"' parts/summary.json)
 for options in "parts.yaml --threads 2" "parts/scenario.yaml"; do
     # shellcheck disable=SC2086 # a name and options
-    "$ROCESIM" run $options -o again --quiet >/dev/null
+    rocesim run $options -o again --quiet >/dev/null
     [ "$(grep '"digest"' again/summary.json)" = "$digest" ] || fail "$options: another digest"
     rm -rf again
 done
@@ -138,9 +139,9 @@ nodes: {"h*": {nic: {congestion-control: none, timeout: 8}}}
 traffic: [flows: {list: [h0 h1 9MB 0us, h1 h2 9MB 0us, h2 h0 9MB 0us]}]
 faults: [{part: s0--s1, at: 1us}, {part: s0--s1, at: 3us, until: 4us}]
 EOF2
-"$ROCESIM" check ring.yaml >/dev/null 2>&1 || fail "a link of a graph cannot fail"
+rocesim check ring.yaml >/dev/null 2>&1 || fail "a link of a graph cannot fail"
 sed -e 's/timeout: 0/timeout: 8/' "$OLDPWD/scenarios/pfc-deadlock.yaml" >ring.yaml
-"$ROCESIM" run ring.yaml --quiet >ring.txt 2>&1 && fail "the ring does not stall"
+rocesim run ring.yaml --quiet >ring.txt 2>&1 && fail "the ring does not stall"
 grep -q 'PFC deadlock, each waits for the next: s0->s1, s1->s2, s2->s3, s3->s4, s4->s0, s0->s1' ring.txt ||
     fail "ring: $(tail -n 1 ring.txt)"
 for action in drop ignore; do
@@ -157,10 +158,10 @@ done
 
 printf 'topology: {star: {hosts: 3, delay: 8us}}\n' >over.yaml
 printf 'traffic: [flows: {list: [host1 host0 80KB 0us]}]\n' >>over.yaml
-"$ROCESIM" run over.yaml -o over --quiet >over.txt || fail "over: exit status"
+rocesim run over.yaml -o over --quiet >over.txt || fail "over: exit status"
 for at in 40.9us 44us 60us; do
     storm="{part: host2, kind: pause-storm, at: $at, until: 340us}"
-    "$ROCESIM" run over.yaml -o late --quiet --set "faults=[$storm]" >late.txt || fail "late: $?"
+    rocesim run over.yaml -o late --quiet --set "faults=[$storm]" >late.txt || fail "late: $?"
     cmp over/ports.csv late/ports.csv || fail "a storm at $at, after the end, changes ports.csv"
     grep sim_time_ps over/summary.json | diff - <(grep sim_time_ps late/summary.json) ||
         fail "a storm at $at goes on after the end"
@@ -189,15 +190,15 @@ run nics
 cmp nics/captures/one.pcap nics/captures/two.pcap ||
     fail "nics: captures depend on which port is named first"
 [ "$(wc -c <nics/captures/one.pcap)" -gt 1000000 ] || fail "nics: captures miss a port"
-"$ROCESIM" topo nics.yaml 2>/dev/null | grep -q '"s1" -- "a" .*40Gbps' || fail "nics: not the rate of a/nic1"
-[ "$("$ROCESIM" topo nics.yaml 2>/dev/null | grep -c 40Gbps)" = 1 ] || fail "nics: more than one link"
+rocesim topo nics.yaml 2>/dev/null | grep -q '"s1" -- "a" .*40Gbps' || fail "nics: not the rate of a/nic1"
+[ "$(rocesim topo nics.yaml 2>/dev/null | grep -c 40Gbps)" = 1 ] || fail "nics: more than one link"
 
 # -- a value that the kind does not use is told, also where the kind was forgotten
 
 told() { # TEXT-OF-FAULT EXPECTED, which is empty where nothing is to be told
     printf 'topology: {star: {hosts: 3}}\ntraffic: [incast: {to: host0}]\n' >told.yaml
     printf 'faults: [%s]\n' "$1" >>told.yaml
-    "$ROCESIM" check told.yaml >told.txt 2>&1 || fail "$1: refused"
+    rocesim check told.yaml >told.txt 2>&1 || fail "$1: refused"
     [ "$(grep -o "does not use '[a-z-]*'" told.txt)" = "${2:+does not use '$2'}" ] ||
         fail "$1: $(cat told.txt)"
 }
@@ -219,7 +220,7 @@ run parts --set 'faults=[{part: host1, at: 0us, until: 1us, every: 6148914691240
 
 bad() { # TEXT-OF-FAULTS EXPECTED
     printf 'topology: {star: {hosts: 3}}\ntraffic: [incast: {to: host0}]\nfaults: [%s]\n' "$1" >bad.yaml
-    "$ROCESIM" check bad.yaml >bad.txt 2>&1
+    rocesim check bad.yaml >bad.txt 2>&1
     [ $? -eq 2 ] || fail "$1: not refused"
     grep -qF "$2" bad.txt || fail "$1: $(cat bad.txt)"
 }

@@ -10,6 +10,7 @@
 # Not pinned: the sizes that check estimates, but their order.
 set -u
 . tests/script.sh
+start_forks
 
 # value NAME FILE: the first number of that name in a summary.
 value() {
@@ -54,7 +55,7 @@ topology: {star: {hosts: 4}}
 traffic:
   - mooncake-bench: {from: host0, to: host1, metadata: {host: host2}, interval: 1us, duration: 1000s}
 END
-"$ROCESIM" check "$work/moments.yaml" >"$work/out" 2>&1
+rocesim check "$work/moments.yaml" >"$work/out" 2>&1
 [ $? -eq 2 ] && grep -q 'more than 1000000 intervals, expected a longer interval' "$work/out" ||
     fail "10^9 intervals of mooncake-bench: $(head -n 1 "$work/out")"
 
@@ -71,7 +72,7 @@ observe:
 END
 # kinds NAME [OPTION]...
 kinds() {
-    "$ROCESIM" run "$work/kinds.yaml" -o "$work/$1" --quiet "${@:2}" >"$work/out" 2>"$work/err" ||
+    rocesim run "$work/kinds.yaml" -o "$work/$1" --quiet "${@:2}" >"$work/out" 2>"$work/err" ||
         fail "kinds $*: $(head -n 1 "$work/err")"
 }
 kinds all
@@ -92,7 +93,7 @@ done
 
 # check WORDS OPTION...: `check` prints the words
 check() {
-    "$ROCESIM" check "$work/idle.yaml" "${@:2}" >"$work/out" 2>"$work/err"
+    rocesim check "$work/idle.yaml" "${@:2}" >"$work/out" 2>"$work/err"
     cat "$work/out" "$work/err" | grep -q -- "$1" ||
         fail "check ${*:2}: no '$1' in $(grep observe "$work/out")"
 }
@@ -101,7 +102,7 @@ check '1 series of 6 metrics and 0 captures take some .* of memory.*expected at 
     --set observe[0].every=1ns --set memory-max=1MB
 check 'rows of series.csv take some .* to write, expected at most 1 s' \
     --set outputs.series-max=100000000000 --set observe[0].every=1ns --set time-max=1s
-"$ROCESIM" run "$work/idle.yaml" -o "$work/refused" --set observe[0].every=1ns --set memory-max=1MB \
+rocesim run "$work/idle.yaml" -o "$work/refused" --set observe[0].every=1ns --set memory-max=1MB \
     >"$work/out" 2>"$work/err"
 [ $? -eq 2 ] && [ ! -e "$work/refused" ] || fail "run does not refuse series that need too much memory"
 cat >>"$work/idle.yaml" <<'END'

@@ -9,12 +9,13 @@
 # Not pinned: which of several queues a pause is put down to where a switch has several.
 set -u
 . tests/script.sh
+start_forks
 
 # run NAME OPTIONS...: runs NAME.yaml into the folder NAME
 run() {
     name=$1
     shift
-    "$ROCESIM" run "$name.yaml" -o "$name" --quiet "$@" >"$name.txt" 2>&1 || {
+    rocesim run "$name.yaml" -o "$name" --quiet "$@" >"$name.txt" 2>&1 || {
         fail "$name"
         cat "$name.txt"
     }
@@ -70,7 +71,7 @@ for until in 103us 200us 301us; do
     rm -rf chain
 done
 run chain
-"$ROCESIM" run chain.yaml --quiet | grep -q "began at b->r" || fail "without -o nothing is said"
+rocesim run chain.yaml --quiet | grep -q "began at b->r" || fail "without -o nothing is said"
 run chain --set switch.pfc.enabled=false --set nic.timeout=8
 [ -z "$(roots chain)" ] || fail "roots without PFC: $(roots chain)"
 grep -q "began" chain.txt && fail "the terminal tells of pauses without PFC"
@@ -112,7 +113,7 @@ awk -F, 'FNR == 1 { for (i = 1; i <= NF; i++) column[FILENAME, $i] = i; next }
          END { for (key in told) { d = told[key] - sum[key]; wrong += d > 0.01 || d < -0.01 }
                exit !(rows > 20 && wrong == 0) }' nic/ports.csv nic/pauses.csv ||
     fail "pauses.csv does not add up to ports.csv"
-"$ROCESIM" plot nic --kind pause -o nic.gnuplot >nic.plot || fail "plot of a cut run"
+rocesim plot nic --kind pause -o nic.gnuplot >nic.plot || fail "plot of a cut run"
 grep -q "share of time stopped" nic.gnuplot || fail "no bins: $(cat nic.plot)"
 
 [ "$failures" -eq 0 ] || {

@@ -9,10 +9,11 @@
 # Not pinned: the words.
 set -u
 . tests/script.sh
+start_forks
 
 # told KIND WORDS FILE [OPTION]...: the run says the words, and summary.json has the kind
 told() {
-    "$ROCESIM" run "$work/$3.yaml" -o "$work/out" --quiet "${@:4}" >"$work/text" 2>&1 ||
+    rocesim run "$work/$3.yaml" -o "$work/out" --quiet "${@:4}" >"$work/text" 2>&1 ||
         fail "$3 ${*:4}: $(head -n 2 "$work/text")"
     grep -q "warning.*$2" "$work/text" || fail "$3 ${*:4}: does not say '$2'"
     grep -q "\"kind\": \"$1\"" "$work/out/summary.json" || fail "$3 ${*:4}: no $1 in summary.json"
@@ -21,7 +22,7 @@ told() {
 
 # untold KIND FILE [OPTION]...
 untold() {
-    "$ROCESIM" run "$work/$2.yaml" -o "$work/out" --quiet "${@:3}" >"$work/text" 2>&1 ||
+    rocesim run "$work/$2.yaml" -o "$work/out" --quiet "${@:3}" >"$work/text" 2>&1 ||
         fail "$2 ${*:3}: $(head -n 2 "$work/text")"
     grep -q "\"kind\": \"$1\"" "$work/out/summary.json" && fail "$2 ${*:3}: $1 in summary.json"
     rm -rf "$work/out"
@@ -71,7 +72,7 @@ topology: {star: {hosts: 4}}
 until: 1us
 traffic: [{incast: {to: host0, senders: 3, bytes: 10KB}}]
 END
-"$ROCESIM" run "$work/nothing.yaml" >"$work/text" 2>&1 || fail "nothing: $(head -n 2 "$work/text")"
+rocesim run "$work/nothing.yaml" >"$work/text" 2>&1 || fail "nothing: $(head -n 2 "$work/text")"
 grep -q '0 B delivered; 0 bps in the median over flows$' "$work/text" ||
     fail "nothing: $(grep delivered "$work/text")"
 grep -Eiw 'nan|inf' "$work/text" && fail "nothing: a figure that is no number"

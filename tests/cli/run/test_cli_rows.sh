@@ -9,17 +9,18 @@
 # Not pinned: which path a part takes.
 set -u
 . tests/script.sh
+start_forks
 
 # value PATH: of the traffic entry
 value() {
-    "$ROCESIM" compare out --csv | awk -F, -v name="apps[0].$1" '
+    rocesim compare out --csv | awk -F, -v name="apps[0].$1" '
         NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i }
         NR == 2 && column { print $column }'
 }
 
 # run OPTIONS...
 run() {
-    "$ROCESIM" run rows.yaml -o out --quiet "$@" >log 2>&1 || {
+    rocesim run rows.yaml -o out --quiet "$@" >log 2>&1 || {
         fail "run $*"
         cat log
     }
@@ -63,11 +64,11 @@ near rows.goodput_gbps.min 195 0.02 # half of what 400 Gbps carry of payload
 run --until 500us --set 'traffic[0].flows.list=[host0 host1 1MiB 0us, host2 host1 64MiB 100us]'
 [ "$(value rows.completed)" = 1 ] || fail "an unfinished row: $(value rows.completed) completed"
 
-"$ROCESIM" run rows.yaml --quiet --set 'traffic[0].flows.list=[host0 host1 7B 0us]' >log 2>&1
+rocesim run rows.yaml --quiet --set 'traffic[0].flows.list=[host0 host1 7B 0us]' >log 2>&1
 [ $? -eq 2 ] && grep -q "7 bytes for 8 queue pairs" log || fail "too small a row: $(cat log)"
 printf 'Nodes 3\nConnections 1\n0->1 start 0 size 1000\n' >x.cm
 sed 's/list: .*\], qps/file: x.cm, qps/' rows.yaml >x.yaml
-"$ROCESIM" run x.yaml --quiet >log 2>&1
+rocesim run x.yaml --quiet >log 2>&1
 [ $? -eq 2 ] && grep -q "qps: .*another simulator" log || fail "another simulator's file: $(cat log)"
 
 [ "$failures" -eq 0 ] || {

@@ -11,12 +11,13 @@
 # Not pinned: alpha and time paused between two events, which change without one.
 set -u
 . tests/script.sh
+start_forks
 
 # run FOLDER SCENARIO [OPTIONS]
 run() {
     folder=$1
     shift
-    "$ROCESIM" run "$@" -o "$work/$folder" --quiet >"$work/stdout" 2>"$work/stderr" || {
+    rocesim run "$@" -o "$work/$folder" --quiet >"$work/stdout" 2>"$work/stderr" || {
         fail "run of $folder: exit status $?"
         head -n 5 "$work/stderr"
     }
@@ -133,7 +134,7 @@ observe:
   - {series: "port[switch0->host0].utilisation", every: 7us}
   - {series: "port[switch0->host0].utilisation[3]", every: 7us}
 END
-"$ROCESIM" run "$work/full.yaml" -o "$work/full" --quiet >/dev/null
+rocesim run "$work/full.yaml" -o "$work/full" --quiet >/dev/null
 awk -F, '/utilisation,/ && $1 > 10000 { n++; wrong += $3 != 1000000 } /\[3\]/ && $3 > 1000000 { wrong++ }
          END { exit !(n > 50 && wrong == 0) }' "$work/full/series.csv" ||
     fail "full: $(grep -m 3 'utilisation,' "$work/full/series.csv") of a port that never rests"
@@ -186,7 +187,7 @@ until: 300us
 observe:
 END
 # What the page says there is. These have no events of their own between which they stay.
-metrics=$("$ROCESIM" params --outputs-markdown |
+metrics=$(rocesim params --outputs-markdown |
     sed -nE 's/^\| `((port|nic|qp|switch)\[.*\]\.[^`]*)` .*/\1/p' |
     grep -v -e '\.utilisation' -e '\.transport\.' -e '\.paused_ps' -e '\.alpha' |
     sort -u) # algorithms share names

@@ -11,6 +11,7 @@
 # Does not pin: how many runs it takes.
 set -u
 . tests/script.sh
+start_forks
 
 cat >"$work/base.yaml" <<'END'
 topology: {star: {hosts: 5, rate: 100Gbps, delay: 300ns}}
@@ -23,9 +24,9 @@ END
 get='traffic[0].herd.model.get'
 put='traffic[0].herd.model.put'
 mops() { # FILE OPTIONS...
-    "$ROCESIM" run "$@" --quiet --json | sed -n 's/^ *"mops": \([0-9.]*\),$/\1/p' | head -n 1
+    rocesim run "$@" --quiet --json | sed -n 's/^ *"mops": \([0-9.]*\),$/\1/p' | head -n 1
 }
-digest() { "$ROCESIM" run "$@" --quiet --json | sed -n 's/^ *"digest": "\(.*\)",$/\1/p'; }
+digest() { rocesim run "$@" --quiet --json | sed -n 's/^ *"digest": "\(.*\)",$/\1/p'; }
 truth() { mops "$work/base.yaml" --set "$get=150ns" --set "$put=70ns" --set "workers=$1" --set "put=$2"; }
 plan() { # EXTRA: constants besides
     cat <<END
@@ -44,7 +45,7 @@ points:
 END
 }
 plan "  spare: {path: \"traffic[0].herd.cpu.memory\", unit: ns, from: 10, to: 500}" >"$work/plan.yaml"
-"$ROCESIM" calibrate "$work/plan.yaml" -o "$work/constants.yaml" >"$work/said" 2>&1 ||
+rocesim calibrate "$work/plan.yaml" -o "$work/constants.yaml" >"$work/said" 2>&1 ||
     fail "$(cat "$work/said")"
 near() { # NAME VALUE
     awk -v name="$1" -v wanted="$2" '$1 == name { v = $2 + 0; found = v > 0.97 * wanted && v < 1.03 * wanted }
@@ -75,7 +76,7 @@ grep -q 'origin: published' "$work/constants.yaml" && grep -q 'error: ' "$work/c
 
 # Two whose sum alone is known.
 plan "  base: {path: \"traffic[0].herd.model.batch\", unit: ns, from: 1, to: 100}" >"$work/sum.yaml"
-"$ROCESIM" calibrate "$work/sum.yaml" >"$work/said" 2>&1 || fail "$(cat "$work/said")"
+rocesim calibrate "$work/sum.yaml" >"$work/said" 2>&1 || fail "$(cat "$work/said")"
 grep -q 'correlation' "$work/said" || fail "what stands for each other is not told: $(cat "$work/said")"
 
 # HERD's own.
@@ -86,7 +87,7 @@ for card in connectx-3 connect-ib; do
         "$(digest "${options[@]}" --set "constants=scenarios/herd/constants/herd-$card.yaml")" ] ||
         fail "herd-$card.yaml is not what the program has"
 done
-"$ROCESIM" calibrate scenarios/herd/constants/herd-figure-2.yaml >"$work/said" 2>&1 ||
+rocesim calibrate scenarios/herd/constants/herd-figure-2.yaml >"$work/said" 2>&1 ||
     fail "$(cat "$work/said")"
 grep -q '^  t_dma_read .*fitted, +-' "$work/said" || fail "figure 2: $(cat "$work/said")"
 # What the profile and the scenario have is what the figure tells, and echoes of 64 bytes come out unasked.
@@ -99,7 +100,7 @@ awk '$1 == "propagation_us" { link = $2 - 130 } $1 == "t_answer" { answer = $2 -
 # refused WHAT SED-SCRIPT TEXT: plan.yaml changed
 refused() {
     sed "$2" "$work/plan.yaml" >"$work/bad.yaml"
-    "$ROCESIM" calibrate "$work/bad.yaml" -o "$work/none" >"$work/said" 2>&1
+    rocesim calibrate "$work/bad.yaml" -o "$work/none" >"$work/said" 2>&1
     [ $? = 2 ] && [ ! -e "$work/none" ] && grep -q "$3" "$work/said" || fail "$1: $(cat "$work/said")"
 }
 refused "a column that is not there" 's/apps\[0\].mops", value: 100/apps[0].mopz", value: 100/' 'mopz'
@@ -111,7 +112,7 @@ refused "fewer points than constants" '/GETs\|half\|two workers/d' 'points for'
 cat >"$work/wrong.yaml" <<'END'
 get: {path: "traffic[0].herd.model.get", value: 40ns, origin: guessed}
 END
-"$ROCESIM" check "$work/base.yaml" --set "constants=$work/wrong.yaml" >"$work/said" 2>&1 &&
+rocesim check "$work/base.yaml" --set "constants=$work/wrong.yaml" >"$work/said" 2>&1 &&
     fail "an origin that is none is taken"
 grep -q 'wrong.yaml:1:.*origin' "$work/said" || fail "$(cat "$work/said")"
 

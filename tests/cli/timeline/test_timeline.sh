@@ -8,6 +8,7 @@
 # the order of events in the file.
 set -u
 . tests/script.sh
+start_forks
 
 cat >"$work/two.goal" <<'EOF'
 num_ranks 2
@@ -32,12 +33,12 @@ outputs: {operations-max: 1000}
 traffic:
   - workload: {file: two.goal, network-model: ideal, semantics: spcl, latency: 1us, byte-gap: 1ns, start: 1us}
 EOF
-"$ROCESIM" run "$work/star.yaml" --quiet -o "$work/out" >/dev/null 2>&1 # it stalls: nothing matches tag 9
+rocesim run "$work/star.yaml" --quiet -o "$work/out" >/dev/null 2>&1 # it stalls: nothing matches tag 9
 grep -qx '0,0,host0,0,0,calc,none,,0,,1000,2000' "$work/out/operations.csv" &&
     grep -qx '0,1,host1,0,0,recv,none,,1001,0,1000,4000' "$work/out/operations.csv" &&
     grep -qx '0,1,host1,0,3,recv,none,,5,0,1000,' "$work/out/operations.csv" ||
     fail "operations.csv: $(cat "$work/out/operations.csv")"
-"$ROCESIM" timeline "$work/out" -o "$work/trace.json" || fail "timeline: status $?"
+rocesim timeline "$work/out" -o "$work/trace.json" || fail "timeline: status $?"
 cat >"$work/look.py" <<'EOF'
 import json, sys
 events = json.load(open(sys.argv[1]))["traceEvents"]
@@ -67,20 +68,20 @@ cmp -s "$work/made" "$work/wanted" || fail "the trace: $(diff "$work/made" "$wor
 
 # -- bounds
 
-"$ROCESIM" timeline "$work/out" -o - --from 4.1us --to 4.2us >"$work/part.json" || fail "a range: status $?"
+rocesim timeline "$work/out" -o - --from 4.1us --to 4.2us >"$work/part.json" || fail "a range: status $?"
 python3 "$work/look.py" "$work/part.json" | cut -d '|' -f 3 | tr '\n' ',' >"$work/made"
 grep -qx ' send to 1 , recv from any , calc , recv from 0 ,' "$work/made" ||
     fail "a range: $(cat "$work/made")"
-"$ROCESIM" run "$work/star.yaml" --quiet --set outputs.operations-max=5 -o "$work/few" >"$work/said" 2>&1
+rocesim run "$work/star.yaml" --quiet --set outputs.operations-max=5 -o "$work/few" >"$work/said" 2>&1
 [ "$(wc -l <"$work/few/operations.csv")" = 5 ] || fail "5 rows for 2 ranks: $(cat "$work/few/operations.csv")"
 grep -q 'operations.csv leaves out 3 operations' "$work/few/summary.json" || fail "rows that are left out"
-"$ROCESIM" run "$work/star.yaml" --quiet --set outputs.operations-max=0 -o "$work/none" >/dev/null 2>&1
+rocesim run "$work/star.yaml" --quiet --set outputs.operations-max=0 -o "$work/none" >/dev/null 2>&1
 [ ! -e "$work/none/operations.csv" ] || fail "a file that nobody asked for"
 
 # -- wrong input
 
 refused() {
-    "$ROCESIM" timeline "${@:2}" >"$work/said" 2>&1
+    rocesim timeline "${@:2}" >"$work/said" 2>&1
     [ $? = 2 ] && grep -qF -- "$1" "$work/said" || fail "${*:2} said: $(cat "$work/said")"
 }
 refused "-o is missing" "$work/out"

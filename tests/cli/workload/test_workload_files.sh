@@ -7,6 +7,7 @@
 # schedule written here, and public tables where they exist. Not pinned: the wording of the description.
 set -u
 . tests/script.sh
+start_forks
 
 cat >"$work/two.goal" <<'EOF'
 // a comment
@@ -25,7 +26,7 @@ rank 2 {
 recv 5b from 0
 }
 EOF
-"$ROCESIM" check "$work/two.goal" --set loggp.latency=2us --set loggp.semantics=spcl \
+rocesim check "$work/two.goal" --set loggp.latency=2us --set loggp.semantics=spcl \
     >"$work/said" 2>"$work/warned" ||
     fail "check: status $?"
 for text in 'GOAL, text' '3, with up to 2 processors and 3 NICs' '2 sends, 2 receives, 1 computation' \
@@ -41,20 +42,20 @@ sys.exit(any(made[key] != wanted[key] for key in wanted))' || fail "check --json
 
 # -- conversions
 
-"$ROCESIM" convert "$work/two.goal" -o "$work/two.bin" &&
-    "$ROCESIM" convert "$work/two.bin" -o "$work/again.goal" &&
-    "$ROCESIM" convert "$work/again.goal" -o - >"$work/again.bin" || fail "convert: status $?"
+rocesim convert "$work/two.goal" -o "$work/two.bin" &&
+    rocesim convert "$work/two.bin" -o "$work/again.goal" &&
+    rocesim convert "$work/again.goal" -o - >"$work/again.bin" || fail "convert: status $?"
 cmp -s "$work/two.bin" "$work/again.bin" || fail "a text of a binary has another binary"
 grep -qx 'l2: send 1000b to 1 tag 3 cpu 1 nic 2' "$work/again.goal" &&
     grep -qx 'l3 irequires l2' "$work/again.goal" &&
     grep -qx 'l1: recv 1000b from -1 tag -1' "$work/again.goal" || fail "the text: $(cat "$work/again.goal")"
-"$ROCESIM" check "$work/two.bin" 2>/dev/null | grep -q 'GOAL, binary' || fail "check of a binary"
+rocesim check "$work/two.bin" 2>/dev/null | grep -q 'GOAL, binary' || fail "check of a binary"
 
 # -- wrong input
 
 # refused TEXT COMMAND...: expects status 2 and a text
 refused() {
-    "$ROCESIM" "${@:2}" >"$work/said" 2>&1
+    rocesim "${@:2}" >"$work/said" 2>&1
     [ $? = 2 ] && grep -qF -- "$1" "$work/said" || fail "${*:2} said: $(cat "$work/said")"
 }
 refused "-o is missing" convert "$work/two.goal"
@@ -66,9 +67,9 @@ refused "expected loggp.NAME=VALUE" check "$work/two.goal" --set nic.mtu=1024
 refused "loggp.latency=x" check "$work/two.goal" --set loggp.latency=x
 printf 'topology: {star: {hosts: 2}}\n' >"$work/scenario.yaml"
 refused "--json describes a file of a workload" check "$work/scenario.yaml" --json
-"$ROCESIM" check "$work/scenario.yaml" >/dev/null 2>&1 || fail "check of a scenario: status $?"
+rocesim check "$work/scenario.yaml" >/dev/null 2>&1 || fail "check of a scenario: status $?"
 printf 'num_ranks 2\nrank 0 {\nsend 5b to 7\n}\n' >"$work/absent.goal"
-"$ROCESIM" check "$work/absent.goal" 2>&1 | grep -q "absent.goal:3:12: there is no such rank: '7'" ||
+rocesim check "$work/absent.goal" 2>&1 | grep -q "absent.goal:3:12: there is no such rank: '7'" ||
     fail "check of a file that names a rank it does not have"
 
 # -- connection matrices
@@ -94,16 +95,16 @@ wanted = dict(nodes=4, connections=4, triggers=2, bytes=10000, sources=3, destin
 sys.exit(any(made[key] != wanted[key] for key in wanted))' || fail "check of a connection matrix"
 grep -q '1 connection has recv_done_trigger' "$work/warned" || fail "$(cat "$work/warned")"
 sed -i 's/ send_done_trigger 1//' "$work/two.cm"
-"$ROCESIM" check "$work/two.cm" 2>&1 | grep -q 'warning: .* 2 connections start never' || fail "never started"
+rocesim check "$work/two.cm" 2>&1 | grep -q 'warning: .* 2 connections start never' || fail "never started"
 
 # Goal: a matrix of connections runs as a workload on a fabric of its size, and its attributes are refused.
 printf '%s\n' 'Nodes 5' 'Connections 2' 'Triggers 1' '0->1 start 0 size 100000 send_done_trigger 1' \
     '1->4 trigger 1 size 100000' 'trigger id 1 oneshot' >"$work/chain.cm"
 scenario=scenarios/training/workload.yaml
-"$ROCESIM" run "$scenario" --set file="$work/chain.cm" --set gpus=9 -o "$work/chain" >"$work/said" 2>&1 ||
+rocesim run "$scenario" --set file="$work/chain.cm" --set gpus=9 -o "$work/chain" >"$work/said" 2>&1 ||
     fail "run of a matrix: $(cat "$work/said")"
 grep -q 'flows: 2 of 2 transfers done' "$work/said" || fail "a matrix: $(cat "$work/said")"
-"$ROCESIM" check "$scenario" --set file="$work/chain.cm" 2>&1 | grep -q ' 6 hosts' || fail "ranks of a matrix"
+rocesim check "$scenario" --set file="$work/chain.cm" 2>&1 | grep -q ' 6 hosts' || fail "ranks of a matrix"
 refused "map: random, but" check "$scenario" --set file="$work/chain.cm" --set map=random
 sed -i 's/0->1/0->9/' "$work/chain.cm"
 refused "chain.cm:4:4" check "$scenario" --set file="$work/chain.cm"
@@ -114,7 +115,7 @@ refused "many.cm:1:7: '4294967295' is not Nodes, expected a whole number from 0 
 # Its nodes are NICs, host by host, if hosts are too few: node 11 is the fourth NIC of the second server.
 printf '%s\n' 'Nodes 16' 'Connections 2' 'Triggers 1' '0->11 start 0 size 100000 send_done_trigger 1' \
     '11->3 trigger 1 size 100000' 'trigger id 1 oneshot' >"$work/nics.cm"
-"$ROCESIM" run "$scenario" --set file="$work/nics.cm" --set topology=rail-optimised -o "$work/nics" \
+rocesim run "$scenario" --set file="$work/nics.cm" --set topology=rail-optimised -o "$work/nics" \
     >"$work/said" 2>&1 || fail "nodes that are NICs: $(cat "$work/said")"
 [ "$(cut -d, -f2,3,5 "$work/nics/flows.csv" | tr '\n' ' ')" = \
     'src,dst,bytes host0/nic0,host1/nic3,100000 host1/nic3,host0/nic3,100000 ' ] ||
@@ -193,8 +194,8 @@ python3 "$work/compare.py" "$ROCESIM" "$public" >"$work/said" || fail "public sc
 for binary in "$public"/data/goal/bin/*.bin; do
     text=$public/data/goal/$(basename "$binary" .bin).goal
     [ -e "$text" ] || continue
-    "$ROCESIM" convert "$text" -o - 2>/dev/null | cmp -s - "$binary" || fail "$text has another binary"
-    "$ROCESIM" convert "$binary" -o "$work/text.goal" 2>/dev/null
-    "$ROCESIM" convert "$work/text.goal" -o - 2>/dev/null | cmp -s - "$binary" || fail "$binary as a text"
+    rocesim convert "$text" -o - 2>/dev/null | cmp -s - "$binary" || fail "$text has another binary"
+    rocesim convert "$binary" -o "$work/text.goal" 2>/dev/null
+    rocesim convert "$work/text.goal" -o - 2>/dev/null | cmp -s - "$binary" || fail "$binary as a text"
 done
 [ "$failures" = 0 ]

@@ -9,6 +9,7 @@
 # labels: threads
 set -eu
 . tests/script.sh
+start_forks
 
 cat >"$work/one.yaml" <<'END'
 topology: {star: {hosts: 2, rate: 100Gbps, delay: 300ns}}
@@ -24,7 +25,7 @@ observe:
   - {series: "nic[host0].cache.to_l3", on: change}
   - {series: "nic[host*].cache.l2_hits", every: 5us}
 END
-run() { "$ROCESIM" run "$work/$1.yaml" -o "$work/$2" --quiet "${@:3}" >/dev/null || fail "$2 does not run"; }
+run() { rocesim run "$work/$1.yaml" -o "$work/$2" --quiet "${@:3}" >/dev/null || fail "$2 does not run"; }
 told() { sed -n 's/^ *"'"$1"'": \([0-9]*\),\{0,1\}$/\1/p' "$work/one/summary.json" | head -n 1; }
 rows() { grep -c ",$1,host0:" "$work/one/events.csv" || true; }
 last() { grep -F ",$1," "$work/one/series.csv" | tail -n 1 | sed 's/.*,//'; }
@@ -50,7 +51,7 @@ sed 's/cache-events: true/cache-events: false/' "$work/one.yaml" >"$work/off.yam
 run off off
 [ "$(wc -l <"$work/off/events.csv")" = 1 ] || fail "rows although nobody asked for them"
 sed 's/cache.to_l3/cache.to_l4/' "$work/one.yaml" >"$work/bad.yaml"
-if "$ROCESIM" check "$work/bad.yaml" 2>"$work/said"; then fail "an unknown metric is accepted"; fi
+if rocesim check "$work/bad.yaml" 2>"$work/said"; then fail "an unknown metric is accepted"; fi
 grep -q 'cache.to_l' "$work/said" || fail "nothing near is named: $(cat "$work/said")"
 
 # Files to replay: lines end as they like; what is no queue pair is said with its place.
@@ -63,7 +64,7 @@ END
 replays() { # TEXT STATUS WORDS
     printf "$1" >"$work/order.txt"
     status=0
-    "$ROCESIM" run "$work/replay.yaml" -o "$work/replayed" --quiet >"$work/said" 2>&1 || status=$?
+    rocesim run "$work/replay.yaml" -o "$work/replayed" --quiet >"$work/said" 2>&1 || status=$?
     [ "$status" = "$2" ] && grep -q "$3" "$work/said" ||
         fail "replay of $1: $status, $(head -n 1 "$work/said")"
 }

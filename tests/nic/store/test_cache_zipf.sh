@@ -12,13 +12,14 @@
 # Does not pin: which policy is best.
 set -eu
 . tests/script.sh
+start_forks
 
 # run NAME NAME=VALUE...
 run() {
     local name=$1 set=()
     shift
     for option in "$@"; do set+=(--set "$option"); done
-    "$ROCESIM" run scenarios/cache/zipf.yaml -o "$work/$name" --quiet \
+    rocesim run scenarios/cache/zipf.yaml -o "$work/$name" --quiet \
         --set nodes.host0.nic.host.iommu.use=off "${set[@]}" >/dev/null
 }
 # cache NAME FIELD: the first field of that name in the cache's report
@@ -126,7 +127,7 @@ for how in "waiting=wait" "waiting=optimistic" "adaptive=true"; do
 done
 # shellcheck disable=SC2086
 run "waiting=wait" policy=hybrid $small waiting=wait
-"$ROCESIM" run scenarios/cache/zipf.yaml -o "$work/two" --quiet --threads 2 \
+rocesim run scenarios/cache/zipf.yaml -o "$work/two" --quiet --threads 2 \
     --set nodes.host0.nic.host.iommu.use=off --set policy=hybrid \
     --set tokens=1000 --set l1_entries=100 --set warm_up=5000 --set operations=30000 \
     --set outstanding=8 --set waiting=wait >/dev/null

@@ -10,12 +10,13 @@
 # Not pinned: that what it changes is right.
 set -eu
 . tests/script.sh
+start_forks
 
 # told OPTIONS...: the digest of a run, and what the application tells of its transport
 told() {
     local set=()
     for option in "$@"; do set+=(--set "$option"); done
-    "$ROCESIM" run scenarios/wan/goodput.yaml --quiet -o "$work/run" --set rtt=200us --set bytes=6MB \
+    rocesim run scenarios/wan/goodput.yaml --quiet -o "$work/run" --set rtt=200us --set bytes=6MB \
         "${set[@]}" >"$work/log" 2>&1 || { cat "$work/log" >&2; return 1; }
     grep '^ *digest' "$work/log"
     sed -n '/"transport": {/,/}/p' "$work/run/summary.json"
@@ -90,11 +91,11 @@ knob loss=0 $link.duplicate-rate 0.1
 knob $gbn nic.recovery-delay 500us
 
 for prefix in adamap irn sdr; do
-    for attribute in $("$ROCESIM" params nic.$prefix | grep -o "^nic\.$prefix\.[a-z-]*"); do
+    for attribute in $(rocesim params nic.$prefix | grep -o "^nic\.$prefix\.[a-z-]*"); do
         [[ $tried == *" $attribute "* ]] || fail "no row for $attribute"
     done
 done
-for attribute in $("$ROCESIM" params link | grep -oE '^link\.(loss|reorder|duplicate)[a-z-]*'); do
+for attribute in $(rocesim params link | grep -oE '^link\.(loss|reorder|duplicate)[a-z-]*'); do
     [[ $tried == *"$link.${attribute#link.} "* ]] || fail "no row for $attribute"
 done
 exit $((failures > 0))

@@ -6,6 +6,7 @@
 # most one packet is sent again, and the transfers take the time of their bytes. Method: a run for each.
 # Not pinned: losses (test_transport_torture.c), fast links.
 . tests/script.sh
+start_forks
 cat >"$work/slow.yaml" <<'YAML'
 topology: {star: {hosts: 5, delay: 1us}}
 switch: {ecn: {kmin: 1MB, kmax: 2MB}, trim: {scale: false}}
@@ -17,7 +18,7 @@ for rate in 100 10; do
         case $transport in
         uec* | mrc) options+=(--set nic.priority=1 --set nic.ack-priority=6 --set switch.mmu=trimming) ;;
         esac
-        within 10 "$ROCESIM" run "$work/slow.yaml" -o "$work/out" "${options[@]}" >"$work/said" 2>&1 ||
+        within 10 rocesim run "$work/slow.yaml" -o "$work/out" "${options[@]}" >"$work/said" 2>&1 ||
             fail "$transport at $rate Mbps: $(tail -1 "$work/said")"
         python3 - "$work/out/summary.json" "$rate" >"$work/said" <<'PY' ||
 import json, sys
@@ -33,7 +34,7 @@ PY
 done
 
 # With a queue for less than a packet, everything that waits is trimmed, and arrives in the end.
-within 10 "$ROCESIM" run "$work/slow.yaml" -o "$work/out" --quiet --set nic.transport=uec-rud \
+within 10 rocesim run "$work/slow.yaml" -o "$work/out" --quiet --set nic.transport=uec-rud \
     --set nic.priority=1 --set nic.ack-priority=6 --set switch.mmu=trimming --set switch.trim.scale=true \
     --set topology.star.rate=100Mbps >"$work/said" 2>&1 && grep -q ' 4 of 4 completed' "$work/said" ||
     fail "no queue: $(tail -1 "$work/said")"

@@ -11,6 +11,7 @@
 # program ends later (docs/models/uec.md).
 set -u
 . tests/script.sh
+start_forks
 
 data=../shared/data/ai
 if [ ! -r "$data/runs/uet-htsim/runs.csv" ]; then
@@ -22,7 +23,7 @@ here=$PWD
 last() {
     local seed
     for seed in 1 2 3; do
-        within 20 "$ROCESIM" run scenarios/uec/uec.yaml --quiet --seed $seed -o "$work/out" \
+        within 20 rocesim run scenarios/uec/uec.yaml --quiet --seed $seed -o "$work/out" \
             --set "topology=$here/$data/data/topo-own/ls16_400g.topo" \
             --set "matrix=$here/$data/data/cm-generated/$1.cm" --set "cc=$2" --set "balance=$3" \
             >"$work/said" 2>&1 || fail "$1: $(cat "$work/said")"

@@ -10,6 +10,7 @@
 # Not pinned: times; contents (test_transport_torture); two threads (test_random_runs).
 set -u
 . tests/script.sh
+start_forks
 command -v python3 >/dev/null || { echo "skip: no python3"; exit 77; }
 first=${RANDOM_FIRST:-1}
 count=${RANDOM_COUNT:-$(few 20 3)}
@@ -22,7 +23,7 @@ found="233 1043 241 3053 2182 2011 3000 3120 3138 3201 2108"
 for number in $found $(seq "$first" $((first + count - 1))); do
     tests/random-wan "$number" >"$work/scenario.yaml"
     status=0
-    within 240 "$ROCESIM" run "$work/scenario.yaml" -o "$work/out" --quiet >"$work/log" 2>"$work/err" ||
+    within 240 rocesim run "$work/scenario.yaml" -o "$work/out" --quiet >"$work/log" 2>"$work/err" ||
         status=$?
     if [ $status -ne 0 ]; then
         fail "random wan $number: status $status: $(head -n 2 "$work/err")"

@@ -11,6 +11,7 @@
 # alone; flows.csv has their times. docs/models/sdr.md
 # Not pinned: what codes do where they do not suffice; points at random (test_transport_sdr_random).
 . tests/script.sh
+start_forks
 
 command -v python3 > /dev/null || { echo "skip: no python3"; exit 77; }
 check() {
@@ -26,7 +27,7 @@ check 10000 1 0.01 1 400e9 1e-4 40
 
 # With parity behind each 32 chunks, where it suffices.
 coded() {
-    "$ROCESIM" run "$work/messages.yaml" --quiet -o "$work/out" --set "loss=$2" --set bytes=40960000 \
+    rocesim run "$work/messages.yaml" --quiet -o "$work/out" --set "loss=$2" --set bytes=40960000 \
         --set "nic.sdr.code=$1" --set every=6000us --set stop=240000us > "$work/log" || fail "the run: $*"
     awk -F, -v what="$*" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
         NR > 1 { sum += $at["fct_ns"]; n++ }
