@@ -229,10 +229,10 @@ static void check(const nic_qp_t *qp)
 static const nic_counter_info_t counters[] = {
     {.name = "asked",
      .help = "number of packets requested again by a NAK of their own",
-     .offset = offsetof(totals_t, asked)},
+     .field.offset = offsetof(totals_t, asked)},
     {.name = "kept_max",
      .help = "maximum number of packets kept after a gap",
-     .offset = offsetof(totals_t, kept_max)},
+     .field.offset = offsetof(totals_t, kept_max)},
     {.name = NULL},
 };
 

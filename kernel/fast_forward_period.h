@@ -25,14 +25,16 @@ typedef struct sim_flights {
 } sim_flights_t;
 
 // Adds the node's clock, its count of events and the number of its timers to a list.
-void sim_state_add_node(sim_state_t *list, sim_node_t *node);
+void sim_state_add_node(sim_state_t *state, sim_node_t *node);
+// Adds the number of ties that the node has had.
+void sim_state_add_ties(sim_state_t *state, sim_node_t *node);
 // Returns whether copy b, made at b_ps, is copy a, made at a_ps, again: bytes without a row, states
 // and last values are equal, and times have moved along or are over. If not, *name is the type of a
 // struct that differs.
-bool sim_state_repeats(const sim_state_t *list, const char *a, sim_time_t a_ps, const char *b,
+bool sim_state_repeats(const sim_state_t *state, const char *a, sim_time_t a_ps, const char *b,
                        sim_time_t b_ps, const char **name);
 // Adds `count` times what happened from copy a to copy b. The structs are what b is.
-void sim_state_add_periods(const sim_state_t *list, const char *a, const char *b,
+void sim_state_add_periods(const sim_state_t *state, const char *a, const char *b,
                            sim_time_t period_ps, uint64_t count);
 
 // The functions below may be called between windows (sim_on_window) of a run whose options have

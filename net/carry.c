@@ -130,15 +130,41 @@ const sim_codec_t net__codec = {.leave = leave, .warm = warm, .arrive = arrive};
 
 // -- after the run
 
-// The fields of a port that results read, besides those of its classes.
-typedef struct port_state {
-    sim_time_t busy_until_ps;
-    uint64_t several_bytes_max;
-    uint8_t counted;
-    uint8_t disturbed;
-    uint8_t paused;
-    uint8_t waiting;
-} port_state_t;
+#define TALLY(member_)                                                \
+    {                                                                 \
+        SIM_FIELD_OF(net_tally_t, member_, COUNT, COUNT, SIM_CARRIED) \
+    }
+// clang-format off
+static const sim_field_t tally_rows[] = {
+    TALLY(created), TALLY(delivered), TALLY(bytes_created), TALLY(bytes_delivered),
+    TALLY(dropped), TALLY(bytes_dropped),
+};
+// clang-format on
+const sim_fields_t net__tally_fields =
+    SIM_FIELDS("packets of a node", sizeof(net_tally_t), tally_rows);
+
+// The carried fields of nodes and ports.
+typedef struct carried {
+    sim_flat_fields_t tally;
+    sim_flat_fields_t port[NET_PORT_PARTS]; // a meter's fields are not carried
+} carried_t;
+
+static carried_t carried_begin(void)
+{
+    carried_t carried = {.tally = sim_fields_flatten(&net__tally_fields, SIM_CARRIED_FIELDS)};
+    for (uint32_t part = 0; part < NET_PORT_PARTS; part++) {
+        carried.port[part] = sim_fields_flatten(&net__port_tables[part], SIM_CARRIED_FIELDS);
+    }
+    return carried;
+}
+
+static void carried_end(carried_t *carried)
+{
+    sim_flat_fields_fini(&carried->tally);
+    for (uint32_t part = 0; part < NET_PORT_PARTS; part++) {
+        sim_flat_fields_fini(&carried->port[part]);
+    }
+}
 
 static bool is_idle(const net_node_t *node)
 {
@@ -167,86 +193,50 @@ static uint64_t loss_events_beyond(const net_t *net)
     return beyond;
 }
 
-static void leave_port(const net_port_t *port, sim_buffer_t *bytes)
+// Carries a port at which something happened.
+static void carry_port(const carried_t *carried, net_port_t *port, sim_carry_t *carry)
 {
-    const bool untouched = net_port_untouched(port);
-    sim_buffer_put_u32(bytes, untouched);
-    if (untouched) {
-        return;
-    }
-    const port_state_t state = {
-        .busy_until_ps = port->busy_until_ps,
-        .several_bytes_max = port->several_bytes_max,
-        .counted = port->counted,
-        .disturbed = port->disturbed,
-        .paused = port->paused,
-        .waiting = port->waiting,
-    };
-    sim_buffer_put(bytes, &state, sizeof(state));
+    const sim_flat_fields_t *const fields = carried->port;
+    sim_fields_carry(&fields[NET_PORT_ITSELF], port, carry);
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        const net_class_t *const sent = port->classes[p];
-        const uint64_t numbers[] = {sent->bytes, sent->bytes_max, sent->tx_packets, sent->tx_bytes};
-        sim_buffer_put(bytes, numbers, sizeof(numbers));
-        sim_buffer_put(bytes, port->received[p], sizeof(*port->received[p]));
+        sim_fields_carry(&fields[NET_PORT_SENT], port->classes[p], carry);
+        sim_fields_carry(&fields[NET_PORT_RECEIVED], port->received[p], carry);
     }
-    if (state.counted || state.disturbed) {
-        sim_buffer_put(bytes, port->rare, NET_RARE_BYTES_CARRIED);
-    }
-}
-
-static void take_port(const net_node_t *node, uint32_t index, sim_reader_t *bytes)
-{
-    if (sim_reader_u32(bytes) != 0) {
-        return;
-    }
-    net_port_t *const port = net_port_at(node, index);
-    port_state_t state;
-    sim_reader_get(bytes, &state, sizeof(state));
-    port->busy_until_ps = state.busy_until_ps;
-    port->several_bytes_max = state.several_bytes_max & NET_SEVERAL_MASK;
-    port->counted = state.counted != 0;
-    port->disturbed = state.disturbed != 0;
-    port->paused = state.paused;
-    port->waiting = state.waiting;
-    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        net_class_t *const sent = port->classes[p];
-        sent->bytes = sim_reader_u64(bytes);
-        sent->bytes_max = sim_reader_u64(bytes);
-        sent->tx_packets = sim_reader_u64(bytes);
-        sent->tx_bytes = sim_reader_u64(bytes);
-        sim_reader_get(bytes, port->received[p], sizeof(*port->received[p]));
-    }
-    if (state.counted || state.disturbed) {
-        net_port_rare_t *const rare = port->rare;
-        const sim_timer_t timer = rare->pause_timer;
-        net_port_t *const owner = rare->port;
-        sim_reader_get(bytes, rare, NET_RARE_BYTES_CARRIED);
-        rare->pause_timer = timer; // of this process
-        rare->port = owner;
+    if (port->counted || port->disturbed) {
+        sim_fields_carry(&fields[NET_PORT_RARE], port->rare, carry);
     }
 }
 
 void net_carry_leave(const net_t *net, sim_buffer_t *bytes)
 {
+    carried_t carried = carried_begin();
+    sim_carry_t carry = {.to = bytes};
     sim_buffer_put_u64(bytes, net__packets_live(net));
     sim_buffer_put_u64(bytes, loss_events_beyond(net));
     for (size_t i = 0; i < net->node_count; i++) {
-        const net_node_t *const node = net->nodes[i];
+        net_node_t *const node = net->nodes[i];
         if (!sim_is_here(net->sim, i) || is_idle(node)) {
             continue;
         }
         sim_buffer_put_u32(bytes, node->sim.index);
         sim_buffer_put_u64(bytes, node->sim.events);
-        sim_buffer_put(bytes, &node->tally, sizeof(node->tally));
+        sim_fields_carry(&carried.tally, &node->tally, &carry);
         for (uint32_t p = 0; p < node->port_count; p++) {
-            leave_port(&node->ports[p], bytes);
+            const bool untouched = net_port_untouched(&node->ports[p]);
+            sim_buffer_put_u32(bytes, untouched);
+            if (!untouched) {
+                carry_port(&carried, &node->ports[p], &carry);
+            }
         }
     }
     sim_buffer_put_u32(bytes, UINT32_MAX);
+    carried_end(&carried);
 }
 
 void net_carry_take(net_t *net, sim_reader_t *bytes)
 {
+    carried_t carried = carried_begin();
+    sim_carry_t carry = {.from = bytes};
     net->in_flight_elsewhere += sim_reader_u64(bytes);
     net->loss_events_beyond += sim_reader_u64(bytes);
     for (uint32_t index = sim_reader_u32(bytes); index != UINT32_MAX;
@@ -254,11 +244,14 @@ void net_carry_take(net_t *net, sim_reader_t *bytes)
         SIM_CHECK(index < net->node_count && !sim_is_here(net->sim, index));
         net_node_t *const node = net_node_at(net, index);
         node->sim.events = sim_reader_u64(bytes);
-        sim_reader_get(bytes, &node->tally, sizeof(node->tally));
+        sim_fields_carry(&carried.tally, &node->tally, &carry);
         for (uint32_t p = 0; p < node->port_count; p++) {
-            take_port(node, p, bytes);
+            if (sim_reader_u32(bytes) == 0) {
+                carry_port(&carried, net_port_at(node, p), &carry);
+            }
         }
     }
+    carried_end(&carried);
 }
 
 uint64_t net_carried_loss_events(const net_t *net)

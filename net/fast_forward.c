@@ -4,87 +4,42 @@
 
 #include <string.h>
 
+#include "kernel/fast_forward_period.h"
 #include "net/network_internal.h"
 #include "net/switch_model.h"
 
 // clang-format off
-#define TALLY(member_) SIM_FIELD(net_tally_t, member_, COUNT)
-static const sim_field_t tally_fields[] = {
-    TALLY(created), TALLY(delivered), TALLY(bytes_created), TALLY(bytes_delivered),
-    TALLY(dropped), TALLY(bytes_dropped),
-};
-static const sim_fields_t tally_type =
-    SIM_FIELDS("packets of a node", sizeof(net_tally_t), tally_fields);
-
-#define PORT(member_, kind_) SIM_FIELD(net_port_t, member_, kind_)
-static const sim_field_t port_fields[] = {
-    PORT(busy_until_ps, UNTIL),
-    PORT(turn, STATE),
-    {offsetof(net_port_t, meter) + sizeof(net_meter_t *), sizeof(uint64_t),
-     SIM_REPEAT_MOST_AND_FLAG}, // several_bytes_max and counted
-    PORT(remainder, LAST), // of a busy period
-};
-static const sim_fields_t port_type =
-    SIM_FIELDS("port", sizeof(net_port_t), port_fields);
-
-#define CLASS(member_, kind_) SIM_FIELD(net_class_t, member_, kind_)
-static const sim_field_t class_fields[] = {
-    CLASS(ring, IGNORE), CLASS(head, IGNORE), CLASS(tail, IGNORE), CLASS(stop, IGNORE),
-    CLASS(end, IGNORE), CLASS(bytes_max, MOST), CLASS(tx_packets, COUNT), CLASS(tx_bytes, COUNT),
-};
-static const sim_fields_t class_type =
-    SIM_FIELDS("queue of a port", sizeof(net_class_t), class_fields);
-
-static const sim_field_t received_fields[] = {
-    SIM_FIELD(net_received_t, packets, COUNT),
-    SIM_FIELD(net_received_t, bytes, COUNT),
-};
-static const sim_fields_t received_type =
-    SIM_FIELDS("received class of a port", sizeof(net_received_t), received_fields);
-
-#define RARE(member_, kind_) SIM_FIELD(net_port_rare_t, member_, kind_)
-#define EACH(array_, kind_)                                                \
-    RARE(array_[0], kind_), RARE(array_[1], kind_), RARE(array_[2], kind_), \
-    RARE(array_[3], kind_), RARE(array_[4], kind_), RARE(array_[5], kind_), \
-    RARE(array_[6], kind_), RARE(array_[7], kind_)
-static_assert(NET_PRIORITIES == 8, "a row for each");
-// Pauses have no rows: a span with pauses is not repeated.
-static const sim_field_t rare_fields[] = {
-    EACH(ecn_marked, COUNT), EACH(ecn_marked_again, COUNT), EACH(deficit_bytes, STATE),
-    RARE(int_phase_ps, UNTIL), RARE(draw, NUMBER), RARE(draw_ps, UNTIL),
-};
-static const sim_fields_t rare_type =
-    SIM_FIELDS("pauses or drops at a port", sizeof(net_port_rare_t), rare_fields);
-
-static const sim_field_t meter_fields[] = {
-    SIM_FIELD(net_meter_t, tx_bytes, COUNT),
-};
-static const sim_fields_t meter_type =
-    SIM_FIELDS("INT of a port", sizeof(net_meter_t), meter_fields);
-
-static const sim_field_t red_fields[] = {
+static const sim_field_t red_rows[] = {
+    SIM_FIELD(net_red_t, kmin_bytes, FIXED), SIM_FIELD(net_red_t, kmax_bytes, FIXED),
+    SIM_FIELD(net_red_t, slope, FIXED), SIM_FIELD(net_red_t, random.key, FIXED),
     SIM_FIELD(net_red_t, random.counter, BREAK), // draws, which never repeat in a period
+    SIM_FIELD(net_red_t, pmax, FIXED), SIM_FIELD(net_red_t, by_packet, FIXED),
+    SIM_FIELD(net_red_t, pad, FIXED), SIM_FIELD_REST(net_red_t, pad),
 };
-static const sim_fields_t red_type =
-    SIM_FIELDS("marking of a port", sizeof(net_red_t), red_fields);
-// clang-format on
-
-// The part of a node that its ties change.
-#define TIES_AT offsetof(sim_node_t, ties)
-static const sim_field_t ties_fields[] = {
-    {0, sizeof(uint64_t), SIM_REPEAT_LAST},
-    {offsetof(sim_node_t, tied_ps) - TIES_AT, sizeof(sim_time_t), SIM_REPEAT_UNTIL},
-};
-static const sim_fields_t ties_type = SIM_FIELDS(
-    "ties of a node", offsetof(sim_node_t, tied_ps) + sizeof(sim_time_t) - TIES_AT, ties_fields);
+static const sim_fields_t red_table = SIM_FIELDS("marking of a port", sizeof(net_red_t), red_rows);
 
 // The part of a switch that events change: what it stores. At rest it stores nothing.
-#define STORE_AT offsetof(net_switch_t, shared_bytes)
-static const sim_fields_t store_type = {"buffer of a switch",
-                                        offsetof(net_switch_t, config) - STORE_AT, NULL, 0};
+#define SWITCH(member_) SIM_FIELD(net_switch_t, member_, FIXED)
+static const sim_field_t switch_rows[] = {
+    SWITCH(shared_bytes), SWITCH(shared_limit), SWITCH(held_bytes), SWITCH(calm_shared_bytes),
+    SWITCH(calm_above_bytes), SWITCH(reserved_bytes), SWITCH(late), SWITCH(late_ports),
+    SWITCH(stopped_count), SWITCH(pfc_alpha), SWITCH(lossy_alpha), SWITCH(ingress), SWITCH(red),
+    SWITCH(buffer), SWITCH(marking), SWITCH(balance), SWITCH(leaf), SWITCH(ecmp_seed),
+    SWITCH(marking_state), SWITCH(balance_state), SWITCH(parked_bytes), SWITCH(header_bytes),
+    SIM_FIELD_BITS(net_switch_t, header_bytes, watchdog), SWITCH(watchdog),
+};
+// clang-format on
+static const sim_fields_t switch_table = {
+    .name = "buffer of a switch",
+    .from = offsetof(net_switch_t, shared_bytes),
+    .bytes = offsetof(net_switch_t, config) - offsetof(net_switch_t, shared_bytes),
+    .rows = switch_rows,
+    .row_count = SIM_COUNT_OF(switch_rows),
+    .row_bytes = sizeof(sim_field_t),
+};
 
-// Points of trace that have no rows above: a span in which one occurs is not repeated. Listeners to
-// others get every packet.
+// Points of trace at which FIXED fields change: a span in which one occurs is not repeated.
+// Listeners to others hear of every packet.
 #define RARE_POINTS                                                                             \
     (NET_TRACE_DROP | NET_TRACE_PAUSED | NET_TRACE_RESUMED | NET_TRACE_LINK | NET_TRACE_FAULT | \
      NET_TRACE_WATCHDOG | NET_TRACE_XOFF | NET_TRACE_XON | NET_TRACE_PFC)
@@ -100,56 +55,56 @@ static const char *refuse_port(const net_port_t *port)
                                                          : NULL;
 }
 
-static void list_port(net_port_t *port, sim_state_t *list)
+static void list_port(net_port_t *port, sim_state_t *state)
 {
     const char *const refused = refuse_port(port);
-    list->refused = refused != NULL ? refused : list->refused;
-    sim_state_add(list, &port_type, port);
-    sim_state_add(list, &rare_type, port->rare);
+    state->refused = refused != NULL ? refused : state->refused;
+    sim_state_add(state, &net__port_tables[NET_PORT_ITSELF], port);
+    sim_state_add(state, &net__port_tables[NET_PORT_RARE], port->rare);
     if (port->metered) {
-        sim_state_add(list, &meter_type, port->meter);
+        sim_state_add(state, &net__port_tables[NET_PORT_METER], port->meter);
     }
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        sim_state_add(list, &class_type, port->classes[p]);
-        sim_state_add(list, &received_type, port->received[p]);
+        sim_state_add(state, &net__port_tables[NET_PORT_SENT], port->classes[p]);
+        sim_state_add(state, &net__port_tables[NET_PORT_RECEIVED], port->received[p]);
     }
 }
 
-static void list_switch(net_switch_t *sw, sim_state_t *list)
+static void list_switch(net_switch_t *sw, sim_state_t *state)
 {
     if (strcmp(sw->balance->name, "ecmp") != 0) {
-        list->refused = "load-balancer";
+        state->refused = "load-balancer";
     } else if (strcmp(sw->buffer->name, "standard") != 0 || !net_switch_marks_red(sw)) {
-        list->refused = "switch";
+        state->refused = "switch";
     } else if (sw->watchdog != NULL) {
-        list->refused = "watchdog";
+        state->refused = "watchdog";
     }
-    sim_state_add(list, &store_type, &sw->shared_bytes);
+    sim_state_add(state, &switch_table, &sw->shared_bytes);
     for (uint32_t p = 0; sw->red != NULL && p < sw->node.port_count; p++) {
-        sim_state_add(list, &red_type, &sw->red[p]);
+        sim_state_add(state, &red_table, &sw->red[p]);
     }
 }
 
-void net_state_list(const net_t *net, sim_state_t *list)
+void net_state_list(const net_t *net, sim_state_t *state)
 {
     if (net->change_count != 0 || net->fault_count != 0 || net->fault_timer_count != 0) {
-        list->refused = "faults";
+        state->refused = "faults";
     }
     if (net->dice.roll != NULL || net->routes_ops == NULL ||
         net->config.model != NET_MODEL_PACKET) {
-        list->refused = "network";
+        state->refused = "network";
     }
     for (size_t i = 0; i < net->node_count; i++) {
         net_node_t *const node = net->nodes[i];
-        sim_state_add(list, &tally_type, &node->tally);
-        sim_state_add(list, &ties_type, &node->sim.ties);
+        sim_state_add(state, &net__tally_fields, &node->tally);
+        sim_state_add_ties(state, &node->sim);
         for (uint32_t p = 0; p < node->port_count; p++) {
-            list_port(&node->ports[p], list);
+            list_port(&node->ports[p], state);
         }
         if (node->kind == NET_NODE_SWITCH) {
-            list_switch((net_switch_t *)(void *)node, list);
+            list_switch((net_switch_t *)(void *)node, state);
         } else if (node->kind == NET_NODE_FORWARDER) {
-            list->refused = "node";
+            state->refused = "node";
         }
     }
 }

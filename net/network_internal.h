@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "kernel/fields.h"
 #include "kernel/ranks.h"
 #include "net/models.h"
 
@@ -276,6 +277,8 @@ void net__port_check(const net_port_t *port);
 void net__gone_free(net_t *net);
 
 // -- carry.c
+
+extern const sim_fields_t net__tally_fields; // of net_tally_t
 
 // Finds which packets go to other ranks with their cold part, when all nodes are built.
 void net__carry_build(net_t *net);

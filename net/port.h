@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#include "kernel/fields.h"
 #include "kernel/report.h"
 #include "net/network.h"
 
@@ -206,7 +207,6 @@ typedef struct net_port_rare {
     bool (*is_lost_on_arrival)(const net_port_t *port);
     void *arrival_loss_ctx;
 } net_port_rare_t;
-#define NET_RARE_BYTES_CARRIED offsetof(net_port_rare_t, tap)
 
 // Facts about one direction of a link that do not change during a run. All ports that are alike
 // share them.
@@ -276,7 +276,7 @@ struct net_port {
     uint32_t link;           // number of the link
     uint8_t strict;          // classes served before the others, highest number first
     uint8_t long_queues;     // classes whose ring this port frees by itself
-    bool disturbed : 1;      // rare->degraded_bps has been set, and may be read
+    bool disturbed;          // rare->degraded_bps has been set, and may be read
     bool by_packet : 1;      // network.draws: packet
     bool loses : 1;          // a loss model or reordering: rare->loss is set
     bool loses_arrivals : 1; // rare->is_lost_on_arrival is set
@@ -544,20 +544,23 @@ void net_port_pause_send(net_port_t *port, uint8_t classes, uint16_t quanta);
 // Appends a separate PFC frame to the list rare->control. Does not start it.
 void net_port_pause_queue(net_port_t *port, uint32_t priority, uint16_t quanta);
 
-// -- metrics: what a port counts and what it can be asked, a row each
+// -- fields: what a port counts and what it can be asked, a row each
 
-// The struct that holds the field of a counter.
-typedef enum net_counter_place {
-    NET_COUNTER_READ,     // nowhere: `read` works it out
-    NET_COUNTER_SENT,     // net_class_t of the class
-    NET_COUNTER_RECEIVED, // net_received_t of the class
-    NET_COUNTER_RARE,     // net_port_rare_t
-} net_counter_place_t;
+// The struct that holds the field of a row: sim_field_t.part.
+typedef enum net_port_part {
+    NET_PORT_ITSELF,   // net_port_t
+    NET_PORT_SENT,     // net_class_t of the class
+    NET_PORT_RECEIVED, // net_received_t of the class
+    NET_PORT_RARE,     // net_port_rare_t
+    NET_PORT_METER,    // net_meter_t
+    NET_PORT_PARTS,
+} net_port_part_t;
 
-// A number of a port. Series sample every row. A counter has a group, too: ports.csv, summary.json
-// and all that reads it name the counters by these rows. To add one: a field where it counts, the
-// place that counts, and a row in net/link/port_metrics.c.
+// A number of a port, and a field of a port. Series sample every row that has a name. A counter has
+// a group, too: ports.csv, summary.json and all that reads it show the counters by these rows. To
+// add one: a field where it counts, the place that counts, and a row in net/link/port_fields.c.
 typedef struct net_port_metric {
+    sim_field_t field; // count 0: `read` computes the number from other fields
     const char *name;  // "queue_bytes"
     const char *unit;  // "bytes"
     const char *help;  // complete where it stands alone
@@ -568,17 +571,18 @@ typedef struct net_port_metric {
     // true: read returns the busy time so far (net_port_busy_ps), and the metric is its share of
     // the time between two samples, at most 1.
     bool is_load;
-    net_counter_place_t place;
-    size_t offset; // of a uint64_t there, of class 0
-    size_t stride; // RARE: bytes from a class to the next; 0: one number for the port
+    bool digested_with_next; // the digest takes the sum of this field and that of the next row
     uint64_t (*read)(const net_port_t *port, uint8_t classes, sim_time_t time_ps); // or NULL
     const char *column;   // of ports.csv, by class: "tx_prio%u_bytes"; NULL: none by class
     const char *by_class; // its name in `classes` of summary.json; NULL: it is not there
-    bool hottest;         // printed for the ports in `hottest_ports` of summary.json
+    bool hottest;         // shown of the ports in `hottest_ports` of summary.json
     sim_total_t total;    // over all ports; no group: it is no counter
 } net_port_metric_t;
-extern const net_port_metric_t net_port_metrics[]; // ends with a NULL name
-#define NET_PORT_METRICS_MAX 64u                   // rows
+// All fields of ports. Rows with a name come first; those behind them are not shown.
+extern const net_port_metric_t net_port_metrics[];
+#define NET_PORT_METRICS_MAX 64u // rows with a name
+// The tables of the structs of a port, by net_port_part_t.
+extern const sim_fields_t net__port_tables[NET_PORT_PARTS];
 const net_port_metric_t *net_port_metric_find(const char *name);
 // Returns the metric's value at time_ps, summed over the classes of the mask.
 uint64_t net_port_metric_read(const net_port_metric_t *metric, const net_port_t *port,

@@ -85,11 +85,26 @@ typedef struct nic_cc_ack {
     const uint64_t *hops; // INT (net/telemetry.h)
 } nic_cc_ack_t;
 
-// Rows of the fields that the NIC and all algorithms share.
-#define NIC_CC_FIELDS                                                                             \
-    SIM_FIELD(nic_cc_t, rate_bps, STATE), SIM_FIELD(nic_cc_t, window_bytes, STATE),               \
-        SIM_FIELD(nic_cc_t, burst_sent_bytes, STATE), SIM_FIELD(nic_cc_t, burst_start_ps, UNTIL), \
-        SIM_FIELD(nic_cc_t, rate_set, STATE)
+// clang-format off
+// The rows of the fields that the NIC and all algorithms share: those that may change, with the rule
+// of fast-forward for the fields that algorithms set, and the others.
+#define NIC_CC_FIELD(member_, repeat_) SIM_FIELD(nic_cc_t, member_, repeat_)
+#define NIC_CC_SAME(member_) SIM_FIELD(nic_cc_t, member_, FIXED)
+#define NIC_CC_FIELDS(set_, burst_, until_) \
+    NIC_CC_FIELD(rate_bps, set_), NIC_CC_FIELD(window_bytes, set_), \
+    NIC_CC_FIELD(rate_set, set_), NIC_CC_FIELD(burst_sent_bytes, burst_), \
+    NIC_CC_FIELD(burst_start_ps, until_), \
+    NIC_CC_SAME(ops), NIC_CC_SAME(config), NIC_CC_SAME(node), NIC_CC_SAME(line_bps), \
+    NIC_CC_SAME(mtu_bytes), NIC_CC_SAME(active), NIC_CC_SAME(bdp_bytes), \
+    NIC_CC_SAME(base_rtt_ps), NIC_CC_SAME(id), NIC_CC_SAME(int_multiplier), NIC_CC_SAME(pint), \
+    NIC_CC_SAME(overhead_bytes), NIC_CC_SAME(hears_acks), NIC_CC_SAME(acks_every_packet), \
+    NIC_CC_SAME(echoes_ecn), NIC_CC_SAME(bdp_window), NIC_CC_SAME(draws_by_packet), \
+    NIC_CC_SAME(burst_bytes), NIC_CC_SAME(dice), \
+    SIM_FIELD_BITS(nic_cc_t, active, bdp_bytes), SIM_FIELD_BITS(nic_cc_t, int_multiplier, pint), \
+    SIM_FIELD_BITS(nic_cc_t, draws_by_packet, burst_bytes), \
+    SIM_FIELD_BITS(nic_cc_t, burst_sent_bytes, burst_start_ps), \
+    SIM_FIELD_BITS(nic_cc_t, rate_set, dice)
+// clang-format on
 
 struct nic_cc_ops {
     const char *name;              // "dcqcn"

@@ -8,11 +8,11 @@
 
 SIM_C_BEGIN
 
-// Adds the state of the network, its NICs included, to a list. Sets list->refused if a part has a
+// Adds the state of the network, its NICs included, to a list. Sets state->refused if a part has a
 // state without rows: detailed NICs, several planes, transports other than go-back-n, some
 // congestion controls and others. Raises *rest_ps to the time after which congestion controls begin
 // anew. at_work: queue pairs may be at work, and have the rules for periods within messages.
-void nic_state_list(const net_t *net, sim_state_t *list, sim_time_t *rest_ps, bool at_work);
+void nic_state_list(const net_t *net, sim_state_t *state, sim_time_t *rest_ps, bool at_work);
 
 // Returns the frames that all ports have sent so far.
 uint64_t nic_frames_sent(const net_t *net);

@@ -4,6 +4,7 @@
 #define NIC_HOST_H
 
 #include "kernel/attribute.h"
+#include "kernel/fields.h"
 #include "kernel/report.h"
 #include "nic/cache.h"
 #include "nic/congestion.h"
@@ -232,9 +233,9 @@ typedef struct nic_counters {
 const nic_counters_t *nic_get_counters(const nic_t *nic);
 
 typedef struct nic_counter_info {
+    sim_field_t field; // in nic_counters_t, uint64_t
     const char *name;
     const char *help;
-    size_t offset;     // in nic_counters_t, uint64_t
     const char *unit;  // "packets"; "" for a plain number
     sim_total_t total; // the sum over all NICs, where a run reports it by a name of its own, too
 } nic_counter_info_t;
@@ -269,7 +270,7 @@ typedef struct nic_rnic_counters {
 } nic_rnic_counters_t;
 // Fills in the counters. Returns false, and fills in nothing, if the NIC is an ideal one.
 bool nic_get_rnic_counters(const nic_t *nic, nic_rnic_counters_t *counters);
-extern const nic_counter_info_t nic_rnic_counter_infos[]; // offsets in nic_rnic_counters_t
+extern const nic_counter_info_t nic_rnic_counter_infos[]; // fields of nic_rnic_counters_t
 // Returns true if the counters add up: WQEs posted are completed or still queued, CQEs written are
 // polled or still in their queues, and PCIe bytes are those of all uses together.
 bool nic_conserved(const nic_t *nic);

@@ -10,6 +10,7 @@
 #include "nic/host/steps.h"
 #include "nic/iommu.h"
 #include "nic/objects/calls.h"
+#include "nic/objects/fields.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 #include "nic/objects/queues.h"
@@ -350,12 +351,7 @@ static void host_warm(const sim_node_t *node, uint32_t arrivals)
 static void digest_qp(const nic_qp_t *qp, void *ctx)
 {
     sim_digest_t *const digest = ctx;
-    sim_digest_add(digest, qp->number);
-    sim_digest_add(digest, qp->state);
-    sim_digest_add(digest, qp->next_psn);
-    sim_digest_add(digest, qp->una_psn);
-    sim_digest_add(digest, qp->expected_psn);
-    sim_digest_add(digest, qp->msn);
+    sim_fields_digest(&nic__qp_fields, qp, digest);
     sim_digest_add(digest, nic__cc_const(qp)->rate_bps);
 }
 
@@ -365,10 +361,7 @@ static void host_digest(const sim_node_t *node, sim_digest_t *digest)
     net_node_digest(&host->node, digest);
     for (uint32_t i = 0; i < host->nic_count; i++) {
         const nic_t *const nic = &host->nics[i];
-        for (const nic_counter_info_t *info = nic_counter_infos; info->name != NULL; info++) {
-            const char *const counters = (const char *)&nic->counters;
-            sim_digest_add(digest, *(const uint64_t *)(const void *)(counters + info->offset));
-        }
+        sim_fields_digest(&nic__counter_fields, &nic->counters, digest);
         nic_for_each_qp(nic, digest_qp, digest);
         if (nic->device->digest != NULL) {
             nic->device->digest(nic, digest);

@@ -10,28 +10,38 @@
 
 // -- nodes
 
-// The parts of a node that events change, and what must stay: its timers.
-#define CLOCK_AT offsetof(sim_node_t, timer_ps)
-#define CLOCK(member_, kind_)                                                          \
-    {                                                                                  \
-        offsetof(sim_node_t, member_) - CLOCK_AT, sizeof(uint64_t), SIM_REPEAT_##kind_ \
-    }
+// The fields of a node that events change, and what must stay: its timers.
 // clang-format off
-static const sim_field_t clock_fields[] = {
-    CLOCK(now_ps, UNTIL), CLOCK(digest, IGNORE), CLOCK(events, COUNT),
+static const sim_field_t node_rows[] = {
+    SIM_FIELD(sim_node_t, timer_ps, FIXED), SIM_FIELD(sim_node_t, now_ps, UNTIL),
+    SIM_FIELD(sim_node_t, digest, IGNORE), SIM_FIELD(sim_node_t, events, COUNT),
+    SIM_FIELD(sim_node_t, timer_sequence, FIXED), SIM_FIELD(sim_node_t, armed, FIXED),
+    SIM_FIELD(sim_node_t, ties, LAST), SIM_FIELD(sim_node_t, tied_ps, UNTIL),
 };
 // clang-format on
-static const sim_fields_t clock_type = SIM_FIELDS(
-    "timers of a node", offsetof(sim_node_t, events) + sizeof(uint64_t) - CLOCK_AT, clock_fields);
-static const sim_fields_t sequence_type = {"timers of a node", sizeof(uint64_t), NULL, 0};
-static const sim_fields_t armed_type = {"timers of a node", sizeof(((sim_node_t *)NULL)->armed),
-                                        NULL, 0};
+// The part of a node from one field to another.
+#define NODE(name_, first_, last_)                                                                 \
+    {                                                                                              \
+        .name = (name_), .from = offsetof(sim_node_t, first_),                                     \
+        .bytes = offsetof(sim_node_t, last_) + sizeof(((sim_node_t *)NULL)->last_) -               \
+                 offsetof(sim_node_t, first_),                                                     \
+        .rows = node_rows, .row_count = SIM_COUNT_OF(node_rows), .row_bytes = sizeof(sim_field_t), \
+    }
+static const sim_fields_t clock_table = NODE("timers of a node", timer_ps, events);
+static const sim_fields_t sequence_table = NODE("timers of a node", timer_sequence, timer_sequence);
+static const sim_fields_t armed_table = NODE("timers of a node", armed, armed);
+static const sim_fields_t ties_table = NODE("ties of a node", ties, tied_ps);
 
-void sim_state_add_node(sim_state_t *list, sim_node_t *node)
+void sim_state_add_node(sim_state_t *state, sim_node_t *node)
 {
-    sim_state_add(list, &clock_type, &node->timer_ps);
-    sim_state_add(list, &sequence_type, &node->timer_sequence);
-    sim_state_add(list, &armed_type, node->armed);
+    sim_state_add(state, &clock_table, &node->timer_ps);
+    sim_state_add(state, &sequence_table, &node->timer_sequence);
+    sim_state_add(state, &armed_table, node->armed);
+}
+
+void sim_state_add_ties(sim_state_t *state, sim_node_t *node)
+{
+    sim_state_add(state, &ties_table, &node->ties);
 }
 
 // -- rows
@@ -46,7 +56,7 @@ static bool time_repeats(uint64_t a, sim_time_t a_ps, uint64_t b, sim_time_t b_p
 static bool field_repeats(const sim_field_t *field, const char *a, sim_time_t a_ps, const char *b,
                           sim_time_t b_ps)
 {
-    switch (field->kind) {
+    switch (field->repeat) {
     case SIM_REPEAT_FIXED:
     case SIM_REPEAT_STATE:
     case SIM_REPEAT_LAST:
@@ -56,7 +66,7 @@ static bool field_repeats(const sim_field_t *field, const char *a, sim_time_t a_
     case SIM_REPEAT_SINCE:
         return time_repeats(sim__field_value(a, field->bytes), a_ps,
                             sim__field_value(b, field->bytes), b_ps,
-                            field->kind == SIM_REPEAT_UNTIL);
+                            field->repeat == SIM_REPEAT_UNTIL);
     case SIM_REPEAT_NUMBER:
     case SIM_REPEAT_COUNT:
     case SIM_REPEAT_MOST:
@@ -67,15 +77,15 @@ static bool field_repeats(const sim_field_t *field, const char *a, sim_time_t a_
     return true;
 }
 
-bool sim_state_repeats(const sim_state_t *list, const char *a, sim_time_t a_ps, const char *b,
+bool sim_state_repeats(const sim_state_t *state, const char *a, sim_time_t a_ps, const char *b,
                        sim_time_t b_ps, const char **name)
 {
     size_t offset = 0;
-    *name = sim_state_changed(list, a, b, &offset);
-    for (size_t i = 0; i < list->count && *name == NULL; i++) {
-        const sim_fields_t *const type = list->parts[i].type;
-        for (size_t f = 0; f < type->field_count; f++) {
-            const sim_field_t *const field = &type->fields[f];
+    *name = sim_state_changed(state, a, b, &offset);
+    for (size_t i = 0; i < state->count && *name == NULL; i++) {
+        const sim_state_type_t *const type = state->parts[i].type;
+        for (size_t f = 0; f < type->flat.count; f++) {
+            const sim_field_t *const field = &type->flat.fields[f];
             if (!field_repeats(field, a + field->offset, a_ps, b + field->offset, b_ps)) {
                 *name = type->name;
             }
@@ -86,16 +96,17 @@ bool sim_state_repeats(const sim_state_t *list, const char *a, sim_time_t a_ps, 
     return *name == NULL;
 }
 
-void sim_state_add_periods(const sim_state_t *list, const char *a, const char *b,
+void sim_state_add_periods(const sim_state_t *state, const char *a, const char *b,
                            sim_time_t period_ps, uint64_t count)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        const sim_fields_t *const type = list->parts[i].type;
-        char *const at = list->parts[i].at;
-        for (size_t f = 0; f < type->field_count; f++) {
-            const sim_field_t *const field = &type->fields[f];
-            const bool counts = field->kind == SIM_REPEAT_COUNT || field->kind == SIM_REPEAT_NUMBER;
-            if (!counts && field->kind != SIM_REPEAT_UNTIL && field->kind != SIM_REPEAT_SINCE) {
+    for (size_t i = 0; i < state->count; i++) {
+        const sim_state_type_t *const type = state->parts[i].type;
+        char *const at = state->parts[i].at;
+        for (size_t f = 0; f < type->flat.count; f++) {
+            const sim_field_t *const field = &type->flat.fields[f];
+            const bool counts =
+                field->repeat == SIM_REPEAT_COUNT || field->repeat == SIM_REPEAT_NUMBER;
+            if (!counts && field->repeat != SIM_REPEAT_UNTIL && field->repeat != SIM_REPEAT_SINCE) {
                 continue;
             }
             const uint64_t before = sim__field_value(a + field->offset, field->bytes);

@@ -7,31 +7,56 @@
 #include "kernel/engine_internal.h"
 #include "kernel/fast_forward/value.h"
 
-void sim_state_add(sim_state_t *list, const sim_fields_t *type, void *at)
+// Returns the type of structs with that table, which is added if it is new.
+static const sim_state_type_t *type_of(sim_state_t *state, const sim_fields_t *table)
 {
-    SIM_APPEND(list->parts, list->count, list->capacity, (sim_state_part_t){type, at});
-    list->bytes += type->bytes;
+    for (size_t t = 0; t < state->type_count; t++) {
+        if (state->types[t]->table == table) {
+            return state->types[t];
+        }
+    }
+    sim_state_type_t *const type = sim_alloc(sizeof(*type));
+    *type = (sim_state_type_t){table->name, table->bytes, table,
+                               sim_fields_flatten(table, SIM_REPEATED_FIELDS)};
+    SIM_APPEND(state->types, state->type_count, state->type_capacity, type);
+    return type;
 }
 
-void sim_state_fini(sim_state_t *list)
+void sim_state_add(sim_state_t *state, const sim_fields_t *table, void *at)
 {
-    sim_free(list->parts);
-    *list = (sim_state_t){0};
+    const sim_state_part_t part = {type_of(state, table), at};
+    SIM_APPEND(state->parts, state->count, state->capacity, part);
+    state->bytes += table->bytes;
+}
+
+void sim_state_fini(sim_state_t *state)
+{
+    for (size_t t = 0; t < state->type_count; t++) {
+        sim_flat_fields_fini(&state->types[t]->flat);
+        sim_free(state->types[t]);
+    }
+    sim_free(state->types);
+    sim_free(state->parts);
+    *state = (sim_state_t){0};
 }
 
 bool sim_state_same_structs(const sim_state_t *a, const sim_state_t *b)
 {
-    return a->count == b->count &&
-           (a->count == 0 || memcmp(a->parts, b->parts, a->count * sizeof(*a->parts)) == 0);
+    bool same = a->count == b->count;
+    for (size_t i = 0; same && i < a->count; i++) {
+        same =
+            a->parts[i].at == b->parts[i].at && a->parts[i].type->table == b->parts[i].type->table;
+    }
+    return same;
 }
 
-char *sim_state_copy(const sim_state_t *list)
+char *sim_state_copy(const sim_state_t *state)
 {
-    char *const copy = sim_alloc(list->bytes + 1);
+    char *const copy = sim_alloc(state->bytes + 1);
     char *to = copy;
-    for (size_t i = 0; i < list->count; i++) {
-        memcpy(to, list->parts[i].at, list->parts[i].type->bytes);
-        to += list->parts[i].type->bytes;
+    for (size_t i = 0; i < state->count; i++) {
+        memcpy(to, state->parts[i].at, state->parts[i].type->bytes);
+        to += state->parts[i].type->bytes;
     }
     return copy;
 }
@@ -47,7 +72,7 @@ static bool is_time(uint64_t value)
 static bool same_start(const sim_field_t *field, const char *now, sim_time_t now_ps,
                        const char *then, sim_time_t then_ps)
 {
-    switch (field->kind) {
+    switch (field->repeat) {
     case SIM_REPEAT_STATE:
         return memcmp(now, then, field->bytes) == 0;
     case SIM_REPEAT_UNTIL: {
@@ -80,7 +105,7 @@ static bool same_start(const sim_field_t *field, const char *now, sim_time_t now
 static uint64_t after_span(const sim_field_t *field, uint64_t value, uint64_t start, uint64_t end,
                            sim_time_t shift_ps)
 {
-    switch (field->kind) {
+    switch (field->repeat) {
     case SIM_REPEAT_COUNT:
     case SIM_REPEAT_BREAK:
         return value + (end - start);
@@ -106,10 +131,10 @@ static uint64_t after_span(const sim_field_t *field, uint64_t value, uint64_t st
 static void apply_field(const sim_field_t *field, char *at, const char *start, const char *end,
                         sim_time_t shift_ps)
 {
-    if (field->kind == SIM_REPEAT_STATE || field->kind == SIM_REPEAT_LAST ||
-        field->kind == SIM_REPEAT_NUMBER) {
+    if (field->repeat == SIM_REPEAT_STATE || field->repeat == SIM_REPEAT_LAST ||
+        field->repeat == SIM_REPEAT_NUMBER) {
         memcpy(at, end, field->bytes);
-    } else if (field->kind != SIM_REPEAT_IGNORE) {
+    } else if (field->repeat != SIM_REPEAT_IGNORE) {
         sim__field_set(at, field->bytes,
                        after_span(field, sim__field_value(at, field->bytes),
                                   sim__field_value(start, field->bytes),
@@ -118,15 +143,15 @@ static void apply_field(const sim_field_t *field, char *at, const char *start, c
 }
 
 // Overwrites the fields with rows in a struct, so that only bytes without one are compared.
-static void blank(const sim_fields_t *type, char *copy)
+static void blank(const sim_state_type_t *type, char *copy)
 {
-    for (size_t f = 0; f < type->field_count; f++) {
-        memset(copy + type->fields[f].offset, 0, type->fields[f].bytes);
+    for (size_t f = 0; f < type->flat.count; f++) {
+        memset(copy + type->flat.fields[f].offset, 0, type->flat.fields[f].bytes);
     }
 }
 
 // Returns whether two structs are equal in bytes without rows. If not, *offset is that of one.
-static bool same_fixed(const sim_fields_t *type, const char *a, const char *b, char *scratch,
+static bool same_fixed(const sim_state_type_t *type, const char *a, const char *b, char *scratch,
                        size_t *offset)
 {
     char *const left = scratch;
@@ -148,29 +173,29 @@ static bool same_fixed(const sim_fields_t *type, const char *a, const char *b, c
     return false;
 }
 
-static char *scratch_for(const sim_state_t *list)
+static char *scratch_for(const sim_state_t *state)
 {
     size_t most = 0;
-    for (size_t i = 0; i < list->count; i++) {
-        most = SIM_MAX(list->parts[i].type->bytes, most);
+    for (size_t i = 0; i < state->count; i++) {
+        most = SIM_MAX(state->parts[i].type->bytes, most);
     }
     return sim_alloc(2 * most + 1);
 }
 
 // -- lists
 
-bool sim_state_equal(const sim_state_t *list, const char *copy, sim_time_t then_ps,
+bool sim_state_equal(const sim_state_t *state, const char *copy, sim_time_t then_ps,
                      sim_time_t now_ps)
 {
-    char *const scratch = scratch_for(list);
+    char *const scratch = scratch_for(state);
     bool equal = true;
-    for (size_t i = 0; i < list->count && equal; i++) {
-        const sim_fields_t *const type = list->parts[i].type;
-        const char *const at = list->parts[i].at;
+    for (size_t i = 0; i < state->count && equal; i++) {
+        const sim_state_type_t *const type = state->parts[i].type;
+        const char *const at = state->parts[i].at;
         size_t offset = 0;
         equal = same_fixed(type, at, copy, scratch, &offset);
-        for (size_t f = 0; f < type->field_count && equal; f++) {
-            const sim_field_t *const field = &type->fields[f];
+        for (size_t f = 0; f < type->flat.count && equal; f++) {
+            const sim_field_t *const field = &type->flat.fields[f];
             equal = same_start(field, at + field->offset, now_ps, copy + field->offset, then_ps);
         }
         copy += type->bytes;
@@ -179,13 +204,13 @@ bool sim_state_equal(const sim_state_t *list, const char *copy, sim_time_t then_
     return equal;
 }
 
-const char *sim_state_changed(const sim_state_t *list, const char *start, const char *end,
+const char *sim_state_changed(const sim_state_t *state, const char *start, const char *end,
                               size_t *offset)
 {
-    char *const scratch = scratch_for(list);
+    char *const scratch = scratch_for(state);
     const char *changed = NULL;
-    for (size_t i = 0; i < list->count && changed == NULL; i++) {
-        const sim_fields_t *const type = list->parts[i].type;
+    for (size_t i = 0; i < state->count && changed == NULL; i++) {
+        const sim_state_type_t *const type = state->parts[i].type;
         if (!same_fixed(type, start, end, scratch, offset)) {
             changed = type->name;
         }
@@ -196,14 +221,14 @@ const char *sim_state_changed(const sim_state_t *list, const char *start, const 
     return changed;
 }
 
-void sim_state_repeat_span(const sim_state_t *list, const char *start, const char *end,
+void sim_state_repeat_span(const sim_state_t *state, const char *start, const char *end,
                            sim_time_t shift_ps)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        const sim_fields_t *const type = list->parts[i].type;
-        char *const at = list->parts[i].at;
-        for (size_t f = 0; f < type->field_count; f++) {
-            const sim_field_t *const field = &type->fields[f];
+    for (size_t i = 0; i < state->count; i++) {
+        const sim_state_type_t *const type = state->parts[i].type;
+        char *const at = state->parts[i].at;
+        for (size_t f = 0; f < type->flat.count; f++) {
+            const sim_field_t *const field = &type->flat.fields[f];
             apply_field(field, at + field->offset, start + field->offset, end + field->offset,
                         shift_ps);
         }
@@ -212,22 +237,22 @@ void sim_state_repeat_span(const sim_state_t *list, const char *start, const cha
     }
 }
 
-bool sim_state_same_span(const sim_state_t *list, const char *const a[2], const char *const b[2],
+bool sim_state_same_span(const sim_state_t *state, const char *const a[2], const char *const b[2],
                          sim_time_t shift_ps, const char **name)
 {
     size_t at = 0;
-    for (size_t i = 0; i < list->count; i++) {
-        const sim_fields_t *const type = list->parts[i].type;
+    for (size_t i = 0; i < state->count; i++) {
+        const sim_state_type_t *const type = state->parts[i].type;
         char *const want = sim_alloc(type->bytes + 1);
         memcpy(want, b[0] + at, type->bytes);
         bool same = true;
-        for (size_t f = 0; f < type->field_count && same; f++) {
-            const sim_field_t *const field = &type->fields[f];
+        for (size_t f = 0; f < type->flat.count && same; f++) {
+            const sim_field_t *const field = &type->flat.fields[f];
             const size_t offset = at + field->offset;
             apply_field(field, want + field->offset, a[0] + offset, a[1] + offset, shift_ps);
-            same = field->kind == SIM_REPEAT_IGNORE || field->kind == SIM_REPEAT_LAST ||
-                   field->kind == SIM_REPEAT_NUMBER ||
-                   field->kind == SIM_REPEAT_UNTIL || // nobody reads these at rest
+            same = field->repeat == SIM_REPEAT_IGNORE || field->repeat == SIM_REPEAT_LAST ||
+                   field->repeat == SIM_REPEAT_NUMBER ||
+                   field->repeat == SIM_REPEAT_UNTIL || // nobody reads these at rest
                    memcmp(want + field->offset, b[1] + offset, field->bytes) == 0;
         }
         sim_free(want);

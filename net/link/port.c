@@ -84,34 +84,6 @@ void net_node_fini(net_node_t *node)
     net__port_names_free(node->net, node);
 }
 
-// Zeros that stand for the counters of a port that has none yet.
-static const net_port_rare_t nothing;
-static const net_class_t nothing_sent;
-static const net_received_t nothing_received;
-
-void net_node_digest(const net_node_t *node, sim_digest_t *digest)
-{
-    for (uint32_t p = 0; p < node->port_count; p++) {
-        const net_port_t *const port = &node->ports[p];
-        const bool untouched = net_port_untouched(port);
-        const net_port_rare_t *const rare = port->counted ? port->rare : &nothing;
-        for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
-            const net_class_t *const sent = untouched ? &nothing_sent : port->classes[c];
-            sim_digest_add(digest, sent->tx_packets);
-            sim_digest_add(digest, sent->tx_bytes);
-            sim_digest_add(digest, (untouched ? &nothing_received : port->received[c])->bytes);
-            sim_digest_add(digest, rare->pauses[c].rx_pause);
-            sim_digest_add(digest, rare->pauses[c].paused_ps);
-            sim_digest_add(digest, rare->ecn_marked[c] + rare->ecn_marked_again[c]);
-        }
-        for (uint32_t r = 0; r < NET_DROP_REASON_COUNT; r++) {
-            if (r < NET_DROP_WATCHDOG || rare->drops[r] > 0) {
-                sim_digest_add(digest, rare->drops[r]);
-            }
-        }
-    }
-}
-
 const char *net_drop_reason_name(net_drop_reason_t reason)
 {
     static const char *const names[NET_DROP_REASON_COUNT] = {

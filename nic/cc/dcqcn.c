@@ -361,8 +361,8 @@ static uint64_t dcqcn_metric(const nic_cc_t *cc, uint32_t index)
 
 #define STATE(member_, kind_) SIM_FIELD(nic_dcqcn_t, member_, kind_)
 // A limited queue pair recovers with the time, so a span repeats only if all of this is equal.
-static const sim_field_t state_fields[] = {
-    NIC_CC_FIELDS,
+static const sim_field_t state_rows[] = {
+    NIC_CC_FIELDS(STATE, STATE, UNTIL),
     STATE(timer, IGNORE),
     STATE(limited, STATE),
     STATE(running, STATE),
@@ -376,8 +376,10 @@ static const sim_field_t state_fields[] = {
     STATE(limited_ps, SINCE),
     STATE(cut_ps, SINCE),
     STATE(increase_ps, SINCE),
+    SIM_FIELD_BITS(nic_dcqcn_t, cnp_seen, time_stage),
+    SIM_FIELD_BITS(nic_dcqcn_t, byte_stage, target_bps),
 };
-static const sim_fields_t state_table = SIM_FIELDS("dcqcn", sizeof(nic_dcqcn_t), state_fields);
+static const sim_fields_t state_table = SIM_FIELDS("dcqcn", sizeof(nic_dcqcn_t), state_rows);
 
 const nic_cc_ops_t nic_cc_dcqcn = {
     .name = "dcqcn",

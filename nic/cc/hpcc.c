@@ -235,22 +235,30 @@ static uint64_t hpcc_metric(const nic_cc_t *cc, uint32_t index)
 
 #define STATE(member_, kind_) SIM_FIELD(nic_hpcc_t, member_, kind_)
 // After a round trip without packets the algorithm begins anew, so nothing of this is read.
-static const sim_field_t state_fields[] = {
-    SIM_FIELD(nic_cc_t, rate_bps, LAST),
-    SIM_FIELD(nic_cc_t, window_bytes, LAST),
-    SIM_FIELD(nic_cc_t, rate_set, LAST),
+static const sim_field_t state_rows[] = {
+    NIC_CC_FIELDS(LAST, FIXED, FIXED),
     STATE(law.update_psn, COUNT),
     STATE(law.current, LAST),
     STATE(law.applied, LAST),
     STATE(law.stopped_ps, UNTIL),
     STATE(law.started, LAST),
+    STATE(law.config, FIXED),
+    STATE(law.eta, FIXED),
+    STATE(law.increase, FIXED),
+    STATE(law.least, FIXED),
+    STATE(law.most, FIXED),
+    STATE(law.window_own_bytes, FIXED),
+    STATE(controlled, FIXED),
     STATE(hop_count, LAST),
     STATE(path_id, LAST),
+    STATE(rtt_ns, FIXED),
     STATE(utilization, LAST),
     STATE(records, LAST),
     STATE(hops, LAST),
+    SIM_FIELD_BITS(nic_hpcc_t, law.started, controlled),
+    SIM_FIELD_BITS(nic_hpcc_t, path_id, rtt_ns),
 };
-static const sim_fields_t state_table = SIM_FIELDS("hpcc", sizeof(nic_hpcc_t), state_fields);
+static const sim_fields_t state_table = SIM_FIELDS("hpcc", sizeof(nic_hpcc_t), state_rows);
 
 const nic_cc_ops_t nic_cc_hpcc = {
     .name = "hpcc",

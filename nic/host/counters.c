@@ -5,47 +5,58 @@
 
 #include "nic/transport.h"
 
+#include "nic/objects/fields.h"
 #include "nic/objects/qp.h"
 #include "nic/trace.h"
 
 // clang-format off
-#define COUNTER(field, unit_, help_) \
-    {.name = #field, .help = help_, .offset = offsetof(nic_counters_t, field), .unit = unit_}
-#define COUNTER_AND_TOTAL(field, help_, ...)                                                   \
-    {.name = #field, .help = help_, .offset = offsetof(nic_counters_t, field), .unit = "packets", \
+// repeat_: how fast-forward repeats a change (SIM_REPEAT_). A span with FIXED ones is not repeated.
+#define FIELD(field_, repeat_) \
+    .field = {SIM_FIELD_OF(nic_counters_t, field_, repeat_, repeat_, SIM_CARRIED | SIM_DIGESTED)}
+#define COUNTER(field_, repeat_, unit_, help_) \
+    {FIELD(field_, repeat_), .name = #field_, .help = help_, .unit = unit_}
+#define COUNTER_AND_TOTAL(field_, repeat_, help_, ...)                           \
+    {FIELD(field_, repeat_), .name = #field_, .help = help_, .unit = "packets", \
      .total = {__VA_ARGS__}}
 const nic_counter_info_t nic_counter_infos[] = {
-    COUNTER(tx_packets, "packets", "number of RoCE packets sent, CNPs and retransmissions included"),
-    COUNTER(rx_packets, "packets", "number of RoCE packets that the NIC received"),
-    COUNTER(tx_data_bytes, "bytes", "payload bytes sent, retransmissions included"),
-    COUNTER(rx_data_bytes, "bytes", "payload bytes accepted in order"),
-    COUNTER(rx_restarted_bytes, "bytes", "payload bytes accepted and then discarded by go-back-0"),
-    COUNTER_AND_TOTAL(np_cnp_sent, "notification point: number of CNPs sent",
+    COUNTER(tx_packets, COUNT, "packets", "number of RoCE packets sent, CNPs and retransmissions included"),
+    COUNTER(rx_packets, COUNT, "packets", "number of RoCE packets that the NIC received"),
+    COUNTER(tx_data_bytes, COUNT, "bytes", "payload bytes sent, retransmissions included"),
+    COUNTER(rx_data_bytes, COUNT, "bytes", "payload bytes accepted in order"),
+    COUNTER(rx_restarted_bytes, COUNT, "bytes", "payload bytes accepted and then discarded by go-back-0"),
+    COUNTER_AND_TOTAL(np_cnp_sent, COUNT, "notification point: number of CNPs sent",
                       .group = "cnp", .field = "cnp_sent", .label = "CNPs sent",
                       .line = "ECN", .words = "CNPs sent"),
-    COUNTER(np_ecn_marked_roce_packets, "packets", "notification point: number of data packets received with CE"),
-    COUNTER_AND_TOTAL(rp_cnp_handled, "reaction point: number of CNPs given to congestion control",
+    COUNTER(np_ecn_marked_roce_packets, COUNT, "packets", "notification point: number of data packets received with CE"),
+    COUNTER_AND_TOTAL(rp_cnp_handled, COUNT, "reaction point: number of CNPs given to congestion control",
                       .group = "cnp", .field = "cnp_handled"),
-    COUNTER(rp_cnp_ignored, "packets", "reaction point: number of CNPs ignored, because the algorithm does not use them or the queue pair is idle"),
-    COUNTER_AND_TOTAL(retransmitted_packets, "number of packets sent again: requests and READ responses",
+    COUNTER(rp_cnp_ignored, COUNT, "packets", "reaction point: number of CNPs ignored, because the algorithm does not use them or the queue pair is idle"),
+    COUNTER_AND_TOTAL(retransmitted_packets, COUNT, "number of packets sent again: requests and READ responses",
                       .group = "retransmission", .field = "retransmitted_packets",
                       .label = "packets retransmitted"),
-    COUNTER(out_of_sequence, "packets", "responder: number of requests ahead of the expected PSN"),
-    COUNTER(duplicate_request, "packets", "responder: number of requests behind the expected PSN"),
-    COUNTER(packet_seq_err, "packets", "requester: number of sequence NAKs received"),
-    COUNTER(implied_nak_seq_err, "", "requester: number of gaps in READ responses"),
-    COUNTER(local_ack_timeout_err, "", "requester: number of expirations of the retransmission timer"),
-    COUNTER(rnr_nak_retry_err, "packets", "requester: number of receiver-not-ready NAKs received"),
-    COUNTER(req_remote_access_errors, "packets", "requester: number of remote access NAKs received"),
-    COUNTER(resp_local_length_error, "", "responder: number of messages longer than their receive"),
-    COUNTER(out_of_buffer, "", "responder: number of messages without a posted receive, answered by an RNR NAK or dropped"),
-    COUNTER(late_answers, "packets", "number of ACKs, READ responses and CNPs for a queue pair that no longer exists"),
-    COUNTER(qps_created, "", "number of queue pairs created so far"),
-    COUNTER(qps_peak, "", "largest number of queue pairs that existed at once"),
-    COUNTER(qps_live, "", "number of queue pairs that exist at this time"),
+    COUNTER(out_of_sequence, COUNT, "packets", "responder: number of requests ahead of the expected PSN"),
+    COUNTER(duplicate_request, COUNT, "packets", "responder: number of requests behind the expected PSN"),
+    COUNTER(packet_seq_err, COUNT, "packets", "requester: number of sequence NAKs received"),
+    COUNTER(implied_nak_seq_err, COUNT, "", "requester: number of gaps in READ responses"),
+    COUNTER(local_ack_timeout_err, COUNT, "", "requester: number of expirations of the retransmission timer"),
+    COUNTER(rnr_nak_retry_err, FIXED, "packets", "requester: number of receiver-not-ready NAKs received"),
+    COUNTER(req_remote_access_errors, FIXED, "packets", "requester: number of remote access NAKs received"),
+    COUNTER(resp_local_length_error, FIXED, "", "responder: number of messages longer than their receive"),
+    COUNTER(out_of_buffer, FIXED, "", "responder: number of messages without a posted receive, answered by an RNR NAK or dropped"),
+    COUNTER(late_answers, COUNT, "packets", "number of ACKs, READ responses and CNPs for a queue pair that no longer exists"),
+    COUNTER(qps_created, FIXED, "", "number of queue pairs created so far"),
+    COUNTER(qps_peak, FIXED, "", "largest number of queue pairs that existed at once"),
+    COUNTER(qps_live, FIXED, "", "number of queue pairs that exist at this time"),
     {.name = NULL},
 };
 // clang-format on
+const sim_fields_t nic__counter_fields = {
+    .name = "counters of a NIC",
+    .bytes = sizeof(nic_counters_t),
+    .rows = nic_counter_infos,
+    .row_count = SIM_COUNT_OF(nic_counter_infos),
+    .row_bytes = sizeof(nic_counter_info_t),
+};
 
 static uint64_t read_rate(const nic_qp_t *qp)
 {

@@ -4,6 +4,7 @@
 
 #include "nic/cache.h"
 #include "nic/host/dma.h"
+#include "nic/objects/fields.h"
 #include "nic/objects/objects.h"
 #include "nic/reports.h"
 #include "nic/transport/entry.h"
@@ -109,6 +110,7 @@ static bool is_idle(const nic_t *nic, uint32_t interface)
 
 void nic_carry(net_t *net, sim_carry_t *carry)
 {
+    sim_flat_fields_t counters = sim_fields_flatten(&nic__counter_fields, SIM_CARRIED_FIELDS);
     for (uint32_t i = 0; i < net_interface_count(net); i++) {
         if (!sim_carry_has_number(carry, net_sim(net), net_interface_node_number(net, i))) {
             continue;
@@ -119,11 +121,12 @@ void nic_carry(net_t *net, sim_carry_t *carry)
             continue; // rank 0 need not make it
         }
         nic_t *const nic = nic_of_interface(net, i);
-        SIM_CARRY(carry, nic->counters);
+        sim_fields_carry(&counters, &nic->counters, carry);
         nic__transports_carry(nic, carry);
         carry_inside(nic, carry);
         if (nic == &nic->host->nics[0]) {
             nic__fabric_carry(nic->host, carry);
         }
     }
+    sim_flat_fields_fini(&counters);
 }

@@ -256,7 +256,7 @@ bool nic_transport_each_counter(const nic_t *nic, nic_transport_counter_fn fn, v
         for (const nic_counter_info_t *info = counts(nic, share) ? share->ops->counters : NULL;
              info != NULL && info->name != NULL; info++) {
             uint64_t value = 0;
-            memcpy(&value, (const char *)share->state + info->offset, sizeof(value));
+            memcpy(&value, (const char *)share->state + info->field.offset, sizeof(value));
             fn(share->ops, info, value, ctx);
             any = true;
         }

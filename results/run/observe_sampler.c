@@ -64,7 +64,7 @@ static uint64_t read_value(const results__sampler_t *sampler, sim_time_t time_ps
         }
         memcpy(&value,
                (const char *)nic_get_counters(world_nic_of(sampler->writer->world, sampler->nic)) +
-                   nic_counter_infos[series->metric].offset,
+                   nic_counter_infos[series->metric].field.offset,
                sizeof(value));
         return value;
     case WORLD_SERIES_SWITCH:

@@ -40,7 +40,7 @@
 #define INSIDE(section_, path_, unit_, ...)                                            \
     {.path = path_, .unit = unit_, .help = "", .kind = RESULTS_FIELD_INSIDE,           \
      .section = RESULTS_SECTION_##section_, __VA_ARGS__}
-// The totals of a group of counters (net/link/port_metrics.c, nic/host/counters.c).
+// The totals of a group of counters (net/link/port_fields.c, nic/host/counters.c).
 #define TOTALS(group_) {.path = "", .kind = RESULTS_FIELD_TOTALS, .text = group_}
 
 static const results_summary_field_t fields[] = {
@@ -161,7 +161,7 @@ static size_t add_totals(const char *group, results_summary_field_t *into)
     }
     for (const nic_counter_info_t *info = nic_counter_infos; info->name != NULL; info++) {
         if (is_of(&info->total, group)) {
-            const size_t offset = offsetof(results_t, nics) + info->offset;
+            const size_t offset = offsetof(results_t, nics) + info->field.offset;
             into[count] = field_of(&info->total, info->unit, offset);
             into[count++].help = info->help;
         }

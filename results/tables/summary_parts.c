@@ -30,7 +30,7 @@ static void put_counters(const nic_counter_info_t *infos, const void *counters, 
 {
     for (const nic_counter_info_t *info = infos; info->name != NULL; info++) {
         uint64_t value;
-        memcpy(&value, (const char *)counters + info->offset, sizeof(value));
+        memcpy(&value, (const char *)counters + info->field.offset, sizeof(value));
         json_object_set_new(object, info->name, results_json_whole(value));
     }
 }

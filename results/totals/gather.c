@@ -218,10 +218,10 @@ static void add_counters(void *sums, const void *values, const nic_counter_info_
     for (const nic_counter_info_t *info = infos; info->name != NULL; info++) {
         uint64_t value;
         uint64_t sum;
-        memcpy(&value, (const char *)values + info->offset, sizeof(value));
-        memcpy(&sum, (char *)sums + info->offset, sizeof(sum));
+        memcpy(&value, (const char *)values + info->field.offset, sizeof(value));
+        memcpy(&sum, (char *)sums + info->field.offset, sizeof(sum));
         sum += value;
-        memcpy((char *)sums + info->offset, &sum, sizeof(sum));
+        memcpy((char *)sums + info->field.offset, &sum, sizeof(sum));
     }
 }
 

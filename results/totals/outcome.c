@@ -58,7 +58,7 @@ static void add_nic(sim_digest_t *digest, const world_t *world, const world_nic_
                                                     : &zeros);
     for (const nic_counter_info_t *info = nic_counter_infos; info->name != NULL; info++) {
         uint64_t value;
-        memcpy(&value, counters + info->offset, sizeof(value));
+        memcpy(&value, counters + info->field.offset, sizeof(value));
         sim_digest_add(digest, value);
     }
 }

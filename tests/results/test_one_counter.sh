@@ -21,11 +21,11 @@ cd "$tree" || exit 1
 sed -i '/^    uint64_t ecn_marked_again\[NET_PRIORITIES\]/a\
     uint64_t ecn_seen[NET_PRIORITIES];' net/port.h
 sed -i '/^    {.name = "ecn_marked_again"/i\
-    {.name = "ecn_seen", .unit = "packets", RARE(ecn_seen, ecn_seen[0]),\
+    {.name = "ecn_seen", .unit = "packets", RARE(ecn_seen, COUNT, CARRIED),\
      .points = NET_TRACE_MARK, .help = "packets that the marking of the port has seen",\
      .column = "ecn_seen_prio%u", .by_class = "ecn_seen",\
      .total = {.group = "ecn", .field = "ecn_seen", .label = "packets seen",\
-               .line = "ECN", .words = "packets seen", .swept = true}},' net/link/port_metrics.c
+               .line = "ECN", .words = "packets seen", .swept = true}},' net/link/port_fields.c
 sed -i 's|^    egress->counted = 1;|&\n    egress->rare->ecn_seen[priority]++;|' net/switch_model.h
 changed=0
 for file in net/*.h net/*/*.c; do

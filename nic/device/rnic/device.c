@@ -85,10 +85,7 @@ static void digest(const nic_t *nic, sim_digest_t *sum)
 {
     nic_rnic_counters_t inside;
     SIM_CHECK(nic_get_rnic_counters(nic, &inside));
-    const uint64_t *const counters = (const uint64_t *)&inside;
-    for (size_t c = 0; c < sizeof(inside) / sizeof(*counters); c++) {
-        sim_digest_add(sum, counters[c]);
-    }
+    sim_fields_digest(&nic__rnic_counter_fields, &inside, sum);
 }
 
 const nic_device_ops_t nic_device_rnic = {

@@ -399,11 +399,13 @@ bool nic__rnic_conserved(const nic_t *nic)
 }
 
 // clang-format off
+#define FIELD(field_) \
+    .field = {SIM_FIELD_OF(nic_rnic_counters_t, field_, FIXED, FIXED, SIM_CARRIED | SIM_DIGESTED)}
 #define COUNTER(field, help_) \
-    {.name = #field, .help = help_, .offset = offsetof(nic_rnic_counters_t, field), .unit = ""}
+    {FIELD(field), .name = #field, .help = help_, .unit = ""}
 // A counter that comparisons tell by a label: per operation; as a share of hits; as a sum.
 #define COMPARED(group_, label_, field, help_)                                            \
-    {.name = #field, .help = help_, .offset = offsetof(nic_rnic_counters_t, field), .unit = "", \
+    {FIELD(field), .name = #field, .help = help_, .unit = "", \
      .total = {.group = group_, .label = label_}}
 const nic_counter_info_t nic_rnic_counter_infos[] = {
     COUNTER(wqes_posted, "number of send work requests posted"),
@@ -433,3 +435,10 @@ const nic_counter_info_t nic_rnic_counter_infos[] = {
     {.name = NULL},
 };
 // clang-format on
+const sim_fields_t nic__rnic_counter_fields = {
+    .name = "counters of a detailed NIC",
+    .bytes = sizeof(nic_rnic_counters_t),
+    .rows = nic_rnic_counter_infos,
+    .row_count = SIM_COUNT_OF(nic_rnic_counter_infos),
+    .row_bytes = sizeof(nic_counter_info_t),
+};

@@ -217,6 +217,7 @@ static inline uint64_t nic__cache_key(uint32_t cache, uint64_t key)
 }
 
 // inside.c
+extern const sim_fields_t nic__rnic_counter_fields; // of nic_rnic_counters_t
 nic_rnic_t *nic__rnic_create(nic_t *nic);
 void nic__rnic_destroy(nic_t *nic);
 void nic__rnic_place(nic_qp_t *qp); // a new QP

@@ -102,9 +102,10 @@ void nic__adamap_check(const nic_qp_t *qp)
     nic__knitting_check(&nic__adamap_shared(state)->knitting);
 }
 
-#define COUNTER(field, help_)                                                                   \
-    {                                                                                           \
-        .name = #field, .help = help_, .offset = offsetof(nic_adamap_shared_t, counters.field), \
+#define COUNTER(field_, help_)                                          \
+    {                                                                   \
+        .name = #field_, .help = help_,                                 \
+        .field.offset = offsetof(nic_adamap_shared_t, counters.field_), \
     }
 const nic_counter_info_t nic__adamap_counter_infos[] = {
     COUNTER(nodes_closed, "maps closed"),
@@ -127,22 +128,22 @@ const nic_counter_info_t nic__adamap_counter_infos[] = {
     COUNTER(waiting_max, "packets that waited for maps or entries at the same time, at most"),
     {.name = "blocks_refused",
      .help = "times that a block was needed and none was left",
-     .offset = offsetof(nic_adamap_shared_t, knitting.refused)},
+     .field.offset = offsetof(nic_adamap_shared_t, knitting.refused)},
     {.name = "chunks_grown",
      .help = "number of chunks by which the knitting buffer grew",
-     .offset = offsetof(nic_adamap_shared_t, knitting.grown)},
+     .field.offset = offsetof(nic_adamap_shared_t, knitting.grown)},
     {.name = "chunks_shrunk",
      .help = "number of chunks that the knitting buffer gave back",
-     .offset = offsetof(nic_adamap_shared_t, knitting.shrunk)},
+     .field.offset = offsetof(nic_adamap_shared_t, knitting.shrunk)},
     {.name = "pipeline_waited",
      .help = "number of packets that arrived while the receive pipeline stood",
-     .offset = offsetof(nic_adamap_shared_t, gate.waited)},
+     .field.offset = offsetof(nic_adamap_shared_t, gate.waited)},
     {.name = "pipeline_stood_ps",
      .help = "time for which the receive pipeline stood, in picoseconds",
-     .offset = offsetof(nic_adamap_shared_t, gate.held_ps)},
+     .field.offset = offsetof(nic_adamap_shared_t, gate.held_ps)},
     {.name = "pipeline_pauses",
      .help = "times that the NIC paused its link because its pipeline stood",
-     .offset = offsetof(nic_adamap_shared_t, gate.pauses)},
+     .field.offset = offsetof(nic_adamap_shared_t, gate.pauses)},
     COUNTER(probes, "time-outs of senders"),
     {.name = NULL},
 };

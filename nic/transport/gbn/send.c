@@ -307,14 +307,17 @@ static void check(const nic_qp_t *qp)
     }
 }
 
-// The PSNs of losses have no rows: a span with losses is not repeated.
-static const sim_field_t state_fields[] = {SIM_FIELD(nic_gbn_t, nak_ps, UNTIL)};
-static const sim_fields_t state_table = SIM_FIELDS("go-back-n", sizeof(nic_gbn_t), state_fields);
-static const sim_field_t shared_fields[] = {
-    SIM_FIELD(nic_gbn_shared_t, went_back, COUNT),
+// A span with losses is not repeated.
+static const sim_field_t state_rows[] = {
+    SIM_FIELD(nic_gbn_t, transport, FIXED),
+    SIM_FIELD(nic_gbn_t, recovering_psn, FIXED),
+    SIM_FIELD(nic_gbn_t, nak_psn, FIXED),
+    SIM_FIELD(nic_gbn_t, nak_ps, UNTIL),
 };
+static const sim_fields_t state_table = SIM_FIELDS("go-back-n", sizeof(nic_gbn_t), state_rows);
+static const sim_field_t share_rows[] = {SIM_FIELD(nic_gbn_shared_t, went_back, COUNT)};
 static const sim_fields_t share_table =
-    SIM_FIELDS("go-back-n", sizeof(nic_gbn_shared_t), shared_fields);
+    SIM_FIELDS("go-back-n", sizeof(nic_gbn_shared_t), share_rows);
 
 const nic_transport_ops_t nic_transport_gbn = {
     .name = "go-back-n",

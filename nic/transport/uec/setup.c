@@ -71,9 +71,9 @@ static const sim_attr_t attrs[] = {
 const sim_attr_table_t nic__uec_attrs = {PREFIX, "node", sizeof(nic_uec_config_t), attrs,
                                          SIM_COUNT_OF(attrs)};
 
-#define COUNTER(field_, help_)                                                       \
-    {                                                                                \
-        .name = #field_, .offset = offsetof(nic_uec_shared_t, field_), .help = help_ \
+#define COUNTER(field_, help_)                                                             \
+    {                                                                                      \
+        .name = #field_, .field.offset = offsetof(nic_uec_shared_t, field_), .help = help_ \
     }
 static const nic_counter_info_t counters[] = {
     COUNTER(retransmitted, "packets sent again"),

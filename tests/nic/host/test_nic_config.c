@@ -126,7 +126,7 @@ START_TEST(counters_and_metrics_are_named)
 {
     size_t count = 0;
     for (const nic_counter_info_t *info = nic_counter_infos; info->name != NULL; info++, count++) {
-        ck_assert_uint_lt(info->offset, sizeof(nic_counters_t));
+        ck_assert_uint_lt(info->field.offset, sizeof(nic_counters_t));
     }
     ck_assert_uint_eq(count, sizeof(nic_counters_t) / sizeof(uint64_t)); // none is forgotten
     pair_config_t config;
