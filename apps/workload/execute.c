@@ -80,9 +80,9 @@ static void leave_cpu(app__rank_t *rank, uint32_t op)
     }
     rank->states[op].start_ps = rank->node->now_ps;
     if (waits_for_receive(rank, at)) {
-        app__links_send(rank, op, APP__WORD_READY_TO_SEND);
+        app__rank_send(rank, op, APP__WORD_READY_TO_SEND);
     } else {
-        app__links_send(rank, op, APP__WORD_DATA);
+        app__rank_send(rank, op, APP__WORD_DATA);
         app__rank_finish(rank, op);
     }
 }
@@ -107,14 +107,14 @@ static sim_time_t end_of(const app__rank_t *rank, uint32_t op, sim_time_t took_p
 static void run_cpu(app__cpu_t *cpu)
 {
     app__rank_t *const rank = cpu->rank;
-    while (!cpu->busy && cpu->queue.count > 0 && !rank->workload->cancelled) {
-        const app__item_t item = app__fifo_take(&cpu->queue);
-        uint32_t op = item.word;
+    while (!cpu->busy && SIM_RING_COUNT(&cpu->queue) > 0 && !rank->workload->cancelled) {
+        const app__cpu_item_t item = SIM_RING_POP(&cpu->queue);
+        uint32_t op = item.op;
         sim_time_t took_ps = 0;
-        if (item.about != APP__NO_OP) { // a message
+        if (item.source != APP__NO_OP) { // a message
             took_ps = rank->workload->options.loggp.recv_ps +
-                      overheads_ps(rank, op_of(rank, item.about, op)->size);
-            op = app__match_arrive(rank, item.about, op);
+                      overheads_ps(rank, op_of(rank, item.source, op)->size);
+            op = app__match_arrive(rank, item.source, op);
         } else {
             took_ps = duration_ps(rank, &rank->ops->ops[op]);
             if (rank->ops->ops[op].type != APP__OP_RECV) {
@@ -148,7 +148,7 @@ static void cpu_fired(sim_node_t *node, sim_timer_t *timer)
 static void put_on_cpu(app__rank_t *rank, uint8_t number, uint32_t source, uint32_t op)
 {
     app__cpu_t *const cpu = &rank->cpus[number];
-    app__fifo_put(&cpu->queue, (app__item_t){.word = op, .about = source});
+    SIM_RING_PUSH(&cpu->queue, (app__cpu_item_t){op, source});
     run_cpu(cpu);
 }
 
@@ -178,7 +178,7 @@ static void grant(app__rank_t *rank, uint32_t source, uint32_t op, uint32_t rece
 {
     SIM_GROW(rank->granted, rank->granted_count, &rank->granted_capacity);
     rank->granted[rank->granted_count++] = (app__granted_t){source, op, receive};
-    app__links_answer(rank, source, op);
+    app__rank_answer(rank, source, op);
 }
 
 void app__rank_arrived(app__rank_t *rank, uint32_t source, uint32_t op)
@@ -208,7 +208,7 @@ void app__rank_announced(app__rank_t *rank, uint32_t source, uint32_t op)
 
 void app__rank_cleared(app__rank_t *rank, uint32_t op)
 {
-    app__links_send(rank, op, APP__WORD_DATA);
+    app__rank_send(rank, op, APP__WORD_DATA);
     if (rank->workload->options.loggp.semantics == APP__SEMANTICS_SPCL) {
         app__rank_finish(rank, op);
         app__rank_pump(rank);

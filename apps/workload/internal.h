@@ -3,17 +3,18 @@
 //
 // A rank is a program on one host, which places.c chooses. Its operations go through these parts:
 // execute.c starts them and runs their processors, match.c pairs messages with receives, and
-// connect.c moves messages over queue pairs. Only events of the rank's host touch a rank; the
+// channels.c moves messages over queue pairs. Only events of the rank's host touch a rank; the
 // schedule never changes.
 #ifndef APPS_WORKLOAD_INTERNAL_H
 #define APPS_WORKLOAD_INTERNAL_H
 
-#include "apps/app_internal.h"
+#include "apps/channel/channel.h"
+#include "apps/channel/local.h"
 #include "apps/workload/collective/options.h"
 #include "apps/workload/loggp.h"
-#include "apps/workload/nvlink/link.h"
 #include "apps/workload/schedule.h"
 #include "kernel/random.h"
+#include "kernel/ring.h"
 
 #define APP__NO_OP UINT32_MAX
 #define APP__NO_PORT UINT32_MAX
@@ -144,35 +145,24 @@ typedef struct app__op_queue {
     uint32_t tail;
 } app__op_queue_t;
 
-// A message or a piece of one that waits for something. `word` is what its immediate says: the kind
-// of the message and the number of the send among its rank's operations.
-typedef struct app__item {
-    union {
-        uint64_t bytes;
-        sim_time_t time_ps; // of an arrival: when its rank takes it
-    };
-    uint32_t word;
-    uint32_t
-        about; // at a NIC: the link; at a link: 1 for the last piece; at a processor: the source
-} app__item_t;
-
-typedef struct app__fifo {
-    app__item_t *items; // a ring
-    uint32_t first;
-    uint32_t count;
-    uint32_t capacity; // a power of 2, or 0
-} app__fifo_t;
-
+// What a message is: its kind, and the number of the send among its rank's operations. It is the
+// immediate value of the message's last piece.
 #define APP__WORD_OP (APP__OPS_MAX - 1) // mask of the operation
 #define APP__WORD_DATA 0u
 #define APP__WORD_READY_TO_SEND (UINT32_C(1) << 30) // a send above eager-max asks for its receive
 #define APP__WORD_CLEAR_TO_SEND (UINT32_C(2) << 30) // its receive is there
 
+// An operation that waits for a processor, or a message that has arrived.
+typedef struct app__cpu_item {
+    uint32_t op;
+    uint32_t source; // rank of the message; APP__NO_OP: an operation
+} app__cpu_item_t;
+
 // A processor of a rank: it runs one operation at a time, in the order in which they got ready.
 typedef struct app__cpu {
     sim_timer_t timer;
     app__rank_t *rank;
-    app__fifo_t queue; // operations; with a source other than APP__NO_OP: messages that arrived
+    SIM_RING(app__cpu_item_t) queue;
     bool busy;
     uint32_t running;   // APP__NO_OP while busy: a message without a receive
     sim_time_t busy_ps; // so far
@@ -221,6 +211,9 @@ struct app__rank {
     app__granted_t *granted;
     size_t granted_count;
     size_t granted_capacity;
+    sim_list_t comings; // messages within the host that it sends, or that it learns of later
+    sim_list_t spare_comings;
+    sim_list_t spare_messages;      // of channels.c
     sim_time_t end_ps;              // when its last operation finished
     uint64_t failed;                // messages
     const app__loggp_rank_t *ideal; // its times on an ideal network; NULL: packets
@@ -229,24 +222,33 @@ struct app__rank {
     size_t moment_at; // the next one
 };
 
-// Messages from one NIC to another, on a queue pair that stays.
-typedef struct app__link {
-    app__active_t active; // first: completions find it
-    app__workload_t *workload;
+// The channel from one NIC to another that the schedule needs.
+typedef struct app__open_channel app__open_channel_t; // channels.c
+typedef struct app__rank_channel {
     uint32_t source; // port
     uint32_t destination;
-    nic_qp_t *qp;            // NULL: nothing was sent yet
-    app__fifo_t waiting;     // messages that are not posted, or not all of them
-    uint64_t posted;         // bytes of the first of them that are posted
-    app__fifo_t outstanding; // work requests that are posted and not completed
-} app__link_t;
+    app__open_channel_t *open; // NULL: nothing was sent yet
+} app__rank_channel_t;
+
+// A message that waits for its turn at a NIC.
+typedef struct app__port_send {
+    uint32_t channel; // in workload->channels
+    uint32_t word;
+} app__port_send_t;
+
+// A message that waits for the gap of a receiver.
+typedef struct app__port_arrival {
+    sim_time_t time_ps; // when its rank takes it
+    uint32_t source;    // rank
+    uint32_t word;
+} app__port_arrival_t;
 
 // A NIC of a rank.
 typedef struct app__port {
     app__rank_t *rank;
     app__endpoint_t *endpoint;
     uint64_t position;  // of its first QP number
-    uint32_t out_first; // in workload->links
+    uint32_t out_first; // in workload->channels
     uint32_t out_count;
     uint32_t in_first; // in workload->incoming
     uint32_t in_count;
@@ -255,12 +257,12 @@ typedef struct app__port {
     app__passers_t nvlink_sends; // messages that are of no collective
     // -- with a gap between messages, or in the order of their sends (port.c)
     sim_timer_t send_timer;
-    app__fifo_t sends;          // messages that wait for their turn
-    uint64_t sent_bytes;        // of the first of them
+    SIM_RING(app__port_send_t) sends;
+    app__message_t *message;    // the first of them, once it has begun in order
     uint64_t outstanding_bytes; // posted and not completed
     sim_time_t send_ps;         // when the next message may begin
     sim_timer_t receive_timer;
-    app__fifo_t arrivals;  // messages that wait for the gap of a receiver
+    SIM_RING(app__port_arrival_t) arrivals;
     sim_time_t receive_ps; // when the next one may be received
 } app__port_t;
 
@@ -270,10 +272,10 @@ struct app__workload {
     app__rank_t *ranks;
     app__port_t *ports;
     uint32_t port_count;
-    uint32_t place_count; // that ranks could have
-    app__link_t *links;   // by source, then by destination
-    uint32_t link_count;
-    uint32_t *incoming; // links by destination, then by source
+    uint32_t place_count;          // that ranks could have
+    app__rank_channel_t *channels; // by source, then by destination
+    uint32_t channel_count;
+    uint32_t *incoming; // channels by destination, then by source
     app_runtime_t *runtime;
     // Called in an event of the rank's host when a message has arrived whole. `word` says what it
     // is and which operation of the source sent it.
@@ -288,9 +290,7 @@ struct app__workload {
     struct app__memo *memo;               // collective/repeat/memo.h; NULL: nothing is skipped
 };
 
-// -- queues of operations of a rank (a link's operations are those of its source's rank)
-
-void app__fifo_grow(app__fifo_t *fifo); // match.c
+// -- queues of operations of a rank
 
 static inline void app__queue_init(app__op_queue_t *queue)
 {
@@ -313,29 +313,6 @@ static inline uint32_t app__queue_take(app__op_queue_t *queue, const app__op_sta
     const uint32_t op = queue->head;
     queue->head = states[op].next;
     return op;
-}
-
-// -- queues of messages
-
-static inline void app__fifo_put(app__fifo_t *fifo, app__item_t item)
-{
-    if (fifo->count == fifo->capacity) {
-        app__fifo_grow(fifo);
-    }
-    fifo->items[(fifo->first + fifo->count++) & (fifo->capacity - 1)] = item;
-}
-
-static inline app__item_t app__fifo_first(const app__fifo_t *fifo)
-{
-    return fifo->items[fifo->first];
-}
-
-static inline app__item_t app__fifo_take(app__fifo_t *fifo)
-{
-    const app__item_t item = fifo->items[fifo->first];
-    fifo->first = (fifo->first + 1) & (fifo->capacity - 1);
-    fifo->count--;
-    return item;
 }
 
 // -- runner.c
@@ -374,6 +351,7 @@ void app__direct_ports(const app__rank_t *rank, const app__rank_t *peer, uint32_
                        uint32_t *other);
 
 // Gives every rank its place, makes their ports and links. SIM_ERR_RANGE: there are too few places.
+// Gives every rank its place, makes their ports and channels. SIM_ERR_RANGE: there are too few places.
 SIM_MUST_CHECK sim_err_t app__ranks_place(const app_context_t *context,
                                           const app__workload_options_t *options,
                                           app__workload_t *workload, sim_message_t *message);
@@ -416,33 +394,38 @@ bool app__match_post(app__rank_t *rank, uint32_t op, app__unexpected_t *message)
 // gets it; APP__NO_OP: the message waits for one.
 uint32_t app__match_arrive(app__rank_t *rank, uint32_t source, uint32_t op);
 
-// -- connect.c
+// -- channels.c
 
-extern const app__range_ops_t app__link_range_ops;
-// Makes the links that the schedule needs and reserves their QP numbers. SIM_ERR_INVALID: two ranks
-// cannot talk; the message begins with "hosts".
-SIM_MUST_CHECK sim_err_t app__links_create(app__workload_t *workload, sim_message_t *message);
-// Returns whether all messages are acknowledged; frees the queue pairs that send.
-bool app__links_quiet(const app__workload_t *workload);
-void app__links_retire(app__workload_t *workload);
+// Makes the channels that the schedule needs and reserves their QP numbers. SIM_ERR_INVALID: two
+// ranks cannot talk; the message begins with "hosts".
+SIM_MUST_CHECK sim_err_t app__rank_channels_create(app__workload_t *workload,
+                                                   sim_message_t *message);
+// Returns whether all messages are acknowledged.
+bool app__rank_channels_quiet(const app__workload_t *workload);
+// Closes all channels, which are quiet.
+void app__rank_channels_retire(app__workload_t *workload);
+void app__rank_channels_free(app__workload_t *workload);
 // Finds the path of messages from one rank to another on NICs of a number while all links are up.
 // Returns false if they do not go through the network.
-bool app__link_path(const app__workload_t *workload, uint32_t rank, uint32_t peer, uint32_t nic,
-                    net_path_t *path);
+bool app__rank_channel_path(const app__workload_t *workload, uint32_t rank, uint32_t peer,
+                            uint32_t nic, net_path_t *path);
 // Sends an operation's message, or asks whether it may be sent (APP__WORD_READY_TO_SEND).
-void app__links_send(app__rank_t *rank, uint32_t op, uint32_t kind);
+void app__rank_send(app__rank_t *rank, uint32_t op, uint32_t kind);
 // Answers a rank whose operation asked: APP__WORD_CLEAR_TO_SEND.
-void app__links_answer(app__rank_t *rank, uint32_t source, uint32_t op);
-// Puts a message behind those of a link; posts it when there is room.
-void app__link_put(app__link_t *link, uint32_t word);
-// Posts a piece of a message. Returns false if too many work requests are outstanding.
-bool app__link_post(app__link_t *link, uint32_t word, uint64_t bytes, bool last);
+void app__rank_answer(app__rank_t *rank, uint32_t source, uint32_t op);
+// Sends a message on a channel.
+void app__rank_channel_send(app__workload_t *workload, uint32_t channel, uint32_t word);
+// Begins a message whose pieces the caller posts (app__channel_post).
+app__message_t *app__rank_channel_begin(app__workload_t *workload, uint32_t channel, uint32_t word);
+// Returns the bytes of a message of a rank.
 uint64_t app__word_bytes(const app__rank_t *source, uint32_t word);
 
 // -- port.c
 
 // Sends a message of a NIC when it is its turn and the gap after the previous one has passed.
-void app__port_send(app__port_t *port, app__link_t *link, uint32_t word);
+void app__port_send(app__port_t *port, uint32_t channel, uint32_t word);
+// Returns the largest piece of a message.
+uint64_t app__port_piece_bytes(const app__workload_options_t *options);
 void app__port_completed(app__port_t *port, uint64_t bytes);
 // Hands a message that has arrived to its rank when the gap after the previous one has passed.
 void app__port_arrived(app__port_t *port, uint32_t source, uint32_t word);

@@ -6,17 +6,6 @@
 // sent, as MPI wants it.
 #include "apps/workload/internal.h"
 
-void app__fifo_grow(app__fifo_t *fifo)
-{
-    const uint32_t capacity = fifo->capacity == 0 ? 4 : 2 * fifo->capacity;
-    app__item_t *const items = sim_alloc_array(capacity, sizeof(*items));
-    for (uint32_t i = 0; i < fifo->count; i++) {
-        items[i] = fifo->items[(fifo->first + i) & (fifo->capacity - 1)];
-    }
-    sim_free(fifo->items);
-    *fifo = (app__fifo_t){.items = items, .count = fifo->count, .capacity = capacity};
-}
-
 void app__match_init(app__rank_t *rank)
 {
     app__queue_init(&rank->posted);

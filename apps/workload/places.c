@@ -228,7 +228,7 @@ sim_err_t app__ranks_place(const app_context_t *context, const app__workload_opt
         }
         sim_free(order);
         if (error == SIM_OK && options->network == APP__NETWORK_PACKETS) {
-            error = app__links_create(workload, message);
+            error = app__rank_channels_create(workload, message);
         }
     }
     fini_places(&places);

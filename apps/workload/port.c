@@ -9,29 +9,34 @@
 #define PIECES_OF_WINDOW 4u
 #define PIECE_UNIT_BYTES 4096u // pieces end where packets end
 
-static uint64_t piece_bytes(const app__workload_t *workload)
+uint64_t app__port_piece_bytes(const app__workload_options_t *options)
 {
-    const uint64_t bytes = workload->options.send_window_bytes / PIECES_OF_WINDOW;
+    const uint64_t bytes = options->send_window_bytes / PIECES_OF_WINDOW;
+    if (options->send_order != APP__SEND_IN_ORDER || bytes > APP__PIECE_BYTES) {
+        return APP__PIECE_BYTES;
+    }
     return bytes < PIECE_UNIT_BYTES ? PIECE_UNIT_BYTES : bytes - bytes % PIECE_UNIT_BYTES;
 }
 
 // Posts a piece of the NIC's first message. Returns false if it has to wait for a completion.
-static bool post_in_order(app__port_t *port, const app__item_t *first, bool *all)
+static bool post_in_order(app__port_t *port, const app__port_send_t *first)
 {
     app__workload_t *const workload = port->rank->workload;
-    const uint64_t left = first->bytes - port->sent_bytes;
-    const uint64_t most = piece_bytes(workload);
-    const uint64_t bytes = SIM_MIN(left, most);
-    if (port->outstanding_bytes > 0 &&
-        port->outstanding_bytes + bytes > workload->options.send_window_bytes) {
+    const uint64_t window_bytes = workload->options.send_window_bytes;
+    const uint64_t begins_bytes = SIM_MIN(app__word_bytes(port->rank, first->word),
+                                          app__port_piece_bytes(&workload->options));
+    const uint64_t bytes =
+        port->message == NULL ? begins_bytes : app__message_piece_bytes(port->message);
+    if (port->outstanding_bytes > 0 && port->outstanding_bytes + bytes > window_bytes) {
         return false;
     }
-    if (!app__link_post(&workload->links[first->about], first->word, bytes, bytes == left)) {
+    if (port->message == NULL) {
+        port->message = app__rank_channel_begin(workload, first->channel, first->word);
+    }
+    if (!app__channel_post(port->message)) {
         return false;
     }
     port->outstanding_bytes += bytes;
-    port->sent_bytes += bytes;
-    *all = bytes == left;
     return true;
 }
 
@@ -50,46 +55,44 @@ static void send_next(app__port_t *port)
     app__workload_t *const workload = port->rank->workload;
     sim_node_t *const node = port->rank->node;
     const bool in_order = workload->options.send_order == APP__SEND_IN_ORDER;
-    while (port->sends.count > 0) {
-        const app__item_t first = app__fifo_first(&port->sends);
+    while (SIM_RING_COUNT(&port->sends) > 0) {
+        const app__port_send_t first = SIM_RING_AT(&port->sends, port->sends.first);
         const bool data = first.word <= APP__WORD_OP;
-        const bool begins = port->sent_bytes == 0;
-        bool all = true;
+        const bool begins = port->message == NULL || port->message->posted == 0;
         if (data && begins && node->now_ps < port->send_ps) {
             sim_timer_arm(node, &port->send_timer, port->send_ps);
             return;
         }
         if (in_order) {
-            if (!post_in_order(port, &first, &all)) {
+            if (!post_in_order(port, &first)) {
                 return;
             }
         } else {
-            app__link_put(&workload->links[first.about], first.word);
+            app__rank_channel_send(workload, first.channel, first.word);
         }
         if (data && begins) {
             port->send_ps = node->now_ps + workload->options.loggp.gap_ps;
         }
-        if (all) {
-            (void)app__fifo_take(&port->sends);
-            port->sent_bytes = 0;
+        if (port->message == NULL || port->message->posted == port->message->count) {
+            (void)SIM_RING_POP(&port->sends);
+            port->message = NULL;
         }
     }
 }
 
-void app__port_send(app__port_t *port, app__link_t *link, uint32_t word)
+void app__port_send(app__port_t *port, uint32_t channel, uint32_t word)
 {
-    const app__workload_options_t *const options = &port->rank->workload->options;
+    app__workload_t *const workload = port->rank->workload;
+    const app__workload_options_t *const options = &workload->options;
     const bool answers = (word & ~APP__WORD_OP) == APP__WORD_CLEAR_TO_SEND;
     if (answers || (options->loggp.gap_ps == 0 && options->send_order == APP__SEND_IN_TURN)) {
-        app__link_put(link, word);
+        app__rank_channel_send(workload, channel, word);
         return;
     }
     if (port->sends.capacity == 0) {
         sim_timer_init(&port->send_timer, send_fired);
     }
-    app__fifo_put(&port->sends, (app__item_t){{app__word_bytes(port->rank, word)},
-                                              word,
-                                              (uint32_t)(link - port->rank->workload->links)});
+    SIM_RING_PUSH(&port->sends, (app__port_send_t){channel, word});
     send_next(port);
 }
 
@@ -107,12 +110,12 @@ void app__port_completed(app__port_t *port, uint64_t bytes)
 static void receive_fired(sim_node_t *node, sim_timer_t *timer)
 {
     app__port_t *const port = SIM_CONTAINER_OF(timer, app__port_t, receive_timer);
-    SIM_CHECK(port->rank->node == node && port->arrivals.count > 0);
-    const app__item_t message = app__fifo_take(&port->arrivals);
-    if (port->arrivals.count > 0) {
-        sim_timer_arm(node, timer, app__fifo_first(&port->arrivals).time_ps);
+    SIM_CHECK(port->rank->node == node && SIM_RING_COUNT(&port->arrivals) > 0);
+    const app__port_arrival_t message = SIM_RING_POP(&port->arrivals);
+    if (SIM_RING_COUNT(&port->arrivals) > 0) {
+        sim_timer_arm(node, timer, SIM_RING_AT(&port->arrivals, port->arrivals.first).time_ps);
     }
-    port->rank->workload->arrived(port->rank, message.about, message.word);
+    port->rank->workload->arrived(port->rank, message.source, message.word);
 }
 
 void app__port_arrived(app__port_t *port, uint32_t source, uint32_t word)
@@ -129,21 +132,21 @@ void app__port_arrived(app__port_t *port, uint32_t source, uint32_t word)
     const sim_time_t free_ps = SIM_MAX(port->receive_ps, now_ps);
     const sim_time_t taken_ps = free_ps + (atlahs ? gap_ps : 0);
     port->receive_ps = free_ps + gap_ps;
-    if (port->arrivals.count == 0 && taken_ps == now_ps) {
+    if (SIM_RING_COUNT(&port->arrivals) == 0 && taken_ps == now_ps) {
         workload->arrived(port->rank, source, word);
         return;
     }
     if (port->arrivals.capacity == 0) {
         sim_timer_init(&port->receive_timer, receive_fired);
     }
-    app__fifo_put(&port->arrivals, (app__item_t){{taken_ps}, word, source});
-    if (port->arrivals.count == 1) {
+    SIM_RING_PUSH(&port->arrivals, (app__port_arrival_t){taken_ps, source, word});
+    if (SIM_RING_COUNT(&port->arrivals) == 1) {
         sim_timer_arm(port->rank->node, &port->receive_timer, taken_ps);
     }
 }
 
 void app__port_fini(app__port_t *port)
 {
-    sim_free(port->sends.items);
-    sim_free(port->arrivals.items);
+    SIM_RING_FINI(&port->sends);
+    SIM_RING_FINI(&port->arrivals);
 }

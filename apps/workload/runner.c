@@ -46,24 +46,19 @@ void app__workload_destroy(app_t *app)
         sim_free(workload->ranks[r].states);
         for (uint32_t i = 0; workload->ranks[r].cpus != NULL && i < workload->ranks[r].cpu_count;
              i++) {
-            sim_free(workload->ranks[r].cpus[i].queue.items);
+            SIM_RING_FINI(&workload->ranks[r].cpus[i].queue);
         }
         sim_free(workload->ranks[r].cpus);
         sim_free(workload->ranks[r].granted);
         sim_free(workload->ranks[r].moments);
         sim_free(workload->ranks[r].unexpected);
     }
-    for (uint32_t i = 0; i < workload->link_count; i++) {
-        sim_free(workload->links[i].waiting.items);
-        sim_free(workload->links[i].outstanding.items);
-    }
+    app__rank_channels_free(workload);
     for (uint32_t i = 0; i < workload->port_count; i++) {
         app__port_fini(&workload->ports[i]);
     }
     sim_free(workload->ranks);
     sim_free(workload->ports);
-    sim_free(workload->links);
-    sim_free(workload->incoming);
     app__loggp_fini(&workload->ideal);
     app__memo_destroy(workload->memo);
     app__collectives_destroy(workload->collectives);
@@ -250,11 +245,11 @@ static bool retire(app_t *app)
     if (workload->cancelled || workload->options.network == APP__NETWORK_IDEAL) {
         return true; // a rank that was stopped keeps what it had
     }
-    if (!app__links_quiet(workload) || !app__collectives_quiet(workload)) {
+    if (!app__rank_channels_quiet(workload) || !app__collectives_quiet(workload)) {
         return false;
     }
     workload->retired = true;
-    app__links_retire(workload);
+    app__rank_channels_retire(workload);
     app__collectives_retire(workload);
     return true;
 }

@@ -8,9 +8,8 @@
 // WRITE, which the receiver sees in its memory. docs/models/collectives.md
 #include "apps/workload/collective/engine.h"
 
-#define CTS_BYTES 64u     // NCCL: struct ncclIbSendFifo, src/transport/net_ib.cc
-#define BUCKETS_FIRST 16u // of a member's connections
-#define LOCAL_AHEAD 512u  // messages within a host up to which a block looks ahead for others
+#define CTS_BYTES 64u    // NCCL: struct ncclIbSendFifo, src/transport/net_ib.cc
+#define LOCAL_AHEAD 512u // messages within a host up to which a block looks ahead for others
 
 static sim_time_t now_of(const app__conn_t *conn)
 {
@@ -27,51 +26,25 @@ static void wake_waiter(app__conn_t *conn)
     }
 }
 
-// -- messages that receivers learn of later
+// -- messages that the receiver learns of later
 
 static app__coming_t *coming_begin(app__conn_t *conn, uint32_t number, sim_timer_fn fn)
 {
-    app__coll_host_t *const host = app__member_rank(conn->member)->host;
-    app__coming_t *coming = host->spare;
-    if (coming != NULL) {
-        host->spare = coming->next;
-    } else {
-        coming = sim_alloc(sizeof(*coming));
-    }
-    *coming = (app__coming_t){.conn = conn,
-                              .number = number,
-                              .next = conn->coming,
-                              .place = &conn->coming};
-    if (conn->coming != NULL) {
-        conn->coming->place = &coming->next;
-    }
-    conn->coming = coming;
-    sim_timer_init(&coming->timer, fn);
+    app__coming_t *const coming =
+        app__coming_begin(&app__member_rank(conn->member)->host->spare_comings, &conn->comings, fn);
+    coming->to = conn;
+    coming->word = number;
     return coming;
 }
 
-// Gives back a message that has come; returns its connection.
-static app__conn_t *coming_end(app__coming_t *coming, uint32_t *number)
+// Gives back the message of a timer, and sets *number to its number. Returns its connection.
+static app__conn_t *coming_end(sim_timer_t *timer, uint32_t *number)
 {
-    app__conn_t *const conn = coming->conn;
-    *number = coming->number;
-    *coming->place = coming->next;
-    if (coming->next != NULL) {
-        coming->next->place = coming->place;
-    }
-    app__coll_host_t *const host = app__member_rank(conn->member)->host;
-    coming->next = host->spare;
-    host->spare = coming;
+    app__coming_t *const coming = app__coming_of(timer);
+    app__conn_t *const conn = coming->to;
+    *number = coming->word;
+    app__coming_end(&app__member_rank(conn->member)->host->spare_comings, &conn->comings, coming);
     return conn;
-}
-
-void app__conns_free_spare(app__coll_host_t *host)
-{
-    while (host->spare != NULL) {
-        app__coming_t *const coming = host->spare;
-        host->spare = coming->next;
-        sim_free(coming);
-    }
 }
 
 // -- sequences
@@ -116,42 +89,14 @@ static uint32_t next_of(const app__conn_t *conn, const app__sequence_t *sequence
 
 // -- connections of a member
 
-static uint32_t bucket_of(const app__member_t *member, uint32_t peer, uint32_t lane, bool incoming)
-{
-    const uint64_t key = (uint64_t)lane << 33 | (uint64_t)peer << 1 | incoming;
-    return (uint32_t)sim_mix64(key) & (member->bucket_count - 1);
-}
-
-static void grow_buckets(app__member_t *member)
-{
-    const uint32_t before = member->bucket_count;
-    app__conn_t **const old = member->buckets;
-    member->bucket_count = before == 0 ? BUCKETS_FIRST : 2 * before;
-    member->buckets = sim_alloc_array(member->bucket_count, sizeof(app__conn_t *));
-    for (uint32_t i = 0; i < before; i++) {
-        for (app__conn_t *conn = old[i]; conn != NULL;) {
-            app__conn_t *const next = conn->next;
-            const uint32_t at = bucket_of(member, conn->peer, conn->lane, conn->incoming);
-            conn->next = member->buckets[at];
-            member->buckets[at] = conn;
-            conn = next;
-        }
-    }
-    sim_free(old);
-}
-
 static void due(sim_node_t *node, sim_timer_t *timer);
 
 app__conn_t *app__conn(app__member_t *member, uint32_t peer, uint32_t lane, bool incoming)
 {
-    if (member->conn_count >= member->bucket_count) {
-        grow_buckets(member);
-    }
-    const uint32_t at = bucket_of(member, peer, lane, incoming);
-    for (app__conn_t *conn = member->buckets[at]; conn != NULL; conn = conn->next) {
-        if (conn->peer == peer && conn->lane == lane && conn->incoming == incoming) {
-            return conn;
-        }
+    const uint64_t key = (uint64_t)lane << 33 | (uint64_t)peer << 1 | incoming;
+    const uint64_t found = sim_map_get(&member->conn_of, key);
+    if (found != SIM_MAP_NONE) {
+        return (app__conn_t *)(uintptr_t)found;
     }
     app__conn_t *const conn = sim_alloc(sizeof(*conn));
     const app__member_t *const other = &member->all->groups[member->group].members[peer];
@@ -166,7 +111,6 @@ app__conn_t *app__conn(app__member_t *member, uint32_t peer, uint32_t lane, bool
         .waiter = APP__NO_BLOCK,
         .permitter = APP__NO_BLOCK,
         .call = APP__NO_OP,
-        .next = member->buckets[at],
     };
     sim_timer_init(&conn->timer, due);
     if (conn->local) {
@@ -174,33 +118,28 @@ app__conn_t *app__conn(app__member_t *member, uint32_t peer, uint32_t lane, bool
     } else {
         conn->slots = sim_alloc_array(member->all->slots, sizeof(*conn->slots));
     }
-    member->buckets[at] = conn;
-    member->conn_count++;
+    sim_list_push_last(&member->conns, &conn->link);
+    sim_map_add(&member->conn_of, key, (uint64_t)(uintptr_t)conn);
     return conn;
 }
 
 void app__conns_fini(app__member_t *member)
 {
-    for (uint32_t i = 0; i < member->bucket_count; i++) {
-        for (app__conn_t *conn = member->buckets[i]; conn != NULL;) {
-            app__conn_t *const next = conn->next;
-            while (conn->coming != NULL) {
-                uint32_t number = 0;
-                (void)coming_end(conn->coming, &number);
-            }
-            sim_free(conn->slots);
-            sim_free(conn->messages);
-            sim_free(conn);
-            conn = next;
-        }
+    while (member->conns.first != NULL) {
+        app__conn_t *const conn = SIM_LIST_FIRST(&member->conns, app__conn_t, link);
+        sim_list_remove(&member->conns, &conn->link);
+        app__comings_free(&conn->comings);
+        sim_free(conn->slots);
+        sim_free(conn->messages);
+        sim_free(conn);
     }
-    sim_free(member->buckets);
+    sim_map_fini(&member->conn_of);
 }
 
 static bool conn_quiet(const app__conn_t *conn)
 {
     const uint32_t slots = conn->slots == NULL ? 0 : conn->member->all->slots;
-    if (conn->coming != NULL || conn->filled != conn->acked.next ||
+    if (conn->comings.first != NULL || conn->filled != conn->acked.next ||
         conn->arrived.next != conn->consumed) {
         return false;
     }
@@ -214,11 +153,10 @@ static bool conn_quiet(const app__conn_t *conn)
 
 bool app__conns_quiet(const app__member_t *member)
 {
-    for (uint32_t i = 0; i < member->bucket_count; i++) {
-        for (const app__conn_t *conn = member->buckets[i]; conn != NULL; conn = conn->next) {
-            if (!conn_quiet(conn)) {
-                return false;
-            }
+    for (const app__conn_t *conn = SIM_LIST_FIRST(&member->conns, app__conn_t, link); conn != NULL;
+         conn = SIM_LIST_NEXT(conn, app__conn_t, link)) {
+        if (!conn_quiet(conn)) {
+            return false;
         }
     }
     return true;
@@ -347,8 +285,7 @@ static void post(app__conn_t *conn, app__coll_message_t *message)
                  app__buffer_key(ends.peer->endpoint, ends.peer_number)},
         .label = label_of(conn, message->place),
     };
-    const sim_err_t error = nic_post_send(qp, &wr);
-    SIM_CHECKF(error == SIM_OK, "QP %u: %s", ends.own_number, sim_err_text(error));
+    app__qp_post(qp, &wr);
 }
 
 // Notes that the memory of a message may be used again.
@@ -364,7 +301,7 @@ static void sent(app__conn_t *conn)
 static void local_arrived(sim_node_t *node, sim_timer_t *timer)
 {
     uint32_t number = 0;
-    app__conn_t *const to = coming_end(SIM_CONTAINER_OF(timer, app__coming_t, timer), &number);
+    app__conn_t *const to = coming_end(timer, &number);
     SIM_CHECK(to->member->rank->node == node && number == to->arrived.next);
     app__conn_t *const from = other_end(to);
     app__count_others(to->member);
@@ -377,14 +314,6 @@ static void local_arrived(sim_node_t *node, sim_timer_t *timer)
     app__coll_work_all(app__member_rank(to->member)->host);
 }
 
-// Lets a message that has passed a link of the host arrive.
-static void local_passed(app__passing_t *passing, sim_node_t *node)
-{
-    app__coming_t *const coming = SIM_CONTAINER_OF(passing, app__coming_t, passing);
-    const sim_time_t local_ps = coming->conn->member->all->workload->options.local_ps;
-    sim_timer_arm(node, &coming->timer, node->now_ps + local_ps);
-}
-
 // Sends a message to another rank of the host: over the sender's link, or over the receiver's if
 // the NVSwitch spreads it. Connections share a link.
 static void post_local(app__conn_t *conn, app__coll_message_t *message)
@@ -393,17 +322,12 @@ static void post_local(app__conn_t *conn, app__coll_message_t *message)
     app__conn_t *const to = other_end(conn);
     app__port_t *const from_port = &workload->ports[conn->member->rank->port_first];
     app__port_t *const to_port = &workload->ports[to->member->rank->port_first];
-    const double bits = (double)message->bytes * 8;
     message->record = note_record(conn, message->bytes);
     app__coming_t *const coming = coming_begin(to, conn->posted++, local_arrived);
-    coming->passing = (app__passing_t){
-        .alone_ps = (sim_time_t)(bits * 1e12 / (double)message->local_bps),
-        .width = app__member_width(conn->member),
-        .passed = local_passed,
-    };
-    app__nvlink_put((message->what & APP__STEP_SPREAD) != 0 ? &to_port->nvlink_in
-                                                            : &from_port->nvlink,
-                    &to->stream, &coming->passing);
+    app__coming_pass(
+        coming, (message->what & APP__STEP_SPREAD) != 0 ? &to_port->nvlink_in : &from_port->nvlink,
+        &to->stream, message->bytes, message->local_bps, app__member_width(conn->member),
+        workload->options.local_ps);
 }
 
 static void try_post(app__conn_t *conn)
@@ -441,25 +365,13 @@ bool app__conn_has_room(const app__conn_t *conn, uint32_t window)
     return window == 0 || conn->filled - conn->acked.next < window;
 }
 
-static void grow_messages(app__conn_t *conn)
-{
-    const uint32_t before = conn->message_capacity;
-    app__coll_message_t *const old = conn->messages;
-    conn->message_capacity = before == 0 ? 4 : 2 * before;
-    conn->messages = sim_alloc_array(conn->message_capacity, sizeof(*conn->messages));
-    for (uint32_t at = conn->acked.next; at != conn->filled; at++) {
-        *message_at(conn, at) = old[at & (before - 1)];
-    }
-    sim_free(old);
-}
-
 void app__conn_send(app__conn_t *conn, const app__coll_plan_t *plan, uint64_t bytes, uint16_t what)
 {
     app__coll_rank_t *const rank = app__member_rank(conn->member);
     const uint64_t wire_bytes = app__coll_wire_bytes(plan, bytes, what);
     const uint32_t width = app__member_width(conn->member);
     if (conn->filled - conn->acked.next == conn->message_capacity) {
-        grow_messages(conn);
+        SIM_RING_GROW(conn->messages, conn->acked.next, conn->filled, &conn->message_capacity, 4u);
     }
     const uint32_t number = conn->filled++;
     *message_at(conn, number) = (app__coll_message_t){
@@ -579,7 +491,7 @@ static void show(app__conn_t *conn, uint32_t number)
 static void show_later(sim_node_t *node, sim_timer_t *timer)
 {
     uint32_t number = 0;
-    app__conn_t *const conn = coming_end(SIM_CONTAINER_OF(timer, app__coming_t, timer), &number);
+    app__conn_t *const conn = coming_end(timer, &number);
     SIM_CHECK(conn->member->rank->node == node);
     show(conn, number);
 }
@@ -668,8 +580,7 @@ void app__conn_permit(app__conn_t *conn)
                  app__buffer_key(ends.peer->endpoint, ends.peer_number)},
         .label = label_of(conn, place),
     };
-    const sim_err_t error = nic_post_send(qp, &wr);
-    SIM_CHECKF(error == SIM_OK, "QP %u: %s", ends.own_number, sim_err_text(error));
+    app__qp_post(qp, &wr);
 }
 
 const app__range_ops_t app__conn_range_ops = {

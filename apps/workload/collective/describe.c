@@ -98,10 +98,10 @@ static app__loggp_t network_of(const app__workload_t *workload, const void **nod
     loggp.near_latency_ps = workload->options.local_ps;
     loggp.latency_ps = 0;
     bool near = false; // near_latency_ps is that of an NVSwitch
-    for (uint32_t i = 0; i < workload->link_count && (!near || loggp.latency_ps == 0); i++) {
-        const app__link_t *const link = &workload->links[i];
-        const app__port_t *const source = &workload->ports[link->source];
-        const app__port_t *const destination = &workload->ports[link->destination];
+    for (uint32_t i = 0; i < workload->channel_count && (!near || loggp.latency_ps == 0); i++) {
+        const app__rank_channel_t *const channel = &workload->channels[i];
+        const app__port_t *const source = &workload->ports[channel->source];
+        const app__port_t *const destination = &workload->ports[channel->destination];
         const bool same = nodes[source->rank->number] == nodes[destination->rank->number];
         if (source->rank == destination->rank || (same && source->rank->domain == NULL) ||
             (same ? near : loggp.latency_ps != 0)) {
@@ -225,7 +225,7 @@ static void write_amounts(const app__workload_t *workload,
     amounts_t amounts = {
         .messages = (double)counts->sends,
         .bytes = (double)counts->bytes,
-        .memory_bytes = op_bytes(schedule) + 2.0 * workload->link_count * QP_BYTES,
+        .memory_bytes = op_bytes(schedule) + 2.0 * workload->channel_count * QP_BYTES,
     };
     app__workload_summary_t summary;
     for (uint32_t r = 0; r < schedule->rank_count && counts->sends > 0; r++) {

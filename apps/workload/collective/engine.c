@@ -628,7 +628,7 @@ void app__collectives_destroy(app__collectives_t *all)
         sim_free(all->ranks[r].records);
     }
     for (uint32_t h = 0; h < all->host_count; h++) {
-        app__conns_free_spare(&all->hosts[h]);
+        app__comings_free(&all->hosts[h].spare_comings);
         sim_free(all->hosts[h].work);
     }
     app__msccl_fini(&all->file);

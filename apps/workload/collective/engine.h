@@ -11,6 +11,7 @@
 #include "apps/workload/collective/msccl/msccl.h"
 #include "apps/workload/collective/program.h"
 #include "apps/workload/internal.h"
+#include "kernel/map.h"
 
 #define APP__COLL_WINDOW_MAX 64u // messages of a connection that wait in its buffer, at most
 
@@ -57,17 +58,6 @@ typedef struct app__slot {
     app__passive_t *accepted; // the runtime's note of a queue pair that a packet made
 } app__slot_t;
 
-// A message that its receiver learns of later: it is on its way within a host, or the receiver
-// waits until the sender knows.
-typedef struct app__coming {
-    app__passing_t passing; // within a host
-    sim_timer_t timer;
-    struct app__conn *conn; // at the receiver
-    uint32_t number;
-    struct app__coming *next; // of the connection
-    struct app__coming **place;
-} app__coming_t;
-
 // One end of a connection: messages from one member to another on one lane.
 typedef struct app__conn {
     app__active_t active; // first: completions of sends find it
@@ -78,7 +68,7 @@ typedef struct app__conn {
     bool local;              // within a host
     app__passers_t stream;   // incoming and local: messages that pass a link
     uint32_t waiter;         // block that waits for a message, or for room; or APP__NO_BLOCK
-    struct app__conn *next;  // of the same bucket
+    sim_link_t link;         // among those of the member
     struct app__conn *other; // local: the other end
     app__slot_t *slots;
     uint32_t phase;      // place of the next message among the queue pairs: repeat/memo.c sets it
@@ -94,7 +84,7 @@ typedef struct app__conn {
     uint32_t message_capacity;
     sim_timer_t timer; // until the first message is due
     // incoming
-    app__coming_t *coming;
+    sim_list_t comings; // messages that the block learns of later
     app__sequence_t arrived;
     app__sequence_t visible; // to the block: with arrival acknowledged, later than arrived
     sim_time_t ack_ps;       // that much later
@@ -163,9 +153,8 @@ struct app__member {
     app__op_queue_t calls; // that wait
     app__coll_run_t *run;  // NULL: none
     uint32_t unsent;       // messages whose memory the NIC still needs
-    app__conn_t **buckets; // of connections
-    uint32_t bucket_count; // power of 2
-    uint32_t conn_count;
+    sim_list_t conns;
+    sim_map_t conn_of; // connections by peer, lane and direction
 };
 
 typedef struct app__coll_group {
@@ -189,7 +178,7 @@ typedef struct app__coll_host {
     size_t work_count;
     size_t work_capacity;
     bool working;
-    app__coming_t *spare; // of messages that have come, for the next ones
+    sim_list_t spare_comings;
 } app__coll_host_t;
 
 // A message for flows.csv.
@@ -379,7 +368,6 @@ void app__conn_permit(app__conn_t *conn); // sends a clear-to-send
 void app__conn_consume(app__conn_t *conn);
 void app__conns_reserve(app__collectives_t *collectives); // QP numbers of all members
 void app__conns_fini(app__member_t *member);
-void app__conns_free_spare(app__coll_host_t *host); // after app__conns_fini
 bool app__conns_quiet(const app__member_t *member); // all messages have arrived, and it is known
 void app__conns_retire(app__member_t *member);      // frees all connections
 // Sets the ports of the two ends of a connection for the message `number`.

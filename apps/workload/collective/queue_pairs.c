@@ -70,14 +70,13 @@ app__ends_t app__conn_ends(const app__conn_t *conn, uint32_t message)
 
 void app__conn_post_receive(app__conn_t *conn, nic_qp_t *qp, uint32_t message)
 {
-    nic_recv_wr_t wr = {.wr_id = (uint64_t)(uintptr_t)&conn->passive};
-    if (!app__conn_has_cts(conn)) {
-        const app__ends_t ends = app__conn_ends(conn, message);
-        wr.sge = (nic_sge_t){app__address_of_qp(ends.own_number), app__address_of_qp(1),
-                             app__buffer_key(ends.own->endpoint, ends.own_number)};
+    const uint64_t wr_id = (uint64_t)(uintptr_t)&conn->passive;
+    if (app__conn_has_cts(conn)) {
+        app__qp_receive(qp, NULL, wr_id, APP__NO_BUFFER, 1);
+    } else {
+        app__qp_receive(qp, app__conn_ends(conn, message).own->endpoint, wr_id,
+                        app__address_of_qp(1), 1);
     }
-    const sim_err_t error = nic_post_recv(qp, &wr);
-    SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), sim_err_text(error));
 }
 
 // Returns the UDP source port of a message's queue pair; 0: by its numbers. Both ends return one.
@@ -97,31 +96,22 @@ static nic_qp_t *make_qp(app__conn_t *conn, uint32_t message)
 {
     const app__collectives_t *const all = conn->member->all;
     const app__ends_t ends = app__conn_ends(conn, message);
-    const nic_qp_init_attr_t init = {
-        .qp_type = NIC_QPT_RC,
-        .send_cq = ends.own->endpoint->send_cq,
-        .recv_cq = ends.own->endpoint->recv_cq,
-        .max_send_wr = conn->incoming ? CTS_MAX : 2 * CTS_MAX,
-        .max_recv_wr = conn->incoming ? CTS_MAX : 0,
-        .qp_num = ends.own_number,
-        .ctx = conn,
+    const app__side_of_pair_t own = conn->incoming ? APP__RESPONDER : APP__REQUESTER;
+    const app__side_of_pair_t peer = conn->incoming ? APP__REQUESTER : APP__RESPONDER;
+    app__pair_t pair = {
+        .access = NIC_ACCESS_REMOTE_WRITE,
+        .source_port = port_number(conn, &ends, message),
+        .priority = APP__AS_THE_NIC,
     };
-    nic_qp_t *qp = NULL;
-    nic_qp_attr_t attr;
-    sim_message_t text = {.text = ""};
-    sim_err_t error = nic_qp_create(ends.own->endpoint->pd, &init, &qp);
-    SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, sim_err_text(error));
-    nic_qp_attr_default(ends.own->endpoint->nic, &attr);
-    const uint64_t first = conn->incoming ? ends.peer_number : ends.own_number;
-    attr.dest_interface = ends.peer->endpoint->interface;
-    attr.dest_qp_num = ends.peer_number;
-    attr.sq_psn = (uint32_t)sim_mix64(first << 32 ^ message ^ all->workload->first_flow_id << 8) &
-                  ROCE_PSN_MASK;
-    attr.rq_psn = attr.sq_psn;
-    attr.access = NIC_ACCESS_REMOTE_WRITE;
-    attr.udp_source_port = port_number(conn, &ends, message);
-    error = nic_qp_connect(qp, &attr, &text);
-    SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, text.text);
+    pair.ends[own] = ends.own->endpoint;
+    pair.ends[peer] = ends.peer->endpoint;
+    pair.numbers[own] = ends.own_number;
+    pair.numbers[peer] = ends.peer_number;
+    pair.first_psn = (uint32_t)sim_mix64((uint64_t)pair.numbers[APP__REQUESTER] << 32 ^ message ^
+                                         all->workload->first_flow_id << 8) &
+                     ROCE_PSN_MASK;
+    nic_qp_t *const qp = app__pair_make(&pair, own, conn->incoming ? CTS_MAX : 2 * CTS_MAX,
+                                        conn->incoming ? CTS_MAX : 0);
     if (conn->incoming) {
         conn->passive.qp = qp;
         conn->passive.ops = &app__conn_range_ops;
@@ -164,17 +154,13 @@ void app__conn_end_qp(app__conn_t *conn, uint32_t message)
 
 void app__conns_retire(app__member_t *member)
 {
-    for (uint32_t i = 0; i < member->bucket_count; i++) {
-        for (app__conn_t *conn = member->buckets[i]; conn != NULL; conn = conn->next) {
-            for (uint32_t s = 0; conn->slots != NULL && s < member->all->slots; s++) {
-                app__conn_end_qp(conn, s);
-            }
+    for (app__conn_t *conn = SIM_LIST_FIRST(&member->conns, app__conn_t, link); conn != NULL;
+         conn = SIM_LIST_NEXT(conn, app__conn_t, link)) {
+        for (uint32_t s = 0; conn->slots != NULL && s < member->all->slots; s++) {
+            app__conn_end_qp(conn, s);
         }
     }
     app__conns_fini(member);
-    member->buckets = NULL;
-    member->bucket_count = 0;
-    member->conn_count = 0;
 }
 
 // -- queue pairs that packets make

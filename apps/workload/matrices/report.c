@@ -172,7 +172,7 @@ static void find_bottleneck(const app__workload_t *workload, const sent_t *sent,
     for (size_t i = 0; i < sent_count; i++) {
         const app__op_t *const op = &workload->schedule->ranks[sent[i].rank].ops[sent[i].op];
         net_path_t path;
-        if (!app__link_path(workload, sent[i].rank, op->peer, op->nic, &path)) {
+        if (!app__rank_channel_path(workload, sent[i].rank, op->peer, op->nic, &path)) {
             continue;
         }
         for (uint32_t h = 0; h < path.hop_count; h++) {

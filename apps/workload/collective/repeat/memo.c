@@ -161,7 +161,7 @@ static const char *find_call(const app__memo_t *memo, const app__rank_t *rank, p
         return "messages besides collectives";
     }
     for (uint32_t i = 0; i < rank->cpu_count; i++) {
-        if (rank->cpus[i].queue.count != 0 || (rank->cpus[i].busy && busy != NULL)) {
+        if (SIM_RING_COUNT(&rank->cpus[i].queue) != 0 || (rank->cpus[i].busy && busy != NULL)) {
             return "several computations";
         }
         busy = rank->cpus[i].busy ? &rank->cpus[i] : busy;

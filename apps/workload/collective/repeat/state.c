@@ -43,11 +43,10 @@ static const char *list_member(const app__member_t *member, sim_state_t *list)
     if (member->unsent != 0 || !app__conns_quiet(member)) {
         return "messages that nobody took";
     }
-    for (uint32_t b = 0; b < member->bucket_count; b++) {
-        for (app__conn_t *conn = member->buckets[b]; conn != NULL; conn = conn->next) {
-            conn->phase = (conn->incoming ? conn->arrived.next : conn->filled) % member->all->slots;
-            sim_state_add(list, &conn_type, conn);
-        }
+    for (app__conn_t *conn = SIM_LIST_FIRST(&member->conns, app__conn_t, link); conn != NULL;
+         conn = SIM_LIST_NEXT(conn, app__conn_t, link)) {
+        conn->phase = (conn->incoming ? conn->arrived.next : conn->filled) % member->all->slots;
+        sim_state_add(list, &conn_type, conn);
     }
     return NULL;
 }

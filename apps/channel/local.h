@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/nvlink/link.h - a link of a GPU within its host, which streams of messages share.
+// apps/channel/local.h - the local path of channels: a link of a GPU within its host, which streams
+// of messages share, and messages that their receivers learn of later.
 //
 // The messages of a stream pass one after the other. Streams that have some share the link's time
 // equally, as the thread blocks of a GPU do, each of which moves the data of one channel.
 // docs/models/collectives.md
-#ifndef APPS_WORKLOAD_NVLINK_LINK_H
-#define APPS_WORKLOAD_NVLINK_LINK_H
+#ifndef APPS_CHANNEL_LOCAL_H
+#define APPS_CHANNEL_LOCAL_H
 
+#include "kernel/list.h"
 #include "kernel/timer.h"
 
 typedef struct app__passers app__passers_t;
@@ -46,4 +48,31 @@ void app__nvlink_init(app__nvlink_t *link, sim_node_t *node);
 // Puts a message with alone_ps, width and passed at the end of a stream, which belongs to one link.
 void app__nvlink_put(app__nvlink_t *link, app__passers_t *stream, app__passing_t *passing);
 
-#endif // APPS_WORKLOAD_NVLINK_LINK_H
+// A message whose receiver learns of it later: when it has passed an NVLink, or when its sender
+// knows that it has arrived. It lies in a list of its receiver.
+typedef struct app__coming {
+    app__passing_t passing;
+    sim_timer_t timer;   // fires when the receiver learns of it
+    sim_time_t delay_ps; // between the end of a link and the receiver
+    sim_link_t link;     // in the list of the receiver, or in that of spare ones
+    void *from;          // for its owner
+    void *to;            // for its owner
+    uint32_t word;       // for its owner
+} app__coming_t;
+
+// Puts a message into a list: one of the spare ones, or a new one. fn, in an event of the
+// receiver's host, ends it with app__coming_end.
+app__coming_t *app__coming_begin(sim_list_t *spare, sim_list_t *list, sim_timer_fn fn);
+// Lets a message of so many bytes pass a link at a rate, and arrive delay_ps later.
+void app__coming_pass(app__coming_t *coming, app__nvlink_t *link, app__passers_t *stream,
+                      uint64_t bytes, uint64_t rate_bps, uint32_t width, sim_time_t delay_ps);
+// Returns the message of a timer.
+static inline app__coming_t *app__coming_of(sim_timer_t *timer)
+{
+    return SIM_CONTAINER_OF(timer, app__coming_t, timer);
+}
+// Moves a message back from its list to the spare ones.
+void app__coming_end(sim_list_t *spare, sim_list_t *list, app__coming_t *coming);
+void app__comings_free(sim_list_t *list);
+
+#endif // APPS_CHANNEL_LOCAL_H

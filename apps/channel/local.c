@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/nvlink/link.c - shares a link's time between streams.
+// apps/channel/local.c - shares the time of a link within a host between streams.
 //
 // All streams get the same share of the time. The share grows by dt / n while n streams have
 // messages, and a message has passed when the share reaches its end: that of the message before it
 // plus the time that it takes alone. So a message that comes or passes changes no other's end.
-#include "apps/workload/nvlink/link.h"
+#include "apps/channel/local.h"
 
 #include "kernel/base.h"
 #include "kernel/event.h"
@@ -125,4 +125,54 @@ void app__nvlink_put(app__nvlink_t *link, app__passers_t *stream, app__passing_t
     link->count += passing->width;
     link->first = SIM_MIN(stream->end, link->first);
     arm(link);
+}
+
+// -- messages that receivers learn of later
+
+app__coming_t *app__coming_begin(sim_list_t *spare, sim_list_t *list, sim_timer_fn fn)
+{
+    app__coming_t *coming = SIM_LIST_FIRST(spare, app__coming_t, link);
+    if (coming != NULL) {
+        sim_list_remove(spare, &coming->link);
+    } else {
+        coming = sim_alloc(sizeof(*coming));
+    }
+    *coming = (app__coming_t){.delay_ps = 0};
+    sim_timer_init(&coming->timer, fn);
+    sim_list_push_first(list, &coming->link);
+    return coming;
+}
+
+static void coming_passed(app__passing_t *passing, sim_node_t *node)
+{
+    app__coming_t *const coming = SIM_CONTAINER_OF(passing, app__coming_t, passing);
+    sim_timer_arm(node, &coming->timer, node->now_ps + coming->delay_ps);
+}
+
+void app__coming_pass(app__coming_t *coming, app__nvlink_t *link, app__passers_t *stream,
+                      uint64_t bytes, uint64_t rate_bps, uint32_t width, sim_time_t delay_ps)
+{
+    const double bits = (double)bytes * 8;
+    coming->delay_ps = delay_ps;
+    coming->passing = (app__passing_t){
+        .alone_ps = (sim_time_t)(bits * 1e12 / (double)rate_bps),
+        .width = width,
+        .passed = coming_passed,
+    };
+    app__nvlink_put(link, stream, &coming->passing);
+}
+
+void app__coming_end(sim_list_t *spare, sim_list_t *list, app__coming_t *coming)
+{
+    sim_list_remove(list, &coming->link);
+    sim_list_push_first(spare, &coming->link);
+}
+
+void app__comings_free(sim_list_t *list)
+{
+    while (list->first != NULL) {
+        app__coming_t *const coming = SIM_LIST_FIRST(list, app__coming_t, link);
+        sim_list_remove(list, &coming->link);
+        sim_free(coming);
+    }
 }
