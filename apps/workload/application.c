@@ -3,8 +3,10 @@
 // computations, read from a file and run by hosts. docs/models/workload.md
 #include "apps/app_internal.h"
 #include "apps/flow_file.h"
+#include "apps/workload/applications.h"
 #include "apps/workload/formats/format.h"
-#include "apps/workload/internal.h"
+#include "apps/workload/settings.h"
+#include "apps/workload/workload.h"
 
 #include "kernel/attribute.h"
 

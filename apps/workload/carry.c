@@ -3,9 +3,10 @@
 //
 // A rank here is a program of the schedule, on one host, whose process alone ran it. All processes
 // have the same schedule, so only times and counts are carried (kernel/ranks.h).
-#include "apps/workload/internal.h"
-
-#include "apps/workload/collective/engine.h"
+#include "apps/workload/collective/collectives.h"
+#include "apps/workload/rank.h"
+#include "apps/workload/results.h"
+#include "apps/workload/workload.h"
 
 static void carry_collectives(app__coll_rank_t *rank, sim_carry_t *carry)
 {
@@ -24,7 +25,7 @@ void app__workload_carry(app_t *app, sim_carry_t *carry)
         }
         SIM_CARRY(carry, rank->end_ps);
         SIM_CARRY(carry, rank->failed);
-        SIM_CARRY(carry, rank->unexpected_peak);
+        SIM_CARRY(carry, rank->match.peak);
         SIM_CARRY(carry, rank->left);
         sim_carry(carry, rank->states, rank->ops->count * sizeof(*rank->states));
         for (uint32_t i = 0; i < rank->cpu_count; i++) {

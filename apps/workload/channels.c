@@ -5,7 +5,12 @@
 // A message is a WRITE, whose last piece has an immediate: what the message is, and the number of
 // the send among its rank's operations. Both ends know a channel's numbers from the schedule. A
 // channel is opened with its first message. docs/models/workload.md
-#include "apps/workload/internal.h"
+#include "apps/workload/channels.h"
+#include "apps/workload/domains.h"
+#include "apps/workload/op_queue.h"
+#include "apps/workload/port.h"
+#include "apps/workload/rank.h"
+#include "apps/workload/workload.h"
 
 #include <stdlib.h>
 

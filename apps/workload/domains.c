@@ -3,7 +3,9 @@
 //
 // A GPU is a host with NICs of unequal rates, of which the fastest leads to an NVSwitch: a switch
 // that joins hosts and nothing else. SimAI's topologies are of this form.
-#include "apps/workload/internal.h"
+#include "apps/workload/domains.h"
+#include "apps/workload/places.h"
+#include "apps/workload/rank.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/execute.c - starts the operations of a rank in their order, on its processors.
+#include "apps/workload/channels.h"
+#include "apps/workload/collective/collectives.h"
 #include "apps/workload/collective/repeat/memo.h"
-#include "apps/workload/internal.h"
+#include "apps/workload/match.h"
+#include "apps/workload/op_queue.h"
+#include "apps/workload/rank.h"
+#include "apps/workload/workload.h"
 
 // Puts operations that wait for one operation less into the queue of those that are ready.
 static void release(app__rank_t *rank, uint32_t first, uint32_t count)

@@ -5,6 +5,8 @@
 // over the predecessors that ended last, each part of that time belongs to the operation that ran
 // then: a collective from its call to its result, a receive from its posting to its message.
 #include "apps/workload/exposed.h"
+#include "apps/workload/op_queue.h"
+#include "apps/workload/rank.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #ifndef APPS_WORKLOAD_EXPOSED_H
 #define APPS_WORKLOAD_EXPOSED_H
 
-#include "apps/workload/internal.h"
+#include "apps/workload/workload.h"
 
 // Times are means over the ranks; all values are of one iteration.
 typedef struct app__exposed {

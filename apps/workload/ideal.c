@@ -3,7 +3,10 @@
 //
 // The whole schedule is run when the application is made (loggp.h). Each rank then has an event at
 // each time at which one of its operations starts or ends, so that a run can end at any time.
-#include "apps/workload/internal.h"
+#include "apps/workload/op_queue.h"
+#include "apps/workload/rank.h"
+#include "apps/workload/settings.h"
+#include "apps/workload/workload.h"
 
 #include <stdlib.h>
 
@@ -122,7 +125,7 @@ void app__ideal_begin(app__workload_t *workload)
         rank->end_ps = options->start_ps;
         rank->cpu_count = (uint32_t)workload->schedule->counts.cpu_max + 1;
         rank->cpus = sim_alloc_array(rank->cpu_count, sizeof(*rank->cpus));
-        rank->unexpected_peak = rank->ideal->unexpected_peak;
+        rank->match.peak = rank->ideal->unexpected_peak;
         if (rank->left > 0) {
             plan(rank);
             sim_timer_init(&rank->begin, begin);

@@ -4,14 +4,17 @@
 // A message takes the earliest posted receive that allows its source and its tag; a receive takes
 // the earliest message that it allows. Messages of one pair arrive in the order in which they were
 // sent, as MPI wants it.
-#include "apps/workload/internal.h"
+#include "apps/workload/match.h"
+#include "apps/workload/op_queue.h"
+#include "apps/workload/rank.h"
+#include "apps/workload/workload.h"
 
 void app__match_init(app__rank_t *rank)
 {
-    app__queue_init(&rank->posted);
-    rank->unexpected_head = APP__NO_OP;
-    rank->unexpected_tail = APP__NO_OP;
-    rank->unexpected_free = APP__NO_OP;
+    app__queue_init(&rank->match.posted);
+    rank->match.head = APP__NO_OP;
+    rank->match.tail = APP__NO_OP;
+    rank->match.free = APP__NO_OP;
 }
 
 static const app__op_t *message_of(const app__rank_t *rank, uint32_t source, uint32_t op)
@@ -25,8 +28,8 @@ static const app__op_t *message_of(const app__rank_t *rank, uint32_t source, uin
 static bool take_unexpected(app__rank_t *rank, const app__op_t *receive, app__unexpected_t *taken)
 {
     uint32_t previous = APP__NO_OP;
-    for (uint32_t at = rank->unexpected_head; at != APP__NO_OP; at = rank->unexpected[at].next) {
-        app__unexpected_t *const message = &rank->unexpected[at];
+    for (uint32_t at = rank->match.head; at != APP__NO_OP; at = rank->match.unexpected[at].next) {
+        app__unexpected_t *const message = &rank->match.unexpected[at];
         const uint32_t tag = message_of(rank, message->source, message->op)->tag;
         if (!app__op_allows(rank->ops, receive, message->source, tag)) {
             previous = at;
@@ -34,16 +37,16 @@ static bool take_unexpected(app__rank_t *rank, const app__op_t *receive, app__un
         }
         *taken = *message;
         if (previous == APP__NO_OP) {
-            rank->unexpected_head = message->next;
+            rank->match.head = message->next;
         } else {
-            rank->unexpected[previous].next = message->next;
+            rank->match.unexpected[previous].next = message->next;
         }
-        if (rank->unexpected_tail == at) {
-            rank->unexpected_tail = previous;
+        if (rank->match.tail == at) {
+            rank->match.tail = previous;
         }
-        message->next = rank->unexpected_free;
-        rank->unexpected_free = at;
-        rank->unexpected_now--;
+        message->next = rank->match.free;
+        rank->match.free = at;
+        rank->match.now--;
         return true;
     }
     return false;
@@ -54,29 +57,29 @@ bool app__match_post(app__rank_t *rank, uint32_t op, app__unexpected_t *message)
     if (take_unexpected(rank, &rank->ops->ops[op], message)) {
         return true;
     }
-    app__queue_put(&rank->posted, rank->states, op);
+    app__queue_put(&rank->match.posted, rank->states, op);
     return false;
 }
 
 static void keep_unexpected(app__rank_t *rank, uint32_t source, uint32_t op)
 {
-    uint32_t at = rank->unexpected_free;
+    uint32_t at = rank->match.free;
     if (at != APP__NO_OP) {
-        rank->unexpected_free = rank->unexpected[at].next;
+        rank->match.free = rank->match.unexpected[at].next;
     } else {
-        SIM_GROW(rank->unexpected, rank->unexpected_count, &rank->unexpected_capacity);
-        at = (uint32_t)rank->unexpected_count++;
+        SIM_GROW(rank->match.unexpected, rank->match.count, &rank->match.capacity);
+        at = (uint32_t)rank->match.count++;
     }
-    rank->unexpected[at] = (app__unexpected_t){source, op, APP__NO_OP};
-    if (rank->unexpected_head == APP__NO_OP) {
-        rank->unexpected_head = at;
+    rank->match.unexpected[at] = (app__unexpected_t){source, op, APP__NO_OP};
+    if (rank->match.head == APP__NO_OP) {
+        rank->match.head = at;
     } else {
-        rank->unexpected[rank->unexpected_tail].next = at;
+        rank->match.unexpected[rank->match.tail].next = at;
     }
-    rank->unexpected_tail = at;
-    rank->unexpected_now++;
-    if (rank->unexpected_now > rank->unexpected_peak) {
-        rank->unexpected_peak = rank->unexpected_now;
+    rank->match.tail = at;
+    rank->match.now++;
+    if (rank->match.now > rank->match.peak) {
+        rank->match.peak = rank->match.now;
     }
 }
 
@@ -84,18 +87,18 @@ uint32_t app__match_arrive(app__rank_t *rank, uint32_t source, uint32_t op)
 {
     const uint32_t tag = message_of(rank, source, op)->tag;
     uint32_t previous = APP__NO_OP;
-    for (uint32_t at = rank->posted.head; at != APP__NO_OP; at = rank->states[at].next) {
+    for (uint32_t at = rank->match.posted.head; at != APP__NO_OP; at = rank->states[at].next) {
         if (!app__op_allows(rank->ops, &rank->ops->ops[at], source, tag)) {
             previous = at;
             continue;
         }
         if (previous == APP__NO_OP) {
-            rank->posted.head = rank->states[at].next;
+            rank->match.posted.head = rank->states[at].next;
         } else {
             rank->states[previous].next = rank->states[at].next;
         }
-        if (rank->posted.tail == at) {
-            rank->posted.tail = previous;
+        if (rank->match.posted.tail == at) {
+            rank->match.posted.tail = previous;
         }
         return at;
     }

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/places.c - gives ranks their places: NICs of hosts, or whole hosts.
-#include "apps/workload/internal.h"
+#include "apps/workload/places.h"
+#include "apps/workload/channels.h"
+#include "apps/workload/domains.h"
+#include "apps/workload/port.h"
+#include "apps/workload/rank.h"
+#include "apps/workload/settings.h"
+#include "apps/workload/workload.h"
 
 #include <stdlib.h>
 #include <string.h>

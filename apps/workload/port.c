@@ -4,7 +4,11 @@
 // Without a gap and with send-order: in-turn, messages pass at once: the NIC itself orders them.
 // In order, a message is posted in pieces while fewer than send-window bytes are outstanding, so
 // that the next message of the NIC begins when the last pieces of this one are on their way.
-#include "apps/workload/internal.h"
+#include "apps/workload/port.h"
+#include "apps/workload/channels.h"
+#include "apps/workload/rank.h"
+#include "apps/workload/settings.h"
+#include "apps/workload/workload.h"
 
 #define PIECES_OF_WINDOW 4u
 #define PIECE_UNIT_BYTES 4096u // pieces end where packets end

@@ -2,9 +2,17 @@
 // apps/workload/report.c - reports a schedule: its messages as flows, when ranks finished, and what
 // the others wait for.
 #include "apps/report_rows.h"
-#include "apps/workload/collective/engine.h"
+#include "apps/workload/collective/collectives.h"
+#include "apps/workload/collective/record.h"
+#include "apps/workload/domains.h"
 #include "apps/workload/exposed.h"
+#include "apps/workload/op_queue.h"
+#include "apps/workload/port.h"
+#include "apps/workload/rank.h"
+#include "apps/workload/results.h"
+#include "apps/workload/settings.h"
 #include "apps/workload/times.h"
+#include "apps/workload/workload.h"
 
 #include <stdlib.h>
 
@@ -383,7 +391,7 @@ static void add_rank(report_t *report, const app__rank_t *rank, double *cpu_ps)
         (double)(rank->end_ps - rank->workload->options.start_ps) / SIM_PS_PER_US;
     report->operations_finished += rank->ops->count - rank->left;
     report->messages_failed += rank->failed;
-    report->unexpected_peak = SIM_MAX(rank->unexpected_peak, report->unexpected_peak);
+    report->unexpected_peak = SIM_MAX(rank->match.peak, report->unexpected_peak);
     for (uint32_t i = 0; i < rank->cpu_count; i++) {
         *cpu_ps += (double)rank->cpus[i].busy_ps / rank->cpu_count;
     }

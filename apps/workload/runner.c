@@ -2,8 +2,14 @@
 // apps/workload/runner.c - makes an application that runs a schedule: what the applications of this
 // folder have in common. docs/models/workload.md
 #include "apps/skips.h"
+#include "apps/workload/channels.h"
+#include "apps/workload/collective/collectives.h"
 #include "apps/workload/collective/repeat/memo.h"
-#include "apps/workload/internal.h"
+#include "apps/workload/places.h"
+#include "apps/workload/port.h"
+#include "apps/workload/rank.h"
+#include "apps/workload/settings.h"
+#include "apps/workload/workload.h"
 #include "nic/transport.h"
 
 static void message_arrived(app__rank_t *rank, uint32_t source, uint32_t word)
@@ -51,7 +57,7 @@ void app__workload_destroy(app_t *app)
         sim_free(workload->ranks[r].cpus);
         sim_free(workload->ranks[r].granted);
         sim_free(workload->ranks[r].moments);
-        sim_free(workload->ranks[r].unexpected);
+        sim_free(workload->ranks[r].match.unexpected);
     }
     app__rank_channels_free(workload);
     for (uint32_t i = 0; i < workload->port_count; i++) {

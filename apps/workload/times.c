@@ -2,9 +2,13 @@
 // apps/workload/times.c - computes after a run how long collectives took.
 // docs/models/collectives.md
 #include "apps/workload/times.h"
+#include "apps/workload/collective/call_plan.h"
+#include "apps/workload/collective/collectives.h"
+#include "apps/workload/op_queue.h"
+#include "apps/workload/rank.h"
+#include "apps/workload/workload.h"
 
 #include "apps/report_rows.h"
-#include "apps/workload/collective/engine.h"
 
 #include <stdlib.h>
 #include <string.h>

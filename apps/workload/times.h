@@ -3,7 +3,7 @@
 #ifndef APPS_WORKLOAD_TIMES_H
 #define APPS_WORKLOAD_TIMES_H
 
-#include "apps/workload/internal.h"
+#include "apps/workload/workload.h"
 
 // Calls of collectives that are alike: one name, kind, size, and number of ranks.
 typedef struct app__coll_times {

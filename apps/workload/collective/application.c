@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/collective/application.c - the application `collective`: one collective, called
 // again and again by all ranks. docs/models/collectives.md
-#include "apps/workload/internal.h"
+#include "apps/workload/applications.h"
+#include "apps/workload/collective/collectives.h"
+#include "apps/workload/settings.h"
+#include "apps/workload/workload.h"
 
 #define PREFIX "traffic.collective"
 #define KIND_SEND_RECV APP__COLL_COUNT

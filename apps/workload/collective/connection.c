@@ -6,7 +6,16 @@
 // way. Where each message has a queue pair, both ends keep it until the other one has all ACKs.
 // A plain message is what a flow with triggers is: a SEND if the receiver sends it on, else a
 // WRITE, which the receiver sees in its memory. docs/models/collectives.md
-#include "apps/workload/collective/engine.h"
+#include "apps/workload/collective/connection.h"
+#include "apps/workload/collective/call_plan.h"
+#include "apps/workload/collective/collectives.h"
+#include "apps/workload/collective/member.h"
+#include "apps/workload/collective/record.h"
+#include "apps/workload/collective/run.h"
+#include "apps/workload/op_queue.h"
+#include "apps/workload/port.h"
+#include "apps/workload/rank.h"
+#include "apps/workload/workload.h"
 
 #define CTS_BYTES 64u    // NCCL: struct ncclIbSendFifo, src/transport/net_ib.cc
 #define LOCAL_AHEAD 512u // messages within a host up to which a block looks ahead for others

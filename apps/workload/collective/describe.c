@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/collective/describe.c - says before a run how collectives are done, and refuses
 // those whose ranks cannot reach each other.
-#include "apps/workload/collective/engine.h"
+#include "apps/workload/channels.h"
+#include "apps/workload/collective/call_plan.h"
+#include "apps/workload/collective/collectives.h"
+#include "apps/workload/collective/connection.h"
+#include "apps/workload/collective/estimate.h"
+#include "apps/workload/op_queue.h"
+#include "apps/workload/port.h"
+#include "apps/workload/rank.h"
+#include "apps/workload/settings.h"
 #include "apps/workload/summary.h"
+#include "apps/workload/workload.h"
 
 #define FRAME_SHARE 1.02 // bytes of frames of 4096 bytes of payload, for each of them
 #define QP_BYTES 1500.0  // of a queue pair and its queues, about

@@ -4,9 +4,18 @@
 //
 // Whatever lets a block go on is noted as work of the host and done one after the other: within a
 // host, a step of one rank may let another one go on.
-#include "apps/workload/collective/engine.h"
 
+#include "apps/workload/collective/call_plan.h"
+#include "apps/workload/collective/collectives.h"
+#include "apps/workload/collective/connection.h"
+#include "apps/workload/collective/estimate.h"
+#include "apps/workload/collective/member.h"
 #include "apps/workload/collective/repeat/memo.h"
+#include "apps/workload/collective/run.h"
+#include "apps/workload/op_queue.h"
+#include "apps/workload/port.h"
+#include "apps/workload/rank.h"
+#include "apps/workload/workload.h"
 
 // -- steps
 

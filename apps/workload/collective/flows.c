@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/collective/flows.c - rows of flows.csv for the messages of collectives.
-#include "apps/workload/collective/engine.h"
+#include "apps/workload/collective/collectives.h"
+#include "apps/workload/collective/record.h"
+#include "apps/workload/workload.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,10 @@
 //
 // A node is what NVLink connects: the ranks of a host; or, where a rank is a host with NICs of
 // unequal rates, the hosts whose fastest NICs lead to one switch (SimAI's topologies).
-#include "apps/workload/collective/engine.h"
+#include "apps/workload/collective/collectives.h"
+#include "apps/workload/port.h"
+#include "apps/workload/rank.h"
+#include "apps/workload/workload.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/collective/loads.c - says before a run what the messages of collectives amount to:
 // their programs are read, not run.
-#include "apps/workload/collective/engine.h"
+#include "apps/workload/collective/call_plan.h"
+#include "apps/workload/collective/collectives.h"
+#include "apps/workload/collective/connection.h"
+#include "apps/workload/collective/estimate.h"
+#include "apps/workload/port.h"
+#include "apps/workload/rank.h"
+#include "apps/workload/workload.h"
 
 #define SAMPLED_RANKS 128u // of a group: the others are alike
 #define CLEAR_TO_SEND_BYTES 64.0

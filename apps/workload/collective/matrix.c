@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/collective/matrix.c - reads the sizes of an all-to-all with unequal parts.
-#include "apps/workload/internal.h"
+#include "apps/workload/collective/collectives.h"
+
 #include "kernel/words.h"
 
 static sim_err_t read_values(sim_words_t *words, uint32_t ranks, uint64_t *matrix,

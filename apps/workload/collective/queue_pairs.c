@@ -3,7 +3,13 @@
 //
 // Both ends compute their numbers from the group: each member has a range of numbers, by direction,
 // lane, peer and slot. docs/models/collectives.md
-#include "apps/workload/collective/engine.h"
+#include "apps/workload/collective/collectives.h"
+#include "apps/workload/collective/connection.h"
+#include "apps/workload/collective/member.h"
+#include "apps/workload/places.h"
+#include "apps/workload/port.h"
+#include "apps/workload/rank.h"
+#include "apps/workload/workload.h"
 
 #define CTS_MAX 64u // posted at one time
 #define COUNTED_PORT_FIRST 10000u

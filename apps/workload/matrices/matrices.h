@@ -7,7 +7,7 @@
 #define APPS_WORKLOAD_MATRICES_MATRICES_H
 
 #include "apps/kv_plan.h"
-#include "apps/workload/internal.h"
+#include "apps/workload/workload.h"
 
 // Bytes from one rank to another.
 typedef struct app__transfer {

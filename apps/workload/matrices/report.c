@@ -8,6 +8,10 @@
 #include "apps/workload/matrices/tags.h"
 
 #include "apps/report_rows.h"
+#include "apps/workload/channels.h"
+#include "apps/workload/op_queue.h"
+#include "apps/workload/port.h"
+#include "apps/workload/rank.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 // Receivers notify senders, since a send finishes when its message is handed to the NIC.
 #include "apps/workload/matrices/matrices.h"
 #include "apps/workload/matrices/tags.h"
+#include "apps/workload/op_queue.h"
 
 #include <string.h>
 

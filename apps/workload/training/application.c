@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/training/application.c - the application `training`: iterations of the training of
 // a language model on GPUs. docs/models/training.md
+#include "apps/workload/applications.h"
 #include "apps/workload/exposed.h"
-#include "apps/workload/internal.h"
+#include "apps/workload/op_queue.h"
+#include "apps/workload/settings.h"
 #include "apps/workload/training/config.h"
 #include "apps/workload/training/routing.h"
+#include "apps/workload/workload.h"
 
 static void free_plan(app__plan_t *plan)
 {

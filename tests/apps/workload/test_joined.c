@@ -5,10 +5,13 @@
 // with some: then channels join between two calls. Digests, events, bytes and times of all
 // operations are equal; a case says whether its channels may join.
 // Does not pin: times (test_collectives.sh), nor what it saves.
+#include "apps/workload/collective/collectives.h"
+#include "apps/workload/op_queue.h"
+#include "apps/workload/rank.h"
+#include "apps/workload/workload.h"
+
 #include "tests/app_fixture.h"
 #include "tests/check_main.h"
-
-#include "apps/workload/collective/engine.h"
 
 #include <string.h>
 

@@ -10,6 +10,9 @@
 #include "apps/workload/collective/repeat/memo.h"
 
 #include "apps/skips.h"
+#include "apps/workload/collective/collectives.h"
+#include "apps/workload/op_queue.h"
+#include "apps/workload/workload.h"
 #include "nic/fast_forward.h"
 
 #include <stdlib.h>
@@ -157,7 +160,7 @@ static const char *find_call(const app__memo_t *memo, const app__rank_t *rank, p
     if (rank->left == 0) {
         return NULL;
     }
-    if (rank->ready.head != APP__NO_OP || rank->unexpected_now != 0 || rank->granted_count != 0) {
+    if (rank->ready.head != APP__NO_OP || rank->match.now != 0 || rank->granted_count != 0) {
         return "messages besides collectives";
     }
     for (uint32_t i = 0; i < rank->cpu_count; i++) {

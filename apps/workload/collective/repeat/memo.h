@@ -4,7 +4,7 @@
 #ifndef APPS_WORKLOAD_COLLECTIVE_REPEAT_MEMO_H
 #define APPS_WORKLOAD_COLLECTIVE_REPEAT_MEMO_H
 
-#include "apps/workload/collective/engine.h"
+#include "apps/workload/rank.h"
 #include "kernel/fast_forward.h"
 
 typedef struct app__memo app__memo_t;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/collective/repeat/state.c - the state of collectives at rest, for fast-forward.
+#include "apps/workload/collective/collectives.h"
+#include "apps/workload/collective/connection.h"
 #include "apps/workload/collective/repeat/memo.h"
+#include "apps/workload/port.h"
+#include "apps/workload/workload.h"
 
 #include "nic/fast_forward.h"
 
