@@ -5,7 +5,7 @@
 
 #include "apps/workload/collective/estimate.h"
 #include "apps/workload/places.h"
-#include "apps/workload/results.h"
+#include "apps/workload/results/results.h"
 #include "apps/workload/workload.h"
 
 // The members of app_ops_t that all applications of this folder share.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/rank.h - a rank: the program of a schedule on one host, which places.c chooses.
 //
-// execute.c starts its operations and runs its processors, or ideal.c on an ideal network. match.c
+// execute.c starts its operations and runs its processors, or ideal/ on an ideal network. match.c
 // pairs its messages with receives, and channels.c moves them. Only events of the rank's host touch
 // a rank.
 #ifndef APPS_WORKLOAD_RANK_H
@@ -9,7 +9,7 @@
 
 #include "apps/app_internal.h"
 #include "apps/channel/local.h"
-#include "apps/workload/loggp.h"
+#include "apps/workload/ideal/loggp.h"
 #include "apps/workload/match.h"
 #include "kernel/list.h"
 #include "kernel/ring.h"
@@ -69,7 +69,7 @@ struct app__rank {
     sim_time_t end_ps;              // when its last operation finished
     uint64_t failed;                // messages
     const app__loggp_rank_t *ideal; // its times on an ideal network; NULL: packets
-    app__moment_t *moments;         // of the ideal network (ideal.c), in order of time
+    app__moment_t *moments;         // of the ideal network (ideal/network.c), in order of time
     size_t moment_count;
     size_t moment_at; // the next one
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/schedule.c - builds schedules, orders their operations, and counts them.
 #include "apps/workload/schedule.h"
-#include "apps/workload/loggp.h"
+#include "apps/workload/ideal/loggp.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #define APPS_WORKLOAD_SETTINGS_H
 
 #include "apps/workload/collective/options.h"
-#include "apps/workload/loggp.h"
+#include "apps/workload/ideal/loggp.h"
 
 typedef enum app__network { APP__NETWORK_PACKETS, APP__NETWORK_IDEAL } app__network_t;
 

@@ -7,7 +7,7 @@
 #define APPS_WORKLOAD_WORKLOAD_H
 
 #include "apps/app_internal.h"
-#include "apps/workload/loggp.h"
+#include "apps/workload/ideal/loggp.h"
 #include "apps/workload/settings.h"
 
 typedef struct app__workload app__workload_t;

@@ -3,7 +3,7 @@
 #include "cli/workload/workload.h"
 
 #include "apps/workload/formats/format.h"
-#include "apps/workload/summary.h"
+#include "apps/workload/results/summary.h"
 #include "cli/command.h"
 #include "cli/workload/matrix.h"
 #include "cli/workload/peers.h"

@@ -4,14 +4,14 @@
 //
 // GPUs of a host reduce over its scale-up links, which the time of a step has. Then GPU g of each
 // host reduces its share with GPU g of the others, by the ring of collectives
-// (apps/workload/collective/ring.c): RDMA WRITEs with immediate values. A group of layers has two
-// all-reduces with the activations of all its layers.
+// (apps/workload/collective/algorithms/ring.c): RDMA WRITEs with immediate values. A group of
+// layers has two all-reduces with the activations of all its layers.
 #include "apps/serving/hosts/ring.h"
 
 #include "apps/serving/hosts/members.h"
 #include "apps/serving/node.h"
 #include "apps/serving/transfers/kv_transfer.h"
-#include "apps/workload/collective/program.h"
+#include "apps/workload/collective/algorithms/program.h"
 
 // The ring of the hosts of a stage.
 struct app__serving_ring {

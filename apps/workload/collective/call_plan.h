@@ -4,8 +4,8 @@
 #ifndef APPS_WORKLOAD_COLLECTIVE_CALL_PLAN_H
 #define APPS_WORKLOAD_COLLECTIVE_CALL_PLAN_H
 
-#include "apps/workload/collective/choose.h"
-#include "apps/workload/collective/program.h"
+#include "apps/workload/collective/algorithms/choose.h"
+#include "apps/workload/collective/algorithms/program.h"
 
 typedef struct app__collectives app__collectives_t;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/collective/plan.c - decides how each call of a collective is done: algorithm,
 // protocol, channels, and the sizes of chunks and slices.
+#include "apps/workload/collective/algorithms/choose.h"
 #include "apps/workload/collective/call_plan.h"
-#include "apps/workload/collective/choose.h"
 #include "apps/workload/collective/collectives.h"
 #include "apps/workload/collective/member.h"
 #include "apps/workload/port.h"

@@ -2,7 +2,7 @@
 // apps/workload/training/application.c - the application `training`: iterations of the training of
 // a language model on GPUs. docs/models/training.md
 #include "apps/workload/applications.h"
-#include "apps/workload/exposed.h"
+#include "apps/workload/results/exposed.h"
 #include "apps/workload/op_queue.h"
 #include "apps/workload/settings.h"
 #include "apps/workload/training/config.h"

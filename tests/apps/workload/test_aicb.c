@@ -7,7 +7,7 @@
 #include "tests/check_main.h"
 
 #include "apps/workload/formats/format.h"
-#include "apps/workload/summary.h"
+#include "apps/workload/results/summary.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "tests/check_main.h"
 
 #include "apps/workload/formats/format.h"
-#include "apps/workload/loggp.h"
+#include "apps/workload/ideal/loggp.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 // unites two sets, which must have no rank in common.
 #include "tests/check_main.h"
 
-#include "apps/workload/collective/program.h"
+#include "apps/workload/collective/algorithms/program.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 // Method: tables of models and plans; sums over all operations and calls against formulas in b, s,
 // h, L and the degrees of parallelism. No schedule has an operation that cannot start.
 // Does not pin: times on a network (test_training_runs.sh).
-#include "apps/workload/exposed.h"
+#include "apps/workload/results/exposed.h"
 #include "apps/workload/training/plan.h"
 #include "apps/workload/training/routing.h"
 

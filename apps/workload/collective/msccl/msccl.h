@@ -7,7 +7,7 @@
 #ifndef APPS_WORKLOAD_COLLECTIVE_MSCCL_MSCCL_H
 #define APPS_WORKLOAD_COLLECTIVE_MSCCL_MSCCL_H
 
-#include "apps/workload/collective/program.h"
+#include "apps/workload/collective/algorithms/program.h"
 #include "apps/workload/formats/format.h"
 
 #define APP__MSCCL_BUFFERS 3u // input, output, scratch: app__buffer_t

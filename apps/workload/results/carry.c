@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/carry.c - brings the progress of a schedule's ranks to rank 0 of the simulation.
+// apps/workload/results/carry.c - brings the progress of a schedule's ranks to rank 0 of the
+// simulation.
 //
 // A rank here is a program of the schedule, on one host, whose process alone ran it. All processes
 // have the same schedule, so only times and counts are carried (kernel/ranks.h).
 #include "apps/workload/collective/collectives.h"
 #include "apps/workload/rank.h"
-#include "apps/workload/results.h"
+#include "apps/workload/results/results.h"
 #include "apps/workload/workload.h"
 
 static void carry_collectives(app__coll_rank_t *rank, sim_carry_t *carry)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/exposed.c - measures computation and exposed communication of the ranks.
+// apps/workload/results/exposed.c - measures computation and exposed communication of the ranks.
 //
 // The time of a rank between two computations is exposed. Walking back from the second computation
 // over the predecessors that ended last, each part of that time belongs to the operation that ran
 // then: a collective from its call to its result, a receive from its posting to its message.
-#include "apps/workload/exposed.h"
+#include "apps/workload/results/exposed.h"
 #include "apps/workload/op_queue.h"
 #include "apps/workload/rank.h"
 

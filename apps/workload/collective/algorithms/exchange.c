@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/collective/exchange.c - exchanges in log2 of the ranks steps: halving-doubling, and
-// PAT (parallel aggregated trees).
+// apps/workload/collective/algorithms/exchange.c - exchanges in log2 of the ranks steps:
+// halving-doubling, and PAT (parallel aggregated trees).
 //
 // One block of a channel sends and one receives, so that two ranks that exchange data do not wait
 // for each other. A send waits for the receive before.
-#include "apps/workload/collective/program.h"
+#include "apps/workload/collective/algorithms/program.h"
 
 static uint32_t floor_log2(uint32_t n)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/times.h - what a schedule reports about its collectives.
-#ifndef APPS_WORKLOAD_TIMES_H
-#define APPS_WORKLOAD_TIMES_H
+// apps/workload/results/times.h - what a schedule reports about its collectives.
+#ifndef APPS_WORKLOAD_RESULTS_TIMES_H
+#define APPS_WORKLOAD_RESULTS_TIMES_H
 
 #include "apps/workload/workload.h"
 
@@ -26,4 +26,4 @@ app__coll_times_t *app__coll_times(const app__workload_t *workload, size_t *coun
 // Returns one row for the exchanges of the kind send-recv. Free it with sim_free.
 app__coll_times_t *app__exchange_times(const app__workload_t *workload);
 
-#endif // APPS_WORKLOAD_TIMES_H
+#endif // APPS_WORKLOAD_RESULTS_TIMES_H

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/report.c - reports a schedule: its messages as flows, when ranks finished, and what
-// the others wait for.
+// apps/workload/results/report.c - reports a schedule: its messages as flows, when ranks finished,
+// and what the others wait for.
 #include "apps/report_rows.h"
 #include "apps/workload/collective/collectives.h"
 #include "apps/workload/collective/record.h"
 #include "apps/workload/domains.h"
-#include "apps/workload/exposed.h"
 #include "apps/workload/op_queue.h"
 #include "apps/workload/port.h"
 #include "apps/workload/rank.h"
-#include "apps/workload/results.h"
+#include "apps/workload/results/exposed.h"
+#include "apps/workload/results/results.h"
+#include "apps/workload/results/times.h"
 #include "apps/workload/settings.h"
-#include "apps/workload/times.h"
 #include "apps/workload/workload.h"
 
 #include <stdlib.h>

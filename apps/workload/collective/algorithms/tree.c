@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/collective/tree.c - the double binary tree: all-reduce.
+// apps/workload/collective/algorithms/tree.c - the double binary tree: all-reduce.
 //
 // A chain leads through each node to its head, and a binary tree joins the heads. Channels of odd
 // number use a second tree, in which the leaves of the first one are inner nodes. One block of a
 // channel reduces towards the root, the other one sends results down. (NCCL, src/graph/trees.cc)
-#include "apps/workload/collective/tree.h"
+#include "apps/workload/collective/algorithms/tree.h"
 
 // Fills the tree of a rank r among n, whose root is 0.
 static app__tree_t first_tree(uint32_t n, uint32_t r)

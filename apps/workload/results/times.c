@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/times.c - computes after a run how long collectives took.
+// apps/workload/results/times.c - computes after a run how long collectives took.
 // docs/models/collectives.md
-#include "apps/workload/times.h"
+#include "apps/workload/results/times.h"
 #include "apps/workload/collective/call_plan.h"
 #include "apps/workload/collective/collectives.h"
 #include "apps/workload/op_queue.h"

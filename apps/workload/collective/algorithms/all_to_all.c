@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/collective/all_to_all.c - all-to-all: all pairs at once, or in NCCL's order.
+// apps/workload/collective/algorithms/all_to_all.c - all-to-all: all pairs at once, or in NCCL's
+// order.
 //
 // With PXN, data for a rank on another rail goes to the rank of the own node that is on that rail,
 // which forwards it. Such messages have lanes of their own: by destination's node before, by source
 // after they are forwarded.
-#include "apps/workload/collective/program.h"
+#include "apps/workload/collective/algorithms/program.h"
 
 static const char *refuses(const app__program_t *program)
 {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/collective/program.h - how an algorithm does a collective: a program for each rank.
+// apps/workload/collective/algorithms/program.h - how an algorithm does a collective: a program for
+// each rank.
 //
 // A program has blocks, as NCCL and MSCCL have thread blocks. A block takes its steps one after the
 // other: it receives, reduces and sends chunks of the buffer. A large buffer is done in loops, each
 // of which does all steps. A chunk travels in slices.
-#ifndef APPS_WORKLOAD_COLLECTIVE_PROGRAM_H
-#define APPS_WORKLOAD_COLLECTIVE_PROGRAM_H
+#ifndef APPS_WORKLOAD_COLLECTIVE_ALGORITHMS_PROGRAM_H
+#define APPS_WORKLOAD_COLLECTIVE_ALGORITHMS_PROGRAM_H
 
 #include "apps/workload/schedule.h"
 
@@ -176,4 +177,4 @@ app__cut_t app__cut(uint64_t bytes, uint32_t chunks, uint64_t chunk_max, bool eq
 uint64_t app__cut_bytes(const app__cut_t *cut, uint64_t bytes, uint32_t loop, uint32_t first,
                         uint32_t count);
 
-#endif // APPS_WORKLOAD_COLLECTIVE_PROGRAM_H
+#endif // APPS_WORKLOAD_COLLECTIVE_ALGORITHMS_PROGRAM_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/collective/choose.h - which algorithm and protocol NCCL would take.
-#ifndef APPS_WORKLOAD_COLLECTIVE_CHOOSE_H
-#define APPS_WORKLOAD_COLLECTIVE_CHOOSE_H
+// apps/workload/collective/algorithms/choose.h - which algorithm and protocol NCCL would take.
+#ifndef APPS_WORKLOAD_COLLECTIVE_ALGORITHMS_CHOOSE_H
+#define APPS_WORKLOAD_COLLECTIVE_ALGORITHMS_CHOOSE_H
 
+#include "apps/workload/collective/algorithms/program.h"
 #include "apps/workload/collective/options.h"
-#include "apps/workload/collective/program.h"
 
 typedef struct app__coll_question {
     uint64_t bytes;
@@ -41,4 +41,4 @@ app__coll_latency_t app__coll_latency(const app__coll_question_t *question,
 app__coll_choice_t app__coll_choose(const app__coll_question_t *question,
                                     const app__program_t *program);
 
-#endif // APPS_WORKLOAD_COLLECTIVE_CHOOSE_H
+#endif // APPS_WORKLOAD_COLLECTIVE_ALGORITHMS_CHOOSE_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/collective/engine.c - runs the programs of collectives: the blocks of a call take
+// apps/workload/collective/members.c - runs the programs of collectives: the blocks of a call take
 // their steps.
 //
 // Whatever lets a block go on is noted as work of the host and done one after the other: within a

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/results.h - what ranks have done: for rank 0 of the simulation, and for the results
-// of the run.
-#ifndef APPS_WORKLOAD_RESULTS_H
-#define APPS_WORKLOAD_RESULTS_H
+// apps/workload/results/results.h - what ranks have done: for rank 0 of the simulation, and for the
+// results of the run.
+#ifndef APPS_WORKLOAD_RESULTS_RESULTS_H
+#define APPS_WORKLOAD_RESULTS_RESULTS_H
 
 #include "apps/app_internal.h"
 
@@ -13,4 +13,4 @@ void app__workload_flows(const app_t *app, app_flow_fn fn, void *ctx);
 void app__workload_warn(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);
 extern const sim_report_table_t app__workload_report;
 
-#endif // APPS_WORKLOAD_RESULTS_H
+#endif // APPS_WORKLOAD_RESULTS_RESULTS_H

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/collective/program.c - programs from files, and how buffers are cut into chunks.
-#include "apps/workload/collective/program.h"
+// apps/workload/collective/algorithms/program.c - programs from files, and how buffers are cut into
+// chunks.
+#include "apps/workload/collective/algorithms/program.h"
 
 app__program_file_t *app__program_file_create(uint32_t ranks)
 {

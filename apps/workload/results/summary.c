@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/summary.c - sums up a schedule: sizes of its messages, bounds and an estimate.
-#include "apps/workload/summary.h"
+// apps/workload/results/summary.c - sums up a schedule: sizes of its messages, bounds and an
+// estimate.
+#include "apps/workload/results/summary.h"
 
 #include <stdlib.h>
 #include <string.h>

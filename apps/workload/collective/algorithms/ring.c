@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/collective/ring.c - the ring: all-reduce, reduce-scatter, all-gather; and the chain
-// along it: broadcast, reduce.
+// apps/workload/collective/algorithms/ring.c - the ring: all-reduce, reduce-scatter, all-gather;
+// and the chain along it: broadcast, reduce.
 //
 // Channel c goes through a node from local rank c + 1 round to local rank c, so its messages leave
 // the node from rail c. With PXN a rank of the sender's node that is on the receiver's rail
 // forwards them; else two channels take turns from node to node. Chunk k of a channel is rank k's.
-#include "apps/workload/collective/program.h"
+#include "apps/workload/collective/algorithms/program.h"
 
 static uint32_t size_of(const app__layout_t *layout, uint32_t node)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/collective/nodes.c - all-reduce in two levels: within nodes, and between them on
-// each rail; reduce-scatter and all-gather in the NVSwitch of one node.
+// apps/workload/collective/algorithms/two_levels.c - all-reduce in two levels: within nodes, and
+// between them on each rail; reduce-scatter and all-gather in the NVSwitch of one node.
 //
 // Each rank of a node owns a shard of the buffer. The node reduces the shards: along a ring
 // (hierarchical), or in its NVSwitch (NVLS). The owners of a shard reduce it between nodes: along a
 // ring, or by the double binary tree (NVLS tree). Then the node gathers the shards.
-#include "apps/workload/collective/tree.h"
+#include "apps/workload/collective/algorithms/tree.h"
 
 // The place of a rank among the nodes.
 typedef struct spot {

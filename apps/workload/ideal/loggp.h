@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/loggp.h - runs a schedule on an ideal network: the LogGOPS model.
+// apps/workload/ideal/loggp.h - runs a schedule on an ideal network: the LogGOPS model.
 //
 // A message costs its processors o and O a byte, its NICs g and G a byte, and arrives after L. No
 // two messages share anything else. Source: Hoefler, Schneider, Lumsdaine, "LogGOPSim: Simulating
 // Large-Scale Applications in the LogGOPS Model", HPDC 2010. docs/models/workload.md
-#ifndef APPS_WORKLOAD_LOGGP_H
-#define APPS_WORKLOAD_LOGGP_H
+#ifndef APPS_WORKLOAD_IDEAL_LOGGP_H
+#define APPS_WORKLOAD_IDEAL_LOGGP_H
 
 #include "apps/workload/schedule.h"
 #include "kernel/attribute.h"
@@ -106,4 +106,4 @@ void app__loggp_run(const app__schedule_t *schedule, const app__loggp_t *loggp,
                     app__loggp_result_t *result);
 void app__loggp_fini(app__loggp_result_t *result);
 
-#endif // APPS_WORKLOAD_LOGGP_H
+#endif // APPS_WORKLOAD_IDEAL_LOGGP_H

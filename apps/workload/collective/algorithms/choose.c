@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/collective/choose.c - NCCL's choice of an algorithm and a protocol: the least of
-// latency + bytes / bandwidth, from the constants of NCCL 2.23 for H100 (src/graph/tuning.cc).
-// docs/models/collectives.md
-#include "apps/workload/collective/choose.h"
+// apps/workload/collective/algorithms/choose.c - NCCL's choice of an algorithm and a protocol: the
+// least of latency + bytes / bandwidth, from the constants of NCCL 2.23 for H100
+// (src/graph/tuning.cc). docs/models/collectives.md
+#include "apps/workload/collective/algorithms/choose.h"
 
 #define PROTOCOLS 3u // LL, LL128, Simple
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/summary.h - what is in a schedule, and how long it takes at least and on an ideal
-// network, before anything runs.
-#ifndef APPS_WORKLOAD_SUMMARY_H
-#define APPS_WORKLOAD_SUMMARY_H
+// apps/workload/results/summary.h - what is in a schedule, and how long it takes at least and on an
+// ideal network, before anything runs.
+#ifndef APPS_WORKLOAD_RESULTS_SUMMARY_H
+#define APPS_WORKLOAD_RESULTS_SUMMARY_H
 
-#include "apps/workload/loggp.h"
+#include "apps/workload/ideal/loggp.h"
 
 // A schedule with more operations, or more events on an ideal network, has no estimate: it would
 // take more than some seconds.
@@ -43,4 +43,4 @@ typedef struct app__workload_summary {
 void app__workload_summarise(const app__schedule_t *schedule, const app__loggp_t *loggp,
                              const app__call_cost_t *costs, app__workload_summary_t *summary);
 
-#endif // APPS_WORKLOAD_SUMMARY_H
+#endif // APPS_WORKLOAD_RESULTS_SUMMARY_H

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/loggp.c - runs a schedule on an ideal network, one event after the other.
+// apps/workload/ideal/loggp.c - runs a schedule on an ideal network, one event after the other.
 //
 // An event is an operation that may start or a message that arrives. If its processor or its NIC is
 // busy, it is put back at the time at which they are free, with its old place among equals.
-#include "apps/workload/loggp.h"
+#include "apps/workload/ideal/loggp.h"
 
 #include <stdlib.h>
 #include <string.h>

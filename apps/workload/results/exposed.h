@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/exposed.h - how much of a schedule's time is computation, and for which
+// apps/workload/results/exposed.h - how much of a schedule's time is computation, and for which
 // communication computations wait.
-#ifndef APPS_WORKLOAD_EXPOSED_H
-#define APPS_WORKLOAD_EXPOSED_H
+#ifndef APPS_WORKLOAD_RESULTS_EXPOSED_H
+#define APPS_WORKLOAD_RESULTS_EXPOSED_H
 
 #include "apps/workload/workload.h"
 
@@ -26,4 +26,4 @@ void app__dimension_bytes(const app__schedule_t *schedule, double bytes[APP__DIM
 // keeps.
 double app__call_bytes(const app__schedule_t *schedule, const app__call_t *call);
 
-#endif // APPS_WORKLOAD_EXPOSED_H
+#endif // APPS_WORKLOAD_RESULTS_EXPOSED_H

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/ideal.c - ranks on an ideal network: no packets, all times are known beforehand.
+// apps/workload/ideal/network.c - ranks on an ideal network: no packets, all times are known
+// beforehand.
 //
 // The whole schedule is run when the application is made (loggp.h). Each rank then has an event at
 // each time at which one of its operations starts or ends, so that a run can end at any time.
