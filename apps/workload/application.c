@@ -5,7 +5,7 @@
 #include "apps/flow_file.h"
 #include "apps/workload/applications.h"
 #include "apps/workload/formats/format.h"
-#include "apps/workload/settings.h"
+#include "apps/workload/run_options.h"
 #include "apps/workload/workload.h"
 
 #include "kernel/attribute.h"

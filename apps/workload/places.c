@@ -5,7 +5,7 @@
 #include "apps/workload/domains.h"
 #include "apps/workload/port.h"
 #include "apps/workload/rank.h"
-#include "apps/workload/settings.h"
+#include "apps/workload/run_options.h"
 #include "apps/workload/workload.h"
 
 #include <stdlib.h>

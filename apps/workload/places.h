@@ -4,7 +4,7 @@
 #define APPS_WORKLOAD_PLACES_H
 
 #include "apps/app_internal.h"
-#include "apps/workload/settings.h"
+#include "apps/workload/run_options.h"
 
 typedef struct app__workload app__workload_t;
 typedef struct app__rank app__rank_t;

@@ -7,7 +7,7 @@
 #include "apps/workload/port.h"
 #include "apps/workload/channels.h"
 #include "apps/workload/rank.h"
-#include "apps/workload/settings.h"
+#include "apps/workload/run_options.h"
 #include "apps/workload/workload.h"
 
 #define PIECES_OF_WINDOW 4u

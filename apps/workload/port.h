@@ -8,7 +8,7 @@
 
 #include "apps/channel/channel.h"
 #include "apps/channel/local.h"
-#include "apps/workload/settings.h"
+#include "apps/workload/run_options.h"
 #include "kernel/ring.h"
 
 typedef struct app__rank app__rank_t;

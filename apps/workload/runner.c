@@ -8,7 +8,7 @@
 #include "apps/workload/places.h"
 #include "apps/workload/port.h"
 #include "apps/workload/rank.h"
-#include "apps/workload/settings.h"
+#include "apps/workload/run_options.h"
 #include "apps/workload/workload.h"
 #include "nic/transport.h"
 

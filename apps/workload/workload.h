@@ -8,7 +8,7 @@
 
 #include "apps/app_internal.h"
 #include "apps/workload/ideal/loggp.h"
-#include "apps/workload/settings.h"
+#include "apps/workload/run_options.h"
 
 typedef struct app__workload app__workload_t;
 typedef struct app__rank app__rank_t;

@@ -3,7 +3,7 @@
 // again and again by all ranks. docs/models/collectives.md
 #include "apps/workload/applications.h"
 #include "apps/workload/collective/collectives.h"
-#include "apps/workload/settings.h"
+#include "apps/workload/run_options.h"
 #include "apps/workload/workload.h"
 
 #define PREFIX "traffic.collective"

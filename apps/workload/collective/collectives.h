@@ -9,7 +9,7 @@
 #include "apps/workload/collective/member.h"
 #include "apps/workload/collective/msccl/msccl.h"
 #include "apps/workload/collective/record.h"
-#include "apps/workload/settings.h"
+#include "apps/workload/run_options.h"
 
 typedef struct app__workload app__workload_t;
 

@@ -10,7 +10,7 @@
 #include "apps/workload/port.h"
 #include "apps/workload/rank.h"
 #include "apps/workload/results/summary.h"
-#include "apps/workload/settings.h"
+#include "apps/workload/run_options.h"
 #include "apps/workload/workload.h"
 
 #define FRAME_SHARE 1.02 // bytes of frames of 4096 bytes of payload, for each of them

@@ -6,7 +6,7 @@
 // each time at which one of its operations starts or ends, so that a run can end at any time.
 #include "apps/workload/op_queue.h"
 #include "apps/workload/rank.h"
-#include "apps/workload/settings.h"
+#include "apps/workload/run_options.h"
 #include "apps/workload/workload.h"
 
 #include <stdlib.h>

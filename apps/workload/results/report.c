@@ -11,7 +11,7 @@
 #include "apps/workload/results/exposed.h"
 #include "apps/workload/results/results.h"
 #include "apps/workload/results/times.h"
-#include "apps/workload/settings.h"
+#include "apps/workload/run_options.h"
 #include "apps/workload/workload.h"
 
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 // apps/workload/training/application.c - the application `training`: iterations of the training of
 // a language model on GPUs. docs/models/training.md
 #include "apps/workload/applications.h"
-#include "apps/workload/results/exposed.h"
 #include "apps/workload/op_queue.h"
-#include "apps/workload/settings.h"
+#include "apps/workload/results/exposed.h"
+#include "apps/workload/run_options.h"
 #include "apps/workload/training/config.h"
 #include "apps/workload/training/routing.h"
 #include "apps/workload/workload.h"

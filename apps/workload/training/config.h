@@ -4,7 +4,7 @@
 #ifndef APPS_WORKLOAD_TRAINING_CONFIG_H
 #define APPS_WORKLOAD_TRAINING_CONFIG_H
 
-#include "apps/workload/settings.h"
+#include "apps/workload/run_options.h"
 #include "apps/workload/training/plan.h"
 
 #include "kernel/attribute.h"

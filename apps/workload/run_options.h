@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/settings.h - how a schedule runs on hosts: the settings of every application that
-// runs one.
-#ifndef APPS_WORKLOAD_SETTINGS_H
-#define APPS_WORKLOAD_SETTINGS_H
+// apps/workload/run_options.h - how a schedule runs on hosts: the settings of every application
+// that runs one.
+#ifndef APPS_WORKLOAD_RUN_OPTIONS_H
+#define APPS_WORKLOAD_RUN_OPTIONS_H
 
 #include "apps/workload/collective/options.h"
 #include "apps/workload/ideal/loggp.h"
@@ -113,4 +113,4 @@ typedef struct app__workload_options {
     APP__COLL_ATTRS(prefix, type, member.collective)
 // clang-format on
 
-#endif // APPS_WORKLOAD_SETTINGS_H
+#endif // APPS_WORKLOAD_RUN_OPTIONS_H
