@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/check.c - `rocesim check` and `rocesim topo`: describe a scenario without running it.
 #include "cli/command.h"
+#include "cli/output.h"
 #include "cli/ranks/ranks.h"
 #include "cli/workload/workload.h"
 #include "kernel/ranks.h"
@@ -200,7 +201,7 @@ static int finish(world_scenario_t *scenario, world_t *world, int status)
 {
     world_destroy(world);
     world_scenario_destroy(scenario);
-    return status == CLI_EXIT_DONE ? cli_finish_output(status) : status;
+    return cli_finish_output(status);
 }
 
 int cli_command_check(const cli_args_t *args)

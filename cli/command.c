@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "results/schema.h"
 
+#include "cli/output.h"
 #include "cli/ranks/ranks.h"
 
 #include "cli/capture/capture.h"
@@ -35,25 +36,10 @@ int cli_report_failure(const world_error_t *error, int status)
     return status;
 }
 
-int cli_finish_output(int status)
-{
-    errno = 0;
-    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
-        fprintf(stderr, "rocesim: cannot write to the standard output: %s\n",
-                errno != 0 ? strerror(errno) : "an earlier write failed");
-        return CLI_EXIT_FAILED;
-    }
-    return status;
-}
-
 // Prints `json` indented on stdout, and frees it. Returns the exit status.
 static int print_json(json_t *json)
 {
-    char *const text = json_dumps(json, JSON_INDENT(1));
-    SIM_CHECK(text != NULL);
-    puts(text);
-    free(text);
-    json_decref(json);
+    cli_print_json(json);
     return cli_finish_output(CLI_EXIT_DONE);
 }
 

@@ -356,8 +356,7 @@ sim_err_t cli_progress_open(const char *name, int *file, world_error_t *error)
         (void)close(*file);
         *file = -1;
     }
-    const world_place_t place = {name, 0, 0};
-    return world_fail(error, SIM_ERR_IO, &place,
+    return world_fail(error, SIM_ERR_IO, WORLD_FILE(name),
                       "cannot write the progress: %s, expected a file for --progress",
                       strerror(reason));
 }

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 
 #include "cli/explain/explain.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/ranks/ranks.h"
 #include "cli/ranks/watch.h"

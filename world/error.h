@@ -22,6 +22,9 @@ typedef struct world_place {
     int column; // from 1, in characters
 } world_place_t;
 
+// Returns the place of a file as a whole, for world_fail.
+#define WORLD_FILE(path) (&(const world_place_t){(path), 0, 0})
+
 // Writes "PLACE: message" (truncating it) and returns code. place may be NULL: no prefix.
 sim_err_t world_fail(world_error_t *error, sim_err_t code, const world_place_t *place,
                      const char *format, ...) SIM_PRINTF(4, 5);

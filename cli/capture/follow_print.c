@@ -2,6 +2,8 @@
 // cli/capture/follow_print.c - prints the journeys of a packet, for people and as JSON.
 #include "cli/capture/follow_internal.h"
 
+#include "cli/output.h"
+
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -184,10 +186,7 @@ void cli__follow_print_json(const follow_t *follow)
         }
         json_array_append_new(journeys, one);
     }
-    char *const text = json_dumps(json, JSON_INDENT(1));
-    puts(text);
-    free(text);
-    json_decref(json);
+    cli_print_json(json);
 }
 
 void cli__follow_print_text(const follow_t *follow)

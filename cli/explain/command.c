@@ -4,19 +4,12 @@
 
 #include "cli/command.h"
 #include "cli/explain/explain_internal.h"
+#include "cli/output.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void print_json(json_t *json)
-{
-    char *const text = json_dumps(json, JSON_INDENT(1));
-    SIM_CHECK(text != NULL);
-    puts(text);
-    free(text);
-}
 
 static sim_err_t explain_run(const cli_args_t *args, world_error_t *error)
 {
@@ -37,7 +30,7 @@ static sim_err_t explain_run(const cli_args_t *args, world_error_t *error)
             if (runs != NULL) {
                 json_object_set(json, "what_if", runs);
             }
-            print_json(json);
+            cli_print_json(json_incref(json));
         }
         json_decref(runs);
         json_decref(json);
@@ -55,8 +48,7 @@ sim_err_t cli_explain_write(const char *folder, world_error_t *error)
         cli__explain_find(&explain);
         json_t *const json = cli__explain_json(&explain);
         if (json_dump_file(json, path, JSON_INDENT(1)) != 0) {
-            const world_place_t place = {path, 0, 0};
-            result = world_fail(error, SIM_ERR_IO, &place, "cannot write: %s", strerror(errno));
+            result = world_fail(error, SIM_ERR_IO, WORLD_FILE(path), "cannot be written");
         }
         json_decref(json);
     }

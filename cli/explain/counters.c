@@ -3,6 +3,8 @@
 // tree as for a run, as far as counters show.
 #include "cli/explain/counters_internal.h"
 
+#include "cli/output.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -254,10 +256,7 @@ static void print_all(const meter_t *meter, const origin_t *origins, size_t coun
     }
     if (json) {
         json_t *const all = json_pack("{s:O, s:s}", "causes", causes, "limits", limits);
-        char *const text = json_dumps(all, JSON_INDENT(1));
-        puts(text);
-        free(text);
-        json_decref(all);
+        cli_print_json(all);
     } else {
         printf("\n%s\n", limits);
     }

@@ -206,8 +206,8 @@ static sim_err_t read_links_file(meter_t *meter, const char *path, world_error_t
     }
     json_decref(json);
     if (meter->port_count == 0) {
-        const world_place_t place = {(char *)(uintptr_t)path, 0, 0};
-        result = world_fail(error, SIM_ERR_INVALID, &place, "no links, expected a list 'links'");
+        result = world_fail(error, SIM_ERR_INVALID, WORLD_FILE(path),
+                            "no links, expected a list 'links'");
     }
     return result;
 }
@@ -510,9 +510,8 @@ static sim_err_t fill_intervals(meter_t *meter, const char *path, world_error_t 
         }
     }
     if (meter->time_count < 2 || meter->port_count * meter->time_count > MATRIX_MAX) {
-        const world_place_t place = {(char *)(uintptr_t)path, 0, 0};
         return world_fail(
-            error, SIM_ERR_RANGE, &place,
+            error, SIM_ERR_RANGE, WORLD_FILE(path),
             "%zu times of samples at %zu ports, expected at least 2 times and at most "
             "%u values",
             meter->time_count, meter->port_count, MATRIX_MAX);

@@ -221,8 +221,7 @@ static sim_err_t open_output(const cli_hpcc_outputs_t *outputs, cli_hpcc_key_t k
     struct stat status;
     sim_err_t result = SIM_OK;
     if (stat(path, &status) == 0 && S_ISREG(status.st_mode) && (status.st_mode & 0222) == 0) {
-        const world_place_t place = {path, 0, 0};
-        result = world_fail(error, SIM_ERR_IO, &place,
+        result = world_fail(error, SIM_ERR_IO, WORLD_FILE(path),
                             "is protected against writing, expected another folder: -o DIR");
     } else {
         result = results_file_open(path, file, error);

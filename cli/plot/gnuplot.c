@@ -282,8 +282,8 @@ FILE *cli_plot_temporary(void)
 
 static sim_err_t cannot_write(const char *path, world_error_t *error)
 {
-    const world_place_t place = {path, 0, 0};
-    return world_fail(error, SIM_ERR_IO, &place, "cannot write: %s", sim_own_file_reason(errno));
+    return world_fail(error, SIM_ERR_IO, WORLD_FILE(path), "cannot write: %s",
+                      sim_own_file_reason(errno));
 }
 
 static sim_err_t copy_script(FILE *script, FILE *to, const char *path, world_error_t *error)
@@ -316,8 +316,7 @@ static sim_err_t draw(const cli_figure_t *figure, FILE *picture, const char *pat
         result = world_fail(error, SIM_ERR_IO, NULL, "rocesim plot: gnuplot failed on %s: %s", path,
                             world_show(&shown, complaint));
     } else if (result == SIM_OK && !is_whole(picture, figure->format)) {
-        const world_place_t place = {path, 0, 0};
-        result = world_fail(error, SIM_ERR_IO, &place,
+        result = world_fail(error, SIM_ERR_IO, WORLD_FILE(path),
                             "cannot write: the picture of gnuplot is not whole");
     }
     (void)fclose(messages);

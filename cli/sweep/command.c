@@ -3,6 +3,7 @@
 #include "cli/sweep/sweep.h"
 
 #include "cli/command.h"
+#include "cli/output.h"
 #include "cli/ranks/ranks.h"
 #include "results/file.h"
 #include "results/lock.h"
@@ -55,8 +56,8 @@ static sim_err_t make_folder(const char *path, world_error_t *error)
     if (mkdir(path, 0777) == 0 || (stat(path, &status) == 0 && S_ISDIR(status.st_mode))) {
         return SIM_OK;
     }
-    const world_place_t place = {path, 0, 0};
-    return world_fail(error, SIM_ERR_IO, &place, "cannot make the folder: %s", strerror(errno));
+    return world_fail(error, SIM_ERR_IO, WORLD_FILE(path), "cannot make the folder: %s",
+                      strerror(errno));
 }
 
 static sim_err_t write_plan(const char *path, const char *text, world_error_t *error)
@@ -69,8 +70,8 @@ static sim_err_t write_plan(const char *path, const char *text, world_error_t *e
         result = results_file_close(file, error);
     }
     if (result == SIM_OK && rename(aside, path) != 0) {
-        const world_place_t place = {path, 0, 0};
-        result = world_fail(error, SIM_ERR_IO, &place, "cannot write: %s", strerror(errno));
+        result =
+            world_fail(error, SIM_ERR_IO, WORLD_FILE(path), "cannot write: %s", strerror(errno));
     }
     sim_free(aside);
     return result;
@@ -95,7 +96,6 @@ static bool is_empty(const char *path)
 // Writes jobs.txt into an empty folder, or accepts a folder that the same sweep has begun.
 static sim_err_t begin_folder(const cli_sweep_t *sweep, const char *text, world_error_t *error)
 {
-    const world_place_t place = {sweep->folder, 0, 0};
     char *const path = sim_format("%s/jobs.txt", sweep->folder);
     char *before = NULL;
     size_t size = 0;
@@ -104,11 +104,11 @@ static sim_err_t begin_folder(const cli_sweep_t *sweep, const char *text, world_
     if (world_read_file(path, PLAN_BYTES_MAX, &before, &size, &ignored) == SIM_OK) {
         if (strcmp(before, text) != 0) {
             result =
-                world_fail(error, SIM_ERR_EXISTS, &place,
+                world_fail(error, SIM_ERR_EXISTS, WORLD_FILE(sweep->folder),
                            "holds another sweep (its jobs.txt differs), expected a new folder");
         }
     } else if (!is_empty(sweep->folder)) {
-        result = world_fail(error, SIM_ERR_EXISTS, &place,
+        result = world_fail(error, SIM_ERR_EXISTS, WORLD_FILE(sweep->folder),
                             "holds something and no sweep, expected a new or empty folder");
     } else {
         result = write_plan(path, text, error);

@@ -134,8 +134,8 @@ static sim_err_t write_one(const cli_sweep_t *sweep, const char *name,
         result = results_file_close(file, error);
     }
     if (result == SIM_OK && rename(aside, path) != 0) {
-        const world_place_t place = {path, 0, 0};
-        result = world_fail(error, SIM_ERR_IO, &place, "cannot replace: %s", strerror(errno));
+        result =
+            world_fail(error, SIM_ERR_IO, WORLD_FILE(path), "cannot replace: %s", strerror(errno));
     }
     sim_free(aside);
     sim_free(path);

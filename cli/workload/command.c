@@ -5,6 +5,7 @@
 #include "apps/workload/formats/format.h"
 #include "apps/workload/results/summary.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "cli/workload/matrix.h"
 #include "cli/workload/peers.h"
 #include "cli/workload/requests.h"
@@ -268,11 +269,6 @@ static void warn(const workload_t *workload)
     }
 }
 
-static void set(json_t *object, const char *name, uint64_t value)
-{
-    json_object_set_new(object, name, json_integer((json_int_t)value));
-}
-
 // Adds what the format's reader says about the file.
 static void set_facts(json_t *object, const app__schedule_t *schedule)
 {
@@ -301,36 +297,36 @@ static json_t *workload_json(const workload_t *workload)
     json_t *const object = json_object();
     json_object_set_new(object, "file", json_string(workload->name));
     json_object_set_new(object, "format", json_string(workload->format->name));
-    set(object, "ranks", workload->schedule->rank_count);
-    set(object, "sends", counts->sends);
-    set(object, "recvs", counts->recvs);
-    set(object, "calcs", counts->calcs);
-    set(object, "collective_parts", counts->colls);
-    set(object, "collectives", workload->schedule->call_count);
-    set(object, "bytes", counts->bytes);
-    set(object, "calc_ns", counts->calc_ns);
-    set(object, "requires", counts->requires);
-    set(object, "irequires", counts->irequires);
-    set(object, "max_cpu", counts->cpu_max);
-    set(object, "max_nic", counts->nic_max);
-    set(object, "min_msg", summary->message_bytes_min);
-    set(object, "max_msg", summary->message_bytes_max);
-    set(object, "distinct_sizes", summary->message_sizes);
-    set(object, "collective_messages", summary->call_messages);
+    cli_json_set(object, "ranks", workload->schedule->rank_count);
+    cli_json_set(object, "sends", counts->sends);
+    cli_json_set(object, "recvs", counts->recvs);
+    cli_json_set(object, "calcs", counts->calcs);
+    cli_json_set(object, "collective_parts", counts->colls);
+    cli_json_set(object, "collectives", workload->schedule->call_count);
+    cli_json_set(object, "bytes", counts->bytes);
+    cli_json_set(object, "calc_ns", counts->calc_ns);
+    cli_json_set(object, "requires", counts->requires);
+    cli_json_set(object, "irequires", counts->irequires);
+    cli_json_set(object, "max_cpu", counts->cpu_max);
+    cli_json_set(object, "max_nic", counts->nic_max);
+    cli_json_set(object, "min_msg", summary->message_bytes_min);
+    cli_json_set(object, "max_msg", summary->message_bytes_max);
+    cli_json_set(object, "distinct_sizes", summary->message_sizes);
+    cli_json_set(object, "collective_messages", summary->call_messages);
     json_object_set_new(object, "collective_bytes", json_real(summary->call_bytes));
-    set(object, "depth", counts->depth);
-    set(object, "matched", counts->sends - counts->unmatched_sends);
-    set(object, "unmatched_sends", counts->unmatched_sends);
-    set(object, "unmatched_recvs", counts->unmatched_recvs);
-    set(object, "size_mismatch", counts->size_mismatches);
-    set(object, "stuck", counts->stuck);
+    cli_json_set(object, "depth", counts->depth);
+    cli_json_set(object, "matched", counts->sends - counts->unmatched_sends);
+    cli_json_set(object, "unmatched_sends", counts->unmatched_sends);
+    cli_json_set(object, "unmatched_recvs", counts->unmatched_recvs);
+    cli_json_set(object, "size_mismatch", counts->size_mismatches);
+    cli_json_set(object, "stuck", counts->stuck);
     set_ns(object, "bound_path_ns", summary->path_ps);
     set_ns(object, "bound_cpu_ns", summary->cpu_ps);
     set_ns(object, "bound_nic_tx_ns", summary->nic_send_ps);
     set_ns(object, "bound_nic_rx_ns", summary->nic_receive_ps);
     if (summary->estimated) {
         set_ns(object, "estimate_ns", summary->estimate_ps);
-        set(object, "estimate_unfinished", summary->unfinished);
+        cli_json_set(object, "estimate_unfinished", summary->unfinished);
     }
     set_facts(object, workload->schedule);
     return object;
@@ -340,11 +336,7 @@ static int describe(const workload_t *workload, bool json)
 {
     if (json) {
         json_t *const object = workload_json(workload);
-        char *const text = json_dumps(object, JSON_INDENT(1));
-        SIM_CHECK(text != NULL);
-        puts(text);
-        free(text);
-        json_decref(object);
+        cli_print_json(object);
     } else {
         print_workload(workload);
     }

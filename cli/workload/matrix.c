@@ -5,6 +5,7 @@
 
 #include "apps/flow_file.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "world/format.h"
 
 #include <ctype.h>
@@ -156,36 +157,27 @@ static char *words_of(const char *text, size_t size)
 
 // -- printing
 
-static void set(json_t *object, const char *name, uint64_t value)
-{
-    json_object_set_new(object, name, json_integer((json_int_t)value));
-}
-
 static void print_json(const char *name, const app_flow_file_t *file, const counts_t *counts,
                        const char *words)
 {
     json_t *const object = json_object();
     json_object_set_new(object, "file", json_string(name));
     json_object_set_new(object, "format", json_string(counts->hpcc ? "hpcc-flows" : "htsim-cm"));
-    set(object, "nodes", file->nodes);
-    set(object, "connections", file->count);
-    set(object, "triggers", file->trigger_count);
-    set(object, "bytes", counts->bytes);
-    set(object, "sources", counts->sources);
-    set(object, "destinations", counts->destinations);
-    set(object, "max_fan_in", counts->fan_in_max);
-    set(object, "max_fan_out", counts->fan_out_max);
-    set(object, "trigger_depth", counts->depth);
-    set(object, "min_size", counts->bytes_min);
-    set(object, "max_size", counts->bytes_max);
-    set(object, "recv_done_triggers", counts->received);
-    set(object, "never_started", counts->unstarted);
+    cli_json_set(object, "nodes", file->nodes);
+    cli_json_set(object, "connections", file->count);
+    cli_json_set(object, "triggers", file->trigger_count);
+    cli_json_set(object, "bytes", counts->bytes);
+    cli_json_set(object, "sources", counts->sources);
+    cli_json_set(object, "destinations", counts->destinations);
+    cli_json_set(object, "max_fan_in", counts->fan_in_max);
+    cli_json_set(object, "max_fan_out", counts->fan_out_max);
+    cli_json_set(object, "trigger_depth", counts->depth);
+    cli_json_set(object, "min_size", counts->bytes_min);
+    cli_json_set(object, "max_size", counts->bytes_max);
+    cli_json_set(object, "recv_done_triggers", counts->received);
+    cli_json_set(object, "never_started", counts->unstarted);
     json_object_set_new(object, "words", json_string(words));
-    char *const text = json_dumps(object, JSON_INDENT(1));
-    SIM_CHECK(text != NULL);
-    puts(text);
-    free(text);
-    json_decref(object);
+    cli_print_json(object);
 }
 
 static void print_text(const char *name, const app_flow_file_t *file, const counts_t *counts,
@@ -288,5 +280,5 @@ int cli_matrix_check(const char *name, const char *text, size_t size_bytes, bool
         }
     }
     app_flow_file_fini(&file);
-    return status == CLI_EXIT_DONE ? cli_finish_output(status) : status;
+    return cli_finish_output(status);
 }

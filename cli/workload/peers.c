@@ -5,6 +5,7 @@
 #include "cli/workload/peers.h"
 
 #include "cli/command.h"
+#include "cli/output.h"
 #include "kernel/words.h"
 
 #include <expat.h>
@@ -306,11 +307,7 @@ static void print_json(const char *name, const nccl_t *nccl)
     for (size_t i = 0; i < SIM_COUNT_OF(kinds); i++) {
         json_object_set_new(object, kinds[i].name, json_integer((json_int_t)nccl->counts[i]));
     }
-    char *const text = json_dumps(object, JSON_INDENT(1));
-    SIM_CHECK(text != NULL);
-    puts(text);
-    free(text);
-    json_decref(object);
+    cli_print_json(object);
 }
 
 static void print_nccl(const char *name, const nccl_t *nccl)

@@ -5,6 +5,7 @@
 
 #include "apps/request_trace.h"
 #include "cli/command.h"
+#include "cli/output.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -172,19 +173,14 @@ static void print_text(const char *name, app__trace_format_t format,
     }
 }
 
-static void set(json_t *object, const char *name, uint64_t value)
-{
-    json_object_set_new(object, name, json_integer((json_int_t)value));
-}
-
 static void set_lengths(json_t *object, const char *name, const lengths_t *lengths)
 {
     json_t *const inner = json_object();
-    set(inner, "sum", lengths->sum);
+    cli_json_set(inner, "sum", lengths->sum);
     json_object_set_new(inner, "mean", json_real(lengths->mean));
-    set(inner, "p50", lengths->p50);
-    set(inner, "p99", lengths->p99);
-    set(inner, "max", lengths->max);
+    cli_json_set(inner, "p50", lengths->p50);
+    cli_json_set(inner, "p99", lengths->p99);
+    cli_json_set(inner, "max", lengths->max);
     json_object_set_new(object, name, inner);
 }
 
@@ -194,24 +190,20 @@ static void print_json(const char *name, app__trace_format_t format,
     json_t *const object = json_object();
     json_object_set_new(object, "file", json_string(name));
     json_object_set_new(object, "format", json_string(app__trace_name(format)));
-    set(object, "requests", trace->count);
+    cli_json_set(object, "requests", trace->count);
     if (trace->untimed == 0) {
         json_object_set_new(object, "span_s", json_real(counts->span_s));
         json_object_set_new(object, "requests_per_s", json_real(counts->rate));
         json_object_set_new(object, "gap_cv", json_real(counts->cv));
     }
-    set(object, "out_of_order", trace->late);
+    cli_json_set(object, "out_of_order", trace->late);
     set_lengths(object, "prompt_tokens", &counts->prompt);
     set_lengths(object, "output_tokens", &counts->output);
-    set(object, "without_hashes", trace->unhashed);
-    set(object, "blocks", counts->blocks);
-    set(object, "distinct_blocks", counts->distinct_blocks);
-    set(object, "leading_blocks_seen", counts->hits);
-    char *const text = json_dumps(object, JSON_INDENT(1));
-    SIM_CHECK(text != NULL);
-    puts(text);
-    free(text);
-    json_decref(object);
+    cli_json_set(object, "without_hashes", trace->unhashed);
+    cli_json_set(object, "blocks", counts->blocks);
+    cli_json_set(object, "distinct_blocks", counts->distinct_blocks);
+    cli_json_set(object, "leading_blocks_seen", counts->hits);
+    cli_print_json(object);
 }
 
 static void print_note(const char *text, void *ctx)

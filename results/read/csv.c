@@ -53,8 +53,8 @@ static sim_err_t read_row(results_csv_t *csv, bool *end, world_error_t *error)
         }
     }
     if (ferror(csv->stream) != 0) {
-        const world_place_t place = {csv->path, 0, 0};
-        return world_fail(error, SIM_ERR_IO, &place, "cannot read: %s", strerror(errno));
+        return world_fail(error, SIM_ERR_IO, WORLD_FILE(csv->path), "cannot read: %s",
+                          strerror(errno));
     }
     *end = size == 0;
     // Every row ends its line when it is written: what does not may lack digits of its last cell.
@@ -158,14 +158,12 @@ sim_err_t results_csv_open(const char *path, const char *const *names, size_t na
     // A pipe or a device is no file that a run has written, and may never end.
     struct stat status;
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-        const world_place_t place = {path, 0, 0};
-        return world_fail(error, SIM_ERR_INVALID, &place,
+        return world_fail(error, SIM_ERR_INVALID, WORLD_FILE(path),
                           "is no regular file, expected one of `rocesim run -o`");
     }
     FILE *const stream = fopen(path, "re");
     if (stream == NULL) {
-        const world_place_t place = {path, 0, 0};
-        return world_fail(error, SIM_ERR_IO, &place,
+        return world_fail(error, SIM_ERR_IO, WORLD_FILE(path),
                           "cannot open: %s, expected a file of `rocesim run -o`", strerror(errno));
     }
     results_csv_t *const made = sim_alloc(sizeof(*made));

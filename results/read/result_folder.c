@@ -32,8 +32,7 @@ static bool is_folder(const char *folder, world_error_t *error)
     if (stat(folder, &status) == 0 && S_ISDIR(status.st_mode)) {
         return true;
     }
-    const world_place_t place = {folder, 0, 0};
-    return world_fail(error, SIM_ERR_IO, &place,
+    return world_fail(error, SIM_ERR_IO, WORLD_FILE(folder),
                       "there is no such folder, expected one of `rocesim run -o` or "
                       "`rocesim sweep -o`") == SIM_OK;
 }
@@ -46,16 +45,14 @@ sim_err_t results_result_summary(const char *folder, json_t **summary, world_err
         return SIM_ERR_IO;
     }
     if (results_result_is_sweep(folder)) {
-        const world_place_t place = {folder, 0, 0};
-        return world_fail(error, SIM_ERR_INVALID, &place,
+        return world_fail(error, SIM_ERR_INVALID, WORLD_FILE(folder),
                           "this folder holds a sweep, expected one of its runs, in %s/runs",
                           folder);
     }
     char *const path = sim_format("%s/summary.json", folder);
     if (access(path, F_OK) != 0) {
-        const world_place_t place = {folder, 0, 0};
         sim_free(path);
-        return world_fail(error, SIM_ERR_IO, &place,
+        return world_fail(error, SIM_ERR_IO, WORLD_FILE(folder),
                           "summary.json is not there, expected the folder of a finished "
                           "`rocesim run -o`");
     }
@@ -67,10 +64,9 @@ sim_err_t results_result_summary(const char *folder, json_t **summary, world_err
         if (*summary == NULL) {
             result = world_fail(error, SIM_ERR_INVALID, &place, "not JSON: %s", parse.text);
         } else if (!json_is_object(json_object_get(*summary, "flows"))) {
-            const world_place_t file = {path, 0, 0};
             json_decref(*summary);
             *summary = NULL;
-            result = world_fail(error, SIM_ERR_INVALID, &file,
+            result = world_fail(error, SIM_ERR_INVALID, WORLD_FILE(path),
                                 "not the summary of a run, expected a folder of `rocesim run -o`");
         }
         sim_free(text);
@@ -159,8 +155,7 @@ static sim_err_t add_sweep(run_list_t *list, const char *sweep, world_error_t *e
     }
     results_csv_close(csv);
     if (result == SIM_OK && list->count == before) {
-        const world_place_t place = {path, 0, 0};
-        result = world_fail(error, SIM_ERR_INVALID, &place,
+        result = world_fail(error, SIM_ERR_INVALID, WORLD_FILE(path),
                             "no run of this sweep has results, expected one or more");
     }
     sim_free(path);

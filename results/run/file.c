@@ -27,8 +27,7 @@ sim_err_t results_file_open(const char *path, results_file_t **file, world_error
 {
     const int descriptor = sim_own_file_open(path, O_WRONLY);
     if (descriptor < 0) {
-        const world_place_t place = {path, 0, 0};
-        return world_fail(error, SIM_ERR_IO, &place, "cannot create: %s",
+        return world_fail(error, SIM_ERR_IO, WORLD_FILE(path), "cannot create: %s",
                           sim_own_file_reason(errno));
     }
     *file = results_file_on(descriptor, path);
@@ -164,9 +163,8 @@ sim_err_t results_file_close(results_file_t *file, world_error_t *error)
     }
     sim_err_t result = SIM_OK;
     if (file->error != 0) {
-        const world_place_t place = {file->path, 0, 0};
-        result = world_fail(error, SIM_ERR_IO, &place, "cannot write: %s; the file is incomplete",
-                            strerror(file->error));
+        result = world_fail(error, SIM_ERR_IO, WORLD_FILE(file->path),
+                            "cannot write: %s; the file is incomplete", strerror(file->error));
     }
     sim_free(file->path);
     sim_free(file);

@@ -129,17 +129,16 @@ sim_err_t results_folder_check(const char *folder, const char *scenario_file, wo
 sim_err_t results__folder_check_content(const char *folder, const char *scenario_file,
                                         world_error_t *error)
 {
-    const world_place_t place = {folder, 0, 0};
     world_shown_t shown;
     DIR *const opened = opendir(folder);
     if (opened == NULL) {
-        return errno == ENOTDIR ? world_fail(error, SIM_ERR_EXISTS, &place,
+        return errno == ENOTDIR ? world_fail(error, SIM_ERR_EXISTS, WORLD_FILE(folder),
                                              "is not a folder, expected a new or empty one for -o")
                                 : SIM_OK;
     }
     sim_err_t result = SIM_OK;
     if (holds(folder, scenario_file)) {
-        result = world_fail(error, SIM_ERR_EXISTS, &place,
+        result = world_fail(error, SIM_ERR_EXISTS, WORLD_FILE(folder),
                             "holds the scenario itself, %s, expected another folder for -o",
                             scenario_file);
     }
@@ -150,7 +149,7 @@ sim_err_t results__folder_check_content(const char *folder, const char *scenario
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
             !(unfinished && results__folder_is_result(entry->d_name))) {
             result =
-                world_fail(error, SIM_ERR_EXISTS, &place,
+                world_fail(error, SIM_ERR_EXISTS, WORLD_FILE(folder),
                            "holds '%s' and no results of a run, expected a new or empty folder "
                            "for -o",
                            world_show(&shown, entry->d_name));
@@ -170,8 +169,8 @@ sim_err_t results__folder_make(const char *path, world_error_t *error)
     if (reason == EEXIST && stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
         return SIM_OK;
     }
-    const world_place_t place = {path, 0, 0};
-    return world_fail(error, SIM_ERR_IO, &place, "cannot make the folder: %s", strerror(reason));
+    return world_fail(error, SIM_ERR_IO, WORLD_FILE(path), "cannot make the folder: %s",
+                      strerror(reason));
 }
 
 sim_err_t results__folder_check_writable(const char *folder, world_error_t *error)
@@ -179,8 +178,7 @@ sim_err_t results__folder_check_writable(const char *folder, world_error_t *erro
     if (access(folder, W_OK | X_OK) == 0) {
         return SIM_OK;
     }
-    const world_place_t place = {folder, 0, 0};
-    return world_fail(error, SIM_ERR_IO, &place, "cannot write into the folder: %s",
+    return world_fail(error, SIM_ERR_IO, WORLD_FILE(folder), "cannot write into the folder: %s",
                       strerror(errno));
 }
 
@@ -227,8 +225,8 @@ static sim_err_t remove_file(const char *folder, const char *name, world_error_t
     char *const path = sim_format("%s/%s", folder, name);
     sim_err_t result = SIM_OK;
     if (is_regular_file(path) && unlink(path) != 0) {
-        const world_place_t place = {path, 0, 0};
-        result = world_fail(error, SIM_ERR_IO, &place, "cannot replace: %s", strerror(errno));
+        result =
+            world_fail(error, SIM_ERR_IO, WORLD_FILE(path), "cannot replace: %s", strerror(errno));
     }
     sim_free(path);
     return result;

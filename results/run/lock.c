@@ -60,7 +60,6 @@ static bool read_owner(int descriptor, long *process, char machine[MACHINE_BYTES
 // file until its successor has written its own.
 static sim_err_t refuse(const char *folder, int descriptor, world_error_t *error)
 {
-    const world_place_t place = {folder, 0, 0};
     long process = 0;
     char machine[MACHINE_BYTES] = "";
     bool known = false;
@@ -72,7 +71,7 @@ static sim_err_t refuse(const char *folder, int descriptor, world_error_t *error
     }
     char own[MACHINE_BYTES];
     machine_name(own);
-    (void)world_fail(error, SIM_ERR_STATE, &place, "another run writes here");
+    (void)world_fail(error, SIM_ERR_STATE, WORLD_FILE(folder), "another run writes here");
     if (known) {
         world_error_add(error, ", process %ld", process);
     }
@@ -130,9 +129,8 @@ sim_err_t results_lock_take(const char *folder, const char *file, results_lock_t
     for (int i = 0; i < TRIES_MAX && made == NULL && !failed; i++) {
         const int descriptor = open_file(path, parent);
         if (descriptor < 0) {
-            const world_place_t place = {path, 0, 0};
-            result = world_fail(error, SIM_ERR_IO, &place, "cannot make the file of the lock: %s",
-                                strerror(errno));
+            result = world_fail(error, SIM_ERR_IO, WORLD_FILE(path),
+                                "cannot make the file of the lock: %s", strerror(errno));
             failed = true;
         } else if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
             result = refuse(folder, descriptor, error);
@@ -149,9 +147,8 @@ sim_err_t results_lock_take(const char *folder, const char *file, results_lock_t
     sim_free(parent);
     sim_free(path);
     if (made == NULL && !failed) {
-        const world_place_t place = {folder, 0, 0};
-        result =
-            world_fail(error, SIM_ERR_STATE, &place, "other runs take the folder all the time");
+        result = world_fail(error, SIM_ERR_STATE, WORLD_FILE(folder),
+                            "other runs take the folder all the time");
     }
     *lock = made;
     return made != NULL ? SIM_OK : result;

@@ -122,9 +122,8 @@ static sim_err_t make_scratch(results_run_t *run, world_error_t *error)
     const char *const parent = temporary != NULL && temporary[0] != '\0' ? temporary : "/tmp";
     char *const name = sim_format("%s/rocesim-rank-XXXXXX", parent);
     if (mkdtemp(name) == NULL) {
-        const world_place_t place = {name, 0, 0};
-        const sim_err_t result =
-            world_fail(error, SIM_ERR_IO, &place, "cannot make the folder: %s", strerror(errno));
+        const sim_err_t result = world_fail(error, SIM_ERR_IO, WORLD_FILE(name),
+                                            "cannot make the folder: %s", strerror(errno));
         sim_free(name);
         return result;
     }

@@ -17,8 +17,7 @@
 static sim_err_t fail(const char *path, const char *what, world_error_t *error)
 {
     const int reason = errno;
-    const world_place_t place = {path, 0, 0};
-    return world_fail(error, SIM_ERR_IO, &place, "%s: %s", what, strerror(reason));
+    return world_fail(error, SIM_ERR_IO, WORLD_FILE(path), "%s: %s", what, strerror(reason));
 }
 
 // Each entry of a folder but "." and ".."; a folder that is not there has none.
@@ -98,8 +97,7 @@ static sim_err_t link_entry(const char *folder, const char *name, void *ctx, wor
         sim_free(target);
     } else if (S_ISREG(status.st_mode) && (status.st_mode & 0222) == 0 &&
                results__folder_is_result(name)) {
-        const world_place_t place = {path, 0, 0};
-        result = world_fail(error, SIM_ERR_IO, &place,
+        result = world_fail(error, SIM_ERR_IO, WORLD_FILE(path),
                             "is protected against writing, expected another folder: -o DIR");
     }
     sim_free(path);

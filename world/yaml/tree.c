@@ -169,10 +169,9 @@ static sim_err_t read_all(int file, bool waits, size_t size_max, char **bytes, s
 static sim_err_t too_large(const char *file_name, size_t size_max, bool device,
                            world_error_t *error)
 {
-    const world_place_t place = {file_name, 0, 0};
-    return device ? world_fail(error, SIM_ERR_RANGE, &place,
+    return device ? world_fail(error, SIM_ERR_RANGE, WORLD_FILE(file_name),
                                "is a device that does not end, expected a file")
-                  : world_fail(error, SIM_ERR_RANGE, &place,
+                  : world_fail(error, SIM_ERR_RANGE, WORLD_FILE(file_name),
                                "the file is too large, expected at most %zu MiB", size_max >> 20);
 }
 
