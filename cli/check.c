@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/check.c - `rocesim check` and `rocesim topo`: describe a scenario without running it.
+#include "cli/check.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/ranks/balance.h"
 #include "cli/ranks/ranks.h"
+#include "cli/ranks/slurm.h"
 #include "cli/workload/workload.h"
 #include "kernel/ranks.h"
 #include "nic/extra.h"
@@ -10,6 +13,7 @@
 #include "world/format.h"
 #include "world/names.h"
 #include "world/parameters.h"
+#include "world/path_classes.h"
 #include "world/ranks.h"
 #include "world/survey.h"
 #include "world/world.h"
@@ -201,7 +205,7 @@ static int finish(world_scenario_t *scenario, world_t *world, int status)
 {
     world_destroy(world);
     world_scenario_destroy(scenario);
-    return cli_finish_output(status);
+    return status == CLI_EXIT_DONE ? cli_finish_output(status) : status;
 }
 
 int cli_command_check(const cli_args_t *args)

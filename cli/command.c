@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/command.c - parses the command line and calls the function of the command.
 #include "cli/command.h"
+#include "cli/calibrate/calibrate.h"
+#include "cli/check.h"
+#include "cli/hpcc/hpcc.h"
+#include "cli/plot/plot.h"
+#include "cli/run.h"
+#include "cli/sweep/sweep.h"
 #include "results/schema.h"
 
 #include "cli/output.h"
@@ -23,7 +29,6 @@
 #include "world/parameters.h"
 #include "world/shown.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,10 @@
 
 #include "cli/command.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void cli_json_set(json_t *object, const char *name, uint64_t value)
 {
@@ -23,8 +25,10 @@ void cli_print_json(json_t *json)
 
 int cli_finish_output(int status)
 {
-    if (status == CLI_EXIT_DONE && (fflush(stdout) != 0 || ferror(stdout) != 0)) {
-        fprintf(stderr, "rocesim: cannot write to the standard output\n");
+    errno = 0;
+    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+        fprintf(stderr, "rocesim: cannot write to the standard output: %s\n",
+                errno != 0 ? strerror(errno) : "an earlier write failed");
         return CLI_EXIT_FAILED;
     }
     return status;

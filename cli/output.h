@@ -10,8 +10,8 @@
 void cli_json_set(json_t *object, const char *name, uint64_t value);
 // Prints `json` indented, and frees it.
 void cli_print_json(json_t *json);
-// Flushes the standard output at the end of a command. Returns `status`, or CLI_EXIT_FAILED and a
-// message if not all of the output of a successful command could be written.
+// Flushes the standard output and returns `status`. If a write has failed, it prints why and
+// returns CLI_EXIT_FAILED.
 int cli_finish_output(int status);
 
 #endif // CLI_OUTPUT_H

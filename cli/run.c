@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/run.c - `rocesim run`: simulates with a progress line, handles Ctrl-C, prints a report.
+#include "cli/run.h"
 #include "cli/command.h"
+#include "cli/ranks/balance.h"
+#include "cli/ranks/slurm.h"
 
 #include "cli/explain/explain.h"
 #include "cli/output.h"

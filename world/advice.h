@@ -18,9 +18,6 @@ void world_advise(const world_t *world, world_warnings_t *warnings);
 
 // Prints the classes in use and how switches treat them, a line each.
 void world_print_classes(const world_t *world, FILE *out);
-// Prints the class at each hop of the paths that transfers take, a line per kind of link.
-void world_print_hops(const world_t *world, FILE *out);
-void world__advise_hops(const world_t *world, world_warnings_t *warnings);
 void world__advise_classes(const world_t *world, world_warnings_t *warnings);
 
 SIM_C_END

@@ -7,6 +7,7 @@
 #ifndef CLI_CALIBRATE_CALIBRATE_H
 #define CLI_CALIBRATE_CALIBRATE_H
 
+#include "cli/args.h"
 #include "world/scenario.h"
 #include "world/yaml_tree.h"
 
@@ -83,17 +84,6 @@ SIM_MUST_CHECK sim_err_t cli_calibration_load(const char *file_name, cli_calibra
                                               world_error_t *error);
 void cli_calibration_fini(cli_calibration_t *calibration);
 
-// Fits the constants and fills the result fields of constants and points. Returns the error of the
-// first run that failed.
-SIM_MUST_CHECK sim_err_t cli_calibration_fit(cli_calibration_t *calibration, world_error_t *error);
-
-// Returns a constant's value as a scenario file writes it; for a fitted constant, `value` with its
-// unit. Free with sim_free.
-char *cli_constant_text(const cli_constant_t *constant, double value);
-
-void cli_calibration_print(const cli_calibration_t *calibration, FILE *out);
-// Writes the file of constants.
-SIM_MUST_CHECK sim_err_t cli_calibration_write(const cli_calibration_t *calibration,
-                                               const char *path, world_error_t *error);
+int cli_command_calibrate(const cli_args_t *args);
 
 #endif // CLI_CALIBRATE_CALIBRATE_H

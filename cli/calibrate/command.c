@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/calibrate/command.c - `rocesim calibrate`: reads the plan, fits, reports.
 #include "cli/calibrate/calibrate.h"
+#include "cli/calibrate/fit.h"
+#include "cli/calibrate/report.h"
 
 #include "cli/command.h"
 

@@ -6,6 +6,7 @@
 // differences of two runs a share of STEP apart, wide enough for events that happen or not. Errors
 // are those of the linear problem at the end: the root of the diagonal of (J'J)^-1, times the
 // spread of the residuals where there are more points than constants and it is above 1.
+#include "cli/calibrate/fit.h"
 #include "cli/calibrate/calibrate.h"
 
 #include "results/runner.h"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/calibrate/report.c - prints the constants, their errors and the fit, and writes the file of
 // constants.
+#include "cli/calibrate/report.h"
 #include "cli/calibrate/calibrate.h"
+#include "cli/calibrate/fit.h"
 
 #include "results/file.h"
 

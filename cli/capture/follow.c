@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/capture/follow.c - `rocesim capture follow`: shows one packet of a capture, hop by hop.
 #include "cli/capture/follow_internal.h"
+#include "cli/capture/follow_print.h"
 
 #include "world/shown.h"
 

@@ -86,9 +86,6 @@ SIM_MUST_CHECK sim_err_t cli__follow_journeys(follow_t *follow, world_error_t *e
 // labels' receivers.
 SIM_MUST_CHECK sim_err_t cli__follow_waits(follow_t *follow, world_error_t *error);
 
-void cli__follow_print_text(const follow_t *follow);
-void cli__follow_print_json(const follow_t *follow);
-
 // Returns whether the port belongs to the node: "host3->leaf0", or "host3/nic1->leaf0".
 bool cli__follow_is_of(const char *port, const char *node);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/capture/follow_print.c - prints the journeys of a packet, for people and as JSON.
+#include "cli/capture/follow_print.h"
 #include "cli/capture/follow_internal.h"
 
 #include "cli/output.h"

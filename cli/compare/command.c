@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/compare/command.c - `rocesim compare`: prints the table of several runs.
 #include "cli/compare/compare.h"
+#include "results/spread.h"
 
 #include "world/format.h"
 

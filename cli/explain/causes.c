@@ -5,6 +5,11 @@
 // time: incasts, hash collisions, too few links. Waits for retransmission and slow hosts (waits.c),
 // which have no cause in the network, come last.
 #include "cli/explain/explain_internal.h"
+#include "cli/explain/hardware.h"
+#include "cli/explain/pauses.h"
+#include "cli/explain/run_data.h"
+#include "cli/explain/waits.h"
+#include "cli/explain/what_if.h"
 
 #include "net/switch_model.h"
 #include "world/format.h"

@@ -71,4 +71,8 @@ SIM_MUST_CHECK sim_err_t cli__meter_links(meter_t *meter, const char *path, worl
 SIM_MUST_CHECK sim_err_t cli__meter_samples(meter_t *meter, const char *path, world_error_t *error);
 void cli__meter_fini(meter_t *meter);
 
+// Explains measured counters.
+SIM_MUST_CHECK sim_err_t cli__explain_counters(const char *counters, const char *topology,
+                                               bool json, world_error_t *error);
+
 #endif // CLI_EXPLAIN_COUNTERS_INTERNAL_H

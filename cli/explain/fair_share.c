@@ -7,6 +7,8 @@
 // is held, the rest is excess, which something else must explain. Messages of one queue pair do not
 // compete: one waits for the other, and its time begins with its turn.
 #include "cli/explain/explain_internal.h"
+#include "cli/explain/pauses.h"
+#include "cli/explain/run_data.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/explain/load.c - reads the files of a run and builds its network again.
 #include "cli/explain/explain_internal.h"
+#include "cli/explain/run_data.h"
 #include "world/names.h"
 
 #include "net/faults.h"

@@ -4,6 +4,8 @@
 // A link is accused if it lost clearly more of its frames than the other links did. Losses that all
 // links share belong to the fabric: no cable would mend them.
 #include "cli/explain/explain_internal.h"
+#include "cli/explain/hardware.h"
+#include "cli/explain/run_data.h"
 
 #include "net/faults.h"
 #include "net/switch_model.h"

@@ -3,7 +3,9 @@
 //
 // A node stops a port because a queue of the node is full. That queue's port is the root, or is
 // stopped itself by the next node: then it is the parent.
+#include "cli/explain/pauses.h"
 #include "cli/explain/explain_internal.h"
+#include "cli/explain/run_data.h"
 
 #include "world/explain.h"
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/explain/print.c - prints findings as text and as JSON, with trees of pauses and victims.
+#include "cli/explain/print.h"
 #include "cli/explain/explain_internal.h"
+#include "cli/explain/pauses.h"
+#include "cli/explain/run_data.h"
 #include "world/names.h"
 
 #include "world/format.h"

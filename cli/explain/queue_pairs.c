@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/explain/queue_pairs.c - names the queue pairs behind a finding.
 #include "cli/explain/explain_internal.h"
+#include "cli/explain/print.h"
+#include "cli/explain/run_data.h"
 #include "world/names.h"
 
 #include "world/format.h"

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/explain/waits.c - finds waits that neither broken parts nor shared ports explain: for packets
 // that are sent again, and for slow hosts.
+#include "cli/explain/waits.h"
 #include "cli/explain/explain_internal.h"
+#include "cli/explain/hardware.h"
+#include "cli/explain/run_data.h"
 #include "world/names.h"
 
 #include "world/format.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/explain/what_if.c - runs the scenario again with each remedy and compares the results.
+#include "cli/explain/what_if.h"
 #include "cli/explain/explain_internal.h"
 
 #include "results/runner.h"

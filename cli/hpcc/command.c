@@ -4,6 +4,9 @@
 // The config becomes a scenario (cli/hpcc/scenario.c) that runs like any other; only the files that
 // this command reads and writes are special. docs/formats/hpcc.md
 #include "cli/hpcc/hpcc.h"
+#include "cli/hpcc/outputs.h"
+#include "cli/hpcc/scenario_internal.h"
+#include "cli/run.h"
 
 #include "cli/command.h"
 

@@ -4,6 +4,7 @@
 #define CLI_HPCC_HPCC_H
 
 #include "apps/flow_file.h"
+#include "cli/args.h"
 #include "cli/hpcc/config.h"
 #include "cli/hpcc/paths.h"
 #include "world/world.h"
@@ -51,22 +52,9 @@ SIM_MUST_CHECK sim_err_t cli_hpcc_load(cli_hpcc_t *hpcc, const char *file_name,
                                        world_error_t *error);
 void cli_hpcc_fini(cli_hpcc_t *hpcc);
 
-// Makes the scenario: a tree in which each value has the place of the config that it comes from.
-SIM_MUST_CHECK sim_err_t cli_hpcc_scenario(cli_hpcc_t *hpcc, world_document_t *document,
-                                           world_tree_t **root, world_error_t *error);
-
-// Returns a node's number in the topology file: the digits at the end of its name, or its index if
-// the name has none.
-uint32_t cli_hpcc_node_number(const net_node_t *node);
-// Returns the address that the simulator gives a node: 11.(number / 256).(number % 256).1
-uint32_t cli_hpcc_address(uint32_t number);
-
 // -- outputs: create them before the run, close them after it. folder NULL: write to the files that
 // -- the config names.
 
-typedef struct cli_hpcc_outputs cli_hpcc_outputs_t;
-SIM_MUST_CHECK sim_err_t cli_hpcc_outputs_open(cli_hpcc_t *hpcc, world_t *world, const char *folder,
-                                               cli_hpcc_outputs_t **outputs, world_error_t *error);
-SIM_MUST_CHECK sim_err_t cli_hpcc_outputs_close(cli_hpcc_outputs_t *outputs, world_error_t *error);
+int cli_command_hpcc(const cli_args_t *args);
 
 #endif // CLI_HPCC_HPCC_H

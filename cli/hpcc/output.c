@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/hpcc/output.c - writes fct.txt and pfc.txt of `rocesim hpcc` in the simulator's formats.
 #include "cli/hpcc/hpcc.h"
+#include "cli/hpcc/monitors.h"
 #include "cli/hpcc/output_internal.h"
+#include "cli/hpcc/outputs.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef CLI_HPCC_OUTPUT_INTERNAL_H
 #define CLI_HPCC_OUTPUT_INTERNAL_H
 
-#include "cli/hpcc/hpcc.h"
+#include "cli/hpcc/outputs.h"
 #include "kernel/record.h"
 #include "results/file.h"
 
@@ -29,23 +29,6 @@ struct cli_hpcc_outputs {
 // Appends a record with its simulated time to the stream.
 void cli__hpcc_put(sim_stream_t *stream, const net_trace_t *trace, const void *record,
                    size_t record_bytes);
-
-// -- qlen.txt (qlen.c)
-void cli__hpcc_qlen_attach(cli_hpcc_outputs_t *outputs);
-void cli__hpcc_qlen_write(cli_hpcc_outputs_t *outputs);
-void cli__hpcc_qlen_free(cli__hpcc_qlen_t *all);
-
-// -- SimAI's monitors (monitors.c)
-typedef enum cli__hpcc_monitor {
-    CLI__HPCC_BANDWIDTH, // bw.txt
-    CLI__HPCC_RATES,     // rate.txt
-    CLI__HPCC_CNPS,      // cnp.txt
-    CLI__HPCC_QUEUES,    // qlen.txt
-} cli__hpcc_monitor_t;
-// Writes the header and lets the monitor write its lines during the run.
-void cli__hpcc_monitor(cli_hpcc_outputs_t *outputs, cli__hpcc_monitor_t which,
-                       results_file_t *file);
-void cli__hpcc_monitors_free(cli__hpcc_monitors_t *all);
 
 // -- packets.txt (trace.c)
 void cli__hpcc_trace_attach(cli_hpcc_outputs_t *outputs);

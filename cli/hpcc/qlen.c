@@ -2,9 +2,12 @@
 // cli/hpcc/qlen.c - writes qlen.txt of `rocesim hpcc`: histograms of the queues of switch ports.
 //
 // Every 100 ns from QLEN_MON_START to QLEN_MON_END it counts the bytes waiting at each switch
-// port, in bins of 1000 bytes. Like the driver, it writes the counts so far at each multiple of 100
-// ms, and once more at the end if samples came after that.
+// port, in
+// bins of 1000 bytes. Like the driver, it writes the counts so far at each multiple of 100 ms, and
+// once more at the end if samples came after that.
+#include "cli/hpcc/monitors.h"
 #include "cli/hpcc/output_internal.h"
+#include "cli/hpcc/outputs.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@
 // Each value keeps its place in the config, so that an error is reported there.
 // docs/formats/hpcc.md
 // lists which key sets which attribute, and what "compat" adds.
+#include "cli/hpcc/hpcc.h"
 #include "cli/hpcc/scenario_internal.h"
 
 #include <stdarg.h>

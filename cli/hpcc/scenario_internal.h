@@ -24,9 +24,9 @@ void cli__maker_count(const cli__maker_t *maker, const char *path, cli_hpcc_key_
 void cli__maker_text(const cli__maker_t *maker, const char *path, cli_hpcc_key_t key);
 void cli__maker_flag(const cli__maker_t *maker, const char *path, cli_hpcc_key_t key);
 
-bool cli__maker_on(const cli__maker_t *maker, cli_hpcc_key_t key);
 // Returns whether --set sets the attribute at a path, or a map that it is in.
 bool cli__maker_replaced(const cli__maker_t *maker, const char *path);
+bool cli__maker_on(const cli__maker_t *maker, cli_hpcc_key_t key);
 const char *cli__maker_bool(bool value);
 
 // Returns SIM_ERR_INVALID if the config lacks a key that it needs.
@@ -35,5 +35,9 @@ SIM_MUST_CHECK sim_err_t cli__maker_need(const cli__maker_t *maker, cli_hpcc_key
 
 // "nic." (scenario_nic.c)
 SIM_MUST_CHECK sim_err_t cli__maker_nic(const cli__maker_t *maker, world_error_t *error);
+
+// Makes the scenario: a tree in which each value has the place of the config that it comes from.
+SIM_MUST_CHECK sim_err_t cli_hpcc_scenario(cli_hpcc_t *hpcc, world_document_t *document,
+                                           world_tree_t **root, world_error_t *error);
 
 #endif // CLI_HPCC_SCENARIO_INTERNAL_H

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/hpcc/scenario_nic.c - makes the scenario's hosts of a config of the HPCC ns-3 simulator:
 // packets, windows, congestion control.
+#include "cli/hpcc/hpcc.h"
 #include "cli/hpcc/scenario_internal.h"
 
 #include <stdio.h>

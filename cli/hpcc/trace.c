@@ -8,7 +8,9 @@
 // Recv: a packet arrived (queue 0). Enqu: it joins a queue; the bytes are those before it. Dequ: it
 // leaves; the bytes are those after it. Drop: it was dropped. A packet that does not wait has Enqu
 // and Dequ at once. Not written: the Enqu of a host's ACK, and INT's time stamps (0).
+#include "cli/hpcc/hpcc.h"
 #include "cli/hpcc/output_internal.h"
+#include "cli/hpcc/outputs.h"
 
 #include <stdlib.h>
 #include <string.h>

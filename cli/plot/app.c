@@ -118,7 +118,7 @@ static void print_marks(FILE *script, const mark_t *marks, size_t count, double 
     }
 }
 
-sim_err_t cli_plot_app_rate(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
+static sim_err_t plot_app_rate(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
 {
     size_t curves = 0;
     double most_us = 0;
@@ -184,6 +184,8 @@ sim_err_t cli_plot_app_rate(const cli_plot_t *plot, cli_figure_t *figure, world_
         sim_format("bandwidth of applications over time, %zu curve%s", number, sim_plural(number));
     return result;
 }
+
+const cli_plot_kind_t cli_plot_app_rate = {"app-rate", NULL, NULL, plot_app_rate};
 
 // -- distributions
 
@@ -252,7 +254,7 @@ static sim_err_t draw_distribution(const cli_figure_t *figure, const cli_plot_t 
     return result;
 }
 
-sim_err_t cli_plot_app_cdf(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
+static sim_err_t plot_app_cdf(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
 {
     const char *names[NAMES_MAX];
     const size_t count = find_names(plot, names);
@@ -284,3 +286,5 @@ sim_err_t cli_plot_app_cdf(const cli_plot_t *plot, cli_figure_t *figure, world_e
         sim_format("distributions of applications' times, %zu curve%s", number, sim_plural(number));
     return result;
 }
+
+const cli_plot_kind_t cli_plot_app_cdf = {"app-cdf", NULL, NULL, plot_app_cdf};

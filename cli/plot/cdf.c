@@ -128,7 +128,7 @@ static void draw(const cli_plot_t *plot, const cli_curves_t *curves, cli_figure_
     sim_free(chosen);
 }
 
-sim_err_t cli_plot_queue_cdf(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
+static sim_err_t plot_queue_cdf(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
 {
     cli_curves_t curves;
     const sim_err_t result = cli_curves_load(plot, is_queue, &curves, error);
@@ -144,3 +144,6 @@ sim_err_t cli_plot_queue_cdf(const cli_plot_t *plot, cli_figure_t *figure, world
     cli_curves_fini(&curves);
     return result;
 }
+
+const cli_plot_kind_t cli_plot_queue_cdf = {"queue-cdf", "series.csv", "series_csv.rows",
+                                            plot_queue_cdf};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/plot/command.c - `rocesim plot`: chooses the figures, the folders and the files.
+#include "cli/output.h"
 #include "cli/plot/figure.h"
 
 #include "cli/command.h"
@@ -12,25 +13,17 @@
 
 #define FIRST_LINE_MAX 100000u // bytes: ports.csv has the longest
 
-static const cli_plot_kind_t kinds[] = {
-    {"slowdown", "flows.csv", "flows.completed", cli_plot_slowdown},
-    {"queue", "series.csv", "series_csv.rows", cli_plot_queue},
-    {"queue-cdf", "series.csv", "series_csv.rows", cli_plot_queue_cdf},
-    {"rate", "series.csv", "series_csv.rows", cli_plot_rate},
-    {"series", "series.csv", "series_csv.rows", cli_plot_series},
-    {"pause", "events.csv", "events_csv.rows", cli_plot_pause},
-    {"load", "ports.csv", NULL, cli_plot_load},
-    {"load-time", "series.csv", "series_csv.rows", cli_plot_load_time},
-    {"app-rate", NULL, NULL, cli_plot_app_rate},
-    {"app-cdf", NULL, NULL, cli_plot_app_cdf},
-    {"sweep", NULL, NULL, cli_plot_sweep},
+static const cli_plot_kind_t *const kinds[] = {
+    &cli_plot_slowdown, &cli_plot_queue,   &cli_plot_queue_cdf, &cli_plot_rate,
+    &cli_plot_series,   &cli_plot_pause,   &cli_plot_load,      &cli_plot_load_time,
+    &cli_plot_app_rate, &cli_plot_app_cdf, &cli_plot_sweep,
 };
 
 static sim_err_t bad_kind(const char *text, world_error_t *error)
 {
     const char *names[SIM_COUNT_OF(kinds)];
     for (size_t i = 0; i < SIM_COUNT_OF(kinds); i++) {
-        names[i] = kinds[i].name;
+        names[i] = kinds[i]->name;
     }
     world_shown_t shown;
     world_fail(error, SIM_ERR_UNKNOWN, NULL, "rocesim plot: unknown kind '%s'",
@@ -47,7 +40,7 @@ static sim_err_t take_kinds(const char *text, unsigned *wanted, world_error_t *e
         const size_t size = strcspn(p, ",");
         size_t k = 0;
         while (k < SIM_COUNT_OF(kinds) &&
-               (strlen(kinds[k].name) != size || memcmp(kinds[k].name, p, size) != 0)) {
+               (strlen(kinds[k]->name) != size || memcmp(kinds[k]->name, p, size) != 0)) {
             k++;
         }
         if (k == SIM_COUNT_OF(kinds)) {
@@ -254,27 +247,27 @@ static int make_all(const cli_plot_t *plot, const request_t *request, world_erro
     size_t made = 0;
     int status = CLI_EXIT_DONE;
     for (size_t k = 0; k < SIM_COUNT_OF(kinds) && status == CLI_EXIT_DONE; k++) {
-        const bool sweep = kinds[k].draw == cli_plot_sweep;
+        const bool sweep = kinds[k] == &cli_plot_sweep;
         if (request->wanted != 0 ? (request->wanted >> k & 1u) == 0 : sweep) {
             continue;
         }
         char *const path = request->figures != NULL ? NULL
                            : one                    ? sim_strdup(request->path)
-                                                    : file_of(request->path, kinds[k].name);
+                                                    : file_of(request->path, kinds[k]->name);
         cli_figure_t figure;
         int failed = CLI_EXIT_DONE;
-        if (make(plot, &kinds[k], request->format, path, &figure, error, &failed) != SIM_OK) {
+        if (make(plot, kinds[k], request->format, path, &figure, error, &failed) != SIM_OK) {
             status = failed;
         } else if (figure.drawn) {
             made++;
             if (path != NULL) {
                 tell(path, &figure);
             } else {
-                (void)json_array_append_new(request->figures, figure_json(&figure, kinds[k].name));
+                (void)json_array_append_new(request->figures, figure_json(&figure, kinds[k]->name));
             }
         } else if (request->wanted != 0) {
             world_fail(error, SIM_ERR_INVALID, NULL, "rocesim plot: nothing for %s: %s",
-                       kinds[k].name, figure.what);
+                       kinds[k]->name, figure.what);
             status = CLI_EXIT_BAD_INPUT;
         }
         cli_record_destroy(figure.record);

@@ -362,7 +362,7 @@ static void draw(const cli_plot_t *plot, map_t *maps, size_t panels, cli_figure_
                               sim_plural(cells));
 }
 
-sim_err_t cli_plot_load(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
+static sim_err_t plot_load(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
 {
     map_t maps[CLI_PLOT_RUNS_MAX] = {{NULL, 0, 0, NULL, 0, 0, 0, 0, 0}};
     sim_err_t result = SIM_OK;
@@ -381,3 +381,5 @@ sim_err_t cli_plot_load(const cli_plot_t *plot, cli_figure_t *figure, world_erro
     }
     return result;
 }
+
+const cli_plot_kind_t cli_plot_load = {"load", "ports.csv", NULL, plot_load};

@@ -175,7 +175,7 @@ static void draw(const cli_plot_t *plot, const cli_curves_t *curves, cli_figure_
     sim_free(chosen);
 }
 
-sim_err_t cli_plot_load_time(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
+static sim_err_t plot_load_time(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
 {
     cli_curves_t curves;
     const sim_err_t result = cli_curves_load(plot, is_load, &curves, error);
@@ -191,3 +191,6 @@ sim_err_t cli_plot_load_time(const cli_plot_t *plot, cli_figure_t *figure, world
     cli_curves_fini(&curves);
     return result;
 }
+
+const cli_plot_kind_t cli_plot_load_time = {"load-time", "series.csv", "series_csv.rows",
+                                            plot_load_time};

@@ -406,7 +406,7 @@ static void draw(const cli_plot_t *plot, const chart_t *charts, cli_figure_t *fi
                               layout.rows, layout.all_rows);
 }
 
-sim_err_t cli_plot_pause(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
+static sim_err_t plot_pause(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
 {
     chart_t charts[CLI_PLOT_RUNS_MAX] = {{.rows = NULL}};
     sim_err_t result = SIM_OK;
@@ -426,3 +426,5 @@ sim_err_t cli_plot_pause(const cli_plot_t *plot, cli_figure_t *figure, world_err
     }
     return result;
 }
+
+const cli_plot_kind_t cli_plot_pause = {"pause", "events.csv", "events_csv.rows", plot_pause};

@@ -7,6 +7,7 @@
 #ifndef CLI_PLOT_PLOT_H
 #define CLI_PLOT_PLOT_H
 
+#include "cli/args.h"
 #include "results/csv.h"
 
 #include <jansson.h>
@@ -61,17 +62,17 @@ typedef struct cli_plot_kind {
     sim_err_t (*draw)(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
 } cli_plot_kind_t;
 
-sim_err_t cli_plot_slowdown(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
-sim_err_t cli_plot_queue(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
-sim_err_t cli_plot_queue_cdf(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
-sim_err_t cli_plot_rate(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
-sim_err_t cli_plot_series(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
-sim_err_t cli_plot_pause(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
-sim_err_t cli_plot_load_time(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
-sim_err_t cli_plot_sweep(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
-sim_err_t cli_plot_app_rate(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
-sim_err_t cli_plot_app_cdf(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
-sim_err_t cli_plot_load(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
+extern const cli_plot_kind_t cli_plot_slowdown;
+extern const cli_plot_kind_t cli_plot_queue;
+extern const cli_plot_kind_t cli_plot_queue_cdf;
+extern const cli_plot_kind_t cli_plot_rate;
+extern const cli_plot_kind_t cli_plot_series;
+extern const cli_plot_kind_t cli_plot_pause;
+extern const cli_plot_kind_t cli_plot_load;
+extern const cli_plot_kind_t cli_plot_load_time;
+extern const cli_plot_kind_t cli_plot_app_rate;
+extern const cli_plot_kind_t cli_plot_app_cdf;
+extern const cli_plot_kind_t cli_plot_sweep;
 
 // Opens a table of a run's folder like results_csv_open. *csv is NULL if the run wrote none.
 SIM_MUST_CHECK sim_err_t cli_plot_open(const cli_plot_run_t *run, const char *file,
@@ -117,5 +118,7 @@ void cli_plot_run_title(const cli_figure_t *figure, const cli_plot_t *plot, size
 void cli_plot_time_label(const cli_figure_t *figure, const cli_plot_t *plot, cli_plot_unit_t unit);
 // Sets the colours for a utilisation of 0 to 100 percent.
 void cli_plot_load_palette(const cli_figure_t *figure);
+
+int cli_command_plot(const cli_args_t *args);
 
 #endif // CLI_PLOT_PLOT_H

@@ -275,19 +275,25 @@ static sim_err_t plot_series(const cli_plot_t *plot, cli_metric_fn wanted, const
     return result;
 }
 
-sim_err_t cli_plot_queue(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
+static sim_err_t plot_queue(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
 {
     return plot_series(plot, cli_metric_is_queue, "queues", "port[leaf0->host5].queue_bytes",
                        figure, error);
 }
 
-sim_err_t cli_plot_rate(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
+const cli_plot_kind_t cli_plot_queue = {"queue", "series.csv", "series_csv.rows", plot_queue};
+
+static sim_err_t plot_rate(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
 {
     return plot_series(plot, is_rate, "rates of queue pairs", "qp[*->host5].rate_bps", figure,
                        error);
 }
 
-sim_err_t cli_plot_series(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
+const cli_plot_kind_t cli_plot_rate = {"rate", "series.csv", "series_csv.rows", plot_rate};
+
+static sim_err_t plot_others(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
 {
     return plot_series(plot, is_other, "other metrics", "qp[*->host5].rtt_ps", figure, error);
 }
+
+const cli_plot_kind_t cli_plot_series = {"series", "series.csv", "series_csv.rows", plot_others};

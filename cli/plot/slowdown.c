@@ -528,7 +528,7 @@ static sim_err_t load_kind(const cli_plot_t *plot, kind_t *kind, world_error_t *
     return result;
 }
 
-sim_err_t cli_plot_slowdown(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
+static sim_err_t plot_slowdown(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
 {
     kinds_t found = {.count = 0};
     kind_t *const kinds = sim_alloc_array(KINDS_MAX, sizeof(*kinds));
@@ -574,3 +574,6 @@ sim_err_t cli_plot_slowdown(const cli_plot_t *plot, cli_figure_t *figure, world_
     sim_free(kinds);
     return result;
 }
+
+const cli_plot_kind_t cli_plot_slowdown = {"slowdown", "flows.csv", "flows.completed",
+                                           plot_slowdown};

@@ -286,7 +286,7 @@ static void draw(const table_t *table, const layout_t *layout, cli_figure_t *fig
     sim_free(firsts);
 }
 
-sim_err_t cli_plot_sweep(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
+static sim_err_t plot_sweep(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
 {
     (void)error;
     char *const path = sim_format("%s/points.csv", plot->runs[0].folder);
@@ -305,3 +305,5 @@ sim_err_t cli_plot_sweep(const cli_plot_t *plot, cli_figure_t *figure, world_err
     sim_free(path);
     return SIM_OK;
 }
+
+const cli_plot_kind_t cli_plot_sweep = {"sweep", NULL, NULL, plot_sweep};

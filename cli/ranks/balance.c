@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/ranks/balance.c - prints how ranks shared the work, and which rank the others waited for.
+#include "cli/ranks/balance.h"
 #include "cli/ranks/ranks.h"
+#include "cli/ranks/slurm.h"
 
 #include "world/format.h"
 

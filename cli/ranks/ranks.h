@@ -40,35 +40,10 @@ size_t cli_ranks_words(const cli_args_t *args, const char **words);
 int cli_ranks_launch(const cli_args_t *args, unsigned count);
 // Reports to the launcher that this rank has begun.
 void cli_ranks_begin(void);
-// Returns the resident memory of this process in bytes; 0: unknown.
-double cli_ranks_resident_bytes(void);
-// Prints how the network is divided among ranks.
-void cli_ranks_print_parts(const world_t *world, FILE *out);
-// Prints a job script for sbatch that runs this command line in `count` ranks. world is built: its
-// memory and its survey give the job's limits.
-void cli_ranks_print_slurm(const cli_args_t *args, unsigned count, const world_t *world, FILE *out);
 // Returns the descriptor of the terminal on which rank 0 shows its progress; -1: none. mpirun gives
 // ranks no terminal, so the launcher names its own.
 int cli_ranks_terminal(void);
 // Returns the exit status of this rank for that of the run, which rank 0 reports to the launcher.
 int cli_ranks_status(const sim_ranks_t *ranks, int status);
-
-// -- balance.c
-
-typedef struct cli_ranks_cost {
-    sim_ranks_cost_t sim;  // waited_s without away_s
-    double away_s;         // cli_ranks_away_s
-    uint64_t memory_bytes; // maximum so far
-} cli_ranks_cost_t;
-
-// Costs of the run for each rank; `count` of them, at rank 0 only.
-typedef struct cli_ranks_costs {
-    cli_ranks_cost_t *ranks;
-    unsigned count;
-} cli_ranks_costs_t;
-// Collects the costs at rank 0, after sim_run. All ranks call it. Free items with sim_free.
-void cli_ranks_collect(const sim_t *sim, cli_ranks_costs_t *costs);
-// Prints how the work was spread and who was waited for.
-void cli_ranks_report(const cli_ranks_costs_t *costs, const world_t *world, FILE *out);
 
 #endif // CLI_RANKS_RANKS_H

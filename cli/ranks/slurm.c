@@ -3,6 +3,7 @@
 //
 // The limits come from the world as it was built: its resident memory, and the estimated time of
 // the planned transfers on one thread.
+#include "cli/ranks/slurm.h"
 #include "cli/ranks/ranks.h"
 
 #include "world/survey.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/serve/answers.c - writes answers to calls, as JSON, field by field.
+#include "cli/serve/answers.h"
+#include "cli/serve/lines.h"
 #include "cli/serve/serve.h"
 
 #include <inttypes.h>

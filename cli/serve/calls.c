@@ -3,7 +3,12 @@
 //
 // Each call is an object {"call": NAME, ...} with an "id" that the answer repeats. Times are whole
 // picoseconds, sizes bytes. docs/sessions.md
+#include "cli/serve/calls.h"
+#include "cli/serve/answers.h"
+#include "cli/serve/limits.h"
+#include "cli/serve/next_completion.h"
 #include "cli/serve/serve.h"
+#include "cli/serve/snapshot.h"
 #include "world/names.h"
 
 #include "world/format.h"

@@ -4,6 +4,7 @@
 // A client that fails, takes too much memory or dies ends its own process only. The server listens
 // on a Unix socket, on a loopback address, or talks to one client over its standard input and
 // output.
+#include "cli/serve/limits.h"
 #include "cli/serve/serve.h"
 
 #include <errno.h>

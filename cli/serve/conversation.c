@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/serve/conversation.c - one client's session: from the scenario to its results.
+#include "cli/serve/answers.h"
+#include "cli/serve/calls.h"
+#include "cli/serve/limits.h"
+#include "cli/serve/lines.h"
 #include "cli/serve/serve.h"
 
 #include "results/stage.h"

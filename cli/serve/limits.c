@@ -3,6 +3,7 @@
 //
 // A timer of processor time looks every 20 ms, so a process that waits is never woken. A signal
 // handler can reach nothing but statics: this file has those of its process.
+#include "cli/serve/limits.h"
 #include "cli/serve/serve.h"
 
 #include "kernel/attribute.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/serve/lines.c - reads lines from a client and writes answers to it.
+#include "cli/serve/lines.h"
+#include "cli/serve/limits.h"
 #include "cli/serve/serve.h"
 
 #include <errno.h>

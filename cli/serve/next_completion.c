@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/serve/next_completion.c - finds out when the next transfer ends, on a copy of the session.
+#include "cli/serve/next_completion.h"
+#include "cli/serve/calls.h"
 #include "cli/serve/serve.h"
+#include "cli/serve/snapshot.h"
 
 #include <string.h>
 

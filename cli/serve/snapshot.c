@@ -4,6 +4,9 @@
 // A process that keeps a state has forked a child, which goes on with the session, and waits for
 // it. When the client comes back, the child hands over the input that it has read and ends, and the
 // parent goes on from its own memory. It cuts the files of the run to the sizes that they had.
+#include "cli/serve/snapshot.h"
+#include "cli/serve/limits.h"
+#include "cli/serve/lines.h"
 #include "cli/serve/serve.h"
 
 #include <dirent.h>

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/serve/submit.c - reads what a client submits: transfers, collectives and workloads.
+#include "cli/serve/answers.h"
+#include "cli/serve/calls.h"
+#include "cli/serve/lines.h"
+#include "cli/serve/next_completion.h"
 #include "cli/serve/serve.h"
 #include "world/names.h"
 

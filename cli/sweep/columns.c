@@ -4,6 +4,7 @@
 // The schema lists most fields of summary.json. The summary of a world that was built and never ran
 // has the rest: the fields of its applications, lists by size, percentiles. So a wrong name is
 // refused before anything runs. A column may also have the name that `rocesim compare` uses.
+#include "cli/sweep/columns.h"
 #include "cli/sweep/sweep.h"
 #include "results/comparison.h"
 #include "results/runner.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/sweep/command.c - `rocesim sweep`: prepares the folder, then runs or prints the jobs.
+#include "cli/sweep/jobs.h"
 #include "cli/sweep/sweep.h"
+#include "cli/sweep/table.h"
 
 #include "cli/command.h"
 #include "cli/output.h"

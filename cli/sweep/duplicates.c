@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/sweep/duplicates.c - refuses duplicate points, seeds and columns, which would be counted
 // twice.
+#include "cli/sweep/columns.h"
 #include "cli/sweep/sweep.h"
 #include "world/error.h"
 

@@ -3,6 +3,7 @@
 //
 // A run is finished if its folder holds a summary, because runs publish complete results only
 // (results/stage.h). No other state has to survive a kill.
+#include "cli/sweep/jobs.h"
 #include "cli/sweep/sweep.h"
 
 #include "cli/progress.h"

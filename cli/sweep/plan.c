@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/sweep/plan.c - reads a sweep file and lists its runs.
+#include "cli/sweep/columns.h"
 #include "cli/sweep/sweep.h"
 #include "results/summary.h"
 #include "world/bind.h"

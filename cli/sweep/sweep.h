@@ -8,6 +8,7 @@
 #ifndef CLI_SWEEP_SWEEP_H
 #define CLI_SWEEP_SWEEP_H
 
+#include "cli/args.h"
 #include "world/scenario.h"
 #include "world/yaml_tree.h"
 
@@ -69,30 +70,6 @@ void cli_sweep_arguments_free(char **arguments);
 // Returns the run as a command line for a shell. Free with sim_free.
 char *cli_sweep_command(const cli_sweep_t *sweep, const cli_sweep_run_t *run);
 
-// Loads the run's summary if its folder holds its results.
-void cli_sweep_look(cli_sweep_run_t *run);
-
-// Starts all unfinished runs, at most `jobs` at a time. Returns the number of failed runs. Sets
-// *interrupted if a signal ended the sweep before all runs were done.
-size_t cli_sweep_work(cli_sweep_t *sweep, unsigned jobs, bool quiet, bool *interrupted);
-
-// Fails at the first column of the list (scalars) that is neither a number of summary.json nor one
-// that comparisons print. summary: of a run that has just begun; NULL: none.
-SIM_MUST_CHECK sim_err_t cli_sweep_check_columns(const world_tree_t *list, const json_t *summary,
-                                                 world_error_t *error);
-
-// Builds the scenario and returns the summary that a run of it has before its first event; NULL
-// with a message if it cannot be built. Free it with json_decref.
-json_t *cli_sweep_begun_summary(const world_scenario_t *scenario, world_error_t *error);
-
-// Fails if the file (root) has a point, seed or column twice, or a parameter that is the seed.
-SIM_MUST_CHECK sim_err_t cli_sweep_check_twins(const cli_sweep_t *sweep, const world_tree_t *root,
-                                               world_error_t *error);
-
-// Prints a line for each column that has no number in any run, with the names that exist.
-void cli_sweep_tell_columns(const cli_sweep_t *sweep, FILE *out);
-
-// Writes DIR/runs.csv and DIR/points.csv, and names empty columns on stderr.
-SIM_MUST_CHECK sim_err_t cli_sweep_write(const cli_sweep_t *sweep, world_error_t *error);
+int cli_command_sweep(const cli_args_t *args);
 
 #endif // CLI_SWEEP_SWEEP_H

@@ -2,11 +2,15 @@
 // cli/sweep/table.c - writes runs.csv and points.csv of a sweep.
 //
 // The tables depend on the results of the runs alone, not on the order in which runs ended or on
-// how often the sweep was restarted.
+// how
+// often the sweep was restarted.
+#include "cli/sweep/table.h"
 #include "cli/compare/compare.h"
+#include "cli/sweep/columns.h"
 #include "cli/sweep/sweep.h"
 #include "results/file.h"
 #include "results/runner.h"
+#include "results/spread.h"
 #include "results/warning_kinds.h"
 
 #include <errno.h>

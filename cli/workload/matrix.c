@@ -280,5 +280,5 @@ int cli_matrix_check(const char *name, const char *text, size_t size_bytes, bool
         }
     }
     app_flow_file_fini(&file);
-    return cli_finish_output(status);
+    return status == CLI_EXIT_DONE ? cli_finish_output(status) : status;
 }

@@ -5,6 +5,7 @@
 // columns are compared seed by seed, since the same seed draws the same traffic for both: what the
 // draws have in common falls out of the differences.
 #include "results/comparison.h"
+#include "results/spread.h"
 
 #include <math.h>
 

@@ -12,14 +12,9 @@
 #include "cli/plot/figure.h"
 #include "tests/fuzz/fuzz.h"
 
-static const struct {
-    const char *file;
-    sim_err_t (*draw)(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
-} kinds[] = {
-    {"flows.csv", cli_plot_slowdown},   {"series.csv", cli_plot_queue},
-    {"series.csv", cli_plot_queue_cdf}, {"series.csv", cli_plot_rate},
-    {"series.csv", cli_plot_series},    {"series.csv", cli_plot_load_time},
-    {"events.csv", cli_plot_pause},     {"ports.csv", cli_plot_load},
+static const cli_plot_kind_t *const kinds[] = {
+    &cli_plot_slowdown, &cli_plot_queue,     &cli_plot_queue_cdf, &cli_plot_rate,
+    &cli_plot_series,   &cli_plot_load_time, &cli_plot_pause,     &cli_plot_load,
 };
 
 static void draw(size_t kind, const char *folder)
@@ -35,7 +30,7 @@ static void draw(size_t kind, const char *folder)
                            .format = CLI_PLOT_SCRIPT};
     SIM_CHECK(figure.script != NULL);
     world_error_t error = {""};
-    if (kinds[kind].draw(&plot, &figure, &error) != SIM_OK) {
+    if (kinds[kind]->draw(&plot, &figure, &error) != SIM_OK) {
         SIM_CHECK(strstr(error.text, "expected") != NULL);
     } else {
         SIM_CHECK(figure.what != NULL);
@@ -54,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char folder[] = "/tmp/fuzz_plot.XXXXXX";
     SIM_CHECK(mkdtemp(folder) != NULL);
     const size_t kind = data[0] % SIM_COUNT_OF(kinds);
-    char *const path = sim_format("%s/%s", folder, kinds[kind].file);
+    char *const path = sim_format("%s/%s", folder, kinds[kind]->file);
     FILE *const file = fopen(path, "w");
     SIM_CHECK(file != NULL && fwrite(data + 1, 1, size - 1, file) == size - 1);
     SIM_CHECK(fclose(file) == 0);

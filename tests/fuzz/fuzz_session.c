@@ -4,6 +4,9 @@
 //
 // Calls that need another process (mark, back, estimate, an exact next_completion), finish, and
 // what asks for much memory are left out. The network is a star that runs 20 us.
+#include "cli/serve/calls.h"
+#include "cli/serve/limits.h"
+#include "cli/serve/lines.h"
 #include "tests/fuzz/fuzz.h"
 
 #include "cli/serve/serve.h"

@@ -7,6 +7,7 @@
 // SAMPLE_MAX interfaces, evenly spaced, are looked at.
 #include "world/advice.h"
 #include "world/faults.h"
+#include "world/path_classes.h"
 
 #include <inttypes.h>
 #include <string.h>

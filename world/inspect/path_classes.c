@@ -9,6 +9,7 @@
 
 #include "world/advice.h"
 #include "world/format.h"
+#include "world/path_classes.h"
 #include "world/survey.h"
 
 #define GROUPS_MAX 64u

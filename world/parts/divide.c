@@ -6,6 +6,7 @@
 // of hosts and switches that stay together are dealt in runs, in the order of registration. The
 // switches above them follow tier by tier, each near the ranks of its neighbours below. A group is
 // a whole pod if pods are as many that ranks get equal shares; else a leaf switch with its hosts.
+#include "world/parts/metis.h"
 #include "world/parts/parts_internal.h"
 
 #include "kernel/ranks.h"

@@ -33,7 +33,4 @@ void parts__make_groups(parts_t *parts, bool leaves, uint32_t tier);
 // to all others over shortest paths, and traffic, by link, to those that each link would carry.
 void parts__expect_traffic(parts_t *parts, uint64_t *traffic);
 
-// metis.c: sets rank_of by METIS, group by group. False: this build has no METIS, or METIS failed.
-bool parts__by_metis(parts_t *parts);
-
 #endif // WORLD_PARTS_PARTS_INTERNAL_H

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // studio/server/data/analysis/functions.c - functions that reduce many values to one, for groups
 // and pivots.
+#include "results/spread.h"
 #include "studio/server/data/analysis/analysis_internal.h"
 
 #include "results/comparison.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // studio/server/data/analysis/runs.c - runs as rows, and the comparison of `rocesim compare`.
+#include "results/spread.h"
 #include "studio/server/data/analysis/analysis_internal.h"
 
 #include "results/comparison.h"

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/explain/run_data.h - the flows, ports and pauses of a run, as its files have them.
+#ifndef CLI_EXPLAIN_RUN_DATA_H
+#define CLI_EXPLAIN_RUN_DATA_H
+
+#include "net/port.h"
+
+typedef struct explain_flow {
+    uint64_t id;
+    uint32_t source; // interfaces, in the direction of the data
+    uint32_t destination;
+    uint32_t source_qp; // numbers of queue pairs; 0: not known
+    uint32_t destination_qp;
+    uint16_t source_port;
+    bool reads; // the destination asked for the data
+    uint64_t bytes;
+    uint64_t delivered_bytes;
+    sim_time_t start_ps;
+    sim_time_t begin_ps; // when the flow is the first on its queue pair; start_ps or later
+    sim_time_t end_ps;   // of the run, if the flow did not end
+    bool ended;
+    sim_time_t ideal_ps;
+    uint64_t retransmitted;
+    uint32_t first_hop;  // in explain_t.hops
+    uint32_t hop_count;  // 0: the path is not known
+    double shared_ps;    // time that fair sharing of full links costs it
+    double excess_ps;    // time beyond that and its ideal time
+    uint32_t bottleneck; // port at which it shares most; EXPLAIN_NONE: none
+    double bottleneck_ps;
+} explain_flow_t;
+
+// A port, by its uid.
+typedef struct explain_port {
+    const net_port_t *port; // NULL: no such uid
+    double utilisation;
+    uint64_t queue_bytes_max;
+    uint64_t discards;
+    sim_time_t paused_ps; // its peer stopped it
+    sim_time_t paused_by_priority_ps[NET_PRIORITIES];
+    uint64_t tx_bytes;
+    uint64_t tx_packets;
+    uint64_t drops[NET_DROP_REASON_COUNT]; // rows of events.csv
+    uint64_t full[NET_PRIORITIES];         // of them: drops of a class for want of buffer
+    uint32_t downs;                        // times that its link went down
+    sim_time_t down_ps;                    // first time
+    uint8_t faults;                        // bit per net_fault_kind_t that began here
+    uint32_t flow_count;
+    uint32_t planes;  // ports that this one stands for: packets spread over a NIC's planes
+    double shared_ps; // sum over the flows whose bottleneck it is
+    uint32_t shared_flows;
+    uint32_t shared_most; // flows that share it at one time
+} explain_port_t;
+
+// A pause of one class of a port.
+typedef struct explain_stop {
+    uint32_t port;
+    uint32_t root;
+    uint8_t priority;
+    bool ended;
+    sim_time_t from_ps;
+    sim_time_t to_ps; // the run's end, if it did not end; known up to events_end_ps alone
+} explain_stop_t;
+
+// Where pauses began.
+typedef struct explain_root {
+    char *name;
+    uint32_t port; // EXPLAIN_NONE: a host
+    const net_node_t *node;
+    sim_time_t first_ps;
+    sim_time_t last_ps;
+    sim_time_t paused_ps; // sum over ports
+    uint64_t pauses;
+    sim_time_t *by_port; // by uid
+    uint32_t ports;      // that were stopped
+    uint32_t hosts;      // among them
+} explain_root_t;
+
+#endif // CLI_EXPLAIN_RUN_DATA_H
