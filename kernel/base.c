@@ -96,15 +96,23 @@ void sim_check_failed(const char *file, int line, const char *expression, const 
     abort();
 }
 
+void sim_give_up(const char *format, ...)
+{
+    fputs("rocesim: ", stderr);
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    exit(1);
+}
+
 void sim_out_of_memory(size_t count, size_t size_bytes)
 {
     if (count == 1) {
-        fprintf(stderr, "rocesim: out of memory: %zu bytes asked for\n", size_bytes);
-    } else {
-        fprintf(stderr, "rocesim: out of memory: %zu elements of %zu bytes asked for\n", count,
-                size_bytes);
+        sim_give_up("out of memory: %zu bytes asked for", size_bytes);
     }
-    exit(1);
+    sim_give_up("out of memory: %zu elements of %zu bytes asked for", count, size_bytes);
 }
 
 void *sim_alloc(size_t size_bytes)

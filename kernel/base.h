@@ -143,6 +143,9 @@ void *sim_alloc_array(size_t count, size_t size_bytes) __attribute__((malloc, al
 // initialised. Invalidates `memory`.
 void *sim_realloc_array(void *memory, size_t count, size_t size_bytes)
     __attribute__((alloc_size(2, 3)));
+// Prints "rocesim: " and the text, a sentence without a full stop, and ends the program with status
+// 1.
+void sim_give_up(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 // Prints on stderr that there is no memory for count elements of a size, and exits with status 1.
 void sim_out_of_memory(size_t count, size_t size_bytes) __attribute__((noreturn));
 // Allocates zeroed memory, aligned to a cache line; from 1 MiB on it asks for huge pages. Free with

@@ -122,6 +122,8 @@ struct sim_node {
     uint64_t background_events;      // 1 + events when the last background timer fired
     sim_time_t event_ps;             // time of the last event before it
     uint64_t happened;               // sum of the values given to sim_happened
+    sim_time_t instant_ps;  // time of the last timer that was armed for the present instant
+    uint32_t instant_count; // number of such timers at that time
 
     // ties by rotor (kernel/order/rotor.c)
     uint64_t tie_time_mask; // 0: the order of wakes that tie does not depend on the time

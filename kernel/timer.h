@@ -78,6 +78,8 @@ static inline bool sim_timer_armed(const sim_timer_t *timer)
 // Makes timers of this node cheap that are due within 2 us or in the order in which they are armed:
 // gives it a wheel of a few kilobytes. Changes no result. May be called again.
 void sim_expect_timers(sim_node_t *node);
+// Number of timers that a node may arm for the present instant before the program gives up.
+#define SIM_INSTANT_TIMERS_MAX (1u << 22)
 // Arms the timer, again if need be, for time_ps >= the node's now. SIM_TIME_NEVER fails a check:
 // cancel the timer instead.
 void sim_timer_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps);

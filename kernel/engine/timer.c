@@ -156,16 +156,35 @@ static SIM_ALWAYS_INLINE bool arm_in_wheel(sim_node_t *node, sim_timer_t *timer,
     return true;
 }
 
-// Returns whether a timer may be in a wheel: a foreground timer with a valid time.
+// Returns whether a timer may be in a wheel: a foreground timer for a later time.
 static inline bool may_be_in_wheel(const sim_node_t *node, const sim_timer_t *timer,
                                    sim_time_t time_ps)
 {
-    return time_ps >= node->now_ps && time_ps != SIM_TIME_NEVER &&
+    return time_ps > node->now_ps && time_ps != SIM_TIME_NEVER &&
            timer->kind == SIM_TIMER_FOREGROUND;
+}
+
+// Counts the timers that are armed for the present instant. Ends the program if simulated time
+// stands still: a model that arms a timer for now again and again would take all memory.
+static void count_instant(sim_node_t *node)
+{
+    if (node->instant_ps != node->now_ps) {
+        node->instant_ps = node->now_ps;
+        node->instant_count = 0;
+    }
+    if (++node->instant_count == SIM_INSTANT_TIMERS_MAX) {
+        sim_give_up("%s arms %u timers at %" PRIu64
+                    " ps of simulated time, which stands still. This is "
+                    "a fault of a model or of a program; please report the scenario",
+                    node->name, SIM_INSTANT_TIMERS_MAX, node->now_ps);
+    }
 }
 
 static SIM_NOINLINE void arm_anywhere(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps)
 {
+    if (time_ps == node->now_ps) {
+        count_instant(node);
+    }
     if (node->wheel != NULL && may_be_in_wheel(node, timer, time_ps)) {
         sim_timer_cancel(node, timer);
         if (node->wheel->free == 0) {

@@ -11,6 +11,9 @@
 // Not pinned: cost; order against arrivals and wakes (test_sim.c).
 #include "kernel/timer.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "kernel/engine/wheel.h"
 #include "kernel/event.h"
 #include "kernel/random.h"
@@ -247,6 +250,41 @@ START_TEST(never_is_a_bug)
 }
 END_TEST
 
+static void arm_for_now(sim_node_t *node, sim_timer_t *timer)
+{
+    sim_timer_arm(node, timer, node->now_ps);
+}
+
+static void stand_still(bool with_wheel)
+{
+    clockwork_t *clockwork = NULL;
+    sim_t *const sim = make(&clockwork, 1, 1);
+    clockwork->timers[0].fn = arm_for_now;
+    if (with_wheel) {
+        sim_expect_timers(&clockwork->node);
+    }
+    sim_timer_arm(&clockwork->node, &clockwork->timers[0], 100);
+    (void)sim_run(sim);
+}
+
+START_TEST(a_time_that_stands_still_ends_the_program)
+{
+    for (int with_wheel = 0; with_wheel < 2; with_wheel++) {
+        const pid_t child = fork();
+        if (child == 0) {
+            (void)freopen("/dev/null", "w", stderr);
+            stand_still(with_wheel != 0);
+            _exit(0);
+        }
+        int status = 0;
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert(WIFEXITED(status));
+        ck_assert_int_eq(WEXITSTATUS(status), 1);
+    }
+}
+END_TEST
+
 CHECK_MAIN(CHECK_LOOP(timers_equal_a_list, 0, 15), CHECK_TEST(ties_fire_in_order_of_arming),
            CHECK_TEST(cancelling_is_idempotent), CHECK_SIGNAL(the_past_is_a_bug, SIGABRT),
-           CHECK_SIGNAL(never_is_a_bug, SIGABRT))
+           CHECK_SIGNAL(never_is_a_bug, SIGABRT),
+           CHECK_TEST(a_time_that_stands_still_ends_the_program))
