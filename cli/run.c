@@ -10,6 +10,7 @@
 #include "cli/progress.h"
 #include "cli/ranks/ranks.h"
 #include "cli/ranks/watch.h"
+#include "cli/workload/workload.h"
 #include "kernel/order/fifo.h"
 #include "results/summary.h"
 #include "world/explain.h"
@@ -374,7 +375,9 @@ int cli_command_run(const cli_args_t *args)
     const sim_err_t result = world_scenario_load(NULL, args->operands[0], args->overrides,
                                                  args->override_count, &scenario, &error);
     const int status = result == SIM_OK ? cli_run_scenario(args, scenario, &nothing)
-                                        : cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+                       : cli_workload_instead(args->operands[0])
+                           ? CLI_EXIT_BAD_INPUT
+                           : cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     world_scenario_destroy(scenario);
     return status;
 }

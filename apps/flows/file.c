@@ -109,30 +109,55 @@ static sim_err_t check_row_words(app__flow_reader_t *reader)
                          there, expected, "a destination port");
 }
 
-// Refuses a row of ns3-rdma, which has packets where HPCC's has a port, and then start and stop: a
-// number above all ports before times that rise, or a fifth word with decimals.
-static sim_err_t check_port(app__flow_reader_t *reader)
+#define PORTS_FEW 1000u // ports below it are HPCC's: its examples have 100
+
+// Takes a number; false: the word is none.
+static bool take_real(sim_words_t *words, sim_word_t *word, double *number)
 {
-    sim_words_t ahead = reader->words;
-    sim_word_t port;
-    sim_word_t bytes;
-    sim_word_t start;
     sim_plain_t plain;
     sim_word_t rest;
-    uint64_t number = 0;
-    if (!sim_words_next(&ahead, &port) || !sim_words_next(&ahead, &bytes) ||
-        !sim_words_next(&ahead, &start) ||
-        sim_word_count(&ahead, &port, "", 0, UINT64_MAX / 4, &number, NULL) != SIM_OK ||
-        !sim_word_plain(&bytes, &plain, &rest)) {
-        return SIM_OK;
+    if (!sim_words_next(words, word) || !sim_word_plain(word, &plain, &rest) ||
+        rest.size_bytes > 0) {
+        return false;
     }
-    const double first = strtod(plain.text, NULL);
-    const bool time = memchr(bytes.text, '.', bytes.size_bytes) != NULL;
-    const bool rises = sim_word_plain(&start, &plain, &rest) && first <= strtod(plain.text, NULL);
-    if (!time && (number <= UINT16_MAX || !rises)) {
-        return SIM_OK;
+    *number = strtod(plain.text, NULL);
+    return true;
+}
+
+// Returns whether rows of six words are those of ns3-rdma, which have packets where HPCC's have a
+// port, and then start and stop in seconds: all rows have a fifth number that is not above the
+// sixth, and one of them has no port there, or none of them one of HPCC's.
+static bool is_ns3_rdma(sim_words_t words, uint64_t rows)
+{
+    bool large = false;
+    bool all_above_few = true;
+    for (uint64_t i = 0; i < rows; i++) {
+        sim_word_t word;
+        double values[6] = {0};
+        bool point = false;
+        for (size_t v = 0; v < SIM_COUNT_OF(values); v++) {
+            if (!take_real(&words, &word, &values[v])) {
+                return false;
+            }
+            point = point || (v == 4 && memchr(word.text, '.', word.size_bytes) != NULL);
+        }
+        if (values[4] > values[5]) {
+            return false;
+        }
+        large = large || values[3] > UINT16_MAX || point;
+        all_above_few = all_above_few && values[3] >= PORTS_FEW;
     }
-    return sim_word_fail(&reader->words, &port, reader->message, SIM_ERR_INVALID,
+    return rows > 0 && (large || all_above_few);
+}
+
+// Fails at the fourth word of the first row.
+static sim_err_t fail_ns3_rdma(app__flow_reader_t *reader)
+{
+    sim_word_t word = {0};
+    for (size_t i = 0; i < 4; i++) {
+        (void)sim_words_next(&reader->words, &word);
+    }
+    return sim_word_fail(&reader->words, &word, reader->message, SIM_ERR_INVALID,
                          "a flow file of ns3-rdma (source destination group packets start stop), "
                          "expected HPCC's rows: source destination group port bytes start");
 }
@@ -163,9 +188,6 @@ static sim_err_t read_row(app__flow_reader_t *reader, uint64_t number)
     if (error == SIM_OK) {
         error = sim_words_need_count(&reader->words, "the priority group of a flow", 0, 7,
                                      &priority, &word, reader->message);
-    }
-    if (error == SIM_OK && reader->has_port) {
-        error = check_port(reader);
     }
     if (error == SIM_OK && reader->has_port) {
         error = sim_words_need_count(&reader->words, "the destination port of a flow", 0,
@@ -224,6 +246,9 @@ static sim_err_t read_hpcc(app__flow_reader_t *reader)
                                            &reader->declared, &word, reader->message);
     reader->declared_line = word.line;
     reader->has_port = sim_words_in_next_line(reader->words) != 5;
+    if (error == SIM_OK && reader->has_port && is_ns3_rdma(reader->words, reader->declared)) {
+        return fail_ns3_rdma(reader);
+    }
     for (uint64_t i = 0; i < reader->declared && error == SIM_OK; i++) {
         error = read_row(reader, i);
     }

@@ -7,6 +7,7 @@
 // or `source`. It recognises other simulators' files by their first words. docs/models/traffic.md
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -204,9 +205,33 @@ static sim_err_t add_parts(reader_t *reader, const app__request_t *row, sim_mess
     return error;
 }
 
+// Returns whose row it is, if the row is five or six bare numbers: files of other simulators begin
+// with a count of such rows. NULL: it is none.
+static const char *numbered_rows(char fields[][FIELD_BYTES_MAX + 1], size_t count)
+{
+    for (size_t i = 0; i < count && count <= FIELDS_MAX + 1; i++) {
+        if (fields[i][0] == '\0' || fields[i][strspn(fields[i], "0123456789.")] != '\0') {
+            return NULL;
+        }
+    }
+    const bool stops = count == 6 && strtod(fields[4], NULL) <= strtod(fields[5], NULL);
+    return stops        ? "ns3-rdma (source destination group packets start stop)"
+           : count == 6 ? "HPCC's simulator (source destination group port bytes start)"
+           : count == 5 ? "ConWeave (source destination group bytes start)"
+                        : NULL;
+}
+
 static sim_err_t take_fields(reader_t *reader, char fields[][FIELD_BYTES_MAX + 1], size_t count,
                              sim_message_t *message)
 {
+    const char *const other = numbered_rows(fields, count);
+    if (other != NULL) {
+        return fail(reader, SIM_ERR_INVALID, message,
+                    "a row of %s, expected source destination bytes start [priority], as in %s, or "
+                    "a file of HPCC's rows behind a line with their number",
+                    other,
+                    reader->in_brackets ? "list: [host0 host1 1MB 0us]" : "host0 host1 1MB 0us");
+    }
     if (count < FIELDS_MAX - 1 || count > FIELDS_MAX) {
         return fail(reader, SIM_ERR_INVALID, message,
                     "%zu field%s, expected source destination bytes start [priority], as in %s",

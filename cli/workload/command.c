@@ -395,45 +395,121 @@ static bool is_scenario(const char *text, size_t size)
     return found;
 }
 
+// What a file is by its content.
+typedef enum kind {
+    KIND_UNKNOWN,
+    KIND_REQUESTS,
+    KIND_NCCL,
+    KIND_FOREIGN,
+    KIND_WORKLOAD,
+    KIND_MATRIX,
+    KIND_SIZES
+} kind_t;
+
+static kind_t kind_of(const app__workload_file_t *file, cli_peer_t *peer)
+{
+    const char *const text = file->text;
+    const size_t size = file->size_bytes;
+    if (text == NULL) {
+        return KIND_UNKNOWN;
+    }
+    if (cli_requests_is(text, size)) {
+        return KIND_REQUESTS;
+    }
+    if (cli_nccl_is(text, size)) {
+        return KIND_NCCL;
+    }
+    const app__format_t *const format = app__format_of(file);
+    // MSCCL's reader takes every XML.
+    if ((format == NULL || format == &app__format_msccl) && !is_scenario(text, size) &&
+        cli_peer_of(text, size, peer)) {
+        return KIND_FOREIGN;
+    }
+    return format != NULL              ? KIND_WORKLOAD
+           : cli_matrix_is(text, size) ? KIND_MATRIX
+           : cli_sizes_is(text, size)  ? KIND_SIZES
+                                       : KIND_UNKNOWN;
+}
+
 bool cli_workload_check(const cli_args_t *args, int *status)
 {
     size_t size = 0;
-    char *const text = read_regular(args->operands[0], &size);
+    const char *const name = args->operands[0];
+    char *const text = read_regular(name, &size);
     const app__workload_file_t file = {
-        .name = args->operands[0],
+        .name = name,
         .text = text,
         .size_bytes = size,
         .read_file = read_beside,
     };
-    const bool requests = text != NULL && cli_requests_is(text, size);
-    const bool nccl = !requests && text != NULL && cli_nccl_is(text, size);
     cli_peer_t peer = {0};
-    const bool rest = !requests && !nccl && text != NULL;
-    const bool format = rest && app__format_of(&file) != NULL;
-    // MSCCL's reader takes every XML.
-    const bool foreign = rest && (!format || app__format_of(&file) == &app__format_msccl) &&
-                         !is_scenario(text, size) && cli_peer_of(text, size, &peer);
-    const bool known = format && !foreign;
-    const bool other = rest && !format;
-    const bool matrix = other && !foreign && cli_matrix_is(text, size);
-    const bool sizes = other && !foreign && !matrix && cli_sizes_is(text, size);
-    if (requests) {
-        *status = cli_requests_check(args->operands[0], text, size, args->json);
-    } else if (nccl) {
-        *status = cli_nccl_check(args->operands[0], text, size, args->json);
-    } else if (foreign) {
-        fprintf(stderr, "%s:1:1: the file is %s, expected a scenario or a workload: %s\n",
-                args->operands[0], peer.what, peer.use);
+    const kind_t kind = kind_of(&file, &peer);
+    switch (kind) {
+    case KIND_REQUESTS:
+        *status = cli_requests_check(name, text, size, args->json);
+        break;
+    case KIND_NCCL:
+        *status = cli_nccl_check(name, text, size, args->json);
+        break;
+    case KIND_FOREIGN:
+        fprintf(stderr, "%s:1:1: the file is %s, expected a scenario or a workload: %s\n", name,
+                peer.what, peer.use);
         *status = CLI_EXIT_BAD_INPUT;
-    } else if (known) {
+        break;
+    case KIND_WORKLOAD:
         *status = check_file(args, &file);
-    } else if (matrix) {
-        *status = cli_matrix_check(args->operands[0], text, size, args->json);
-    } else if (sizes) {
-        *status = cli_sizes_check(args->operands[0], text, size, args->json);
+        break;
+    case KIND_MATRIX:
+        *status = cli_matrix_check(name, text, size, args->json);
+        break;
+    case KIND_SIZES:
+        *status = cli_sizes_check(name, text, size, args->json);
+        break;
+    case KIND_UNKNOWN:
+        break;
     }
     sim_free(text);
-    return requests || nccl || known || foreign || matrix || sizes;
+    return kind != KIND_UNKNOWN;
+}
+
+bool cli_workload_instead(const char *name)
+{
+    size_t size = 0;
+    char *const text = read_regular(name, &size);
+    const app__workload_file_t file = {.name = name, .text = text, .size_bytes = size};
+    cli_peer_t peer = {0};
+    const kind_t kind = kind_of(&file, &peer);
+    switch (kind) {
+    case KIND_REQUESTS:
+        peer =
+            (cli_peer_t){"a trace of requests", "traffic of kind serving reads it as trace: FILE"};
+        break;
+    case KIND_NCCL:
+        peer = (cli_peer_t){"a server in NCCL's XML", "rocesim check describes it"};
+        break;
+    case KIND_WORKLOAD:
+        peer = (cli_peer_t){"a workload or the algorithm of a collective",
+                            "rocesim check describes it, and a scenario uses it as traffic: "
+                            "[{workload: {file: FILE}}] or as algorithm-file"};
+        break;
+    case KIND_MATRIX:
+        peer = (cli_peer_t){"a list of flows",
+                            "a scenario uses it as traffic: [{flows: {file: FILE}}]"};
+        break;
+    case KIND_SIZES:
+        peer = (cli_peer_t){"a distribution of flow sizes",
+                            "poisson and other traffic read it as sizes: {file: FILE}"};
+        break;
+    case KIND_FOREIGN:
+    case KIND_UNKNOWN:
+        break;
+    }
+    if (kind != KIND_UNKNOWN) {
+        fprintf(stderr, "%s:1:1: the file is %s, expected a scenario: %s\n", name, peer.what,
+                peer.use);
+    }
+    sim_free(text);
+    return kind != KIND_UNKNOWN;
 }
 
 // -- rocesim convert

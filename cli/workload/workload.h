@@ -9,6 +9,9 @@
 // Returns whether the operand of `rocesim check` is a workload in a known format. If so, describes
 // it, and *status is the exit status.
 bool cli_workload_check(const cli_args_t *args, int *status);
+// Says what a file is that was given as a scenario and is none, if its content is known. Returns
+// whether it is; the caller has failed to read a scenario.
+bool cli_workload_instead(const char *name);
 // Runs `rocesim convert IN -o OUT`. Returns the exit status.
 int cli_command_convert(const cli_args_t *args);
 

@@ -85,18 +85,20 @@ static bool inflate_all(const char *bytes, size_t size, size_t size_max, char **
 static sim_err_t unpack_gzip(const char *file_name, size_t size_max, char **bytes, size_t *size,
                              world_error_t *error)
 {
-    const world_place_t place = {file_name, 0, 0};
+    const world_place_t place = {file_name, 1, 1};
     char *made = NULL;
     size_t count = 0;
     if (*size > UINT32_MAX || !inflate_all(*bytes, *size, size_max, &made, &count)) {
         sim_free(made);
-        return world_fail(error, SIM_ERR_INVALID, &place,
-                          "is compressed by gzip and broken, expected a whole file of gzip");
+        return world_fail(
+            error, SIM_ERR_INVALID, &place,
+            "the file is compressed by gzip and broken, expected a whole file of gzip");
     }
     if (count > size_max) {
         sim_free(made);
         return world_fail(error, SIM_ERR_RANGE, &place,
-                          "is too large behind gzip, expected at most %zu MiB", size_max >> 20);
+                          "the file is too large behind gzip, expected at most %zu MiB",
+                          size_max >> 20);
     }
     sim_free(*bytes);
     *bytes = made;
@@ -107,7 +109,7 @@ static sim_err_t unpack_gzip(const char *file_name, size_t size_max, char **byte
 sim_err_t world__unpack(const char *file_name, size_t size_max, char **bytes, size_t *size,
                         world_error_t *error)
 {
-    const world_place_t place = {file_name, 0, 0};
+    const world_place_t place = {file_name, 1, 1};
     if (is_gzip(*bytes, *size)) {
         const sim_err_t result = unpack_gzip(file_name, size_max, bytes, size, error);
         if (result != SIM_OK) {
@@ -117,8 +119,8 @@ sim_err_t world__unpack(const char *file_name, size_t size_max, char **bytes, si
     for (size_t i = 0; i < SIM_COUNT_OF(kinds); i++) {
         if (*size >= kinds[i].at + kinds[i].size &&
             memcmp(*bytes + kinds[i].at, kinds[i].bytes, kinds[i].size) == 0) {
-            return world_fail(error, SIM_ERR_INVALID, &place, "is %s, expected %s%s", kinds[i].what,
-                              kinds[i].expected,
+            return world_fail(error, SIM_ERR_INVALID, &place, "the file is %s, expected %s%s",
+                              kinds[i].what, kinds[i].expected,
                               strstr(kinds[i].what, "(pcap") != NULL
                                   ? "; `rocesim capture` works on captures"
                                   : "");

@@ -6,6 +6,7 @@
 #include "apps/workload/formats/chakra.h"
 #include "apps/workload/formats/json.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,6 +112,25 @@ static sim_err_t read_deps(reader_t *reader, uint32_t object, app__chakra_node_t
     return SIM_OK;
 }
 
+// Returns whether a text is the name of a collective, in any letters and with or without '_'. A V
+// behind it means unequal parts.
+static bool is_collective(const app__chakra_text_t *text, const char *name)
+{
+    size_t at = 0;
+    for (const char *c = name; *c != '\0'; c++) {
+        if (*c == '_') {
+            at += at < text->length && text->text[at] == '_';
+        } else if (at < text->length && toupper((unsigned char)text->text[at]) == *c) {
+            at++;
+        } else {
+            return false;
+        }
+    }
+    at += at + 1 < text->length && text->text[at] == '_';
+    at += at < text->length && toupper((unsigned char)text->text[at]) == 'V';
+    return at == text->length;
+}
+
 // Takes an attribute that a schedule needs; others are skipped.
 static sim_err_t take_attr(reader_t *reader, const app__chakra_text_t *name, uint32_t value,
                            app__chakra_node_t *node)
@@ -127,11 +147,18 @@ static sim_err_t take_attr(reader_t *reader, const app__chakra_text_t *name, uin
     for (uint64_t type = 0; known == APP__CHAKRA_COMM_TYPE && text.text != NULL && type < 16;
          type++) {
         const char *const word = app__chakra_comm_name(type);
-        if (word != NULL && app__json_is(&reader->json, value, word)) {
+        if (word != NULL && is_collective(&text, word)) {
             node->values[known] = type;
             node->has = (uint8_t)(node->has | 1u << known);
             return SIM_OK;
         }
+    }
+    if (known == APP__CHAKRA_COMM_TYPE && text.text != NULL && text.length > 0 &&
+        (text.text[0] < '0' || text.text[0] > '9')) {
+        return app__json_fail(&reader->json, value, "the collective is unknown",
+                              "ALL_REDUCE, REDUCE, ALL_GATHER, BROADCAST, ALL_TO_ALL, "
+                              "REDUCE_SCATTER or BARRIER",
+                              reader->message);
     }
     const sim_err_t error =
         app__json_integer(&reader->json, value, INT64_MIN, INT64_MAX, &number, reader->message);

@@ -297,6 +297,35 @@ typedef struct order {
     size_t count;
 } order_t;
 
+// Fills the row of a rank in the matrix of an all-to-all: equal parts for all ranks.
+static void fill_row(uint64_t *matrix, uint32_t count, uint32_t number, uint64_t bytes)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        matrix[(size_t)number * count + i] = bytes / count + (i < bytes % count);
+    }
+}
+
+// Gives an all-to-all a matrix if its ranks send different amounts (PyTorch's all_to_allv). Chakra
+// says what a rank sends to all, and not how much to each, so a rank's parts are equal.
+static void take_unequal(job_t *job, const group_t *group, uint32_t rank, uint64_t bytes,
+                         app__call_t *made)
+{
+    uint64_t *matrix = (uint64_t *)(uintptr_t)made->matrix; // made below
+    if (matrix == NULL) {
+        matrix = sim_alloc_array((size_t)group->count * group->count, sizeof(*matrix));
+        for (uint32_t i = 0; i < group->count; i++) {
+            fill_row(matrix, group->count, i, made->bytes);
+        }
+        made->matrix = app__schedule_keep(job->schedule, matrix);
+    }
+    for (uint32_t i = 0; i < group->count; i++) {
+        if (group->ranks[i] == rank) {
+            fill_row(matrix, group->count, i, bytes);
+        }
+    }
+    made->bytes = SIM_MAX(made->bytes, bytes);
+}
+
 // Finds the call of a rank's next collective in its group, or makes it. It begins behind the call
 // before: ranks that begin the calls of a group in different orders would wait for each other.
 static sim_err_t take_collective(job_t *job, uint32_t rank, const app__chakra_node_t *node,
@@ -342,7 +371,12 @@ static sim_err_t take_collective(job_t *job, uint32_t rank, const app__chakra_no
         group->calls[group->call_count++] = app__schedule_call(job->schedule, &call);
     }
     *op = (app__op_t){.type = APP__OP_COLL, .peer = group->calls[number]};
-    const app__call_t *const made = &job->schedule->calls[op->peer];
+    app__call_t *const made = &job->schedule->calls[op->peer];
+    if (made->kind == APP__COLL_ALL_TO_ALL && kind == APP__COLL_ALL_TO_ALL &&
+        (made->matrix != NULL || made->bytes != bytes)) {
+        take_unequal(job, group, rank, bytes, made);
+        return SIM_OK;
+    }
     return made->kind == call.kind && made->bytes == call.bytes && made->root == call.root
                ? SIM_OK
                : fail_node(job, rank, node,

@@ -68,6 +68,26 @@ printf 'digraph x { a -> b }' | named t.dot 'Graphviz'
 printf 'version https://git-lfs.github.com/spec/v1\n' | named t.csv 'Git LFS'
 printf 'ZEBRA_PARALLEL\n1\nl\t-1\t5\tNONE\t0\t5\tNONE\t0\t5\tALLREDUCE\t4\t5\n' | named t.txt 'ZEBRA_PARALLEL'
 
+# what is no scenario is named by run, too, and so are rows of other simulators in a list of flows
+printf 'num_ranks 1\nrank 0 {\n}\n' >"$work/t.goal"
+refused t.goal:1:1 "the file is a workload" run "$work/t.goal" -o "$work/none"
+printf '2\n0 1 3 100 1000 2.0\n1 0 3 100 1000 2.0\n' >"$work/flow.txt"
+refused flow.txt:1:1 "traffic: .{flows" run "$work/flow.txt" -o "$work/none"
+[ ! -e "$work/none" ] || fail "a refused file made a folder"
+printf 'topology: {star: {hosts: 2}}\ntraffic: [{flows: {file: rows.txt}}]\n' >"$work/rows.yaml"
+rows() {
+    echo "$1" >"$work/rows.txt"
+    refused rows.yaml:2 "$2" check "$work/rows.yaml"
+}
+rows '0 1 3 1000 2.0 9.0' 'a row of ns3-rdma'
+rows '0 1 3 100 1000 2.0' "a row of HPCC's simulator"
+rows '0 1 3 1000 2.0' 'a row of ConWeave'
+printf '1\n0 1 3 1000 2 9\n' >"$work/rows.txt"
+(cd "$work" && "$ROCESIM" check rows.yaml 2>&1) | grep -q '^rows.txt:2:7: a flow file of ns3-rdma' ||
+    fail "ns3-rdma"
+printf '1\n0 1 3 100 1 2\n' >"$work/rows.txt"
+passes "1 transfer planned" check "$work/rows.yaml"
+
 # gzip is read by every reader, here of a scenario, its topology and its flows
 printf '3 1 2\n2\n0 2 12.5GB/s 1us 0\n1 2 100Gibps 1us 0\n' | gzip >"$work/net.txt"
 printf '1\n0 1 3 100 1000 0.0\n' | gzip >"$work/flow.txt"
@@ -112,6 +132,18 @@ for bad in '{"workload_graph": 5}' "{\"workload_graph\": [{$node, \"data_deps\":
     echo "$bad" >"$work/a.0.json"
     refused a.0.json:1:[0-9] "is no list" check "$work/a.0.json"
 done
+# all-to-alls of unequal ranks: 4096 bytes of rank 0 in two parts, 8193 of rank 1
+coll() {
+    echo "{\"workload_graph\": [{\"Id\": 1, \"Name\": \"x\", \"NodeType\": \"COMM_COLL_NODE\", $1}]}"
+}
+coll '"comm_type": "ALL_TO_ALL", "comm_size": 4096' >"$work/v.0.json"
+coll '"comm_type": "all_to_allv", "comm_size": 8193' >"$work/v.1.json"
+printf 'topology: {star: {hosts: 2}}\ntraffic: [{workload: {file: v.0.json}}]\n' >"$work/v.yaml"
+passes "bytes_sent 6.145 KB" run "$work/v.yaml" -o "$work/v"
+coll '"comm_type": "ALL_SUM", "comm_size": 8193' >"$work/v.1.json"
+refused "v.1.json:1:[0-9]" "the collective is unknown: 'ALL_SUM'" check "$work/v.0.json"
+coll '"comm_type": "ALL_REDUCE", "comm_size": 4096' >"$work/v.1.json"
+refused v.1.json "another collective or size" check "$work/v.0.json"
 echo '{"gpus": [{"id": 0, "threadblocks": {}}]}' >"$work/plan.json"
 refused plan.json:1:37 "threadblocks is no list" check "$work/plan.json"
 
