@@ -76,6 +76,16 @@ tools/tidy | grep -q '^net/bad.c: no newline' || { echo "no newline: not found" 
 rm net/bad.c
 expect nic/cc/cc_bad.c 'its name repeats' <<<"$text"
 expect nic/cc/bad.c '3: nic/cc may not include nic/store/x.h' <<<"$text"$'\n#include "nic/store/x.h"'
+printf '# A\n\n    kernel/  part/\n    nic/     cc/, gone/\n\n## B\n' >ARCHITECTURE.md
+mkdir kernel/other
+printf '%s\n' "$text" | tee nic/cc/a.c kernel/part/a.c >kernel/other/a.c
+tools/tidy | grep -q 'does not name other/ of kernel/other' ||
+    { echo "a folder not named: not found" && exit 1; }
+tools/tidy | grep -q '^ARCHITECTURE.md:4: the room nic has no folder gone/' ||
+    { echo "a folder that is gone: not found" && exit 1; }
+[ "$(tools/tidy | wc -l)" -eq 2 ] || { echo "the tree: $(tools/tidy)" && exit 1; }
+rm -r ARCHITECTURE.md kernel/other nic/cc/a.c kernel/part/a.c
+
 printf '%s\n' "$text" | tee kernel/twice.h >kernel/part/twice.h
 tools/tidy | grep -q '^kernel: two headers have the name twice.h' ||
     { echo "two names: not found" && exit 1; }
@@ -84,4 +94,4 @@ for i in {1..23}; do
     printf '%s\n' "$text" >kernel/part/$i.c
 done
 tools/tidy | grep -q '^kernel/part: 24 source files' || { echo "a full folder: not found" && exit 1; }
-echo "$((count + 4)) habits"
+echo "$((count + 5)) habits"
