@@ -155,7 +155,7 @@ typedef struct app_ops {
     uint64_t (*operations)(const app_t *app, uint64_t most, app_operation_fn fn, void *ctx);
     // Calls fn for each rank of a program, with the interface that it has first. May be NULL.
     void (*places)(const app_t *app, app_place_fn fn, void *ctx);
-    const char *place_word;           // what users call such a rank; NULL: rank
+    const char *place_word;           // what users call a rank of this application; NULL: rank
     const app_program_ops_t *program; // NULL: a session cannot submit it
     // Returns how many transfers are done and planned so far. Called during the run, between
     // windows.

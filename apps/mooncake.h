@@ -447,7 +447,7 @@ int app_mooncake_on_batch(app_mooncake_t *engine, app_mooncake_batch_id_t batch_
 app_mooncake_batch_id_t app_mooncake_submit(app_mooncake_t *engine,
                                             const app_mooncake_request_t *entries, size_t count);
 // Returns the same as app_mooncake_get_transfer_status, and frees the batch if no entry is PENDING
-// or WAITING; *freed tells whether it did.
+// or WAITING; *freed says whether it did.
 int64_t app_mooncake_get_status(app_mooncake_t *engine, app_mooncake_batch_id_t batch_id,
                                 app_mooncake_status_t *status, size_t status_count, bool *freed);
 

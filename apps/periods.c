@@ -24,7 +24,7 @@
 #define HOP_BYTES 48u
 #define HOP_LOOKS 4u
 #define HOPS_BETWEEN 30u
-#define CHECKED 16u // the first jumps, and one in so many later, are checked
+#define CHECKED 16u // the first jumps, and one in this number of later ones, are checked
 
 struct app_periods {
     const net_t *net;

@@ -86,7 +86,7 @@ typedef enum app__trace_format {
     APP__TRACE_LLMSERVINGSIM,
 } app__trace_format_t;
 
-// Tells the format from the first line that is not blank.
+// Finds the format from the first line that is not blank.
 app__trace_format_t app__trace_detect(const char *text, size_t size_bytes);
 // Returns what a format is, such as "requests of Azure (CSV)", or its short name, "azure-csv".
 const char *app__trace_what(app__trace_format_t format);

@@ -84,10 +84,10 @@ void results_comparison_put_text(results_comparison_row_t *row, size_t run, cons
 SIM_MUST_CHECK sim_err_t results_comparison_take(results_comparison_table_t *table, size_t run,
                                                  const json_t *summary, world_error_t *error);
 
-// Returns the number in a summary that a comparison tells under the key, also where no field of
+// Returns the number in a summary that a comparison prints under the key, also where no field of
 // summary.json has that path ("nics.wqe_hit_share"); RESULTS_COMPARISON_NONE if there is none.
 double results_comparison_number(const json_t *summary, const char *key);
-// Returns whether the key is a sum, share or quotient over NICs that comparisons can tell.
+// Returns whether the key is a sum, share or quotient over NICs that comparisons can print.
 bool results_comparison_has_nic_key(const char *key);
 
 // Reads the folders and fills the table: names, parameters, summaries, columns. Free it with

@@ -31,7 +31,7 @@ typedef struct results {
     uint64_t flow_completed;
     uint64_t flow_failed;    // ended with an error completion
     uint64_t flow_not_begun; // whose start is not before the end of the run
-    results_span_t *span;    // whose rates are told
+    results_span_t *span;    // whose rates are reported
     results_flow_bins_t flows;
     results_flow_bins_t *app_flows; // of each traffic entry
     size_t app_count;

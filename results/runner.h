@@ -79,7 +79,7 @@ const char *results_error(const results_run_t *run); // of the first file that i
 // none.
 bool results_number(const results_run_t *run, const char *path, double *number);
 // Returns the value at a dotted path of an object, NULL where there is none. A list's element is
-// told by its number or by its size, name, kind or port.
+// identified by its number or by its size, name, kind or port.
 const json_t *results_json_at(const json_t *object, const char *path);
 
 SIM_C_END

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// results/span.h - the span of a run over which rates and utilisation are told.
+// results/span.h - the span of a run over which rates and utilisation are reported.
 //
 // Two runs of the same traffic end at different times: the one with the longer tail shows lower
 // rates over its whole run although nobody waited longer. Rates are therefore counted from the

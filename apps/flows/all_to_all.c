@@ -13,7 +13,7 @@ typedef struct all_to_all_config {
     uint64_t bytes;
     sim_time_t start_ps;
     sim_time_t stop_ps; // SIM_AUTO: none
-    uint64_t qps;       // SIM_AUTO: one, not told
+    uint64_t qps;       // SIM_AUTO: one, not reported
     app__shape_t shape;
 } all_to_all_config_t;
 

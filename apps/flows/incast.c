@@ -24,7 +24,7 @@ typedef struct incast_config {
     bool fixed;
     bool random_target;
     bool random_gaps;
-    uint64_t qps; // SIM_AUTO: one, not told
+    uint64_t qps; // SIM_AUTO: one, not reported
     app__shape_t shape;
 } incast_config_t;
 

@@ -13,7 +13,7 @@ typedef struct permutation_config {
     sim_time_t start_ps;
     sim_time_t stop_ps; // SIM_AUTO: none
     uint64_t stride;    // SIM_AUTO: drawn
-    uint64_t qps;       // SIM_AUTO: one, not told
+    uint64_t qps;       // SIM_AUTO: one, not reported
     app__shape_t shape;
 } permutation_config_t;
 

@@ -2,7 +2,7 @@
 // apps/flows/transfer.c - runs transfers: creates QPs when they are needed and posts messages.
 //
 // The requester's host writes the transfer's end, status and count; the responder's host writes the
-// byte that tells that everything was received. They are different bytes, so hosts on different
+// byte that shows that everything was received. They are different bytes, so hosts on different
 // threads do not disturb each other. docs/models/traffic.md
 #include "apps/flows/transfer.h"
 
@@ -10,7 +10,7 @@
 
 #include "apps/flows/transfer_internal.h"
 
-// Most receives that a responder keeps posted.
+// Maximum number of receives that a responder keeps posted.
 #define RECEIVES_POSTED_MAX 16u
 
 static app__plan_t *plan_of(const app__transfer_run_t *run)
@@ -86,7 +86,7 @@ static void note_end(const app__transfer_run_t *run)
            sizeof(index));
 }
 
-// Notes how a transfer ended of which something was posted.
+// Notes how a transfer ended that had posted something.
 static void end_run(const app__transfer_run_t *run)
 {
     app__source_t *const source = run->source;

@@ -28,7 +28,7 @@ typedef struct app__shape {
     app__service_t service;
     bool reuse;        // transfers between the same two interfaces share one QP
     uint64_t messages; // number of messages of a transfer
-    uint64_t depth;    // most messages that are posted and not completed
+    uint64_t depth;    // maximum number of messages that are posted and not completed
 } app__shape_t;
 
 // clang-format off

@@ -180,7 +180,7 @@ extern const app__channel_ops_t app__flow_channel_ops;
 // Returns the pair of a transfer's channel.
 app__pair_t app__plan_pair(const app__plan_t *plan, const app__transfer_t *transfer,
                            uint64_t index);
-// Returns the channel for a transfer of so many work requests, opening it if there is none.
+// Returns the channel for a transfer of this number of work requests, opening it if there is none.
 app__channel_t *app__flow_channel(app__source_t *source, const app__transfer_t *transfer,
                                   uint64_t index, uint64_t pieces);
 void app__flow_channel_idle(app__channel_t *channel); // of app__channel_ops_t

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/herd/city_hash.c - CityHash128 of up to 127 bytes, version 1.0 of the function.
 //
-// Method: murmur-like mixing of 16 bytes at a time over a state of four words, two of which come
+// Method: murmur-like mixing of 16 bytes at a time over a state of four words; two of them come
 // from the seed; shorter input is first folded into one word. The seed is the first 16 bytes of the
 // string, or derived from 8, or constants. Source: G. Pike, J. Alakuijala, CityHash, 2011.
 #include "apps/herd/city_hash.h"

@@ -448,7 +448,7 @@ static void count_waiting(app__herd_client_t *client)
     }
 }
 
-// Polls completions, and answers up to `most`; returns how many completions there were.
+// Polls completions, and at most `most` answers; returns how many completions there were.
 static uint32_t harvest(app__herd_client_t *client, uint32_t most)
 {
     const app__herd_t *const herd = client->herd;

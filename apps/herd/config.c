@@ -103,7 +103,7 @@ static const sim_attr_t attrs[] = {
                      "preset's for system herd (0, 32, 32), 32 for the others"),
     SIM_ATTR(PREFIX ".keys", COUNT, app__herd_config_t, keys,
              .default_text = "auto", .min_text = "1", .max_text = "67108864", .auto_ok = true,
-             .help = "number of keys, all of which every worker holds; auto: the preset's "
+             .help = "number of keys; every worker holds all of them; auto: the preset's "
                      "(1048576, 8388608, 1048576)"),
     SIM_ATTR(PREFIX ".skew", RATIO, app__herd_config_t, skew,
              .default_text = "0", .min_text = "0", .max_text = "5",

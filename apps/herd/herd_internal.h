@@ -4,7 +4,7 @@
 // A client writes a request into the slot (worker, client, window slot) of a server's request
 // region. The worker that polls it runs the store and answers by a datagram with the immediate
 // worker << 16 | slot. Requests and answers are bytes in the hosts' memories (nic/memory.h). The
-// NIC also tells a worker, by `ready`, which slots hold new requests; this only saves reading
+// NIC also shows a worker, by `ready`, which slots hold new requests; this only saves reading
 // unchanged slots.
 //
 // Only events of its machine touch a client's state, only events of its server a worker's.
@@ -22,7 +22,7 @@
 #define APP__HERD_POSTLIST_MAX 128u
 #define APP__HERD_SEND_DEPTH 128u // HRD_Q_DEPTH of the benchmark
 #define APP__HERD_NONE UINT32_MAX
-// Most bytes that a GET's READs bring: six places, and a value after them.
+// Maximum number of bytes that a GET's READs bring: six places, and a value after them.
 #define APP__HERD_READ_MAX 8192u
 
 typedef enum { APP__HERD_GUIDE, APP__HERD_PUBLIC, APP__HERD_2014 } app__herd_preset_t;
@@ -371,7 +371,7 @@ struct app__herd {
     uint64_t first_seed; // of all clients' draws and orders of keys
     bool large;
     bool reads;                          // GETs are READs
-    uint32_t read_bytes;                 // most bytes that a GET's READs bring
+    uint32_t read_bytes;                 // maximum number of bytes of a GET's READs
     app_herd_table_image_t *table_image; // data that GETs read; NULL: GETs are not READs
     app_herd_table_t **tables;           // by server
     app__herd_shown_t *shown; // by server: makes its workers' stores visible in its memory

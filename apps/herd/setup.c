@@ -167,7 +167,7 @@ static void answer_written(nic_qp_t *qp, uint64_t address, uint32_t byte_len, vo
     nic_core_wake(client->thread.core);
 }
 
-// Prepares a client's connection for requests by SEND, all of which go to one worker.
+// Prepares a client's connection for requests by SEND; all of them go to one worker.
 static void receive_requests(app__herd_t *herd, app__herd_peer_t *peer)
 {
     app__herd_worker_t *const worker =

@@ -494,7 +494,7 @@ static sim_err_t fill_plan(const app_context_t *context, const bulk_config_t *co
     return SIM_OK;
 }
 
-// Tells the NIC memory that the transport reserves, which is known before anything is sent.
+// Reports the NIC memory that the transport reserves, which is known before anything is sent.
 static void tell_memory(const bulk_t *bulk, const app_context_t *context, uint64_t qps)
 {
     uint64_t bytes = 0;

@@ -186,7 +186,7 @@ static void answered(app__perftest_t *test)
     }
 }
 
-// Ends the test if the last ping was posted so long ago that the server must have given up.
+// Ends the test if the server must have given up since the last ping.
 void app__perftest_answer_due(sim_node_t *node, sim_timer_t *timer)
 {
     app__perftest_t *const test = SIM_CONTAINER_OF(timer, app__perftest_t, answer_timer);

@@ -376,7 +376,7 @@ static void perftest_progress(const app_t *app, uint64_t *done, uint64_t *planne
     *planned = test->ended ? test->done : app__perftest_messages_of_size(test) * test->size_count;
 }
 
-// Reports tell what the client measured.
+// Reports contain what the client measured.
 static void perftest_carry(app_t *app, sim_carry_t *carry)
 {
     app__perftest_t *const test = (app__perftest_t *)(void *)app;

@@ -141,7 +141,7 @@ bool app__rate_receive_on(nic_core_t *core, void *ctx)
     return count != 0;
 }
 
-// Counts an unreliable WRITE where it arrives, since its sender is not told.
+// Counts an unreliable WRITE where it arrives, since its sender gets no acknowledgement.
 void app__rate_count_write(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx)
 {
     (void)qp;

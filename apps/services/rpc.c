@@ -10,9 +10,9 @@
 
 // -- the server's memory: a client's WRITE puts a request into its slot
 
-// Handles a request that arrived; its slot tells the worker. If the worker already holds a full
-// window of the client's requests, the client has given up some of the answers, and this request is
-// dropped.
+// Handles a request that arrived; its slot identifies the worker. If the worker already holds a
+// full window of the client's requests, the client has given up some of the answers, and this
+// request is dropped.
 static void request_written(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx)
 {
     (void)qp;

@@ -4,7 +4,7 @@
 //
 // A client writes its request into a slot at the server by an unreliable WRITE. A worker that polls
 // the slots answers by a SEND over unreliable datagrams. A request carries only the worker it is
-// for, which its slot tells; a response carries its immediate.
+// for, which its slot identifies; a response carries its immediate.
 #ifndef APPS_SERVICES_RPC_INTERNAL_H
 #define APPS_SERVICES_RPC_INTERNAL_H
 

@@ -96,8 +96,8 @@ static uint64_t step_tokens_max(const app__serving_t *serving)
     return serving->config.chunked || budget > longest ? budget : longest;
 }
 
-// Returns the activations of a GPU that other hosts write in a step of so many tokens: to experts,
-// to the next stage, or in an all-reduce.
+// Returns the activations of a GPU that other hosts write in a step of this number of tokens: to
+// experts, to the next stage, or in an all-reduce.
 static uint64_t activation_bytes(const app__serving_t *serving, const app__serving_node_t *node,
                                  uint64_t tokens)
 {
@@ -398,7 +398,7 @@ static void serving_destroy(app_t *app)
 static void set_attempts(app__serving_t *serving)
 {
     const size_t wanted = serving->failure_count + 1;
-    const bool apart = app__serving_member_count(serving) > 0; // such a node may break
+    const bool apart = app__serving_member_count(serving) > 0; // a node with members may break
     serving->attempts_max = wanted == 1 && !apart   ? 1
                             : wanted < ATTEMPTS     ? ATTEMPTS
                             : wanted > ATTEMPTS_MAX ? ATTEMPTS_MAX

@@ -48,7 +48,7 @@ static void say_refused(const app__serving_t *serving, void (*write)(const char 
     }
 }
 
-#define PLACED 4u // nodes whose hosts are told
+#define PLACED 4u // nodes whose hosts are printed
 
 // Says which hosts and layers the stages of a node have.
 static void say_place(const app__serving_t *serving, uint32_t leader,
@@ -132,7 +132,7 @@ void app__serving_describe(const app_t *app, void (*write)(const char *text, voi
     const uint32_t decoding =
         decode->decodes ? serving->node_count - serving->prefill_count : serving->prefill_count;
     say(write, ctx,
-        sim_format("%u node%s: %s; a step of 1 request behind such a prompt takes %.3g "
+        sim_format("%u node%s: %s; a step of 1 request behind a prompt of this length takes %.3g "
                    "ms, one of %u requests %.3g ms\n",
                    decoding, decoding == 1 ? " that decodes" : "s that decode", room,
                    step_ms(decode, 1, 1), BATCH, step_ms(decode, BATCH, 1)));

@@ -3,9 +3,10 @@
 // (docs/models/serving.md).
 //
 // The node stops at once: its queue pairs vanish and it answers nothing. The router takes it for
-// lost after `fail-detect`, which stands for missing heartbeats, and tells all other nodes. It
+// lost after `fail-detect`, which stands for missing heartbeats, and informs all other nodes. It
 // places requests of the node again: those whose prompt was not computed, or that were to be
-// decoded there. A decode node tells the router which requests wait for KV data of a lost node.
+// decoded there. A decode node reports to the router which requests wait for KV data of a lost
+// node.
 #include "apps/serving/failures.h"
 
 #include "apps/serving/hosts/members.h"

@@ -3,8 +3,8 @@
 // (docs/models/serving.md).
 //
 // A prefill node asks for memory at the decode node when it begins with a prompt. It sends the KV
-// data that it has computed once the decode node has granted that memory, and then tells the decode
-// node, which lets the request join its steps.
+// data that it has computed once the decode node has granted that memory, and then informs the
+// decode node, which lets the request join its steps.
 #include "apps/serving/node.h"
 
 #include "apps/serving/attempt.h"

@@ -45,7 +45,7 @@ typedef struct app__serving_counters {
     uint64_t exchanges_failed;
     sim_time_t exchange_ps;
     uint64_t failed;
-    uint64_t unreported; // ends of requests that the router could not be told
+    uint64_t unreported; // number of ends of requests that could not be reported to the router
     sim_time_t busy_ps;
     sim_time_t latency_ps; // sum over all steps, from the first stage's begin to the last one's end
     sim_time_t flight_ps;  // with steps under way
@@ -89,8 +89,8 @@ struct app__serving_node {
     bool ending;                // requests of a step learn that it has ended
     app__serving_link_t *links; // of a leader: by number of the host - 1; else one, to the leader
     bool broken;                // the router knows that the instance cannot work
-    bool *lost_peers;           // by node: the router has told that it is lost
-    uint32_t *restarts;         // by node: how often the router has told that it came back
+    bool *lost_peers;           // by node: the router has reported that it is lost
+    uint32_t *restarts;         // by node: how often the router has reported that it came back
     app__serving_counters_t counters;
     uint64_t *nic_sent; // bytes of the node's own transfers, by NIC
     uint64_t *nic_received;

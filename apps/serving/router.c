@@ -2,7 +2,7 @@
 // apps/serving/router.c - gives each request its prefill and decode node when it arrives
 // (docs/models/serving.md).
 //
-// The router knows what it has given to nodes and what they have told it since. It does not know
+// The router knows what it has given to nodes and what they have reported since. It does not know
 // how many tokens a request will generate.
 #include "apps/serving/router.h"
 
@@ -139,7 +139,7 @@ static uint32_t fetcher_of(const app__serving_attempt_t *attempt)
     return attempt->through_decode ? attempt->decode : attempt->prefill;
 }
 
-// Returns whether the store sends KV data for a attempt by its decode node.
+// Returns whether the store sends KV data for an attempt by its decode node.
 static bool takes_second_path(app__serving_router_t *router, const app__serving_attempt_t *attempt)
 {
     const uint32_t path = router->serving->config.storage_path;
@@ -150,7 +150,7 @@ static bool takes_second_path(app__serving_router_t *router, const app__serving_
            router->fetches[attempt->decode] < router->fetches[attempt->prefill];
 }
 
-// Adds a attempt to the load of its nodes, and tells its prefill node where cached KV data is.
+// Adds an attempt to the load of its nodes, and informs its prefill node where cached KV data is.
 static void place(app__serving_router_t *router, uint32_t number)
 {
     app__serving_attempt_t *const attempt = &router->serving->attempts[number];
@@ -188,7 +188,7 @@ static void count_computed(app__serving_router_t *router, app__serving_attempt_t
     }
 }
 
-// Takes a attempt off the load of its nodes.
+// Takes an attempt off the load of its nodes.
 static void take_off(app__serving_router_t *router, uint32_t number)
 {
     app__serving_attempt_t *const attempt = &router->serving->attempts[number];

@@ -158,7 +158,8 @@ static const sim_attr_t attrs[] = {
                      "from the attributes"),
     SIM_ATTR(PREFIX ".decode-step-times", STRING, TYPE, decode_times,
              .default_text = "",
-             .help = "CSV file with measured times of decode nodes, as step-times; empty: the one of step-times"),
+             .help = "CSV file with measured times of decode nodes, as step-times; empty: the file "
+                     "step-times"),
     SIM_ATTR(PREFIX ".kv-priority", COUNT, TYPE, priority,
              .default_text = "auto", .min_text = "0", .max_text = "7", .auto_ok = true,
              .help = "class of KV data with transport: write, and of its answers; its DSCP is eight "

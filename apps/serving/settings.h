@@ -116,7 +116,7 @@ typedef struct app__serving_config {
 } app__serving_config_t;
 extern const sim_attr_table_t app__serving_attrs;
 
-// Fill the served model, and the GPUs of a node in a pool of so many, from the attributes. The
+// Fill the served model, and the GPUs of a node in a pool of this number, from the attributes. The
 // first returns an error that begins with the attribute's name.
 SIM_MUST_CHECK sim_err_t app__serving_model(const app__serving_config_t *config,
                                             app__served_t *served, sim_message_t *message);

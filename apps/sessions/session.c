@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/sessions/session.c - the application `session`: its transfers, and what it tells of them.
+// apps/sessions/session.c - the application `session`: its transfers and the reports about them.
 //
 // A transfer waits in a heap until the step in which it begins. Then it gets its place among all
 // transfers, and begins on a channel (channels.c). Programs of ranks are in program.c.
@@ -40,7 +40,8 @@ sim_err_t app_session_may_begin(const app_session_t *session, sim_time_t at_ps,
     }
     if (session->open >= OPEN_MAX) {
         return sim_fail(message, SIM_ERR_RANGE,
-                        "%" PRIu64 " transfers wait or run, which is the most; advance first",
+                        "%" PRIu64
+                        " transfers wait or run, which is the maximum number; advance first",
                         session->open);
     }
     return SIM_OK;

@@ -128,7 +128,7 @@ static sim_err_t check_matrix(const app_context_t *context, const workload_confi
         if (strcmp(name, "file") != 0 && strcmp(given, left) != 0) {
             error = sim_fail_about(message, SIM_ERR_INVALID, name,
                                    ": %.60s, but %.200s lists connections, which are flows from "
-                                   "host to host; expected '%.60s' with such a file",
+                                   "host to host; expected '%.60s' with a connection matrix",
                                    given, config->file, left);
         }
         sim_free(given);
@@ -156,7 +156,7 @@ static bool is_matrix(const app_context_t *context, const char *name)
     return matrix;
 }
 
-// Tells what of a file is left out.
+// Prints which parts of a file are left out.
 static void tell_warnings(const app_context_t *context, const app__schedule_t *schedule)
 {
     static const char prefix[] = "warning: ";

@@ -21,7 +21,7 @@ typedef enum app__op_type {
     APP__OP_COLL = 4 // the rank's part of a call of a collective
 } app__op_type_t;
 
-// What communication is for: the parallelism of a training job that it belongs to.
+// The purpose of communication: the parallelism of a training job that it belongs to.
 typedef enum app__dimension {
     APP__DIM_NONE,
     APP__DIM_TP,    // tensor
@@ -151,8 +151,8 @@ typedef struct app__schedule {
     char *refusal; // why no run can hold the schedule, which then has counts only; NULL: one can
     char *flaw;    // why also `algorithm-file` refuses this file of an algorithm; NULL: it does not
     app__schedule_counts_t counts;
-    // Where the file first names a rank that it does not have, as a message; NULL: nowhere. Such a
-    // schedule can be counted and converted, but not run.
+    // Message about the first place where the file names a rank that it does not have; NULL: none.
+    // Such a schedule can be counted and converted, but not run.
     char *absent_rank;
 } app__schedule_t;
 

@@ -10,8 +10,8 @@
 
 #include "net/frame.h"
 
-// Tells a copy of the packet from others of the same queue pair number and PSN: those to other
-// hosts, and those that were sent again by another path. Switches leave it as it is.
+// Distinguishes a copy of the packet from others of the same queue pair number and PSN: those to
+// other hosts, and those that were sent again by another path. Switches leave it as it is.
 typedef struct label {
     bool is_ipv6;
     uint8_t source_ip[16]; // of the NIC's plane

@@ -43,7 +43,7 @@ typedef struct explain_remedy {
 
 typedef struct explain_finding {
     explain_kind_t kind;
-    uint32_t tier;                     // lower ones are told first
+    uint32_t tier;                     // lower ones are printed first
     double score_ps;                   // time lost; orders findings of a tier
     bool minor;                        // sharing that costs little and stops or loses nothing
     char *place;                       // "leaf0->host3", "host3" or "leaf0--spine1"

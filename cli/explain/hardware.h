@@ -7,11 +7,11 @@
 
 void cli__explain_hardware(explain_t *explain);
 // losses.c
-// Tells of links that lose more frames than others do, and of losses that all links have.
+// Reports links that lose more frames than others do, and losses that all links have.
 void cli__explain_losses(explain_t *explain);
-// Tells of switches that dropped packets of a class which most other switches protect by PFC.
+// Reports switches that dropped packets of a class which most other switches protect by PFC.
 void cli__explain_mismatch(explain_t *explain);
-// Tells of packets that hosts or switches dropped for reasons that no other finding is about.
+// Reports packets that hosts or switches dropped for reasons that no other finding is about.
 void cli__explain_drops(explain_t *explain);
 // Returns "leaf0--host3" for a port of the link; the caller frees it.
 char *cli__explain_link_name(const explain_t *explain, uint32_t uid);

@@ -25,7 +25,7 @@ typedef struct explain_flow {
     uint32_t hop_count;  // 0: the path is not known
     double shared_ps;    // time that fair sharing of full links costs it
     double excess_ps;    // time beyond that and its ideal time
-    uint32_t bottleneck; // port at which it shares most; EXPLAIN_NONE: none
+    uint32_t bottleneck; // port whose sharing costs it the most time; EXPLAIN_NONE: none
     double bottleneck_ps;
 } explain_flow_t;
 

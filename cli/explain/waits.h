@@ -6,7 +6,7 @@
 #include "cli/explain/explain_internal.h"
 
 // waits.c
-// Tells of waits for retransmission, and of a slow host.
+// Reports waits for retransmission, and a slow host.
 void cli__explain_waits(explain_t *explain);
 
 #endif // CLI_EXPLAIN_WAITS_H

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/hpcc/monitors.c - writes bw.txt, rate.txt, cnp.txt and qlen.txt as SimAI's simulator does.
 //
-// Its monitors look every so many microseconds from MON_START on, as long as the next look lies
-// before MON_END, and write a line for what has changed since the look before. Rows of one time are
-// in the order of nodes, then of ports or queue pairs. docs/formats/hpcc.md lists the columns.
+// Its monitors look at a fixed interval from MON_START on, as long as the next look lies before
+// MON_END, and write a line for what has changed since the look before. Rows of one time are in the
+// order of nodes, then of ports or queue pairs. docs/formats/hpcc.md lists the columns.
 #include "cli/hpcc/monitors.h"
 #include "cli/hpcc/output_internal.h"
 #include "cli/hpcc/outputs.h"

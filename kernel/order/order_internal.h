@@ -83,7 +83,8 @@ void sim__fifo_destroy(sim_t *sim);
 void sim__fifo_seat(sim_t *sim); // gives ports the memory of the numbers they keep
 uint64_t sim__fifo_timer_number(const sim_node_t *node);
 uint64_t sim__fifo_record_place(const sim_node_t *node);
-// Returns the number of a wake that is asked for in the run, of which sim__kept_number is `kept`.
+// Returns the number of a wake that is asked for in the run; `kept` is the result of
+// sim__kept_number.
 uint64_t sim__fifo_wake_number(const sim_node_t *node, sim_time_t time_ps, uint64_t kept);
 
 SIM_C_END

@@ -71,7 +71,7 @@ static inline void nic__note_progress(nic_t *nic, nic_qp_t *qp)
     sim_progress(node);
 }
 
-// Tells listeners of an acknowledgement. sent_ps: when the packet that caused it was sent; NEVER:
+// Reports an acknowledgement to listeners. sent_ps: when the packet that caused it was sent; NEVER:
 // unknown.
 static inline void nic__trace_ack(nic_t *nic, const nic_qp_t *qp, sim_time_t sent_ps)
 {

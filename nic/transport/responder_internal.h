@@ -57,7 +57,7 @@ void nic__reject(nic_t *nic, nic_qp_t *qp, nic_verdict_t verdict, sim_time_t sen
 // Executes a request with the expected PSN that is no READ, and acknowledges it if it asks for
 // that. Takes the packet.
 void nic__execute_other(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
-// Executes such a request without acknowledging it. placed: its payload is in memory already.
+// Executes a request without acknowledging it. placed: its payload is in memory already.
 void nic__execute_silently(nic_t *nic, nic_qp_t *qp, net_packet_t *packet, bool placed);
 
 // responses.c

@@ -144,7 +144,7 @@ static results_comparison_unit_t unit_of_field(const results_summary_field_t *fi
     return field->kind == RESULTS_FIELD_WHOLE ? RESULTS_COMPARISON_COUNT : RESULTS_COMPARISON_REAL;
 }
 
-// Puts a row for each field of summary.json that comparisons tell in this section.
+// Puts a row for each field of summary.json that comparisons print in this section.
 static void take_section(const taker_t *taker, results_section_t section)
 {
     for (size_t i = 0; i < taker->field_count; i++) {

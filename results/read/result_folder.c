@@ -25,7 +25,7 @@ bool results_result_is_sweep(const char *folder)
     return has(folder, "runs.csv") && !has(folder, "summary.json");
 }
 
-// Returns whether there is such a folder; if not, *error says what was expected.
+// Returns whether the folder exists; if not, *error says what was expected.
 static bool is_folder(const char *folder, world_error_t *error)
 {
     struct stat status;

@@ -80,7 +80,7 @@ static void print_algorithm_metrics(FILE *out)
 static void print_metrics(FILE *out)
 {
     fputs("\n### Metrics of series\n\n"
-          "Of queue pairs that only answer their peer nothing but the state is told; the others "
+          "Queue pairs that only answer their peer report nothing but the state; the others "
           "begin with their "
           "first work request,\nor the first READ or atomic to answer.\n\n"
           "| path | unit | meaning |\n|---|---|---|\n",

@@ -31,7 +31,7 @@ static const char *ended_sentence(sim_ended_t ended)
     return "STALLED";
 }
 
-// Says over which time the traffic below tells its own rates, where that differs from the line
+// Says over which time the traffic below reports its own rates, where that differs from the line
 // above: two rates of one run would seem to contradict each other.
 static void print_other_rates(const world_t *world, bool ended_later, FILE *out)
 {

@@ -89,7 +89,7 @@ static void on_event(const net_trace_t *trace, void *ctx)
     }
 }
 
-// What a cache can do, in the order in which records on their way to rank 0 number it.
+// The actions of a cache, in the order in which records on their way to rank 0 number it.
 static const char *const cache_names[] = {"to_l1",      "to_l2",  "to_l3",
                                           "write_back", "l2_hit", "expand"};
 
@@ -255,7 +255,7 @@ static size_t count_ports(const net_t *net)
     return count;
 }
 
-// Opens a file in pcapng format, whose section tells of the scenario.
+// Opens a file in pcapng format, whose section describes the scenario.
 static sim_err_t open_fabric(const world_t *world, const world_capture_config_t *capture,
                              const pcap_out_config_t *config, size_t port_count,
                              pcap_out_fabric_t **fabric, sim_message_t *message)

@@ -14,7 +14,7 @@ SIM_C_BEGIN
 typedef struct results_observers results_observers_t;
 
 // Opens the files in folder (which has a folder captures/ where the scenario has captures) and
-// attaches to the world, before its run. folder NULL: no files, only what the summary tells.
+// attaches to the world, before its run. folder NULL: no files, only the values of the summary.
 SIM_MUST_CHECK sim_err_t results_observers_create(const world_t *world, const char *folder,
                                                   results_observers_t **observers,
                                                   world_error_t *error);

@@ -85,7 +85,7 @@ static bool is_told(const world_series_t *series)
     return series->cc_metric == NULL && nic_qp_metrics[series->metric].read == NULL;
 }
 
-// Returns whether the metric tells something of queue pairs, too, that only answer their peer.
+// Returns whether the metric exists also for queue pairs that only answer their peer.
 static bool of_all(const world_series_t *series)
 {
     return series->cc_metric == NULL && nic_qp_metrics[series->metric].of_all;

@@ -108,7 +108,7 @@ static sim_err_t take_folder(results_run_t *run, world_error_t *error)
     return result;
 }
 
-// Returns whether this process writes files and tells results.
+// Returns whether this process writes files and prints results.
 static bool leads(const results_run_t *run)
 {
     return run->options->ranks == NULL || run->options->ranks->rank == 0;

@@ -31,7 +31,7 @@ static uint64_t hash(uint64_t sum, const void *bytes, size_t size)
     return sim_mix64(sum ^ rest);
 }
 
-// A file that cannot be read counts as an empty one: whoever needs it has told so before.
+// A file that cannot be read counts as an empty one: whoever needs it has reported that before.
 static uint64_t hash_file(uint64_t sum, const char *path)
 {
     char *text = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// results/tables/apps.c - apps.csv: what applications tell (kernel/report.h), a row per value.
+// results/tables/apps.c - apps.csv: what applications report (kernel/report.h), a row per value.
 //
 // One table holds the values of all kinds of applications and the items of their lists.
 #include "results/tables/columns.h"
@@ -30,7 +30,7 @@ static const results_column_t app_columns[] = {
 
 const results_table_t results_app_table = {
     "apps.csv",
-    "A row per value that an application tells (by kind: summary.json above), in their order: "
+    "A row per value that an application reports (by kind: summary.json above), in their order: "
     "those of its report, then by list and item.",
     app_columns,
     SIM_COUNT_OF(app_columns),

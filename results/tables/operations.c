@@ -47,7 +47,7 @@ static const results_column_t operation_columns[] = {
 };
 const results_table_t results_operation_table = {
     "operations.csv", "A row per operation of a workload that started, by traffic entry, rank and number. Written "
-    "if `outputs.operations-max` is not 0, which is the most rows: the first operations of each rank.",
+    "if `outputs.operations-max`, the maximum number of rows, is not 0: the first operations of each rank.",
     operation_columns, SIM_COUNT_OF(operation_columns), operation_object, NULL};
 // clang-format on
 

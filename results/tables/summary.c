@@ -29,14 +29,14 @@
      .offset = offsetof(world_scenario_t, member_)}
 #define MADE(path_, unit_, help_, make_)                                               \
     {.path = path_, .unit = unit_, .help = help_, .kind = RESULTS_FIELD_MADE, .make = make_}
-// Fields that comparisons tell: in a section, by a label or in the CSV alone.
+// Fields that comparisons print: in a section, by a label or in the CSV alone.
 #define COMPARED_RUN(section_, path_, unit_, help_, member_, ...)                      \
     {.path = path_, .unit = unit_, .help = help_, .kind = RESULTS_FIELD_WHOLE,         \
      .offset = offsetof(results_t, member_), .section = RESULTS_SECTION_##section_, __VA_ARGS__}
 #define COMPARED_MADE(section_, path_, unit_, help_, make_, ...)                       \
     {.path = path_, .unit = unit_, .help = help_, .kind = RESULTS_FIELD_MADE, .make = make_, \
      .section = RESULTS_SECTION_##section_, __VA_ARGS__}
-// A number inside the object that the row before it writes. Without a label only sweeps tell it.
+// A number inside the object that the row before it writes. Without a label only sweeps print it.
 #define INSIDE(section_, path_, unit_, ...)                                            \
     {.path = path_, .unit = unit_, .help = "", .kind = RESULTS_FIELD_INSIDE,           \
      .section = RESULTS_SECTION_##section_, __VA_ARGS__}

@@ -246,7 +246,7 @@ static void put_class_totals(json_t *object, const char *group, const uint64_t *
     }
 }
 
-// The groups of counters in the order in which summary.json tells them.
+// The groups of counters in the order in which summary.json lists them.
 static const char *const groups[] = {"traffic", "ecn", "pfc", "watchdog", "drops"};
 
 json_t *results_make_classes(const results_view_t *view)
@@ -263,7 +263,7 @@ json_t *results_make_classes(const results_view_t *view)
     return list;
 }
 
-// Adds to a port's object those of its counters that the hottest ports are told by.
+// Adds to a port's object those of its counters that describe the hottest ports.
 static void put_hot_counters(json_t *object, const char *group, const net_port_t *port,
                              sim_time_t time_ps)
 {

@@ -182,8 +182,8 @@ static void put_count(results_file_t *file, bool is_time, uint64_t value)
     }
 }
 
-// Writes the counters of a column, the first of which is counters->items[next], each behind a
-// comma. Returns the next item.
+// Writes the counters of a column, beginning with counters->items[next], each behind a comma.
+// Returns the next item.
 static size_t put_counters(results_file_t *file, const results_column_t *column,
                            const results_port_row_t *row, size_t next, bool idle)
 {

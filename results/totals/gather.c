@@ -289,7 +289,7 @@ static void take_nics(results_t *results, const world_t *world)
 {
     for (size_t i = 0; i < world->nic_count; i++) {
         if (!world_nic_exists(world, &world->nics[i])) {
-            continue; // nothing to tell
+            continue; // nothing to report
         }
         add_counters(&results->nics, nic_get_counters(world_nic_of(world, &world->nics[i])),
                      nic_counter_infos);

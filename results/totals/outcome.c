@@ -22,7 +22,7 @@ static void add_flow(const app_flow_result_t *flow, void *ctx)
     sim_digest_add(digest, (uint64_t)flow->status);
 }
 
-// Adds the counters of a port that ports.csv tells, and its drops by reason.
+// Adds the counters of a port that ports.csv contains, and its drops by reason.
 static void add_port(sim_digest_t *digest, const net_port_t *port, sim_time_t end_ps)
 {
     if (net_port_untouched(port)) {

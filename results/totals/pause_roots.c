@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // results/totals/pause_roots.c - follows pauses back to where they began.
 //
-// The state of a pause is kept at the port that told it, by class. A pause that is passed on takes
+// The state of a pause is kept at the port that sent it, by class. A pause that is passed on takes
 // the root of the one that stopped the queue; where that one was released meanwhile and the word is
 // still under way, its last root.
 #include "results/totals/pause_roots.h"

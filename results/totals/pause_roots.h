@@ -32,7 +32,7 @@ typedef struct results_pause_root {
     const net_port_t *port; // of a host: its port towards the switch it stops
     bool is_host;
     sim_time_t first_ps;
-    uint64_t pauses;      // told, by this root and those it stopped
+    uint64_t pauses;      // number of pauses that were sent by this root and those it stopped
     sim_time_t paused_ps; // of them, summed over ports and classes
     uint32_t ports;       // that they stopped
     uint32_t hosts;       // of those ports, how many are hosts'
@@ -49,8 +49,7 @@ void results_pause_word_of(results_pause_roots_t *roots, const net_trace_t *trac
 // Records a word. Call it in order of time.
 void results_pause_roots_take(results_pause_roots_t *roots, sim_time_t time_ps,
                               const results_pause_word_t *word);
-// Returns the root of the pause that stops a class of a port (whose peer told it so); NULL:
-// unknown.
+// Returns the root of the pause that stops a class of a port (whose peer sent it); NULL: unknown.
 const results_pause_root_t *results_pause_root_of(const results_pause_roots_t *roots,
                                                   const net_port_t *stopped, uint32_t priority);
 // Ends all open pauses. The roots can be read afterwards, those first whose pauses lasted longest

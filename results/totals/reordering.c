@@ -4,7 +4,7 @@
 //
 // The first packet that a reordered one comes behind is the packet that opened the gap in which its
 // PSN lies. So a connection keeps its gaps alone, the latest GAPS_MAX of them; the extent of a
-// packet in an older gap is not told.
+// packet in an older gap is not reported.
 #include "results/reordering.h"
 
 #include "kernel/ranks.h"

@@ -55,7 +55,7 @@ bool results_plans_nothing(const app_t *app)
     return app->ops->flows != NULL && planned == 0;
 }
 
-// Finds the time over which rates are told. It begins at the first start of a transfer, or at 0
+// Finds the time over which rates are reported. It begins at the first start of a transfer, or at 0
 // where a program has no transfers.
 static void find_span(results_span_t *span)
 {

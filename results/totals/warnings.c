@@ -10,10 +10,10 @@
 #include "results/span.h"
 #include "world/format.h"
 
-#define FULL 0.9            // share of its rate from which on a degraded port is told
+#define FULL 0.9            // share of its rate from which on a degraded port is reported
 #define ACCESSES_MANY 1000u // of a tiered cache
 
-// Tells of ports that a fault has slowed down and that were full at the lower rate: their
+// Warns of ports that a fault has slowed down and that were full at the lower rate: their
 // utilisation counts against their own rate, and looks low.
 static void remark_ports(const world_t *world, results_t *results)
 {
@@ -66,7 +66,7 @@ static uint64_t cache_number(const nic_t *nic, const char *name)
     return nic_cache_metric_read(nic, metric);
 }
 
-// Tells of the first tiered cache that was used and took nothing in; others are set alike.
+// Warns of the first tiered cache that was used and took nothing in; others are set alike.
 static void remark_caches(const world_t *world, results_t *results)
 {
     for (size_t i = 0; i < world->nic_count; i++) {
@@ -94,7 +94,7 @@ static void remark_caches(const world_t *world, results_t *results)
     }
 }
 
-// Tells of files in picoseconds that Wireshark shows wrongly. It multiplies the part of a second by
+// Warns of files in picoseconds that Wireshark shows wrongly. It multiplies the part of a second by
 // 10^9 in 64 bits, whatever the resolution or offset of the interface: from 2^64 / 10^9 ps on, that
 // overflows. Finer units than 100 ps therefore always fail in the course of a second.
 static void remark_captures(const world_t *world, results_t *results)

@@ -72,7 +72,7 @@ static const sim_attr_t capture_attrs[] = {
     SIM_ATTR("captures.around", ENUM, world_capture_config_t, around,
              .default_text = "all", .choices = "all|drop|mark|pause|retransmission|trim",
              .help = "frames that a file of 'fabric' keeps; all: every frame; otherwise: those "
-                     "from 'before' to 'after' such a moment at any of its ports"),
+                     "from 'before' to 'after' that kind of event at any of its ports"),
     SIM_ATTR("captures.before", TIME, world_capture_config_t, before_ps,
              .default_text = "10us", .min_text = "0s", .max_text = "10000s",
              .help = "time before each moment of 'around' from which frames are kept"),
@@ -201,7 +201,7 @@ static sim_err_t take_class(world_series_t *series, char *metric, const world_pl
     return SIM_OK;
 }
 
-// Refuses `on: change` for a metric whose changes no trace point tells.
+// Refuses `on: change` for a metric whose changes no trace point reports.
 static sim_err_t check_on(const world_series_t *series, const world_place_t *place,
                           world_error_t *error)
 {

@@ -96,7 +96,7 @@ static size_t put_next(shown_t *shown, const unsigned char *bytes, size_t size)
     return done ? c.size : 0;
 }
 
-// Returns whether the character of which some bytes came earlier is out.
+// Returns whether the character that began with earlier bytes is complete.
 static bool put_begun(shown_t *shown, const unsigned char *bytes, size_t size, size_t *taken)
 {
     while (shown->begun_count > 0) {

@@ -520,7 +520,7 @@ static void arrive_traced(const maker_t *maker, sim_wide_t *times)
             (sim_wide_t)prompts[i].timestamp_ms * SIM_PS_PER_MS + prompts[i].timestamp_rest_ps;
         times[i] -= i == 0 ? 0 : times[0];
     }
-    times[0] = 0; // last, since the others are told from it
+    times[0] = 0; // last, since the others are computed from it
 }
 
 // Stretches or presses the times of a trace so that they have the mean rate of `rate`.

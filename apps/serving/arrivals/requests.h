@@ -39,7 +39,7 @@ typedef struct app__requests {
     uint32_t clients;       // closed loop: how many; 0: open loop
     uint64_t prompt_tokens; // of all requests
     uint64_t output_tokens; // of all requests
-    uint64_t longest;       // prompt and output of the request with most tokens
+    uint64_t longest;       // maximum number of tokens of a request, prompt and output together
     uint32_t output_max;
 } app__requests_t;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/serving/arrivals/trace.c - reads traces of requests in tables (CSV, or with tabs) and tells
-// formats apart. The reader of JSON lines is apps/mooncake/programs/trace.c. docs/formats/peers.md
+// apps/serving/arrivals/trace.c - reads traces of requests in tables (CSV, or with tabs) and
+// recognises formats. The reader of JSON lines is apps/mooncake/programs/trace.c.
+// docs/formats/peers.md
 #include "apps/request_trace.h"
 #include "kernel/words.h"
 

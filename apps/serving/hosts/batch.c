@@ -257,7 +257,7 @@ void app__serving_next_step(app__serving_node_t *node)
     app__serving_step_begin(node, step);
 }
 
-// Tells a request that a step with a share of it has ended.
+// Informs a request that a step with a share of it has ended.
 static void end_share(app__serving_node_t *node, const app__serving_share_t *share)
 {
     app__serving_job_t *const job = share->job;

@@ -15,7 +15,7 @@ typedef struct app__serving_exchange {
 
 // Returns whether a node exchanges activations with others of its pool.
 bool app__serving_spreads(const app__serving_node_t *node);
-// Returns the activations of so many tokens for the experts of one layer.
+// Returns the activations of this number of tokens for the experts of one layer.
 uint64_t app__serving_exchange_bytes(const app__serving_t *serving, uint64_t tokens);
 // Exchanges the activations of the present group of layers, then calls app__serving_exchanged.
 void app__serving_exchange(app__serving_node_t *node);

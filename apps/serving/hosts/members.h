@@ -24,17 +24,17 @@ typedef enum app__serving_inside {
     APP__SERVING_PART_GOT,  // others to leader: request, whether fetching failed
 } app__serving_inside_t;
 
-// Tells another host of the instance two words. Messages arrive once and in order.
+// Sends two words to another host of the instance. Messages arrive once and in order.
 void app__serving_send_to_host(app__serving_node_t *node, uint32_t to, app__serving_inside_t what,
                                uint64_t first, uint64_t second);
-// Tells all hosts but the leader, which tells it.
+// Sends it to all hosts but the leader, which is the sender.
 void app__serving_send_to_members(app__serving_node_t *leader, app__serving_inside_t what,
                                   uint64_t first, uint64_t second);
 void app__serving_send_step(app__serving_node_t *leader, const app__serving_step_t *step);
 // Handles a message of another host of the instance.
 void app__serving_inside_arrived(app__serving_node_t *node, uint32_t from, const char *body,
                                  size_t size);
-// Tells the router that the instance cannot work any more: it is lost as a whole.
+// Reports to the router that the instance cannot work any more: it is lost as a whole.
 void app__serving_break(app__serving_node_t *node);
 void app__serving_links_init(app__serving_node_t *node);
 void app__serving_links_fini(app__serving_node_t *node);

@@ -4,7 +4,7 @@
 // A host computes its layers of one step after the other, in groups of layers. After each group it
 // reduces with the other hosts of its stage, and exchanges with the experts of other nodes. When
 // its layers are done, it passes the activations to the next stage, and goes on with the next step.
-// The last stage tells the leader, which ends the step.
+// The last stage informs the leader, which ends the step.
 #include "apps/serving/hosts/stage.h"
 
 #include "apps/serving/hosts/members.h"
@@ -156,7 +156,7 @@ static void end_stage(app__serving_node_t *node)
     app__serving_note_operation(node, (app__serving_operation_kind_t)step->kind,
                                 node->stage.began_ps, UINT32_MAX, 0);
     node->stage.now = NULL;
-    // Where the step ends here, too, requests send when they are told of that.
+    // Where the step ends here, too, requests send when they are informed of that.
     const bool ends = last && leads(node);
     for (size_t i = 0; i < step->share_count; i++) {
         if (step->shares[i].sends) {
@@ -206,7 +206,7 @@ void app__serving_exchanged(app__serving_node_t *node)
     arm(node);
 }
 
-// -- what other hosts tell
+// -- messages of other hosts
 
 void app__serving_step_begin(app__serving_node_t *node, app__serving_step_t *step)
 {

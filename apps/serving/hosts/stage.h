@@ -61,12 +61,12 @@ typedef struct app__serving_stage {
     sim_list_t passing; // activations on their way to the next stage
 } app__serving_stage_t;
 
-// Begins a step at its first stage, after the other hosts of the instance have been told.
+// Begins a step at its first stage, after the other hosts of the instance have been informed.
 void app__serving_step_begin(app__serving_node_t *node, app__serving_step_t *step);
 // Goes on after the all-reduces of a group of layers, and after its exchange with experts.
 void app__serving_reduced(app__serving_node_t *node);
 void app__serving_exchanged(app__serving_node_t *node);
-// Takes a step that the leader has told of.
+// Takes a step that the leader has announced.
 void app__serving_step_arrived(app__serving_node_t *node, app__serving_step_t *step);
 // Takes the news that data of a GPU of another host is there: app__serving_notice_t x 256 + GPU.
 void app__serving_noticed(app__serving_node_t *node, uint32_t what);

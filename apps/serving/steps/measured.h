@@ -17,9 +17,8 @@ typedef struct app__step_times {
     double *us; // by tokens, then context
 } app__step_times_t;
 
-// Reads a table: CSV text, the first line of which names the columns tokens, context and us, in any
-// order. Lines stand in any order. Errors begin with FILE:LINE:COLUMN; after one nothing is to be
-// freed.
+// Reads a table: CSV text, whose first line names the columns tokens, context and us, in any order.
+// Lines stand in any order. Errors begin with FILE:LINE:COLUMN; after one nothing is to be freed.
 SIM_MUST_CHECK sim_err_t app__step_times_read(const char *name, const char *text, size_t size,
                                               app__step_times_t *times, sim_message_t *message);
 void app__step_times_fini(app__step_times_t *times);

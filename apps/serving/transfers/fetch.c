@@ -11,7 +11,8 @@
 #include "apps/serving/messages.h"
 #include "apps/serving/transfers/kv_transfer.h"
 
-// Returns the bytes that each flow of a transfer of so many tokens has, in the layers of a host.
+// Returns the bytes that each flow of a transfer of this number of tokens has, in the layers of a
+// host.
 static uint64_t flow_bytes(const app__serving_transfer_t *transfer, uint64_t tokens, uint64_t parts)
 {
     const app__serving_t *const serving = transfer->node->serving;

@@ -37,7 +37,8 @@ SIM_MUST_CHECK sim_err_t app__coll_plan_all(app__collectives_t *collectives,
 const char *app__protocol_name(app__protocol_t protocol);
 // Returns the bytes of a step in a loop.
 uint64_t app__coll_step_bytes(const app__coll_plan_t *plan, const app__step_t *step, uint32_t loop);
-// Returns how many slices a step of so many bytes has, and their size: the last one may be smaller.
+// Returns how many slices a step of this number of bytes has, and their size: the last one may be
+// smaller.
 uint32_t app__coll_slices(const app__coll_plan_t *plan, uint64_t bytes, uint64_t *slice_bytes);
 // Returns the bytes that the protocol sends for so many of data in a step that does `what`.
 uint64_t app__coll_wire_bytes(const app__coll_plan_t *plan, uint64_t bytes, uint16_t what);

@@ -145,7 +145,7 @@ typedef struct amounts {
     double messages;
     double local_messages;
     double bytes;
-    sim_time_t nic_ps; // the most that a NIC has to send of collectives
+    sim_time_t nic_ps; // maximum time that a NIC has to send for collectives
     double memory_bytes;
 } amounts_t;
 

@@ -21,7 +21,7 @@ static bool is_counted(const app__aicb_step_t *step)
            step->kind != APP__AICB_BROADCAST;
 }
 
-// Returns the least time of a collective among n ranks, each of which sends bits_per_s, in ns.
+// Returns the minimum time of a collective among n ranks that each send bits_per_s, in ns.
 static double least_ns(const app__aicb_step_t *step, double n, double bits_per_s)
 {
     const double rounds =

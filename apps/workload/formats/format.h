@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/formats/format.h - the file formats of workloads, each told by a file's content.
+// apps/workload/formats/format.h - the file formats of workloads, each recognised by a file's
+// content.
 #ifndef APPS_WORKLOAD_FORMATS_FORMAT_H
 #define APPS_WORKLOAD_FORMATS_FORMAT_H
 

@@ -56,7 +56,7 @@ typedef struct app__loggp_rank {
     sim_time_t end_ps;    // when the last of its processors is free
     sim_time_t busy_ps;   // of all its processors
     uint32_t unfinished;
-    uint32_t unexpected_peak; // most messages that waited for a receive
+    uint32_t unexpected_peak; // maximum number of messages that waited for a receive
 } app__loggp_rank_t;
 
 typedef struct app__loggp_result {

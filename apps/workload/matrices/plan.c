@@ -41,7 +41,7 @@ typedef struct row {
     size_t capacity;
 } row_t;
 
-// Reads a size, of which a fraction of a byte is cut off as kvbench does.
+// Reads a size and cuts off a fraction of a byte, as kvbench does.
 static sim_err_t read_size(const sim_words_t *words, const sim_word_t *word, uint64_t *bytes,
                            sim_message_t *message)
 {
@@ -331,7 +331,8 @@ static uint32_t word_count(const char *text)
     return count;
 }
 
-// Reads what the patterns store. Without any matrix, the longest list tells the number of ranks.
+// Reads what the patterns store. Without any matrix, the length of the longest list is the number
+// of ranks.
 static sim_err_t read_stored(const app_kv_plan_t *plan, app__patterns_t *patterns,
                              sim_message_t *message)
 {

@@ -166,7 +166,7 @@ static void collect_sent(const app__workload_t *workload, uint64_t patterns, uin
     }
 }
 
-// Finds the port that needs most time for messages, by their paths.
+// Finds the port that needs the longest time for messages, by their paths.
 static void find_bottleneck(const app__workload_t *workload, const sent_t *sent, size_t sent_count,
                             pattern_row_t *row)
 {

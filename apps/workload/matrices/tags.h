@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/matrices/tags.h - the tag of a message says which run of which pattern it belongs
-// to, and what it carries.
+// apps/workload/matrices/tags.h - the tag of a message: the pattern, and the run of the pattern, to
+// which it belongs, and what it carries.
 #ifndef APPS_WORKLOAD_MATRICES_TAGS_H
 #define APPS_WORKLOAD_MATRICES_TAGS_H
 

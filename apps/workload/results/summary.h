@@ -25,7 +25,7 @@ typedef struct app__workload_summary {
     // These two count collectives as rings and direct exchanges on NICs of the network.
     uint64_t call_messages;
     double call_bytes;
-    // Lower bounds of the time: the longest path, and the most work of a processor (sends and
+    // Lower bounds of the time: the longest path, and the maximum work of a processor (sends and
     // computations), of a sending and of a receiving NIC.
     sim_time_t path_ps;
     sim_time_t cpu_ps;

@@ -154,7 +154,7 @@ static uint64_t given(uint64_t value, uint64_t otherwise)
 static app__model_t model_of(const app__training_config_t *config)
 {
     app__model_t model = app__models[config->model];
-    // What a preset says about its whole shape does not fit another one.
+    // Attributes that a preset sets for its whole shape do not fit another shape.
     const bool other_shape = config->layers != SIM_AUTO || config->hidden != SIM_AUTO;
     model.layers = given(config->layers, model.layers);
     model.hidden = given(config->hidden, model.hidden);

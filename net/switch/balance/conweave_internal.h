@@ -20,7 +20,7 @@ typedef struct net_conweave_header {
     uint8_t epoch; // 2 bits
     bool rerouted;
     bool tail;
-    uint8_t path;    // number of the path, told by NOTIFY
+    uint8_t path;    // number of the path, reported by NOTIFY
     uint8_t onward;  // number of the path among those of the next switch
     uint16_t sent;   // when the packet left the source's leaf
     uint16_t tailed; // rerouted: when the TAIL left

@@ -403,7 +403,7 @@ bool nic__rnic_conserved(const nic_t *nic)
     .field = {SIM_FIELD_OF(nic_rnic_counters_t, field_, FIXED, FIXED, SIM_CARRIED | SIM_DIGESTED)}
 #define COUNTER(field, help_) \
     {FIELD(field), .name = #field, .help = help_, .unit = ""}
-// A counter that comparisons tell by a label: per operation; as a share of hits; as a sum.
+// A counter that comparisons print with a label: per operation; as a share of hits; as a sum.
 #define COMPARED(group_, label_, field, help_)                                            \
     {FIELD(field), .name = #field, .help = help_, .unit = "", \
      .total = {.group = group_, .label = label_}}

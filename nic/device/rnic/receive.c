@@ -401,10 +401,10 @@ void nic__rnic_forget_receiving(nic_rnic_t *rnic, const nic_qp_t *qp)
     }
 }
 
-// Prefetches what the packets that come next will need, in three steps, each of which reads what
-// the one before has brought: the queue pair, then its contexts and the WQE that a response
-// answers, then where the cache has that. Always inline: to gcc a function that only prefetches
-// does nothing, and calls of it go.
+// Prefetches what the packets that come next will need, in three steps; each step reads what the
+// one before has brought: the queue pair, then its contexts and the WQE that a response answers,
+// then where the cache has that. Always inline: to gcc a function that only prefetches does
+// nothing, and calls of it go.
 static SIM_ALWAYS_INLINE void expect(nic_t *nic, const sim_mail_t *mail)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);

@@ -62,7 +62,7 @@ typedef struct nic_item {
 } nic_item_t;
 static_assert(offsetof(nic_item_t, timer) == SIM_CACHE_LINE, "one line of an item is in use");
 
-// Items are allocated so many at a time.
+// The number of items that are allocated at a time.
 #define NIC_ITEM_BLOCK 64u
 typedef struct nic_item_block {
     struct nic_item_block *next;

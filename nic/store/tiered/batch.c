@@ -223,7 +223,7 @@ static uint64_t lines_of(const nic_pages_t *kind, const place_t *places, uint32_
     return lines;
 }
 
-// The directory has told directory_ps from now on where the tokens are.
+// The directory knows where the tokens are, directory_ps from now on.
 static void read_cluster(tiered_t *tiered, const place_t *places, uint32_t count,
                          sim_time_t directory_ps)
 {

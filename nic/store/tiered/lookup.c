@@ -15,7 +15,7 @@
 typedef struct serving {
     tiered_path_t path;
     sim_time_t took_ps;
-    bool late; // its order to the driver tells how long it takes
+    bool late; // its order to the driver says how long it takes
 } serving_t;
 
 // Loads one token from L2, after a look-up in the directory. Returns the time it takes.

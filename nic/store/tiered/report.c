@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/store/tiered/report.c - what the tiered cache tells at the end: nics[].cache
+// nic/store/tiered/report.c - results of the tiered cache at the end: nics[].cache
 // (docs/models/tiered-cache.md).
 #include "nic/carry.h"
 #include "nic/store/tiered/tiered.h"

@@ -18,7 +18,7 @@
 //     rules/     what moves together, and thresholds that adapt
 //     batch.c    the miss queue, and the staging areas
 //     table.c    page tables
-//     report.c   what it tells
+//     report.c   its results
 #ifndef NIC_STORE_TIERED_TIERED_H
 #define NIC_STORE_TIERED_TIERED_H
 
@@ -84,7 +84,7 @@ typedef struct tiered_token {
     uint8_t host_word[NIC_SMALL_FIELDS_BYTES]; // hot word of its context in the host
     uint64_t contents;      // hot word as it is: what no copy may fall behind unnoticed
     uint64_t changes;       // accesses that have changed it,
-    uint64_t owner_changes; // of which the copy of the tier that owns it has these,
+    uint64_t owner_changes; // number of these changes in the copy of the tier that owns it,
     uint64_t host_changes;  // and the host's copy these
     uint32_t away_uses;     // outside L1: frequency and last access of its next entry there
     sim_time_t away_access_ps;
@@ -335,7 +335,7 @@ typedef struct tiered {
     size_t faulted_capacity;
     tiered_waiter_t *free_waiters;
     tiered_link_t *free_links;
-    uint32_t *asked; // tokens of the lookups that wait and have not told their timer yet
+    uint32_t *asked; // tokens of the lookups that wait and have no timer yet
     size_t asked_count;
     size_t asked_capacity;
     struct tiered_flight *flights;
@@ -536,7 +536,7 @@ void nic__tiered_note_expand(tiered_t *tiered, const tiered_token_t *token);
 
 // -- move.c
 
-// Begins a move that takes took_ps; SIM_TIME_NEVER: nic__tiered_end_move_at tells its end.
+// Begins a move that takes took_ps; SIM_TIME_NEVER: nic__tiered_end_move_at gives its end.
 void nic__tiered_begin_move(tiered_t *tiered, tiered_token_t *token, uint32_t to,
                             sim_time_t took_ps);
 void nic__tiered_use_prefetched(tiered_t *tiered, tiered_token_t *token);

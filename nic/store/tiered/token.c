@@ -374,7 +374,7 @@ static fields_t fields_of(nic_token_type_t type)
 
 uint32_t nic_context_hot_offset(nic_token_type_t type)
 {
-    // Of small_fields, and of producer and consumer.
+    // Bits of small_fields, and of producer and consumer.
     return type == NIC_TOKEN_QP ? 32 : type == NIC_TOKEN_CQ ? 28 : UINT32_MAX;
 }
 

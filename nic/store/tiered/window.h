@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/store/tiered/window.h - how often something happened within the last while: a counter in
-// NIC_WINDOW_PARTS parts of a window, the oldest of which is forgotten as time goes on
+// NIC_WINDOW_PARTS parts of a window; the oldest one is forgotten as time goes on
 // (docs/models/tiered-cache.md).
 //
-// Exact to a part: what is told lies between the number in the last 3/4 of the window and that in
-// the whole window.
+// Exact to a part: the result lies between the number in the last 3/4 of the window and that in the
+// whole window.
 #ifndef NIC_STORE_TIERED_WINDOW_H
 #define NIC_STORE_TIERED_WINDOW_H
 

@@ -293,8 +293,8 @@ sim_time_t nic__adamap_list_append(nic_adamap_state_t *state, const nic_adamap_t
 nic_adamap_match_t nic__adamap_list_match(nic_adamap_state_t *state, uint64_t psn, uint32_t span,
                                           bool waited);
 // Returns whether another scan follows a scan of a list or table that still has something (expired:
-// it asked for some of it again). A peer that answered none of so many scans is gone or waits for a
-// time-out of its own; its next packet wakes the scans.
+// it asked for some of it again). A peer that answered none of this number of scans is gone or
+// waits for a time-out of its own; its next packet wakes the scans.
 #define NIC_ADAMAP_UNHEARD_MAX 64u
 static inline bool nic__adamap_asks_on(nic_adamap_state_t *state, bool expired)
 {

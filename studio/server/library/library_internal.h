@@ -20,7 +20,7 @@ typedef struct studio__entry {
 } studio__entry_t;
 
 struct studio_library {
-    pthread_mutex_t gate; // protects the fields up to checks; its condition tells of a free place
+    pthread_mutex_t gate; // protects the fields up to checks; its condition signals a free place
     pthread_cond_t gate_free;
     struct {
         int64_t user; // 0: the place is free

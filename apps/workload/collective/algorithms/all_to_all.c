@@ -176,7 +176,7 @@ const app__algorithm_t app__direct = {
     .step = direct_step,
 };
 
-// -- NCCL's order: rounds, in each of which a rank sends to one rank and receives from another
+// -- NCCL's order: in each round, a rank sends to one rank and receives from another
 
 // Returns how far away the node of round `round` is: 0, 1, 3, 6, 10..., modulo a power of 2.
 static uint32_t node_distance(uint32_t nodes, uint32_t round)

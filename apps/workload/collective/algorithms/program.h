@@ -118,7 +118,7 @@ typedef struct app__program {
     uint32_t lanes;       // channels that connections have, relays included; set by plan
     uint32_t chunks;      // of a loop; set by plan. APP__STEP_PAIR: of a pair
     uint8_t kind;         // app__coll_kind_t
-    uint32_t step_chunks; // most chunks of a step; set by plan
+    uint32_t step_chunks; // maximum number of chunks of a step; set by plan
     bool waits;           // some steps wait for other blocks; set by plan
     bool pairs;           // sizes are those of pairs; set by plan
     bool equal_chunks;    // all chunks have the same size, rounded up; set by plan

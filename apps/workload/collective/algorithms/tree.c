@@ -120,7 +120,7 @@ static app__block_t block_at(const app__program_t *program, uint32_t rank, uint3
     return (app__block_t){.channel = block / 2, .steps = kin.count > 0 ? kin.count : 1};
 }
 
-// The block that reduces: a step for each child, the last of which sends to the parent.
+// The block that reduces: a step for each child; the last one sends to the parent.
 static void step_up(const kin_t *kin, uint32_t index, app__step_t *step)
 {
     const bool last = index + 1 >= kin->count;
@@ -136,7 +136,7 @@ static void step_up(const kin_t *kin, uint32_t index, app__step_t *step)
     }
 }
 
-// The block that sends results down: a step for each child, the first of which receives them.
+// The block that sends results down: a step for each child; the first one receives them.
 static void step_down(const app__program_t *program, const kin_t *kin, uint32_t block,
                       uint32_t index, app__step_t *step)
 {

@@ -74,7 +74,7 @@ static void plan_tree(app__program_t *program)
     program->waits = true;
 }
 
-// Sets the chunks of a shard, of which each rank of a node owns one.
+// Sets the chunks of a shard; each rank of a node owns one of them.
 static void set_shard(app__step_t *step, uint32_t channel, const spot_t *spot, uint32_t shard,
                       uint32_t chunks)
 {

@@ -6,9 +6,9 @@
 #include "apps/workload/collective/msccl/msccl.h"
 #include "apps/workload/formats/json.h"
 
-// Makes and verifies a program of a plan of so many GPUs, whose operations plan.c has counted.
-// SIM_ERR_INVALID: an operation cannot be run; the message names its place. Call app__msccl_fini
-// afterwards, also after an error. json and its file's name must stay until then.
+// Makes and verifies a program of a plan of this number of GPUs, whose operations plan.c has
+// counted. SIM_ERR_INVALID: an operation cannot be run; the message names its place. Call
+// app__msccl_fini afterwards, also after an error. json and its file's name must stay until then.
 SIM_MUST_CHECK sim_err_t app__mscclpp_lower(const app__json_t *json, uint32_t ranks,
                                             app__msccl_t *msccl, sim_message_t *message);
 

@@ -698,7 +698,7 @@ static void look(sim_time_t window_end_ps, void *ctx)
     decide(memo);
 }
 
-// Tells of calls that came so soon after something else that nobody looked at the network between.
+// Reports calls that came so soon after something else that nobody looked at the network between.
 static void settle(app_skips_t *skips)
 {
     const app__memo_t *const memo = skips->settle_ctx;

@@ -45,7 +45,7 @@ void nic__tiered_order(tiered_t *tiered, tiered_order_kind_t kind, const uint32_
     nic__tiered_drive(tiered);
 }
 
-// Books what follows the driver's work on an order, which ends work_ps from now on, and tells the
+// Books what follows the driver's work on an order, which ends work_ps from now on, and informs the
 // tokens when they arrive.
 static void take_up(tiered_t *tiered, uint32_t id, sim_time_t work_ps)
 {

@@ -5,7 +5,8 @@
 //
 // An urgent request waits for the request in service and for earlier urgent ones, so its end is
 // known when it arrives. A background request starts when the server is free and no urgent one
-// waits: its start is known only when it happens. nic_server_next tells the starts in their order.
+// waits: its start is known only when it happens. nic_server_next returns the starts in their
+// order.
 #ifndef NIC_STORE_TIERED_DRIVER_SERVER_H
 #define NIC_STORE_TIERED_DRIVER_SERVER_H
 
