@@ -69,6 +69,16 @@ within() {
     (ulimit -t "$1" && exec timeout $((20 * $1)) "${@:2}")
 }
 
+# start_kb: prints the address space with which the program starts, in KB and within 5 MB: that of its
+# libraries differs from machine to machine. A limit of a command's memory (ulimit -v) is a sum with it.
+start_kb() {
+    local kb=5000
+    until (ulimit -v $kb && exec "$ROCESIM" --version) >/dev/null 2>&1; do
+        kb=$((kb + 5000))
+    done
+    echo $kb
+}
+
 fail() {
     echo "FAIL: $1"
     failures=$((failures + 1))

@@ -31,7 +31,7 @@ ways=${RANKS_WAYS:-$ways}
 into() {
     local status=0
     rm -rf "${work:?}/$1"
-    timeout 300 "$ROCESIM" run "$work/scenario.yaml" -o "$work/$1" --quiet "${@:2}" \
+    timeout 1200 "$ROCESIM" run "$work/scenario.yaml" -o "$work/$1" --quiet "${@:2}" \
         >"$work/out" 2>"$work/err" || status=$?
     echo $status
 }

@@ -37,7 +37,7 @@ begin() {
         --disk-free 1MB "$@" >"$work/server.out" 2>>"$work/server.err" &
     server=$!
     local i
-    for i in $(seq 600); do
+    for i in $(seq 6000); do
         url=$(sed -n 's/^rocesim studio: //p' "$work/server.out")
         [ -z "$url" ] || return 0
         kill -0 "$server" 2>/dev/null || break
@@ -90,7 +90,7 @@ login() {
 # until_imported RUN
 until_imported() {
     local i
-    for i in $(seq 300); do
+    for i in $(seq 6000); do
         api GET "runs/$1/import"
         ! grep -q '"state":"done"' "$work/answer" || return 0
         sleep 0.1
@@ -102,7 +102,7 @@ until_imported() {
 until_state() {
     local run=$1 i state
     shift
-    for i in $(seq 300); do
+    for i in $(seq 6000); do
         api GET "runs/$run"
         state=$(field state)
         case " $* " in *" $state "*) return 0 ;; esac

@@ -156,7 +156,7 @@ slow_run=5
 curl -s -N -m 60 -b "studio=$session" "$url/api/v1/runs/$slow_run/events" >"$work/events" &
 watcher=$!
 until_state $slow_run running
-for _ in $(seq 100); do
+for _ in $(seq 6000); do
     ! grep -q '^event: progress' "$work/events" || break
     sleep 0.1
 done
@@ -166,7 +166,7 @@ expect 200 POST runs/$slow_run/cancel
 until_state $slow_run cancelled
 [ "$(field ended)" = interrupted ] || fail "cancelled: $(cat "$work/answer")"
 expect 200 GET runs/$slow_run/files/result/summary.json
-for _ in $(seq 50); do
+for _ in $(seq 6000); do
     ! grep -q '"state":"cancelled"' "$work/events" || break
     sleep 0.1
 done
@@ -297,7 +297,7 @@ of_study() {
         [ "$(readlink "$cwd")" != "$data/runs/$study" ] || echo "${cwd%/cwd}"
     done
 }
-for _ in $(seq 100); do
+for _ in $(seq 6000); do
     [ "$(of_study | wc -l)" -lt 3 ] || break # the one beside it, bash, rocesim
     sleep 0.1
 done
@@ -340,7 +340,7 @@ stop
 
 "$ROCESIM" studio --data "$work/fresh" --listen 127.0.0.1:0 >"$work/server.out" 2>&1 &
 server=$!
-for _ in $(seq 200); do
+for _ in $(seq 6000); do
     url=$(sed -n 's/^rocesim studio: //p' "$work/server.out")
     [ -z "$url" ] || break
     sleep 0.05

@@ -19,7 +19,7 @@ serve() {
     "$studio" --data "$data" --listen 127.0.0.1:0 --first-user admin --password-file "$work/password" \
         --program "$ROCESIM" --library scenarios --disk-free 1MB >"$work/server.log" 2>&1 &
     server=$!
-    for _ in $(seq 300); do
+    for _ in $(seq 6000); do
         url=$(grep -o 'http://127.0.0.1:[0-9]*' "$work/server.log" | head -1) || true
         [ -z "$url" ] || break
         sleep 0.1
@@ -46,7 +46,7 @@ post() {
 is() { [ "$2" = "$3" ] || fail "$1: expected '$2', got '$3'"; }
 # imported RUN: waits for it
 imported() {
-    for _ in $(seq 300); do
+    for _ in $(seq 6000); do
         state=$(get "runs/$1/import" | jq -r '.state // empty')
         [ "$state" != "done" ] || break
         sleep 0.1
@@ -251,7 +251,7 @@ kill -KILL $server
 wait $server 2>/dev/null
 mv "$data/runs/$a/index" "$data/runs/$a/index.new"
 serve
-for _ in $(seq 300); do
+for _ in $(seq 6000); do
     [ ! -e "$data/runs/$a/index/import.json" ] || break
     sleep 0.1
 done

@@ -21,7 +21,7 @@ login admin
 expect 201 POST runs "{\"name\":\"slow\",\"yaml\":\"$slow\"}"
 until_state 1 running
 # What its ports do meanwhile: the one that is asked for, and the longest queues.
-for _ in $(seq 100); do
+for _ in $(seq 6000); do
     expect 200 GET 'runs/1/live?ports=switch0-%3Ehost0&top=2'
     ! grep -q '"sent_bytes":[1-9]' "$work/answer" || break
     sleep 0.1
@@ -57,12 +57,12 @@ until_state 1 cancelled
 # -- the process beside a run is killed: the run goes with it, and begins again, but not for ever
 
 expect 201 POST runs "{\"name\":\"slow\",\"yaml\":\"$slow\"}"
-for _ in $(seq 100); do
+for _ in $(seq 6000); do
     [ ! -e "$data/runs/14/begun.1" ] || break
     sleep 0.1
 done
 kill -KILL "$(sed -n 's/.*"process": \([0-9]*\).*/\1/p' "$data/runs/14/begun.1")"
-for _ in $(seq 100); do
+for _ in $(seq 6000); do
     [ ! -e "$data/runs/14/begun.2" ] || break
     sleep 0.1
 done
@@ -112,7 +112,7 @@ if mkdir "$work/small" && mount -t tmpfs -o size=48m tmpfs "$work/small" 2>/dev/
     free=$(($(stat -f -c '%a * %S' "$work/small")))
     head -c $((free - 2000000)) /dev/zero >"$work/small/ballast"
     expect 201 POST runs '{"name":"waits","library":"quickstart"}'
-    for _ in $(seq 50); do
+    for _ in $(seq 6000); do
         api GET status
         ! grep -q '"blocked":"the disk is full' "$work/answer" || break
         sleep 0.1
@@ -146,7 +146,7 @@ if mkdir "$work/small" && mount -t tmpfs -o size=48m tmpfs "$work/small" 2>/dev/
     [ "$status" = 200 ] || fail "login on a full disk: $status $(cat "$work/answer")"
     expect 200 GET runs
     expect 200 DELETE runs/2
-    for _ in $(seq 100); do
+    for _ in $(seq 6000); do
         [ -e "$data/runs/2" ] || break
         sleep 0.1
     done

@@ -299,7 +299,7 @@ expect 200 POST check "@$work/bomb"
 grep -q '"errors":\[{' "$work/answer" || fail "depth: $(head -c 200 "$work/answer")"
 yaml='topology: {star: {hosts: 60000}}\ntraffic: [{incast: {to: host0, from: \"host*\", bytes: 1GB}}]\n'
 expect 200 POST check "{\"yaml\":\"$yaml\"}"
-[ $((SECONDS - begun)) -lt 60 ] || fail "bombs took $((SECONDS - begun)) s"
+[ $((SECONDS - begun)) -lt 600 ] || fail "bombs took $((SECONDS - begun)) s"
 expect 200 GET me
 
 # -- slow clients hold nothing for long: others were answered meanwhile

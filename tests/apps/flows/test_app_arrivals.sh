@@ -19,7 +19,7 @@ topology: {star: {hosts: 32, rate: 100Gbps}}
 until: 1s
 traffic: [poisson: {load: 0.5, sizes: fbhadoop}]
 END
-    (ulimit -v 40000 && "$ROCESIM" check "$work/second.yaml" >"$work/out" 2>"$work/err") ||
+    (ulimit -v $(($(start_kb) + 20000)) && "$ROCESIM" check "$work/second.yaml" >"$work/out" 2>"$work/err") ||
         fail "a second of arrivals: $(cat "$work/err")"
     grep -q 'poisson: 1659650 transfers planned' "$work/out" || fail "$(grep planned "$work/out")"
     ;;

@@ -70,7 +70,7 @@ sed 's/"change": "unchanged"/"change": "removed"/' "$work/mixed/summary.json" >"
 # there PORT: until someone listens, at most two minutes
 there() {
     local i
-    for i in $(seq 1200); do
+    for i in $(seq 6000); do
         (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return
         sleep 0.1
     done

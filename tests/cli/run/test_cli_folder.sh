@@ -19,7 +19,7 @@ begun() {
     setsid "$ROCESIM" run $quick -o "$1" --quiet --until 100s \
         --set 'traffic[0].incast.every=10ms' >"$work/log" 2>&1 &
     child=$!
-    for _ in $(seq 100); do
+    for _ in $(seq 6000); do
         [ -e "$1/.unfinished/events.csv" ] && sleep 0.2 && return
         sleep 0.1
     done

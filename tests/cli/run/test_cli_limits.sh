@@ -89,7 +89,9 @@ case $BUILD_DIRECTORY in
 *)
     printf 'topology: {star: {hosts: 70}}\ntraffic: [{permutation: {bytes: 100KB}}]\n' >"$work/few.yaml"
     alone=$("$ROCESIM" run "$work/few.yaml" --quiet | grep digest)
-    for limit in 40000 60000 70000 80000 100000 200000; do
+    start=$(start_kb)
+    for more in 20000 40000 50000 60000 80000 180000; do
+        limit=$((start + more))
         (
             ulimit -v $limit
             "$ROCESIM" run "$work/few.yaml" --threads 64 --quiet >"$work/out" 2>"$work/err"

@@ -26,7 +26,7 @@ END
 
 "$ROCESIM" run "$work/long.yaml" -o "$work/held" --quiet >/dev/null 2>"$work/log" &
 child=$!
-for _ in $(seq 100); do
+for _ in $(seq 6000); do
     [ -e "$work/held/.unfinished/events.csv" ] && break
     sleep 0.05
 done
@@ -75,7 +75,7 @@ grid: {nic.mtu: [1024, 4096]}
 END
 "$ROCESIM" sweep "$work/sweep.yaml" -o "$work/s" --quiet >/dev/null 2>&1 &
 child=$!
-for _ in $(seq 100); do
+for _ in $(seq 6000); do
     [ -e "$work/s/runs/p1-s1/.unfinished" ] && break
     sleep 0.05
 done

@@ -24,7 +24,7 @@ traffic: [flows: {list: [host0 host1 10KB 40ms]}]
 observe: [{series: "port[*->*].queue_bytes", every: 100ns}]
 outputs: {series-max: 1000}
 END
-limit=150000
+limit=$(($(start_kb) + 130000))
 case $BUILD_DIRECTORY in *asan | *tsan) limit=unlimited ;; esac
 for ties in hash insertion; do
     (ulimit -v $limit && exec "$ROCESIM" run "$work/idle.yaml" -o "$work/idle" --quiet --set ties=$ties) \
@@ -46,7 +46,7 @@ traffic:
   - bulk: {from: host0, to: host1, bytes: 10MB}
   - flows: {list: [host2 host3 10KB 2s]}
 END
-limit=80000
+limit=$(($(start_kb) + 60000))
 case $BUILD_DIRECTORY in *asan | *tsan) limit=unlimited ;; esac
 (ulimit -v $limit && exec "$ROCESIM" run "$work/bulk.yaml" --quiet) >"$work/out" 2>"$work/err" ||
     fail "bulk before idle time: $(head -n 1 "$work/err")"

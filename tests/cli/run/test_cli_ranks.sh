@@ -22,7 +22,7 @@ alone() {
 }
 ranks() {
     rm -rf "${work:?}/$2"
-    timeout 60 "$ROCESIM" run "${@:3}" -o "$work/$2" --quiet --ranks "$1" >"$work/out" 2>"$work/err2"
+    timeout 1200 "$ROCESIM" run "${@:3}" -o "$work/$2" --quiet --ranks "$1" >"$work/out" 2>"$work/err2"
 }
 
 # same A B: two folders.
@@ -238,7 +238,7 @@ grep -q '^#SBATCH --ntasks=3$' "$work/job.sh" && grep -q '^#SBATCH --cpus-per-ta
 sed 's/seed: 7/seed: 8/' "$work/reliable.yaml" >"$work/other.yaml"
 as_root=""
 [ "$(id -u)" -ne 0 ] || as_root=--allow-run-as-root
-mpirun_both=(timeout 60 mpirun $as_root --oversubscribe --mca btl self,vader --mca mpi_yield_when_idle 1)
+mpirun_both=(timeout 1200 mpirun $as_root --oversubscribe --mca btl self,vader --mca mpi_yield_when_idle 1)
 "${mpirun_both[@]}" -n 1 "$ROCESIM" run "$work/reliable.yaml" -o "$work/no" --quiet : \
     -n 1 "$ROCESIM" run "$work/other.yaml" -o "$work/no" --quiet >"$work/out" 2>"$work/err2"
 [ $? -eq 2 ] || fail "different inputs: expected status 2"

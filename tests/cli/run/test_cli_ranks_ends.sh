@@ -26,7 +26,7 @@ END
 # start NAME [OPTION]...: a run in two ranks in the background, into the folder NAME, started by $under.
 under=()
 start() {
-    timeout 100 "${under[@]}" "$ROCESIM" run "$work/long.yaml" -o "$work/$1" --quiet --ranks 2 "${@:2}" \
+    timeout 1200 "${under[@]}" "$ROCESIM" run "$work/long.yaml" -o "$work/$1" --quiet --ranks 2 "${@:2}" \
         >"$work/out" 2>"$work/err" &
     launcher=$!
 }

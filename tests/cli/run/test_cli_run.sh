@@ -306,7 +306,7 @@ timeout --foreground 3000 "$ROCESIM" run $here/demo/demo.yaml --until 1s \
     --set "traffic[0].poisson.stop=200ms" \
     -o "$work/i" >"$work/stdout" 2>"$work/stderr" &
 child=$!
-for _ in {1..3000}; do
+for _ in $(seq 6000); do
     sleep 0.1
     [ -e "$work/i/.unfinished/events.csv" ] && break
 done
@@ -335,7 +335,7 @@ timeout --foreground 3000 "$ROCESIM" run $here/demo/demo.yaml --until 1s \
     --set "traffic[0].poisson.stop=200ms" \
     -o "$work/w" >"$work/stdout" 2>"$work/stderr" &
 child=$!
-for _ in {1..3000}; do
+for _ in $(seq 6000); do
     sleep 0.1
     [ -e "$work/w/.unfinished/events.csv" ] && break
 done

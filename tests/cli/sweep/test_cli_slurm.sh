@@ -58,7 +58,7 @@ PartitionName=all Nodes=ALL Default=YES State=UP MaxTime=10
 END
 export SLURM_CONF=$work/slurm.conf
 slurmctld -i && slurmd || { echo "skip: slurm does not start" && exit 77; }
-for _ in $(seq 60); do
+for _ in $(seq 6000); do
     sinfo -h -o %T 2>/dev/null | grep -q idle && break
     sleep 0.5
 done

@@ -52,7 +52,7 @@ kill_twice() {
         kill -KILL "${pid:-$child}"
         wait $child 2>/dev/null
         # What it had begun goes on to its end, in folders that the next one looks at.
-        for _ in $(seq 200); do
+        for _ in $(seq 6000); do
             pgrep -f "$work/b/runs" >/dev/null || break
             sleep 0.05
         done
