@@ -2,7 +2,7 @@
 // apps/sessions/program.c - programs of ranks that a session submits: collectives and workloads.
 //
 // A program is an application of its own, which arms its timers when it is made. The session looks
-// after each step which of its ranks have ended. docs/models/sessions.md
+// after each step which of its ranks have ended. docs/models/submitted-transfers.md
 #include "apps/sessions/session_internal.h"
 
 #define RESTING_MAX 256u               // programs that keep their queue pairs

@@ -3,7 +3,7 @@
 //
 // A transfer waits in a heap until the step in which it begins. Then it gets its place among all
 // transfers, and begins on a channel (channels.c). Programs of ranks are in program.c.
-// docs/models/sessions.md
+// docs/models/submitted-transfers.md
 #include "apps/sessions/session_internal.h"
 
 #include "kernel/attribute.h"
