@@ -14,7 +14,8 @@
 
 #define PERIOD_S 0.2
 
-double cli_wall_s(void)
+// Returns the seconds of a monotonic clock.
+static double wall_s(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -303,7 +304,7 @@ static moment_t look_at(const cli_progress_t *progress, sim_time_t now_ps, doubl
 static void show(sim_time_t window_end_ps, void *ctx)
 {
     cli_progress_t *const progress = ctx;
-    const double now_s = cli_wall_s();
+    const double now_s = wall_s();
     const bool answered = is_asked(progress->world->sim);
     if (answered) {
         answer(progress);
@@ -363,7 +364,7 @@ sim_err_t cli_progress_open(const char *name, int *file, world_error_t *error)
 
 void cli_progress_begin(cli_progress_t *progress, const world_t *world, int terminal, int file)
 {
-    const double now_s = cli_wall_s();
+    const double now_s = wall_s();
     *progress = (cli_progress_t){
         .world = world,
         .terminal = terminal,
@@ -388,7 +389,7 @@ void cli_progress_end(cli_progress_t *progress)
     forget_others(progress);
     if (progress->file >= 0) {
         const sim_time_t now_ps = sim_end_time_ps(progress->world->sim);
-        const moment_t moment = look_at(progress, now_ps, cli_wall_s(), false);
+        const moment_t moment = look_at(progress, now_ps, wall_s(), false);
         keep_line(progress, &moment, true);
         keep_ports(progress, now_ps);
         (void)close(progress->file);

@@ -34,9 +34,6 @@ typedef struct cli_progress {
     bool asks;
 } cli_progress_t;
 
-// Returns the seconds of a monotonic clock.
-double cli_wall_s(void);
-
 // The first line of the progress file has a fixed size, padded with spaces, so that one write
 // replaces it whole. The ports follow, one line each:
 //

@@ -78,7 +78,6 @@ typedef struct results_comparison_table {
 results_comparison_row_t *results_comparison_row(results_comparison_table_t *table,
                                                  results_comparison_unit_t unit, const char *key,
                                                  const char *label);
-void results_comparison_put(results_comparison_row_t *row, size_t run, double value);
 void results_comparison_put_text(results_comparison_row_t *row, size_t run, const char *text);
 // Fills the rows of one run from its summary.
 SIM_MUST_CHECK sim_err_t results_comparison_take(results_comparison_table_t *table, size_t run,

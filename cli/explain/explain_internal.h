@@ -98,8 +98,6 @@ typedef struct explain {
 SIM_MUST_CHECK sim_err_t cli__explain_load(explain_t *explain, world_error_t *error);
 void cli__explain_fini(explain_t *explain);
 const char *cli__explain_port_name(const explain_t *explain, uint32_t uid);
-// Returns the uid of the port of this name; EXPLAIN_NONE: none.
-uint32_t cli__explain_port_find(const explain_t *explain, const char *name);
 
 // causes.c
 void cli__explain_find(explain_t *explain);

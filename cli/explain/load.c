@@ -63,17 +63,6 @@ static names_t interface_names(const world_t *world)
     return names;
 }
 
-uint32_t cli__explain_port_find(const explain_t *explain, const char *name)
-{
-    for (uint32_t i = 0; i < explain->port_count; i++) {
-        if (explain->ports[i].port != NULL &&
-            strcmp(cli__explain_port_name(explain, i), name) == 0) {
-            return i;
-        }
-    }
-    return EXPLAIN_NONE;
-}
-
 // -- tables
 
 typedef sim_err_t (*row_fn)(explain_t *explain, const results_csv_t *csv, const names_t *names,

@@ -17,10 +17,6 @@ typedef struct explain_pair {
     uint64_t retransmitted; // packets
 } explain_pair_t;
 
-// Returns the queue pairs whose data made the finding, or which it hit, the heaviest first: by
-// packets sent again if the finding is about losses, else by bytes. The caller frees them.
-explain_pair_t *cli__explain_pairs(const explain_t *explain, const explain_finding_t *finding,
-                                   size_t *count);
 void cli__explain_print_pairs(const explain_t *explain, const explain_finding_t *finding,
                               FILE *out);
 json_t *cli__explain_pairs_json(const explain_t *explain, const explain_finding_t *finding);

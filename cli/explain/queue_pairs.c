@@ -58,8 +58,10 @@ static int by_retransmitted(const void *a, const void *b)
                                                 : by_bytes(a, b);
 }
 
-explain_pair_t *cli__explain_pairs(const explain_t *explain, const explain_finding_t *finding,
-                                   size_t *count)
+// Returns the queue pairs whose data made the finding, or which it hit, the heaviest first: by
+// packets sent again if the finding is about losses, else by bytes. The caller frees them.
+static explain_pair_t *pairs_of(const explain_t *explain, const explain_finding_t *finding,
+                                size_t *count)
 {
     explain_pair_t *const pairs = sim_alloc_array(finding->flow_count + 1, sizeof(*pairs));
     size_t all = 0;
@@ -107,7 +109,7 @@ static void print_end(const explain_t *explain, uint32_t interface, uint32_t qp,
 void cli__explain_print_pairs(const explain_t *explain, const explain_finding_t *finding, FILE *out)
 {
     size_t count = 0;
-    explain_pair_t *const pairs = cli__explain_pairs(explain, finding, &count);
+    explain_pair_t *const pairs = pairs_of(explain, finding, &count);
     if (count > 0) {
         fputs("  queue pairs behind it:\n", out);
     }
@@ -134,7 +136,7 @@ void cli__explain_print_pairs(const explain_t *explain, const explain_finding_t 
 json_t *cli__explain_pairs_json(const explain_t *explain, const explain_finding_t *finding)
 {
     size_t count = 0;
-    explain_pair_t *const pairs = cli__explain_pairs(explain, finding, &count);
+    explain_pair_t *const pairs = pairs_of(explain, finding, &count);
     json_t *const list = json_array();
     for (size_t i = 0; i < count && i < PAIRS_JSON_MAX; i++) {
         json_t *const one = json_pack("{s:s, s:s, s:i, s:i, s:I, s:I}", "host",

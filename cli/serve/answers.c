@@ -78,7 +78,7 @@ void serve_field_text(serve_conversation_t *conversation, const char *name, cons
     json_decref(value);
 }
 
-void serve_field_true(serve_conversation_t *conversation, const char *name)
+static void field_true(serve_conversation_t *conversation, const char *name)
 {
     put_name(conversation, name);
     put_text(conversation, "true");
@@ -170,7 +170,7 @@ void serve_answer_progress(serve_conversation_t *conversation, const json_t *id,
     put_text(conversation, "]");
     serve_field_number(conversation, "open", app_session_open(conversation->session));
     if (ended == SIM_ENDED_STALLED) {
-        serve_field_true(conversation, "stalled");
+        field_true(conversation, "stalled");
     }
     serve_end(conversation);
 }

@@ -8,7 +8,6 @@
 void serve_begin(serve_conversation_t *conversation, const json_t *id);
 void serve_field_number(serve_conversation_t *conversation, const char *name, uint64_t number);
 void serve_field_text(serve_conversation_t *conversation, const char *name, const char *text);
-void serve_field_true(serve_conversation_t *conversation, const char *name);
 void serve_field_json(serve_conversation_t *conversation, const char *name, const json_t *value);
 void serve_field_raw(serve_conversation_t *conversation, const char *name, const char *text);
 void serve_put_number(serve_conversation_t *conversation, uint64_t number);

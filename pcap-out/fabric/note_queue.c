@@ -41,7 +41,9 @@ static struct pcap_out_block *block_for(pcap_out_held_t *held, size_t bytes)
     return block;
 }
 
-pcap_out_item_t *pcap_out_held_begin(pcap_out_held_t *held, size_t bytes)
+// Returns room for an item of at most `bytes` at the end. It joins by pcap_out_held_end, before
+// anything else is done with the queue.
+static pcap_out_item_t *begin_item(pcap_out_held_t *held, size_t bytes)
 {
     struct pcap_out_block *block = held->last;
     if (block == NULL || block->capacity - block->to < bytes) {
@@ -65,7 +67,7 @@ void pcap_out_held_end(pcap_out_held_t *held, const pcap_out_item_t *item)
 void pcap_out_held_push(pcap_out_held_t *held, const pcap_out_item_t *item)
 {
     const size_t bytes = pcap_out_item_bytes(item);
-    pcap_out_item_t *const copy = pcap_out_held_begin(held, bytes);
+    pcap_out_item_t *const copy = begin_item(held, bytes);
     memcpy(copy, item, bytes);
     pcap_out_held_end(held, copy);
 }
@@ -78,15 +80,6 @@ static void release_first(pcap_out_held_t *held)
     held->last = held->first == NULL ? NULL : held->last;
     sim_free(held->spare);
     held->spare = block;
-}
-
-void pcap_out_held_forget(pcap_out_held_t *held, sim_time_t time_ps)
-{
-    while (held->first != held->last && held->first->last_ps < time_ps) {
-        held->count -= held->first->count;
-        held->file_bytes -= held->first->file_bytes;
-        release_first(held);
-    }
 }
 
 const pcap_out_item_t *pcap_out_held_first(const pcap_out_held_t *held)

@@ -41,13 +41,7 @@ typedef struct pcap_out_held {
 
 // Copies an item to the end.
 void pcap_out_held_push(pcap_out_held_t *held, const pcap_out_item_t *item);
-// Returns room for an item of at most `bytes` at the end. It joins by pcap_out_held_end, before
-// anything else is done with the queue.
-pcap_out_item_t *pcap_out_held_begin(pcap_out_held_t *held, size_t bytes);
 void pcap_out_held_end(pcap_out_held_t *held, const pcap_out_item_t *item);
-// Forgets items before time_ps, block by block: some of them may stay. Items must have joined in
-// the order of time. Costs nothing per item.
-void pcap_out_held_forget(pcap_out_held_t *held, sim_time_t time_ps);
 // Returns the first item, valid until it is popped; NULL: there is none.
 const pcap_out_item_t *pcap_out_held_first(const pcap_out_held_t *held);
 void pcap_out_held_pop(pcap_out_held_t *held);

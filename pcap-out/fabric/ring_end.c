@@ -492,7 +492,9 @@ uint64_t pcap_out_ring_take(pcap_out_ring_t *ring, const net_t *net,
 
 // -- around moments
 
-uint64_t pcap_out__ring_hand_on(pcap_out_ring_t *ring, sim_time_t from_ps, sim_time_t to_ps)
+// Hands on the frames of nodes without logs from from_ps to before to_ps, in the order
+// of time and node. Returns how many there were.
+static uint64_t pcap_out__ring_hand_on(pcap_out_ring_t *ring, sim_time_t from_ps, sim_time_t to_ps)
 {
     all_t all = {
         .ring = ring,

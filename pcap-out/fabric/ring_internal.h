@@ -106,9 +106,6 @@ static inline const net_packet_t *ring_packet(const net_log_entry_t *entry)
                                                 : note->packet;
 }
 
-// ring_end.c: hands on the frames of nodes without logs from from_ps to before to_ps, in the order
-// of time and node. Returns how many there were.
-uint64_t pcap_out__ring_hand_on(pcap_out_ring_t *ring, sim_time_t from_ps, sim_time_t to_ps);
 // ring_end.c: hands on frames around moments that lie before window_end_ps.
 void pcap_out__ring_look(pcap_out_ring_t *ring, sim_time_t window_end_ps);
 

@@ -45,7 +45,7 @@ results_comparison_row_t *results_comparison_row(results_comparison_table_t *tab
     return row;
 }
 
-void results_comparison_put(results_comparison_row_t *row, size_t run, double value)
+static void put_value(results_comparison_row_t *row, size_t run, double value)
 {
     SIM_CHECK(row->values != NULL);
     row->values[run] = value;
@@ -71,8 +71,7 @@ typedef struct taker {
 static void put(const taker_t *taker, results_comparison_unit_t unit, const char *key,
                 const char *label, double value)
 {
-    results_comparison_put(results_comparison_row(taker->table, unit, key, label), taker->run,
-                           value);
+    put_value(results_comparison_row(taker->table, unit, key, label), taker->run, value);
 }
 
 static void put_json(const taker_t *taker, results_comparison_unit_t unit, const char *key,

@@ -182,7 +182,7 @@ sim_err_t results__folder_check_writable(const char *folder, world_error_t *erro
                       strerror(errno));
 }
 
-sim_err_t results__folder_make_all(const char *folder, world_error_t *error)
+static sim_err_t make_folders(const char *folder, world_error_t *error)
 {
     char *const path = sim_strdup(folder);
     sim_err_t result = SIM_OK;
@@ -202,7 +202,7 @@ sim_err_t results__folder_make_all(const char *folder, world_error_t *error)
 
 sim_err_t results_folder_make(const char *folder, world_error_t *error)
 {
-    const sim_err_t result = results__folder_make_all(folder, error);
+    const sim_err_t result = make_folders(folder, error);
     return result != SIM_OK ? result : results__folder_check_writable(folder, error);
 }
 

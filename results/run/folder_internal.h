@@ -11,7 +11,6 @@ bool results__folder_is_result(const char *name);
 sim_err_t results__folder_check_content(const char *folder, const char *scenario_file,
                                         world_error_t *error);
 sim_err_t results__folder_make(const char *path, world_error_t *error);
-sim_err_t results__folder_make_all(const char *folder, world_error_t *error);
 sim_err_t results__folder_check_writable(const char *folder, world_error_t *error);
 // Removes the results of the earlier run that FOLDER holds, summary.json first, with the captures
 // that run's scenario.yaml names and no other file.

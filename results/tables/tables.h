@@ -63,7 +63,6 @@ extern const results_table_t *const results_tables[]; // all of them; ends with 
 // Opens FOLDER/<the table's file> and writes its header; the caller closes it.
 SIM_MUST_CHECK sim_err_t results_table_open(const results_table_t *table, const char *folder,
                                             results_file_t **file, world_error_t *error);
-void results_table_put_header(const results_table_t *table, results_file_t *file);
 void results_table_put_row(const results_table_t *table, results_file_t *file, const void *row);
 
 SIM_C_END

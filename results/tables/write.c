@@ -75,7 +75,7 @@ char *results_file_column_name(const results_file_column_t *at, const char *prio
 
 // -- writing
 
-void results_table_put_header(const results_table_t *table, results_file_t *file)
+static void put_header(const results_table_t *table, results_file_t *file)
 {
     const char *separator = "";
     for (results_file_column_t at = {0}; results_table_next(table, &at); separator = ",") {
@@ -238,7 +238,7 @@ sim_err_t results_table_open(const results_table_t *table, const char *folder,
     const sim_err_t result = results_file_open(path, file, error);
     sim_free(path);
     if (result == SIM_OK) {
-        results_table_put_header(table, *file);
+        put_header(table, *file);
     }
     return result;
 }

@@ -30,7 +30,8 @@ typedef struct card {
 
 // -- groups
 
-uint32_t parts__root(uint32_t *group_of, uint32_t node)
+// Follows the entries of group_of to the root of a node's group, and shortens the way.
+static uint32_t find_root(uint32_t *group_of, uint32_t node)
 {
     while (group_of[node] != node) {
         group_of[node] = group_of[group_of[node]];
@@ -41,8 +42,8 @@ uint32_t parts__root(uint32_t *group_of, uint32_t node)
 
 static void join(uint32_t *group_of, uint32_t a, uint32_t b)
 {
-    const uint32_t x = parts__root(group_of, a);
-    const uint32_t y = parts__root(group_of, b);
+    const uint32_t x = find_root(group_of, a);
+    const uint32_t y = find_root(group_of, b);
     group_of[SIM_MAX(y, x)] = SIM_MIN(x, y);
 }
 
@@ -70,7 +71,7 @@ void parts__make_groups(parts_t *parts, bool leaves, uint32_t tier)
         }
     }
     for (uint32_t i = 0; i < parts->node_count; i++) {
-        parts->group_of[i] = parts__root(parts->group_of, i);
+        parts->group_of[i] = find_root(parts->group_of, i);
     }
 }
 

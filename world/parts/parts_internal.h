@@ -22,9 +22,6 @@ typedef struct parts {
     uint16_t *rank_of;       // by node; the result
 } parts_t;
 
-// Follows the entries of group_of to the root of a node's group, and shortens the way.
-uint32_t parts__root(uint32_t *group_of, uint32_t node);
-
 // Sets group_of: units together with hosts and their leaf switches if `leaves`, and all nodes of
 // tiers below `tier` that are linked to each other.
 void parts__make_groups(parts_t *parts, bool leaves, uint32_t tier);

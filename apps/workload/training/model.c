@@ -80,13 +80,6 @@ bool app__model_has_experts(const app__model_t *model, uint64_t index)
     return model->experts > 0 && index >= model->dense_layers;
 }
 
-uint64_t app__model_active_mlp(const app__model_t *model, uint64_t index)
-{
-    return app__model_has_experts(model, index)
-               ? (model->top_k + model->shared_experts) * app__model_expert(model)
-               : app__model_mlp(model);
-}
-
 uint64_t app__model_parameters(const app__model_t *model)
 {
     uint64_t count = (model->untied ? 2 : 1) * app__model_embedding(model) + model->other;

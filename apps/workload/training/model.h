@@ -44,8 +44,5 @@ uint64_t app__model_embedding(const app__model_t *model);
 uint64_t app__model_parameters(const app__model_t *model);
 // Returns whether layer `index`, from 0, has experts.
 bool app__model_has_experts(const app__model_t *model, uint64_t index);
-// Returns the parameters of a layer that a token is multiplied with: those of its attention, and of
-// its MLP or of the experts that it uses.
-uint64_t app__model_active_mlp(const app__model_t *model, uint64_t index);
 
 #endif // APPS_WORKLOAD_TRAINING_MODEL_H

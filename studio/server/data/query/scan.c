@@ -50,11 +50,6 @@ size_t studio_scan_table_count(const studio_scan_t *scan)
     return scan->table_count;
 }
 
-const studio_table_t *studio_scan_table(const studio_scan_t *scan, size_t table)
-{
-    return scan->tables[table].table;
-}
-
 uint64_t studio_scan_rows(const studio_scan_t *scan)
 {
     uint64_t sum = 0;

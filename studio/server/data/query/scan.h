@@ -53,7 +53,6 @@ const studio_scan_column_t *studio_scan_column(const studio_scan_t *scan, size_t
 // Returns the index of a column; studio_scan_column_count if there is none of that name.
 size_t studio_scan_find(const studio_scan_t *scan, const char *name);
 size_t studio_scan_table_count(const studio_scan_t *scan);
-const studio_table_t *studio_scan_table(const studio_scan_t *scan, size_t table);
 // Returns the number of rows in all tables together.
 uint64_t studio_scan_rows(const studio_scan_t *scan);
 
