@@ -34,6 +34,13 @@ SIM_MUST_CHECK sim_err_t results_csv_open(const char *path, const char *const *n
 SIM_MUST_CHECK sim_err_t results_csv_next(results_csv_t *csv, bool *end, world_error_t *error);
 void results_csv_close(results_csv_t *csv);
 
+// Takes a row. An error ends the reading.
+typedef sim_err_t (*results_csv_row_fn)(const results_csv_t *csv, void *ctx, world_error_t *error);
+// Hands the rows of FOLDER/file to fn. A file that cannot be opened has no rows.
+SIM_MUST_CHECK sim_err_t results_csv_rows(const char *folder, const char *file,
+                                          const char *const *names, size_t name_count,
+                                          results_csv_row_fn fn, void *ctx, world_error_t *error);
+
 // Returns the row's cell in the column names[index].
 const char *results_csv_text(const results_csv_t *csv, size_t index);
 // Reads the cell as a decimal number times `one` (a power of ten up to 10^6), exactly. A cell that

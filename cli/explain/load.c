@@ -65,38 +65,11 @@ static names_t interface_names(const world_t *world)
 
 // -- tables
 
-typedef sim_err_t (*row_fn)(explain_t *explain, const results_csv_t *csv, const names_t *names,
-                            world_error_t *error);
-
-// Hands the rows of FOLDER/file to fn. A file that is not there has no rows.
-static sim_err_t each_row(explain_t *explain, const char *file, const char *const *columns,
-                          size_t column_count, row_fn fn, const names_t *names,
-                          world_error_t *error)
-{
-    char *const path = sim_format("%s/%s", explain->folder, file);
-    results_csv_t *csv = NULL;
-    FILE *const there = fopen(path, "rb");
-    if (there == NULL) {
-        sim_free(path);
-        return SIM_OK;
-    }
-    (void)fclose(there);
-    sim_err_t result = results_csv_open(path, columns, column_count, &csv, error);
-    sim_free(path);
-    if (result != SIM_OK) {
-        return result;
-    }
-    bool end = false;
-    while (result == SIM_OK) {
-        result = results_csv_next(csv, &end, error);
-        if (result != SIM_OK || end) {
-            break;
-        }
-        result = fn(explain, csv, names, error);
-    }
-    results_csv_close(csv);
-    return result;
-}
+// What rows are added to, and the names in them.
+typedef struct reading {
+    explain_t *explain;
+    names_t names;
+} reading_t;
 
 static const char *const flow_columns[] = {
     "flow_id",         "src",          "dst",
@@ -150,9 +123,10 @@ static sim_err_t take_number(const results_csv_t *csv, size_t column, uint64_t o
                : results_csv_number(csv, column, one, value, error);
 }
 
-static sim_err_t take_flow(explain_t *explain, const results_csv_t *csv, const names_t *names,
-                           world_error_t *error)
+static sim_err_t take_flow(const results_csv_t *csv, void *ctx, world_error_t *error)
 {
+    explain_t *const explain = ((reading_t *)ctx)->explain;
+    const names_t *const names = &((reading_t *)ctx)->names;
     explain_flow_t flow = {.bottleneck = EXPLAIN_NONE};
     uint64_t port = 0;
     uint64_t source_qp = 0;
@@ -217,9 +191,10 @@ static const char *const port_columns[] = {"port",
                                            "paused_prio7_ns"};
 enum { P_PORT, P_USED, P_QUEUE, P_DISCARDS, P_SENT, P_PACKETS, P_PAUSED };
 
-static sim_err_t take_port(explain_t *explain, const results_csv_t *csv, const names_t *names,
-                           world_error_t *error)
+static sim_err_t take_port(const results_csv_t *csv, void *ctx, world_error_t *error)
 {
+    explain_t *const explain = ((reading_t *)ctx)->explain;
+    const names_t *const names = &((reading_t *)ctx)->names;
     const uint32_t uid = find_name(names, results_csv_text(csv, P_PORT));
     if (uid == EXPLAIN_NONE) {
         return SIM_OK;
@@ -300,9 +275,10 @@ static void count_drop(explain_port_t *port, const char *reason, uint64_t priori
     }
 }
 
-static sim_err_t take_event(explain_t *explain, const results_csv_t *csv, const names_t *names,
-                            world_error_t *error)
+static sim_err_t take_event(const results_csv_t *csv, void *ctx, world_error_t *error)
 {
+    explain_t *const explain = ((reading_t *)ctx)->explain;
+    const names_t *const names = &((reading_t *)ctx)->names;
     const char *const event = results_csv_text(csv, E_EVENT);
     const char *const reason = results_csv_text(csv, E_REASON);
     const uint32_t uid = find_name(names, results_csv_text(csv, E_PORT));
@@ -530,25 +506,25 @@ sim_err_t cli__explain_load(explain_t *explain, world_error_t *error)
     explain->events_left_out = summary_number(explain, "events_csv", "left_out");
     explain->paths_known = keeps_paths(explain->world->net);
     take_ports(explain);
-    names_t ports = port_names(explain);
-    names_t interfaces = interface_names(explain->world);
-    result = each_row(explain, "ports.csv", port_columns, SIM_COUNT_OF(port_columns), take_port,
-                      &ports, error);
+    reading_t ports = {explain, port_names(explain)};
+    reading_t interfaces = {explain, interface_names(explain->world)};
+    result = results_csv_rows(explain->folder, "ports.csv", port_columns,
+                              SIM_COUNT_OF(port_columns), take_port, &ports, error);
     if (result == SIM_OK) {
-        result = each_row(explain, "events.csv", event_columns, SIM_COUNT_OF(event_columns),
-                          take_event, &ports, error);
+        result = results_csv_rows(explain->folder, "events.csv", event_columns,
+                                  SIM_COUNT_OF(event_columns), take_event, &ports, error);
     }
     if (result == SIM_OK) {
-        result = each_row(explain, "flows.csv", flow_columns, SIM_COUNT_OF(flow_columns), take_flow,
-                          &interfaces, error);
+        result = results_csv_rows(explain->folder, "flows.csv", flow_columns,
+                                  SIM_COUNT_OF(flow_columns), take_flow, &interfaces, error);
     }
     close_stops(explain);
     for (size_t i = 0; i < explain->flow_count; i++) {
         take_path(explain, &explain->flows[i]);
     }
     line_up(explain);
-    sim_free(ports.items);
-    sim_free(interfaces.items);
+    sim_free(ports.names.items);
+    sim_free(interfaces.names.items);
     return result;
 }
 

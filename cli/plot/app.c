@@ -74,34 +74,26 @@ static sim_err_t print_rows(const cli_figure_t *figure, const cli_plot_t *plot, 
 
 // -- bandwidth over time
 
-// Reads the times at which links of the first run went down and up.
-static sim_err_t read_marks(const cli_plot_t *plot, mark_t marks[MARKS_MAX], size_t *count,
-                            world_error_t *error)
+typedef struct marks {
+    mark_t marks[MARKS_MAX];
+    size_t count;
+} marks_t;
+
+// Takes the time at which a link of the first run went down or up.
+static sim_err_t take_mark(const results_csv_t *csv, void *ctx, world_error_t *error)
 {
-    static const char *const names[] = {"time_ns", "event"};
-    results_csv_t *csv = NULL;
-    *count = 0;
-    sim_err_t result =
-        cli_plot_open(&plot->runs[0], "events.csv", names, SIM_COUNT_OF(names), &csv, error);
-    bool end = csv == NULL;
-    while (result == SIM_OK && !end && *count < MARKS_MAX) {
-        result = results_csv_next(csv, &end, error);
-        if (result != SIM_OK || end) {
-            break;
-        }
-        const bool up = strcmp(results_csv_text(csv, 1), "link_up") == 0;
-        if (!up && strcmp(results_csv_text(csv, 1), "link_down") != 0) {
-            continue;
-        }
-        mark_t mark = {.up = up};
-        result = results_csv_time(csv, 0, &mark.time_ps, error);
-        // The two ports of a link report the same change.
-        if (*count == 0 || marks[*count - 1].time_ps != mark.time_ps ||
-            marks[*count - 1].up != mark.up) {
-            marks[(*count)++] = mark;
-        }
+    marks_t *const marks = ctx;
+    mark_t mark = {.up = strcmp(results_csv_text(csv, 1), "link_up") == 0};
+    if (marks->count == MARKS_MAX ||
+        (!mark.up && strcmp(results_csv_text(csv, 1), "link_down") != 0)) {
+        return SIM_OK;
     }
-    results_csv_close(csv);
+    const sim_err_t result = results_csv_time(csv, 0, &mark.time_ps, error);
+    // The two ports of a link report the same change.
+    const mark_t *const last = marks->count > 0 ? &marks->marks[marks->count - 1] : NULL;
+    if (last == NULL || last->time_ps != mark.time_ps || last->up != mark.up) {
+        marks->marks[marks->count++] = mark;
+    }
     return result;
 }
 
@@ -139,9 +131,10 @@ static sim_err_t plot_app_rate(const cli_plot_t *plot, cli_figure_t *figure, wor
                            plot->runs[0].folder);
         return SIM_OK;
     }
-    mark_t marks[MARKS_MAX];
-    size_t mark_count = 0;
-    sim_err_t result = read_marks(plot, marks, &mark_count, error);
+    static const char *const events[] = {"time_ns", "event"};
+    marks_t marks = {.count = 0};
+    sim_err_t result = results_csv_rows(plot->runs[0].folder, "events.csv", events,
+                                        SIM_COUNT_OF(events), take_mark, &marks, error);
     const cli_plot_unit_t unit = cli_plot_time_unit(most_us * 1e6);
     cli_figure_begin(figure, 760, 420);
     FILE *const script = figure->script;
@@ -152,7 +145,7 @@ static sim_err_t plot_app_rate(const cli_plot_t *plot, cli_figure_t *figure, wor
     char label[32];
     (void)snprintf(label, sizeof(label), "time (%s)", unit.name);
     cli_figure_label(figure, "xlabel", label, "");
-    print_marks(script, marks, mark_count, unit.one);
+    print_marks(script, marks.marks, marks.count, unit.one);
     static const char *const names[2] = {"time_us", "gbytes_per_s"};
     const double ones[2] = {unit.one / 1e6, 1};
     size_t number = 0;

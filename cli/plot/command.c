@@ -78,16 +78,6 @@ static sim_err_t take_format(const char *path, cli_plot_format_t *format, world_
                       world_show(&shown, path));
 }
 
-sim_err_t cli_plot_open(const cli_plot_run_t *run, const char *file, const char *const *names,
-                        size_t name_count, results_csv_t **csv, world_error_t *error)
-{
-    char *const path = sim_format("%s/%s", run->folder, file);
-    *csv = NULL;
-    const sim_err_t result = results_csv_open(path, names, name_count, csv, error);
-    sim_free(path);
-    return result == SIM_ERR_IO ? SIM_OK : result;
-}
-
 // Returns a time of a run's summary, or 0 if the summary lacks the field.
 static sim_time_t time_of(const cli_plot_run_t *run, const char *field)
 {

@@ -103,56 +103,59 @@ static void add_point(cli_curve_t *curve, sim_time_t time_ps, uint64_t value)
     curve->most = SIM_MAX(value, curve->most);
 }
 
-static sim_err_t read_rows(results_csv_t *csv, cli_metric_fn wanted, sim_map_t *map,
-                           cli_curves_t *curves, size_t run, sim_time_t *last_ps,
-                           world_error_t *error)
+// What the rows of a run are added to.
+typedef struct reading {
+    cli_curves_t *curves;
+    cli_metric_fn wanted;
+    size_t run;
+    sim_map_t map;      // of the run's paths
+    sim_time_t time_ps; // of the last row of a wanted metric
+    sim_time_t last_ps; // of the last row
+} reading_t;
+
+static sim_err_t take_row(const results_csv_t *csv, void *ctx, world_error_t *error)
 {
-    sim_time_t time_ps = 0;
-    for (;;) {
-        bool end = false;
-        sim_err_t result = results_csv_next(csv, &end, error);
-        if (result != SIM_OK || end) {
-            return result;
-        }
-        result = results_csv_time(csv, 0, last_ps, error);
-        if (result != SIM_OK) {
-            return result;
-        }
-        const size_t before = curves->count;
-        cli_curve_t *const curve = curve_of(map, curves, results_csv_text(csv, 1), run);
-        if (curve == NULL) {
-            world_shown_t shown;
-            return world_fail(
-                error, SIM_ERR_INVALID, NULL,
-                "series.csv: '%s' is no path of a series, expected a file of `rocesim "
-                "run`",
-                world_show(&shown, results_csv_text(csv, 1)));
-        }
-        if (curves->count > before) {
-            char *const name = name_of(curve->metric);
-            curve->measure = measure_of(name);
-            if (!wanted(name)) {
-                sim_free(curve->metric);
-                curve->metric = NULL;
-            }
-            sim_free(name);
-        }
-        if (curve->metric == NULL) {
-            continue;
-        }
-        uint64_t value = 0;
-        result = results_csv_time(csv, 0, &time_ps, error);
-        if (result == SIM_OK) {
-            result = results_csv_number(csv, 2, 1, &value, error);
-        }
-        if (result != SIM_OK) {
-            return result;
-        }
-        // UINT64_MAX means "no window", which a curve cannot show.
-        if (value != UINT64_MAX) {
-            add_point(curve, cli_plot_time(time_ps, curves->origin_ps), value);
-        }
+    reading_t *const reading = ctx;
+    cli_curves_t *const curves = reading->curves;
+    sim_err_t result = results_csv_time(csv, 0, &reading->last_ps, error);
+    if (result != SIM_OK) {
+        return result;
     }
+    const size_t before = curves->count;
+    cli_curve_t *const curve =
+        curve_of(&reading->map, curves, results_csv_text(csv, 1), reading->run);
+    if (curve == NULL) {
+        world_shown_t shown;
+        return world_fail(error, SIM_ERR_INVALID, NULL,
+                          "series.csv: '%s' is no path of a series, expected a file of `rocesim "
+                          "run`",
+                          world_show(&shown, results_csv_text(csv, 1)));
+    }
+    if (curves->count > before) {
+        char *const name = name_of(curve->metric);
+        curve->measure = measure_of(name);
+        if (!reading->wanted(name)) {
+            sim_free(curve->metric);
+            curve->metric = NULL;
+        }
+        sim_free(name);
+    }
+    if (curve->metric == NULL) {
+        return SIM_OK;
+    }
+    uint64_t value = 0;
+    result = results_csv_time(csv, 0, &reading->time_ps, error);
+    if (result == SIM_OK) {
+        result = results_csv_number(csv, 2, 1, &value, error);
+    }
+    if (result != SIM_OK) {
+        return result;
+    }
+    // UINT64_MAX means "no window", which a curve cannot show.
+    if (value != UINT64_MAX) {
+        add_point(curve, cli_plot_time(reading->time_ps, curves->origin_ps), value);
+    }
+    return SIM_OK;
 }
 
 // Compares names by their numbers: host2 comes before host10.
@@ -194,22 +197,16 @@ sim_err_t cli_curves_load(const cli_plot_t *plot, cli_metric_fn wanted, cli_curv
     *curves = (cli_curves_t){.origin_ps = plot->origin_ps};
     sim_err_t result = SIM_OK;
     for (size_t r = 0; r < plot->run_count && result == SIM_OK; r++) {
-        results_csv_t *csv = NULL;
-        result =
-            cli_plot_open(&plot->runs[r], "series.csv", names, SIM_COUNT_OF(names), &csv, error);
-        if (csv != NULL) {
-            sim_map_t map = {NULL, 0, 0};
-            const json_t *const counts = json_object_get(plot->runs[r].summary, "series_csv");
-            const bool cut = json_integer_value(json_object_get(counts, "left_out")) > 0;
-            curves->end_ps[r] = plot->runs[r].end_ps;
-            curves->cut = curves->cut || cut;
-            sim_time_t last_ps = 0;
-            result = read_rows(csv, wanted, &map, curves, r, &last_ps, error);
-            last_ps = cli_plot_time(last_ps, plot->origin_ps);
-            curves->end_ps[r] = cut && last_ps < curves->end_ps[r] ? last_ps : curves->end_ps[r];
-            sim_map_fini(&map);
-            results_csv_close(csv);
-        }
+        reading_t reading = {.curves = curves, .wanted = wanted, .run = r};
+        const json_t *const counts = json_object_get(plot->runs[r].summary, "series_csv");
+        const bool cut = json_integer_value(json_object_get(counts, "left_out")) > 0;
+        result = results_csv_rows(plot->runs[r].folder, "series.csv", names, SIM_COUNT_OF(names),
+                                  take_row, &reading, error);
+        const sim_time_t last_ps = cli_plot_time(reading.last_ps, plot->origin_ps);
+        const sim_time_t end_ps = plot->runs[r].end_ps;
+        curves->cut = curves->cut || cut;
+        curves->end_ps[r] = cut ? SIM_MIN(last_ps, end_ps) : end_ps;
+        sim_map_fini(&reading.map);
     }
     size_t kept = 0;
     for (size_t i = 0; i < curves->count; i++) {

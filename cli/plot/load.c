@@ -62,41 +62,20 @@ static bool same_stem(const char *a, const char *b)
     return size == stem_size(b) && memcmp(a, b, size) == 0;
 }
 
-static sim_err_t read_ports(results_csv_t *csv, map_t *map, world_error_t *error)
+static sim_err_t take_port(const results_csv_t *csv, void *ctx, world_error_t *error)
 {
-    for (;;) {
-        bool end = false;
-        sim_err_t result = results_csv_next(csv, &end, error);
-        if (result != SIM_OK || end) {
-            return result;
-        }
-        uint64_t millionths = 0;
-        result = results_csv_number(csv, 1, LOAD_ONE, &millionths, error);
-        if (result != SIM_OK) {
-            return result;
-        }
-        const char *const name = results_csv_text(csv, 0);
-        const char *const arrow = strstr(name, "->");
-        if (arrow == NULL) {
-            continue;
-        }
+    map_t *const map = ctx;
+    uint64_t millionths = 0;
+    const sim_err_t result = results_csv_number(csv, 1, LOAD_ONE, &millionths, error);
+    const char *const name = results_csv_text(csv, 0);
+    const char *const arrow = strstr(name, "->");
+    if (result == SIM_OK && arrow != NULL) {
         SIM_APPEND(map->ports, map->port_count, map->port_capacity,
                    (port_t){
                        .node = sim_format("%.*s", (int)(arrow - name), name),
                        .peer = sim_format("%.*s", (int)strcspn(arrow + 2, "#"), arrow + 2),
                        .load = (double)millionths / (double)LOAD_ONE,
                    });
-    }
-}
-
-static sim_err_t load(const cli_plot_run_t *run, map_t *map, world_error_t *error)
-{
-    static const char *const names[] = {"port", "utilisation"};
-    results_csv_t *csv = NULL;
-    sim_err_t result = cli_plot_open(run, "ports.csv", names, SIM_COUNT_OF(names), &csv, error);
-    if (csv != NULL) {
-        result = read_ports(csv, map, error);
-        results_csv_close(csv);
     }
     return result;
 }
@@ -364,11 +343,13 @@ static void draw(const cli_plot_t *plot, map_t *maps, size_t panels, cli_figure_
 
 static sim_err_t plot_load(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
 {
+    static const char *const names[] = {"port", "utilisation"};
     map_t maps[CLI_PLOT_RUNS_MAX] = {{NULL, 0, 0, NULL, 0, 0, 0, 0, 0}};
     sim_err_t result = SIM_OK;
     size_t panels = 0;
     for (size_t r = 0; r < plot->run_count && result == SIM_OK; r++) {
-        result = load(&plot->runs[r], &maps[r], error);
+        result = results_csv_rows(plot->runs[r].folder, "ports.csv", names, SIM_COUNT_OF(names),
+                                  take_port, &maps[r], error);
         panels += maps[r].port_count > 0;
     }
     if (result == SIM_OK && panels > 0) {

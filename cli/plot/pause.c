@@ -41,7 +41,8 @@ typedef struct chart {
     size_t capacity;
     sim_time_t origin_ps; // of cli_plot_t
     sim_time_t end_ps;
-    sim_time_t bin_ps; // bin width of pauses.csv; 0: bars are single pauses of events.csv
+    sim_time_t event_ps; // of the event that was read last
+    sim_time_t bin_ps;   // bin width of pauses.csv; 0: bars are single pauses of events.csv
 } chart_t;
 
 static row_t *row_of(chart_t *chart, const char *port, unsigned priority)
@@ -68,67 +69,56 @@ static void close_bar(row_t *row, sim_time_t time_ps)
     row->total_ps += time_ps - row->since_ps;
 }
 
-static sim_err_t read_events(results_csv_t *csv, chart_t *chart, world_error_t *error)
+static sim_err_t take_event(const results_csv_t *csv, void *ctx, world_error_t *error)
 {
-    sim_time_t time_ps = 0;
-    for (;;) {
-        bool end = false;
-        sim_err_t result = results_csv_next(csv, &end, error);
-        if (result != SIM_OK || end) {
-            return result;
-        }
-        const bool paused = strcmp(results_csv_text(csv, 1), "paused") == 0;
-        if (!paused && strcmp(results_csv_text(csv, 1), "resumed") != 0) {
-            continue;
-        }
-        uint64_t priority = 0;
-        result = results_csv_time(csv, 0, &time_ps, error);
-        time_ps = cli_plot_time(time_ps, chart->origin_ps);
-        if (result == SIM_OK) {
-            result = results_csv_number(csv, 3, 1, &priority, error);
-        }
-        if (result != SIM_OK) {
-            return result;
-        }
-        row_t *const row = row_of(chart, results_csv_text(csv, 2), (unsigned)(priority & 7));
-        if (!paused) {
-            close_bar(row, time_ps);
-        } else if (!row->open) {
-            row->open = true;
-            row->since_ps = time_ps;
-        }
-        chart->end_ps = SIM_MAX(time_ps, chart->end_ps);
+    chart_t *const chart = ctx;
+    const bool paused = strcmp(results_csv_text(csv, 1), "paused") == 0;
+    if (!paused && strcmp(results_csv_text(csv, 1), "resumed") != 0) {
+        return SIM_OK;
     }
+    uint64_t priority = 0;
+    sim_err_t result = results_csv_time(csv, 0, &chart->event_ps, error);
+    if (result == SIM_OK) {
+        result = results_csv_number(csv, 3, 1, &priority, error);
+    }
+    if (result != SIM_OK) {
+        return result;
+    }
+    chart->event_ps = cli_plot_time(chart->event_ps, chart->origin_ps);
+    row_t *const row = row_of(chart, results_csv_text(csv, 2), (unsigned)(priority & 7));
+    if (!paused) {
+        close_bar(row, chart->event_ps);
+    } else if (!row->open) {
+        row->open = true;
+        row->since_ps = chart->event_ps;
+    }
+    chart->end_ps = SIM_MAX(chart->event_ps, chart->end_ps);
+    return SIM_OK;
 }
 
-// Reads the bins of pauses.csv. The bar of a bin is as long as its class was stopped in it.
-static sim_err_t read_bins(results_csv_t *csv, chart_t *chart, world_error_t *error)
+// Takes a bin of pauses.csv. The bar of a bin is as long as its class was stopped in it.
+static sim_err_t take_bin(const results_csv_t *csv, void *ctx, world_error_t *error)
 {
-    for (;;) {
-        bool end = false;
-        sim_err_t result = results_csv_next(csv, &end, error);
-        if (result != SIM_OK || end) {
-            return result;
-        }
-        uint64_t priority = 0;
-        sim_time_t times_ps[3] = {0}; // from, to, stopped
-        result = results_csv_number(csv, 1, 1, &priority, error);
-        for (size_t i = 0; i < SIM_COUNT_OF(times_ps) && result == SIM_OK; i++) {
-            result = results_csv_time(csv, i + 2, &times_ps[i], error);
-        }
-        if (result != SIM_OK) {
-            return result;
-        }
-        const sim_time_t width_ps = times_ps[1] - times_ps[0];
-        chart->bin_ps = SIM_MAX(width_ps, chart->bin_ps);
-        row_t *const row = row_of(chart, results_csv_text(csv, 0), (unsigned)(priority & 7));
-        SIM_GROW(row->bars, row->bar_count, &row->bar_capacity);
-        const sim_time_t from_ps = cli_plot_time(times_ps[0], chart->origin_ps);
-        row->bars[row->bar_count++] = (struct bar){from_ps, from_ps + times_ps[2]};
-        row->total_ps += times_ps[2];
-        const sim_time_t to_ps = cli_plot_time(times_ps[1], chart->origin_ps);
-        chart->end_ps = SIM_MAX(to_ps, chart->end_ps);
+    chart_t *const chart = ctx;
+    uint64_t priority = 0;
+    sim_time_t times_ps[3] = {0}; // from, to, stopped
+    sim_err_t result = results_csv_number(csv, 1, 1, &priority, error);
+    for (size_t i = 0; i < SIM_COUNT_OF(times_ps) && result == SIM_OK; i++) {
+        result = results_csv_time(csv, i + 2, &times_ps[i], error);
     }
+    if (result != SIM_OK) {
+        return result;
+    }
+    const sim_time_t width_ps = times_ps[1] - times_ps[0];
+    chart->bin_ps = SIM_MAX(width_ps, chart->bin_ps);
+    row_t *const row = row_of(chart, results_csv_text(csv, 0), (unsigned)(priority & 7));
+    SIM_GROW(row->bars, row->bar_count, &row->bar_capacity);
+    const sim_time_t from_ps = cli_plot_time(times_ps[0], chart->origin_ps);
+    row->bars[row->bar_count++] = (struct bar){from_ps, from_ps + times_ps[2]};
+    row->total_ps += times_ps[2];
+    const sim_time_t to_ps = cli_plot_time(times_ps[1], chart->origin_ps);
+    chart->end_ps = SIM_MAX(to_ps, chart->end_ps);
+    return SIM_OK;
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -155,12 +145,8 @@ static bool any_open(const chart_t *chart)
 static sim_err_t load_events(const cli_plot_run_t *run, chart_t *chart, world_error_t *error)
 {
     static const char *const names[] = {"time_ns", "event", "port", "priority"};
-    results_csv_t *csv = NULL;
-    sim_err_t result = cli_plot_open(run, "events.csv", names, SIM_COUNT_OF(names), &csv, error);
-    if (csv != NULL) {
-        result = read_events(csv, chart, error);
-        results_csv_close(csv);
-    }
+    const sim_err_t result = results_csv_rows(run->folder, "events.csv", names, SIM_COUNT_OF(names),
+                                              take_event, chart, error);
     // If all pauses end before the run does, the axis ends with them, which makes bars wider.
     if (any_open(chart) && run->end_ps > chart->end_ps) {
         chart->end_ps = run->end_ps;
@@ -179,12 +165,8 @@ static sim_err_t load(const cli_plot_run_t *run, chart_t *chart, world_error_t *
     if (json_integer_value(json_object_get(events, "left_out")) == 0) {
         result = load_events(run, chart, error);
     } else {
-        results_csv_t *csv = NULL;
-        result = cli_plot_open(run, "pauses.csv", names, SIM_COUNT_OF(names), &csv, error);
-        if (csv != NULL) {
-            result = read_bins(csv, chart, error);
-            results_csv_close(csv);
-        }
+        result = results_csv_rows(run->folder, "pauses.csv", names, SIM_COUNT_OF(names), take_bin,
+                                  chart, error);
     }
     if (chart->count > 0) {
         qsort(chart->rows, chart->count, sizeof(row_t), compare_rows);

@@ -74,11 +74,6 @@ extern const cli_plot_kind_t cli_plot_app_rate;
 extern const cli_plot_kind_t cli_plot_app_cdf;
 extern const cli_plot_kind_t cli_plot_sweep;
 
-// Opens a table of a run's folder like results_csv_open. *csv is NULL if the run wrote none.
-SIM_MUST_CHECK sim_err_t cli_plot_open(const cli_plot_run_t *run, const char *file,
-                                       const char *const *names, size_t name_count,
-                                       results_csv_t **csv, world_error_t *error);
-
 // -- scripts (cli/plot/gnuplot.c)
 
 // Begins the script of a figure of width x height pixels.

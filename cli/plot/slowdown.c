@@ -90,29 +90,29 @@ static sim_err_t read_flow(const results_csv_t *csv, flow_t *flow, world_error_t
     return result;
 }
 
-static sim_err_t read_flows(results_csv_t *csv, const char *app, flows_t *flows,
-                            world_error_t *error)
+// What flows are taken, and where to.
+typedef struct reading {
+    const char *app; // NULL: all
+    flows_t *flows;
+} reading_t;
+
+static sim_err_t take_flow(const results_csv_t *csv, void *ctx, world_error_t *error)
 {
-    for (;;) {
-        bool end = false;
-        sim_err_t result = results_csv_next(csv, &end, error);
-        if (result != SIM_OK || end) {
-            return result;
-        }
-        if (app != NULL && strcmp(results_csv_text(csv, 2), app) != 0) {
-            continue;
-        }
-        if (results_csv_text(csv, 1)[0] == '\0') {
-            flows->unfinished++;
-            continue;
-        }
-        flow_t flow = {.order = flows->count};
-        result = read_flow(csv, &flow, error);
-        if (result != SIM_OK) {
-            return result;
-        }
+    const reading_t *const reading = ctx;
+    flows_t *const flows = reading->flows;
+    if (reading->app != NULL && strcmp(results_csv_text(csv, 2), reading->app) != 0) {
+        return SIM_OK;
+    }
+    if (results_csv_text(csv, 1)[0] == '\0') {
+        flows->unfinished++;
+        return SIM_OK;
+    }
+    flow_t flow = {.order = flows->count};
+    const sim_err_t result = read_flow(csv, &flow, error);
+    if (result == SIM_OK) {
         SIM_APPEND(flows->flows, flows->count, flows->capacity, flow);
     }
+    return result;
 }
 
 static bool has_flows(const cli_plot_run_t *run)
@@ -128,37 +128,30 @@ static sim_err_t load(const cli_plot_run_t *run, const char *app, flows_t *flows
                       world_error_t *error)
 {
     static const char *const names[] = {"bytes", "slowdown", "app", "fct_ns"};
-    results_csv_t *csv = NULL;
-    sim_err_t result = cli_plot_open(run, "flows.csv", names, SIM_COUNT_OF(names), &csv, error);
-    if (csv != NULL) {
-        result = read_flows(csv, app, flows, error);
-        results_csv_close(csv);
-    }
+    reading_t reading = {app, flows};
+    const sim_err_t result = results_csv_rows(run->folder, "flows.csv", names, SIM_COUNT_OF(names),
+                                              take_flow, &reading, error);
     if (result == SIM_OK && flows->count > 0) {
         qsort(flows->flows, flows->count, sizeof(flow_t), compare_flows);
     }
     return result;
 }
 
-static sim_err_t read_kinds(results_csv_t *csv, kinds_t *kinds, world_error_t *error)
+static sim_err_t take_kind(const results_csv_t *csv, void *ctx, world_error_t *error)
 {
-    for (;;) {
-        bool end = false;
-        const sim_err_t result = results_csv_next(csv, &end, error);
-        if (result != SIM_OK || end) {
-            return result;
-        }
-        const char *const name = results_csv_text(csv, 0);
-        size_t k = 0;
-        while (k < kinds->count && strcmp(kinds->names[k], name) != 0) {
-            k++;
-        }
-        if (k == KINDS_MAX) {
-            kinds->more = true;
-        } else if (k == kinds->count) {
-            kinds->names[kinds->count++] = sim_strdup(name);
-        }
+    (void)error;
+    kinds_t *const kinds = ctx;
+    const char *const name = results_csv_text(csv, 0);
+    size_t k = 0;
+    while (k < kinds->count && strcmp(kinds->names[k], name) != 0) {
+        k++;
     }
+    if (k == KINDS_MAX) {
+        kinds->more = true;
+    } else if (k == kinds->count) {
+        kinds->names[kinds->count++] = sim_strdup(name);
+    }
+    return SIM_OK;
 }
 
 // Collects the kinds of traffic of all runs, in the order of their files.
@@ -167,12 +160,8 @@ static sim_err_t find_kinds(const cli_plot_t *plot, kinds_t *kinds, world_error_
     static const char *const names[] = {"app"};
     sim_err_t result = SIM_OK;
     for (size_t r = 0; r < plot->run_count && result == SIM_OK; r++) {
-        results_csv_t *csv = NULL;
-        result = cli_plot_open(&plot->runs[r], "flows.csv", names, 1, &csv, error);
-        if (csv != NULL) {
-            result = read_kinds(csv, kinds, error);
-            results_csv_close(csv);
-        }
+        result =
+            results_csv_rows(plot->runs[r].folder, "flows.csv", names, 1, take_kind, kinds, error);
     }
     return result;
 }

@@ -212,8 +212,9 @@ static void take_slice(timeline_t *timeline, const results_csv_t *csv, slice_t s
     SIM_APPEND(timeline->slices, timeline->count, timeline->capacity, slice);
 }
 
-static sim_err_t take_row(timeline_t *timeline, const results_csv_t *csv, world_error_t *error)
+static sim_err_t take_row(const results_csv_t *csv, void *ctx, world_error_t *error)
 {
+    timeline_t *const timeline = ctx;
     static const size_t numbers[] = {APP, RANK, CPU, NUMBER, BYTES};
     uint64_t values[SIM_COUNT_OF(numbers)];
     slice_t slice = {.start_ps = 0, .end_ps = SIM_TIME_NEVER};
@@ -255,31 +256,11 @@ static sim_err_t take_row(timeline_t *timeline, const results_csv_t *csv, world_
 // Writes the operations of ranks, if the run has operations.csv.
 static sim_err_t take_ranks(timeline_t *timeline, const char *folder, world_error_t *error)
 {
-    char *const path = sim_format("%s/operations.csv", folder);
-    FILE *const there = fopen(path, "rb");
-    results_csv_t *csv = NULL;
-    bool end = false;
-    if (there == NULL) {
-        sim_free(path);
-        return SIM_OK;
-    }
-    (void)fclose(there);
-    sim_err_t result = results_csv_open(path, columns, SIM_COUNT_OF(columns), &csv, error);
-    sim_free(path);
-    if (result != SIM_OK) {
-        return result;
-    }
-    while (result == SIM_OK) {
-        result = results_csv_next(csv, &end, error);
-        if (result != SIM_OK || end) {
-            break;
-        }
-        result = take_row(timeline, csv, error);
-    }
+    const sim_err_t result = results_csv_rows(folder, "operations.csv", columns,
+                                              SIM_COUNT_OF(columns), take_row, timeline, error);
     if (result == SIM_OK && timeline->any) {
         end_rank(timeline);
     }
-    results_csv_close(csv);
     for (size_t i = 0; i < timeline->count; i++) {
         sim_free(timeline->slices[i].name);
     }

@@ -53,36 +53,6 @@ static uint64_t pid_of_name(run_trace_t *run, const char *name)
     return pid_of(run, name, slash != NULL ? (size_t)(slash - name) : size);
 }
 
-typedef sim_err_t (*row_fn)(run_trace_t *run, const results_csv_t *csv, world_error_t *error);
-
-// Hands the rows of a file to fn; a file that is not there has none.
-static sim_err_t each_row(run_trace_t *run, const char *folder, const char *file,
-                          const char *const *columns, size_t column_count, row_fn fn,
-                          world_error_t *error)
-{
-    char *const path = sim_format("%s/%s", folder, file);
-    FILE *const there = fopen(path, "rb");
-    results_csv_t *csv = NULL;
-    sim_err_t result = SIM_OK;
-    bool end = false;
-    if (there != NULL) {
-        (void)fclose(there);
-        result = results_csv_open(path, columns, column_count, &csv, error);
-    }
-    sim_free(path);
-    while (result == SIM_OK && csv != NULL) {
-        result = results_csv_next(csv, &end, error);
-        if (result != SIM_OK || end) {
-            break;
-        }
-        result = fn(run, csv, error);
-    }
-    if (csv != NULL) {
-        results_csv_close(csv);
-    }
-    return result;
-}
-
 // -- flows
 
 static const char *const flow_columns[] = {
@@ -108,8 +78,9 @@ static json_t *flow_args(const results_csv_t *csv)
     return args;
 }
 
-static sim_err_t take_flow(run_trace_t *run, const results_csv_t *csv, world_error_t *error)
+static sim_err_t take_flow(const results_csv_t *csv, void *ctx, world_error_t *error)
 {
+    run_trace_t *const run = ctx;
     sim_time_t start_ps = 0;
     sim_time_t end_ps = run->end_ps;
     const char *const last = results_csv_text(csv, F_END);
@@ -277,8 +248,9 @@ static void take_moment(run_trace_t *run, const results_csv_t *csv, sim_time_t t
     cli__slices_add(&run->slices, run->trace, slice);
 }
 
-static sim_err_t take_event(run_trace_t *run, const results_csv_t *csv, world_error_t *error)
+static sim_err_t take_event(const results_csv_t *csv, void *ctx, world_error_t *error)
 {
+    run_trace_t *const run = ctx;
     sim_time_t time_ps = 0;
     const sim_err_t result = results_csv_number(csv, E_TIME, SIM_PS_PER_NS, &time_ps, error);
     if (result != SIM_OK) {
@@ -305,8 +277,9 @@ static sim_err_t take_event(run_trace_t *run, const results_csv_t *csv, world_er
 static const char *const series_columns[] = {"time_ns", "path", "value"};
 
 // Writes a counter, of the process of the node in "port[leaf0->host5].queue_bytes".
-static sim_err_t take_value(run_trace_t *run, const results_csv_t *csv, world_error_t *error)
+static sim_err_t take_value(const results_csv_t *csv, void *ctx, world_error_t *error)
 {
+    run_trace_t *const run = ctx;
     sim_time_t time_ps = 0;
     const sim_err_t result = results_csv_number(csv, 0, SIM_PS_PER_NS, &time_ps, error);
     if (result != SIM_OK || time_ps < run->trace->from_ps || time_ps > run->trace->to_ps) {
@@ -335,11 +308,11 @@ static sim_err_t take_value(run_trace_t *run, const results_csv_t *csv, world_er
 
 static sim_err_t take_files(run_trace_t *run, const char *folder, world_error_t *error)
 {
-    sim_err_t result = each_row(run, folder, "flows.csv", flow_columns, SIM_COUNT_OF(flow_columns),
-                                take_flow, error);
+    sim_err_t result = results_csv_rows(folder, "flows.csv", flow_columns,
+                                        SIM_COUNT_OF(flow_columns), take_flow, run, error);
     if (result == SIM_OK) {
-        result = each_row(run, folder, "events.csv", event_columns, SIM_COUNT_OF(event_columns),
-                          take_event, error);
+        result = results_csv_rows(folder, "events.csv", event_columns, SIM_COUNT_OF(event_columns),
+                                  take_event, run, error);
     }
     for (size_t i = 0; i < run->open_count; i++) {
         cli__slices_add(&run->slices, run->trace, run->open[i]);
@@ -347,8 +320,8 @@ static sim_err_t take_files(run_trace_t *run, const char *folder, world_error_t 
     sim_free(run->open);
     cli__slices_write(&run->slices, run->trace);
     if (result == SIM_OK) {
-        result = each_row(run, folder, "series.csv", series_columns, SIM_COUNT_OF(series_columns),
-                          take_value, error);
+        result = results_csv_rows(folder, "series.csv", series_columns,
+                                  SIM_COUNT_OF(series_columns), take_value, run, error);
     }
     return result;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define ROW_BYTES_MAX ((size_t)1 << 20)
 #define FIRST_ROW_BYTES 256u
@@ -204,6 +205,25 @@ void results_csv_close(results_csv_t *csv)
         sim_free(csv->all);
         sim_free(csv);
     }
+}
+
+sim_err_t results_csv_rows(const char *folder, const char *file, const char *const *names,
+                           size_t name_count, results_csv_row_fn fn, void *ctx,
+                           world_error_t *error)
+{
+    char *const path = sim_format("%s/%s", folder, file);
+    results_csv_t *csv = NULL;
+    bool end = access(path, R_OK) != 0;
+    sim_err_t result = end ? SIM_OK : results_csv_open(path, names, name_count, &csv, error);
+    sim_free(path);
+    while (result == SIM_OK && !end) {
+        result = results_csv_next(csv, &end, error);
+        if (result == SIM_OK && !end) {
+            result = fn(csv, ctx, error);
+        }
+    }
+    results_csv_close(csv);
+    return result;
 }
 
 const char *results_csv_text(const results_csv_t *csv, size_t index)
