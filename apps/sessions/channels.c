@@ -3,8 +3,8 @@
 // or one for all transfers between two interfaces that share one.
 //
 // Their numbers, ports and first PSNs follow from the transfer's place as those of flows in a
-// scenario do (apps/flows/plan.c), so equal transfers take equal paths. docs/models/submitted-
-// transfers.md
+// scenario do (apps/flows/plan.c), so equal transfers take equal paths.
+// docs/models/submitted-transfers.md
 #include "apps/sessions/session_internal.h"
 
 #define SLOTS (UINT32_C(1) << 19) // QP numbers of an interface for each direction
