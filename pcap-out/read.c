@@ -97,6 +97,30 @@ static void set_text(char **text, const uint8_t *bytes, size_t size)
 
 // -- opening
 
+// Returns what is wrong with a file that begins with four bytes of no capture.
+static const char *other_file(const uint8_t *bytes)
+{
+    static const struct {
+        const char *bytes;
+        const char *what;
+    } others[] = {
+        {"\x28\xb5\x2f\xfd", "the file is compressed by zstd, and not by gzip"},
+        {"\xfd"
+         "7zX",
+         "the file is compressed by xz, and not by gzip"},
+        {"BZh9", "the file is compressed by bzip2, and not by gzip"},
+        {"\x04\x22\x4d\x18", "the file is compressed by lz4, and not by gzip"},
+        {"PK\x03\x04", "the file is an archive of zip"},
+        {"snoo", "the file is a capture of snoop"},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(others); i++) {
+        if (memcmp(bytes, others[i].bytes, 4) == 0) {
+            return others[i].what;
+        }
+    }
+    return "the file does not begin like a capture";
+}
+
 static interface_t *new_interface(pcap_out_reader_t *reader)
 {
     SIM_GROW(reader->interfaces, reader->interface_count, &reader->interface_capacity);
@@ -148,7 +172,7 @@ sim_err_t pcap_out_reader_open(const char *path, pcap_out_reader_t **reader, sim
         if (!made->is_ng) {
             error = right == MAGIC_MICROSECONDS || right == MAGIC_NANOSECONDS
                         ? open_pcap(made, right, message)
-                        : broken(made, "the file does not begin like a capture", message);
+                        : broken(made, other_file(made->block), message);
         }
     }
     if (error != SIM_OK) {

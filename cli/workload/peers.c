@@ -40,6 +40,7 @@ static const char convert_trace[] =
     "expected a trace of Chakra, which Chakra's converter makes of PyTorch's traces";
 static const char count_tokens[] =
     "expected lengths in tokens: JSON lines with input_length and output_length";
+static const char read_run[] = "rocesim explain, plot, compare and diff read the folder of a run";
 static const char in_flows[] = "a scenario uses it as traffic: [{flows: {file: FILE}}]";
 
 // Files that are known by words that all stand in their first bytes; the special ones come first.
@@ -104,6 +105,9 @@ static const struct {
     {{"from msccl"}, "a program in MSCCLang", "expected the XML that it prints"},
     {{"\"sketch\"", "\"nnodes\""}, "a sketch of TACCL", "expected the XML that TACCL makes of it"},
     {{"\"TopologyParams\""}, "an input of TE-CCL", "expected the XML that TE-CCL makes of it"},
+    {{"\"outcome_digest\"", "\"sim_time_ps\""}, "the summary of a run", read_run},
+    {{"flow_id,src,dst,src_port"}, "the flows of a run", read_run},
+    {{"port,rate_bps,tx_packets"}, "the ports of a run", read_run},
     {{"<!DOCTYPE html"}, "a web page", "expected the file that the page shows"},
     {{"<html"}, "a web page", "expected the file that the page shows"},
     {{"version https://git-lfs"},
@@ -204,6 +208,24 @@ static bool is_rows(sim_words_t words)
            sim_word_time(&words, &word, "", "s", &start_ps, NULL) == SIM_OK;
 }
 
+// A trace file of HPCC's simulator: a count, and the ids of so many nodes.
+static bool is_traced(sim_words_t words)
+{
+    sim_word_t word;
+    uint64_t count = 0;
+    uint64_t id = 0;
+    if (sim_words_in_line(words) != 1 || !sim_words_next(&words, &word) ||
+        sim_word_count(&words, &word, "", 1, UINT32_MAX, &count, NULL) != SIM_OK) {
+        return false;
+    }
+    uint64_t ids = 0;
+    while (sim_words_next(&words, &word) &&
+           sim_word_count(&words, &word, "", 0, UINT32_MAX, &id, NULL) == SIM_OK) {
+        ids++;
+    }
+    return ids == count;
+}
+
 static bool all_there(const char *text, size_t size, const char *const words[WORDS_MAX])
 {
     for (size_t i = 0; i < WORDS_MAX && words[i] != NULL; i++) {
@@ -228,6 +250,9 @@ bool cli_peer_of(const char *text, size_t size_bytes, cli_peer_t *peer)
         {is_tiers, {"a topology of htsim", in_topology}},
         {is_fct, {"completion times of HPCC's simulator (fct)", measured}},
         {is_routes, {"next hops of switches", "topology.file.routes reads it"}},
+        {is_traced,
+         {"a list of traced nodes of HPCC's simulator",
+          "TRACE_FILE of a configuration that rocesim hpcc runs names it"}},
         {is_rows, {"a list of flows", in_flows}},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(shapes); i++) {

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #define Q16 65536.0
+#define PERCENT_MAX 100.5 // a probability that is a little too large is refused with its place
 
 // Reads past a line without words, or with a comment only.
 static bool next_row(sim_words_t *words)
@@ -38,7 +39,7 @@ bool cli_sizes_is(const char *text, size_t size_bytes)
         sim_word_t rest;
         for (size_t i = 0; i < 2; i++) {
             if (!sim_words_next_in_line(&words, &word) || !sim_word_plain(&word, &plain, &rest) ||
-                rest.size_bytes > 0) {
+                rest.size_bytes > 0 || (i == 1 && strtod(plain.text, NULL) > PERCENT_MAX)) {
                 return false;
             }
         }

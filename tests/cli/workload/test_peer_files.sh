@@ -49,6 +49,8 @@ printf 'nodes 3\nTIERS 2\n' | named t.topo 'htsim'
 printf '4 0 2 1:1 2:3\n' | named t.txt 'next hops'
 printf 'host0 host1 1MB 0us\n' | named t.txt 'list of flows'
 printf '0b000001 0b000101 10000 100 2500 2000000000 4300 4371\n' | named t.txt 'HPCC'
+printf '3\n0 1 2\n' | named t.txt 'traced nodes'
+printf 'flow_id,src,dst,src_port,bytes\n' | named t.csv 'flows of a run'
 printf 'scheduling-policy: LIFO\nendpoint-delay: 1\n' | named t.txt 'ASTRA-sim'
 printf '{"scheduling-policy": "LIFO"}' | named t.json 'ASTRA-sim'
 printf '{"topology-name": "x", "units-count": [8]}' | named t.json 'ASTRA-sim'
@@ -95,6 +97,9 @@ printf 'topology: {file: net.txt}\ntraffic: [{flows: {file: flow.txt}}]\n' | gzi
 passes "1 transfer planned" check "$work/all.yaml"
 head -c 40 "$work/all.yaml" >"$work/cut.yaml"
 refused cut.yaml "gzip and broken" check "$work/cut.yaml"
+
+printf '\x28\xb5\x2f\xfdaaaa' >"$work/c.pcap.zst"
+refused c.pcap.zst "compressed by zstd" capture convert "$work/c.pcap.zst" -o "$work/c.pcap"
 
 # -- what owners of formats refuse or pass over
 
