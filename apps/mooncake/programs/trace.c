@@ -316,6 +316,9 @@ static sim_err_t take_member(reader_t *reader, line_t *line)
         return wrong(reader, start, text.text);
     }
     line->has |= 1u << member;
+    if ((line->has & 1u << IDS) != 0 && (line->has & 1u << SUBS) != 0) {
+        return wrong(reader, start, "hash_ids beside sub_requests, expected them in each of these");
+    }
     reader->trace->with_unit = reader->trace->with_unit || members[at].ns;
     switch (member) {
     case TIMESTAMP:
@@ -497,6 +500,7 @@ static void add_prompts(reader_t *reader, line_t *line, uint64_t prompts_max)
         add_prompt(trace, &line->prompt);
         return;
     }
+    size_t ids = trace->id_count;
     for (size_t i = 0; i < reader->sub_count && trace->count < prompts_max; i++) {
         app__mooncake_prompt_t *const sub = &reader->subs[i];
         if (i == 0) {
@@ -509,7 +513,9 @@ static void add_prompts(reader_t *reader, line_t *line, uint64_t prompts_max)
             trace->turns++;
         }
         add_prompt(trace, sub);
+        ids = sub->first_id + sub->id_count;
     }
+    trace->id_count = ids; // without those of prompts beyond prompts_max
 }
 
 static sim_err_t read_lines(reader_t *reader, uint64_t prompts_max)

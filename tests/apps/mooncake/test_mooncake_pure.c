@@ -558,6 +558,8 @@ static const struct {
     {GOOD "{\"delay\": 5}",
      "t.jsonl:2:1: the request has a delay and no earlier one has its session_id, expected a "
      "timestamp, or the session_id of an earlier request"},
+    {"{\"sub_requests\": [{}], \"hash_ids\": []}",
+     "t.jsonl:1:24: hash_ids beside sub_requests, expected them in each of these"},
     {"{\"sub_requests\": 5}", "t.jsonl:1:18: expected a list of requests, in no other list"},
     {GOOD "{\"hash_ids\": [18446744073709551616",
      "t.jsonl:2:15: the number is too large, expected at most 18446744073709551615"},
