@@ -102,6 +102,10 @@ struct app__channel {
 // Opens a channel: makes the requester's queue pair. `channel` must stay where it is.
 void app__channel_open(app__channel_t *channel, const app__channel_ops_t *ops,
                        const app__pair_t *pair, uint32_t window, uint64_t piece_bytes);
+// Opens a channel on a queue pair that its owner has made and connected, and over which the peer
+// may have a channel, too. Its sends complete at the endpoint's queue. `ops` have own_memory.
+void app__channel_attach(app__channel_t *channel, const app__channel_ops_t *ops, nic_qp_t *qp,
+                         const app__endpoint_t *endpoint, uint32_t window, uint64_t piece_bytes);
 // Destroys the queue pair. No completion comes for what was posted. Messages stay the owner's to
 // free (app__channel_take).
 void app__channel_close(app__channel_t *channel);

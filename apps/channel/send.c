@@ -218,23 +218,28 @@ app__message_t *app__channel_take(app__channel_t *channel)
 
 // -- channels
 
-void app__channel_open(app__channel_t *channel, const app__channel_ops_t *ops,
-                       const app__pair_t *pair, uint32_t window, uint64_t piece_bytes)
+void app__channel_attach(app__channel_t *channel, const app__channel_ops_t *ops, nic_qp_t *qp,
+                         const app__endpoint_t *endpoint, uint32_t window, uint64_t piece_bytes)
 {
     SIM_CHECK(window > 0 && piece_bytes > 0 && piece_bytes <= APP__PIECE_BYTES);
     *channel = (app__channel_t){
         .ops = ops,
-        .qp = app__pair_make(pair, APP__REQUESTER, window, 0),
-        .endpoint = pair->ends[APP__REQUESTER],
-        .next_psn = pair->first_psn,
-        .destination = pair->ends[APP__RESPONDER]->interface,
+        .qp = qp,
+        .endpoint = endpoint,
         .piece_bytes = (uint32_t)piece_bytes,
-        .mtu_bytes = pair->mtu_bytes,
+        .mtu_bytes = (uint32_t)nic_get_config(endpoint->nic)->mtu_bytes,
         .window = window,
     };
-    if (channel->mtu_bytes == 0) {
-        channel->mtu_bytes = (uint32_t)nic_get_config(channel->endpoint->nic)->mtu_bytes;
-    }
+}
+
+void app__channel_open(app__channel_t *channel, const app__channel_ops_t *ops,
+                       const app__pair_t *pair, uint32_t window, uint64_t piece_bytes)
+{
+    app__channel_attach(channel, ops, app__pair_make(pair, APP__REQUESTER, window, 0),
+                        pair->ends[APP__REQUESTER], window, piece_bytes);
+    channel->next_psn = pair->first_psn;
+    channel->destination = pair->ends[APP__RESPONDER]->interface;
+    channel->mtu_bytes = pair->mtu_bytes != 0 ? pair->mtu_bytes : channel->mtu_bytes;
     for (int side = 0; side < 2; side++) {
         channel->numbers[side] = pair->numbers[side];
         channel->keys[side] =

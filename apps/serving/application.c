@@ -7,7 +7,7 @@
 #include "apps/serving/report.h"
 #include "apps/serving/router.h"
 #include "apps/serving/transfers/cache.h"
-#include "apps/serving/transfers/queue_pairs.h"
+#include "apps/serving/transfers/channels.h"
 
 #include <string.h>
 
@@ -365,7 +365,7 @@ static sim_err_t build(app__serving_t *serving, const app_context_t *context,
     }
     const bool apart = app__serving_member_count(serving) > 0; // activations need it
     if (error == SIM_OK && (config->transport == APP__SERVING_WRITES || apart)) {
-        app__serving_wire_create(serving, context);
+        app__serving_channels_create(serving, context);
     }
     return error;
 }
@@ -380,7 +380,7 @@ static void serving_destroy(app_t *app)
     }
     app__serving_ring_fini(serving);
     app_mooncake_cluster_destroy(serving->cluster);
-    app__serving_wire_destroy(serving->wire);
+    app__serving_channels_destroy(serving->channels);
     app__serving_router_fini(serving->router);
     app__serving_cache_fini(serving);
     app__requests_fini(&serving->requests);

@@ -12,7 +12,7 @@
 #include "apps/serving/hosts/members.h"
 #include "apps/serving/job.h"
 #include "apps/serving/router.h"
-#include "apps/serving/transfers/queue_pairs.h"
+#include "apps/serving/transfers/channels.h"
 
 #include <string.h>
 
@@ -24,7 +24,7 @@ static void failed(sim_node_t *sim_node, sim_timer_t *timer)
     app__serving_node_t *const node = SIM_CONTAINER_OF(timer, app__serving_node_t, fail_timer);
     node->lost = true;
     sim_timer_cancel(sim_node, &node->stage.timer);
-    app__serving_wire_crash(node);
+    app__serving_channels_crash(node);
     if (node->engine != NULL) {
         app_mooncake_crash(node->engine);
     } else {
@@ -41,7 +41,7 @@ static void restored(sim_node_t *sim_node, sim_timer_t *timer)
     sim_progress(sim_node);
     node->restarts[node->index]++;
     for (uint32_t n = 0; n < serving->all_count; n++) {
-        app__serving_wire_renew(node, n);
+        app__serving_channels_renew(node, n);
     }
     app__serving_node_forget(node);
     memset(node->lost_peers, 0, serving->node_count * sizeof(*node->lost_peers));
@@ -256,7 +256,7 @@ void app__serving_on_back(app__serving_node_t *node, uint32_t back, uint32_t res
     if (back != node->index && restarts > node->restarts[back]) {
         node->restarts[back] = restarts;
         node->lost_peers[back] = false;
-        app__serving_wire_renew(node, back);
+        app__serving_channels_renew(node, back);
     }
 }
 

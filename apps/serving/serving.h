@@ -19,7 +19,7 @@ typedef struct app__serving_jobs app__serving_jobs_t;
 typedef struct app__serving_node app__serving_node_t;
 typedef struct app__serving_ring app__serving_ring_t;
 typedef struct app__serving_router app__serving_router_t;
-typedef struct app__serving_wire app__serving_wire_t;
+typedef struct app__serving_channels app__serving_channels_t;
 
 struct app__serving {
     app_t app;                    // first
@@ -29,7 +29,7 @@ struct app__serving {
     app_mooncake_cluster_t *cluster;
     app__serving_router_t *router;
     app__serving_directory_t *directory; // of cached KV data; NULL: none
-    app__serving_wire_t *wire;           // of transport writes
+    app__serving_channels_t *channels;   // of transport writes
     app__serving_attempt_t *attempts;
     app__serving_jobs_t *jobs;
     app__serving_node_t *nodes;

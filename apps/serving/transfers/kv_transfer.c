@@ -8,7 +8,7 @@
 // GPUs share the other NICs of their host in order.
 #include "apps/serving/transfers/kv_transfer.h"
 
-#include "apps/serving/transfers/queue_pairs.h"
+#include "apps/serving/transfers/channels.h"
 
 typedef struct move {
     sim_link_t link; // among the moves of its node that have not ended
@@ -128,7 +128,7 @@ static void move_by_verbs(move_t *move)
     for (uint32_t f = 0; f < flows; f++) {
         const app__serving_end_t from = app__serving_end(transfer, transfer->node, f, flows);
         const app__serving_end_t to = app__serving_end(transfer, peer, f, flows);
-        app__serving_wire_post(&from, &to, transfer, flow_done, move);
+        app__serving_post_flow(&from, &to, transfer, flow_done, move);
     }
 }
 
