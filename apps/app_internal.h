@@ -102,8 +102,8 @@ struct app__endpoint {
     size_t passive_count;
     size_t passive_capacity;
     size_t hand;             // index of the passive QP to check next for being finished
-    struct app__mc_gsi *gsi; // QP 1 (apps/mooncake/engine/nvme_cm.c); NULL: none
-    // NIC 0: drive of the host (apps/mooncake/engine/nvmeof.c); NULL: none
+    struct app__mc_gsi *gsi; // QP 1 (apps/mooncake/engine/files/nvme_cm.c); NULL: none
+    // NIC 0: drive of the host (apps/mooncake/engine/files/nvmeof.c); NULL: none
     struct app__mc_drive *drive;
 };
 

@@ -26,7 +26,7 @@ typedef struct app__mc_task app__mc_task_t;
 typedef struct app__mc_batch app__mc_batch_t;
 typedef struct app__mc_segment app__mc_segment_t;
 
-// -- stations and messages (apps/mooncake/engine/station.c)
+// -- stations and messages (apps/mooncake/engine/control/station.c)
 
 typedef enum app__mc_kind {
     APP__MC_META_PUT,
@@ -163,7 +163,7 @@ sim_err_t app__mc_station_named(const app_mooncake_cluster_t *cluster, const cha
 sim_err_t app__mc_stations_create(app_mooncake_cluster_t *cluster, sim_message_t *message);
 void app__mc_stations_destroy(app_mooncake_cluster_t *cluster);
 
-// -- the metadata server (apps/mooncake/engine/metadata.c)
+// -- the metadata server (apps/mooncake/engine/control/metadata.c)
 
 typedef struct app__mc_server app__mc_server_t;
 app__mc_server_t *app__mc_server_create(app__mc_station_t *station,
@@ -196,7 +196,7 @@ struct app__mc_segment {
     app__mc_slice_t *stale; // slices that wait for the new description
 };
 
-// -- contexts, workers, endpoints (apps/mooncake/engine/context.c, apps/mooncake/engine/endpoint.c)
+// -- contexts, workers, endpoints (apps/mooncake/engine/peers/context.c, apps/mooncake/engine/peers/endpoint.c)
 
 typedef struct app__mc_queue {
     app__mc_slice_t *first;
@@ -378,7 +378,7 @@ typedef struct app__mc_local_buffer {
 typedef struct app__mc_file app__mc_file_t;
 typedef struct app__nvme_queue app__nvme_queue_t;
 
-// First member of what an engine knows of a storage node (apps/mooncake/engine/nvme_host.c).
+// First member of what an engine knows of a storage node (apps/mooncake/engine/files/nvme_host.c).
 typedef struct app__mc_remote_link app__mc_remote_link_t;
 struct app__mc_remote_link {
     app__mc_remote_link_t *next;
@@ -443,7 +443,7 @@ bool app__mc_carry_engine(app_mooncake_t *engine, sim_carry_t *carry);
 // Returns the most NICs that one NIC of the engine talked to.
 uint64_t app__mc_lanes_max(const app_mooncake_t *engine);
 
-// -- apps/mooncake/engine/client.c
+// -- apps/mooncake/engine/control/client.c
 
 // Asks the engine's metadata client. fn is called once, perhaps before this function returns. With
 // `owns` the context is freed after that.
@@ -468,7 +468,7 @@ app__mc_segment_t *app__mc_segment_add(app_mooncake_t *engine, const char *name)
 void app__mc_put_file_record(app_mooncake_t *engine, const char *name, uint64_t length,
                              uint64_t nsid, app_mooncake_done_fn fn, void *ctx);
 
-// -- apps/mooncake/engine/context.c
+// -- apps/mooncake/engine/peers/context.c
 
 void app__mc_contexts_init(app_mooncake_t *engine);
 void app__mc_contexts_fini(app_mooncake_t *engine);
@@ -482,7 +482,7 @@ void app__mc_qp_attr(const app__mc_context_t *context, uint32_t interface, uint3
 // Takes a slice's bytes off the load of the context that it was dispatched to.
 void app__mc_unload(app__mc_context_t *context, const app__mc_slice_t *slice);
 
-// -- apps/mooncake/engine/lane.c
+// -- apps/mooncake/engine/peers/peer_nic.c
 
 void app__mc_lanes_init(app__mc_context_t *context);
 void app__mc_lanes_fini(app__mc_context_t *context);
@@ -500,7 +500,7 @@ void app__mc_lane_want(app__mc_lane_t *lane);
 // Returns the rail between the lane's two NICs; NULL: no record of the peer names them.
 app__mc_rail_t *app__mc_lane_rail(const app__mc_lane_t *lane);
 
-// -- apps/mooncake/engine/endpoint.c
+// -- apps/mooncake/engine/peers/endpoint.c
 
 // Returns the next unused queue pair number of a context.
 uint32_t app__mc_next_qp_number(app__mc_context_t *context);
@@ -578,7 +578,7 @@ void app__mc_buffers_drop(app_mooncake_t *engine);
 // Frees the buffers of an engine; their regions belong to the NICs.
 void app__mc_buffers_fini(app_mooncake_t *engine);
 
-// -- apps/mooncake/engine/nvmeof.c, apps/mooncake/engine/nvme_host.c
+// -- apps/mooncake/engine/files/nvmeof.c, apps/mooncake/engine/files/nvme_host.c
 
 // Returns the address of a file's contents on its storage node.
 #define APP__MC_FILE_AREA (UINT64_C(1) << 50)

@@ -9,7 +9,7 @@
 #include "kernel/list.h"
 #include "kernel/ranks.h"
 
-// -- slices (apps/mooncake/engine/slice.c)
+// -- slices (apps/mooncake/engine/slicing.c)
 
 // Number of slices of slice_bytes; a tail shorter than fragment_bytes joins the last slice.
 uint64_t app__mooncake_slice_count(uint64_t length, uint64_t slice_bytes, uint64_t fragment_bytes);
@@ -37,7 +37,7 @@ void app__mooncake_buffer_fini(app_mooncake_buffer_t *buffer);
 const app_mooncake_buffer_t *app__mooncake_buffer_of(const app_mooncake_segment_desc_t *desc,
                                                      uint64_t address, uint64_t length);
 
-// -- the endpoint store of a context (apps/mooncake/engine/keep.c)
+// -- the endpoint store of a context (apps/mooncake/engine/peers/endpoint_store.c)
 
 // An entry of the store. Whoever inserts it owns it and its key.
 typedef struct app__mooncake_kept app__mooncake_kept_t;
@@ -82,7 +82,7 @@ void app__mooncake_keep_pin(app__mooncake_keep_t *keep, app__mooncake_kept_t *en
 bool app__mooncake_keep_has_room(const app__mooncake_keep_t *keep);
 void app__mooncake_keep_remove(app__mooncake_keep_t *keep, app__mooncake_kept_t *entry);
 
-// -- the prefix cache (apps/mooncake/programs/prefix.c)
+// -- the prefix cache (apps/mooncake/programs/prefix_cache.c)
 
 typedef enum app__mooncake_policy {
     APP__MOONCAKE_LRU, // evicts the least recently used block

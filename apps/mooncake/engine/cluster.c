@@ -3,7 +3,7 @@
 // (docs/models/mooncake.md).
 #include <string.h>
 
-#include "apps/mooncake/engine/nvme.h"
+#include "apps/mooncake/engine/files/nvme.h"
 
 #define STRIDE_MAX_BYTES UINT64_C(16384)
 

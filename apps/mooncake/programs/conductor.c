@@ -4,7 +4,7 @@
 //
 // Prompts are admitted in the order of the trace. Their leading blocks that are in the store count
 // as hits, at most their input; then all their blocks are inserted. With one store for all nodes
-// these counts do not depend on the schedule or on any time, unless a node is lost (watch.c).
+// these counts do not depend on the schedule or on any time, unless a node is lost (heartbeat.c).
 #include <string.h>
 
 #include "apps/mooncake/programs/replay.h"

@@ -164,7 +164,7 @@ void app__mc_report_records(app__mc_report_t *report, const app_mooncake_cluster
 SIM_MUST_CHECK sim_err_t app__mc_import(const app_context_t *context, const char *file,
                                         app_mooncake_cluster_t *cluster, sim_message_t *message);
 
-// -- place.c
+// -- locations.c
 
 // Returns a priority matrix. "auto": for each socket and GPU the nearest NICs are preferred and the
 // others available.

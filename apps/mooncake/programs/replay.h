@@ -230,7 +230,7 @@ double app__mc_busy_ps(const app__mc_replay_t *replay, const app__mooncake_promp
 uint64_t app__mc_place_of(const app__mc_replay_t *replay, uint64_t area, uint32_t locations,
                           uint64_t number, uint64_t at);
 
-// -- courses.c
+// -- replay_report.c
 
 // Initialises the courses: all prompts are still to come.
 void app__mc_courses_init(app__mc_replay_t *replay);
@@ -249,7 +249,7 @@ static inline uint64_t app__mc_prompt_of(const app__mc_replay_t *replay, uint64_
 // Size of the message that tells prefill nodes of a lost one; pings are empty.
 #define APP__MC_LOST_BYTES 8u
 
-// -- watch.c: nodes that fall silent, and the prompts that they had (client-ttl)
+// -- heartbeat.c: nodes that fall silent, and the prompts that they had (client-ttl)
 
 void app__mc_watch_init(app__mc_replay_t *replay);
 void app__mc_watch_fini(app__mc_replay_t *replay);

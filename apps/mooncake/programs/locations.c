@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/programs/place.c - where memory lies in its host, and the NICs near it
+// apps/mooncake/programs/locations.c - where memory lies in its host, and the NICs near it
 // (nic/fabric.h, docs/models/mooncake.md).
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/engine/slice.c - cuts transfers into slices, and chooses among NICs
+// apps/mooncake/engine/slicing.c - cuts transfers into slices, and chooses among NICs
 // (docs/models/mooncake.md).
 #include <string.h>
 

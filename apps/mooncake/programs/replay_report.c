@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/programs/courses.c - the times of each prompt of mooncake-trace, and the report
-// (docs/models/mooncake.md).
+// apps/mooncake/programs/replay_report.c - the times of each prompt of mooncake-trace, and the
+// report (docs/models/mooncake.md).
 #include <math.h>
 
 #include "apps/mooncake/programs/replay.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/engine/endpoint.c - the queue pairs between a NIC here and a NIC there: created,
-// connected by a handshake, disconnected, evicted (docs/models/mooncake.md).
+// apps/mooncake/engine/peers/endpoint.c - the queue pairs between a NIC here and a NIC there:
+// created, connected by a handshake, disconnected, evicted (docs/models/mooncake.md).
 //
 // Both sides have an endpoint for the two NICs. The active side sends its queue pair numbers; the
 // passive side connects its own queue pairs to them and answers with their numbers. If both ask at

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/engine/call.c - requests between the hosts of a cluster, and their answers
+// apps/mooncake/engine/control/calls.c - requests between the hosts of a cluster, and their answers
 // (docs/models/mooncake.md).
 //
 // A message is a SEND of a 40-byte header, the key and the body. They are bytes in the sender's

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/engine/nvme_host.c - the host's side of NVMe over RDMA: a queue from each of an
-// engine's NICs to a storage node, and the commands on them (docs/models/mooncake.md).
+// apps/mooncake/engine/files/nvme_host.c - the host's side of NVMe over RDMA: a queue from each of
+// an engine's NICs to a storage node, and the commands on them (docs/models/mooncake.md).
 //
 // A queue asks the node's NIC for a connection, joins the subsystem by a Connect command, and then
 // carries up to APP__NVME_DEPTH commands. A queue that fails or is silent is torn down; its
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "apps/mooncake/engine/nvme.h"
+#include "apps/mooncake/engine/files/nvme.h"
 
 #define POLL_MAX 16u
 #define SLICES_PER_COMMAND 16u

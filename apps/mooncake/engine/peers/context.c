@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/engine/context.c - a NIC's worker threads: the first polls completions, the others
-// post slices (docs/models/mooncake.md).
+// apps/mooncake/engine/peers/context.c - a NIC's worker threads: the first polls completions, the
+// others post slices (docs/models/mooncake.md).
 //
-// A slice waits in the lane to its peer's NIC (lane.c). A lane belongs to worker (target x 10007 +
+// A slice waits in the lane to its peer's NIC (peer_nic.c). A lane belongs to worker (target x 10007 +
 // device), and is in that worker's ring while it has slices and a connection. A turn of the worker
 // takes the next lane of the ring, gives each of its next slices a random queue pair of its
 // endpoint, and posts them.

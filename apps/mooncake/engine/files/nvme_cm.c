@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/engine/nvme_cm.c - connections of NVMe over RDMA: messages of the communication
-// manager (IBA volume 1, chapter 12) between the QPs 1 of two NICs, with the private data of IP and
-// of NVMe; and queue pairs with memory for capsules (docs/models/mooncake.md).
+// apps/mooncake/engine/files/nvme_cm.c - connections of NVMe over RDMA: messages of the
+// communication manager (IBA volume 1, chapter 12) between the QPs 1 of two NICs, with the private
+// data of IP and of NVMe; and queue pairs with memory for capsules (docs/models/mooncake.md).
 #include <string.h>
 
-#include "apps/mooncake/engine/nvme.h"
+#include "apps/mooncake/engine/files/nvme.h"
 
 #define MAD_BYTES 256u
 #define DATA_AT 24u // behind the header of a management datagram

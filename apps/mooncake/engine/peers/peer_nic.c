@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/engine/lane.c - the queue from a NIC here to a NIC there: slices wait in a lane for
-// an endpoint, its connection and a turn of the worker (docs/models/mooncake.md).
+// apps/mooncake/engine/peers/peer_nic.c - the queue from a NIC here to a NIC there: slices wait in
+// a lane for an endpoint, its connection and a turn of the worker (docs/models/mooncake.md).
 //
 // Slices wait in the lane and not in an endpoint, because the real engine's workers have a queue
 // per peer NIC. So a lane has one endpoint at a time, plus those with outstanding slices, however

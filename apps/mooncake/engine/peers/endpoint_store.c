@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/engine/keep.c - the endpoint store of a context, with a limited number of endpoints
-// (docs/models/mooncake.md).
+// apps/mooncake/engine/peers/endpoint_store.c - the endpoint store of a context, with a limited
+// number of endpoints (docs/models/mooncake.md).
 //
 // FIFO evicts the oldest entry. SIEVE (Zhang et al., "SIEVE is simpler than LRU", NSDI 2024) keeps
 // the same queue, but a hand moves from the oldest towards the newest entry and evicts the first

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/engine/nvmeof.c - files of storage nodes as segments: the node's side of NVMe over
-// RDMA, and its drive (docs/models/mooncake.md).
+// apps/mooncake/engine/files/nvmeof.c - files of storage nodes as segments: the node's side of NVMe
+// over RDMA, and its drive (docs/models/mooncake.md).
 //
 // A host connects a queue pair by the communication manager and sends commands on it. The node
 // reads or writes the host's memory at the address and key of the command, uses its drive, and
@@ -9,7 +9,7 @@
 // then each operation keeps the channel that is free first for its latency.
 #include <string.h>
 
-#include "apps/mooncake/engine/nvme.h"
+#include "apps/mooncake/engine/files/nvme.h"
 
 #define DEPTH_MAX 65536u
 #define FILES_MAX 60u

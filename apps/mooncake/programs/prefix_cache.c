@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/programs/prefix.c - a prefix cache: the blocks of prompts that a store of bounded
-// size holds (docs/models/mooncake.md).
+// apps/mooncake/programs/prefix_cache.c - a prefix cache: the blocks of prompts that a store of
+// bounded size holds (docs/models/mooncake.md).
 //
 // A heap orders the blocks by eviction: first by uses (not counted for LRU), then by a tie-break.
 // Each use is a step of a clock, so no two blocks are equal. A table with open addressing finds

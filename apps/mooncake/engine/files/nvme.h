@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/engine/nvme.h - NVMe over RDMA between engines: connections by the communication
-// manager, capsules, queues of the host and of the storage node (docs/models/mooncake.md).
-#ifndef APPS_MOONCAKE_ENGINE_NVME_H
-#define APPS_MOONCAKE_ENGINE_NVME_H
+// apps/mooncake/engine/files/nvme.h - NVMe over RDMA between engines: connections by the
+// communication manager, capsules, queues of the host and of the storage node
+// (docs/models/mooncake.md).
+#ifndef APPS_MOONCAKE_ENGINE_FILES_NVME_H
+#define APPS_MOONCAKE_ENGINE_FILES_NVME_H
 
 #include "apps/mooncake/mooncake_internal.h"
 
@@ -100,4 +101,4 @@ static inline uint64_t app__nvme_get(const uint8_t *at, unsigned bytes)
     return value;
 }
 
-#endif // APPS_MOONCAKE_ENGINE_NVME_H
+#endif // APPS_MOONCAKE_ENGINE_FILES_NVME_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/programs/watch.c - how the conductor learns that a node is lost: while prompts are
-// under way it pings all nodes, and takes one that is silent for client-ttl for lost
+// apps/mooncake/programs/heartbeat.c - how the conductor learns that a node is lost: while prompts
+// are under way it pings all nodes, and takes one that is silent for client-ttl for lost
 // (docs/models/mooncake.md).
 //
 // The blocks of a lost node leave the store, and prompts that it had are placed on others. For

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/engine/station.c - control messages between the hosts of a cluster
+// apps/mooncake/engine/control/station.c - control messages between the hosts of a cluster
 // (docs/models/mooncake.md).
 //
 // The real system uses TCP on a known port. Here each pair of hosts has a reliable queue pair whose

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/engine/metadata.c - the metadata node: records by key, served one request at a
-// time, with times when it does not answer (docs/models/mooncake.md).
+// apps/mooncake/engine/control/metadata.c - the metadata node: records by key, served one request
+// at a time, with times when it does not answer (docs/models/mooncake.md).
 #include <string.h>
 
 #include "apps/mooncake/mooncake_internal.h"

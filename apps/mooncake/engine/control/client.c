@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/engine/client.c - requests to the metadata service, through the client of the
-// metadata node or a program's own, and the calls that read and write descriptions
+// apps/mooncake/engine/control/client.c - requests to the metadata service, through the client of
+// the metadata node or a program's own, and the calls that read and write descriptions
 // (docs/models/mooncake.md).
 #include <string.h>
 
