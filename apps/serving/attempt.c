@@ -3,6 +3,7 @@
 // router know to rank 0 (docs/models/serving.md).
 #include "apps/serving/attempt.h"
 
+#include "apps/mooncake/engine/control/metadata.h"
 #include "apps/serving/job.h"
 #include "apps/serving/node.h"
 #include "apps/serving/router.h"

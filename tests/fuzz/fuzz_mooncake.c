@@ -6,7 +6,10 @@
 // The first byte chooses which of the four it is.
 #include <string.h>
 
-#include "apps/mooncake/pure.h"
+#include "apps/mooncake/engine/peers/endpoint_store.h"
+#include "apps/mooncake/engine/slicing.h"
+#include "apps/mooncake/programs/prefix_cache.h"
+#include "apps/request_trace.h"
 #include "tests/fuzz/fuzz.h"
 #include "world/mooncake_json.h"
 

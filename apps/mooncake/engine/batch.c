@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/mooncake/engine/batch.c - batches of requests: allocate, submit, query, free
 // (docs/models/mooncake.md).
-#include "apps/mooncake/mooncake_internal.h"
+#include "apps/mooncake/engine/transfer_engine.h"
+#include "apps/mooncake/engine/verify.h"
 
 static app__mc_batch_t *batch_of(const app_mooncake_t *engine, app_mooncake_batch_id_t id)
 {

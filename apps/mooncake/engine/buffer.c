@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/mooncake/engine/buffer.c - an engine's registered memory, and the NICs near it
 // (docs/models/mooncake.md).
+#include "apps/mooncake/engine/buffer.h"
+
 #include <string.h>
 
-#include "apps/mooncake/mooncake_internal.h"
+#include "apps/mooncake/engine/transfer_engine.h"
+#include "apps/mooncake/engine/verify.h"
 
 const app__mc_local_buffer_t *app__mc_local_buffer(const app_mooncake_t *engine, uint64_t address,
                                                    uint64_t length)

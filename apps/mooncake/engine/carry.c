@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/mooncake/engine/carry.c - carries what engines and the metadata node tell to rank 0
 // (kernel/ranks.h).
-#include "apps/mooncake/mooncake_internal.h"
+#include "apps/mooncake/engine/transfer_engine.h"
 
 static void carry_context(app__mc_context_t *context, sim_carry_t *carry)
 {
@@ -20,9 +20,9 @@ bool app__mc_carry_engine(app_mooncake_t *engine, sim_carry_t *carry)
         return false;
     }
     if (sim_carry_leaves(carry)) {
-        engine->lanes_elsewhere = app__mc_lanes_max(engine);
+        engine->peer_nics_elsewhere = app__mc_peer_nics_max(engine);
     }
-    SIM_CARRY(carry, engine->lanes_elsewhere);
+    SIM_CARRY(carry, engine->peer_nics_elsewhere);
     SIM_CARRY(carry, engine->memory_bytes_max);
     SIM_CARRY(carry, engine->counters);
     for (uint32_t i = 0; i < engine->context_count; i++) {
@@ -31,12 +31,12 @@ bool app__mc_carry_engine(app_mooncake_t *engine, sim_carry_t *carry)
     return true;
 }
 
-uint64_t app__mc_lanes_max(const app_mooncake_t *engine)
+uint64_t app__mc_peer_nics_max(const app_mooncake_t *engine)
 {
-    uint64_t most = engine->lanes_elsewhere;
+    uint64_t most = engine->peer_nics_elsewhere;
     for (uint32_t i = 0; i < engine->context_count; i++) {
-        const uint64_t lanes = engine->contexts[i].lanes.count;
-        most = SIM_MAX(lanes, most);
+        const uint64_t peer_nics = engine->contexts[i].peer_nics.count;
+        most = SIM_MAX(peer_nics, most);
     }
     return most;
 }

@@ -3,7 +3,12 @@
 // (docs/models/mooncake.md).
 #include <string.h>
 
-#include "apps/mooncake/engine/files/nvme.h"
+#include "apps/mooncake/engine/control/metadata.h"
+#include "apps/mooncake/engine/files/nvme_cm.h"
+#include "apps/mooncake/engine/files/nvmeof.h"
+#include "apps/mooncake/engine/peers/endpoint.h"
+#include "apps/mooncake/engine/route.h"
+#include "apps/mooncake/engine/verify.h"
 
 #define STRIDE_MAX_BYTES UINT64_C(16384)
 
@@ -223,18 +228,18 @@ static void disconnect_all(app_mooncake_t *engine)
 {
     for (uint32_t i = 0; i < engine->context_count; i++) {
         app__mc_context_t *const context = &engine->contexts[i];
-        for (app__mooncake_kept_t *kept = app__mooncake_oldest(&context->lanes); kept != NULL;
-             kept = app__mooncake_newer(kept)) {
-            app__mc_queue_t waiting = app__mc_lane_empty((app__mc_lane_t *)(void *)kept);
+        for (app__mc_stored_t *stored = app__mc_store_oldest(&context->peer_nics); stored != NULL;
+             stored = app__mc_store_newer(stored)) {
+            app__mc_queue_t waiting = app__mc_peer_nic_empty((app__mc_peer_nic_t *)(void *)stored);
             app__mc_slice_t *slice = NULL;
             while ((slice = app__mc_queue_pop(&waiting)) != NULL) {
                 app__mc_unload(context, slice);
                 app__mc_slice_lost(engine, slice);
             }
         }
-        app__mooncake_kept_t *kept = NULL;
-        while ((kept = app__mooncake_oldest(&context->keep)) != NULL) {
-            app__mc_endpoint_disconnect((app__mc_endpoint_t *)(void *)kept, false);
+        app__mc_stored_t *stored = NULL;
+        while ((stored = app__mc_store_oldest(&context->endpoints)) != NULL) {
+            app__mc_endpoint_disconnect((app__mc_endpoint_t *)(void *)stored, false);
         }
     }
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/mooncake/engine/route.c - chooses the two NICs of a slice, at first and for each retry
 // (docs/models/mooncake.md).
+#include "apps/mooncake/engine/route.h"
+
 #include <string.h>
 
-#include "apps/mooncake/mooncake_internal.h"
+#include "apps/mooncake/engine/transfer_engine.h"
 
 // Devices of a peer's location, both lists one after the other; all devices if its matrix does not
 // have the location.

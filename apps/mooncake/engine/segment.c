@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/mooncake/engine/segment.c - an engine's own record, and its cache of other segments
 // (docs/models/mooncake.md).
+#include "apps/mooncake/engine/segment.h"
+
 #include <string.h>
 
-#include "apps/mooncake/mooncake_internal.h"
+#include "apps/mooncake/engine/control/metadata.h"
+#include "apps/mooncake/engine/transfer_engine.h"
 
 struct app__mc_waiter {
     app__mc_waiter_t *next;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/mooncake/engine/slicing.c - cuts transfers into slices, and chooses among NICs
 // (docs/models/mooncake.md).
-#include <string.h>
+#include "apps/mooncake/engine/slicing.h"
 
-#include "apps/mooncake/pure.h"
+#include <string.h>
 
 uint64_t app__mooncake_slice_count(uint64_t length, uint64_t slice_bytes, uint64_t fragment_bytes)
 {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/mooncake/engine/transfer.c - requests: cut into slices, sent, retried, ended
 // (docs/models/mooncake.md).
-#include "apps/mooncake/mooncake_internal.h"
+#include "apps/mooncake/engine/route.h"
+#include "apps/mooncake/engine/transfer_engine.h"
+#include "apps/mooncake/engine/verify.h"
 
 #define SLAB_SLICES 256u
 #define COPY_BYTES 4096u

@@ -7,9 +7,11 @@
 // the peer's region into its memory. After a READ the engine checks its own memory; after WRITEs
 // the peer's engine checks when an audit message asks it to, one for a whole batch. Checked data is
 // forgotten, so memory use is that of transfers in flight.
+#include "apps/mooncake/engine/verify.h"
+
 #include <string.h>
 
-#include "apps/mooncake/mooncake_internal.h"
+#include "apps/mooncake/engine/files/nvmeof.h"
 
 #define ENTRY_BYTES 40u
 #define AUDIT_MAX_BYTES (UINT64_C(1) << 19)

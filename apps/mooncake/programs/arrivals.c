@@ -5,7 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "apps/mooncake/pure.h"
+#include "apps/request_trace.h"
+#include "kernel/attribute.h"
 
 #define TIMESTAMP_MS_MAX UINT64_C(4000000000) // as in trace.c
 #define MS_PER_S 1000u

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apps/mooncake/engine/control/metadata.h"
+
 // Returns the bytes of completed requests. A file on the submitting host is served by its engine,
 // whose own copies are not requests of the benchmark.
 static uint64_t completed_bytes(const app__mc_bench_t *bench)
@@ -291,7 +293,7 @@ static void bench_fill(const void *object, void *report_void)
         }
         report->handshakes += bench->targets[i].engine->counters.handshakes;
         report->memory_bytes_max += bench->targets[i].engine->memory_bytes_max;
-        app__mc_report_lanes(report, bench->targets[i].engine);
+        app__mc_report_peer_nics(report, bench->targets[i].engine);
         app__mc_report_parts(report, bench->targets[i].engine, busy_ps);
     }
     const sim_time_t time_ps = measured_ps(bench, &report->bytes);

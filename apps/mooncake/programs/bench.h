@@ -15,7 +15,7 @@ static inline uint64_t app__mc_bench_address(uint32_t index)
     return index == 0 ? UINT64_C(1) << 40 : (UINT64_C(1) << 60) + ((uint64_t)(index % 1024) << 51);
 }
 
-#define APP__MC_MOMENTS_MAX 1000000u // intervals whose bandwidth is kept
+#define APP__MC_MOMENTS_MAX 1000000u // intervals whose bandwidth is stored
 
 typedef struct app__mc_bench_config {
     char *from;

@@ -7,6 +7,7 @@
 // these counts do not depend on the schedule or on any time, unless a node is lost (heartbeat.c).
 #include <string.h>
 
+#include "apps/mooncake/programs/prefix_cache.h"
 #include "apps/mooncake/programs/replay.h"
 
 #define JOB_HEADER_BYTES 40u

@@ -8,6 +8,7 @@
 // loss, so that they do not wait for its blocks. A lost node that answers again is used again.
 #include <string.h>
 
+#include "apps/mooncake/programs/prefix_cache.h"
 #include "apps/mooncake/programs/replay.h"
 
 #define PINGS_PER_TTL 10u

@@ -5,7 +5,7 @@
 // A heap orders the blocks by eviction: first by uses (not counted for LRU), then by a tie-break.
 // Each use is a step of a clock, so no two blocks are equal. A table with open addressing finds
 // blocks by id.
-#include "apps/mooncake/pure.h"
+#include "apps/mooncake/programs/prefix_cache.h"
 
 typedef struct block {
     uint64_t id;

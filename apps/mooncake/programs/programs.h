@@ -4,7 +4,7 @@
 #ifndef APPS_MOONCAKE_PROGRAMS_PROGRAMS_H
 #define APPS_MOONCAKE_PROGRAMS_PROGRAMS_H
 
-#include "apps/mooncake/mooncake_internal.h"
+#include "apps/mooncake/engine/transfer_engine.h"
 
 // A NIC's share of the bytes that an engine moved.
 typedef struct app__mc_share {
@@ -103,7 +103,7 @@ typedef struct app__mc_report {
     double recovery_ms; // NaN: nothing was interrupted
     // The next three are used for warnings only.
     uint64_t endpoints_lost; // endpoints evicted for others, at either end
-    uint64_t lanes_max;      // most NICs that one NIC talked to
+    uint64_t peer_nics_max;  // most NICs that one NIC talked to
     uint64_t retries;        // retries that a slice may use
     app__mc_share_t *shares;
     size_t share_count;
@@ -127,7 +127,7 @@ void app__mc_report_fini(void *report);
 // Adds the counters of an engine and the shares of its NICs.
 void app__mc_report_engine(app__mc_report_t *report, const app_mooncake_t *engine);
 // Adds the values of an engine that warnings need; app__mc_report_engine calls it, too.
-void app__mc_report_lanes(app__mc_report_t *report, const app_mooncake_t *engine);
+void app__mc_report_peer_nics(app__mc_report_t *report, const app_mooncake_t *engine);
 // Writes a line for each problem that did not end the run: lost connections and slices, nodes that
 // did not answer.
 void app__mc_report_warn(const app__mc_report_t *report, void (*write)(const char *text, void *ctx),

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apps/mooncake/programs/prefix_cache.h"
+
 #define PREFIX "traffic.mooncake-trace"
 #define STRIDE_MAX_BYTES UINT64_C(16384)
 // Limit of the total time, so that the end of the latest prompt fits into sim_time_t.

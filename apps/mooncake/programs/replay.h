@@ -4,7 +4,9 @@
 #ifndef APPS_MOONCAKE_PROGRAMS_REPLAY_H
 #define APPS_MOONCAKE_PROGRAMS_REPLAY_H
 
+#include "apps/mooncake/programs/prefix_cache.h"
 #include "apps/mooncake/programs/programs.h"
+#include "apps/request_trace.h"
 
 typedef enum app__mc_scheduler {
     APP__MC_CACHE_AWARE, // least time to the first token; blocks of other nodes may be fetched

@@ -3,6 +3,8 @@
 // report (docs/models/mooncake.md).
 #include <math.h>
 
+#include "apps/mooncake/engine/control/metadata.h"
+#include "apps/mooncake/programs/prefix_cache.h"
 #include "apps/mooncake/programs/replay.h"
 
 static uint64_t placings_of(const app__mc_replay_t *replay)

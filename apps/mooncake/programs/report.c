@@ -301,12 +301,12 @@ sim_err_t app__mc_import(const app_context_t *context, const char *file,
     return SIM_OK;
 }
 
-void app__mc_report_lanes(app__mc_report_t *report, const app_mooncake_t *engine)
+void app__mc_report_peer_nics(app__mc_report_t *report, const app_mooncake_t *engine)
 {
     report->endpoints_lost += engine->counters.endpoints_evicted;
     report->retries = engine->config.retry_count;
-    const uint64_t lanes = app__mc_lanes_max(engine);
-    report->lanes_max = SIM_MAX(lanes, report->lanes_max);
+    const uint64_t peer_nics = app__mc_peer_nics_max(engine);
+    report->peer_nics_max = SIM_MAX(peer_nics, report->peer_nics_max);
 }
 
 void app__mc_report_warn(const app__mc_report_t *report, void (*write)(const char *text, void *ctx),
@@ -319,7 +319,7 @@ void app__mc_report_warn(const app__mc_report_t *report, void (*write)(const cha
                  "was lost: expected engine.max-endpoints of at least %" PRIu64
                  ", the number of NICs that a NIC talks to\n",
                  report->endpoints_lost, report->endpoints_lost == 1 ? " was" : "s were",
-                 report->lanes_max);
+                 report->peer_nics_max);
         write(line, ctx);
     }
     if (report->retried > 0 && report->failed > 0) {
@@ -349,7 +349,7 @@ void app__mc_report_warn(const app__mc_report_t *report, void (*write)(const cha
 
 void app__mc_report_engine(app__mc_report_t *report, const app_mooncake_t *engine)
 {
-    app__mc_report_lanes(report, engine);
+    app__mc_report_peer_nics(report, engine);
     const app_mooncake_counters_t *const counters = app_mooncake_get_counters(engine);
     report->verified_bytes += counters->verified_bytes;
     report->unverified_bytes += counters->unverified_bytes;

@@ -4,7 +4,7 @@
 #ifndef APPS_SERVING_TRANSFERS_CACHE_H
 #define APPS_SERVING_TRANSFERS_CACHE_H
 
-#include "apps/mooncake/pure.h"
+#include "apps/mooncake/programs/prefix_cache.h"
 #include "apps/serving/job.h"
 
 // Where the KV data of a prompt's first tokens is.

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "apps/mooncake/pure.h"
+#include "apps/mooncake/programs/prefix_cache.h"
+#include "apps/request_trace.h"
 #include "tests/check_main.h"
 
 #define TRACE "../shared/data/mooncake/conversation_trace.jsonl"

@@ -3,7 +3,10 @@
 // Engine.
 // Method: small cases worked out by hand; LRU against another algorithm over random prompts.
 // Not pinned: anything with time or packets in it.
-#include "apps/mooncake/pure.h"
+#include "apps/mooncake/engine/peers/endpoint_store.h"
+#include "apps/mooncake/engine/slicing.h"
+#include "apps/mooncake/programs/prefix_cache.h"
+#include "apps/request_trace.h"
 #include "kernel/list.h"
 
 #include "tests/check_main.h"
@@ -68,10 +71,10 @@ END_TEST
 
 static const char *const keys[] = {"a", "b", "c", "d", "e", "f", "g"};
 
-static const char *insert(app__mooncake_keep_t *keep, app__mooncake_kept_t *entries, int i)
+static const char *insert(app__mc_endpoint_store_t *keep, app__mc_stored_t *entries, int i)
 {
     entries[i].key = keys[i];
-    const app__mooncake_kept_t *const victim = app__mooncake_keep_insert(keep, &entries[i]);
+    const app__mc_stored_t *const victim = app__mc_store_insert(keep, &entries[i]);
     return victim == NULL ? "" : victim->key;
 }
 
@@ -109,22 +112,22 @@ END_TEST
 
 START_TEST(fifo_takes_the_first)
 {
-    app__mooncake_keep_t keep;
-    app__mooncake_kept_t entries[7] = {0};
-    app__mooncake_keep_init(&keep, APP_MOONCAKE_STORE_FIFO, 3);
+    app__mc_endpoint_store_t keep;
+    app__mc_stored_t entries[7] = {0};
+    app__mc_store_init(&keep, APP_MOONCAKE_STORE_FIFO, 3);
     ck_assert_str_eq(insert(&keep, entries, 0), "");
     ck_assert_str_eq(insert(&keep, entries, 1), "");
     ck_assert_str_eq(insert(&keep, entries, 2), "");
-    ck_assert_ptr_nonnull(app__mooncake_keep_find(&keep, "a"));
+    ck_assert_ptr_nonnull(app__mc_store_find(&keep, "a"));
     ck_assert_str_eq(insert(&keep, entries, 3), "a");
-    ck_assert_ptr_null(app__mooncake_keep_find(&keep, "a"));
-    app__mooncake_keep_remove(&keep, &entries[2]);
+    ck_assert_ptr_null(app__mc_store_find(&keep, "a"));
+    app__mc_store_remove(&keep, &entries[2]);
     ck_assert_uint_eq(keep.count, 2);
     ck_assert_str_eq(insert(&keep, entries, 4), "");
     ck_assert_str_eq(insert(&keep, entries, 5), "b");
     ck_assert_str_eq(insert(&keep, entries, 6), "d");
     ck_assert_uint_eq(keep.evictions, 3);
-    app__mooncake_keep_fini(&keep);
+    app__mc_store_fini(&keep);
 }
 END_TEST
 
@@ -132,73 +135,73 @@ END_TEST
 // 1.
 START_TEST(sieve_takes_the_first_that_nobody_used)
 {
-    app__mooncake_keep_t keep;
-    app__mooncake_kept_t entries[7] = {0};
-    app__mooncake_keep_init(&keep, APP_MOONCAKE_STORE_SIEVE, 4);
+    app__mc_endpoint_store_t keep;
+    app__mc_stored_t entries[7] = {0};
+    app__mc_store_init(&keep, APP_MOONCAKE_STORE_SIEVE, 4);
     for (int i = 0; i < 4; i++) {
         ck_assert_str_eq(insert(&keep, entries, i), "");
     }
-    (void)app__mooncake_keep_find(&keep, "a");
-    (void)app__mooncake_keep_find(&keep, "c");
+    (void)app__mc_store_find(&keep, "a");
+    (void)app__mc_store_find(&keep, "c");
     ck_assert_str_eq(insert(&keep, entries, 4), "b"); // a lost its mark
-    (void)app__mooncake_keep_find(&keep, "a");
+    (void)app__mc_store_find(&keep, "a");
     ck_assert_str_eq(insert(&keep, entries, 5), "d"); // c lost its mark, the hand goes on
     ck_assert_str_eq(insert(&keep, entries, 6), "e");
-    ck_assert_ptr_nonnull(app__mooncake_keep_find(&keep, "a"));
-    ck_assert_ptr_nonnull(app__mooncake_keep_find(&keep, "c"));
+    ck_assert_ptr_nonnull(app__mc_store_find(&keep, "a"));
+    ck_assert_ptr_nonnull(app__mc_store_find(&keep, "c"));
     // The entry that the hand points at may be removed for another reason.
-    app__mooncake_keep_remove(&keep, keep.hand != NULL ? keep.hand : app__mooncake_oldest(&keep));
+    app__mc_store_remove(&keep, keep.hand != NULL ? keep.hand : app__mc_store_oldest(&keep));
     ck_assert_uint_eq(keep.count, 3);
     ck_assert_str_eq(insert(&keep, entries, 1), "");
     ck_assert_str_ne(insert(&keep, entries, 3), "");
-    app__mooncake_keep_fini(&keep);
+    app__mc_store_fini(&keep);
 }
 END_TEST
 
 START_TEST(who_is_pinned_leaves_last)
 {
-    app__mooncake_keep_t keep;
-    app__mooncake_kept_t entries[6] = {0};
-    app__mooncake_keep_init(&keep, _i == 0 ? APP_MOONCAKE_STORE_FIFO : APP_MOONCAKE_STORE_SIEVE, 3);
+    app__mc_endpoint_store_t keep;
+    app__mc_stored_t entries[6] = {0};
+    app__mc_store_init(&keep, _i == 0 ? APP_MOONCAKE_STORE_FIFO : APP_MOONCAKE_STORE_SIEVE, 3);
     for (int i = 0; i < 3; i++) {
-        ck_assert(app__mooncake_keep_has_room(&keep));
+        ck_assert(app__mc_store_has_room(&keep));
         ck_assert_str_eq(insert(&keep, entries, i), "");
-        app__mooncake_keep_pin(&keep, &entries[i], true);
+        app__mc_store_pin(&keep, &entries[i], true);
     }
-    ck_assert(!app__mooncake_keep_has_room(&keep));
-    app__mooncake_keep_pin(&keep, &entries[1], false);
-    (void)app__mooncake_keep_find(&keep, "b"); // used, but the only one that may leave
-    ck_assert(app__mooncake_keep_has_room(&keep));
+    ck_assert(!app__mc_store_has_room(&keep));
+    app__mc_store_pin(&keep, &entries[1], false);
+    (void)app__mc_store_find(&keep, "b"); // used, but the only one that may leave
+    ck_assert(app__mc_store_has_room(&keep));
     ck_assert_str_eq(insert(&keep, entries, 3), "b");
-    app__mooncake_keep_pin(&keep, &entries[3], true);
-    ck_assert(!app__mooncake_keep_has_room(&keep));
+    app__mc_store_pin(&keep, &entries[3], true);
+    ck_assert(!app__mc_store_has_room(&keep));
     ck_assert_str_eq(insert(&keep, entries, 4), _i == 0 ? "a" : "c"); // the hand is behind b
-    app__mooncake_keep_remove(&keep, &entries[3]);
-    ck_assert(app__mooncake_keep_has_room(&keep));
+    app__mc_store_remove(&keep, &entries[3]);
+    ck_assert(app__mc_store_has_room(&keep));
     ck_assert_uint_eq(keep.pinned_count, 1);
-    app__mooncake_keep_fini(&keep);
+    app__mc_store_fini(&keep);
 }
 END_TEST
 
 START_TEST(sieve_ends_when_all_were_used)
 {
     enum { COUNT = 300 };
-    app__mooncake_keep_t keep;
-    static app__mooncake_kept_t entries[COUNT];
+    app__mc_endpoint_store_t keep;
+    static app__mc_stored_t entries[COUNT];
     static char names[COUNT][16];
-    app__mooncake_keep_init(&keep, APP_MOONCAKE_STORE_SIEVE, COUNT - 1);
+    app__mc_store_init(&keep, APP_MOONCAKE_STORE_SIEVE, COUNT - 1);
     for (int i = 0; i < COUNT; i++) {
         snprintf(names[i], sizeof(names[i]), "n%d", i);
         entries[i].key = names[i];
-        const app__mooncake_kept_t *const victim = app__mooncake_keep_insert(&keep, &entries[i]);
+        const app__mc_stored_t *const victim = app__mc_store_insert(&keep, &entries[i]);
         if (i + 1 < COUNT) {
             ck_assert_ptr_null(victim);
-            ck_assert_ptr_eq(app__mooncake_keep_find(&keep, names[i]), &entries[i]);
+            ck_assert_ptr_eq(app__mc_store_find(&keep, names[i]), &entries[i]);
         } else {
             ck_assert_ptr_eq(victim, &entries[0]);
         }
     }
-    app__mooncake_keep_fini(&keep);
+    app__mc_store_fini(&keep);
 }
 END_TEST
 

@@ -5,9 +5,11 @@
 // A message is a SEND of a 40-byte header, the key and the body. They are bytes in the sender's
 // memory, so captures show them. Delivery is at least once: a message may be sent again over the
 // next line, so every request must be idempotent.
+#include "apps/mooncake/engine/control/calls.h"
+
 #include <string.h>
 
-#include "apps/mooncake/mooncake_internal.h"
+#include "apps/mooncake/engine/control/station.h"
 
 #define HEADER_BYTES 40u
 #define MAGIC UINT64_C(0x6b61636e6f6f6d31)
@@ -37,8 +39,8 @@ static void free_call(app__mc_call_t *call)
     sim_free(call);
 }
 
-static char *write_letter(const app__mc_message_t *message, uint64_t flags, uint64_t id,
-                          size_t *size)
+static char *write_message(const app__mc_message_t *message, uint64_t flags, uint64_t id,
+                           size_t *size)
 {
     const size_t key_size = message->key == NULL ? 0 : strlen(message->key);
     *size = HEADER_BYTES + key_size + message->size;
@@ -151,7 +153,7 @@ void app__mc_ask(app__mc_station_t *station, uint32_t peer, const app__mc_messag
         .owns = owns,
     };
     station->calls = call;
-    call->bytes = write_letter(message, 0, call->id, &call->size);
+    call->bytes = write_message(message, 0, call->id, &call->size);
     sim_timer_init(&call->timer, call_fired);
     post_call(call);
 }
@@ -160,9 +162,9 @@ void app__mc_answer(app__mc_station_t *station, uint32_t peer, uint64_t id, int3
                     const char *body, size_t size)
 {
     const app__mc_message_t message = {.kind = 0, .body = body, .size = size};
-    size_t letter_size = 0;
-    char *const bytes = write_letter(&message, ANSWER | (uint32_t)status, id, &letter_size);
-    app__mc_send(station, peer, bytes, letter_size);
+    size_t message_size = 0;
+    char *const bytes = write_message(&message, ANSWER | (uint32_t)status, id, &message_size);
+    app__mc_send(station, peer, bytes, message_size);
 }
 
 void app__mc_calls_init(app__mc_station_t *station)

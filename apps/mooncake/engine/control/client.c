@@ -4,7 +4,8 @@
 // (docs/models/mooncake.md).
 #include <string.h>
 
-#include "apps/mooncake/mooncake_internal.h"
+#include "apps/mooncake/engine/control/metadata.h"
+#include "apps/mooncake/engine/transfer_engine.h"
 
 // -- the client of the metadata node
 

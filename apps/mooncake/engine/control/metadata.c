@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/mooncake/engine/control/metadata.c - the metadata node: records by key, served one request
 // at a time, with times when it does not answer (docs/models/mooncake.md).
-#include <string.h>
+#include "apps/mooncake/engine/control/metadata.h"
 
-#include "apps/mooncake/mooncake_internal.h"
+#include <string.h>
 
 typedef struct record {
     char *key;

@@ -5,12 +5,14 @@
 // The real system uses TCP on a known port. Here each pair of hosts has a reliable queue pair whose
 // numbers all hosts know: host i's number for peer j and generation g is i's position + j *
 // GENERATIONS + g, on each NIC. A host creates its end when it has something to send; the first
-// packet creates the other end. A line that fails is set up again with the next generation, which
-// also uses the next NIC of both hosts; the higher generation wins. Each failure in a row doubles
-// the time until the next one, so that a long outage does not use up the generations.
-#include "apps/mooncake/mooncake_internal.h"
+// packet creates the other end. A channel that fails is set up again with the next generation,
+// which also uses the next NIC of both hosts; the higher generation wins. Each failure in a row
+// doubles the time until the next one, so that a long outage does not use up the generations.
+#include "apps/mooncake/engine/control/station.h"
 
 #include <string.h>
+
+#include "apps/mooncake/engine/transfer_engine.h"
 
 #define GENERATIONS UINT64_C(256)
 #define RECEIVES 256u
@@ -25,42 +27,42 @@
 #define LOCAL_PS SIM_PS_PER_US // delay of a message from a host to itself
 #define POLL_MAX 16u
 
-struct app__mc_letter {
-    app__mc_letter_t *next;
-    app__mc_line_t *line;
-    uint64_t address;             // while posted
-    app__mc_letter_t **posted_at; // pointer to this letter in the list of posted ones
-    app__mc_letter_t *posted_next;
+struct app__mc_outgoing {
+    app__mc_outgoing_t *next;
+    app__mc_channel_t *channel;
+    uint64_t address;               // while posted
+    app__mc_outgoing_t **posted_at; // pointer to this outgoing in the list of posted ones
+    app__mc_outgoing_t *posted_next;
     uint32_t attempts;
-    bool given_up; // its queue pair is no longer that of the line, and a copy of it waits
+    bool given_up; // its queue pair is no longer that of the channel, and a copy of it waits
     size_t size;
     char *bytes;
 };
 
-// -- letters
+// -- messages
 
-static void keep_posted(app__mc_station_t *station, app__mc_letter_t *letter)
+static void keep_posted(app__mc_station_t *station, app__mc_outgoing_t *outgoing)
 {
-    letter->posted_at = &station->posted;
-    letter->posted_next = station->posted;
-    if (letter->posted_next != NULL) {
-        letter->posted_next->posted_at = &letter->posted_next;
+    outgoing->posted_at = &station->posted;
+    outgoing->posted_next = station->posted;
+    if (outgoing->posted_next != NULL) {
+        outgoing->posted_next->posted_at = &outgoing->posted_next;
     }
-    station->posted = letter;
+    station->posted = outgoing;
 }
 
-static void forget_posted(app__mc_letter_t *letter)
+static void forget_posted(app__mc_outgoing_t *outgoing)
 {
-    *letter->posted_at = letter->posted_next;
-    if (letter->posted_next != NULL) {
-        letter->posted_next->posted_at = letter->posted_at;
+    *outgoing->posted_at = outgoing->posted_next;
+    if (outgoing->posted_next != NULL) {
+        outgoing->posted_next->posted_at = outgoing->posted_at;
     }
 }
 
-static void letter_destroy(app__mc_letter_t *letter)
+static void outgoing_destroy(app__mc_outgoing_t *outgoing)
 {
-    sim_free(letter->bytes);
-    sim_free(letter);
+    sim_free(outgoing->bytes);
+    sim_free(outgoing);
 }
 
 static void chores_soon(app__mc_station_t *station)
@@ -77,23 +79,23 @@ void app__mc_bury(app__mc_station_t *station, nic_qp_t *qp)
     chores_soon(station);
 }
 
-// -- lines
+// -- channels
 
-static app__mc_door_t *door_of(const app__mc_station_t *station, uint32_t generation)
+static app__mc_station_nic_t *nic_of(const app__mc_station_t *station, uint32_t generation)
 {
     // The last NIC is used first, then the one before it.
-    return &station->doors[station->nic_count - 1 - generation % station->nic_count];
+    return &station->nics[station->nic_count - 1 - generation % station->nic_count];
 }
 
 static uint32_t number_of(const app__mc_station_t *station, uint32_t peer, uint32_t generation)
 {
-    return app__qp_number(door_of(station, generation)->position + peer * GENERATIONS + generation);
+    return app__qp_number(nic_of(station, generation)->position + peer * GENERATIONS + generation);
 }
 
 // Returns the local ACK timeout in which a message gets through behind 4 MB of others.
-static uint32_t control_timeout(const app__mc_door_t *door)
+static uint32_t control_timeout(const app__mc_station_nic_t *card)
 {
-    const uint64_t bps = nic_rate_bps(door->endpoint->nic);
+    const uint64_t bps = nic_rate_bps(card->endpoint->nic);
     uint32_t exponent = CONTROL_TIMEOUT;
     while (exponent < 31 &&
            (UINT64_C(4096) << exponent) < CONTROL_AHEAD_BITS * UINT64_C(1000000000) / bps) {
@@ -102,89 +104,90 @@ static uint32_t control_timeout(const app__mc_door_t *door)
     return exponent;
 }
 
-static void make_qp(app__mc_line_t *line)
+static void make_qp(app__mc_channel_t *channel)
 {
-    app__mc_station_t *const station = line->station;
-    const app__mc_station_t *const peer = &station->cluster->stations[line->peer];
-    const app__mc_door_t *const door = door_of(station, line->generation);
+    app__mc_station_t *const station = channel->station;
+    const app__mc_station_t *const peer = &station->cluster->stations[channel->peer];
+    const app__mc_station_nic_t *const card = nic_of(station, channel->generation);
     const nic_qp_init_attr_t init = {
         .qp_type = NIC_QPT_RC,
-        .send_cq = door->send_cq,
-        .recv_cq = door->recv_cq,
+        .send_cq = card->send_cq,
+        .recv_cq = card->recv_cq,
         .max_send_wr = POSTED_MAX,
-        .srq = door->receives,
+        .srq = card->receives,
         .sq_sig_all = true,
-        .qp_num = number_of(station, line->peer, line->generation),
+        .qp_num = number_of(station, channel->peer, channel->generation),
     };
-    sim_err_t error = nic_qp_create(door->endpoint->pd, &init, &line->qp);
+    sim_err_t error = nic_qp_create(card->endpoint->pd, &init, &channel->qp);
     SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, sim_err_text(error));
     nic_qp_attr_t attr;
-    nic_qp_attr_default(door->endpoint->nic, &attr);
-    attr.dest_interface = door_of(peer, line->generation)->endpoint->interface;
-    attr.dest_qp_num = number_of(peer, station->index, line->generation);
-    const uint32_t timeout = control_timeout(door) + line->failures;
+    nic_qp_attr_default(card->endpoint->nic, &attr);
+    attr.dest_interface = nic_of(peer, channel->generation)->endpoint->interface;
+    attr.dest_qp_num = number_of(peer, station->index, channel->generation);
+    const uint32_t timeout = control_timeout(card) + channel->failures;
     attr.timeout = SIM_MIN(timeout, 31);
     attr.retry_cnt = CONTROL_RETRIES;
     attr.rnr_retry = 7;
     sim_message_t message = {.text = ""};
-    error = nic_qp_connect(line->qp, &attr, &message);
+    error = nic_qp_connect(channel->qp, &attr, &message);
     SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, message.text);
 }
 
-static void post_letter(app__mc_line_t *line, app__mc_letter_t *letter)
+static void post_outgoing(app__mc_channel_t *channel, app__mc_outgoing_t *outgoing)
 {
-    app__mc_station_t *const station = line->station;
-    const app__mc_door_t *const door = door_of(station, line->generation);
+    app__mc_station_t *const station = channel->station;
+    const app__mc_station_nic_t *const card = nic_of(station, channel->generation);
     const uint64_t base = APP__MC_AREA + ((uint64_t)station->cluster->index << 40);
-    const uint64_t aligned_bytes = (letter->size + 4095) / 4096 * 4096;
+    const uint64_t aligned_bytes = (outgoing->size + 4095) / 4096 * 4096;
     if (station->next_address + aligned_bytes > SEND_AREA_BYTES) {
         station->next_address = 0;
     }
-    letter->address = base + station->next_address;
+    outgoing->address = base + station->next_address;
     station->next_address += aligned_bytes;
-    nic_memory_write(station->memory, letter->address, letter->bytes, letter->size);
+    nic_memory_write(station->memory, outgoing->address, outgoing->bytes, outgoing->size);
     const nic_send_wr_t wr = {
-        .wr_id = (uint64_t)(uintptr_t)letter,
+        .wr_id = (uint64_t)(uintptr_t)outgoing,
         .opcode = NIC_WR_SEND,
         .send_flags = NIC_SEND_SIGNALED,
-        .sge = {letter->address, letter->size, nic_mr_lkey(door->region)},
+        .sge = {outgoing->address, outgoing->size, nic_mr_lkey(card->region)},
     };
-    const sim_err_t error = nic_post_send(line->qp, &wr);
+    const sim_err_t error = nic_post_send(channel->qp, &wr);
     SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
-    letter->attempts++;
-    line->posted++;
-    keep_posted(station, letter);
+    outgoing->attempts++;
+    channel->posted++;
+    keep_posted(station, outgoing);
 }
 
-static void pump(app__mc_line_t *line)
+static void pump(app__mc_channel_t *channel)
 {
-    if (line->waiting != NULL && line->qp == NULL && !line->broken) {
-        make_qp(line);
+    if (channel->waiting != NULL && channel->qp == NULL && !channel->broken) {
+        make_qp(channel);
     }
-    while (line->waiting != NULL && !line->broken && line->posted < POSTED_MAX) {
-        if (nic_qp_state(line->qp) != NIC_QPS_RTS) {
-            line->broken = true;
-            chores_soon(line->station);
+    while (channel->waiting != NULL && !channel->broken && channel->posted < POSTED_MAX) {
+        if (nic_qp_state(channel->qp) != NIC_QPS_RTS) {
+            channel->broken = true;
+            chores_soon(channel->station);
             return;
         }
-        app__mc_letter_t *const letter = line->waiting;
-        line->waiting = letter->next;
-        if (line->waiting == NULL) {
-            line->waiting_last = NULL;
+        app__mc_outgoing_t *const outgoing = channel->waiting;
+        channel->waiting = outgoing->next;
+        if (channel->waiting == NULL) {
+            channel->waiting_last = NULL;
         }
-        post_letter(line, letter);
+        post_outgoing(channel, outgoing);
     }
 }
 
-static void enqueue(app__mc_letter_t **first, app__mc_letter_t **last, app__mc_letter_t *letter)
+static void enqueue(app__mc_outgoing_t **first, app__mc_outgoing_t **last,
+                    app__mc_outgoing_t *outgoing)
 {
-    letter->next = NULL;
+    outgoing->next = NULL;
     if (*last != NULL) {
-        (*last)->next = letter;
+        (*last)->next = outgoing;
     } else {
-        *first = letter;
+        *first = outgoing;
     }
-    *last = letter;
+    *last = outgoing;
 }
 
 void app__mc_send(app__mc_station_t *station, uint32_t peer, char *bytes, size_t size)
@@ -193,62 +196,62 @@ void app__mc_send(app__mc_station_t *station, uint32_t peer, char *bytes, size_t
         sim_free(bytes);
         return;
     }
-    app__mc_letter_t *const letter = sim_alloc(sizeof(*letter));
-    letter->bytes = bytes;
-    letter->size = size;
+    app__mc_outgoing_t *const outgoing = sim_alloc(sizeof(*outgoing));
+    outgoing->bytes = bytes;
+    outgoing->size = size;
     if (peer == station->index) {
-        enqueue(&station->local, &station->local_last, letter);
+        enqueue(&station->local, &station->local_last, outgoing);
         if (!sim_timer_armed(&station->local_timer)) {
             sim_timer_arm(station->node, &station->local_timer, station->node->now_ps + LOCAL_PS);
         }
         return;
     }
-    app__mc_line_t *const line = &station->lines[peer];
-    letter->line = line;
-    enqueue(&line->waiting, &line->waiting_last, letter);
-    pump(line);
+    app__mc_channel_t *const channel = &station->channels[peer];
+    outgoing->channel = channel;
+    enqueue(&channel->waiting, &channel->waiting_last, outgoing);
+    pump(channel);
 }
 
-// Lets copies of the letters on a line's queue pair, which it is about to lose, wait before others.
-// The letters themselves stay until their completions come, or the run ends.
-static void give_up_posted(app__mc_line_t *line)
+// Lets copies of the messages on a channel's queue pair, which it is about to lose, wait before
+// others. The messages themselves stay until their completions come, or the run ends.
+static void give_up_posted(app__mc_channel_t *channel)
 {
     // The list begins with the youngest, and the oldest must be first at last.
-    for (app__mc_letter_t *l = line->station->posted; l != NULL; l = l->posted_next) {
-        if (l->line != line || l->given_up) {
+    for (app__mc_outgoing_t *l = channel->station->posted; l != NULL; l = l->posted_next) {
+        if (l->channel != channel || l->given_up) {
             continue;
         }
         l->given_up = true;
         if (l->attempts == ATTEMPTS) {
             continue;
         }
-        app__mc_letter_t *const copy = sim_alloc(sizeof(*copy));
-        *copy = (app__mc_letter_t){
-            .next = line->waiting,
-            .line = line,
+        app__mc_outgoing_t *const copy = sim_alloc(sizeof(*copy));
+        *copy = (app__mc_outgoing_t){
+            .next = channel->waiting,
+            .channel = channel,
             .attempts = l->attempts,
             .size = l->size,
             .bytes = sim_alloc(l->size),
         };
         memcpy(copy->bytes, l->bytes, l->size);
-        line->waiting = copy;
-        line->waiting_last = line->waiting_last == NULL ? copy : line->waiting_last;
+        channel->waiting = copy;
+        channel->waiting_last = channel->waiting_last == NULL ? copy : channel->waiting_last;
     }
-    line->posted = 0;
+    channel->posted = 0;
 }
 
-// Sets up a line again. Messages posted on the old queue pair are sent again.
-static void renew(app__mc_line_t *line, uint32_t generation)
+// Sets up a channel again. Messages posted on the old queue pair are sent again.
+static void renew(app__mc_channel_t *channel, uint32_t generation)
 {
-    if (line->posted > 0) {
-        give_up_posted(line);
+    if (channel->posted > 0) {
+        give_up_posted(channel);
     }
-    if (line->qp != NULL) {
-        app__mc_bury(line->station, line->qp);
-        line->qp = NULL;
+    if (channel->qp != NULL) {
+        app__mc_bury(channel->station, channel->qp);
+        channel->qp = NULL;
     }
-    line->generation = generation;
-    line->broken = false;
+    channel->generation = generation;
+    channel->broken = false;
 }
 
 static void chores_fired(sim_node_t *node, sim_timer_t *timer)
@@ -256,16 +259,16 @@ static void chores_fired(sim_node_t *node, sim_timer_t *timer)
     (void)node;
     app__mc_station_t *const station = SIM_CONTAINER_OF(timer, app__mc_station_t, chores);
     for (uint32_t i = 0; i < station->cluster->station_count; i++) {
-        app__mc_line_t *const line = &station->lines[i];
-        if (line->broken && line->posted == 0) {
+        app__mc_channel_t *const channel = &station->channels[i];
+        if (channel->broken && channel->posted == 0) {
             // The last generation stays broken: its messages are lost, and calls time out.
-            if (line->generation + 1 < GENERATIONS) {
-                line->failures += line->failures < BACKOFF_MAX;
-                renew(line, line->generation + 1);
-                pump(line);
+            if (channel->generation + 1 < GENERATIONS) {
+                channel->failures += channel->failures < BACKOFF_MAX;
+                renew(channel, channel->generation + 1);
+                pump(channel);
             }
-        } else if (!line->broken && line->qp != NULL) {
-            pump(line);
+        } else if (!channel->broken && channel->qp != NULL) {
+            pump(channel);
         }
     }
     for (size_t i = 0; i < station->dead_count; i++) {
@@ -277,36 +280,36 @@ static void chores_fired(sim_node_t *node, sim_timer_t *timer)
 
 static void sent(nic_cq_t *cq, void *ctx)
 {
-    app__mc_door_t *const door = ctx;
-    app__mc_station_t *const station = door->station;
+    app__mc_station_nic_t *const card = ctx;
+    app__mc_station_t *const station = card->station;
     nic_wc_t wc[POLL_MAX];
     uint32_t count = 0;
     while ((count = nic_poll_cq(cq, POLL_MAX, wc)) > 0) {
         for (uint32_t i = 0; i < count; i++) {
-            app__mc_letter_t *const letter = (app__mc_letter_t *)(uintptr_t)wc[i].wr_id;
-            app__mc_line_t *const line = letter->line;
-            nic_memory_forget(station->memory, letter->address, letter->size);
-            forget_posted(letter);
-            if (letter->given_up) {
-                letter_destroy(letter);
+            app__mc_outgoing_t *const outgoing = (app__mc_outgoing_t *)(uintptr_t)wc[i].wr_id;
+            app__mc_channel_t *const channel = outgoing->channel;
+            nic_memory_forget(station->memory, outgoing->address, outgoing->size);
+            forget_posted(outgoing);
+            if (outgoing->given_up) {
+                outgoing_destroy(outgoing);
                 continue;
             }
-            line->posted--;
-            const bool again = wc[i].status != NIC_WC_SUCCESS && letter->attempts < ATTEMPTS;
+            channel->posted--;
+            const bool again = wc[i].status != NIC_WC_SUCCESS && outgoing->attempts < ATTEMPTS;
             if (wc[i].status == NIC_WC_SUCCESS) {
-                line->failures = 0;
+                channel->failures = 0;
             } else {
-                line->broken =
-                    line->broken || line->qp == NULL || nic_qp_num(line->qp) == wc[i].qp_num;
+                channel->broken = channel->broken || channel->qp == NULL ||
+                                  nic_qp_num(channel->qp) == wc[i].qp_num;
                 chores_soon(station);
             }
             if (again && !station->crashed) {
-                enqueue(&line->waiting, &line->waiting_last, letter);
+                enqueue(&channel->waiting, &channel->waiting_last, outgoing);
             } else {
-                letter_destroy(letter);
+                outgoing_destroy(outgoing);
             }
-            if (!line->broken && !station->crashed) {
-                pump(line);
+            if (!channel->broken && !station->crashed) {
+                pump(channel);
             }
         }
     }
@@ -320,42 +323,42 @@ static uint64_t receive_address(const app__mc_station_t *station, uint64_t slot)
            slot * APP__MC_MESSAGE_MAX;
 }
 
-static void post_receive(const app__mc_door_t *door, uint64_t slot)
+static void post_receive(const app__mc_station_nic_t *card, uint64_t slot)
 {
-    const uint64_t address = receive_address(door->station, door->nic * RECEIVES + slot);
+    const uint64_t address = receive_address(card->station, card->nic * RECEIVES + slot);
     const nic_recv_wr_t wr = {
         .wr_id = slot,
-        .sge = {address, APP__MC_MESSAGE_MAX, nic_mr_lkey(door->region)},
+        .sge = {address, APP__MC_MESSAGE_MAX, nic_mr_lkey(card->region)},
     };
-    const sim_err_t error = nic_post_srq_recv(door->receives, &wr, 1, NULL);
+    const sim_err_t error = nic_post_srq_recv(card->receives, &wr, 1, NULL);
     SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
 }
 
-static uint32_t peer_of(const app__mc_door_t *door, uint32_t qp_num)
+static uint32_t peer_of(const app__mc_station_nic_t *card, uint32_t qp_num)
 {
-    const uint32_t first = app__qp_number(door->position);
+    const uint32_t first = app__qp_number(card->position);
     return (uint32_t)((qp_num - first) / GENERATIONS);
 }
 
 static void received(nic_cq_t *cq, void *ctx)
 {
-    app__mc_door_t *const door = ctx;
-    app__mc_station_t *const station = door->station;
+    app__mc_station_nic_t *const card = ctx;
+    app__mc_station_t *const station = card->station;
     nic_wc_t wc[POLL_MAX];
     uint32_t count = 0;
     while ((count = nic_poll_cq(cq, POLL_MAX, wc)) > 0) {
         for (uint32_t i = 0; i < count; i++) {
             const uint64_t slot = wc[i].wr_id;
-            const uint64_t address = receive_address(station, door->nic * RECEIVES + slot);
+            const uint64_t address = receive_address(station, card->nic * RECEIVES + slot);
             if (wc[i].status != NIC_WC_SUCCESS || station->crashed) {
-                post_receive(door, slot);
+                post_receive(card, slot);
                 continue;
             }
             char *const bytes = sim_alloc((size_t)wc[i].byte_len + 1);
             nic_memory_read(station->memory, address, bytes, wc[i].byte_len);
             nic_memory_forget(station->memory, address, wc[i].byte_len);
-            post_receive(door, slot);
-            station->deliver(station, peer_of(door, wc[i].qp_num), bytes, wc[i].byte_len);
+            post_receive(card, slot);
+            station->deliver(station, peer_of(card, wc[i].qp_num), bytes, wc[i].byte_len);
             sim_free(bytes);
         }
     }
@@ -365,14 +368,14 @@ static void local_fired(sim_node_t *node, sim_timer_t *timer)
 {
     (void)node;
     app__mc_station_t *const station = SIM_CONTAINER_OF(timer, app__mc_station_t, local_timer);
-    app__mc_letter_t *letter = station->local;
+    app__mc_outgoing_t *outgoing = station->local;
     station->local = NULL;
     station->local_last = NULL;
-    while (letter != NULL) {
-        app__mc_letter_t *const next = letter->next;
-        station->deliver(station, station->index, letter->bytes, letter->size);
-        letter_destroy(letter);
-        letter = next;
+    while (outgoing != NULL) {
+        app__mc_outgoing_t *const next = outgoing->next;
+        station->deliver(station, station->index, outgoing->bytes, outgoing->size);
+        outgoing_destroy(outgoing);
+        outgoing = next;
     }
 }
 
@@ -383,24 +386,24 @@ static void local_fired(sim_node_t *node, sim_timer_t *timer)
 static sim_time_t when_acceptable(const void *owner, uint32_t interface, uint64_t offset)
 {
     (void)interface;
-    const app__mc_door_t *const door = owner;
-    const app__mc_station_t *const station = door->station;
-    const app__mc_line_t *const line = &station->lines[offset / GENERATIONS];
+    const app__mc_station_nic_t *const card = owner;
+    const app__mc_station_t *const station = card->station;
+    const app__mc_channel_t *const channel = &station->channels[offset / GENERATIONS];
     const uint32_t generation = (uint32_t)(offset % GENERATIONS);
     const bool older =
-        line->qp != NULL ? generation <= line->generation : generation < line->generation;
-    return station->crashed || older || door_of(station, generation) != door ? SIM_TIME_NEVER : 0;
+        channel->qp != NULL ? generation <= channel->generation : generation < channel->generation;
+    return station->crashed || older || nic_of(station, generation) != card ? SIM_TIME_NEVER : 0;
 }
 
 static void accept(void *owner, app__endpoint_t *endpoint, uint64_t offset, app__passive_t *passive)
 {
     (void)endpoint;
-    const app__mc_door_t *const door = owner;
-    app__mc_line_t *const line = &door->station->lines[offset / GENERATIONS];
-    renew(line, (uint32_t)(offset % GENERATIONS));
-    make_qp(line);
-    passive->qp = line->qp;
-    chores_soon(line->station); // waiting messages can be sent on it
+    const app__mc_station_nic_t *const card = owner;
+    app__mc_channel_t *const channel = &card->station->channels[offset / GENERATIONS];
+    renew(channel, (uint32_t)(offset % GENERATIONS));
+    make_qp(channel);
+    passive->qp = channel->qp;
+    chores_soon(channel->station); // waiting messages can be sent on it
 }
 
 // Returns false: the station destroys the queue pair itself.
@@ -441,29 +444,28 @@ app_mooncake_t *app__mc_engine_named(const app__mc_station_t *station, const cha
     return NULL;
 }
 
-static void make_door(app__mc_station_t *station, uint32_t nic)
+static void make_nic(app__mc_station_t *station, uint32_t nic)
 {
     app_mooncake_cluster_t *const cluster = station->cluster;
-    app__mc_door_t *const door = &station->doors[nic];
+    app__mc_station_nic_t *const card = &station->nics[nic];
     const uint32_t interface = nic_interface(nic_at(station->host, nic));
-    *door = (app__mc_door_t){
+    *card = (app__mc_station_nic_t){
         .station = station,
         .endpoint = app__endpoint_of(cluster->runtime, interface),
         .nic = nic,
     };
     const sim_err_t error =
-        nic_mr_register(door->endpoint->pd, APP__MC_AREA + ((uint64_t)cluster->index << 40),
-                        UINT64_C(1) << 40, NIC_ACCESS_LOCAL_WRITE, &door->region);
+        nic_mr_register(card->endpoint->pd, APP__MC_AREA + ((uint64_t)cluster->index << 40),
+                        UINT64_C(1) << 40, NIC_ACCESS_LOCAL_WRITE, &card->region);
     SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
-    nic_t *const card = door->endpoint->nic;
-    door->send_cq = nic_cq_create(card, 1u << 20, sent, door);
-    door->recv_cq = nic_cq_create(card, 1u << 20, received, door);
-    door->receives = nic_srq_create(door->endpoint->pd, RECEIVES);
+    card->send_cq = nic_cq_create(card->endpoint->nic, 1u << 20, sent, card);
+    card->recv_cq = nic_cq_create(card->endpoint->nic, 1u << 20, received, card);
+    card->receives = nic_srq_create(card->endpoint->pd, RECEIVES);
     for (uint64_t slot = 0; slot < RECEIVES; slot++) {
-        post_receive(door, slot);
+        post_receive(card, slot);
     }
-    door->position =
-        app__reserve_qps(door->endpoint, &range_ops, door, cluster->station_count * GENERATIONS);
+    card->position =
+        app__reserve_qps(card->endpoint, &range_ops, card, cluster->station_count * GENERATIONS);
 }
 
 sim_err_t app__mc_stations_create(app_mooncake_cluster_t *cluster, sim_message_t *message)
@@ -493,13 +495,13 @@ sim_err_t app__mc_stations_create(app_mooncake_cluster_t *cluster, sim_message_t
         app__mc_station_t *const station = &cluster->stations[i];
         sim_timer_init(&station->chores, chores_fired);
         sim_timer_init(&station->local_timer, local_fired);
-        station->lines = sim_alloc_array(cluster->station_count, sizeof(*station->lines));
+        station->channels = sim_alloc_array(cluster->station_count, sizeof(*station->channels));
         for (uint32_t j = 0; j < cluster->station_count; j++) {
-            station->lines[j] = (app__mc_line_t){.station = station, .peer = j};
+            station->channels[j] = (app__mc_channel_t){.station = station, .peer = j};
         }
-        station->doors = sim_alloc_array(station->nic_count, sizeof(*station->doors));
+        station->nics = sim_alloc_array(station->nic_count, sizeof(*station->nics));
         for (uint32_t n = 0; n < station->nic_count; n++) {
-            make_door(station, n);
+            make_nic(station, n);
         }
     }
     return SIM_OK;
@@ -509,19 +511,19 @@ void app__mc_station_crash(app__mc_station_t *station)
 {
     station->crashed = true;
     for (uint32_t i = 0; i < station->cluster->station_count; i++) {
-        if (station->lines[i].qp != NULL) {
-            app__mc_bury(station, station->lines[i].qp);
-            station->lines[i].qp = NULL;
+        if (station->channels[i].qp != NULL) {
+            app__mc_bury(station, station->channels[i].qp);
+            station->channels[i].qp = NULL;
         }
     }
 }
 
-static void free_letters(app__mc_letter_t *letter)
+static void free_outgoing(app__mc_outgoing_t *outgoing)
 {
-    while (letter != NULL) {
-        app__mc_letter_t *const next = letter->next;
-        letter_destroy(letter);
-        letter = next;
+    while (outgoing != NULL) {
+        app__mc_outgoing_t *const next = outgoing->next;
+        outgoing_destroy(outgoing);
+        outgoing = next;
     }
 }
 
@@ -531,15 +533,15 @@ void app__mc_station_restore(app__mc_station_t *station)
     station->crashed = false;
     app__mc_calls_forget(station);
     for (uint32_t i = 0; i < station->cluster->station_count; i++) {
-        app__mc_line_t *const line = &station->lines[i];
-        free_letters(line->waiting);
-        line->waiting = NULL;
-        line->waiting_last = NULL;
-        line->posted = 0;
-        line->failures = 0;
+        app__mc_channel_t *const channel = &station->channels[i];
+        free_outgoing(channel->waiting);
+        channel->waiting = NULL;
+        channel->waiting_last = NULL;
+        channel->posted = 0;
+        channel->failures = 0;
         // The next generation is new to the peer, whose queue pair is that of the present one.
-        line->generation += line->generation + 1 < GENERATIONS;
-        line->broken = false;
+        channel->generation += channel->generation + 1 < GENERATIONS;
+        channel->broken = false;
     }
 }
 
@@ -547,17 +549,17 @@ void app__mc_stations_destroy(app_mooncake_cluster_t *cluster)
 {
     for (uint32_t i = 0; i < cluster->station_count; i++) {
         app__mc_station_t *const station = &cluster->stations[i];
-        free_letters(station->local);
+        free_outgoing(station->local);
         while (station->posted != NULL) { // the run ended before they completed
-            app__mc_letter_t *const letter = station->posted;
-            forget_posted(letter);
-            letter_destroy(letter);
+            app__mc_outgoing_t *const outgoing = station->posted;
+            forget_posted(outgoing);
+            outgoing_destroy(outgoing);
         }
-        for (uint32_t j = 0; station->lines != NULL && j < cluster->station_count; j++) {
-            free_letters(station->lines[j].waiting);
+        for (uint32_t j = 0; station->channels != NULL && j < cluster->station_count; j++) {
+            free_outgoing(station->channels[j].waiting);
         }
-        sim_free(station->lines);
-        sim_free(station->doors);
+        sim_free(station->channels);
+        sim_free(station->nics);
         sim_free(station->dead);
     }
 }

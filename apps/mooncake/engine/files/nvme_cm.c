@@ -2,9 +2,14 @@
 // apps/mooncake/engine/files/nvme_cm.c - connections of NVMe over RDMA: messages of the
 // communication manager (IBA volume 1, chapter 12) between the QPs 1 of two NICs, with the private
 // data of IP and of NVMe; and queue pairs with memory for capsules (docs/models/mooncake.md).
+#include "apps/mooncake/engine/files/nvme_cm.h"
+
 #include <string.h>
 
 #include "apps/mooncake/engine/files/nvme.h"
+#include "apps/mooncake/engine/transfer_engine.h"
+
+typedef struct app__mc_gsi app__mc_gsi_t;
 
 #define MAD_BYTES 256u
 #define DATA_AT 24u // behind the header of a management datagram
@@ -193,16 +198,16 @@ static void completed(nic_cq_t *cq, void *ctx)
     }
 }
 
-static app__mc_gsi_t *make_gsi(app__mc_station_t *station, app__mc_door_t *door)
+static app__mc_gsi_t *make_gsi(app__mc_station_t *station, app__mc_station_nic_t *card)
 {
     app__mc_gsi_t *const gsi = sim_alloc(sizeof(*gsi));
-    app__endpoint_t *const endpoint = door->endpoint;
+    app__endpoint_t *const endpoint = card->endpoint;
     *gsi = (app__mc_gsi_t){
         .endpoint = endpoint,
         .memory = station->memory,
         .address = app__mc_area(station) + QUEUES_AREA * 2 -
-                   (door->nic + UINT64_C(1)) * 2 * GSI_SLOTS * MAD_BYTES,
-        .lkey = nic_mr_lkey(door->region),
+                   (card->nic + UINT64_C(1)) * 2 * GSI_SLOTS * MAD_BYTES,
+        .lkey = nic_mr_lkey(card->region),
         .cq = nic_cq_create(endpoint->nic, 1u << 16, completed, gsi),
     };
     const nic_qp_init_attr_t init = {
@@ -230,11 +235,11 @@ static app__mc_gsi_t *make_gsi(app__mc_station_t *station, app__mc_door_t *door)
 
 void app__cm_open(app__mc_station_t *station, uint32_t nic)
 {
-    app__mc_door_t *const door = &station->doors[nic];
-    if (door->endpoint->gsi == NULL) {
-        door->endpoint->gsi = make_gsi(station, door);
+    app__mc_station_nic_t *const card = &station->nics[nic];
+    if (card->endpoint->gsi == NULL) {
+        card->endpoint->gsi = make_gsi(station, card);
     }
-    app__mc_gsi_t *const gsi = door->endpoint->gsi;
+    app__mc_gsi_t *const gsi = card->endpoint->gsi;
     for (const port_t *port = gsi->ports; port != NULL; port = port->next) {
         if (port->station == station) {
             return;
@@ -247,8 +252,8 @@ void app__cm_open(app__mc_station_t *station, uint32_t nic)
 
 void app__cm_close(app__mc_station_t *station)
 {
-    for (uint32_t nic = 0; station->doors != NULL && nic < station->nic_count; nic++) {
-        app__endpoint_t *const endpoint = station->doors[nic].endpoint;
+    for (uint32_t nic = 0; station->nics != NULL && nic < station->nic_count; nic++) {
+        app__endpoint_t *const endpoint = station->nics[nic].endpoint;
         app__mc_gsi_t *const gsi = endpoint == NULL ? NULL : endpoint->gsi;
         port_t **at = gsi == NULL ? NULL : &gsi->ports;
         while (at != NULL && *at != NULL) {
@@ -270,7 +275,7 @@ void app__cm_close(app__mc_station_t *station)
 void app__cm_send(app__mc_station_t *station, uint32_t nic, uint32_t interface,
                   const app__cm_message_t *message)
 {
-    app__mc_gsi_t *const gsi = station->doors[nic].endpoint->gsi;
+    app__mc_gsi_t *const gsi = station->nics[nic].endpoint->gsi;
     uint8_t mad[MAD_BYTES] = {1, 7, 2, 3}; // version, class, version of the class, "send"
     put(mad + 12, message->local_id, 4);   // transaction
     put(mad + 16, (uint64_t)message->attribute, 2);
@@ -310,7 +315,7 @@ static uint64_t received_address(const app__nvme_pair_t *pair, uint64_t slot)
 static uint32_t key_of(const app__nvme_pair_t *pair)
 {
     const app__mc_context_t *const context = pair->context;
-    return nic_mr_lkey(context->engine->station->doors[context->nic_index].region);
+    return nic_mr_lkey(context->engine->station->nics[context->nic_index].region);
 }
 
 void app__nvme_pair_make(app__nvme_pair_t *pair, app__mc_context_t *context, nic_cq_fn fn,

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "apps/mooncake/engine/files/nvme.h"
+#include "apps/mooncake/engine/files/nvmeof.h"
+#include "apps/mooncake/engine/verify.h"
 
 #define POLL_MAX 16u
 #define SLICES_PER_COMMAND 16u

@@ -7,6 +7,8 @@
 // answers. All files of a host, of all its engines, are namespaces of one drive. It takes
 // queue-depth operations at a time; their bytes pass one after the other at the drive's rate, and
 // then each operation keeps the channel that is free first for its latency.
+#include "apps/mooncake/engine/files/nvmeof.h"
+
 #include <string.h>
 
 #include "apps/mooncake/engine/files/nvme.h"
@@ -547,7 +549,7 @@ static bool is_same(const app_mooncake_drive_config_t *a, const app_mooncake_dri
 // Gives an engine the drive of its host, or checks that it is this one.
 static int find_drive(app_mooncake_t *engine, const app_mooncake_drive_config_t *config)
 {
-    app__endpoint_t *const endpoint = engine->station->doors[0].endpoint;
+    app__endpoint_t *const endpoint = engine->station->nics[0].endpoint;
     app__mc_drive_t *drive = endpoint->drive;
     if (config == NULL && drive == NULL) {
         return SIM_ERR_INVALID;
@@ -649,7 +651,7 @@ void app__mc_files_fini(app_mooncake_t *engine)
         free_operations(engine, &drive->begun);
         free_operations(engine, &drive->waiting);
         if (--drive->engines == 0) {
-            engine->station->doors[0].endpoint->drive = NULL;
+            engine->station->nics[0].endpoint->drive = NULL;
             sim_free(drive->free_ps);
             sim_free(drive);
         }

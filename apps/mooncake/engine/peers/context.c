@@ -2,11 +2,14 @@
 // apps/mooncake/engine/peers/context.c - a NIC's worker threads: the first polls completions, the
 // others post slices (docs/models/mooncake.md).
 //
-// A slice waits in the lane to its peer's NIC (peer_nic.c). A lane belongs to worker (target x 10007 +
-// device), and is in that worker's ring while it has slices and a connection. A turn of the worker
-// takes the next lane of the ring, gives each of its next slices a random queue pair of its
-// endpoint, and posts them.
-#include "apps/mooncake/mooncake_internal.h"
+// A slice waits in the queue of its peer NIC (peer_nic.c). A peer NIC belongs to worker (target x
+// 10007 + device), and is in that worker's ring while it has slices and a connection. A turn of the
+// worker takes the next peer NIC of the ring, gives each of its next slices a random queue pair of
+// its endpoint, and posts them.
+#include "apps/mooncake/engine/peers/context.h"
+
+#include "apps/mooncake/engine/peers/endpoint.h"
+#include "apps/mooncake/engine/transfer_engine.h"
 
 #define POST_MAX 16u
 #define POLL_MAX 16u
@@ -16,7 +19,7 @@
 // Chooses a random queue pair that has room; false: none has.
 static bool choose_qp(app__mc_endpoint_t *endpoint, uint32_t *chosen)
 {
-    app_mooncake_t *const engine = endpoint->lane->context->engine;
+    app_mooncake_t *const engine = endpoint->peer_nic->context->engine;
     uint32_t open = 0;
     for (uint32_t i = 0; i < endpoint->qp_count; i++) {
         open += endpoint->posted[i] < engine->config.max_wr;
@@ -88,19 +91,19 @@ void app__mc_unload(app__mc_context_t *context, const app__mc_slice_t *slice)
     context->load_bytes -= slice->length;
 }
 
-// Posts the next slices of a lane; returns how many.
-static uint32_t post_some(app__mc_lane_t *lane)
+// Posts the next slices of a peer NIC; returns how many.
+static uint32_t post_some(app__mc_peer_nic_t *peer_nic)
 {
-    app__mc_context_t *const context = lane->context;
-    app__mc_endpoint_t *const endpoint = lane->endpoint;
+    app__mc_context_t *const context = peer_nic->context;
+    app__mc_endpoint_t *const endpoint = peer_nic->endpoint;
     const app_mooncake_config_t *const config = &context->engine->config;
     nic_send_wr_t list[POST_MAX];
     uint32_t qp_of[POST_MAX];
     uint32_t count = 0;
     uint32_t qp = 0;
-    while (count < POST_MAX && lane->queue.count > 0 && context->outstanding < config->max_cqe &&
-           choose_qp(endpoint, &qp)) {
-        app__mc_slice_t *const slice = app__mc_queue_pop(&lane->queue);
+    while (count < POST_MAX && peer_nic->queue.count > 0 &&
+           context->outstanding < config->max_cqe && choose_qp(endpoint, &qp)) {
+        app__mc_slice_t *const slice = app__mc_queue_pop(&peer_nic->queue);
         if (slice->task->ended) {
             app__mc_unload(context, slice);
             context->engine->ops->lost(context->engine, slice);
@@ -112,7 +115,7 @@ static uint32_t post_some(app__mc_lane_t *lane)
         slice->qp = (uint16_t)qp;
         context->engine->ops->posted(slice);
         endpoint->posted[qp]++;
-        lane->worker->posted_bytes += slice->length;
+        peer_nic->worker->posted_bytes += slice->length;
         endpoint->outstanding++;
         context->outstanding++;
         count++;
@@ -130,22 +133,22 @@ static uint32_t post_some(app__mc_lane_t *lane)
     return count;
 }
 
-// Notes a turn of a lane. After as many slices as a queue pair holds, or all that there is room
+// Notes a turn of a peer_nic. After as many slices as a queue pair holds, or all that there is room
 // for, its endpoint may be evicted for others.
-static void note_turn(app__mc_lane_t *lane, uint32_t count)
+static void note_turn(app__mc_peer_nic_t *peer_nic, uint32_t count)
 {
-    app__mc_endpoint_t *const endpoint = lane->endpoint;
-    const app__mc_context_t *const context = lane->context;
+    app__mc_endpoint_t *const endpoint = peer_nic->endpoint;
+    const app__mc_context_t *const context = peer_nic->context;
     endpoint->carried += count;
-    if (lane->queue.count == 0) {
-        app__mc_lane_sleep(lane);
+    if (peer_nic->queue.count == 0) {
+        app__mc_peer_nic_sleep(peer_nic);
     }
-    endpoint->passed = endpoint->passed || lane->queue.count == 0 ||
+    endpoint->passed = endpoint->passed || peer_nic->queue.count == 0 ||
                        endpoint->carried >= context->engine->config.max_wr ||
                        (count == 0 && endpoint->carried > 0);
     app__mc_endpoint_pin(endpoint);
     if (endpoint->leaves && endpoint->passed) {
-        app__mc_lane_detach(lane);
+        app__mc_peer_nic_detach(peer_nic);
         app__mc_endpoint_leave_if_empty(endpoint);
     }
 }
@@ -155,17 +158,17 @@ static bool post_turn(app__mc_worker_t *worker, nic_core_t *core)
     uint32_t posted = 0;
     for (uint32_t left = worker->active_count; left > 0 && posted == 0 && worker->active != NULL;
          left--) {
-        app__mc_lane_t *const lane = worker->active->next_active;
-        posted = post_some(lane);
-        if (lane->is_active) {
-            worker->active = lane;
-            note_turn(lane, posted);
+        app__mc_peer_nic_t *const peer_nic = worker->active->next_active;
+        posted = post_some(peer_nic);
+        if (peer_nic->is_active) {
+            worker->active = peer_nic;
+            note_turn(peer_nic, posted);
         }
     }
     if (posted > 0) {
         nic_core_spend(core, posted * worker->context->engine->config.post_ps);
     }
-    app__mc_lanes_serve(worker->context);
+    app__mc_peer_nics_serve(worker->context);
     return posted > 0;
 }
 
@@ -183,7 +186,8 @@ static void completed(app__mc_context_t *context, const nic_wc_t *wc)
     if (wc->status == NIC_WC_SUCCESS) {
         context->bytes += slice->length;
         context->workers[0].polled_bytes += slice->length;
-        app__mc_rail_t *const rail = endpoint->leaves ? NULL : app__mc_lane_rail(endpoint->lane);
+        app__mc_rail_t *const rail =
+            endpoint->leaves ? NULL : app__mc_peer_nic_rail(endpoint->peer_nic);
         if (rail != NULL) {
             rail->failures = 0;
         }
@@ -246,13 +250,13 @@ void app__mc_dispatch(app__mc_context_t *context, app__mc_slice_t *slice,
                       app__mc_segment_t *segment, uint32_t peer_device)
 {
     char *const path = sim_format("%s@%s", segment->name, segment->desc->devices[peer_device].name);
-    app__mc_lane_t *const lane = app__mc_lane_of(context, path);
+    app__mc_peer_nic_t *const peer_nic = app__mc_peer_nic_of(context, path);
     sim_free(path);
-    lane->segment = segment;
-    lane->peer_device = peer_device;
+    peer_nic->segment = segment;
+    peer_nic->peer_device = peer_device;
     context->load_bytes += slice->length;
-    app__mc_queue_push(&lane->queue, slice);
-    app__mc_lane_go(lane);
+    app__mc_queue_push(&peer_nic->queue, slice);
+    app__mc_peer_nic_go(peer_nic);
 }
 
 // -- creation
@@ -266,9 +270,9 @@ static void init_context(app__mc_context_t *context, uint32_t index)
     context->path = sim_format("%s@%s", engine->name, context->name);
     context->endpoint = app__endpoint_of(station->cluster->runtime, nic_interface(nic));
     context->cq = nic_cq_create(nic, 1u << 20, NULL, NULL);
-    app__mooncake_keep_init(&context->keep, engine->config.endpoint_store,
-                            engine->config.max_endpoints);
-    app__mc_lanes_init(context);
+    app__mc_store_init(&context->endpoints, engine->config.endpoint_store,
+                       engine->config.max_endpoints);
+    app__mc_peer_nics_init(context);
     context->worker_count = (uint32_t)engine->config.workers;
     context->workers = sim_alloc_array(context->worker_count, sizeof(*context->workers));
     for (uint32_t w = 0; w < context->worker_count; w++) {
@@ -298,13 +302,13 @@ void app__mc_contexts_fini(app_mooncake_t *engine)
             sim_list_remove(&context->leaving, link);
             app__mc_endpoint_destroy(SIM_CONTAINER_OF(link, app__mc_endpoint_t, leaving));
         }
-        app__mooncake_kept_t *kept = NULL;
-        while ((kept = app__mooncake_oldest(&context->keep)) != NULL) {
-            app__mooncake_keep_remove(&context->keep, kept);
-            app__mc_endpoint_destroy((app__mc_endpoint_t *)(void *)kept);
+        app__mc_stored_t *stored = NULL;
+        while ((stored = app__mc_store_oldest(&context->endpoints)) != NULL) {
+            app__mc_store_remove(&context->endpoints, stored);
+            app__mc_endpoint_destroy((app__mc_endpoint_t *)(void *)stored);
         }
-        app__mooncake_keep_fini(&context->keep);
-        app__mc_lanes_fini(context);
+        app__mc_store_fini(&context->endpoints);
+        app__mc_peer_nics_fini(context);
         sim_free(context->workers);
         sim_free(context->name);
         sim_free(context->path);

@@ -10,9 +10,11 @@
 // An endpoint that fails or is evicted leaves the store at once and is destroyed when its last
 // slice has returned. An evicted endpoint that has carried nothing yet still carries a turn of
 // slices, like in the real engine, whose worker waits for the handshake and then posts.
+#include "apps/mooncake/engine/peers/endpoint.h"
+
 #include <string.h>
 
-#include "apps/mooncake/mooncake_internal.h"
+#include "apps/mooncake/engine/transfer_engine.h"
 
 #define NUMBERS_AT_ONCE UINT64_C(1024)
 
@@ -52,18 +54,18 @@ static nic_qp_t *make_qp(app__mc_context_t *context)
     return qp;
 }
 
-static app__mc_endpoint_t *endpoint_create(app__mc_lane_t *lane)
+static app__mc_endpoint_t *endpoint_create(app__mc_peer_nic_t *peer_nic)
 {
-    const app_mooncake_config_t *const config = &lane->context->engine->config;
+    const app_mooncake_config_t *const config = &peer_nic->context->engine->config;
     app__mc_endpoint_t *const endpoint = sim_alloc(sizeof(*endpoint));
-    endpoint->lane = lane;
-    endpoint->kept.key = lane->peer_path;
+    endpoint->peer_nic = peer_nic;
+    endpoint->stored.key = peer_nic->peer_path;
     endpoint->qp_count = (uint32_t)config->qps_per_endpoint;
     endpoint->qps = sim_alloc_array(endpoint->qp_count, sizeof(nic_qp_t *));
     endpoint->posted = sim_alloc_array(endpoint->qp_count, sizeof(uint32_t));
     endpoint->peer_qps = sim_alloc_array(endpoint->qp_count, sizeof(uint32_t));
     for (uint32_t i = 0; i < endpoint->qp_count; i++) {
-        endpoint->qps[i] = make_qp(lane->context);
+        endpoint->qps[i] = make_qp(peer_nic->context);
     }
     return endpoint;
 }
@@ -80,7 +82,7 @@ static void bury_qps(app__mc_endpoint_t *endpoint)
 {
     for (uint32_t i = 0; i < endpoint->qp_count; i++) {
         if (endpoint->qps[i] != NULL) {
-            app__mc_bury(endpoint->lane->context->engine->station, endpoint->qps[i]);
+            app__mc_bury(endpoint->peer_nic->context->engine->station, endpoint->qps[i]);
             endpoint->qps[i] = NULL;
         }
     }
@@ -88,13 +90,13 @@ static void bury_qps(app__mc_endpoint_t *endpoint)
 
 void app__mc_endpoints_crash(app__mc_context_t *context)
 {
-    for (app__mooncake_kept_t *kept = app__mooncake_oldest(&context->lanes); kept != NULL;
-         kept = app__mooncake_newer(kept)) {
-        app__mc_lane_sleep((app__mc_lane_t *)(void *)kept);
+    for (app__mc_stored_t *stored = app__mc_store_oldest(&context->peer_nics); stored != NULL;
+         stored = app__mc_store_newer(stored)) {
+        app__mc_peer_nic_sleep((app__mc_peer_nic_t *)(void *)stored);
     }
-    for (app__mooncake_kept_t *kept = app__mooncake_oldest(&context->keep); kept != NULL;
-         kept = app__mooncake_newer(kept)) {
-        bury_qps((app__mc_endpoint_t *)(void *)kept);
+    for (app__mc_stored_t *stored = app__mc_store_oldest(&context->endpoints); stored != NULL;
+         stored = app__mc_store_newer(stored)) {
+        bury_qps((app__mc_endpoint_t *)(void *)stored);
     }
     for (sim_link_t *link = context->leaving.last; link != NULL; link = link->previous) {
         bury_qps(SIM_CONTAINER_OF(link, app__mc_endpoint_t, leaving));
@@ -104,25 +106,25 @@ void app__mc_endpoints_crash(app__mc_context_t *context)
 void app__mc_endpoint_leave_if_empty(app__mc_endpoint_t *endpoint)
 {
     if (!endpoint->leaves || endpoint->outstanding > 0 || endpoint->shaking_hands ||
-        endpoint->lane->endpoint == endpoint) {
+        endpoint->peer_nic->endpoint == endpoint) {
         return;
     }
-    sim_list_remove(&endpoint->lane->context->leaving, &endpoint->leaving);
+    sim_list_remove(&endpoint->peer_nic->context->leaving, &endpoint->leaving);
     bury_qps(endpoint);
     app__mc_endpoint_destroy(endpoint);
 }
 
 static bool owes_a_turn(const app__mc_endpoint_t *endpoint)
 {
-    return !endpoint->passed && endpoint->lane->endpoint == endpoint &&
-           endpoint->lane->queue.count > 0 && endpoint->state != APP_MOONCAKE_UNCONNECTED;
+    return !endpoint->passed && endpoint->peer_nic->endpoint == endpoint &&
+           endpoint->peer_nic->queue.count > 0 && endpoint->state != APP_MOONCAKE_UNCONNECTED;
 }
 
 void app__mc_endpoint_pin(app__mc_endpoint_t *endpoint)
 {
     if (!endpoint->leaves) {
-        app__mooncake_keep_pin(&endpoint->lane->context->keep, &endpoint->kept,
-                               owes_a_turn(endpoint));
+        app__mc_store_pin(&endpoint->peer_nic->context->endpoints, &endpoint->stored,
+                          owes_a_turn(endpoint));
     }
 }
 
@@ -130,23 +132,23 @@ static void leave(app__mc_endpoint_t *endpoint)
 {
     SIM_CHECK(!endpoint->leaves);
     endpoint->leaves = true;
-    sim_list_push_last(&endpoint->lane->context->leaving, &endpoint->leaving);
-    if (endpoint->lane->endpoint == endpoint && !owes_a_turn(endpoint)) {
-        app__mc_lane_detach(endpoint->lane);
+    sim_list_push_last(&endpoint->peer_nic->context->leaving, &endpoint->leaving);
+    if (endpoint->peer_nic->endpoint == endpoint && !owes_a_turn(endpoint)) {
+        app__mc_peer_nic_detach(endpoint->peer_nic);
     }
 }
 
-app__mc_endpoint_t *app__mc_endpoint_add(app__mc_lane_t *lane)
+app__mc_endpoint_t *app__mc_endpoint_add(app__mc_peer_nic_t *peer_nic)
 {
-    app__mc_context_t *const context = lane->context;
-    app__mc_endpoint_t *const endpoint = endpoint_create(lane);
+    app__mc_context_t *const context = peer_nic->context;
+    app__mc_endpoint_t *const endpoint = endpoint_create(peer_nic);
     app__mc_endpoint_t *const victim =
-        (app__mc_endpoint_t *)(void *)app__mooncake_keep_insert(&context->keep, &endpoint->kept);
-    app__mc_lane_sleep(lane);
-    app__mc_endpoint_t *const former = lane->endpoint; // it has already left the store
-    lane->endpoint = endpoint;
-    lane->was_there = true;
-    endpoint->kept.visited = true; // like in the real engine
+        (app__mc_endpoint_t *)(void *)app__mc_store_insert(&context->endpoints, &endpoint->stored);
+    app__mc_peer_nic_sleep(peer_nic);
+    app__mc_endpoint_t *const former = peer_nic->endpoint; // it has already left the store
+    peer_nic->endpoint = endpoint;
+    peer_nic->was_there = true;
+    endpoint->stored.visited = true; // like in the real engine
     if (former != NULL) {
         app__mc_endpoint_leave_if_empty(former);
     }
@@ -169,11 +171,11 @@ void app__mc_endpoint_returned(app__mc_endpoint_t *endpoint, uint32_t qp)
 
 // -- connecting
 
-// Tells the programs that wait for a lane's connection.
-static void tell_waiters(app__mc_lane_t *lane, int result)
+// Tells the programs that wait for a peer NIC's connection.
+static void tell_waiters(app__mc_peer_nic_t *peer_nic, int result)
 {
-    app__mc_waiter_t *const waiters = lane->waiters;
-    lane->waiters = NULL;
+    app__mc_waiter_t *const waiters = peer_nic->waiters;
+    peer_nic->waiters = NULL;
     app__mc_tell_waiters(waiters, result, 0);
 }
 
@@ -185,7 +187,7 @@ static bool connect_qps(app__mc_endpoint_t *endpoint, const app_mooncake_handsha
     }
     for (uint32_t i = 0; i < endpoint->qp_count; i++) {
         nic_qp_attr_t attr;
-        app__mc_qp_attr(endpoint->lane->context, interface, peer->qp_nums[i], &attr);
+        app__mc_qp_attr(endpoint->peer_nic->context, interface, peer->qp_nums[i], &attr);
         attr.path_mtu = peer->mtu != 0 && peer->mtu < attr.path_mtu ? peer->mtu : attr.path_mtu;
         sim_message_t message;
         if (nic_qp_connect(endpoint->qps[i], &attr, &message) != SIM_OK) {
@@ -194,20 +196,20 @@ static bool connect_qps(app__mc_endpoint_t *endpoint, const app_mooncake_handsha
         endpoint->peer_qps[i] = peer->qp_nums[i];
     }
     endpoint->state = APP_MOONCAKE_CONNECTED;
-    endpoint->lane->context->engine->counters.handshakes++;
+    endpoint->peer_nic->context->engine->counters.handshakes++;
     return true;
 }
 
 // Describes the endpoint's queue pairs; free with app_mooncake_handshake_desc_fini.
 static void describe_qps(const app__mc_endpoint_t *endpoint, app_mooncake_handshake_desc_t *desc)
 {
-    const app__mc_context_t *const context = endpoint->lane->context;
+    const app__mc_context_t *const context = endpoint->peer_nic->context;
     nic_qp_attr_t attr;
     nic_qp_attr_default(context->endpoint->nic, &attr);
     const uint32_t own = (uint32_t)context->engine->config.mtu_bytes;
     *desc = (app_mooncake_handshake_desc_t){
         .local_nic_path = sim_strdup(context->path),
-        .peer_nic_path = sim_strdup(endpoint->lane->peer_path),
+        .peer_nic_path = sim_strdup(endpoint->peer_nic->peer_path),
         .qp_nums = sim_alloc_array(endpoint->qp_count, sizeof(uint32_t)),
         .qp_count = endpoint->qp_count,
         .mtu = SIM_MIN(own, attr.path_mtu),
@@ -248,10 +250,10 @@ static bool find_peer(const app_mooncake_cluster_t *cluster, const char *path, u
 // Continues after a handshake. An evicted endpoint is released if nothing waits for it any more.
 static void go_on(app__mc_endpoint_t *endpoint)
 {
-    app__mc_lane_t *const lane = endpoint->lane;
-    app__mc_lane_wake(lane);
-    if (endpoint->leaves && lane->endpoint == endpoint && lane->queue.count == 0) {
-        app__mc_lane_detach(lane);
+    app__mc_peer_nic_t *const peer_nic = endpoint->peer_nic;
+    app__mc_peer_nic_wake(peer_nic);
+    if (endpoint->leaves && peer_nic->endpoint == endpoint && peer_nic->queue.count == 0) {
+        app__mc_peer_nic_detach(peer_nic);
     }
     app__mc_endpoint_leave_if_empty(endpoint);
 }
@@ -259,29 +261,29 @@ static void go_on(app__mc_endpoint_t *endpoint)
 static void answered(int32_t status, const char *body, size_t size, void *ctx)
 {
     app__mc_endpoint_t *const endpoint = ctx;
-    app_mooncake_t *const engine = endpoint->lane->context->engine;
+    app_mooncake_t *const engine = endpoint->peer_nic->context->engine;
     const app_mooncake_cluster_t *const cluster = engine->station->cluster;
     endpoint->shaking_hands = false;
     // It was disconnected or replaced meanwhile, or connected by the peer's own request.
-    if ((endpoint->leaves && endpoint->lane->endpoint != endpoint) ||
+    if ((endpoint->leaves && endpoint->peer_nic->endpoint != endpoint) ||
         endpoint->state == APP_MOONCAKE_CONNECTED) {
         go_on(endpoint);
         return;
     }
-    app__mc_lane_t *const lane = endpoint->lane;
+    app__mc_peer_nic_t *const peer_nic = endpoint->peer_nic;
     app_mooncake_handshake_desc_t desc = {0};
     sim_message_t message;
     uint32_t station = 0;
     uint32_t interface = 0;
     bool good =
         status == SIM_OK && cluster->codec->read_handshake(body, size, &desc, &message) == SIM_OK;
-    good = good && strcmp(desc.local_nic_path, endpoint->lane->peer_path) == 0 &&
-           find_peer(cluster, endpoint->lane->peer_path, &station, &interface) &&
+    good = good && strcmp(desc.local_nic_path, endpoint->peer_nic->peer_path) == 0 &&
+           find_peer(cluster, endpoint->peer_nic->peer_path, &station, &interface) &&
            connect_qps(endpoint, &desc, interface);
     app_mooncake_handshake_desc_fini(&desc);
     if (good) {
         go_on(endpoint);
-        tell_waiters(lane, SIM_OK);
+        tell_waiters(peer_nic, SIM_OK);
         return;
     }
     engine->counters.handshakes_failed++;
@@ -290,7 +292,7 @@ static void answered(int32_t status, const char *body, size_t size, void *ctx)
 
 void app__mc_endpoint_set_up(app__mc_endpoint_t *endpoint)
 {
-    app__mc_context_t *const context = endpoint->lane->context;
+    app__mc_context_t *const context = endpoint->peer_nic->context;
     const app_mooncake_config_t *const config = &context->engine->config;
     app__mc_station_t *const station = context->engine->station;
     if (endpoint->shaking_hands || endpoint->leaves) {
@@ -299,7 +301,7 @@ void app__mc_endpoint_set_up(app__mc_endpoint_t *endpoint)
     uint32_t peer = 0;
     uint32_t interface = 0;
     endpoint->shaking_hands = true;
-    if (!find_peer(station->cluster, endpoint->lane->peer_path, &peer, &interface)) {
+    if (!find_peer(station->cluster, endpoint->peer_nic->peer_path, &peer, &interface)) {
         peer = station->index; // the own station refuses the request
     }
     app_mooncake_handshake_desc_t desc;
@@ -311,37 +313,37 @@ void app__mc_endpoint_set_up(app__mc_endpoint_t *endpoint)
     sim_free(text);
 }
 
-// -- giving endpoints to lanes
+// -- giving endpoints to peer_nics
 
-void app__mc_lane_go(app__mc_lane_t *lane)
+void app__mc_peer_nic_go(app__mc_peer_nic_t *peer_nic)
 {
-    if (lane->queue.count == 0) {
+    if (peer_nic->queue.count == 0) {
         return;
     }
-    if (lane->endpoint == NULL) {
-        if (!app__mooncake_keep_has_room(&lane->context->keep)) {
-            app__mc_lane_want(lane);
+    if (peer_nic->endpoint == NULL) {
+        if (!app__mc_store_has_room(&peer_nic->context->endpoints)) {
+            app__mc_peer_nic_want(peer_nic);
             return;
         }
-        (void)app__mc_endpoint_add(lane);
+        (void)app__mc_endpoint_add(peer_nic);
     }
-    lane->endpoint->kept.visited = true;
-    app__mc_endpoint_pin(lane->endpoint);
-    if (lane->endpoint->state == APP_MOONCAKE_CONNECTED) {
-        app__mc_lane_wake(lane);
+    peer_nic->endpoint->stored.visited = true;
+    app__mc_endpoint_pin(peer_nic->endpoint);
+    if (peer_nic->endpoint->state == APP_MOONCAKE_CONNECTED) {
+        app__mc_peer_nic_wake(peer_nic);
     } else {
-        app__mc_endpoint_set_up(lane->endpoint);
+        app__mc_endpoint_set_up(peer_nic->endpoint);
     }
 }
 
-void app__mc_lanes_serve(app__mc_context_t *context)
+void app__mc_peer_nics_serve(app__mc_context_t *context)
 {
-    while (context->wanting != NULL && app__mooncake_keep_has_room(&context->keep)) {
-        app__mc_lane_t *const lane = context->wanting;
-        context->wanting = lane->next_wanting;
+    while (context->wanting != NULL && app__mc_store_has_room(&context->endpoints)) {
+        app__mc_peer_nic_t *const peer_nic = context->wanting;
+        context->wanting = peer_nic->next_wanting;
         context->wanting_last = context->wanting == NULL ? NULL : context->wanting_last;
-        lane->wants = false;
-        app__mc_lane_go(lane);
+        peer_nic->wants = false;
+        app__mc_peer_nic_go(peer_nic);
     }
 }
 
@@ -365,13 +367,13 @@ static bool same_qps(const app__mc_endpoint_t *endpoint, const app_mooncake_hand
            memcmp(desc->qp_nums, endpoint->peer_qps, desc->qp_count * sizeof(uint32_t)) == 0;
 }
 
-static app__mc_endpoint_t *kept_endpoint(app__mc_lane_t *lane)
+static app__mc_endpoint_t *endpoint_of(app__mc_peer_nic_t *peer_nic)
 {
-    if (lane->endpoint == NULL || lane->endpoint->leaves) {
-        return app__mc_endpoint_add(lane);
+    if (peer_nic->endpoint == NULL || peer_nic->endpoint->leaves) {
+        return app__mc_endpoint_add(peer_nic);
     }
-    lane->endpoint->kept.visited = true;
-    return lane->endpoint;
+    peer_nic->endpoint->stored.visited = true;
+    return peer_nic->endpoint;
 }
 
 // Connects an endpoint of a context to the peer's queue pairs, and describes its own.
@@ -387,20 +389,20 @@ static int set_up_by_peer(app__mc_context_t *context, const app_mooncake_handsha
     if (peer == station->index) {
         return SIM_ERR_INVALID;
     }
-    app__mc_lane_t *const lane = app__mc_lane_of(context, desc->local_nic_path);
-    app__mc_endpoint_t *endpoint = kept_endpoint(lane);
+    app__mc_peer_nic_t *const peer_nic = app__mc_peer_nic_of(context, desc->local_nic_path);
+    app__mc_endpoint_t *endpoint = endpoint_of(peer_nic);
     if (endpoint->state == APP_MOONCAKE_CONNECTED && !same_qps(endpoint, desc)) {
         app__mc_endpoint_disconnect(endpoint, false);
-        endpoint = kept_endpoint(lane);
+        endpoint = endpoint_of(peer_nic);
     }
     if (endpoint->state != APP_MOONCAKE_CONNECTED && !connect_qps(endpoint, desc, interface)) {
         app__mc_endpoint_disconnect(endpoint, false);
         return SIM_ERR_STATE;
     }
     app__mc_endpoint_pin(endpoint);
-    app__mc_lane_wake(lane);
+    app__mc_peer_nic_wake(peer_nic);
     describe_qps(endpoint, local);
-    tell_waiters(lane, SIM_OK);
+    tell_waiters(peer_nic, SIM_OK);
     return SIM_OK;
 }
 
@@ -426,11 +428,11 @@ void app__mc_on_handshake(app__mc_station_t *station, const app__mc_incoming_t *
 
 // -- disconnecting
 
-static void note_failure(const app__mc_lane_t *lane)
+static void note_failure(const app__mc_peer_nic_t *peer_nic)
 {
-    const app__mc_context_t *const context = lane->context;
+    const app__mc_context_t *const context = peer_nic->context;
     app_mooncake_t *const engine = context->engine;
-    app__mc_rail_t *const rail = app__mc_lane_rail(lane);
+    app__mc_rail_t *const rail = app__mc_peer_nic_rail(peer_nic);
     if (rail != NULL && ++rail->failures >= engine->config.rail_failures &&
         engine->config.rail_pause_ps > 0) {
         rail->failures = 0;
@@ -441,14 +443,14 @@ static void note_failure(const app__mc_lane_t *lane)
 
 void app__mc_endpoint_disconnect(app__mc_endpoint_t *endpoint, bool failed)
 {
-    app__mc_lane_t *const lane = endpoint->lane;
-    app__mc_context_t *const context = lane->context;
+    app__mc_peer_nic_t *const peer_nic = endpoint->peer_nic;
+    app__mc_context_t *const context = peer_nic->context;
     app_mooncake_t *const engine = context->engine;
     if (endpoint->state == APP_MOONCAKE_UNCONNECTED) {
         return;
     }
     if (failed) {
-        note_failure(lane);
+        note_failure(peer_nic);
     }
     endpoint->state = APP_MOONCAKE_UNCONNECTED;
     engine->counters.endpoints_disconnected++;
@@ -458,12 +460,12 @@ void app__mc_endpoint_disconnect(app__mc_endpoint_t *endpoint, bool failed)
         }
     }
     app__mc_queue_t waiting = {NULL, NULL, 0};
-    if (lane->endpoint == endpoint) {
-        waiting = app__mc_lane_empty(lane);
-        app__mc_lane_detach(lane);
+    if (peer_nic->endpoint == endpoint) {
+        waiting = app__mc_peer_nic_empty(peer_nic);
+        app__mc_peer_nic_detach(peer_nic);
     }
     if (!endpoint->leaves) {
-        app__mooncake_keep_remove(&context->keep, &endpoint->kept);
+        app__mc_store_remove(&context->endpoints, &endpoint->stored);
         leave(endpoint);
     }
     app__mc_slice_t *slice = NULL;
@@ -475,10 +477,10 @@ void app__mc_endpoint_disconnect(app__mc_endpoint_t *endpoint, bool failed)
             engine->ops->route(engine, slice);
         }
     }
-    app__mc_lanes_serve(context);
+    app__mc_peer_nics_serve(context);
     // If slices are outstanding, the last of them destroys the endpoint.
     app__mc_endpoint_leave_if_empty(endpoint);
-    tell_waiters(lane, SIM_ERR_IO);
+    tell_waiters(peer_nic, SIM_ERR_IO);
 }
 
 // -- functions for programs
@@ -489,16 +491,16 @@ static app__mc_endpoint_t *find_endpoint(const app_mooncake_t *engine, uint32_t 
     if (nic >= engine->context_count) {
         return NULL;
     }
-    for (app__mooncake_kept_t *kept = app__mooncake_oldest(&engine->contexts[nic].keep);
-         kept != NULL; kept = app__mooncake_newer(kept)) {
-        if (strcmp(kept->key, peer_nic_path) == 0) {
-            return (app__mc_endpoint_t *)(void *)kept;
+    for (app__mc_stored_t *stored = app__mc_store_oldest(&engine->contexts[nic].endpoints);
+         stored != NULL; stored = app__mc_store_newer(stored)) {
+        if (strcmp(stored->key, peer_nic_path) == 0) {
+            return (app__mc_endpoint_t *)(void *)stored;
         }
     }
     for (sim_link_t *link = engine->contexts[nic].leaving.last; link != NULL;
          link = link->previous) {
         app__mc_endpoint_t *const endpoint = SIM_CONTAINER_OF(link, app__mc_endpoint_t, leaving);
-        if (strcmp(endpoint->lane->peer_path, peer_nic_path) == 0) {
+        if (strcmp(endpoint->peer_nic->peer_path, peer_nic_path) == 0) {
             return endpoint;
         }
     }
@@ -513,11 +515,12 @@ bool app_mooncake_endpoint_state(const app_mooncake_t *engine, uint32_t nic,
         *state = endpoint->state;
         return true;
     }
-    for (app__mooncake_kept_t *kept = nic < engine->context_count
-                                          ? app__mooncake_oldest(&engine->contexts[nic].lanes)
-                                          : NULL;
-         kept != NULL; kept = app__mooncake_newer(kept)) {
-        if (strcmp(kept->key, peer_nic_path) == 0 && ((app__mc_lane_t *)(void *)kept)->was_there) {
+    for (app__mc_stored_t *stored = nic < engine->context_count
+                                        ? app__mc_store_oldest(&engine->contexts[nic].peer_nics)
+                                        : NULL;
+         stored != NULL; stored = app__mc_store_newer(stored)) {
+        if (strcmp(stored->key, peer_nic_path) == 0 &&
+            ((app__mc_peer_nic_t *)(void *)stored)->was_there) {
             *state = APP_MOONCAKE_UNCONNECTED; // its endpoint was given up
             return true;
         }
@@ -540,15 +543,15 @@ int app_mooncake_setup_connections_by_active(app_mooncake_t *engine, uint32_t ni
     if (at == NULL || at == peer_nic_path || !app__mooncake_nic_index(at + 1, &number)) {
         return SIM_ERR_INVALID;
     }
-    app__mc_lane_t *const lane = app__mc_lane_of(&engine->contexts[nic], peer_nic_path);
-    app__mc_endpoint_t *const endpoint = kept_endpoint(lane);
+    app__mc_peer_nic_t *const peer_nic = app__mc_peer_nic_of(&engine->contexts[nic], peer_nic_path);
+    app__mc_endpoint_t *const endpoint = endpoint_of(peer_nic);
     if (endpoint->state == APP_MOONCAKE_CONNECTED) {
         if (fn != NULL) {
             fn(SIM_OK, ctx);
         }
         return SIM_OK;
     }
-    app__mc_wait_for(&lane->waiters, fn, ctx);
+    app__mc_wait_for(&peer_nic->waiters, fn, ctx);
     app__mc_endpoint_set_up(endpoint);
     return SIM_OK;
 }

@@ -7,120 +7,93 @@
 // that was not used since the hand last passed; entries that it passes lose their mark and keep
 // their place. After the newest it continues at the oldest. Both skip pinned entries, unless all
 // are pinned.
+#include "apps/mooncake/engine/peers/endpoint_store.h"
+
 #include <string.h>
 
-#include "apps/mooncake/pure.h"
-
-static size_t hash_of(const char *key)
+static uint64_t hash_of(const char *key)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (const char *c = key; *c != '\0'; c++) {
-        hash = (hash ^ (uint8_t)*c) * UINT64_C(0x100000001b3);
-    }
-    return (size_t)sim_mix64(hash);
+    return sim_map_hash(key, strlen(key));
 }
 
-void app__mooncake_keep_init(app__mooncake_keep_t *keep, uint32_t policy, uint64_t capacity)
+void app__mc_store_init(app__mc_endpoint_store_t *store, uint32_t policy, uint64_t capacity)
 {
     SIM_CHECK(capacity >= 1);
-    *keep = (app__mooncake_keep_t){.policy = policy, .capacity = capacity, .table_size = 64};
-    keep->table = sim_alloc_array(keep->table_size, sizeof(app__mooncake_kept_t *));
+    *store = (app__mc_endpoint_store_t){.policy = policy, .capacity = capacity};
 }
 
-void app__mooncake_keep_fini(app__mooncake_keep_t *keep)
+void app__mc_store_fini(app__mc_endpoint_store_t *store)
 {
-    sim_free(keep->table);
+    sim_map_fini(&store->by_key);
 }
 
-app__mooncake_kept_t *app__mooncake_keep_find(app__mooncake_keep_t *keep, const char *key)
+app__mc_stored_t *app__mc_store_find(app__mc_endpoint_store_t *store, const char *key)
 {
-    app__mooncake_kept_t *entry = keep->table[hash_of(key) & (keep->table_size - 1)];
-    while (entry != NULL && strcmp(entry->key, key) != 0) {
-        entry = entry->next_of_hash;
+    SIM_MAP_EACH (value, &store->by_key, hash_of(key)) {
+        app__mc_stored_t *const entry = (app__mc_stored_t *)(uintptr_t)value;
+        if (strcmp(entry->key, key) == 0) {
+            entry->visited = true;
+            return entry;
+        }
     }
-    if (entry != NULL) {
-        entry->visited = true;
-    }
-    return entry;
+    return NULL;
 }
 
-static bool may_leave(const app__mooncake_keep_t *keep, const app__mooncake_kept_t *entry)
+static bool may_leave(const app__mc_endpoint_store_t *store, const app__mc_stored_t *entry)
 {
-    return !entry->pinned || keep->pinned_count == keep->count;
+    return !entry->pinned || store->pinned_count == store->count;
 }
 
-static app__mooncake_kept_t *leaves(app__mooncake_keep_t *keep)
+// Returns the entry to evict.
+static app__mc_stored_t *victim_of(app__mc_endpoint_store_t *store)
 {
-    const bool sieve = keep->policy == APP_MOONCAKE_STORE_SIEVE;
-    app__mooncake_kept_t *hand =
-        sieve && keep->hand != NULL ? keep->hand : app__mooncake_oldest(keep);
-    while (!may_leave(keep, hand) || (sieve && hand->visited)) {
-        hand->visited = hand->visited && !may_leave(keep, hand);
-        app__mooncake_kept_t *const newer = app__mooncake_newer(hand);
-        hand = newer != NULL ? newer : app__mooncake_oldest(keep);
+    const bool sieve = store->policy == APP_MOONCAKE_STORE_SIEVE;
+    app__mc_stored_t *hand =
+        sieve && store->hand != NULL ? store->hand : app__mc_store_oldest(store);
+    while (!may_leave(store, hand) || (sieve && hand->visited)) {
+        hand->visited = hand->visited && !may_leave(store, hand);
+        app__mc_stored_t *const newer = app__mc_store_newer(hand);
+        hand = newer != NULL ? newer : app__mc_store_oldest(store);
     }
-    keep->hand = hand;
+    store->hand = hand;
     return hand;
 }
 
-void app__mooncake_keep_pin(app__mooncake_keep_t *keep, app__mooncake_kept_t *entry, bool pinned)
+void app__mc_store_pin(app__mc_endpoint_store_t *store, app__mc_stored_t *entry, bool pinned)
 {
-    keep->pinned_count += (uint64_t)pinned - (uint64_t)entry->pinned;
+    store->pinned_count += (uint64_t)pinned - (uint64_t)entry->pinned;
     entry->pinned = pinned;
 }
 
-bool app__mooncake_keep_has_room(const app__mooncake_keep_t *keep)
+bool app__mc_store_has_room(const app__mc_endpoint_store_t *store)
 {
-    return keep->count < keep->capacity || keep->pinned_count < keep->count;
+    return store->count < store->capacity || store->pinned_count < store->count;
 }
 
-static void grow(app__mooncake_keep_t *keep)
+app__mc_stored_t *app__mc_store_insert(app__mc_endpoint_store_t *store, app__mc_stored_t *entry)
 {
-    sim_free(keep->table);
-    keep->table_size *= 2;
-    keep->table = sim_alloc_array(keep->table_size, sizeof(app__mooncake_kept_t *));
-    for (app__mooncake_kept_t *entry = app__mooncake_oldest(keep); entry != NULL;
-         entry = app__mooncake_newer(entry)) {
-        app__mooncake_kept_t **const head =
-            &keep->table[hash_of(entry->key) & (keep->table_size - 1)];
-        entry->next_of_hash = *head;
-        *head = entry;
-    }
-}
-
-app__mooncake_kept_t *app__mooncake_keep_insert(app__mooncake_keep_t *keep,
-                                                app__mooncake_kept_t *entry)
-{
-    app__mooncake_kept_t *victim = NULL;
-    if (keep->count == keep->capacity) {
-        victim = leaves(keep);
-        app__mooncake_keep_remove(keep, victim);
-        keep->evictions++;
-    }
-    if (keep->count >= keep->table_size) {
-        grow(keep);
+    app__mc_stored_t *victim = NULL;
+    if (store->count == store->capacity) {
+        victim = victim_of(store);
+        app__mc_store_remove(store, victim);
+        store->evictions++;
     }
     entry->visited = false;
-    sim_list_push_last(&keep->order, &entry->link);
-    app__mooncake_kept_t **const head = &keep->table[hash_of(entry->key) & (keep->table_size - 1)];
-    entry->next_of_hash = *head;
-    *head = entry;
-    keep->count++;
+    sim_list_push_last(&store->order, &entry->link);
+    sim_map_add(&store->by_key, hash_of(entry->key), (uint64_t)(uintptr_t)entry);
+    store->count++;
     return victim;
 }
 
-void app__mooncake_keep_remove(app__mooncake_keep_t *keep, app__mooncake_kept_t *entry)
+void app__mc_store_remove(app__mc_endpoint_store_t *store, app__mc_stored_t *entry)
 {
-    app__mooncake_kept_t **at = &keep->table[hash_of(entry->key) & (keep->table_size - 1)];
-    while (*at != entry) {
-        SIM_CHECK(*at != NULL);
-        at = &(*at)->next_of_hash;
+    const bool found =
+        sim_map_remove(&store->by_key, hash_of(entry->key), (uint64_t)(uintptr_t)entry);
+    SIM_CHECK(found);
+    app__mc_store_pin(store, entry, false);
+    if (store->hand == entry) {
+        store->hand = app__mc_store_newer(entry);
     }
-    *at = entry->next_of_hash;
-    app__mooncake_keep_pin(keep, entry, false);
-    if (keep->hand == entry) {
-        keep->hand = app__mooncake_newer(entry);
-    }
-    sim_list_remove(&keep->order, &entry->link);
-    keep->count--;
+    sim_list_remove(&store->order, &entry->link);
+    store->count--;
 }
