@@ -65,6 +65,18 @@ void app__qp_post(nic_qp_t *qp, const nic_send_wr_t *wr)
     SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), sim_err_text(error));
 }
 
+void app__qp_post_receive(nic_qp_t *qp, const nic_recv_wr_t *wr)
+{
+    const sim_err_t error = nic_post_recv(qp, wr);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), sim_err_text(error));
+}
+
+void app__srq_post_receive(nic_srq_t *srq, const nic_recv_wr_t *wr)
+{
+    const sim_err_t error = nic_post_srq_recv(srq, wr, 1, NULL);
+    SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
+}
+
 void app__qp_receive(nic_qp_t *qp, const app__endpoint_t *endpoint, uint64_t wr_id, uint64_t bytes,
                      uint32_t count)
 {
@@ -74,8 +86,7 @@ void app__qp_receive(nic_qp_t *qp, const app__endpoint_t *endpoint, uint64_t wr_
         wr.sge = (nic_sge_t){app__address_of_qp(number), bytes, app__buffer_key(endpoint, number)};
     }
     for (uint32_t i = 0; i < count; i++) {
-        const sim_err_t error = nic_post_recv(qp, &wr);
-        SIM_CHECKF(error == SIM_OK, "QP %u: %s", number, sim_err_text(error));
+        app__qp_post_receive(qp, &wr);
     }
 }
 

@@ -55,6 +55,9 @@ void app__qp_connect(nic_qp_t *qp, const nic_qp_attr_t *attr);
 
 // Posts a work request, which must succeed: the caller keeps within the depth of the queue pair.
 void app__qp_post(nic_qp_t *qp, const nic_send_wr_t *wr);
+// Posts a receive to a queue pair, or to a shared receive queue. It must succeed.
+void app__qp_post_receive(nic_qp_t *qp, const nic_recv_wr_t *wr);
+void app__srq_post_receive(nic_srq_t *srq, const nic_recv_wr_t *wr);
 #define APP__NO_BUFFER UINT64_MAX
 // Posts `count` receives of `bytes` each into the buffer of the queue pair's number.
 // APP__NO_BUFFER: they take nothing but the immediate values of WRITEs.

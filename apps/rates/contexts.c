@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "apps/rates/contexts_internal.h"
+
+#include "apps/channel/pair.h"
 #include "kernel/own_file.h"
 
 #define PREFIX "traffic.contexts"
@@ -214,9 +216,7 @@ static void connect_again(side_t *side, uint32_t q)
     attr.dest_interface = contexts->machines[1].endpoint->interface;
     attr.dest_qp_num = nic_qp_num(contexts->sides[1].qps[q]);
     attr.access = NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ;
-    sim_message_t message = {.text = ""};
-    const sim_err_t error = nic_qp_connect(side->qps[q], &attr, &message);
-    SIM_CHECKF(error == SIM_OK, "%s", message.text);
+    app__qp_connect(side->qps[q], &attr);
 }
 
 // Replaces the next queue pair by a new one connected to the same peer, unless it has operations in
@@ -229,14 +229,9 @@ static void remake_one(side_t *side)
         return;
     }
     nic_qp_destroy(side->qps[q]);
-    const nic_qp_init_attr_t init = {
-        .qp_type = NIC_QPT_UC,
-        .send_cq = side->cq,
-        .recv_cq = side->cq,
-        .max_send_wr = (uint32_t)side->contexts->config.outstanding,
-    };
-    const sim_err_t error = nic_qp_create(side->machine->endpoint->pd, &init, &side->qps[q]);
-    SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
+    side->qps[q] = app__qp_create(side->machine->endpoint, NIC_QPT_UC, 0,
+                                  (uint32_t)side->contexts->config.outstanding, 0,
+                                  &(app__queues_t){side->cq, side->cq, NULL, false});
     connect_again(side, q);
     side->remade++;
 }

@@ -47,8 +47,7 @@ static void post_send(const app__perftest_t *test, app__perftest_qp_t *pair, boo
                    .compare_add = 1,
                    .rkey = app__buffer_key(other, peer)},
     };
-    const sim_err_t error = nic_post_send(qp, &wr);
-    SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), sim_err_text(error));
+    app__qp_post(qp, &wr);
 }
 
 void app__perftest_post_receive(const app__perftest_t *test, app__perftest_qp_t *pair, bool client)
@@ -60,8 +59,7 @@ void app__perftest_post_receive(const app__perftest_t *test, app__perftest_qp_t 
         .sge = {app__address_of_qp(nic_qp_num(qp)), test->sizes[test->size_count - 1],
                 app__buffer_key(own, nic_qp_num(qp))},
     };
-    const sim_err_t error = nic_post_recv(qp, &wr);
-    SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), sim_err_text(error));
+    app__qp_post_receive(qp, &wr);
 }
 
 // -- the client

@@ -125,20 +125,12 @@ static end_t make_end(app__perftest_t *test, bool client)
 
 static nic_qp_t *create_qp(const app__perftest_t *test, const end_t *end, uint64_t index)
 {
-    const nic_qp_init_attr_t init = {
-        .qp_type = test->connection == APP__PERFTEST_RC   ? NIC_QPT_RC
-                   : test->connection == APP__PERFTEST_UC ? NIC_QPT_UC
-                                                          : NIC_QPT_UD,
-        .send_cq = end->send_cq,
-        .recv_cq = end->recv_cq,
-        .max_send_wr = (uint32_t)test->tx_depth,
-        .max_recv_wr = (uint32_t)test->tx_depth,
-        .qp_num = app__qp_number(end->position + index),
-    };
-    nic_qp_t *qp = NULL;
-    const sim_err_t error = nic_qp_create(end->endpoint->pd, &init, &qp);
-    SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, sim_err_text(error));
-    return qp;
+    const uint32_t depth = (uint32_t)test->tx_depth;
+    const nic_qp_type_t type = test->connection == APP__PERFTEST_RC   ? NIC_QPT_RC
+                               : test->connection == APP__PERFTEST_UC ? NIC_QPT_UC
+                                                                      : NIC_QPT_UD;
+    return app__qp_create(end->endpoint, type, app__qp_number(end->position + index), depth, depth,
+                          &(app__queues_t){end->send_cq, end->recv_cq, NULL, false});
 }
 
 static void connect_qp(const perftest_config_t *config, const end_t *end, const end_t *other,
@@ -158,9 +150,7 @@ static void connect_qp(const perftest_config_t *config, const end_t *end, const 
     if (config->dscp != SIM_AUTO) {
         attr.dscp = (uint8_t)config->dscp;
     }
-    sim_message_t message = {.text = ""};
-    const sim_err_t error = nic_qp_connect(qp, &attr, &message);
-    SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), message.text);
+    app__qp_connect(qp, &attr);
 }
 
 static void create_pair(app__perftest_t *test, const perftest_config_t *config, const end_t *client,

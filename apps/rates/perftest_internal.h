@@ -3,7 +3,7 @@
 #ifndef APPS_RATES_PERFTEST_INTERNAL_H
 #define APPS_RATES_PERFTEST_INTERNAL_H
 
-#include "apps/app_internal.h"
+#include "apps/channel/pair.h"
 #include "kernel/report.h"
 
 typedef enum app__perftest_kind {

@@ -117,8 +117,7 @@ static app__channel_t *channel_to(card_t *card, uint32_t peer)
 static void post_receive(const card_t *card)
 {
     const nic_recv_wr_t wr = {.wr_id = 0};
-    const sim_err_t error = nic_post_srq_recv(card->receives, &wr, 1, NULL);
-    SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
+    app__srq_post_receive(card->receives, &wr);
 }
 
 static void noticed(nic_cq_t *cq, void *ctx)

@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "apps/channel/pair.h"
 #include "apps/mooncake/engine/transfer_engine.h"
 
 #define GENERATIONS UINT64_C(256)
@@ -109,17 +110,9 @@ static void make_qp(app__mc_channel_t *channel)
     app__mc_station_t *const station = channel->station;
     const app__mc_station_t *const peer = &station->cluster->stations[channel->peer];
     const app__mc_station_nic_t *const card = nic_of(station, channel->generation);
-    const nic_qp_init_attr_t init = {
-        .qp_type = NIC_QPT_RC,
-        .send_cq = card->send_cq,
-        .recv_cq = card->recv_cq,
-        .max_send_wr = POSTED_MAX,
-        .srq = card->receives,
-        .sq_sig_all = true,
-        .qp_num = number_of(station, channel->peer, channel->generation),
-    };
-    sim_err_t error = nic_qp_create(card->endpoint->pd, &init, &channel->qp);
-    SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, sim_err_text(error));
+    channel->qp = app__qp_create(
+        card->endpoint, NIC_QPT_RC, number_of(station, channel->peer, channel->generation),
+        POSTED_MAX, 0, &(app__queues_t){card->send_cq, card->recv_cq, card->receives, true});
     nic_qp_attr_t attr;
     nic_qp_attr_default(card->endpoint->nic, &attr);
     attr.dest_interface = nic_of(peer, channel->generation)->endpoint->interface;
@@ -128,9 +121,7 @@ static void make_qp(app__mc_channel_t *channel)
     attr.timeout = SIM_MIN(timeout, 31);
     attr.retry_cnt = CONTROL_RETRIES;
     attr.rnr_retry = 7;
-    sim_message_t message = {.text = ""};
-    error = nic_qp_connect(channel->qp, &attr, &message);
-    SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, message.text);
+    app__qp_connect(channel->qp, &attr);
 }
 
 static void post_outgoing(app__mc_channel_t *channel, app__mc_outgoing_t *outgoing)
@@ -151,8 +142,7 @@ static void post_outgoing(app__mc_channel_t *channel, app__mc_outgoing_t *outgoi
         .send_flags = NIC_SEND_SIGNALED,
         .sge = {outgoing->address, outgoing->size, nic_mr_lkey(card->region)},
     };
-    const sim_err_t error = nic_post_send(channel->qp, &wr);
-    SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
+    app__qp_post(channel->qp, &wr);
     outgoing->attempts++;
     channel->posted++;
     keep_posted(station, outgoing);
@@ -330,8 +320,7 @@ static void post_receive(const app__mc_station_nic_t *card, uint64_t slot)
         .wr_id = slot,
         .sge = {address, APP__MC_MESSAGE_MAX, nic_mr_lkey(card->region)},
     };
-    const sim_err_t error = nic_post_srq_recv(card->receives, &wr, 1, NULL);
-    SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
+    app__srq_post_receive(card->receives, &wr);
 }
 
 static uint32_t peer_of(const app__mc_station_nic_t *card, uint32_t qp_num)

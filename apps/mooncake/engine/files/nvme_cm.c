@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "apps/channel/pair.h"
 #include "apps/mooncake/engine/files/nvme.h"
 #include "apps/mooncake/engine/transfer_engine.h"
 
@@ -138,8 +139,7 @@ static void post_receive(const app__mc_gsi_t *gsi, uint64_t slot)
         .wr_id = APP__NVME_RECEIVED | slot,
         .sge = {slot_address(gsi, GSI_SLOTS + slot), MAD_BYTES, gsi->lkey},
     };
-    const sim_err_t error = nic_post_recv(gsi->qp, &wr);
-    SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
+    app__qp_post_receive(gsi->qp, &wr);
 }
 
 static void tell(const app__mc_gsi_t *gsi, uint32_t cluster, app__cm_message_t *message)
@@ -210,23 +210,12 @@ static app__mc_gsi_t *make_gsi(app__mc_station_t *station, app__mc_station_nic_t
         .lkey = nic_mr_lkey(card->region),
         .cq = nic_cq_create(endpoint->nic, 1u << 16, completed, gsi),
     };
-    const nic_qp_init_attr_t init = {
-        .qp_type = NIC_QPT_UD,
-        .send_cq = gsi->cq,
-        .recv_cq = gsi->cq,
-        .max_send_wr = GSI_SLOTS,
-        .max_recv_wr = GSI_SLOTS,
-        .sq_sig_all = true,
-        .qp_num = ROCE_QPN_GSI,
-    };
-    sim_message_t message = {.text = ""};
-    sim_err_t error = nic_qp_create(endpoint->pd, &init, &gsi->qp);
-    SIM_CHECKF(error == SIM_OK, "QP 1: %s", sim_err_text(error));
+    gsi->qp = app__qp_create(endpoint, NIC_QPT_UD, ROCE_QPN_GSI, GSI_SLOTS, GSI_SLOTS,
+                             &(app__queues_t){gsi->cq, gsi->cq, NULL, true});
     nic_qp_attr_t attr;
     nic_qp_attr_default(endpoint->nic, &attr);
     attr.qkey = QKEY;
-    error = nic_qp_connect(gsi->qp, &attr, &message);
-    SIM_CHECKF(error == SIM_OK, "QP 1: %s", message.text);
+    app__qp_connect(gsi->qp, &attr);
     for (uint64_t slot = 0; slot < GSI_SLOTS; slot++) {
         post_receive(gsi, slot);
     }
@@ -328,17 +317,9 @@ void app__nvme_pair_make(app__nvme_pair_t *pair, app__mc_context_t *context, nic
         pair->address =
             app__mc_area(station) + QUEUES_AREA + station->nvme_queues++ % 500000u * QUEUE_BYTES;
     }
-    const nic_qp_init_attr_t init = {
-        .qp_type = NIC_QPT_RC,
-        .send_cq = pair->cq,
-        .recv_cq = pair->cq,
-        .max_send_wr = 4 * APP__NVME_DEPTH,
-        .max_recv_wr = APP__NVME_DEPTH,
-        .sq_sig_all = true,
-        .qp_num = app__mc_next_qp_number(context),
-    };
-    const sim_err_t error = nic_qp_create(context->endpoint->pd, &init, &pair->qp);
-    SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, sim_err_text(error));
+    pair->qp = app__qp_create(context->endpoint, NIC_QPT_RC, app__mc_next_qp_number(context),
+                              4 * APP__NVME_DEPTH, APP__NVME_DEPTH,
+                              &(app__queues_t){pair->cq, pair->cq, NULL, true});
 }
 
 static void receive(const app__nvme_pair_t *pair, uint64_t slot)
@@ -347,8 +328,7 @@ static void receive(const app__nvme_pair_t *pair, uint64_t slot)
         .wr_id = APP__NVME_RECEIVED | slot,
         .sge = {received_address(pair, slot), APP__NVME_SLOT_BYTES, key_of(pair)},
     };
-    const sim_err_t error = nic_post_recv(pair->qp, &wr);
-    SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
+    app__qp_post_receive(pair->qp, &wr);
 }
 
 bool app__nvme_pair_connect(app__nvme_pair_t *pair, uint32_t interface, uint32_t qp_num)
@@ -383,8 +363,7 @@ void app__nvme_pair_send(app__nvme_pair_t *pair, uint32_t slot, const void *byte
         .send_flags = NIC_SEND_SIGNALED,
         .sge = {sent_address(pair, slot), size, key_of(pair)},
     };
-    const sim_err_t error = nic_post_send(pair->qp, &wr);
-    SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
+    app__qp_post(pair->qp, &wr);
 }
 
 void app__nvme_pair_take(app__nvme_pair_t *pair, uint64_t slot, void *bytes, uint64_t size)

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "apps/channel/pair.h"
 #include "apps/mooncake/engine/files/nvme.h"
 
 #define DEPTH_MAX 65536u
@@ -147,8 +148,7 @@ static void move(operation_t *operation)
         .rdma = {operation->address, operation->rkey},
     };
     operation->moving = true;
-    const sim_err_t error = nic_post_send(queue->pair.qp, &wr);
-    SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
+    app__qp_post(queue->pair.qp, &wr);
     if (operation->reads) {
         answer(queue, operation->id, 0, 0); // behind the data on the same queue pair
     }

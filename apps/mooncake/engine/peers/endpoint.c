@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#include "apps/channel/pair.h"
 #include "apps/mooncake/engine/transfer_engine.h"
 
 #define NUMBERS_AT_ONCE UINT64_C(1024)
@@ -38,25 +39,10 @@ uint32_t app__mc_next_qp_number(app__mc_context_t *context)
     return app__qp_number(context->position++);
 }
 
-static nic_qp_t *make_qp(app__mc_context_t *context)
-{
-    const nic_qp_init_attr_t init = {
-        .qp_type = NIC_QPT_RC,
-        .send_cq = context->cq,
-        .recv_cq = context->cq,
-        .max_send_wr = (uint32_t)context->engine->config.max_wr,
-        .sq_sig_all = true,
-        .qp_num = app__mc_next_qp_number(context),
-    };
-    nic_qp_t *qp = NULL;
-    const sim_err_t error = nic_qp_create(context->endpoint->pd, &init, &qp);
-    SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, sim_err_text(error));
-    return qp;
-}
-
 static app__mc_endpoint_t *endpoint_create(app__mc_peer_nic_t *peer_nic)
 {
-    const app_mooncake_config_t *const config = &peer_nic->context->engine->config;
+    app__mc_context_t *const context = peer_nic->context;
+    const app_mooncake_config_t *const config = &context->engine->config;
     app__mc_endpoint_t *const endpoint = sim_alloc(sizeof(*endpoint));
     endpoint->peer_nic = peer_nic;
     endpoint->stored.key = peer_nic->peer_path;
@@ -65,7 +51,9 @@ static app__mc_endpoint_t *endpoint_create(app__mc_peer_nic_t *peer_nic)
     endpoint->posted = sim_alloc_array(endpoint->qp_count, sizeof(uint32_t));
     endpoint->peer_qps = sim_alloc_array(endpoint->qp_count, sizeof(uint32_t));
     for (uint32_t i = 0; i < endpoint->qp_count; i++) {
-        endpoint->qps[i] = make_qp(peer_nic->context);
+        endpoint->qps[i] = app__qp_create(
+            context->endpoint, NIC_QPT_RC, app__mc_next_qp_number(context),
+            (uint32_t)config->max_wr, 0, &(app__queues_t){context->cq, context->cq, NULL, true});
     }
     return endpoint;
 }
