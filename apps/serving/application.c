@@ -7,7 +7,7 @@
 #include "apps/serving/report.h"
 #include "apps/serving/router.h"
 #include "apps/serving/transfers/cache.h"
-#include "apps/serving/transfers/channels.h"
+#include "apps/serving/transfers/node_channels.h"
 
 #include <string.h>
 

@@ -12,7 +12,7 @@
 #include "apps/serving/hosts/members.h"
 #include "apps/serving/job.h"
 #include "apps/serving/router.h"
-#include "apps/serving/transfers/channels.h"
+#include "apps/serving/transfers/node_channels.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 // GPUs share the other NICs of their host in order.
 #include "apps/serving/transfers/kv_transfer.h"
 
-#include "apps/serving/transfers/channels.h"
+#include "apps/serving/transfers/node_channels.h"
 
 typedef struct move {
     sim_link_t link; // among the moves of its node that have not ended

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/serving/transfers/channels.h - RDMA WRITEs and READs between the NICs of nodes.
-#ifndef APPS_SERVING_TRANSFERS_CHANNELS_H
-#define APPS_SERVING_TRANSFERS_CHANNELS_H
+// apps/serving/transfers/node_channels.h - RDMA WRITEs and READs between the NICs of nodes.
+#ifndef APPS_SERVING_TRANSFERS_NODE_CHANNELS_H
+#define APPS_SERVING_TRANSFERS_NODE_CHANNELS_H
 
 #include "apps/serving/transfers/kv_transfer.h"
 
@@ -17,4 +17,4 @@ void app__serving_post_flow(const app__serving_end_t *from, const app__serving_e
                             const app__serving_transfer_t *transfer, app__serving_flow_fn fn,
                             void *ctx);
 
-#endif // APPS_SERVING_TRANSFERS_CHANNELS_H
+#endif // APPS_SERVING_TRANSFERS_NODE_CHANNELS_H

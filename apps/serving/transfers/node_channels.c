@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/serving/transfers/channels.c - RDMA WRITEs and READs between the NICs of nodes, for
+// apps/serving/transfers/node_channels.c - RDMA WRITEs and READs between the NICs of nodes, for
 // `transport: write` (docs/models/serving.md).
 //
 // Each pair of NICs has one reliable queue pair, over which both send, and whose numbers both know.
@@ -7,7 +7,7 @@
 // A queue pair that fails is not set up again: what is posted to it fails. If a node comes back
 // after a loss of power, all its pairs begin anew with further queue pairs, whose numbers are those
 // of the next generation.
-#include "apps/serving/transfers/channels.h"
+#include "apps/serving/transfers/node_channels.h"
 
 #include "apps/channel/channel.h"
 #include "apps/serving/failures.h"
