@@ -36,7 +36,7 @@ struct app_periods {
     nic_watch_t *watch; // NULL: nobody watches a port
     nic_moment_t *first;
     sim_time_t period_ps; // of the port
-    uint32_t multiple;    // of it, to the second moment
+    uint32_t multiple;    // number of periods to the second moment
     uint32_t tried;       // the multiple of the last jump, which comes first
     uint64_t seen;        // ports and queue pairs looked at, not yet paid
     uint64_t cost_hops;   // of moments, not yet paid

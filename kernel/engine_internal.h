@@ -160,7 +160,7 @@ typedef struct sim_thread {
     sim_leaving_t leaving[SIM_LEAVING]; // those taken last: a ring
     uint64_t left_count;                // messages that went from there into a buffer
     sim_buffer_t *away;                 // by neighbouring rank
-    uint64_t *away_due;  // by it, the first window in which one arrives; SIM_NO_WINDOW: none
+    uint64_t *away_due;  // by neighbouring rank: first window with an arrival; SIM_NO_WINDOW: none
     uint64_t away_count; // all since the run began
     uint64_t *inner;     // by bit - first_bit: units that no channel joins with another rank
     // published at the barrier
@@ -232,7 +232,7 @@ struct sim {
     bool level_wanted;     // colours are to be dropped (sim_level)
     bool levelling;        // this window is run up to its middle for that
     bool colour_wanted;    // they are to come back (sim_colour)
-    bool had_colours;      // before they were dropped
+    bool had_colours;      // nodes had colours before the engine dropped them
     bool moved;            // what is to come was moved since the last window (sim_shift)
     sim_time_t stop_ps;    // of the present step; SIM_TIME_NEVER where there are no steps
     sim_time_t stopped_ps; // of the step before: everything before it has happened

@@ -184,8 +184,8 @@ typedef struct sim_ranks_cost {
     uint64_t alone;        // that this rank ran without meeting the others
     uint64_t early;        // that this rank began before it had the others' messages
     uint64_t agreements;   // calls of sim_ranks_ops_t.agree
-    uint64_t messages_out; // to nodes of other ranks
-    uint64_t bytes_out;    // of them
+    uint64_t messages_out; // number of messages to nodes of other ranks
+    uint64_t bytes_out;    // bytes of these messages
     uint64_t events;       // of this rank's nodes
     double waited_s;       // wall time in exchange, agree and collect
 } sim_ranks_cost_t;

@@ -219,7 +219,7 @@ void net_link_change_at(net_t *net, uint32_t link, sim_time_t time_ps, bool up);
 
 // A way to make nodes of one kind again from others like them. One table per kind, immutable.
 typedef struct net_again {
-    const sim_node_ops_t *ops; // of these nodes, which are hosts
+    const sim_node_ops_t *ops; // operations of these nodes, which are hosts
     net_node_built_fn built;
     // Returns whether b can be made from a, but for its name, links and planes.
     bool (*alike)(const net_node_t *a, const net_node_t *b);

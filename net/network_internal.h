@@ -39,7 +39,7 @@ typedef struct net_hop_page {
 struct net_routes {
     net_hop_page_t **pages; // by leaf / NET_HOPS_OF_A_PAGE
     bool shares_pages;      // the array is that of a node before this one
-    bool shares_ports;      // likewise
+    bool shares_ports;      // the array of ports is that of a node before this one
     uint32_t *ports;        // ranges of ports, each in the order that net_config_t.routes defines
     size_t port_count;
     size_t port_capacity;

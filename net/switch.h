@@ -138,7 +138,7 @@ typedef struct net_balance_gauges {
     uint64_t known_paths; // conga: number of paths with a recent report of another leaf
     uint64_t reroutes;    // conweave: moves of flows to another path so far
     uint64_t held_flows;  // conweave: flows whose packets wait for a TAIL now
-    uint64_t held_bytes;  // of these packets
+    uint64_t held_bytes;  // conweave: bytes of the packets that wait
     uint64_t remembered;  // drill: ports in its memory now
 } net_balance_gauges_t;
 // Returns them; zeros where a balancer has no such table.

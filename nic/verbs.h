@@ -280,7 +280,7 @@ typedef struct nic_send_wr {
     nic_wr_opcode_t opcode;
     uint32_t send_flags;
     nic_sge_t sge;            // place of the message in memory, if num_sge is 0
-    const nic_sge_t *sg_list; // else its places, in order
+    const nic_sge_t *sg_list; // places of the message, in order, if num_sge is not 0
     uint32_t num_sge;         // 0: sge. Atomics have one place
     uint32_t imm_data;
     struct {

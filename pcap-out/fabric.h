@@ -31,7 +31,7 @@ typedef struct pcap_out_fabric_config {
     bool nanoseconds;           // times are in ns; false: in ps
     pcap_out_subject_t trigger; // keep only frames near such moments
     sim_time_t before_ps;       // with a trigger: time before each moment
-    sim_time_t after_ps;        // and after it
+    sim_time_t after_ps;        // with a trigger: time after each moment
     uint64_t triggers_max;      // moments; later ones are ignored
     bool every_port;            // the caller adds all ports of the network
     bool many_ports;            // it adds a quarter of them or more

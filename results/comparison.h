@@ -42,7 +42,7 @@ typedef struct results_comparison_row {
     results_comparison_unit_t unit;
     bool parameter; // of the scenario: shown where runs differ
     double *values; // by run; NAN: the run has none
-    char **texts;   // the same of texts; NULL: none
+    char **texts;   // texts by run; NULL: the run has none
 } results_comparison_row_t;
 
 typedef struct results_comparison_run {

@@ -81,7 +81,7 @@ typedef enum topo_hosts { TOPO_HOSTS_SERVERS, TOPO_HOSTS_GPUS } topo_hosts_t;
 // for each NIC. Attributes that a topology lacks have the values of its builder.
 typedef struct topo_rails_config {
     uint64_t servers;
-    uint64_t gpus_per_server;     // and NICs
+    uint64_t gpus_per_server;     // also the number of NICs of a server
     uint64_t servers_per_segment; // SIM_AUTO: all
     uint64_t spines;              // 0: none
     uint64_t links_per_spine;

@@ -24,8 +24,8 @@ typedef struct app__pair {
     nic_qp_type_t type;
     uint32_t access;            // nic_access_t bits that each end gives to the other
     uint32_t first_psn;         // of both directions
-    uint32_t received_packets;  // that an earlier queue pair of the responder has received
-    uint32_t received_messages; // likewise; both 0: the queue pair is the first
+    uint32_t received_packets;  // packets that an earlier queue pair of the responder has received
+    uint32_t received_messages; // messages that it has received; both 0: there was none
     uint32_t mtu_bytes;         // 0: each end has that of its NIC
     uint16_t source_port;       // UDP; 0: the NICs derive it from the numbers
     uint16_t hashed_port;       // port that load balancers hash as well; 0: none

@@ -84,7 +84,7 @@ struct app_mica_image {
     uint32_t value_bytes;
     uint32_t *first;   // by bucket: index of its first key; one more than buckets
     uint32_t *keys;    // by bucket, then in order of insertion
-    uint16_t *tags;    // of these keys
+    uint16_t *tags;    // tags of the keys, in the same order
     uint32_t *offsets; // per key, in units of 8 bytes; NULL: all entries have the same size
     uint64_t head;
     app_mica_stats_t stats;

@@ -94,7 +94,7 @@ struct app__serving_node {
     app__serving_counters_t counters;
     uint64_t *nic_sent; // bytes of the node's own transfers, by NIC
     uint64_t *nic_received;
-    uint64_t *written_to; // the same bytes by NIC of all nodes
+    uint64_t *written_to; // bytes of its transfers by receiving NIC, of all nodes
     uint64_t *read_from;
     uint32_t nics;
     uint32_t storage_nics; // the last ones, for transfers of host memory; 0: all NICs for all

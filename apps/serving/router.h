@@ -31,7 +31,7 @@ struct app__serving_router {
     uint64_t arrived;
     uint64_t settled;
     uint64_t refused;
-    uint64_t too_long; // of those: more KV data than a node has room for
+    uint64_t too_long; // number of refused requests with more KV data than a node has room for
     uint64_t *fetches; // by node: tokens that it fetches from the store
 };
 

@@ -39,7 +39,7 @@ typedef struct hop {
     size_t to;
     bool is_link;
     uint64_t behind_ps; // wait: other frames were on the link
-    uint64_t frames;    // and how many these were
+    uint64_t frames;    // number of these frames
     uint64_t paused_ps; // wait: the peer had stopped the class, and no frame was on the link
     uint64_t end_ps;    // up to which behind_ps and paused_ps are counted
 } hop_t;

@@ -113,8 +113,8 @@ static bool is_told(const explain_t *explain, uint32_t uid)
 
 // The outcome of random hashes for the flows of a port.
 typedef struct draws {
-    uint32_t together;   // flows that share the port at one time
-    uint32_t elsewhere;  // of them could take a path without it
+    uint32_t together;   // number of flows that share the port at one time
+    uint32_t elsewhere;  // number of these flows that could take a path without it
     uint32_t least_most; // flows on the fullest port of one hop, in the best draw
     double share_as_bad; // of the draws that are at least as bad
 } draws_t;

@@ -66,11 +66,11 @@ typedef struct lossy {
 typedef struct lossy_all {
     explain_t *explain;
     lossy_t *links; // by the uid of the link's lower port
-    bool *accused;  // likewise
+    bool *accused;  // by the uid of the link's lower port
     uint64_t total;
     uint64_t most;      // of one link
     uint32_t count;     // links with frames
-    uint32_t with_loss; // of them
+    uint32_t with_loss; // links with losses
     lossy_t rest;       // of links that are not accused
     double burst;       // frames that a link loses at one time
 } lossy_all_t;

@@ -40,7 +40,7 @@ typedef struct explain_port {
     uint64_t tx_bytes;
     uint64_t tx_packets;
     uint64_t drops[NET_DROP_REASON_COUNT]; // rows of events.csv
-    uint64_t full[NET_PRIORITIES];         // of them: drops of a class for want of buffer
+    uint64_t full[NET_PRIORITIES];         // number of these drops, by class, for want of buffer
     uint32_t downs;                        // times that its link went down
     sim_time_t down_ps;                    // first time
     uint8_t faults;                        // bit per net_fault_kind_t that began here

@@ -18,11 +18,11 @@ typedef struct cli_ranks_watch {
     bool ended_mpirun;        // by SIGKILL, since it did not end
     const char *status;       // file that rank 0 writes when its results are whole; borrowed
     int64_t over_ms;          // on the system's clock: when the first rank ended; 0: none has
-    int64_t empty_ms;         // likewise, the last one of those that have signed in
+    int64_t empty_ms;         // on the system's clock: when the last rank that has signed in ended
     unsigned signals;         // that asked the launcher to end and were passed on
     int64_t signal_ms;        // on the system's clock: when the last of them was passed on
     struct pollfd *processes; // [0] is for messages, the others are ranks as they signed in
-    int *ranks;               // likewise
+    int *ranks;               // number of the rank, by place in processes
 } cli_ranks_watch_t;
 
 // Reports this process to the launcher, which made the file. Called by a rank as it begins.

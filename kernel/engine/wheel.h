@@ -30,7 +30,7 @@ typedef struct sim_wheel_entry {
     uint64_t sequence;
     sim_timer_t *timer;
     uint32_t next;     // entry of the bucket; 0: this is the last
-    uint32_t previous; // likewise; in the first entry: the last one
+    uint32_t previous; // entry of the bucket before this one; in the first entry: the last one
     uint32_t bucket;
 } sim_wheel_entry_t;
 

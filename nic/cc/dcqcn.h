@@ -59,8 +59,8 @@ typedef struct nic_dcqcn {
     bool limited;           // since a first CNP
     bool running;           // between start and stop
     bool cnp_seen;          // in the current period of alpha
-    uint32_t time_stage;    // increases since the last cut, by time
-    uint32_t byte_stage;    // and by bytes
+    uint32_t time_stage;    // number of increases by time since the last cut
+    uint32_t byte_stage;    // number of increases by bytes since the last cut
     uint64_t target_bps;    // R_T
     uint64_t bytes_left;    // to send until the next increase by bytes; huge: none is due
     double alpha;           // estimate of congestion, 0..1, as of alpha_ps

@@ -24,9 +24,9 @@ typedef struct nic_dctcp {
     bool reduced;          // cut since the packets of cut_psn were sent
     double alpha;          // share of marked packets, averaged over round trips, 0..1
     uint64_t round_psn;    // the round trip is over when more than this is acknowledged
-    uint64_t cut_psn;      // likewise for the next cut
-    uint64_t acked_bytes;  // in this round trip
-    uint64_t marked_bytes; // of these
+    uint64_t cut_psn;      // the next cut is allowed when more than this is acknowledged
+    uint64_t acked_bytes;  // acknowledged in this round trip
+    uint64_t marked_bytes; // the marked ones of acked_bytes
 } nic_dctcp_t;
 
 extern const sim_attr_table_t nic_dctcp_attrs; // "nic.dctcp."

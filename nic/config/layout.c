@@ -18,7 +18,7 @@ typedef struct reader {
     const char *text; // the whole value
     const char *at;
     bool switches; // things of this list may be behind switches
-    bool lanes;    // and may have lanes of their own
+    bool lanes;    // things of this list may have lanes of their own
     uint32_t sockets;
     sim_message_t *message;
 } reader_t;

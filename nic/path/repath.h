@@ -13,8 +13,8 @@
 typedef struct nic_repath {
     alignas(SIM_CACHE_LINE) sim_random_t random;
     uint64_t round_psn; // the round ends when more than this is acknowledged
-    uint64_t acks;      // in this round
-    uint64_t marks;     // of these
+    uint64_t acks;      // number of ACKs in this round
+    uint64_t marks;     // number of these ACKs that were marked
     uint64_t congested; // rounds in a row
     bool cnp;           // one came in this round
     bool control_hears; // the queue pair's algorithm hears ACKs

@@ -252,7 +252,7 @@ static void ask_for_feedback(nic_t *nic, const nic_qp_t *qp, net_packet_t *packe
 // The part of a work request that one packet carries.
 typedef struct piece {
     const nic_wqe_t *wqe;
-    uint32_t index; // of it
+    uint32_t index; // number of the packet within the work request
     uint32_t offset;
     uint32_t bytes;
     bool last;

@@ -37,7 +37,7 @@ struct pcap_out_fabric {
     size_t port_count;
     const net_port_t **ports;        // by uid; NULL: not captured
     uint32_t *interfaces;            // by uid and place
-    counts_t *counts;                // likewise
+    counts_t *counts;                // by uid and place
     pcap_out_fabric_config_t config; // without the texts
     char *section;
     uint32_t points;

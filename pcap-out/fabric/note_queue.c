@@ -12,7 +12,7 @@ struct pcap_out_block {
     size_t to;   // behind the last one
     size_t capacity;
     uint64_t count;      // items
-    uint64_t file_bytes; // of them
+    uint64_t file_bytes; // bytes of the items in the file
     sim_time_t last_ps;  // time of the last one
     alignas(16) char bytes[];
 };

@@ -28,7 +28,7 @@ typedef struct ring_node {
     ring_used_t *used; // a queue in an array that is a power of two long
     uint32_t used_mask;
     uint32_t used_first; // counts on; the index is its lower bits
-    uint32_t used_end;   // likewise
+    uint32_t used_end;   // counts on; the index is its lower bits
     uint32_t spare_count;
     ring_block_t **spares;
     size_t spare_capacity;

@@ -13,8 +13,8 @@ typedef struct results_event_row {
     const world_t *world;
     sim_time_t time_ps;
     const char *cache;      // what a tiered cache did; NULL: it is of a port
-    const world_nic_t *nic; // then: whose
-    uint32_t qp;            // then: number of the queue pair
+    const world_nic_t *nic; // with cache: the NIC
+    uint32_t qp;            // with cache: number of the queue pair
     const net_port_t *port;
     net_trace_point_t point;
     uint32_t detail;
@@ -56,7 +56,7 @@ typedef struct results_pause_row {
     uint32_t priority;
     sim_time_t from_ps; // of the bin
     sim_time_t to_ps;
-    sim_time_t stopped_ps; // of it
+    sim_time_t stopped_ps; // time of the bin in which the class was stopped
 } results_pause_row_t;
 
 extern const results_table_t results_event_table;  // events.csv

@@ -33,9 +33,9 @@ typedef struct results_pause_root {
     bool is_host;
     sim_time_t first_ps;
     uint64_t pauses;      // number of pauses that were sent by this root and those it stopped
-    sim_time_t paused_ps; // of them, summed over ports and classes
-    uint32_t ports;       // that they stopped
-    uint32_t hosts;       // of those ports, how many are hosts'
+    sim_time_t paused_ps; // time of these pauses, summed over ports and classes
+    uint32_t ports;       // number of ports that they stopped
+    uint32_t hosts;       // number of these ports that belong to hosts
     uint32_t links_away;  // of the farthest: 1 is the root's neighbour
 } results_pause_root_t;
 

@@ -32,8 +32,8 @@ uint64_t app__served_kv_shares(const app__served_t *served);
 
 // GPUs of a node, and the numbers behind the time of a step.
 typedef struct app__gpus {
-    uint64_t count;     // that share each layer (tensor parallelism)
-    uint64_t local;     // of them in one host
+    uint64_t count;     // number of GPUs that share each layer (tensor parallelism)
+    uint64_t local;     // number of these GPUs in one host
     double stage_share; // largest share of the layers that a pipeline stage has; 1: no pipeline
     double flops;       // reached by one GPU, per second
     double memory_bytes_per_s;

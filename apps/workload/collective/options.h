@@ -55,7 +55,7 @@ typedef struct app__coll_options {
     sim_time_t send_ps;
     uint64_t nvls_bps;   // SIM_AUTO: by local-rate
     uint64_t reduce_bps; // SIM_AUTO: no time
-    uint64_t block_bps;  // likewise
+    uint64_t block_bps;  // SIM_AUTO: no time
     uint64_t flows_max;
 } app__coll_options_t;
 

@@ -64,7 +64,7 @@ typedef struct app__chakra_trace {
     uint64_t ctrl_deps;
     uint64_t dangling;     // data dependencies on ids that the file does not have
     size_t first_dangling; // node with the first of them
-    uint64_t first_absent; // and the id
+    uint64_t first_absent; // the id that is absent
 } app__chakra_trace_t;
 
 bool app__chakra_recognises(const app__workload_file_t *file);

@@ -42,7 +42,7 @@ typedef struct nic_item {
         struct { // while it is in a list instead
             struct nic_item *next;
             sim_time_t arrives_ps; // WQEs written by MMIO
-            uint32_t set;          // and where the cache will have the first of them
+            uint32_t set;          // set of the cache for the first of these WQEs
         };
     };
     nic_qp_t *qp;   // NULL: it was destroyed or reset
@@ -134,7 +134,7 @@ typedef struct nic_rnic_qp {
     uint32_t sq_ready;                          // end of the WQEs that are through the NIC
     uint32_t sq_here;         // end of the WQEs that have arrived on the NIC, in order
     uint32_t context_slot[2]; // where its context was in the cache, by side
-    uint16_t near_slot[2];    // and among those at hand
+    uint16_t near_slot[2];    // where its context was among those at hand, by side
     uint8_t unit;             // its processing units
     uint8_t contexts;         // nic_contexts_t
     uint16_t lap; // of its send queue: what passed the NIC before it was rewound is void
@@ -157,7 +157,7 @@ struct nic_rnic {
     nic_detail_t detail;
     nic_pcie_t pcie;
     sim_time_t tx_free_ps; // the sending side is busy until
-    sim_time_t rx_free_ps; // and the receiving side
+    sim_time_t rx_free_ps; // the receiving side is busy until
     sim_time_t at_ps;      // time of what happens in the NIC: now, or that of a WQE's arrival
     sim_time_t coming_ps;  // when the first of those arrives; NEVER if none is on its way
     nic_item_t *coming;    // WQEs on their way by MMIO, in order of arrival

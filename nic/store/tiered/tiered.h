@@ -83,9 +83,9 @@ typedef struct tiered_token {
     uint64_t key;
     uint8_t host_word[NIC_SMALL_FIELDS_BYTES]; // hot word of its context in the host
     uint64_t contents;      // hot word as it is: what no copy may fall behind unnoticed
-    uint64_t changes;       // accesses that have changed it,
-    uint64_t owner_changes; // number of these changes in the copy of the tier that owns it,
-    uint64_t host_changes;  // and the host's copy these
+    uint64_t changes;       // number of accesses that have changed it
+    uint64_t owner_changes; // number of these changes in the copy of the tier that owns it
+    uint64_t host_changes;  // number of these changes in the host's copy
     uint32_t away_uses;     // outside L1: frequency and last access of its next entry there
     sim_time_t away_access_ps;
     nic_window_t window;

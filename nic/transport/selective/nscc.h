@@ -41,7 +41,7 @@ typedef struct nic_nscc {
     const nic_nscc_config_t *config;
     uint64_t line_bps;
     sim_time_t network_ps; // round trip of the network's longest idle path
-    sim_time_t base_ps;    // the same, or the least that was measured
+    sim_time_t base_ps;    // network_ps, or the shortest round trip that was measured
     sim_time_t target_ps;
     double scale_rate;  // a: bandwidth-delay product / that of the reference network
     double scale_delay; // b: target / round trip of the reference network

@@ -89,7 +89,7 @@ typedef struct nic_uec {
     // sender
     nic_flight_t flight;
     bool windowed; // it keeps to the window of nscc
-    bool credited; // and to the receiver's credit
+    bool credited; // it keeps to the receiver's credit
     nic_nscc_t nscc;
     int64_t credit_bytes;   // that may be sent now
     uint64_t granted_bytes; // by the receiver so far
@@ -98,7 +98,7 @@ typedef struct nic_uec {
     sim_time_t heard_ps;   // of the last answer or probe
     sim_time_t probe_ps;   // of the last probe
     uint64_t recovery_psn; // SLEEK repairs losses until everything before it has arrived
-    uint64_t repaired_psn; // and has looked at everything before this one
+    uint64_t repaired_psn; // SLEEK has looked at everything before this one
     bool trims;            // a NACK has shown that the network trims
     nic_uec_paths_t paths;
     // receiver

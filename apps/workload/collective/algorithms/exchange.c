@@ -27,7 +27,7 @@ static uint32_t two_blocks(const app__program_t *program, uint32_t rank)
 // A rank in the exchange.
 typedef struct seat {
     uint32_t power;  // ranks that exchange: a power of 2
-    uint32_t log;    // of it
+    uint32_t log;    // binary logarithm of power
     uint32_t extra;  // ranks that do not
     uint32_t number; // among those that exchange; APP__NO_RANK: it does not
     uint32_t helped; // rank that hands its data over, or takes them; APP__NO_RANK: none

@@ -43,9 +43,9 @@ typedef enum app__buffer {
 typedef struct app__step {
     uint16_t what;       // sum of app__step_bits_t
     uint8_t from_buffer; // app__buffer_t of the source
-    uint8_t to_buffer;   // and of the destination
+    uint8_t to_buffer;   // app__buffer_t of the destination
     uint32_t from_chunk; // first chunk of the source
-    uint32_t to_chunk;   // and of the destination
+    uint32_t to_chunk;   // first chunk of the destination
     uint32_t count;      // chunks
     // 0: the chunks follow one another; else each is so many behind the one before, modulo the
     // number of ranks, among those of its channel.
@@ -53,7 +53,7 @@ typedef struct app__step {
     uint32_t send_peer; // numbers of ranks within the group
     uint32_t recv_peer;
     uint32_t send_lane;  // added to the block's channel: the connection to send_peer
-    uint32_t recv_lane;  // and the one from recv_peer
+    uint32_t recv_lane;  // added likewise: the connection from recv_peer
     uint32_t wait_block; // APP__NO_BLOCK: none; else the step begins when that block of the rank
     uint32_t wait_step;  // has finished this step of the same loop
 } app__step_t;

@@ -78,7 +78,7 @@ typedef struct app__lower_stream {
     uint32_t back;   // APP__LOWER_FOR_GETS: lane of the answers
     uint32_t block;  // of the other GPU: that stores, or answers; APP__LOWER_NONE: none
     uint32_t sender; // thread block that signals; APP__LOWER_NONE: none yet
-    uint32_t waiter; // and the one that waits
+    uint32_t waiter; // thread block that waits
     uint32_t waits;
     app__lower_sent_t *sent;
     size_t sent_count;
@@ -105,7 +105,7 @@ typedef struct app__lower_late {
     uint32_t op; // in the file
     uint32_t a;  // WAIT: GPU that signals; BARRIER: the other block; ACQUIRE: semaphore
     uint32_t b;  // WAIT: its stream; BARRIER: barrier
-    uint32_t n;  // how many of them come before it
+    uint32_t n;  // number of such operations before this one
     app__lower_range_t range; // packets
 } app__lower_late_t;
 

@@ -33,8 +33,8 @@ typedef struct plan {
     uint64_t blocks;
     uint64_t steps;
     uint64_t channels;
-    uint64_t written; // chunks into other GPUs
-    uint64_t read;    // and out of them
+    uint64_t written; // number of chunks written into other GPUs
+    uint64_t read;    // number of chunks read from other GPUs
 } plan_t;
 
 static uint32_t either(const plan_t *plan, uint32_t object, const char *one, const char *two)

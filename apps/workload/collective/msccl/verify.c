@@ -34,7 +34,7 @@ typedef struct machine {
     uint32_t words; // of a set
     uint32_t per;   // chunks of a rank's part
     size_t *base;   // per rank and buffer: its first chunk
-    size_t *end;    // and behind its last
+    size_t *end;    // per rank and buffer: the chunk behind its last
     uint32_t *numbers;
     uint64_t *sets;
     uint64_t *line;  // per chunk: of the step that wrote it last; 0: none did

@@ -28,7 +28,7 @@ typedef struct part {
     const app__coll_plan_t *plan; // NULL: none
     uint32_t op;
     sim_time_t begin_ps; // after the span's begin
-    sim_time_t end_ps;   // likewise
+    sim_time_t end_ps;   // after the span's begin
     uint32_t turn;       // of the call among those of its host
     uint32_t end_turn;   // of its end, likewise
     bool spoiled;        // the rank made another call in the span

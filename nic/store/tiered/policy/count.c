@@ -19,7 +19,7 @@ typedef struct count_slot {
 } count_slot_t;
 
 typedef struct counts {
-    count_slot_t *slots; // and the anchor of the ring
+    count_slot_t *slots; // all slots, and behind them the anchor of the ring
     uint32_t *heap;
     uint32_t count;
     uint32_t anchor;
