@@ -3,7 +3,10 @@
 // says the same as the one it came from, and limits hold.
 // Method: small scenarios in memory, compared with the config structs field by field.
 // Not pinned: messages (tests/golden/bad) and what a scenario does when it runs.
+#include "world/captures.h"
+#include "world/overlays.h"
 #include "world/scenario.h"
+#include "world/series.h"
 
 #include "tests/check_main.h"
 
