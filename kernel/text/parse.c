@@ -38,13 +38,6 @@ static const unit_t time_units[] = {
     {"us", SIM_PS_PER_US, true},      {"ns", SIM_PS_PER_NS, true}, {"ps", 1, true},
 };
 
-// clang-format off
-#define RATE_OF_BYTES(prefix, scale)                                                               \
-    {prefix "Bps", 8 * (scale), false}, {prefix "B/s", 8 * (scale), false}
-#define RATE_OF_1024(prefix, scale)                                                                \
-    RATE_OF_BYTES(prefix, scale), {prefix "bps", (scale), false}, {prefix "b/s", (scale), false}
-// clang-format on
-
 static const unit_t rate_units[] = {
     {"Tbps", UINT64_C(1000000000000), true},
     {"Tb/s", UINT64_C(1000000000000), false},
@@ -58,17 +51,6 @@ static const unit_t rate_units[] = {
     {"kb/s", UINT64_C(1000), false},
     {"bps", 1, true},
     {"b/s", 1, false},
-    // Bytes, as ns-3 and vendors write them, and powers of 1024. No rate is written with them.
-    RATE_OF_BYTES("T", UINT64_C(1000000000000)),
-    RATE_OF_BYTES("G", UINT64_C(1000000000)),
-    RATE_OF_BYTES("M", UINT64_C(1000000)),
-    RATE_OF_BYTES("K", UINT64_C(1000)),
-    RATE_OF_BYTES("k", UINT64_C(1000)),
-    RATE_OF_BYTES("", 1),
-    RATE_OF_1024("Ti", UINT64_C(1) << 40),
-    RATE_OF_1024("Gi", UINT64_C(1) << 30),
-    RATE_OF_1024("Mi", UINT64_C(1) << 20),
-    RATE_OF_1024("Ki", UINT64_C(1) << 10),
 };
 
 const sim__measure_t sim__measure_bytes = {

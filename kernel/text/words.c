@@ -269,24 +269,48 @@ static bool with_unit(const sim_word_t *word, const char *bare_unit, char *text,
     return written > 0 && (size_t)written < size;
 }
 
-// Computes a rate with decimals finer than 1 bit/s, such as 0.3Gib/s, as ns-3 does: the product of
-// the number and its unit is cut to a whole number.
+// Returns the bits per second of a unit of ns-3: a prefix, perhaps `i` for powers of 1024, and bits
+// or bytes per second. 0: it is none. Attributes of scenarios have no bytes: there, GBps is more
+// often a slip than meant.
+static double rate_unit(const sim_word_t *unit)
+{
+    static const char prefixes[] = "kMGT";
+    const char *at = unit->text;
+    const char *const end = unit->text + unit->size_bytes;
+    unsigned power = 0;
+    if (at == end) {
+        return 1;
+    }
+    if (*at == 'K' || strchr(prefixes, *at) != NULL) {
+        power = *at == 'K' ? 1 : (unsigned)(strchr(prefixes, *at) - prefixes) + 1;
+        at++;
+    }
+    const bool binary = power > 0 && at < end && *at == 'i';
+    at += binary;
+    const size_t left = (size_t)(end - at);
+    if (left != 3 || (*at != 'b' && *at != 'B') ||
+        (memcmp(at + 1, "ps", 2) != 0 && memcmp(at + 1, "/s", 2) != 0)) {
+        return 0;
+    }
+    double scale = *at == 'B' ? 8 : 1;
+    for (unsigned i = 0; i < power; i++) {
+        scale *= binary ? 1024 : 1000;
+    }
+    return scale;
+}
+
+// Computes a rate as ns-3 does: the product of the number and its unit is cut to a whole number.
 static bool cut_rate(const sim_word_t *word, uint64_t *rate_bps)
 {
     sim_plain_t plain;
     sim_word_t rest;
-    char unit[8];
-    if (!sim_word_plain(word, &plain, &rest) || plain.text[0] == '-' || rest.size_bytes > 5) {
+    if (!sim_word_plain(word, &plain, &rest) || plain.text[0] == '-') {
         return false;
     }
-    snprintf(unit, sizeof(unit), "1%.*s", (int)rest.size_bytes, rest.text);
-    uint64_t scale = 1;
-    if (rest.size_bytes > 0 && sim_parse_rate(unit, &scale, NULL) != SIM_OK) {
-        return false;
-    }
-    const double rate = strtod(plain.text, NULL) * (double)scale;
+    const double scale = rate_unit(&rest);
+    const double rate = strtod(plain.text, NULL) * scale;
     *rate_bps = rate < (double)SIM_AUTO ? (uint64_t)rate : SIM_AUTO;
-    return true;
+    return scale > 0;
 }
 
 sim_err_t sim_word_rate(const sim_words_t *words, const sim_word_t *word, const char *what,

@@ -128,7 +128,11 @@ static const struct {
     {"{\"gpus\": [{\"input_chunks\": 2, \"threadblocks\": [{\"ops\": [{\"name\": \"copy\",\n"
      "\"src_buff\": [{\"type\": \"i\", \"index\": 1, \"size\": 2}]}]}]}]}",
      "t.json:2:37: the operation leaves"},
-    {"{\"gpus\": 3, \"threadblocks\": 1}", "t.json:1:10: this is no execution plan"},
+    {"{\"gpus\": 3, \"threadblocks\": 1}", "t.json:1:10: gpus is no list: '3', expected a list"},
+    {"{\"gpus\": [], \"threadblocks\": []}", "t.json:1:10: this is no execution plan"},
+    {"{\"workload_graph\": 5}", "t.json:1:20: workload_graph is no list"},
+    {"{\"workload_graph\": [{\"Id\": 1, \"NodeType\": 4, \"data_deps\": {}}]}",
+     "t.json:1:59: data_deps is no list"},
     {"{\"workload_graph\": [\n {\"Id\": 1,\n  \"NodeType\": \"COMP\"}]}", "t.json:3:15: "},
     {"{\"workload_graph\": [{\"Id\": 1.5, \"NodeType\": 4}]}", "t.json:1:28: "},
     {"{\"workload_graph\": [{\"Id\": 1, \"NodeType\": 4, \"runtime\": -1}]}", "t.json:1:57: "},

@@ -83,9 +83,9 @@ grep -q "KMIN_MAP has no row for ports of 40000000000 bit/s" err ||
 
 {
     cat config.txt
-    printf 'ENABLE_IRN 1\nCONWEAVE_TX_EXPIRY_TIME 300\nns3::RdmaHw::Mtu 1000\nBUFFER_SICE 32\n'
+    printf 'CONWEAVE_TX_EXPIRY_TIME 300\nns3::RdmaHw::Mtu 1000\nBUFFER_SICE 32\n'
 } >c.txt
-runs "keys of others" "ENABLE_IRN (ConWeave: it selects IRN, which is nic.transport: irn here)" c.txt
+runs "keys of others" "CONWEAVE_TX_EXPIRY_TIME (ConWeave: it is a parameter of its load balancer)" c.txt
 runs "keys of nobody" \
     "as HPCC's, SimAI's and ConWeave's simulators do: BUFFER_SICE (did you mean BUFFER_SIZE?)" c.txt
 
