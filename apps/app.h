@@ -120,7 +120,7 @@ typedef struct app_rank_end {
 } app_rank_end_t;
 
 // A session calls these functions of a program of ranks that it submits during the run
-// (apps/session.h). All of them are called between two steps of the simulation.
+// (apps/submitted.h). All of them are called between two steps of the simulation.
 typedef struct app_program_ops {
     uint32_t (*rank_count)(const app_t *app);
     // Returns whether all operations of a rank have ended, and fills *end if they have.

@@ -21,7 +21,7 @@ extern const app_ops_t app_drtm_kv;
 extern const app_ops_t app_mooncake_bench;
 extern const app_ops_t app_mooncake_replay;
 extern const app_ops_t app_contexts;
-extern const app_ops_t app_session;
+extern const app_ops_t app_submitted;
 extern const app_ops_t app_workload;
 extern const app_ops_t app_collective;
 extern const app_ops_t app_training;

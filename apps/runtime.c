@@ -32,7 +32,7 @@ const app_ops_t *const app_all[] = {
     &app_mooncake_bench, &app_mooncake_replay,
     &app_contexts,       &app_workload,
     &app_collective,     &app_training,
-    &app_session,        &app_kv_matrix,
+    &app_submitted,      &app_kv_matrix,
     &app_serving,        NULL,
 };
 

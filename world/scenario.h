@@ -127,7 +127,7 @@ SIM_MUST_CHECK sim_err_t world_scenario_create(const world_registry_t *registry,
                                                const char *file_name, world_scenario_t **scenario,
                                                world_error_t *error);
 void world_scenario_destroy(world_scenario_t *scenario);
-// Prepares a scenario for a session (apps/session.h): adds the application if there is none, and
+// Prepares a scenario for a session (apps/submitted.h): adds the application if there is none, and
 // lets the run go by steps. SIM_ERR_INVALID: the scenario cannot go by steps; error says why.
 SIM_MUST_CHECK sim_err_t world_scenario_for_session(world_scenario_t *scenario,
                                                     world_error_t *error);

@@ -126,10 +126,10 @@ void serve_refuse(serve_conversation_t *conversation, const json_t *id, const ch
 // -- completions
 
 static void put_completion(serve_conversation_t *conversation,
-                           const app_session_completion_t *completion)
+                           const app_submitted_completion_t *completion)
 {
     static const char *const outcomes[] = {"waiting", "running", "done", "failed", "cancelled"};
-    const bool whole = completion->rank == APP_SESSION_WHOLE;
+    const bool whole = completion->rank == APP_SUBMITTED_WHOLE;
     put_text(conversation, "{\"transfer\":");
     serve_put_number(conversation, completion->transfer);
     if (!whole) {
@@ -141,7 +141,7 @@ static void put_completion(serve_conversation_t *conversation,
     put_text(conversation, "\"");
     put_text(conversation, outcomes[completion->outcome]);
     put_text(conversation, "\"");
-    if (completion->outcome == APP_SESSION_FAILED) {
+    if (completion->outcome == APP_SUBMITTED_FAILED) {
         serve_field_text(conversation, "status", nic_wc_status_text(completion->status));
     }
     json_t *const tag = conversation->tags[completion->transfer];
@@ -158,7 +158,8 @@ static void put_completion(serve_conversation_t *conversation,
 void serve_answer_progress(serve_conversation_t *conversation, const json_t *id, sim_ended_t ended)
 {
     size_t count = 0;
-    const app_session_completion_t *const list = app_session_take(conversation->session, &count);
+    const app_submitted_completion_t *const list =
+        app_submitted_take(conversation->session, &count);
     serve_begin(conversation, id);
     serve_field_number(conversation, "now_ps", conversation->now_ps);
     put_name(conversation, "completions");
@@ -168,7 +169,7 @@ void serve_answer_progress(serve_conversation_t *conversation, const json_t *id,
         put_completion(conversation, &list[i]);
     }
     put_text(conversation, "]");
-    serve_field_number(conversation, "open", app_session_open(conversation->session));
+    serve_field_number(conversation, "open", app_submitted_open(conversation->session));
     if (ended == SIM_ENDED_STALLED) {
         field_true(conversation, "stalled");
     }

@@ -34,7 +34,7 @@ static void refuse(const call_t *call, const char *code, const char *text)
 
 sim_ended_t serve_step(serve_conversation_t *conversation, sim_time_t stop_ps)
 {
-    app_session_release(conversation->session, stop_ps);
+    app_submitted_release(conversation->session, stop_ps);
     const sim_ended_t ended = sim_step(conversation->world->sim, stop_ps);
     conversation->now_ps = stop_ps;
     return ended;
@@ -113,8 +113,8 @@ static bool call_next_completion(const call_t *call)
     const bool stays = json_object_get(arguments, "until_ps") == NULL;
     if (slack_ps >= SLACK_PS_MIN) {
         ended = serve_go_on(conversation, until_ps, slack_ps);
-    } else if (app_session_open(conversation->session) > 0 &&
-               app_session_ended(conversation->session) == 0 &&
+    } else if (app_submitted_open(conversation->session) > 0 &&
+               app_submitted_ended(conversation->session) == 0 &&
                !serve_next(conversation, until_ps, stays, &ended)) {
         refuse_try(call, "the system gives no process or no memory for a look ahead");
         return true;
@@ -132,7 +132,7 @@ static bool call_cancel(const call_t *call)
         return true;
     }
     serve_changed(call->conversation);
-    const sim_err_t error = app_session_cancel(call->conversation->session, transfer);
+    const sim_err_t error = app_submitted_cancel(call->conversation->session, transfer);
     if (error == SIM_OK) {
         serve_begin(call->conversation, call->id);
         serve_end(call->conversation);

@@ -19,7 +19,7 @@ static void on_built(world_t *world, void *ctx)
     world->confined = conversation->confined;
     serve_watch(conversation->limits, world->sim, conversation->lines.out);
     for (size_t i = 0; i < world->app_count; i++) {
-        app_session_t *const session = app_session_of(world->apps[i]);
+        app_submitted_t *const session = app_submitted_of(world->apps[i]);
         conversation->session = session != NULL ? session : conversation->session;
     }
     SIM_CHECK(conversation->session != NULL);

@@ -16,7 +16,7 @@ static sim_time_t next_step_ps(const serve_conversation_t *conversation, sim_end
 {
     if (ended == SIM_ENDED_DONE) {
         // Nothing happens before the next transfer begins.
-        const sim_time_t start_ps = app_session_next_start_ps(conversation->session);
+        const sim_time_t start_ps = app_submitted_next_start_ps(conversation->session);
         const sim_time_t now_ps = conversation->now_ps;
         return start_ps == SIM_TIME_NEVER ? 0 : start_ps >= now_ps ? start_ps - now_ps + 1 : 1;
     }
@@ -35,11 +35,12 @@ static bool add_times(serve_conversation_t *conversation, const serve_ask_t *ask
                       serve_found_t *found)
 {
     size_t count = 0;
-    const app_session_completion_t *const list = app_session_take(conversation->session, &count);
+    const app_submitted_completion_t *const list =
+        app_submitted_take(conversation->session, &count);
     for (size_t i = 0; i < count && found->count < ask->most; i++) {
         const sim_time_t end_ps = list[i].end_ps;
-        const bool wanted = ask->wanted == UINT64_MAX ||
-                            (list[i].transfer == ask->wanted && list[i].rank == APP_SESSION_WHOLE);
+        const bool wanted = ask->wanted == UINT64_MAX || (list[i].transfer == ask->wanted &&
+                                                          list[i].rank == APP_SUBMITTED_WHOLE);
         if (wanted && (found->count == 0 || found->times_ps[found->count - 1] < end_ps)) {
             found->times_ps[found->count++] = end_ps;
         }
@@ -55,7 +56,7 @@ void serve_look_ahead(serve_conversation_t *conversation, const serve_ask_t *ask
     found->stalled = false;
     found->clear_ps = 0;
     while (conversation->now_ps < ask->until_ps && step_ps > 0 &&
-           app_session_open(conversation->session) > 0) {
+           app_submitted_open(conversation->session) > 0) {
         const sim_time_t before_ps = conversation->now_ps;
         const sim_ended_t ended =
             serve_step(conversation, stop_of(conversation, ask->until_ps, step_ps));
@@ -82,8 +83,8 @@ sim_ended_t serve_go_on(serve_conversation_t *conversation, sim_time_t until_ps,
     sim_time_t step_ps = slack_ps;
     sim_ended_t ended = SIM_ENDED_DONE;
     while (conversation->now_ps < until_ps && step_ps > 0 && ended != SIM_ENDED_STALLED &&
-           ended != SIM_ENDED_INTERRUPTED && app_session_open(conversation->session) > 0 &&
-           app_session_ended(conversation->session) == 0) {
+           ended != SIM_ENDED_INTERRUPTED && app_submitted_open(conversation->session) > 0 &&
+           app_submitted_ended(conversation->session) == 0) {
         ended = serve_step(conversation, stop_of(conversation, until_ps, step_ps));
         step_ps = next_step_ps(conversation, ended, slack_ps, slack_ps);
     }

@@ -8,7 +8,7 @@
 #ifndef CLI_SERVE_SERVE_H
 #define CLI_SERVE_SERVE_H
 
-#include "apps/session.h"
+#include "apps/submitted.h"
 #include "cli/command.h"
 #include "cli/serve/limits.h"
 #include "cli/serve/lines.h"
@@ -49,7 +49,7 @@ typedef struct serve_conversation {
     char *folder;     // of this session's results; NULL: none
     world_scenario_t *scenario;
     world_t *world; // of the scenario, while it is simulated
-    app_session_t *session;
+    app_submitted_t *session;
     sim_time_t now_ps; // everything before it has happened
     unsigned marks;
     int handover;   // where input goes when the client comes back to a mark; -1: there is none

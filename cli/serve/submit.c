@@ -88,14 +88,14 @@ static bool take_start(const serve_call_t *call, const json_t *object, sim_time_
     return serve_take_number(call, object, "at", SIM_TIME_END - 1, &now_ps, at_ps);
 }
 
-static bool take_verb(const serve_call_t *call, const json_t *object, app_session_verb_t *verb)
+static bool take_verb(const serve_call_t *call, const json_t *object, app_submitted_verb_t *verb)
 {
     static const char *const names[] = {"write", "send", "read"};
     const json_t *const value = json_object_get(object, "verb");
     const char *const text = value == NULL ? names[0] : json_string_value(value);
     for (size_t i = 0; text != NULL && i < SIM_COUNT_OF(names); i++) {
         if (strcmp(text, names[i]) == 0) {
-            *verb = (app_session_verb_t)i;
+            *verb = (app_submitted_verb_t)i;
             return true;
         }
     }
@@ -126,7 +126,7 @@ static bool check_members(const serve_call_t *call, const json_t *object, const 
 }
 
 static bool take_request(const serve_call_t *call, const json_t *object,
-                         app_session_request_t *request)
+                         app_submitted_request_t *request)
 {
     static const char *const known[] = {"call", "id",       "src",         "dst",   "bytes", "at",
                                         "verb", "priority", "source_port", "reuse", "tag"};
@@ -136,7 +136,7 @@ static bool take_request(const serve_call_t *call, const json_t *object,
     if (!check_members(call, object, "a transfer", known, SIM_COUNT_OF(known)) ||
         !take_interface(call, object, "src", &request->source) ||
         !take_interface(call, object, "dst", &request->destination) ||
-        !serve_take_number(call, object, "bytes", APP_SESSION_BYTES_MAX, NULL, &request->bytes) ||
+        !serve_take_number(call, object, "bytes", APP_SUBMITTED_BYTES_MAX, NULL, &request->bytes) ||
         !take_start(call, object, &request->at_ps) || !take_verb(call, object, &request->verb) ||
         !serve_take_number(call, object, "priority", 7, &as_the_nic, &request->priority) ||
         !serve_take_number(call, object, "source_port", UINT16_MAX, &no_port, &port) ||
@@ -200,7 +200,7 @@ static bool submit_program(const serve_call_t *call, const json_t *object, const
         !take_start(call, object, at_ps) || !take_flag(call, object, "per_rank", &per_rank)) {
         return false;
     }
-    if (app_session_may_begin(conversation->session, *at_ps, &message) != SIM_OK) {
+    if (app_submitted_may_begin(conversation->session, *at_ps, &message) != SIM_OK) {
         serve_call_refuse(call, "transfer", message.text);
         return false;
     }
@@ -208,7 +208,7 @@ static bool submit_program(const serve_call_t *call, const json_t *object, const
     if (app == NULL) {
         return false;
     }
-    *number = app_session_add_program(conversation->session, app, *at_ps, per_rank);
+    *number = app_submitted_add_program(conversation->session, app, *at_ps, per_rank);
     return true;
 }
 
@@ -225,12 +225,12 @@ bool serve_submit_one(const serve_call_t *call, const json_t *object, uint64_t *
             return false;
         }
     } else {
-        app_session_request_t request;
+        app_submitted_request_t request;
         sim_message_t message = {.text = ""};
         if (!take_request(call, object, &request)) {
             return false;
         }
-        if (app_session_submit(conversation->session, &request, number, &message) != SIM_OK) {
+        if (app_submitted_submit(conversation->session, &request, number, &message) != SIM_OK) {
             serve_call_refuse(call, "transfer", message.text);
             return false;
         }

@@ -86,7 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     result = world_create(conversation.scenario, WORLD_BUILD_ALL, &conversation.world, &error);
     SIM_CHECKF(result == SIM_OK, "%s", error.text);
     conversation.world->confined = true;
-    conversation.session = app_session_of(conversation.world->apps[0]);
+    conversation.session = app_submitted_of(conversation.world->apps[0]);
     if (size > 0) {
         talk(&conversation, (const char *)data, size);
     }

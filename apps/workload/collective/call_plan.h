@@ -9,7 +9,7 @@
 
 typedef struct app__collectives app__collectives_t;
 
-#define APP__COLL_WINDOW_MAX 64u // messages of a connection that wait in its buffer, at most
+#define APP__COLL_WINDOW_MAX 64u // messages of a channel that wait in its buffer, at most
 
 // How a call is done: the same for all of a group's calls that are alike.
 typedef struct app__coll_plan {
@@ -27,7 +27,7 @@ typedef struct app__coll_plan {
     uint32_t width;       // channels that do the same at the same time; 1: each for itself
     uint64_t slice_bytes; // of a message, at most
     uint32_t slices;      // of a chunk; 0: as many as it has of slice_bytes
-    uint32_t window;      // messages of a connection under way, at most; 0: any number
+    uint32_t window;      // messages of a channel under way, at most; 0: any number
 } app__coll_plan_t;
 
 // Decides how each call is done. SIM_ERR_INVALID: an algorithm cannot do one; the message begins

@@ -44,7 +44,7 @@ struct app__collectives {
     app__coll_rank_t *ranks;
     app__coll_host_t *hosts;
     uint32_t host_count;
-    uint32_t slots;       // queue pairs of a connection: those that stay, or of messages under way
+    uint32_t slots;       // queue pairs of a channel: those that stay, or of messages under way
     uint64_t records_max; // of a rank
     uint64_t first_flow_id;
 };
@@ -74,7 +74,7 @@ SIM_MUST_CHECK sim_err_t app__collectives_create(const app_context_t *context,
 void app__collectives_destroy(app__collectives_t *collectives); // NULL is allowed
 // Returns whether all messages of collectives are acknowledged, and nothing is on its way.
 bool app__collectives_quiet(const app__workload_t *workload);
-// Frees the connections of collectives that are quiet.
+// Frees the channels of collectives that are quiet.
 void app__collectives_retire(const app__workload_t *workload);
 // Gives back the QP numbers of a workload's collectives, if it has any.
 void app__collectives_return(const app__workload_t *workload);

@@ -4,8 +4,8 @@
 #include "apps/workload/channels.h"
 #include "apps/workload/collective/call_plan.h"
 #include "apps/workload/collective/collectives.h"
-#include "apps/workload/collective/connection.h"
 #include "apps/workload/collective/estimate.h"
+#include "apps/workload/collective/member_channels.h"
 #include "apps/workload/op_queue.h"
 #include "apps/workload/port.h"
 #include "apps/workload/rank.h"
@@ -15,9 +15,9 @@
 
 #define FRAME_SHARE 1.02 // bytes of frames of 4096 bytes of payload, for each of them
 #define QP_BYTES 1500.0  // of a queue pair and its queues, about
-#define SLOT_BYTES 100.0 // of a connection's messages, about
+#define SLOT_BYTES 100.0 // of a channel's messages, about
 #define LINES_MAX 10u    // of `rocesim check`
-#define CHECKED_MAX 64u  // ranks of a group whose connections are looked at: others are alike
+#define CHECKED_MAX 64u  // ranks of a group whose channels are looked at: others are alike
 
 static void write_plan(const app__collectives_t *all, const app__coll_plan_t *plan, uint64_t calls,
                        void (*write)(const char *text, void *ctx), void *ctx)
@@ -183,7 +183,7 @@ static void add_calls(const app__workload_t *workload, app__call_cost_t *costs, 
             (sim_time_t)((load.send_s * FRAME_SHARE + load.fill_s) * SIM_PS_PER_S) + round_ps,
             (sim_time_t)(load.serial_s * SIM_PS_PER_S) +
                 depth_of(&all->plans[i], load.rounds) * (round_ps + all->options.send_ps));
-        const double ends = 2 * (sizeof(app__conn_t) + SLOT_BYTES);
+        const double ends = 2 * (sizeof(app__member_channel_t) + SLOT_BYTES);
         const double conn_bytes =
             load.streams * ends + (load.streams - load.local_streams) * 2 * QP_BYTES;
         double *const most_bytes = &group_bytes[all->plans[i].group];
@@ -328,7 +328,7 @@ static sim_err_t check_pair(const app__collectives_t *all, const app__member_t *
     const app__port_t *from = NULL;
     const app__port_t *to = NULL;
     const net_t *const net = all->workload->app.net;
-    app__conn_ports(own, other, lane, 0, &from, &to);
+    app__member_channel_ports(own, other, lane, 0, &from, &to);
     if (own->rank->node == other->rank->node ||
         app__can_talk(net, from->endpoint->interface, to->endpoint->interface)) {
         return SIM_OK;

@@ -17,7 +17,7 @@ typedef struct app__coll_load {
     double messages; // of all calls and ranks
     double local_messages;
     double bytes;   // of all messages, on the wire
-    double streams; // connections, more or less: runs of messages of one block to one peer
+    double streams; // channels, more or less: runs of messages of one block to one peer
     double local_streams;
     double send_s;   // of one call: the time for which the NICs or NVLink of some rank send
     double fill_s;   // of one call: the NVSwitch spreads a loop's sums, when all is handed in

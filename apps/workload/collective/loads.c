@@ -3,8 +3,8 @@
 // their programs are read, not run.
 #include "apps/workload/collective/call_plan.h"
 #include "apps/workload/collective/collectives.h"
-#include "apps/workload/collective/connection.h"
 #include "apps/workload/collective/estimate.h"
+#include "apps/workload/collective/member_channels.h"
 #include "apps/workload/port.h"
 #include "apps/workload/rank.h"
 #include "apps/workload/workload.h"
@@ -62,7 +62,7 @@ static void take_stream(pass_t *pass, const stream_t *stream)
     const app__member_t *const other = &pass->all->groups[pass->own->group].members[stream->peer];
     const app__port_t *from = NULL;
     const app__port_t *to = NULL;
-    app__conn_ports(pass->own, other, stream->lane, 0, &from, &to);
+    app__member_channel_ports(pass->own, other, stream->lane, 0, &from, &to);
     const bool local = pass->own->rank->node == other->rank->node;
     double out_bps = 0;
     double in_bps = 0;

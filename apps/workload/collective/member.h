@@ -19,8 +19,8 @@ struct app__member {
     app__op_queue_t calls; // that wait
     app__coll_run_t *run;  // NULL: none
     uint32_t unsent;       // messages whose memory the NIC still needs
-    sim_list_t conns;
-    sim_map_t conn_of; // connections by peer, lane and direction
+    sim_list_t channels;
+    sim_map_t channel_of; // channels by peer, lane and direction
 };
 
 typedef struct app__coll_group {

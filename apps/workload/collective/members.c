@@ -7,9 +7,9 @@
 
 #include "apps/workload/collective/call_plan.h"
 #include "apps/workload/collective/collectives.h"
-#include "apps/workload/collective/connection.h"
 #include "apps/workload/collective/estimate.h"
 #include "apps/workload/collective/member.h"
+#include "apps/workload/collective/member_channels.h"
 #include "apps/workload/collective/repeat/memo.h"
 #include "apps/workload/collective/run.h"
 #include "apps/workload/op_queue.h"
@@ -62,7 +62,7 @@ static bool has_done(const app__coll_run_t *run, uint32_t block, uint32_t loop, 
 
 // -- clear-to-send
 
-// Lets senders send what the block receives next, as far as the buffers of their connections go.
+// Lets senders send what the block receives next, as far as the buffers of their channels go.
 static void permit(app__member_t *member, uint32_t number)
 {
     const app__coll_run_t *const run = member->run;
@@ -71,11 +71,12 @@ static void permit(app__member_t *member, uint32_t number)
         const app__coll_look_t look = look_at(member, number, &block->permit);
         if ((look.step.what & APP__STEP_RECV) != 0 && look.slices > 0) {
             const uint32_t lane = block->channel + look.step.recv_lane;
-            app__conn_t *const conn = app__conn(member, look.step.recv_peer, lane, true);
-            if (!app__conn_may_permit(conn, run->plan->window, number)) {
+            app__member_channel_t *const channel =
+                app__member_channel(member, look.step.recv_peer, lane, true);
+            if (!app__member_channel_may_permit(channel, run->plan->window, number)) {
                 return;
             }
-            app__conn_permit(conn);
+            app__member_channel_permit(channel);
         }
         (void)move_on(run, block, &block->permit, look.slices);
     }
@@ -108,7 +109,7 @@ static bool must_wait(app__member_t *member, uint32_t number)
         block->from->waiter = number;
         return true;
     }
-    if (block->to != NULL && !app__conn_has_room(block->to, run->plan->window)) {
+    if (block->to != NULL && !app__member_channel_has_room(block->to, run->plan->window)) {
         block->to->waiter = number;
         return true;
     }
@@ -185,12 +186,14 @@ static void look(app__member_t *member, uint32_t number)
     block->look = look_at(member, number, &block->at);
     const app__step_t *const step = &block->look.step;
     const unsigned what = block->look.slices > 0 ? step->what : 0u;
-    block->from = (what & APP__STEP_RECV) != 0
-                      ? app__conn(member, step->recv_peer, block->channel + step->recv_lane, true)
-                      : NULL;
-    block->to = (what & APP__STEP_SEND) != 0
-                    ? app__conn(member, step->send_peer, block->channel + step->send_lane, false)
-                    : NULL;
+    block->from =
+        (what & APP__STEP_RECV) != 0
+            ? app__member_channel(member, step->recv_peer, block->channel + step->recv_lane, true)
+            : NULL;
+    block->to =
+        (what & APP__STEP_SEND) != 0
+            ? app__member_channel(member, step->send_peer, block->channel + step->send_lane, false)
+            : NULL;
     block->looked = true;
 }
 
@@ -210,10 +213,10 @@ static bool do_slice(app__member_t *member, uint32_t number)
         return false;
     }
     if (block->from != NULL) {
-        app__conn_consume(block->from);
+        app__member_channel_consume(block->from);
     }
     if (block->to != NULL) {
-        app__conn_send(block->to, run->plan, bytes, block->look.step.what);
+        app__member_channel_send(block->to, run->plan, bytes, block->look.step.what);
     }
     return true;
 }
@@ -286,7 +289,7 @@ static bool has_permits(const app__member_t *member, const app__coll_plan_t *pla
 static void try_to_join(const app__collectives_t *all, app__coll_group_t *group)
 {
     if (group->width == 1 || group->joined || all->workload->memo != NULL) {
-        return; // repeat/memo.c remembers what a call did to each connection
+        return; // repeat/memo.c remembers what a call did to each channel
     }
     for (uint32_t i = 0; i < group->layout.ranks; i++) {
         if (app__member_rank(&group->members[i])->record_count < all->records_max) {
@@ -294,7 +297,7 @@ static void try_to_join(const app__collectives_t *all, app__coll_group_t *group)
         }
     }
     for (uint32_t i = 0; i < group->layout.ranks; i++) {
-        if (group->members[i].run != NULL || !app__conns_quiet(&group->members[i])) {
+        if (group->members[i].run != NULL || !app__member_channels_quiet(&group->members[i])) {
             return;
         }
     }
@@ -562,7 +565,7 @@ sim_err_t app__collectives_create(const app_context_t *context, app__workload_t 
     error = error == SIM_OK ? check_algorithm(all, message) : error;
     if (error == SIM_OK) {
         make_members(all);
-        app__conns_reserve(all);
+        app__member_channels_reserve(all);
         error = app__coll_check_paths(all, message);
     }
     return error;
@@ -594,7 +597,7 @@ bool app__collectives_quiet(const app__workload_t *workload)
     const size_t groups = workload->collectives == NULL ? 0 : workload->schedule->group_count;
     for (size_t g = 0; g < groups; g++) {
         for (uint32_t i = 0; i < members_of(workload, g); i++) {
-            if (!app__conns_quiet(&workload->collectives->groups[g].members[i])) {
+            if (!app__member_channels_quiet(&workload->collectives->groups[g].members[i])) {
                 return false;
             }
         }
@@ -607,7 +610,7 @@ void app__collectives_retire(const app__workload_t *workload)
     const size_t groups = workload->collectives == NULL ? 0 : workload->schedule->group_count;
     for (size_t g = 0; g < groups; g++) {
         for (uint32_t i = 0; i < members_of(workload, g); i++) {
-            app__conns_retire(&workload->collectives->groups[g].members[i]);
+            app__member_channels_retire(&workload->collectives->groups[g].members[i]);
         }
     }
 }
@@ -621,7 +624,7 @@ void app__collectives_destroy(app__collectives_t *all)
     for (size_t g = 0; g < schedule->group_count; g++) {
         app__coll_group_t *const group = &all->groups[g];
         for (uint32_t i = 0; group->members != NULL && i < schedule->groups[g].count; i++) {
-            app__conns_fini(&group->members[i]);
+            app__member_channels_fini(&group->members[i]);
             free_run(group->members[i].run);
             sim_free(group->members[i].position);
         }

@@ -21,7 +21,7 @@
 #define NVLS_SHARE (18 * 20.6 / 450 * 0.85 * 5 / 6)
 // A reduce-scatter or an all-gather uses one direction of the links only.
 #define NVLS_HALF_SHARE (18 * 20.6 / 450 * 0.85)
-#define BUFFER_STEPS 8u                       // NCCL: steps of a connection's buffer
+#define BUFFER_STEPS 8u                       // NCCL: steps of a channel's buffer
 #define SLICES_MAX (APP__COLL_WINDOW_MAX - 1) // of a chunk: the buffer has room for one more
 
 static const app__algorithm_t *const algorithms[APP__ALGORITHM_COUNT] = {
@@ -37,7 +37,7 @@ static const app__algorithm_t *const algorithms[APP__ALGORITHM_COUNT] = {
     [APP__ALGORITHM_DIRECT] = &app__direct,
 };
 
-// A protocol of NCCL: the data in a step of a connection's buffer, and what a ring's chunk and
+// A protocol of NCCL: the data in a step of a channel's buffer, and what a ring's chunk and
 // slice have of them.
 typedef struct protocol {
     uint64_t step_bytes;
@@ -158,7 +158,7 @@ static uint64_t nvls_chunk(const app__coll_plan_t *plan)
     return fewer(plan, chunk, 2, 16 * KIB);
 }
 
-// Returns the bytes of a step of a connection's buffer.
+// Returns the bytes of a step of a channel's buffer.
 static uint64_t step_bytes(const app__coll_plan_t *plan)
 {
     const bool simple = plan->protocol == APP__PROTOCOL_SIMPLE;

@@ -8,7 +8,7 @@
 #include "kernel/timer.h"
 
 typedef struct app__member app__member_t;
-typedef struct app__conn app__conn_t; // connection.h
+typedef struct app__member_channel app__member_channel_t; // channel.h
 
 // Where a block is.
 typedef struct app__place {
@@ -29,9 +29,9 @@ typedef struct app__coll_block {
     app__place_t at;
     bool looked;           // the next three are of the step at hand
     app__coll_look_t look; // kept, since each slice looks twice: when it waits, and when it goes on
-    app__conn_t *from;     // that the step receives by; NULL: it does not
-    app__conn_t *to;       // that it sends by; NULL: it does not
-    app__place_t permit;   // first receive that has no clear-to-send
+    app__member_channel_t *from; // that the step receives by; NULL: it does not
+    app__member_channel_t *to;   // that it sends by; NULL: it does not
+    app__place_t permit;         // first receive that has no clear-to-send
     uint32_t steps;
     uint32_t channel;
     uint32_t awaits;  // block whose step this one waits for; APP__NO_BLOCK: none

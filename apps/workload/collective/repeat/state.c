@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/collective/repeat/state.c - the state of collectives at rest, for fast-forward.
 #include "apps/workload/collective/collectives.h"
-#include "apps/workload/collective/connection.h"
+#include "apps/workload/collective/member_channels.h"
 #include "apps/workload/collective/repeat/memo.h"
 #include "apps/workload/port.h"
 #include "apps/workload/workload.h"
@@ -9,17 +9,17 @@
 #include "nic/fast_forward.h"
 
 // clang-format off
-#define CONN(member_, kind_) SIM_FIELD(app__conn_t, member_, kind_)
-static const sim_field_t conn_fields[] = {
-    CONN(phase, STATE), CONN(call, LAST), CONN(call_first, COUNT), CONN(filled, COUNT), CONN(posted, COUNT),
-    CONN(allowed.next, COUNT), CONN(allowed.ahead, STATE), CONN(acked.next, COUNT),
-    CONN(acked.ahead, STATE), CONN(arrived.next, COUNT), CONN(arrived.ahead, STATE),
-    CONN(visible.next, COUNT), CONN(visible.ahead, STATE), CONN(ack_ps, STATE),
-    CONN(consumed, COUNT), CONN(permitted, COUNT), CONN(closed, COUNT), CONN(timer, IGNORE),
-    CONN(passive.left, COUNT), CONN(passive.done, COUNT),
+#define CHANNEL(member_, kind_) SIM_FIELD(app__member_channel_t, member_, kind_)
+static const sim_field_t channel_fields[] = {
+    CHANNEL(phase, STATE), CHANNEL(call, LAST), CHANNEL(call_first, COUNT), CHANNEL(filled, COUNT), CHANNEL(posted, COUNT),
+    CHANNEL(allowed.next, COUNT), CHANNEL(allowed.ahead, STATE), CHANNEL(acked.next, COUNT),
+    CHANNEL(acked.ahead, STATE), CHANNEL(arrived.next, COUNT), CHANNEL(arrived.ahead, STATE),
+    CHANNEL(visible.next, COUNT), CHANNEL(visible.ahead, STATE), CHANNEL(ack_ps, STATE),
+    CHANNEL(consumed, COUNT), CHANNEL(permitted, COUNT), CHANNEL(closed, COUNT), CHANNEL(timer, IGNORE),
+    CHANNEL(passive.left, COUNT), CHANNEL(passive.done, COUNT),
 };
-static const sim_fields_t conn_type =
-    SIM_FIELDS("connection", sizeof(app__conn_t), conn_fields);
+static const sim_fields_t channel_type =
+    SIM_FIELDS("connection", sizeof(app__member_channel_t), channel_fields);
 
 static const sim_field_t rank_fields[] = {
     SIM_FIELD(app__coll_rank_t, messages, COUNT),
@@ -44,13 +44,15 @@ static const char *list_member(const app__member_t *member, sim_state_t *list)
     if (member->run != NULL || member->calls.head != APP__NO_OP) {
         return "collective at work";
     }
-    if (member->unsent != 0 || !app__conns_quiet(member)) {
+    if (member->unsent != 0 || !app__member_channels_quiet(member)) {
         return "messages that nobody took";
     }
-    for (app__conn_t *conn = SIM_LIST_FIRST(&member->conns, app__conn_t, link); conn != NULL;
-         conn = SIM_LIST_NEXT(conn, app__conn_t, link)) {
-        conn->phase = (conn->incoming ? conn->arrived.next : conn->filled) % member->all->slots;
-        sim_state_add(list, &conn_type, conn);
+    for (app__member_channel_t *channel =
+             SIM_LIST_FIRST(&member->channels, app__member_channel_t, link);
+         channel != NULL; channel = SIM_LIST_NEXT(channel, app__member_channel_t, link)) {
+        channel->phase =
+            (channel->incoming ? channel->arrived.next : channel->filled) % member->all->slots;
+        sim_state_add(list, &channel_type, channel);
     }
     return NULL;
 }

@@ -1,64 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/sessions/channels.c - the channels that carry a session's transfers: one for each transfer,
-// or one for all transfers between two interfaces that share one.
+// apps/submitted/transfer_channels.c - the channels that carry submitted transfers: one for each
+// transfer, or one for all transfers between two interfaces that share one.
 //
 // Their numbers, ports and first PSNs follow from the transfer's place as those of flows in a
 // scenario do (apps/flows/plan.c), so equal transfers take equal paths.
 // docs/models/submitted-transfers.md
-#include "apps/sessions/session_internal.h"
+#include "apps/submitted/submitted_internal.h"
 
 #define SLOTS (UINT32_C(1) << 19) // QP numbers of an interface for each direction
-// The numbers of a session begin behind those of most applications. A NIC's table of queue pairs
-// grows with the largest number, so requesters and responders have every other number.
+// The numbers of these transfers begin behind those of most applications. A NIC's table of queue
+// pairs grows with the largest number, so requesters and responders have every other number.
 #define FIRST_POSITION (UINT64_C(1) << 16)
 #define PACKET_LIFETIME_PS (10 * SIM_PS_PER_MS) // no packet stays in the network for longer
 #define OUTSTANDING_MAX 16u                     // work requests of a channel
 
 // A transfer in progress, at its requester.
-struct app__session_run {
+struct app__submitted_run {
     app__message_t message; // first
-    app__session_transfer_t *transfer;
+    app__submitted_transfer_t *transfer;
 };
 
 // -- values
 
-static uint64_t hash_of(const app_session_t *session, const app__session_transfer_t *transfer)
+static uint64_t hash_of(const app_submitted_t *submitted, const app__submitted_transfer_t *transfer)
 {
     const uint64_t number = !transfer->reuse
                                 ? transfer->place
-                                : app__pair_key(session->app.net, transfer->source,
+                                : app__pair_key(submitted->app.net, transfer->source,
                                                 transfer->destination, transfer->priority);
-    return app__flow_hash(session->seed, session->first_flow_id + number);
+    return app__flow_hash(submitted->seed, submitted->first_flow_id + number);
 }
 
-uint16_t app__session_port(const app_session_t *session, const app__session_transfer_t *transfer)
+uint16_t app__submitted_port(const app_submitted_t *submitted,
+                             const app__submitted_transfer_t *transfer)
 {
     return transfer->source_port != 0 ? transfer->source_port
-                                      : app__port_of_hash(hash_of(session, transfer));
+                                      : app__port_of_hash(hash_of(submitted, transfer));
 }
 
-static uint32_t qp_number(const app_session_t *session, uint32_t interface, uint64_t offset)
+static uint32_t qp_number(const app_submitted_t *submitted, uint32_t interface, uint64_t offset)
 {
-    return app__qp_number(session->sides[interface].position + offset);
+    return app__qp_number(submitted->interfaces[interface].position + offset);
 }
 
 // Returns what both ends of a transfer's channel know. Its slots must be taken.
-static app__pair_t pair_of(const app__session_channel_t *own,
-                           const app__session_transfer_t *transfer)
+static app__pair_t pair_of(const app__submitted_channel_t *own,
+                           const app__submitted_transfer_t *transfer)
 {
-    const app_session_t *const session = own->session;
-    const net_t *const net = session->app.net;
+    const app_submitted_t *const submitted = own->submitted;
+    const net_t *const net = submitted->app.net;
     const uint32_t source = transfer->source;
     const uint8_t priority = transfer->priority;
     return (app__pair_t){
-        .ends = {session->sides[source].endpoint, session->sides[transfer->destination].endpoint},
-        .numbers = {qp_number(session, source, 2 * (uint64_t)own->source_slot),
-                    qp_number(session, transfer->destination,
+        .ends = {submitted->interfaces[source].endpoint,
+                 submitted->interfaces[transfer->destination].endpoint},
+        .numbers = {qp_number(submitted, source, 2 * (uint64_t)own->source_slot),
+                    qp_number(submitted, transfer->destination,
                               2 * (uint64_t)own->destination_slot + 1)},
         .access = NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ,
-        .first_psn = app__psn_of_hash(hash_of(session, transfer)),
+        .first_psn = app__psn_of_hash(hash_of(submitted, transfer)),
         .mtu_bytes = app__pair_mtu_bytes(net, source, transfer->destination),
-        .source_port = app__session_port(session, transfer),
+        .source_port = app__submitted_port(submitted, transfer),
         .priority = app__priority_of(net, source, priority),
         .dscp = app__dscp_of(net, source, priority, APP__AS_THE_NIC),
     };
@@ -67,11 +69,11 @@ static app__pair_t pair_of(const app__session_channel_t *own,
 // -- opening and freeing
 
 // Doubles the slots, or makes the first.
-static void grow_slots(app__session_slots_t *slots)
+static void grow_slots(app__submitted_slots_t *slots)
 {
     const uint32_t capacity = slots->capacity == 0 ? 64 : slots->capacity * 2;
-    app__session_channel_t **const channels = sim_alloc_array(capacity, sizeof(*channels));
-    SIM_CHECK(capacity <= SLOTS); // app_session_submit limits what is open
+    app__submitted_channel_t **const channels = sim_alloc_array(capacity, sizeof(*channels));
+    SIM_CHECK(capacity <= SLOTS); // app_submitted_submit limits what is open
     for (uint32_t i = 0; i < slots->capacity; i++) {
         channels[i] = slots->channels[i];
     }
@@ -82,7 +84,7 @@ static void grow_slots(app__session_slots_t *slots)
 }
 
 // Takes a free slot, and makes it the channel's. Numbers are used again as late as possible.
-static uint32_t take_slot(app__session_slots_t *slots, app__session_channel_t *channel)
+static uint32_t take_slot(app__submitted_slots_t *slots, app__submitted_channel_t *channel)
 {
     for (;;) {
         for (uint32_t tried = 0; tried < slots->capacity; tried++) {
@@ -96,10 +98,11 @@ static uint32_t take_slot(app__session_slots_t *slots, app__session_channel_t *c
     }
 }
 
-static app__session_channel_t *find_shared(const app_session_t *session,
-                                           const app__session_transfer_t *transfer)
+static app__submitted_channel_t *find_shared(const app_submitted_t *submitted,
+                                             const app__submitted_transfer_t *transfer)
 {
-    app__session_channel_t *at = transfer->reuse ? session->sides[transfer->source].shared : NULL;
+    app__submitted_channel_t *at =
+        transfer->reuse ? submitted->interfaces[transfer->source].shared : NULL;
     while (at != NULL && (at->channel.failed ||
                           at->pair.ends[APP__RESPONDER]->interface != transfer->destination ||
                           at->priority != transfer->priority)) {
@@ -110,27 +113,27 @@ static app__session_channel_t *find_shared(const app_session_t *session,
 
 static const app__channel_ops_t channel_ops;
 
-static app__session_channel_t *open_channel(app_session_t *session,
-                                            const app__session_transfer_t *transfer)
+static app__submitted_channel_t *open_channel(app_submitted_t *submitted,
+                                              const app__submitted_transfer_t *transfer)
 {
-    app__session_channel_t *const own = sim_alloc(sizeof(*own));
-    app__session_side_t *const side = &session->sides[transfer->source];
-    *own = (app__session_channel_t){
-        .session = session,
-        .next = session->channels,
+    app__submitted_channel_t *const own = sim_alloc(sizeof(*own));
+    app__submitted_interface_t *const here = &submitted->interfaces[transfer->source];
+    *own = (app__submitted_channel_t){
+        .submitted = submitted,
+        .next = submitted->channels,
         .closed_ps = SIM_TIME_NEVER,
         .reuse = transfer->reuse,
         .priority = transfer->priority,
-        .source_slot = take_slot(&side->slots[0], own),
-        .destination_slot = take_slot(&session->sides[transfer->destination].slots[1], own),
+        .source_slot = take_slot(&here->slots[0], own),
+        .destination_slot = take_slot(&submitted->interfaces[transfer->destination].slots[1], own),
     };
-    if (session->channels != NULL) {
-        session->channels->previous = own;
+    if (submitted->channels != NULL) {
+        submitted->channels->previous = own;
     }
-    session->channels = own;
+    submitted->channels = own;
     if (own->reuse) {
-        own->next_shared = side->shared;
-        side->shared = own;
+        own->next_shared = here->shared;
+        here->shared = own;
     }
     own->pair = pair_of(own, transfer);
     app__channel_open(&own->channel, &channel_ops, &own->pair, OUTSTANDING_MAX, APP__PIECE_BYTES);
@@ -138,13 +141,13 @@ static app__session_channel_t *open_channel(app_session_t *session,
 }
 
 // Frees a channel that has ended at both ends.
-static void free_channel(app__session_channel_t *own)
+static void free_channel(app__submitted_channel_t *own)
 {
-    app_session_t *const session = own->session;
-    session->sides[own->pair.ends[APP__RESPONDER]->interface]
+    app_submitted_t *const submitted = own->submitted;
+    submitted->interfaces[own->pair.ends[APP__RESPONDER]->interface]
         .slots[1]
         .channels[own->destination_slot] = NULL;
-    app__session_channel_t **at = &session->sides[own->channel.endpoint->interface].shared;
+    app__submitted_channel_t **at = &submitted->interfaces[own->channel.endpoint->interface].shared;
     while (own->reuse && *at != NULL && *at != own) {
         at = &(*at)->next_shared;
     }
@@ -154,7 +157,7 @@ static void free_channel(app__session_channel_t *own)
     if (own->previous != NULL) {
         own->previous->next = own->next;
     } else {
-        session->channels = own->next;
+        submitted->channels = own->next;
     }
     if (own->next != NULL) {
         own->next->previous = own->previous;
@@ -167,8 +170,8 @@ static void free_channel(app__session_channel_t *own)
 // Notes the numbers of a transfer that begins.
 static void fill(const app__message_t *message, uint64_t at, nic_send_wr_t *wr)
 {
-    app__session_transfer_t *const transfer =
-        ((const app__session_run_t *)(const void *)message)->transfer;
+    app__submitted_transfer_t *const transfer =
+        ((const app__submitted_run_t *)(const void *)message)->transfer;
     const app__channel_t *const channel = message->channel;
     (void)wr;
     if (at == 0) {
@@ -180,7 +183,7 @@ static void fill(const app__message_t *message, uint64_t at, nic_send_wr_t *wr)
 
 static void transfer_ended(app__channel_t *channel, app__message_t *message)
 {
-    app__session_run_t *const run = SIM_CONTAINER_OF(message, app__session_run_t, message);
+    app__submitted_run_t *const run = SIM_CONTAINER_OF(message, app__submitted_run_t, message);
     sim_node_t *const node = channel->endpoint->node;
     const bool whole = message->completed == message->count;
     const bool flushed = channel->failed && !whole;
@@ -189,11 +192,11 @@ static void transfer_ended(app__channel_t *channel, app__message_t *message)
                                        : (nic_wc_status_t)message->status;
     run->transfer->run = NULL;
     run->transfer->retransmitted = app__channel_retransmitted(channel);
-    app__session_end(run->transfer,
-                     status != NIC_WC_SUCCESS ? APP_SESSION_FAILED
-                     : whole                  ? APP_SESSION_DONE
-                                              : APP_SESSION_CANCELLED,
-                     status, node->now_ps);
+    app__submitted_end(run->transfer,
+                       status != NIC_WC_SUCCESS ? APP_SUBMITTED_FAILED
+                       : whole                  ? APP_SUBMITTED_DONE
+                                                : APP_SUBMITTED_CANCELLED,
+                       status, node->now_ps);
     sim_free(run);
     sim_work_end(node, 1);
     sim_progress(node);
@@ -202,12 +205,14 @@ static void transfer_ended(app__channel_t *channel, app__message_t *message)
 // Closes the channel of a single transfer, and one that has failed.
 static void channel_idle(app__channel_t *channel)
 {
-    app__session_channel_t *const own = SIM_CONTAINER_OF(channel, app__session_channel_t, channel);
+    app__submitted_channel_t *const own =
+        SIM_CONTAINER_OF(channel, app__submitted_channel_t, channel);
     if (!own->reuse || channel->failed) {
         app__channel_close(channel);
         own->closed_ps = channel->endpoint->node->now_ps;
-        own->session->sides[channel->endpoint->interface].slots[0].channels[own->source_slot] =
-            NULL;
+        own->submitted->interfaces[channel->endpoint->interface]
+            .slots[0]
+            .channels[own->source_slot] = NULL;
     }
 }
 
@@ -218,13 +223,13 @@ static const app__channel_ops_t channel_ops = {
     .ends_in_order = true,
 };
 
-void app__session_start(app__session_transfer_t *transfer)
+void app__submitted_start(app__submitted_transfer_t *transfer)
 {
     static const nic_wr_opcode_t opcodes[] = {NIC_WR_RDMA_WRITE, NIC_WR_SEND, NIC_WR_RDMA_READ};
-    app__session_run_t *const run = sim_alloc(sizeof(*run));
-    app__session_channel_t *own = find_shared(transfer->session, transfer);
+    app__submitted_run_t *const run = sim_alloc(sizeof(*run));
+    app__submitted_channel_t *own = find_shared(transfer->submitted, transfer);
     if (own == NULL) {
-        own = open_channel(transfer->session, transfer);
+        own = open_channel(transfer->submitted, transfer);
     }
     app__message_init(&run->message, transfer->bytes, opcodes[transfer->verb]);
     run->transfer = transfer;
@@ -232,7 +237,7 @@ void app__session_start(app__session_transfer_t *transfer)
     app__channel_send(&own->channel, &run->message, 1);
 }
 
-void app__session_cancel(const app__session_transfer_t *transfer)
+void app__submitted_cancel(const app__submitted_transfer_t *transfer)
 {
     if (transfer->run != NULL) {
         transfer->run->message.cancelled = true;
@@ -247,10 +252,10 @@ static void post_receives(const app__passive_t *passive, uint32_t count)
                     count);
 }
 
-static app__session_channel_t *channel_at(const app_session_t *session, uint32_t interface,
-                                          uint64_t offset)
+static app__submitted_channel_t *channel_at(const app_submitted_t *submitted, uint32_t interface,
+                                            uint64_t offset)
 {
-    const app__session_slots_t *const slots = &session->sides[interface].slots[1];
+    const app__submitted_slots_t *const slots = &submitted->interfaces[interface].slots[1];
     return offset % 2 == 0 || offset / 2 >= slots->capacity ? NULL : slots->channels[offset / 2];
 }
 
@@ -262,7 +267,7 @@ static sim_time_t passive_from_ps(const void *owner, uint32_t interface, uint64_
 static void accept_channel(void *owner, app__endpoint_t *endpoint, uint64_t offset,
                            app__passive_t *passive)
 {
-    const app__session_channel_t *const own = channel_at(owner, endpoint->interface, offset);
+    const app__submitted_channel_t *const own = channel_at(owner, endpoint->interface, offset);
     SIM_CHECK(own != NULL);
     passive->item = (uint32_t)offset;
     passive->qp = app__pair_make(&own->pair, APP__RESPONDER, 1, 2 * OUTSTANDING_MAX);
@@ -274,7 +279,7 @@ static void accept_channel(void *owner, app__endpoint_t *endpoint, uint64_t offs
 // flows.
 static bool channel_finished(void *owner, const app__passive_t *passive)
 {
-    app__session_channel_t *const own =
+    app__submitted_channel_t *const own =
         channel_at(owner, passive->endpoint->interface, passive->item);
     if (own == NULL) {
         return true;
@@ -297,7 +302,7 @@ static void message_received(void *owner, app__endpoint_t *endpoint, app__passiv
     post_receives(passive, 1);
 }
 
-const app__range_ops_t app__session_range_ops = {
+const app__range_ops_t app__submitted_range_ops = {
     .passive_from_ps = passive_from_ps,
     .accept = accept_channel,
     .finished = channel_finished,
@@ -306,23 +311,23 @@ const app__range_ops_t app__session_range_ops = {
 
 // -- making and freeing
 
-void app__session_join(app_session_t *session, uint32_t interface)
+void app__submitted_join(app_submitted_t *submitted, uint32_t interface)
 {
-    app__session_side_t *const side = &session->sides[interface];
-    side->endpoint = app__endpoint_of(session->runtime, interface);
-    side->position = app__reserve_qps_at(side->endpoint, &app__session_range_ops, session,
+    app__submitted_interface_t *const here = &submitted->interfaces[interface];
+    here->endpoint = app__endpoint_of(submitted->runtime, interface);
+    here->position = app__reserve_qps_at(here->endpoint, &app__submitted_range_ops, submitted,
                                          FIRST_POSITION, 2 * (uint64_t)SLOTS);
-    app__register_buffers(side->endpoint);
+    app__register_buffers(here->endpoint);
 }
 
-void app__session_channels_free(app_session_t *session)
+void app__submitted_channels_free(app_submitted_t *submitted)
 {
-    while (session->channels != NULL) {
-        app__session_channel_t *const own = session->channels;
-        session->channels = own->next;
+    while (submitted->channels != NULL) {
+        app__submitted_channel_t *const own = submitted->channels;
+        submitted->channels = own->next;
         for (app__message_t *at = app__channel_take(&own->channel); at != NULL;
              at = app__channel_take(&own->channel)) {
-            sim_free(SIM_CONTAINER_OF(at, app__session_run_t, message));
+            sim_free(SIM_CONTAINER_OF(at, app__submitted_run_t, message));
         }
         sim_free(own);
     }

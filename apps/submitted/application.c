@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/submitted/application.c - the application `session`: transfers that a program submits during
+// the run, and reports of them.
+//
+// A transfer waits in a heap until the step in which it begins. Then it gets its place among all
+// transfers, and begins on a channel (transfer_channels.c). Programs of ranks are in
+// programs.c. docs/models/submitted-transfers.md
+#include "apps/submitted/submitted_internal.h"
+
+#include "kernel/attribute.h"
+
+#include <stdlib.h>
+
+#define PREFIX "traffic.session"
+#define OPEN_MAX (UINT64_C(1) << 18)
+
+typedef struct submitted_config {
+    char *hosts;
+} submitted_config_t;
+
+// clang-format off
+static const sim_attr_t attrs[] = {
+    SIM_ATTR(PREFIX ".hosts", STRING, submitted_config_t, hosts,
+             .default_text = "*",
+             .help = "hosts between which a program may submit transfers"),
+};
+// clang-format on
+
+static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(submitted_config_t),
+                                            attrs, SIM_COUNT_OF(attrs)};
+
+// -- submitting
+
+sim_err_t app_submitted_may_begin(const app_submitted_t *submitted, sim_time_t at_ps,
+                                  sim_message_t *message)
+{
+    if (at_ps < submitted->released_ps) {
+        return sim_fail(message, SIM_ERR_RANGE,
+                        "at: %" PRIu64 " ps has passed; the time is %" PRIu64 " ps", at_ps,
+                        submitted->released_ps);
+    }
+    if (submitted->open >= OPEN_MAX) {
+        return sim_fail(message, SIM_ERR_RANGE,
+                        "%" PRIu64
+                        " transfers wait or run, which is the maximum number; advance first",
+                        submitted->open);
+    }
+    return SIM_OK;
+}
+
+static sim_err_t check_request(const app_submitted_t *submitted,
+                               const app_submitted_request_t *request, sim_message_t *message)
+{
+    const net_t *const net = submitted->app.net;
+    const uint32_t count = (uint32_t)submitted->interface_count;
+    if (request->source >= count || submitted->interfaces[request->source].endpoint == NULL) {
+        return sim_fail(message, SIM_ERR_RANGE, "src: the session has no such host");
+    }
+    if (request->destination >= count ||
+        submitted->interfaces[request->destination].endpoint == NULL) {
+        return sim_fail(message, SIM_ERR_RANGE, "dst: the session has no such host");
+    }
+    if (request->bytes > APP_SUBMITTED_BYTES_MAX) {
+        return sim_fail(message, SIM_ERR_RANGE, "bytes: the number is too large, at most 2^42");
+    }
+    if (request->priority != SIM_AUTO && request->priority >= NET_PRIORITIES) {
+        return sim_fail(message, SIM_ERR_RANGE, "priority: expected 0 to 7");
+    }
+    const sim_err_t error = app_submitted_may_begin(submitted, request->at_ps, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    if (!app__can_talk(net, request->source, request->destination)) {
+        return app__cannot_talk(net, request->source, request->destination, "dst", message);
+    }
+    return SIM_OK;
+}
+
+// Returns whether transfer a begins before transfer b.
+static bool begins_before(const app_submitted_t *submitted, uint64_t a, uint64_t b)
+{
+    const sim_time_t starts_ps[2] = {app__submitted_transfer(submitted, a)->start_ps,
+                                     app__submitted_transfer(submitted, b)->start_ps};
+    return starts_ps[0] != starts_ps[1] ? starts_ps[0] < starts_ps[1] : a < b;
+}
+
+// Puts a transfer into the heap of those that wait.
+static void push_waiting(app_submitted_t *submitted, uint64_t number)
+{
+    SIM_GROW(submitted->waiting, submitted->waiting_count, &submitted->waiting_capacity);
+    size_t at = submitted->waiting_count++;
+    while (at > 0 && begins_before(submitted, number, submitted->waiting[(at - 1) / 2])) {
+        submitted->waiting[at] = submitted->waiting[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    submitted->waiting[at] = number;
+}
+
+static uint64_t pop_waiting(app_submitted_t *submitted)
+{
+    uint64_t *const heap = submitted->waiting;
+    const uint64_t top = heap[0];
+    const uint64_t last = heap[--submitted->waiting_count];
+    const size_t count = submitted->waiting_count;
+    size_t at = 0;
+    for (;;) {
+        size_t child = at * 2 + 1;
+        if (child >= count) {
+            break;
+        }
+        child += child + 1 < count && begins_before(submitted, heap[child + 1], heap[child]);
+        if (!begins_before(submitted, heap[child], last)) {
+            break;
+        }
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = last;
+    return top;
+}
+
+app__submitted_transfer_t *app__submitted_add(app_submitted_t *submitted, sim_time_t start_ps)
+{
+    if (submitted->count % TRANSFERS_OF_BLOCK == 0) {
+        SIM_GROW(submitted->blocks, submitted->block_count, &submitted->block_capacity);
+        submitted->blocks[submitted->block_count++] =
+            sim_alloc_array(TRANSFERS_OF_BLOCK, sizeof(app__submitted_transfer_t));
+    }
+    const uint64_t number = submitted->count++;
+    app__submitted_transfer_t *const made = app__submitted_transfer(submitted, number);
+    *made = (app__submitted_transfer_t){
+        .submitted = submitted,
+        .number = number,
+        .place = UINT64_MAX,
+        .start_ps = start_ps,
+        .end_ps = SIM_TIME_NEVER,
+        .outcome = APP_SUBMITTED_WAITS,
+    };
+    submitted->open++;
+    return made;
+}
+
+sim_err_t app_submitted_submit(app_submitted_t *submitted, const app_submitted_request_t *request,
+                               uint64_t *transfer, sim_message_t *message)
+{
+    const sim_err_t error = check_request(submitted, request, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    app__submitted_transfer_t *const made = app__submitted_add(submitted, request->at_ps);
+    made->source = request->source;
+    made->destination = request->destination;
+    made->bytes = request->bytes;
+    made->source_port = request->source_port;
+    made->priority = request->priority == SIM_AUTO ? APP__AS_THE_NIC : (uint8_t)request->priority;
+    made->verb = (uint8_t)request->verb;
+    made->reuse = request->reuse;
+    push_waiting(submitted, made->number);
+    *transfer = made->number;
+    return SIM_OK;
+}
+
+// -- running
+
+static void arm_interface(app__submitted_interface_t *here)
+{
+    if (here->first != NULL) {
+        sim_timer_arm(here->endpoint->node, &here->timer, here->first->start_ps);
+    }
+}
+
+// Begins all transfers of a requester that are due, as the applications with plans do: a NIC that
+// gets them in one event chooses among them.
+static void begin_due(sim_node_t *node, sim_timer_t *timer)
+{
+    app__submitted_interface_t *const here =
+        SIM_CONTAINER_OF(timer, app__submitted_interface_t, timer);
+    while (here->first != NULL && here->first->start_ps <= node->now_ps) {
+        app__submitted_transfer_t *const transfer = here->first;
+        here->first = transfer->next;
+        transfer->next = NULL;
+        if (transfer->outcome == APP_SUBMITTED_WAITS) {
+            transfer->outcome = APP_SUBMITTED_RUNS;
+            sim_work_begin(node, 1);
+            app__submitted_start(transfer);
+        }
+    }
+    here->last = here->first == NULL ? NULL : here->last;
+    arm_interface(here);
+}
+
+void app_submitted_release(app_submitted_t *submitted, sim_time_t stop_ps)
+{
+    SIM_CHECK(stop_ps >= submitted->released_ps);
+    while (submitted->waiting_count > 0 && app_submitted_next_start_ps(submitted) < stop_ps) {
+        app__submitted_transfer_t *const transfer =
+            app__submitted_transfer(submitted, pop_waiting(submitted));
+        app__submitted_interface_t *const here = &submitted->interfaces[transfer->source];
+        if (transfer->outcome != APP_SUBMITTED_WAITS) {
+            continue; // cancelled
+        }
+        SIM_GROW(submitted->placed, submitted->placed_count, &submitted->placed_capacity);
+        transfer->place = submitted->placed_count;
+        submitted->placed[submitted->placed_count++] = transfer->number;
+        if (here->last != NULL) {
+            here->last->next = transfer;
+            here->last = transfer;
+            continue;
+        }
+        here->first = transfer;
+        here->last = transfer;
+        arm_interface(here);
+        sim_touch(here->endpoint->node);
+    }
+    submitted->released_ps = stop_ps;
+}
+
+void app__submitted_put_completion(app_submitted_t *submitted, const app_submitted_completion_t *at)
+{
+    SIM_GROW(submitted->ended, submitted->ended_count, &submitted->ended_capacity);
+    submitted->ended[submitted->ended_count++] = *at;
+}
+
+void app__submitted_end(app__submitted_transfer_t *transfer, app_submitted_outcome_t outcome,
+                        nic_wc_status_t status, sim_time_t now_ps)
+{
+    app_submitted_t *const submitted = transfer->submitted;
+    SIM_CHECK(transfer->outcome <= APP_SUBMITTED_RUNS && submitted->open > 0);
+    transfer->outcome = (uint8_t)outcome;
+    transfer->status = (uint8_t)status;
+    transfer->end_ps = now_ps;
+    submitted->open--;
+    const app_submitted_completion_t completion = {
+        .transfer = transfer->number,
+        .rank = APP_SUBMITTED_WHOLE,
+        .start_ps = transfer->start_ps,
+        .end_ps = now_ps,
+        .outcome = outcome,
+        .status = status,
+    };
+    app__submitted_put_completion(submitted, &completion);
+}
+
+sim_err_t app_submitted_cancel(app_submitted_t *submitted, uint64_t number)
+{
+    if (number >= submitted->count) {
+        return SIM_ERR_UNKNOWN;
+    }
+    app__submitted_transfer_t *const transfer = app__submitted_transfer(submitted, number);
+    if (transfer->outcome > APP_SUBMITTED_RUNS || transfer->cancelled) {
+        return SIM_ERR_STATE;
+    }
+    transfer->cancelled = true;
+    if (transfer->program != NULL) {
+        app__submitted_cancel_program(submitted, transfer);
+    } else if (transfer->outcome == APP_SUBMITTED_WAITS) {
+        app__submitted_end(transfer, APP_SUBMITTED_CANCELLED, NIC_WC_SUCCESS,
+                           submitted->released_ps);
+    } else {
+        app__submitted_cancel(transfer);
+    }
+    return SIM_OK;
+}
+
+static int compare_ended(const void *a, const void *b)
+{
+    const app_submitted_completion_t *const one = a;
+    const app_submitted_completion_t *const two = b;
+    if (one->end_ps != two->end_ps) {
+        return one->end_ps < two->end_ps ? -1 : 1;
+    }
+    if (one->transfer != two->transfer) {
+        return one->transfer < two->transfer ? -1 : 1;
+    }
+    return one->rank < two->rank ? -1 : one->rank > two->rank;
+}
+
+const app_submitted_completion_t *app_submitted_take(app_submitted_t *submitted, size_t *count)
+{
+    app__submitted_collect(submitted);
+    app_submitted_completion_t *const list = submitted->ended;
+    sim_free(submitted->taken);
+    submitted->taken = list;
+    *count = submitted->ended_count;
+    submitted->ended = NULL;
+    submitted->ended_count = 0;
+    submitted->ended_capacity = 0;
+    if (*count > 0) {
+        qsort(list, *count, sizeof(*list), compare_ended);
+    }
+    return list;
+}
+
+size_t app_submitted_ended(app_submitted_t *submitted)
+{
+    app__submitted_collect(submitted);
+    return submitted->ended_count;
+}
+
+uint64_t app_submitted_open(const app_submitted_t *submitted)
+{
+    return submitted->open;
+}
+
+sim_time_t app_submitted_next_start_ps(const app_submitted_t *submitted)
+{
+    return submitted->waiting_count == 0
+               ? SIM_TIME_NEVER
+               : app__submitted_transfer(submitted, submitted->waiting[0])->start_ps;
+}
+
+// -- the application
+
+static sim_err_t submitted_create(const app_context_t *context, const void *config_void,
+                                  app_t **app, sim_message_t *message)
+{
+    const submitted_config_t *const config = config_void;
+    app__places_t places;
+    const sim_err_t error = app__places_find(context, "hosts", config->hosts, &places, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    app_submitted_t *const submitted = sim_alloc(sizeof(*submitted));
+    *submitted = (app_submitted_t){
+        .app = {&app_submitted, context->net, context->index},
+        .runtime = context->runtime,
+        .seed = sim_options(net_sim(context->net))->seed,
+        .first_flow_id = app__reserve_flow_ids(context->runtime, 0),
+        .interface_count = net_interface_count(context->net),
+    };
+    submitted->interfaces =
+        sim_alloc_array(submitted->interface_count, sizeof(*submitted->interfaces));
+    for (size_t i = 0; i < places.list.count; i++) {
+        app__submitted_join(submitted, places.list.interfaces[i]);
+        sim_timer_init(&submitted->interfaces[places.list.interfaces[i]].timer, begin_due);
+    }
+    app__places_fini(&places);
+    *app = &submitted->app;
+    return SIM_OK;
+}
+
+static void submitted_destroy(app_t *app)
+{
+    app_submitted_t *const submitted = (app_submitted_t *)app;
+    app__submitted_channels_free(submitted);
+    app__submitted_programs_free(submitted);
+    for (size_t i = 0; i < submitted->block_count; i++) {
+        sim_free(submitted->blocks[i]);
+    }
+    for (size_t i = 0; i < submitted->interface_count; i++) {
+        sim_free(submitted->interfaces[i].slots[0].channels);
+        sim_free(submitted->interfaces[i].slots[1].channels);
+    }
+    sim_free(submitted->interfaces);
+    sim_free(submitted->blocks);
+    sim_free(submitted->waiting);
+    sim_free(submitted->placed);
+    sim_free(submitted->ended);
+    sim_free(submitted->taken);
+    sim_free(submitted);
+}
+
+// Returns a transfer's row. Its flow_id stands behind those of all applications: a session does not
+// know before how many transfers it will have, and ids of others decide on their paths.
+static app_flow_result_t flow_of(const app_submitted_t *submitted,
+                                 const app__submitted_transfer_t *transfer)
+{
+    const net_t *const net = submitted->app.net;
+    const uint32_t mtu_bytes = app__pair_mtu_bytes(net, transfer->source, transfer->destination);
+    const bool ended = transfer->outcome == APP_SUBMITTED_DONE;
+    const bool failed = transfer->outcome == APP_SUBMITTED_FAILED;
+    const uint8_t priority = app__priority_of(net, transfer->source, transfer->priority);
+    static const nic_wr_opcode_t opcodes[] = {NIC_WR_RDMA_WRITE, NIC_WR_SEND, NIC_WR_RDMA_READ};
+    const nic_ideal_t ideal = {
+        .net = net,
+        .requester = transfer->source,
+        .responder = transfer->destination,
+        .udp_source_port = app__submitted_port(submitted, transfer),
+        .opcode = opcodes[transfer->verb],
+        .mtu_bytes = mtu_bytes,
+        .message_bytes = transfer->bytes,
+        .messages = 1,
+        .piece_bytes = APP__PIECE_BYTES,
+        .service = NIC_QPT_RC,
+    };
+    return (app_flow_result_t){
+        .flow_id = app__reserve_flow_ids(submitted->runtime, 0) + transfer->place,
+        .source = transfer->source,
+        .destination = transfer->destination,
+        .udp_source_port = app__submitted_port(submitted, transfer),
+        .first_psn = transfer->first_psn,
+        .source_qp = transfer->source_qp,
+        .destination_qp = transfer->destination_qp,
+        .mtu_bytes = mtu_bytes,
+        .priority = priority,
+        .dscp = (uint8_t)(priority * 8),
+        .retransmitted_packets = transfer->retransmitted,
+        .reads = transfer->verb == APP_SUBMITTED_READ,
+        .bytes = transfer->bytes,
+        .start_ps = transfer->start_ps,
+        .end_ps = ended ? transfer->end_ps : SIM_TIME_NEVER,
+        .ideal_ps = nic_ideal_ps(&ideal),
+        .failed_ps = failed ? transfer->end_ps : 0,
+        .status = (nic_wc_status_t)transfer->status,
+        .label = submitted->app.ops->name,
+    };
+}
+
+static void submitted_flows(const app_t *app, app_flow_fn fn, void *ctx)
+{
+    const app_submitted_t *const submitted = (const app_submitted_t *)app;
+    for (size_t i = 0; i < submitted->placed_count; i++) {
+        const app_flow_result_t flow =
+            flow_of(submitted, app__submitted_transfer(submitted, submitted->placed[i]));
+        fn(&flow, ctx);
+    }
+}
+
+static void submitted_progress(const app_t *app, uint64_t *done, uint64_t *planned)
+{
+    const app_submitted_t *const submitted = (const app_submitted_t *)app;
+    *planned = submitted->count;
+    *done = submitted->count - submitted->open;
+}
+
+app_submitted_t *app_submitted_of(app_t *app)
+{
+    return app->ops == &app_submitted ? (app_submitted_t *)app : NULL;
+}
+
+typedef struct report {
+    uint64_t transfers;
+    uint64_t completed;
+    uint64_t failed;
+    uint64_t cancelled;
+    uint64_t completed_bytes;
+    uint64_t programs;
+} report_t;
+
+static void fill_report(const void *object, void *result)
+{
+    const app_submitted_t *const submitted = object;
+    report_t *const report = result;
+    *report = (report_t){
+        .transfers = submitted->count - submitted->program_count,
+        .programs = submitted->program_count,
+    };
+    for (uint64_t i = 0; i < submitted->count; i++) {
+        const app__submitted_transfer_t *const transfer = app__submitted_transfer(submitted, i);
+        if (transfer->program != NULL) {
+            continue;
+        }
+        report->completed += transfer->outcome == APP_SUBMITTED_DONE;
+        report->failed += transfer->outcome == APP_SUBMITTED_FAILED;
+        report->cancelled += transfer->outcome == APP_SUBMITTED_CANCELLED;
+        report->completed_bytes += transfer->outcome == APP_SUBMITTED_DONE ? transfer->bytes : 0;
+    }
+}
+
+static const sim_report_row_t report_rows[] = {
+    APP__WHOLE(report_t, transfers, "", "number of transfers that a program has submitted"),
+    APP__WHOLE(report_t, completed, "", "number of transfers acknowledged to the last byte"),
+    APP__WHOLE(report_t, failed, "", "number of transfers that ended with an error"),
+    APP__WHOLE(report_t, cancelled, "", "number of transfers that the program has cancelled"),
+    APP__WHOLE(report_t, completed_bytes, "bytes", "payload of all completed transfers"),
+    APP__WHOLE(report_t, programs, "",
+               "number of collectives, workloads and trainings that the program has submitted"),
+};
+static const sim_report_table_t submitted_report = {
+    .rows = report_rows,
+    .count = SIM_COUNT_OF(report_rows),
+    .bytes = sizeof(report_t),
+    .fill = fill_report,
+};
+
+const app_ops_t app_submitted = {
+    .name = "session",
+    .help = "transfers that a program submits while the simulation runs (rocesim serve)",
+    .attrs = &attr_table,
+    .create = submitted_create,
+    .destroy = submitted_destroy,
+    .flows = submitted_flows,
+    .progress = submitted_progress,
+    .report = &submitted_report,
+};
