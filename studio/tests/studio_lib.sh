@@ -60,8 +60,8 @@ api() {
     local method=$1 path=$2
     local body=()
     [ $# -lt 3 ] || body=(-H 'Content-Type: application/json' --data-binary "$3")
-    status=$(curl -s -m 60 -o "$work/answer" -w '%{http_code}' -X "$method" ${session:+-b "studio=$session"} \
-        ${csrf:+-H "X-Studio-Token: $csrf"} "${body[@]}" "$url/api/v1/$path")
+    status=$(curl -s -m 600 -o "$work/answer" -w '%{http_code}' -X "$method" \
+        ${session:+-b "studio=$session"} ${csrf:+-H "X-Studio-Token: $csrf"} "${body[@]}" "$url/api/v1/$path")
 }
 
 # expect STATUS METHOD PATH [JSON]
@@ -80,7 +80,7 @@ field() {
 login() {
     session=""
     csrf=""
-    status=$(curl -s -m 60 -o "$work/answer" -D "$work/headers" -w '%{http_code}' \
+    status=$(curl -s -m 600 -o "$work/answer" -D "$work/headers" -w '%{http_code}' \
         -H 'Content-Type: application/json' \
         --data-binary "{\"name\":\"$1\",\"password\":\"${2:-$password}\"}" "$url/api/v1/login")
     session=$(sed -n 's/^Set-Cookie: studio=\([^;]*\);.*/\1/p' "$work/headers")

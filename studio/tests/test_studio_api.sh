@@ -153,7 +153,7 @@ expect 400 PATCH runs/1 '{"name":7}'
 printf '{"name":"slow","yaml":"%s"}' "$slow" >"$work/order"
 expect 201 POST runs "$(cat "$work/order")"
 slow_run=5
-curl -s -N -m 60 -b "studio=$session" "$url/api/v1/runs/$slow_run/events" >"$work/events" &
+curl -s -N -m 600 -b "studio=$session" "$url/api/v1/runs/$slow_run/events" >"$work/events" &
 watcher=$!
 until_state $slow_run running
 for _ in $(seq 6000); do

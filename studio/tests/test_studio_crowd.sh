@@ -87,7 +87,7 @@ wait "$half_open" 2>/dev/null
 
 watchers=()
 for _ in $(seq 17); do
-    curl -s -N -m 60 -b "studio=$session" "$url/api/v1/events" -o /dev/null \
+    curl -s -N -m 600 -b "studio=$session" "$url/api/v1/events" -o /dev/null \
         -w '%{http_code}\n' >>"$work/watched" &
     watchers+=($!)
 done
@@ -126,7 +126,7 @@ grep -q '"total":0' "$work/answer" || fail "still waiting: $(cat "$work/answer")
 # -- wrong passwords: a lock counts by the address that the trusted proxy tells
 
 try() { # NAME PASSWORD ADDRESS
-    status=$(curl -s -m 60 -o "$work/answer" -w '%{http_code}' -H 'Content-Type: application/json' \
+    status=$(curl -s -m 600 -o "$work/answer" -w '%{http_code}' -H 'Content-Type: application/json' \
         -H "X-Forwarded-For: 1.2.3.4, $3, 10.0.0.1" \
         --data-binary "{\"name\":\"$1\",\"password\":\"$2\"}" "$url/api/v1/login")
 }
