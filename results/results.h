@@ -48,8 +48,7 @@ typedef struct results {
     results_reordering_t *reordering;   // NULL: packets could not overtake each other
     results_reordered_t reordered;
     double reordered_ratio;
-    uint64_t
-        paths_equal; // number of ports with others of equal cost beside, at switches that forwarded
+    uint64_t paths_equal;  // number of ports with others of equal cost, at switches that forwarded
     uint64_t paths_used;   // number of these ports that sent
     double link_imbalance; // docs/models/load-balancing.md
     uint64_t series_rows;
