@@ -245,7 +245,8 @@ struct sim {
     uint64_t others_seen;   // events besides them, when they were counted last
     uint64_t upkeep_window; // nothing but upkeep happened since the start of this window
 
-    // Numbers that tell how the run goes on, of all ranks: looked at after each window.
+    // Numbers of all ranks that decide how the run continues; the engine reads them after each
+    // window.
     sim__seen_t seen;
     const sim_codec_t *codec; // NULL: none
     void *codec_ctx;
@@ -428,7 +429,8 @@ void sim__timer_arm_as(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps,
 
 // Runs the thread's units through sim->window.
 void sim__run_window(sim_thread_t *thread);
-// Runs the thread's inner units through sim->window, of which sim__run_window then runs the rest.
+// Runs the thread's inner units through sim->window; sim__run_window then runs the rest of the
+// window.
 void sim__run_early(sim_thread_t *thread);
 // Runs all samplers of this thread's nodes that are due before bound_ps.
 void sim__sample_until(sim_thread_t *thread, sim_time_t bound_ps);

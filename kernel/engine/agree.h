@@ -33,7 +33,7 @@ uint32_t sim__ranks_place(const sim_t *sim, const sim_node_t *node);
 void sim__ranks_send(sim_node_t *from, const sim_channel_t *channel, sim_time_t arrive_ps,
                      void *message);
 
-// Makes all ranks use as many threads as the one that has fewest.
+// Makes all ranks use as many threads as the rank that has the fewest.
 void sim__ranks_agree_threads(sim_t *sim);
 
 // Begins to send the messages of the window that was run to the ranks of their nodes. `seen` holds
@@ -51,7 +51,8 @@ bool sim__ranks_alone(const sim_t *sim, sim__seen_t *seen);
 // Counts a window that this rank runs alone.
 void sim__ranks_count_alone(sim_t *sim);
 
-// Replace a number of this rank by the one of all ranks. In one process they return their argument.
+// Replace a number of this rank by the common number of all ranks. In one process they return their
+// argument.
 uint64_t sim__agree_least(sim_t *sim, uint64_t value);
 uint64_t sim__agree_sum(sim_t *sim, uint64_t value);
 bool sim__agree_any(sim_t *sim, bool value);

@@ -86,7 +86,7 @@ static void list_neighbours(table_t *table)
 }
 
 // Returns whether a unit is a leaf: it has fewer channels than each of its neighbours, and at most
-// twice the fewest that any unit has (hosts may be joined to two switches instead of one).
+// twice the smallest number that any unit has (hosts may be joined to two switches instead of one).
 static bool is_leaf(const table_t *table, uint32_t unit, uint32_t fewest)
 {
     const uint32_t degree = table->cards[unit].degree;

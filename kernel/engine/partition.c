@@ -18,7 +18,7 @@
 // A wider one only spreads a node's mail over more memory.
 #define WINDOW_WIDEST_PS (16 * SIM_PS_PER_US)
 
-// -- links: those that a program told, or else the channels
+// -- links: those that a program named, or else the channels
 
 static size_t link_count(const sim_t *sim)
 {

@@ -9,10 +9,10 @@
 
 #include "kernel/base.h"
 
-// Returns how many processors the calling thread may run on; 0: the system does not tell.
+// Returns how many processors the calling thread may run on; 0: unknown.
 unsigned sim__processors_allowed(void);
 
-// Returns the number of the processor the calling thread runs on; -1: the system does not tell.
+// Returns the number of the processor the calling thread runs on; -1: unknown.
 int sim__processor_now(void);
 
 // Moves the calling thread to an allowed processor that is none of the `count` in `taken`. Later

@@ -17,7 +17,7 @@
 
 #define FAR (UINT32_C(1) << 31)
 
-// What stands before a message in a buffer.
+// The header of a message in a buffer.
 typedef struct head {
     uint32_t node;
     uint32_t window;
@@ -47,7 +47,8 @@ struct sim__ranks {
     sim__seen_t known;    // when they met: progress, work, upkeep of the others; times of all
 };
 
-// A rank runs so many windows alone at most. The others wait that long for signals and progress.
+// The maximum number of windows that a rank runs alone. The others wait that long for signals and
+// progress.
 #define ALONE_MAX 4096u
 
 void sim__buffer_grow(sim_buffer_t *buffer, size_t more)

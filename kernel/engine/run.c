@@ -231,7 +231,7 @@ static sim_time_t begin_of(const sim_t *sim, uint64_t window)
     return SIM_MAX(start_ps, sim->stopped_ps); // the rest of a window
 }
 
-// Returns the window to run next; SIM_NO_WINDOW: the run or the step is over, and sim->ended tells
+// Returns the window to run next; SIM_NO_WINDOW: the run or the step is over, and sim->ended says
 // why.
 static uint64_t choose_next(sim_t *sim)
 {

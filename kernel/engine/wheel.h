@@ -3,7 +3,7 @@
 //
 // A detailed NIC arms a timer for almost everything it does, mostly a few hundred nanoseconds
 // ahead. A bucket is a sorted list of timers due in the same 4 ns; 512 buckets make a turn of 2.1
-// us. A bit for each bucket tells whether it is empty. So arming, cancelling and finding the next
+// us. A bit for each bucket says whether it is empty. So arming, cancelling and finding the next
 // timer touch one or two cache lines each. Timers due after a turn are mostly retransmission
 // timers. They all run equally long, so each is due after those armed before and is appended to the
 // `late` list. A timer that fits neither (it is due before the end of that list, or its bucket is

@@ -339,7 +339,7 @@ static SIM_ALWAYS_INLINE size_t list_active(sim_thread_t *thread, const uint64_t
     return count;
 }
 
-// Lets messages of ranks make progress after so many arrivals.
+// Lets messages of ranks make progress after this number of arrivals.
 #define POLL_ARRIVALS 128u
 
 static void poll_ranks(const sim_thread_t *thread, const sim_seat_t *seat, uint32_t *arrivals)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/engine/carry.c - carries what engines and the metadata node tell to rank 0
+// apps/mooncake/engine/carry.c - sends results of engines and of the metadata node to rank 0
 // (kernel/ranks.h).
 #include "apps/mooncake/engine/transfer_engine.h"
 

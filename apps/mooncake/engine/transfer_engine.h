@@ -84,7 +84,7 @@ struct app_mooncake {
     uint64_t peer_nics_elsewhere; // of an engine that another rank ran: app__mc_peer_nics_max there
 };
 
-// Carries what an engine tells to rank 0, and returns true, if the carried rank ran it.
+// Sends the results of an engine to rank 0, and returns true, if the carried rank ran it.
 bool app__mc_carry_engine(app_mooncake_t *engine, sim_carry_t *carry);
 // Returns the most NICs that one NIC of the engine talked to.
 uint64_t app__mc_peer_nics_max(const app_mooncake_t *engine);

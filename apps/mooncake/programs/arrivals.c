@@ -95,7 +95,7 @@ static bool are_seconds(const app__mooncake_trace_t *trace, app__mooncake_unit_t
     return false;
 }
 
-// Tells of hash ids that are missing, or that stand for another number of tokens.
+// Warns of hash ids that are missing, or that stand for another number of tokens.
 static void check_blocks(const app__mooncake_trace_t *trace, uint64_t block_tokens,
                          const notes_t *notes)
 {
@@ -112,7 +112,7 @@ static void check_blocks(const app__mooncake_trace_t *trace, uint64_t block_toke
         }
     }
     if (trace->unhashed > 0) {
-        tell(notes, "prompts without hash_ids, of which nothing is cached: %zu of %zu",
+        tell(notes, "prompts without hash_ids, so that nothing of them is cached: %zu of %zu",
              trace->unhashed, trace->count);
     }
     if (ids > 0.0 &&

@@ -4,8 +4,9 @@
 // (docs/models/mooncake.md).
 //
 // The blocks of a lost node leave the store, and prompts that it had are placed on others. For
-// that nodes tell the conductor the outcome of each prompt. Other prefill nodes are told of the
-// loss, so that they do not wait for its blocks. A lost node that answers again is used again.
+// that nodes report the outcome of each prompt to the conductor. Other prefill nodes are informed
+// of the loss, so that they do not wait for its blocks. A lost node that answers again is used
+// again.
 #include <string.h>
 
 #include "apps/mooncake/programs/prefix_cache.h"
@@ -120,7 +121,7 @@ static void heard_of(int32_t status, const char *body, size_t size, void *ctx)
     (void)ctx;
 }
 
-// Tells the prefill nodes of a lost one, so that they do not wait for its blocks.
+// Informs the prefill nodes of a lost one, so that they do not wait for its blocks.
 static void tell_others(app__mc_replay_t *replay, uint32_t node)
 {
     char body[APP__MC_LOST_BYTES];
@@ -218,7 +219,7 @@ void app__mc_watch_fini(app__mc_replay_t *replay)
     sim_free(replay->watched);
 }
 
-// -- what nodes tell
+// -- reports of nodes
 
 typedef struct told {
     app__mc_teller_t *teller;

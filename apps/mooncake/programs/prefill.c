@@ -5,8 +5,8 @@
 // A prefill node reads cached blocks into the prompt's memory as soon as a prompt arrives: from
 // other nodes, or from its own store by a copy within the host. It computes prompts in order of
 // arrival, each when its blocks are there. After each group of layers it writes their KV data to
-// the decode node while it computes the next group. When all data has arrived, a message tells the
-// decode node, which gives the first token a decoding step later.
+// the decode node while it computes the next group. When all data has arrived, a message informs
+// the decode node, which gives the first token a decoding step later.
 #include <string.h>
 
 #include "apps/mooncake/programs/replay.h"

@@ -65,7 +65,7 @@ typedef struct app__mc_job app__mc_job_t; // a prompt at its prefill node
 // A prompt is placed on other nodes again if its nodes are lost, at most this many times in all.
 #define APP__MC_PLACINGS 4u
 
-// Outcomes of prompts that a node tells the conductor, each until it is acknowledged.
+// Outcomes of prompts that a node sends to the conductor, each until it is acknowledged.
 typedef struct app__mc_teller {
     app__mc_replay_t *replay;
     app_mooncake_t *engine;
@@ -96,7 +96,7 @@ typedef struct app__mc_course {
     sim_time_t computed_ps;
     uint64_t cached; // tokens that are not computed
     // written by its decode node
-    sim_time_t sent_ps; // when it was told that all KV data has arrived
+    sim_time_t sent_ps; // when the message was sent that all KV data has arrived
 } app__mc_course_t;
 
 typedef enum app__mc_outcome {
@@ -248,7 +248,7 @@ static inline uint64_t app__mc_prompt_of(const app__mc_replay_t *replay, uint64_
     return course % replay->trace.count;
 }
 
-// Size of the message that tells prefill nodes of a lost one; pings are empty.
+// Size of the message that reports a lost node to prefill nodes; pings are empty.
 #define APP__MC_LOST_BYTES 8u
 
 // -- heartbeat.c: nodes that fall silent, and the prompts that they had (client-ttl)
@@ -265,9 +265,9 @@ bool app__mc_decode_lost(const app__mc_replay_t *replay, uint32_t node);
 void app__mc_teller_init(app__mc_teller_t *teller, app__mc_replay_t *replay,
                          app_mooncake_t *engine);
 void app__mc_teller_fini(app__mc_teller_t *teller);
-// Tells the conductor that a course was served, or that it failed.
+// Reports to the conductor that a course was served, or that it failed.
 void app__mc_tell(app__mc_teller_t *teller, uint64_t course, bool served);
-// Answers a ping, and tells again what was not acknowledged.
+// Answers a ping, and sends unacknowledged outcomes again.
 void app__mc_on_ping(app__mc_teller_t *teller, app__mc_station_t *station,
                      const app__mc_incoming_t *incoming);
 

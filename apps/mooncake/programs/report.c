@@ -182,7 +182,7 @@ static bool get_moments(const void *object, sim_report_value_t *value)
     ROW(endpoints_evicted, U64, "", false, "number of endpoints that were evicted for others"),    \
     ROW(endpoints_disconnected, U64, "", false, "number of connections that were given up"),       \
     ROW(rails_paused, U64, "", false, "number of times that a pair of NICs was paused after failures"), \
-    ROW(timed_out, U64, "", false, "number of requests of which a slice exceeded the timeout"),    \
+    ROW(timed_out, U64, "", false, "number of requests with a slice that exceeded the timeout"),    \
     ROW(invalid, U64, "", false, "number of requests outside of registered memory"),               \
     ROW(metadata_failures, U64, "", false, "number of requests that the metadata node did not serve"), \
     ROW(memory_bytes_max, U64, "bytes", false, \

@@ -278,7 +278,7 @@ static const struct {
     {"tool_duration_ns", TOOL, true},
 };
 
-// What a line says.
+// The contents of a line.
 typedef struct line {
     app__mooncake_prompt_t prompt;
     unsigned has;     // a bit for each member

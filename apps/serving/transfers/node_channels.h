@@ -9,7 +9,7 @@ void app__serving_channels_create(app__serving_t *serving, const app_context_t *
 void app__serving_channels_destroy(app__serving_channels_t *channels);
 // Destroys the queue pairs of a node that has lost its power.
 void app__serving_channels_crash(const app__serving_node_t *node);
-// Begins anew with the queue pairs between two nodes, one of which is back.
+// Begins anew with the queue pairs between two nodes after one of them came back.
 void app__serving_channels_renew(const app__serving_node_t *node, uint32_t peer);
 typedef void (*app__serving_flow_fn)(void *ctx, bool good);
 // Posts the work requests of a flow between two ends. Calls fn once, in a later event.

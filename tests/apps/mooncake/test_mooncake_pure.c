@@ -512,7 +512,8 @@ START_TEST(ids_that_do_not_fit_are_told)
     ck_assert_int_eq(app__mooncake_trace_arrivals(&trace, "t", APP__MOONCAKE_UNIT_MS, SIM_AUTO, 1,
                                                   keep_note, note.text, &message),
                      SIM_OK);
-    ck_assert_str_eq(note.text, "t: prompts without hash_ids, of which nothing is cached: 1 of 2");
+    ck_assert_str_eq(note.text,
+                     "t: prompts without hash_ids, so that nothing of them is cached: 1 of 2");
     ck_assert_uint_eq(trace.prompts[0].id_count, 0);
     app__mooncake_trace_fini(&trace);
     ck_assert_int_eq(read_text("{\"timestamp\": 5, \"input_length\": 64, \"output_length\": 1, "

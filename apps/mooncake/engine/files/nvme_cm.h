@@ -58,7 +58,7 @@ typedef struct app__nvme_pair {
     uint64_t address; // of its memory
 } app__nvme_pair_t;
 
-// Makes the queue pair, which tells `fn` of its completions.
+// Makes the queue pair, which calls `fn` with its completions.
 void app__nvme_pair_make(app__nvme_pair_t *pair, app__mc_context_t *context, nic_cq_fn fn,
                          void *ctx);
 // Connects it and posts its receives. False: the numbers cannot be connected.

@@ -39,7 +39,7 @@ void app__mc_endpoint_disconnect(app__mc_endpoint_t *endpoint, bool failed);
 // Notes that a slice is no longer outstanding on a QP.
 void app__mc_endpoint_returned(app__mc_endpoint_t *endpoint, uint32_t qp);
 void app__mc_endpoint_destroy(app__mc_endpoint_t *endpoint);
-// Stops all endpoints of a NIC without telling their peers.
+// Stops all endpoints of a NIC without a message to their peers.
 void app__mc_endpoints_crash(app__mc_context_t *context);
 void app__mc_on_handshake(app__mc_station_t *station, const app__mc_incoming_t *incoming,
                           void *ctx);
