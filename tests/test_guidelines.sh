@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# labels: plain
+# labels: slow plain
 # Goal: the guidelines' table can be made, and says what the paper's conclusions rest on.
 # Method: tools/guidelines; each row of table.csv is there, calibrated rows are near (a quarter; those
 # of one core's several queue pairs known to be the worst), orders and crossings are the measured ones.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/test_install.sh - an installed rocesim serves a tree of one's own.
 #
-# labels: long plain
+# labels: slow long plain
 # Goal: headers, libraries, pkg-config modules and the CMake package are complete: each example
 # compiles from outside the repository with nothing but them, and those of each library run; a row
 # that a program adds is known to scenarios; the headers that are installed compile as C11 and as

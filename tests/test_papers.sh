@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# labels: plain
+# labels: slow plain
 # tests/test_papers.sh - published figures that take seconds come out as published.
 #
 # Goal: the traces of a vendor's DCQCN and of HPCC at 25 Gbit/s (scenarios/papers) are within the tolerances

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# labels: plain
+# labels: slow plain
 #
 # tests/pcap-out/test_wireshark.sh - the profile for Wireshark installs and tells the truth.
 #

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# labels: plain
+# labels: slow plain
 # tests/python/test_python.sh - the Python package: runs, results, parameters, sweeps, figures, notebooks.
 #
 # Goal: import rocesim and everything but frames and figures need Python alone; frames, figures and sweeps

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# labels: plain long
+# labels: slow plain long
 # test_fabric_studies.sh - scenarios/fabrics: every value of the parameters of its scenario, and its studies.
 #
 # Goal: each topology, pattern and failure of fabric.yaml goes with `check`; planes are refused where

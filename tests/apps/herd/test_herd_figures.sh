@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# labels: plain long
+# labels: slow plain long
 # test_herd_figures.sh - rates and latencies of HERD are those of the paper's figures.
 #
 # Goal: echoes and latencies (figures 5 and 11) come out as published; HERD's rates on Connect-IB, one by

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# labels: plain
+# labels: slow plain
 # test_cache_zipf.sh - the tiered cache against closed forms, with scenarios/cache/zipf.yaml.
 #
 # Goal: under independent draws by Zipf's law, L1's hits are within 1 % of Che's approximation with LRU, of

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# labels: clang
+# labels: slow clang
 #
 # test_random_wan.sh - lossy long links with whatever a transport may be told: all arrives.
 #

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# labels: plain
+# labels: slow plain
 # test_transport_sdr_times.sh - how long messages take with the transport sdr, one by one.
 #
 # Goal: mean and 99.9th percentile over thousands of messages are those of SDR-RDMA's formula, within

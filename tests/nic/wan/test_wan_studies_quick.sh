@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# labels: plain
+# labels: slow plain
 # test_wan_studies_quick.sh - the studies of scenarios/wan that take least, in short.
 #
 # Goal: the scripts that all studies share work; findings that do not depend on how long a run is: what
