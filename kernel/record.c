@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/engine/streams.h"
+#include "kernel/engine/thread.h"
 #include "kernel/engine_internal.h"
 
 typedef struct entry {

@@ -36,7 +36,8 @@ typedef enum sim_timer_kind {
 typedef void (*sim_timer_fn)(sim_node_t *node, sim_timer_t *timer);
 
 #define SIM_TIMER_UNARMED UINT32_MAX
-// A bit of a position: it is an entry of the node's wheel (kernel/engine/wheel.h), not of its heap.
+// A bit of a position: it is an entry of the node's wheel (kernel/engine/timers/wheel.h), not of
+// its heap.
 #define SIM_TIMER_IN_WHEEL (UINT32_C(1) << 31)
 
 struct sim_timer {

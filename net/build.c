@@ -4,9 +4,21 @@
 #include <string.h>
 
 #include "kernel/order/fifo.h"
+#include "net/absent_hosts.h"
 #include "net/carry.h"
+#include "net/fixed_routes_internal.h"
+#include "net/link/changes.h"
+#include "net/link/fault_timers.h"
+#include "net/link/listeners.h"
+#include "net/link/port_setup.h"
 #include "net/loss.h"
+#include "net/loss/build.h"
+#include "net/meters_internal.h"
+#include "net/models_internal.h"
 #include "net/network_internal.h"
+#include "net/parts.h"
+#include "net/routes_internal.h"
+#include "net/switch_setup_internal.h"
 
 // -- models
 

@@ -6,10 +6,16 @@
 #ifndef NET_CARRY_H
 #define NET_CARRY_H
 
+#include "kernel/fields.h"
 #include "kernel/ranks.h"
 #include "net/network.h"
 
 SIM_C_BEGIN
+
+extern const sim_fields_t net__tally_fields; // of net_tally_t
+
+// Finds which packets go to other ranks with their cold part, when all nodes are built.
+void net__carry_build(net_t *net);
 
 // Carries packets; ctx is the net_t.
 extern const sim_codec_t net__codec;

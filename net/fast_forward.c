@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "kernel/fast_forward_period.h"
+#include "net/carry.h"
+#include "net/link/port_setup.h"
 #include "net/network_internal.h"
 #include "net/switch_model.h"
 

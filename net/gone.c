@@ -4,8 +4,11 @@
 // When a network is divided among ranks, each rank destroys the hosts that other ranks run. A few
 // bytes remain: the name, the number of ports, and a host that it was like. From these the host is
 // made again, without NICs or events, when somebody asks for it.
+#include "net/absent_hosts.h"
 #include "net/faults.h"
+#include "net/fixed_routes_internal.h"
 #include "net/network_internal.h"
+#include "net/parts.h"
 
 #include <string.h>
 

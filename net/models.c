@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "net/models_internal.h"
 #include "net/network_internal.h"
 
 #define NAMES_MAX 64u

@@ -2,6 +2,7 @@
 // net/network.c - adds nodes and links to a network, answers questions about it and allocates
 // payloads. net/build.c creates, lays out and destroys networks.
 #include "net/network_internal.h"
+#include "net/parts.h"
 
 #include <string.h>
 

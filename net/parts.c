@@ -8,7 +8,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "net/link/port_setup.h"
+#include "net/loss/build.h"
 #include "net/network_internal.h"
+#include "net/parts.h"
 
 #define HUGE_PAGE_BYTES ((uintptr_t)2 << 20)
 

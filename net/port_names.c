@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "net/network_internal.h"
+#include "net/port.h"
+#include "net/port_names.h"
 
 // A port and the number of the node that it leads to.
 typedef struct end {

@@ -3,6 +3,11 @@
 //
 // A unit that is due within the mail slots has its bit set in the slot's map. One that is due later
 // has an appointment, in a heap of its thread.
+#include "kernel/engine/appoint.h"
+#include "kernel/engine/far.h"
+#include "kernel/engine/thread.h"
+#include "kernel/engine/unit.h"
+#include "kernel/engine/window.h"
 #include "kernel/engine_internal.h"
 
 static void appointment_push(sim_appointments_t *appointments, sim_appointment_t appointment)

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "kernel/engine/thread.h"
+#include "kernel/engine/unit.h"
 #include "kernel/engine_internal.h"
 
 #define NO_TIER UINT32_MAX

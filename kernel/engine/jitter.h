@@ -11,7 +11,7 @@
 
 #ifdef SIM_JITTER
 
-#include "kernel/engine/share.h"
+#include "kernel/engine/threads/share.h"
 
 #include <sched.h>
 

@@ -6,7 +6,13 @@
 // gathers a node's messages of a window from all senders, in the order of (time, tie rank).
 #include <string.h>
 
+#include "kernel/engine/appoint.h"
+#include "kernel/engine/far.h"
+#include "kernel/engine/mail.h"
 #include "kernel/engine/sort.h"
+#include "kernel/engine/thread.h"
+#include "kernel/engine/unit.h"
+#include "kernel/engine/window.h"
 #include "kernel/engine_internal.h"
 
 #define PORT_MASK ((1u << SIM_PORT_BITS) - 1)

@@ -11,6 +11,8 @@
 // on the number of threads.
 #include <string.h>
 
+#include "kernel/engine/thread.h"
+#include "kernel/engine/unit.h"
 #include "kernel/engine_internal.h"
 
 // A narrower window holds too few events per node to be worth the visit.

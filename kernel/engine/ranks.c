@@ -13,6 +13,10 @@
 
 #include <stdlib.h>
 
+#include "kernel/engine/appoint.h"
+#include "kernel/engine/far.h"
+#include "kernel/engine/mail.h"
+#include "kernel/engine/thread.h"
 #include "kernel/engine_internal.h"
 
 #define FAR (UINT32_C(1) << 31)

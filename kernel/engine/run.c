@@ -7,7 +7,13 @@
 // microseconds, and threads share nothing else.
 #include <pthread.h>
 
+#include "kernel/engine/appoint.h"
 #include "kernel/engine/jitter.h"
+#include "kernel/engine/streams.h"
+#include "kernel/engine/thread.h"
+#include "kernel/engine/timers/timers.h"
+#include "kernel/engine/unit.h"
+#include "kernel/engine/window.h"
 #include "kernel/engine_internal.h"
 
 #define WAIT_COUNTED_PS SIM_PS_PER_MS

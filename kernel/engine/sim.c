@@ -3,6 +3,11 @@
 // run, and destroys it. partition.c, window.c and run.c run it.
 #include "kernel/sim.h"
 
+#include "kernel/engine/mail.h"
+#include "kernel/engine/streams.h"
+#include "kernel/engine/thread.h"
+#include "kernel/engine/timers/timers.h"
+#include "kernel/engine/unit.h"
 #include "kernel/engine_internal.h"
 
 const sim_mail_t sim__no_mail[SIM_MAIL_PAD] = {

@@ -2,6 +2,9 @@
 // kernel/engine/sort.c - sorts a node's mail of one window, from the order in which it was sent to
 // that of (time, tie rank).
 #include "kernel/engine/sort.h"
+#include "kernel/engine/thread.h"
+#include "kernel/engine/unit.h"
+#include "kernel/order/rotor.h"
 
 #include <string.h>
 

@@ -6,7 +6,13 @@
 // never affect each other, whichever threads run them.
 #include <string.h>
 
+#include "kernel/engine/appoint.h"
+#include "kernel/engine/far.h"
 #include "kernel/engine/jitter.h"
+#include "kernel/engine/mail.h"
+#include "kernel/engine/thread.h"
+#include "kernel/engine/unit.h"
+#include "kernel/engine/window.h"
 #include "kernel/engine_internal.h"
 
 // -- wakes

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/engine/far.h"
+#include "kernel/engine/thread.h"
 #include "kernel/engine_internal.h"
 #include "kernel/fast_forward/value.h"
 

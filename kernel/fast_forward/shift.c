@@ -5,6 +5,10 @@
 // A window that is split is run up to that time; its rest is a window of its own. Nodes then have
 // no colours (kernel/engine/partition.c), so all of them stand at that time. Colours are dropped
 // after a window that was run up to its middle only: there, the other colour's window has ended.
+#include "kernel/engine/appoint.h"
+#include "kernel/engine/far.h"
+#include "kernel/engine/mail.h"
+#include "kernel/engine/thread.h"
 #include "kernel/engine_internal.h"
 #include "kernel/fast_forward_period.h"
 

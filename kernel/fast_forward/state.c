@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "kernel/engine/thread.h"
+#include "kernel/engine/timers/timers.h"
 #include "kernel/engine_internal.h"
 #include "kernel/fast_forward/value.h"
 

@@ -5,6 +5,8 @@
 // compared (kernel/order/lineage.h) and in where an event that has a number waits.
 #include "kernel/order/fifo.h"
 
+#include "kernel/engine/timers/timers.h"
+#include "kernel/engine_internal.h"
 #include "kernel/order/order_internal.h"
 
 #define FIRST_NUMBER (UINT64_C(1) << 32)

@@ -3,7 +3,9 @@
 //
 // Ports that tie go in the order of sim__tie_rank (kernel/event.h), which depends on the seed, the
 // node and the time alone. So the engine needs nothing beyond what it does for every event.
-#include "kernel/engine_internal.h"
+#include "kernel/engine/mail.h"
+#include "kernel/engine/sort.h"
+#include "kernel/engine/window.h"
 
 static uint64_t record_place(const sim_node_t *node)
 {

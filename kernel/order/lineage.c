@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "kernel/engine_internal.h"
 #include "kernel/order/order_internal.h"
 
 // -- a thread's memory of events

@@ -6,6 +6,7 @@
 //
 // A timer that is cancelled or moved stays in the list. It is skipped there if its number is not
 // that of the node's earliest timer.
+#include "kernel/engine_internal.h"
 #include "kernel/order/event_list.h"
 #include "kernel/order/order_internal.h"
 

@@ -8,7 +8,7 @@
 #ifndef KERNEL_ORDER_ORDER_INTERNAL_H
 #define KERNEL_ORDER_ORDER_INTERNAL_H
 
-#include "kernel/engine_internal.h"
+#include "kernel/engine/thread.h"
 
 SIM_C_BEGIN
 

@@ -7,7 +7,10 @@
 // steady state repeat, too. Every second order is the one before in reverse: of two ports, each is
 // first eight times. Wakes that tie keep one order, and so do arrivals at nodes that share a unit:
 // there, when a tie is found depends on where windows end.
-#include "kernel/engine_internal.h"
+#include "kernel/order/rotor.h"
+#include "kernel/engine/mail.h"
+#include "kernel/engine/sort.h"
+#include "kernel/engine/window.h"
 
 uint64_t sim__rotor_turn(sim_node_t *node, sim_time_t time_ps)
 {

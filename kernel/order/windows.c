@@ -6,6 +6,9 @@
 // queue of their own at each node, since those of struct sim_node have no numbers.
 #include <string.h>
 
+#include "kernel/engine/mail.h"
+#include "kernel/engine/window.h"
+#include "kernel/engine_internal.h"
 #include "kernel/order/order_internal.h"
 
 // -- sending

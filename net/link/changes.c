@@ -2,7 +2,12 @@
 // net/link/changes.c - links that go down and up over time, and the routes that follow.
 #include <string.h>
 
+#include "net/fixed_routes_internal.h"
+#include "net/link/changes.h"
+#include "net/link/pause.h"
 #include "net/network_internal.h"
+#include "net/parts.h"
+#include "net/routes_internal.h"
 
 void net__changes_free(net_t *net)
 {

@@ -8,7 +8,9 @@
 #include "net/faults.h"
 
 #include "kernel/order/fifo.h"
+#include "net/link/fault_timers.h"
 #include "net/network_internal.h"
+#include "net/parts.h"
 
 #define LOOK_PS (2 * SIM_PS_PER_US)
 #define STOP_BYTES 65536u // backlog of a slow receiver that pauses its peer; half of it releases

@@ -3,6 +3,7 @@
 //
 // Observers listen at all ports of a network, which are millions in a large one. Ports with the
 // same listeners share one list of them.
+#include "net/link/listeners.h"
 #include "net/log.h"
 #include "net/network_internal.h"
 #include "net/port.h"

@@ -3,8 +3,13 @@
 #include "net/port.h"
 
 #include "kernel/order/fifo.h"
+#include "net/link/listeners.h"
+#include "net/link/port_setup.h"
 #include "net/log.h"
 #include "net/network_internal.h"
+#include "net/parts.h"
+#include "net/port_names.h"
+#include "net/switch_setup_internal.h"
 
 #include <string.h>
 

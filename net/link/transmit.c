@@ -3,9 +3,10 @@
 // to, or at a rate or timing that net__port_send does not handle.
 #include "kernel/order/fifo.h"
 #include "net/draws.h"
+#include "net/link/port_setup.h"
 #include "net/log.h"
 #include "net/loss/state.h"
-#include "net/network_internal.h"
+#include "net/models.h"
 
 sim_time_t net_port_frame_time_ps(const net_port_t *port, uint32_t frame_bytes)
 {

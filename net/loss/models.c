@@ -19,7 +19,9 @@
 
 #include <string.h>
 
+#include "net/loss/build.h"
 #include "net/network_internal.h"
+#include "net/parts.h"
 
 #define MIX_BURST 15u
 #define MIX_SPREAD 3u

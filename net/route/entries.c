@@ -3,7 +3,9 @@
 // nodes with equal entries share, and the ranges of ports that entries name.
 #include <string.h>
 
+#include "net/models.h"
 #include "net/network_internal.h"
+#include "net/routes_internal.h"
 
 #define SETS_COMPARED 64u // newest ranges that a new one is compared with
 

@@ -4,7 +4,9 @@
 // Routes are kept per leaf, the node that hosts are linked to. A host with fixed routes gets a leaf
 // number of its own for the same node, so that routes to two hosts of one node can differ. That
 // node then finds the host by an entry like any other, and packets are routed as usual.
+#include "net/fixed_routes_internal.h"
 #include "net/network_internal.h"
+#include "net/routes_internal.h"
 
 #include <string.h>
 

@@ -12,7 +12,9 @@
 // entries themselves, nodes x leaves. Page: docs/models/topologies.md.
 #include <string.h>
 
+#include "net/models_internal.h"
 #include "net/network_internal.h"
+#include "net/routes_internal.h"
 
 #define BATCH NET_HOPS_OF_A_PAGE // leaves that are searched at once
 static_assert(BATCH == 64, "each leaf has a bit of a word");

@@ -2,6 +2,7 @@
 // net/route/tables.c - answers from computed routes: ports towards an interface, whole paths, ideal
 // times. net/route/search.c finds them.
 #include "net/network_internal.h"
+#include "net/routes_internal.h"
 
 uint32_t net_routes_ports(const net_node_t *node, const net_routes_t *routes, uint32_t interface,
                           const uint32_t **ports)

@@ -5,6 +5,7 @@
 // c + 1. So it waits only for room in a higher class, and no circle of pauses can close (Dally and
 // Seitz, IEEE Transactions on Computers, 1987). n is switch.virtual-channels. Higher classes, such
 // as that of CNPs, stay. Page: docs/models/pfc.md.
+#include "net/models_internal.h"
 #include "net/switch/switch_internal.h"
 
 static uint32_t channels(const net_switch_t *sw)

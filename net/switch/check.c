@@ -4,6 +4,7 @@
 // Called after each event in builds with dear checks. Sums over all ports take most of the time of
 // such a build, and a wrong sum stays wrong. So they are checked after each of a switch's first
 // events if its ports are few, then once in a while, and when the run ends.
+#include "net/switch/check.h"
 #include "net/switch/switch_internal.h"
 
 #define PORTS_FEW 16u

@@ -2,6 +2,7 @@
 // net/switch/marking.c - the marking "red": sets CE by RED on the egress queue, as a packet leaves
 // or joins it. Page: docs/models/switch.md.
 #include "net/draws.h"
+#include "net/models_internal.h"
 #include "net/switch/switch_internal.h"
 
 SIM_NOINLINE uint64_t net__mark_draw(net_red_t *red, const net_packet_t *packet)

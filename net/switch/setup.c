@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "net/log.h"
+#include "net/meters_internal.h"
+#include "net/models_internal.h"
 #include "net/switch/switch_internal.h"
+#include "net/switch_setup_internal.h"
 
 static const net_switch_t *const_switch_of(const net_node_t *node)
 {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "net/network_internal.h"
+#include "net/routes_internal.h"
 #include "net/switch_model.h"
 
 // loop.c: runs a switch through its tables.

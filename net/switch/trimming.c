@@ -7,6 +7,7 @@
 // TRIMMED_LASTHOP. Handley et al., "Re-architecting datacenter networks and stacks" (NDP), SIGCOMM
 // 2017: victims at random.
 #include "net/draws.h"
+#include "net/models_internal.h"
 #include "net/switch/switch_internal.h"
 
 static uint64_t scaled(const net_switch_config_t *config, const net_port_t *port, uint64_t bytes)

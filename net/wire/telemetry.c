@@ -4,6 +4,7 @@
 #include "net/draws.h"
 
 #include "net/frame.h"
+#include "net/meters_internal.h"
 #include "net/network_internal.h"
 
 static_assert(NET_FRAME_BYTES_MAX <= NET_FRAME_BYTES_QUANTUM,

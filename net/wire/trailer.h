@@ -17,6 +17,7 @@
 #ifndef NET_WIRE_TRAILER_H
 #define NET_WIRE_TRAILER_H
 
+#include "kernel/base.h"
 #include <stdint.h>
 
 typedef enum net_telemetry {

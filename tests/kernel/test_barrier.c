@@ -10,11 +10,11 @@
 // meetings (ThreadSanitizer would object if the meeting did not order them); processor time of a
 // wait of 200 ms is read from the clock of the process.
 // Not pinned: speed.
-#include "kernel/engine/barrier.h"
+#include "kernel/engine/threads/barrier.h"
 
 #include <time.h>
 
-#include "kernel/engine/processors.h"
+#include "kernel/engine/threads/processors.h"
 #include "tests/check_main.h"
 
 #define THREADS_MAX 16u

@@ -7,7 +7,7 @@
 // Not pinned: real times.
 #include "tests/check_main.h"
 
-#include "kernel/engine/share.h"
+#include "kernel/engine/threads/share.h"
 
 #define US UINT64_C(1000)
 

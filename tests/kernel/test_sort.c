@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "kernel/engine/sort.h"
+#include "kernel/engine/thread.h"
 #include "kernel/random.h"
 
 #define MAIL_MAX 600u

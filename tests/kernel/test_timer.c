@@ -6,15 +6,15 @@
 // cancelled ones never fire; any number is possible; freeing and re-arming from the callback works.
 // Method: random operations on up to thousands of timers of one node, on a reference that searches
 // a plain array, comparing every firing and every read of a time; the same on nodes with a wheel
-// (kernel/engine/wheel.h), with deadlines within its turn, beyond it, crowded in one bucket, and
-// equally far beyond it, in the order in which they are armed.
+// (kernel/engine/timers/wheel.h), with deadlines within its turn, beyond it, crowded in one bucket,
+// and equally far beyond it, in the order in which they are armed.
 // Not pinned: cost; order against arrivals and wakes (test_sim.c).
 #include "kernel/timer.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "kernel/engine/wheel.h"
+#include "kernel/engine/timers/wheel.h"
 #include "kernel/event.h"
 #include "kernel/random.h"
 #include "tests/check_main.h"

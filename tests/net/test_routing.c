@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "net/network_internal.h"
+#include "net/routes_internal.h"
 #include "tests/check_main.h"
 #include "tests/net_fixture.h"
 

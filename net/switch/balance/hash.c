@@ -2,6 +2,7 @@
 // net/switch/balance/hash.c - "ecmp" with other header fields than the flow hash has, and "wecmp",
 // which gives each port a share of the flows by the capacity behind it. Page:
 // docs/models/load-balancing.md.
+#include "net/models_internal.h"
 #include "net/switch/balance/balance_internal.h"
 
 void net__balance_seed(net_switch_t *sw)

@@ -2,6 +2,7 @@
 // net/switch/balance/table.c - the load balancers that net has, and which one a switch gets.
 #include <string.h>
 
+#include "net/models_internal.h"
 #include "net/switch/balance/balance_internal.h"
 
 static const net_balance_ops_t *const own[] = {

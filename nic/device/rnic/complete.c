@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/device/rnic/complete.c - completing in a detailed NIC: the WQE leaves it, the CQE goes
 // to host memory and is seen, or a WRITE is.
+#include "nic/device/rnic/complete.h"
+#include "nic/device/rnic/items.h"
+#include "nic/device/rnic/lookup.h"
 #include "nic/device/rnic/rnic.h"
+#include "nic/device/rnic/send.h"
+#include "nic/device/rnic/unit.h"
 
 void nic__rnic_wqe_done(nic_qp_t *qp)
 {

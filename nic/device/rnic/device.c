@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/device/rnic/device.c - the detailed NIC as a row of the table of devices.
 // docs/models/rnic.md
+#include "nic/device/rnic/complete.h"
+#include "nic/device/rnic/items.h"
+#include "nic/device/rnic/post.h"
+#include "nic/device/rnic/receive.h"
 #include "nic/device/rnic/rnic.h"
+#include "nic/device/rnic/send.h"
+#include "nic/device/rnic/store_kinds.h"
 
 static void *create(nic_t *nic, const void *config)
 {

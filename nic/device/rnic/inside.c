@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/device/rnic/inside.c - the inside of a detailed NIC: its life, what is under way in it, cache
 // misses.
+#include "nic/device/rnic/items.h"
+#include "nic/device/rnic/lookup.h"
+#include "nic/device/rnic/receive.h"
 #include "nic/device/rnic/rnic.h"
+#include "nic/device/rnic/send.h"
+#include "nic/device/rnic/store_kinds.h"
+#include "nic/device/rnic/unit.h"
 
 // Reads of a context: a cache line (a QP's context is larger, its hot part is not).
 #define CONTEXT_BYTES NIC_PCIE_LINE_BYTES

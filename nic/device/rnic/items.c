@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/device/rnic/items.c - what is under way inside a detailed NIC has come where it goes.
+#include "nic/device/rnic/items.h"
+#include "nic/device/rnic/post.h"
 #include "nic/device/rnic/rnic.h"
+#include "nic/device/rnic/send.h"
+#include "nic/device/rnic/store_kinds.h"
+#include "nic/device/rnic/unit.h"
 
 // Lets a WQE be sent, unless the store has learnt since that its context comes later.
 static void ready_step(const nic_item_t *item, nic_qp_t *qp)

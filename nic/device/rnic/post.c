@@ -5,7 +5,10 @@
 // Doorbell: the core writes 8 bytes, and the NIC reads all new WQEs, padded to lines, at once.
 // Either way they enter the WQE cache, the queue of the processing unit, and, when that is through
 // with them and the payload is there, what nic/transport/requester.c may send from.
+#include "nic/device/rnic/post.h"
+#include "nic/device/rnic/items.h"
 #include "nic/device/rnic/payload.h"
+#include "nic/device/rnic/send.h"
 
 #define COPY_BYTES 16u // a register, nic.detailed.cpu.copy
 

@@ -5,7 +5,11 @@
 // A packet waits in the receive buffer until its processing unit is through with it. A NIC that is
 // slower than its link fills the buffer and pauses the link, class by class of what arrives
 // (802.1Qbb): to the network it is a slow receiver.
+#include "nic/device/rnic/receive.h"
+#include "nic/device/rnic/lookup.h"
 #include "nic/device/rnic/rnic.h"
+#include "nic/device/rnic/send.h"
+#include "nic/device/rnic/unit.h"
 
 #define PAUSE_QUANTA 0xffffu
 

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/device/rnic/send.c - the sending side of a detailed NIC: which WQE may go, and when the
 // next part of a message, a READ's response or an acknowledgement may.
+#include "nic/device/rnic/send.h"
+#include "nic/device/rnic/items.h"
+#include "nic/device/rnic/lookup.h"
 #include "nic/device/rnic/payload.h"
+#include "nic/device/rnic/rnic.h"
+#include "nic/device/rnic/unit.h"
 
 // -- what is taken back
 

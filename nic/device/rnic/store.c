@@ -5,6 +5,9 @@
 // the store answers for has a flat cache of one entry that stays empty. Its lookups always come
 // here, and those of ordinary NICs pay nothing for it.
 #include "nic/device/rnic/rnic.h"
+#include "nic/device/rnic/send.h"
+#include "nic/device/rnic/store_kinds.h"
+#include "nic/device/rnic/unit.h"
 #include "nic/extra.h"
 
 nic_store_t *nic_store_of(const nic_t *nic)

@@ -9,7 +9,15 @@
 // pair takes more requests than one unit could if the responses went through it too (Spec-S0).
 // A queue pair belongs to the units of its number: operations of one have an order to keep, so one
 // queue pair cannot use more than one unit, and several can (Kalia et al., USENIX ATC 2016, 3.3).
+#include "nic/device/rnic/unit.h"
+#include "nic/device/rnic/items.h"
+#include "nic/device/rnic/lookup.h"
 #include "nic/device/rnic/payload.h"
+#include "nic/device/rnic/post.h"
+#include "nic/device/rnic/receive.h"
+#include "nic/device/rnic/rnic.h"
+#include "nic/device/rnic/send.h"
+#include "nic/device/rnic/store_kinds.h"
 
 static void tx_unit_fired(sim_node_t *node, sim_timer_t *timer);
 static void tx_unit_step(nic_step_t *step);

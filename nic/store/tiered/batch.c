@@ -5,7 +5,12 @@
 // Tokens that missed L1 and are in L2 are collected until there are enough, or the first has waited
 // long enough. Those whose pages lie next to each other are read in one transfer. When L2's link
 // has more to do than it can, the queue waits for it, or drops what nobody waits for.
+#include "nic/store/tiered/batch.h"
+#include "nic/store/tiered/cost.h"
+#include "nic/store/tiered/move.h"
+#include "nic/store/tiered/object.h"
 #include "nic/store/tiered/tiered.h"
+#include "nic/store/tiered/tiers/place.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,9 @@
 // A change reads a version and swaps it some time later, so it has a window. Windows of one token
 // never overlap: of two that would, the one that was booked first succeeds, and the other one tries
 // again. A read is valid if no rewrite and no move ends within it.
+#include "nic/store/tiered/cost.h"
+#include "nic/store/tiered/move.h"
+#include "nic/store/tiered/object.h"
 #include "nic/store/tiered/tiered.h"
 
 // Forgets the windows that nobody can meet any more.

@@ -4,7 +4,10 @@
 //
 // In L1 a token is an entry of 28 bytes. In L2 its bytes are followed by its hot word, and the
 // directory has a check of both. The host has the context: the driver's fields, and a hot word.
+#include "nic/store/tiered/cost.h"
+#include "nic/store/tiered/object.h"
 #include "nic/store/tiered/tiered.h"
+#include "nic/store/tiered/tiers/place.h"
 
 #include <string.h>
 

@@ -5,6 +5,10 @@
 // Links and the driver's core are times until which they are busy. A step is booked when the access
 // begins, as everything in the detailed NIC: what queues at that moment is waited for, and the
 // latencies of the steps behind each other are added.
+#include "nic/store/tiered/cost.h"
+#include "nic/store/tiered/driver/orders.h"
+#include "nic/store/tiered/object.h"
+#include "nic/store/tiered/rules/cluster.h"
 #include "nic/store/tiered/tiered.h"
 
 #define LINE_BYTES 64u // of CXL memory
@@ -224,4 +228,35 @@ sim_time_t nic__tiered_expand(tiered_t *tiered, const tiered_token_t *token)
         nic__tiered_answer(tiered, (nic_token_type_t)token->type, &number, 1, false);
     nic__tiered_note_expand(tiered, token);
     return mailbox_ps + wait_ps + work_ps + answer_ps;
+}
+
+// -- page tables
+
+#define TABLE_WAYS 16u
+
+void nic__tiered_table_init(tiered_t *tiered, uint64_t seed)
+{
+    const uint64_t lines = tiered->config.l2_table_bytes / NIC_TABLE_LINE_BYTES;
+    if (lines != 0) {
+        nic_cache_init(&tiered->table, lines, TABLE_WAYS, false, seed);
+    }
+}
+
+void nic__tiered_table_fini(tiered_t *tiered)
+{
+    nic_cache_fini(&tiered->table);
+}
+
+sim_time_t nic__tiered_read_table(tiered_t *tiered, uint64_t page)
+{
+    SIM_ASSERT(tiered->table.slots != NULL);
+    const uint64_t line = page / NIC_TABLE_LINE_PAGES;
+    if (nic_cache_insert(&tiered->table, line + 1)) {
+        tiered->counters.table_hits++;
+        return tiered->now_ps + nic__tiered_cxl_read(tiered, NIC_TABLE_LINE_BYTES);
+    }
+    tiered->counters.table_misses++;
+    const sim_time_t took_ps = nic__tiered_dma_read(tiered, NIC_TABLE_LINE_BYTES);
+    (void)nic__tiered_cxl_write(tiered, NIC_TABLE_LINE_BYTES); // nobody waits for the copy
+    return tiered->now_ps + took_ps;
 }

@@ -6,7 +6,15 @@
 // compare-and-swap serves the work request. Prefetched Batch: the directory says L2, the token is
 // loaded from there, alone or with others. On-demand Expand: it is with the host, whose driver
 // answers a request for it.
+#include "nic/store/tiered/batch.h"
+#include "nic/store/tiered/cost.h"
+#include "nic/store/tiered/driver/orders.h"
+#include "nic/store/tiered/move.h"
+#include "nic/store/tiered/object.h"
+#include "nic/store/tiered/rules/adapt.h"
+#include "nic/store/tiered/rules/cluster.h"
 #include "nic/store/tiered/tiered.h"
+#include "nic/store/tiered/tiers/place.h"
 
 #include <string.h>
 

@@ -5,7 +5,15 @@
 // A move takes time: the token's state says that it moves, accesses meet it (lookup.c), and its
 // layer changes when the data are there. Policies that take everything in have no moves of this
 // kind: their tokens change places in the access that misses, and only their data are late.
+#include "nic/store/tiered/move.h"
+#include "nic/store/tiered/batch.h"
+#include "nic/store/tiered/cost.h"
+#include "nic/store/tiered/driver/orders.h"
+#include "nic/store/tiered/object.h"
+#include "nic/store/tiered/rules/adapt.h"
+#include "nic/store/tiered/rules/cluster.h"
 #include "nic/store/tiered/tiered.h"
+#include "nic/store/tiered/tiers/place.h"
 
 // -- the heap of moves, the one that ends first on top
 

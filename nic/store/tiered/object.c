@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/store/tiered/object.c - the tokens of the tiered store: found by key, made,
 // changed, removed (docs/models/tiered-cache.md).
+#include "nic/store/tiered/object.h"
+#include "nic/store/tiered/cost.h"
+#include "nic/store/tiered/driver/orders.h"
+#include "nic/store/tiered/move.h"
 #include "nic/store/tiered/tiered.h"
+#include "nic/store/tiered/tiers/place.h"
 
 #include <string.h>
 

@@ -2,7 +2,9 @@
 // nic/store/tiered/report.c - results of the tiered cache at the end: nics[].cache
 // (docs/models/tiered-cache.md).
 #include "nic/carry.h"
+#include "nic/store/tiered/object.h"
 #include "nic/store/tiered/tiered.h"
+#include "nic/store/tiered/tiers/place.h"
 
 #include <math.h>
 #include <string.h>

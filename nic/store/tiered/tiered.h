@@ -17,7 +17,6 @@
 //     move.c     the thresholds' moves, the maintenance worker
 //     rules/     what moves together, and thresholds that adapt
 //     batch.c    the miss queue, and the staging areas
-//     table.c    page tables
 //     report.c   its results
 #ifndef NIC_STORE_TIERED_TIERED_H
 #define NIC_STORE_TIERED_TIERED_H
@@ -30,178 +29,22 @@
 #include "nic/reports.h"
 #include "nic/store.h"
 #include "nic/store/flat/set_cache.h"
+#include "nic/store/tiered/batch.h"
+#include "nic/store/tiered/cost.h"
 #include "nic/store/tiered/directory/buckets.h"
+#include "nic/store/tiered/driver/orders.h"
 #include "nic/store/tiered/driver/server.h"
 #include "nic/store/tiered/histogram.h"
-#include "nic/store/tiered/pages.h"
+#include "nic/store/tiered/move.h"
+#include "nic/store/tiered/object.h"
 #include "nic/store/tiered/protocol.h"
+#include "nic/store/tiered/rules/cluster.h"
 #include "nic/store/tiered/rules/shadow.h"
+#include "nic/store/tiered/tiers/pages.h"
+#include "nic/store/tiered/tiers/place.h"
 #include "nic/store/tiered/window.h"
 
-#define TIERED_NONE UINT32_MAX
-// Bytes of an L1 entry without its fields, beside an uncompressed context.
-#define TIERED_ENTRY_BARE_BYTES 20u
-
 typedef enum tiered_path { TIERED_L1, TIERED_L2, TIERED_EXPAND, TIERED_PATH_COUNT } tiered_path_t;
-
-// A unit that waits for tokens of batches.
-typedef struct tiered_waiter {
-    sim_timer_t *timer;
-    sim_time_t least_ps;
-    uint32_t missing;           // tokens
-    struct tiered_waiter *next; // that is free
-} tiered_waiter_t;
-
-// Says which unit waits for a token.
-typedef struct tiered_link {
-    tiered_waiter_t *waiter;
-    sim_time_t begin_ps;
-    struct tiered_link *next;
-} tiered_link_t;
-
-// A token as the NIC works with it: the entry of L1, and the context of what fits in no token.
-typedef struct tiered_image {
-    nic_l1_entry_t entry;
-    uint8_t context[NIC_CONTEXT_BYTES_MAX]; // only where it is not compressed
-} tiered_image_t;
-
-typedef enum tiered_prefetch {
-    TIERED_ASKED_FOR,
-    TIERED_NEIGHBOUR, // came to L2 with another one
-    TIERED_PRESTAGED, // the driver staged it
-} tiered_prefetch_t;
-
-// A change of a token: it reads the token's version at begin_ps and swaps it at end_ps.
-typedef struct tiered_change {
-    sim_time_t begin_ps;
-    sim_time_t end_ps;
-    bool rewrites; // by the driver: state or rights, and the version
-} tiered_change_t;
-
-typedef struct tiered_token {
-    nic_cell_t cell;
-    uint64_t key;
-    uint8_t host_word[NIC_SMALL_FIELDS_BYTES]; // hot word of its context in the host
-    uint64_t contents;      // hot word as it is: what no copy may fall behind unnoticed
-    uint64_t changes;       // number of accesses that have changed it
-    uint64_t owner_changes; // number of these changes in the copy of the tier that owns it
-    uint64_t host_changes;  // number of these changes in the host's copy
-    uint32_t away_uses;     // outside L1: frequency and last access of its next entry there
-    sim_time_t away_access_ps;
-    nic_window_t window;
-    sim_time_t here_ps;       // what was asked for last is on the NIC; or the end of its move
-    tiered_change_t *windows; // changes that are booked; those that are over may be left out
-    uint32_t window_count;
-    uint32_t window_capacity;
-    uint32_t pending; // writes of accesses that wait for the end of its move
-    uint32_t l1_slot; // TIERED_NONE: none
-    uint32_t staging; // place in the staging area; TIERED_NONE: none
-    uint32_t newer;   // in L2, by last use
-    uint32_t older;
-    uint32_t move;   // in the heap of moves; TIERED_NONE: none
-    uint32_t order;  // that the driver has not taken up yet; TIERED_NONE: none
-    uint32_t index;  // in the pool of its type
-    uint32_t object; // number of the queue pair, CQ or PD, or the key of the region
-    uint8_t type;    // nic_token_type_t
-    bool live;
-    bool compressed;
-    bool queued; // in the miss queue or on its way from there
-    bool staged_dirty;
-    uint8_t prefetched; // tiered_prefetch_t, as long as it is not used
-    uint32_t queued_offset;
-    sim_time_t lands_ps; // of its batch; SIM_TIME_NEVER: it is in the queue
-    tiered_link_t *waiters;
-} tiered_token_t;
-
-typedef struct tiered_partition {
-    uint32_t slots; // of L1
-    uint32_t units; // of 28 bytes: capacity
-    uint32_t units_used;
-    uint32_t units_max;
-    uint32_t slots_used;
-    uint32_t slots_max;
-    uint32_t *held;          // token by slot; TIERED_NONE: free
-    nic_l1_entry_t *entries; // by slot
-    uint8_t **contexts;      // by slot: of what is not compressed, else NULL
-    uint32_t *free;          // stack of free slots
-    uint32_t free_count;
-    const nic_policy_ops_t *policy; // in use
-    void *ranks;
-    const nic_policy_ops_t *configured;
-    nic_shadows_t *shadows; // of policy hybrid with adaptive.rule shadow; else NULL
-    nic_shadow_way_t way;
-    uint64_t way_changes;
-    bool l2_closed; // L1 gives tokens up to L3, and what an expand brings does not go to L2
-    nic_pages_t pages[NIC_TOKEN_TYPE_COUNT]; // L2; types that are not of the partition have none
-    uint64_t l2_bytes;                       // capacity, of all pages together
-    uint64_t l2_used_bytes;
-    uint64_t l2_used_bytes_max;
-    uint32_t anchor;        // of the ring by last use: a token that stands for none
-    uint32_t *staging;      // ring of tokens
-    tiered_image_t *staged; // by place of the ring
-    uint32_t staging_entries;
-    uint32_t staging_next;
-    nic_cache_path_t path;
-    uint64_t promote_l1; // as adapted
-    uint64_t promote_l2;
-    uint64_t promote_l1_set; // as configured
-    uint64_t promote_l2_set;
-} tiered_partition_t;
-
-typedef struct tiered_cxl {
-    sim_time_t read_free_ps;
-    sim_time_t write_free_ps;
-    uint64_t read_bytes;
-    uint64_t write_bytes;
-    sim_time_t busy_ps;
-    sim_time_t own_ps; // of reads that the access at hand has booked
-} tiered_cxl_t;
-
-// The purpose of a background request to the driver.
-typedef enum tiered_order_kind {
-    TIERED_ORDER_CONTEXT, // the token's context, for which a queue pair waits
-    TIERED_ORDER_L1,      // a move to L1
-    TIERED_ORDER_L2,      // a move to L2
-} tiered_order_kind_t;
-
-typedef struct tiered_order {
-    uint8_t kind;   // tiered_order_kind_t
-    bool counted;   // its time is that of an access
-    uint8_t type;   // of its tokens
-    uint32_t count; // of tokens; one that has gone is TIERED_NONE
-    uint32_t *tokens;
-    sim_time_t begin_ps;
-    sim_time_t before_ps; // time that passes until the driver has it, added at the end
-    sim_time_t work_ps;
-    uint32_t next; // in the list of free orders
-} tiered_order_t;
-
-typedef struct tiered_move {
-    sim_time_t begin_ps;
-    sim_time_t end_ps; // SIM_TIME_NEVER: the driver has not taken it up yet
-    uint32_t token;
-} tiered_move_t;
-
-// The resources that were busy in the last interval of adaptation.
-typedef struct tiered_busy {
-    bool links;  // PCIe or the link of L2 is nearly full
-    bool l2;     // the link of L2 is
-    bool driver; // the driver's core is busy, by adaptive.cpu
-} tiered_busy_t;
-
-// Idle tokens that one transfer demotes.
-typedef struct tiered_demotions {
-    uint32_t to;
-    uint32_t count;
-    uint32_t *tokens;
-} tiered_demotions_t;
-
-#define TIERED_HEATS 4096u
-// The driver's record of recent requests for one cluster in host memory.
-typedef struct tiered_heat {
-    uint64_t name; // type and first key; 0: none
-    nic_window_t requests;
-} tiered_heat_t;
 
 typedef struct tiered_type_counters {
     uint64_t lookups;
@@ -365,39 +208,11 @@ static inline uint32_t nic__tiered_number(const tiered_t *tiered, const tiered_t
 {
     return (uint32_t)(token - tiered->tokens);
 }
-static inline uint32_t nic__tiered_units(const tiered_token_t *token)
-{
-    const uint32_t bytes =
-        TIERED_ENTRY_BARE_BYTES + nic_context_bytes((nic_token_type_t)token->type);
-    const uint32_t unit = (uint32_t)sizeof(nic_l1_entry_t);
-    return token->compressed ? 1 : (bytes + unit - 1) / unit;
-}
-// Returns the bytes that an object of the type takes in L2 and on links: its token and its hot
-// word, or its context, which has that word inside.
-static inline uint32_t nic__tiered_slot_bytes(nic_token_type_t type, bool compressed)
-{
-    const uint32_t hot_bytes =
-        nic_context_hot_offset(type) == UINT32_MAX ? 0 : NIC_SMALL_FIELDS_BYTES;
-    return compressed ? nic_token_bytes(type) + hot_bytes : nic_context_bytes(type);
-}
-static inline uint32_t nic__tiered_bytes(const tiered_token_t *token)
-{
-    return nic__tiered_slot_bytes((nic_token_type_t)token->type, token->compressed);
-}
 static inline void nic__tiered_move_time_on(tiered_t *tiered, sim_time_t time_ps)
 {
     tiered->now_ps = SIM_MAX(time_ps, tiered->now_ps);
     tiered->cxl.own_ps = 0;
 }
-static inline bool nic__tiered_in_l1(const tiered_token_t *token)
-{
-    return token->cell.state == NIC_TOKEN_IN_L1;
-}
-static inline bool nic__tiered_in_l1_slot(const tiered_token_t *token) // also while it moves away
-{
-    return token->l1_slot != TIERED_NONE;
-}
-
 // Returns the staged copy of a token that has one.
 static inline tiered_image_t *nic__tiered_staged(const tiered_t *tiered,
                                                  const tiered_token_t *token)
@@ -440,205 +255,6 @@ static inline void nic__tiered_set_last_access(tiered_t *tiered, tiered_token_t 
         token->away_access_ps = tiered->now_ps;
     }
 }
-
-// -- cost.c: each returns how long it takes from now on, and occupies what it needs
-
-sim_time_t nic__tiered_cxl_read(tiered_t *tiered, uint64_t bytes);
-sim_time_t nic__tiered_cxl_write(tiered_t *tiered, uint64_t bytes);
-// Looks tokens up in the directory, all at a time: each reads one bucket after the other.
-sim_time_t nic__tiered_read_directory(tiered_t *tiered, const uint32_t *tokens, uint32_t count);
-// Writes a changed entry of the directory; nobody waits for it.
-void nic__tiered_write_directory(tiered_t *tiered);
-// Copies the directory into `buckets` buckets.
-void nic__tiered_copy_directory(tiered_t *tiered, uint32_t buckets);
-// Writes a request to the driver's mailbox.
-sim_time_t nic__tiered_mailbox(tiered_t *tiered);
-// Returns how long the driver's core works on a request for `count` tokens like this one.
-sim_time_t nic__tiered_driver_work_ps(const tiered_t *tiered, const tiered_token_t *token,
-                                      uint32_t count);
-// Transfers the contexts of tokens (TIERED_NONE: none) from the host to the NIC, or to L2 with
-// `stage`.
-sim_time_t nic__tiered_answer(tiered_t *tiered, nic_token_type_t type, const uint32_t *tokens,
-                              uint32_t count, bool stage);
-// Expands a token for which an access waits: an urgent request to the driver, the driver's work,
-// and the transfer of the context to the NIC.
-sim_time_t nic__tiered_expand(tiered_t *tiered, const tiered_token_t *token);
-sim_time_t nic__tiered_dma_read(tiered_t *tiered, uint64_t bytes);
-sim_time_t nic__tiered_dma_write(tiered_t *tiered, uint64_t bytes);
-
-// Returns whether the context of a token that is with the host lies in a page that the NIC may not
-// touch. The second one counts a fault.
-bool nic__tiered_denied(const tiered_t *tiered, const tiered_token_t *token);
-bool nic__tiered_refused(const tiered_t *tiered, const tiered_token_t *token);
-
-// -- conflicts.c
-
-// Swaps the hot word of an entry after after_ps, again for each change that it meets, at most
-// cas-retries times before it takes the lock. Returns the time from then on.
-sim_time_t nic__tiered_swap(tiered_t *tiered, tiered_token_t *token, sim_time_t after_ps);
-// Books the driver's rewrite of state or rights, which takes took_ps from now on; again for each
-// change that it meets.
-void nic__tiered_rewrite_takes(tiered_t *tiered, tiered_token_t *token, sim_time_t took_ps);
-// Returns what an access sees that looks at the directory at a time that is not over: versions and
-// layers follow from rewrites and moves that are booked.
-nic_cell_view_t nic__tiered_view_at(const tiered_t *tiered, const tiered_token_t *token,
-                                    sim_time_t time_ps);
-
-// -- driver/orders.c
-
-// Queues a background request for tokens of one type. It reaches the driver before_ps from now on.
-// `counted`: the time that it takes is that of an access.
-void nic__tiered_order(tiered_t *tiered, tiered_order_kind_t kind, const uint32_t *tokens,
-                       uint32_t count, sim_time_t before_ps, bool counted);
-void nic__tiered_drive(tiered_t *tiered); // takes up what the driver starts by now
-// Makes the order of a token urgent, if the driver has not taken it up yet.
-void nic__tiered_hurry(tiered_t *tiered, const tiered_token_t *token);
-// Returns when a token is on the NIC, or the earliest such time if its order waits for the driver.
-sim_time_t nic__tiered_here_ps(const tiered_t *tiered, const tiered_token_t *token);
-void nic__tiered_forget_order(tiered_t *tiered, tiered_token_t *token);
-void nic__tiered_orders_fini(tiered_t *tiered);
-
-// -- place.c
-
-void nic__tiered_parts_init(tiered_t *tiered, uint64_t seed);
-void nic__tiered_parts_fini(tiered_t *tiered);
-// Makes room in L1 and puts an image there. The token must not be in a tier.
-void nic__tiered_fill_l1(tiered_t *tiered, tiered_token_t *token, const tiered_image_t *image);
-bool nic__tiered_l1_has_room(tiered_t *tiered, const tiered_token_t *token);
-bool nic__tiered_has_l2(const tiered_t *tiered, const tiered_token_t *token);
-// Makes room in L2 and puts an image there; false: there is none to be had.
-bool nic__tiered_fill_l2(tiered_t *tiered, tiered_token_t *token, const tiered_image_t *image);
-void nic__tiered_leave(tiered_t *tiered, tiered_token_t *token); // its tier, L1 or L2
-void nic__tiered_use_l2(tiered_t *tiered, tiered_token_t *token);
-// Moves it at once, contents and all; counts the migration. It takes took_ps.
-void nic__tiered_move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, sim_time_t took_ps);
-// Writes what is dirty in L1 or L2 back where the token goes.
-sim_time_t nic__tiered_write_back(tiered_t *tiered, tiered_token_t *token, uint32_t to);
-uint64_t nic__tiered_occupied_saving(const tiered_t *tiered);
-
-// Like nic__tiered_write_back, for tokens of the same tier in one transfer.
-sim_time_t nic__tiered_write_back_all(tiered_t *tiered, const uint32_t *tokens, uint32_t count,
-                                      uint32_t to);
-
-// -- rules/cluster.c
-
-// Promotes a token to L2, together with its cluster in host memory as far as L2 has room. One
-// request and one transfer move them all.
-void nic__tiered_promote_to_l2(tiered_t *tiered, tiered_token_t *token);
-// Promotes a token of L2 to L1, together with tokens of its page that are nearly as hot.
-void nic__tiered_promote_page(tiered_t *tiered, tiered_token_t *token);
-// Demotes an idle token together with others: the move begins when there are enough of them, or
-// with nic__tiered_demote_gathered.
-void nic__tiered_demote(tiered_t *tiered, const tiered_token_t *token, uint32_t to);
-void nic__tiered_demote_gathered(tiered_t *tiered, tiered_demotions_t *down);
-// Notes that the driver was asked for a context; it may stage the token's cluster.
-void nic__tiered_note_expand(tiered_t *tiered, const tiered_token_t *token);
-
-// -- move.c
-
-// Begins a move that takes took_ps; SIM_TIME_NEVER: nic__tiered_end_move_at gives its end.
-void nic__tiered_begin_move(tiered_t *tiered, tiered_token_t *token, uint32_t to,
-                            sim_time_t took_ps);
-void nic__tiered_use_prefetched(tiered_t *tiered, tiered_token_t *token);
-bool nic__tiered_may_move(const tiered_token_t *token);
-// Returns whether a token is used more often than the victim of a full L1, which it would replace.
-bool nic__tiered_is_hotter(tiered_t *tiered, const tiered_token_t *token, uint64_t count);
-// Returns the uses of a token within the window.
-uint64_t nic__tiered_count(tiered_t *tiered, tiered_token_t *token);
-
-// Applies the policy after an access. `counted`: the access counts as a use of the token;
-// otherwise it may only have fetched it.
-void nic__tiered_after_access(tiered_t *tiered, tiered_token_t *token, bool counted);
-void nic__tiered_consider(tiered_t *tiered, tiered_token_t *token); // whether it is to be promoted
-void nic__tiered_catch_up(tiered_t *tiered);                        // what is due by now_ps
-void nic__tiered_forget_move(tiered_t *tiered, tiered_token_t *token);
-void nic__tiered_end_move_at(tiered_t *tiered, const tiered_token_t *token, sim_time_t end_ps);
-
-// -- rules/follow.c
-
-void nic__tiered_shadows_init(tiered_t *tiered, uint64_t seed);
-void nic__tiered_shadows_fini(tiered_t *tiered);
-// Puts a token that was used, and is not in L1, where the way in use wants it.
-void nic__tiered_place(tiered_t *tiered, tiered_token_t *token);
-// Lets a partition follow the miniature that costs least.
-void nic__tiered_follow(tiered_t *tiered, uint32_t p, const tiered_busy_t *busy);
-
-// -- rules/adapt.c
-
-void nic__tiered_adapt(tiered_t *tiered); // the thresholds of both partitions
-
-// -- batch.c
-
-void nic__tiered_batch_fired(sim_node_t *node, sim_timer_t *timer);
-void nic__tiered_queue_miss(tiered_t *tiered, tiered_token_t *token);
-// Notes that the lookup at hand waits for a token of the miss queue.
-void nic__tiered_ask(tiered_t *tiered, uint32_t number);
-// Fetches a token of L2 that nobody can wait for: the worker starts at once, and takes the queue
-// along. Returns the time it takes.
-sim_time_t nic__tiered_fetch_now(tiered_t *tiered, tiered_token_t *token);
-void nic__tiered_wait(nic_store_t *store, sim_timer_t *timer, sim_time_t least_ps);
-// Puts an image into the staging area; NULL: what the tier has that owns the token.
-void nic__tiered_stage(tiered_t *tiered, tiered_token_t *token, const tiered_image_t *image);
-sim_time_t nic__tiered_behind_ps(const tiered_t *tiered); // 0: L2 keeps up
-void nic__tiered_batch_fini(tiered_t *tiered);
-
-// -- object.c
-
-nic_token_type_t nic__tiered_type_of(nic_store_kind_t kind);
-// Finds the token of a key. Returns its index, or TIERED_NONE.
-uint32_t nic__tiered_find(const tiered_t *tiered, nic_token_type_t type, uint64_t key);
-// Makes a token, in L3, and returns its index. The call invalidates pointers to tokens.
-uint32_t nic__tiered_make(tiered_t *tiered, nic_token_type_t type, uint64_t key);
-void nic__tiered_add(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
-void nic__tiered_change(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
-void nic__tiered_remove(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
-void nic__tiered_reset(tiered_t *tiered);
-// Computes the full context that a token stands for, as the driver knows it. Returns false if there
-// is no such object (any more).
-bool nic__tiered_context_of(const tiered_t *tiered, const tiered_token_t *token,
-                            nic_context_t *context);
-
-// -- contents.c
-
-// Returns the places of a token's hot word: the host's, and that of the tier that owns it.
-nic_copies_t nic__tiered_copies(tiered_t *tiered, tiered_token_t *token);
-// Returns the hot word of the tier that owns a token.
-uint64_t nic__tiered_word(const tiered_t *tiered, const tiered_token_t *token);
-// Returns the hot word of the staged copy, if there is one, else that of the owner.
-uint64_t nic__tiered_newest_word(const tiered_t *tiered, const tiered_token_t *token);
-// Fills an image from the driver's fields and the host's hot word. Returns false if there is no
-// such object (any more).
-bool nic__tiered_from_host(const tiered_t *tiered, const tiered_token_t *token,
-                           tiered_image_t *image);
-// Fills an image from the tier that owns the token. Returns false if its bytes in L2 were corrupt;
-// then they and the image were made anew from the host, without changes that the host lacks.
-bool nic__tiered_fetch(tiered_t *tiered, tiered_token_t *token, tiered_image_t *image);
-// Ends the program if what the NIC works with is not what was written last, or not what the object
-// is.
-void nic__tiered_use(const tiered_t *tiered, const tiered_token_t *token, tiered_image_t *image);
-uint32_t nic__tiered_encode(const tiered_token_t *token, const tiered_image_t *image,
-                            uint8_t *bytes);
-// Decodes bytes of L2. Returns false if they are corrupt.
-bool nic__tiered_decode(const tiered_token_t *token, const uint8_t *bytes, tiered_image_t *image);
-void nic__tiered_put_l1(tiered_t *tiered, tiered_token_t *token, const tiered_image_t *image);
-// Changes the hot word of a token after an access, in the copy that the access used, or after the
-// move that the access waits for.
-void nic__tiered_note_write(tiered_t *tiered, tiered_token_t *token);
-// Makes the writes that have waited for the end of a move.
-void nic__tiered_write_pending(tiered_t *tiered, tiered_token_t *token);
-// Writes changed rights or another state into all copies on the NIC and in L2.
-void nic__tiered_rewrite(tiered_t *tiered, tiered_token_t *token);
-// Takes a token out of the staging area, and writes a changed hot word back.
-void nic__tiered_unstage(tiered_t *tiered, tiered_token_t *token);
-// Counts the changes of a token that are lost; `changes` and `word` are left.
-void nic__tiered_lose(tiered_t *tiered, tiered_token_t *token, uint64_t changes, uint64_t word);
-
-// -- table.c
-
-void nic__tiered_table_init(tiered_t *tiered, uint64_t seed);
-void nic__tiered_table_fini(tiered_t *tiered);
-// Reads a translation that the NIC lacks. Returns the time at which it arrives.
-sim_time_t nic__tiered_read_table(tiered_t *tiered, uint64_t page);
 
 // -- lookup.c
 

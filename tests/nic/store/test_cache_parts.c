@@ -9,7 +9,7 @@
 // Not pinned: what the parts do together (tests/nic/store/test_cache.c).
 #include "nic/cache_policy.h"
 #include "nic/store/tiered/histogram.h"
-#include "nic/store/tiered/pages.h"
+#include "nic/store/tiered/tiers/pages.h"
 #include "nic/store/tiered/token.h"
 #include "nic/store/tiered/window.h"
 #include "tests/check_main.h"

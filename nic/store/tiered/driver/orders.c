@@ -5,6 +5,11 @@
 // The driver takes an order up when it has nothing urgent to do. Nobody knows when that is before
 // it happens, so the token of an order that waits has no time of arrival yet. An access that cannot
 // wait makes the order urgent.
+#include "nic/store/tiered/driver/orders.h"
+#include "nic/store/tiered/cost.h"
+#include "nic/store/tiered/move.h"
+#include "nic/store/tiered/object.h"
+#include "nic/store/tiered/rules/cluster.h"
 #include "nic/store/tiered/tiered.h"
 
 static uint32_t new_order(tiered_t *tiered)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/store/tiered/rules/adapt.c - promotion thresholds that follow the load
 // (docs/models/tiered-cache.md).
+#include "nic/store/tiered/rules/adapt.h"
 #include "nic/store/tiered/tiered.h"
+#include "nic/store/tiered/tiers/place.h"
 
 static bool at_least(uint64_t part, uint64_t whole, sim_ratio_t ratio)
 {

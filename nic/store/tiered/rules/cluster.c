@@ -2,7 +2,14 @@
 // nic/store/tiered/rules/cluster.c - tokens that move together: clusters of host memory to L2,
 // tokens of a page of L2 to L1, idle ones down, and what the driver stages by a rule of its own
 // (docs/models/tiered-cache.md).
+#include "nic/store/tiered/rules/cluster.h"
+#include "nic/store/tiered/batch.h"
+#include "nic/store/tiered/cost.h"
+#include "nic/store/tiered/driver/orders.h"
+#include "nic/store/tiered/move.h"
+#include "nic/store/tiered/object.h"
 #include "nic/store/tiered/tiered.h"
+#include "nic/store/tiered/tiers/place.h"
 
 // -- clusters of contexts in host memory
 

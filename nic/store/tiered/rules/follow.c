@@ -5,7 +5,13 @@
 // While the link of L2 is full and the driver is idle, tokens bypass L2.
 // Whatever the way, a token that an expand has brought is not requested again: it goes to L1, or
 // the NIC writes it to L2.
+#include "nic/store/tiered/cost.h"
+#include "nic/store/tiered/driver/orders.h"
+#include "nic/store/tiered/move.h"
+#include "nic/store/tiered/object.h"
+#include "nic/store/tiered/rules/adapt.h"
 #include "nic/store/tiered/tiered.h"
+#include "nic/store/tiered/tiers/place.h"
 
 // Lines of L2 that a miss reads: a bucket of the directory and the token.
 #define READ_LINES 2u

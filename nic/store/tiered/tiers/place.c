@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/store/tiered/place.c - L1 and L2: what is put where, and what gives way
+// nic/store/tiered/tiers/place.c - L1 and L2: what is put where, and what gives way
 // (docs/models/tiered-cache.md).
 //
 // A token is in one tier. L1 gives up what its policy says, to L2 where there is one; L2 gives up
 // what was not used for longest, to L3, where there is always room.
+#include "nic/store/tiered/tiers/place.h"
 #include "nic/extra.h"
+#include "nic/store/tiered/cost.h"
+#include "nic/store/tiered/move.h"
+#include "nic/store/tiered/object.h"
 #include "nic/store/tiered/tiered.h"
 
 // -- partitions

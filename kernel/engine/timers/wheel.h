@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/engine/wheel.h - a node's timers that are due soon, in buckets, and later ones in a list.
+// kernel/engine/timers/wheel.h - a node's timers that are due soon, in buckets, and later ones
+// in a list.
 //
 // A detailed NIC arms a timer for almost everything it does, mostly a few hundred nanoseconds
 // ahead. A bucket is a sorted list of timers due in the same 4 ns; 512 buckets make a turn of 2.1
@@ -7,14 +8,14 @@
 // timer touch one or two cache lines each. Timers due after a turn are mostly retransmission
 // timers. They all run equally long, so each is due after those armed before and is appended to the
 // `late` list. A timer that fits neither (it is due before the end of that list, or its bucket is
-// too full) goes to the node's heap (kernel/engine/timer.c). The earlier of wheel and heap fires
+// too full) goes to the node's heap (timer.c). The earlier of wheel and heap fires
 // first, so the order of timers is equal with a wheel and without.
 //
 // Every entry of a bucket is due within a turn from the node's now, and no entry is ever overdue,
-// so a bucket never mixes two turns. Functions are inline because kernel/engine/timer.c is their
+// so a bucket never mixes two turns. Functions are inline because timer.c is their
 // only caller, once for each event.
-#ifndef KERNEL_ENGINE_WHEEL_H
-#define KERNEL_ENGINE_WHEEL_H
+#ifndef KERNEL_ENGINE_TIMERS_WHEEL_H
+#define KERNEL_ENGINE_TIMERS_WHEEL_H
 
 #include "kernel/timer.h"
 
@@ -240,4 +241,4 @@ static inline void sim__wheel_remove(sim_wheel_t *wheel, const sim_timer_t *time
 
 SIM_C_END
 
-#endif // KERNEL_ENGINE_WHEEL_H
+#endif // KERNEL_ENGINE_TIMERS_WHEEL_H

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/engine/processors.h - which processor a thread runs on, and how two threads part.
+// kernel/engine/threads/processors.h - which processor a thread runs on, and how two threads part.
 //
 // A scheduler moves threads that are busy or asleep. Two threads that wait for each other many
 // times a millisecond are neither. If they begin on one processor they may stay there for a whole
 // run, while another one is free. Only the threads themselves know that they should part.
-#ifndef KERNEL_ENGINE_PROCESSORS_H
-#define KERNEL_ENGINE_PROCESSORS_H
+#ifndef KERNEL_ENGINE_THREADS_PROCESSORS_H
+#define KERNEL_ENGINE_THREADS_PROCESSORS_H
 
 #include "kernel/base.h"
 
@@ -20,4 +20,4 @@ int sim__processor_now(void);
 // processor, or the system refused.
 bool sim__processor_leave(const int *taken, size_t count);
 
-#endif // KERNEL_ENGINE_PROCESSORS_H
+#endif // KERNEL_ENGINE_THREADS_PROCESSORS_H

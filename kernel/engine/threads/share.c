@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/engine/share.c - measures whether threads that share windows gain by it.
-#include "kernel/engine/share.h"
+// kernel/engine/threads/share.c - measures whether threads that share windows gain by it.
+#include "kernel/engine/threads/share.h"
 
 #include <time.h>
 

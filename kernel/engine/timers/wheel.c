@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/engine/wheel.c - allocates the wheel of a node's timers that are due soon.
-#include "kernel/engine/wheel.h"
+// kernel/engine/timers/wheel.c - allocates the wheel of a node's timers that are due soon.
+#include "kernel/engine/timers/wheel.h"
 
 #define FIRST_ENTRIES 64u
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/store/tiered/pages.c - slots of pages, taken and given back
+// nic/store/tiered/tiers/pages.c - slots of pages, taken and given back
 // (docs/models/tiered-cache.md).
-#include "nic/store/tiered/pages.h"
+#include "nic/store/tiered/tiers/pages.h"
 
 #include <string.h>
 

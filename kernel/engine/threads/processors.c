@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/engine/processors.c - asks and sets where a thread runs, by Linux's affinity masks.
+// kernel/engine/threads/processors.c - asks and sets where a thread runs, by Linux's
+// affinity masks.
 #define _GNU_SOURCE // sched_getcpu, CPU_SET NOLINT(bugprone-reserved-identifier)
-#include "kernel/engine/processors.h"
+#include "kernel/engine/threads/processors.h"
 
 #include <sched.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/store/tiered/pages.h - L2: pages of compressed tokens (docs/models/tiered-cache.md).
+// nic/store/tiered/tiers/pages.h - L2: pages of compressed tokens (docs/models/tiered-cache.md).
 //
 // A page is a header and `slots` slots of one token type; what is not compressed takes a run of
 // slots. A token lies anywhere: pages with room are filled before another is begun, so that n
@@ -7,8 +7,8 @@
 // is page_id x slots + slot, the directory's token_offset. The directory also says what lies in a
 // page; a header that differs from it is corrupt, and is made anew from the directory.
 // put and remove cost O(1) for tokens.
-#ifndef NIC_STORE_TIERED_PAGES_H
-#define NIC_STORE_TIERED_PAGES_H
+#ifndef NIC_STORE_TIERED_TIERS_PAGES_H
+#define NIC_STORE_TIERED_TIERS_PAGES_H
 
 #include "nic/store/tiered/token.h"
 
@@ -65,4 +65,4 @@ bool nic_pages_check(const nic_pages_t *pages);
 
 SIM_C_END
 
-#endif // NIC_STORE_TIERED_PAGES_H
+#endif // NIC_STORE_TIERED_TIERS_PAGES_H

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/engine/timer.c - a node's timers: a 4-ary heap by (time, arming sequence), and a wheel.
+// kernel/engine/timers/timer.c - a node's timers: a 4-ary heap by (time, arming sequence), and
+// a wheel.
 //
 // Four children per parent halve the depth of a binary heap. An entry's key lies in the heap
 // itself, so sifting touches no timer but those it moves.
 #include "kernel/timer.h"
 
+#include "kernel/engine/timers/timers.h"
+#include "kernel/engine/unit.h"
 #include "kernel/engine_internal.h"
 
 static inline bool before(const sim_timer_entry_t *a, const sim_timer_entry_t *b)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/engine/barrier.c - threads meet by a counter, and sleep if a meeting takes long.
+// kernel/engine/threads/barrier.c - threads meet by a counter, and sleep if a meeting takes long.
 //
 // To sleep and be woken takes some ten microseconds, as long as a whole window of a few hundred
 // packets. To yield costs as much if another program wants the processor. So a thread first spins,
@@ -8,12 +8,12 @@
 // No thread sleeps for ever. The last to arrive moves the phase and then looks for sleepers; a
 // sleeper announces itself and then looks at the phase. All four steps have one total order
 // (memory_order_seq_cst), so at least one of the two sees the other.
-#include "kernel/engine/barrier.h"
+#include "kernel/engine/threads/barrier.h"
 
 #include <sched.h>
 
 #include "kernel/engine/jitter.h"
-#include "kernel/engine/processors.h"
+#include "kernel/engine/threads/processors.h"
 
 #define SPINS_OF_MANY 2048u      // ten to a hundred microseconds; where each thread has a processor
 #define SPINS_OF_FEW 64u         // where there are fewer processors than threads

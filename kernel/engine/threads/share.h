@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/engine/share.h - decides whether threads share windows or thread 0 runs them alone.
+// kernel/engine/threads/share.h - decides whether threads share windows, or thread 0 runs them
+// alone.
 //
 // The two meetings of a window cost a part of a microsecond if every thread has a processor, and
 // milliseconds if another program wants it. If windows hold less work than that, thread 0 runs them
@@ -8,8 +9,8 @@
 // longer than the windows, sharing clearly pays and nothing is tried.
 // Windows change, so the slower way is tried again from time to time. After a try that lost time,
 // the next one waits at least fifty times as long, so tries cost at most a fiftieth of the run.
-#ifndef KERNEL_ENGINE_SHARE_H
-#define KERNEL_ENGINE_SHARE_H
+#ifndef KERNEL_ENGINE_THREADS_SHARE_H
+#define KERNEL_ENGINE_THREADS_SHARE_H
 
 #include "kernel/base.h"
 
@@ -42,4 +43,4 @@ static inline bool sim__share_looks(sim__share_t *share)
 // Judges windows run alone. Clears share->alone when threads are to share again.
 void sim__share_reconsider(sim__share_t *share, uint64_t now_ns);
 
-#endif // KERNEL_ENGINE_SHARE_H
+#endif // KERNEL_ENGINE_THREADS_SHARE_H

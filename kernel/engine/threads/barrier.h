@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/engine/barrier.h - where the threads of a simulation meet, twice in each window.
+// kernel/engine/threads/barrier.h - where the threads of a simulation meet, twice in each window.
 //
 // A thread that comes early spins for about as long as a window takes, since the others are mostly
 // near. Then it yields, and at last it sleeps. With fewer processors than threads it yields almost
 // at once, since the missing thread needs the processor. Two threads on one processor part if
-// another one is free (kernel/engine/processors.h).
-#ifndef KERNEL_ENGINE_BARRIER_H
-#define KERNEL_ENGINE_BARRIER_H
+// another one is free (kernel/engine/threads/processors.h).
+#ifndef KERNEL_ENGINE_THREADS_BARRIER_H
+#define KERNEL_ENGINE_THREADS_BARRIER_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -30,4 +30,4 @@ void sim__barrier_fini(sim__barrier_t *barrier);
 // Everything a thread wrote before the meeting is visible to all after it.
 void sim__barrier_meet(sim__barrier_t *barrier, unsigned thread, unsigned thread_count);
 
-#endif // KERNEL_ENGINE_BARRIER_H
+#endif // KERNEL_ENGINE_THREADS_BARRIER_H
