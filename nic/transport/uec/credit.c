@@ -201,6 +201,7 @@ static void pace(sim_node_t *node, sim_timer_t *timer)
     nic_uec_t *uec = SIM_LIST_FIRST(&shared->owed, nic_uec_t, owed);
     const bool owed = uec != NULL;
     uec = owed ? uec : SIM_LIST_FIRST(&shared->idle, nic_uec_t, idle);
+    SIM_CHECK(uec != NULL); // else the pacer is not armed
     const double rate_bps = PACE * shared->share * (double)uec->nscc.line_bps;
     const uint64_t granted = owed ? grant_owed(shared, uec) : grant_idle(shared, uec);
     const double bits = (double)(granted != 0 ? granted : GRANT_BYTES_LEAST) * 8;
