@@ -65,3 +65,20 @@ sim_err_t world__take_choice(const world_tree_t *map, const char *what, const ch
     }
     return result;
 }
+
+sim_err_t world__take_list(world_scenario_t *scenario, const world_tree_t *list, const char *what,
+                           const char *example, world__take_fn take, world_error_t *error)
+{
+    if (list->is_null) {
+        return SIM_OK;
+    }
+    if (list->kind != WORLD_TREE_LIST) {
+        return world_fail(error, SIM_ERR_INVALID, &list->place, "%s is %s, expected a list: %s",
+                          what, world_tree_kind_text(list), example);
+    }
+    sim_err_t result = SIM_OK;
+    for (size_t i = 0; i < list->count && result == SIM_OK; i++) {
+        result = take(scenario, list->entries[i].value, error);
+    }
+    return result;
+}

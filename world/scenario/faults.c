@@ -8,6 +8,7 @@
 #include "world/faults.h"
 #include "world/bind.h"
 #include "world/patterns.h"
+#include "world/scenario/choice.h"
 #include "world/scenario/fault_section.h"
 
 #include <string.h>
@@ -117,19 +118,8 @@ static sim_err_t take_fault(world_scenario_t *scenario, const world_tree_t *map,
 sim_err_t world__take_faults(world_scenario_t *scenario, const world_tree_t *list,
                              world_error_t *error)
 {
-    if (list->is_null) {
-        return SIM_OK;
-    }
-    if (list->kind != WORLD_TREE_LIST) {
-        return world_fail(error, SIM_ERR_INVALID, &list->place,
-                          "faults is %s, expected a list: [{part: leaf0--spine1, at: 1ms}]",
-                          world_tree_kind_text(list));
-    }
-    sim_err_t result = SIM_OK;
-    for (size_t i = 0; i < list->count && result == SIM_OK; i++) {
-        result = take_fault(scenario, list->entries[i].value, error);
-    }
-    return result;
+    return world__take_list(scenario, list, "faults", "[{part: leaf0--spine1, at: 1ms}]",
+                            take_fault, error);
 }
 
 void world__faults_fini(world_scenario_t *scenario)

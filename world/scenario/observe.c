@@ -5,6 +5,7 @@
 #include "world/patterns.h"
 #include "world/scenario.h"
 #include "world/scenario/capture_names.h"
+#include "world/scenario/choice.h"
 #include "world/scenario/metrics.h"
 #include "world/scenario/output_sections.h"
 #include "world/series.h"
@@ -403,25 +404,12 @@ static sim_err_t take_series(world_scenario_t *scenario, const world_tree_t *map
     return parse_series(scenario->registry, series, &series->place, error);
 }
 
-static sim_err_t check_list(const world_tree_t *list, const char *what, const char *example,
-                            world_error_t *error)
-{
-    if (list->is_null || list->kind == WORLD_TREE_LIST) {
-        return SIM_OK;
-    }
-    return world_fail(error, SIM_ERR_INVALID, &list->place, "%s is %s, expected a list: '- %s'",
-                      what, world_tree_kind_text(list), example);
-}
-
 sim_err_t world__take_observe(world_scenario_t *scenario, const world_tree_t *list,
                               world_error_t *error)
 {
-    sim_err_t result = check_list(
-        list, "observe", "{series: \"port[leaf0->host5].queue_bytes\", every: 10us}", error);
-    for (size_t i = 0; i < list->count && result == SIM_OK; i++) {
-        result = take_series(scenario, list->entries[i].value, error);
-    }
-    return result;
+    return world__take_list(scenario, list, "observe",
+                            "'- {series: \"port[leaf0->host5].queue_bytes\", every: 10us}'",
+                            take_series, error);
 }
 
 // -- captures
@@ -557,9 +545,6 @@ static sim_err_t take_capture(world_scenario_t *scenario, const world_tree_t *ma
 sim_err_t world__take_captures(world_scenario_t *scenario, const world_tree_t *list,
                                world_error_t *error)
 {
-    sim_err_t result = check_list(list, "captures", "{ports: leaf0->host5}", error);
-    for (size_t i = 0; i < list->count && result == SIM_OK; i++) {
-        result = take_capture(scenario, list->entries[i].value, error);
-    }
-    return result;
+    return world__take_list(scenario, list, "captures", "'- {ports: leaf0->host5}'", take_capture,
+                            error);
 }

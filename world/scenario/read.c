@@ -307,21 +307,8 @@ void world__drop_traffic(world_scenario_t *scenario)
 static sim_err_t take_traffic(world_scenario_t *scenario, const world_tree_t *list,
                               world_error_t *error)
 {
-    if (list->is_null) {
-        return SIM_OK;
-    }
-    if (list->kind != WORLD_TREE_LIST) {
-        return world_fail(error, SIM_ERR_INVALID, &list->place,
-                          "traffic is %s, expected a list: '- poisson: {load: 0.5}'",
-                          world_tree_kind_text(list));
-    }
-    for (size_t i = 0; i < list->count; i++) {
-        const sim_err_t result = take_traffic_entry(scenario, list->entries[i].value, error);
-        if (result != SIM_OK) {
-            return result;
-        }
-    }
-    return SIM_OK;
+    return world__take_list(scenario, list, "traffic", "'- poisson: {load: 0.5}'",
+                            take_traffic_entry, error);
 }
 
 typedef struct section {
