@@ -13,7 +13,7 @@ typedef struct net_gone {
     uint8_t planes;
 } net_gone_t;
 
-// net/gone.c: frees what is known of hosts that were let go.
+// Frees what is known of hosts that were let go.
 void net__gone_free(net_t *net);
 
 #endif // NET_ABSENT_HOSTS_H

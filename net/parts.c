@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/parts.c - a network that several ranks run together, each a part (kernel/ranks.h).
 //
-// Every rank knows all nodes and links, but hosts of others only as far as net/gone.c keeps them.
-// It makes the ports of its own nodes and those that they are linked to. Ports of other nodes have
-// addresses but no contents: the pages that they would lie in take no memory until somebody asks
-// for a port. Such ports have no channel and never send.
+// Every rank knows all nodes and links, but hosts of others only as far as net/absent_hosts.c keeps
+// them. It makes the ports of its own nodes and those that they are linked to. Ports of other nodes
+// have addresses but no contents: the pages that they would lie in take no memory until somebody
+// asks for a port. Such ports have no channel and never send.
 #include <string.h>
 #include <sys/mman.h>
 

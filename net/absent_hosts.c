@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/gone.c - hosts of other ranks, which take no memory until somebody asks for them.
+// net/absent_hosts.c - hosts of other ranks, which take no memory until somebody asks for them.
 //
 // When a network is divided among ranks, each rank destroys the hosts that other ranks run. A few
 // bytes remain: the name, the number of ports, and a host that it was like. From these the host is
