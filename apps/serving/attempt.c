@@ -47,7 +47,7 @@ const app__serving_attempt_t *app__serving_served(const app__serving_t *serving,
 
 // -- in ranks
 
-// Takes the members of an attempt that hosts of the carried rank wrote. All others are NEVER there.
+// Takes the members of an attempt that hosts of the carried rank wrote. It left all others NEVER.
 static void carry_attempt(app__serving_attempt_t *attempt, sim_carry_t *carry)
 {
     app__serving_attempt_t theirs = *attempt;

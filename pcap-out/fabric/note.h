@@ -19,7 +19,7 @@ typedef enum pcap_out_place {
     PCAP_OUT_LOST, // neither: dropped after it had waited
 } pcap_out_place_t;
 
-// The head of a note, before the packet. A comment has no packet, or that which it is about.
+// The head of a note, before the packet. A comment has no packet, or the packet that it describes.
 typedef struct pcap_out_note {
     uint8_t is_comment : 1;
     uint8_t attached : 1; // a comment on the frame that its node noted last
