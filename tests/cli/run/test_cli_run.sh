@@ -437,7 +437,7 @@ bad "100 MB of YAML" "too large, expected at most 16 MiB" "$ROCESIM" run "$work/
 head -c 15000000 "$work/large.yaml" >"$work/large2.yaml"
 bad "15 MB of YAML" "expected" "$ROCESIM" run "$work/large2.yaml"
 head -c 100000 "$ROCESIM" >"$work/program.yaml"
-bad "binary file" "expected a YAML text file" "$ROCESIM" run "$work/program.yaml"
+bad "binary file" "a program or library (ELF), expected a text" "$ROCESIM" run "$work/program.yaml"
 mkfifo "$work/pipe.yaml"
 bad "pipe without a writer" "nobody writes into yet" timeout 600 "$ROCESIM" run "$work/pipe.yaml"
 bad "no command" "expected run, hpcc, check" "$ROCESIM"
