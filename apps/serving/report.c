@@ -350,9 +350,86 @@ static void serving_fini(void *report_void)
     sim_free(report->served);
 }
 
+// -- the rows
+
+// clang-format off
+#define STAGE(name_, index_, help_) \
+    {name_, SIM_REPORT_REAL, "ms", help_, .offset = index_ * sizeof(double)}
+static const sim_report_row_t stage_rows[] = {
+    STAGE("routing_ms", APP__SERVING_ROUTING, "from the arrival at the router to the prefill node"),
+    STAGE("fetch_ms", APP__SERVING_FETCH_WAIT, "wait at the prefill node for KV data of earlier prompts"),
+    STAGE("prefill_queue_ms", APP__SERVING_PREFILL_QUEUE, "wait at the prefill node until a step takes the request"),
+    STAGE("prefill_ms", APP__SERVING_PREFILL, "from that step to the end of the one that completes the prompt"),
+    STAGE("memory_wait_ms", APP__SERVING_MEMORY_WAIT, "further time in which the decode node had no memory for the request"),
+    STAGE("kv_ms", APP__SERVING_KV, "further time until all KV data is at the decode node, with the messages about it"),
+    STAGE("decode_queue_ms", APP__SERVING_DECODE_QUEUE, "wait at the decode node until a step takes the request"),
+    STAGE("decode_ms", APP__SERVING_DECODE, "from that step, or from the computed prompt if one node does both, to the last token"),
+};
+static const sim_report_table_t stage_table = {
+    .rows = stage_rows, .count = SIM_COUNT_OF(stage_rows), .bytes = sizeof(app__serving_stages_t)};
+
+#define NODE(...) APP__ROW(app__serving_node_row_t, __VA_ARGS__)
+static const sim_report_row_t node_rows[] = {APP__SERVING_NODE_ROWS(NODE)};
+static const sim_report_table_t node_table = APP__TABLE(node_rows, app__serving_node_row_t);
+
+#define NETWORK(...) APP__ROW(app__serving_network_t, __VA_ARGS__)
+static const sim_report_row_t network_rows[] = {APP__SERVING_NETWORK_ROWS(NETWORK)};
+static const sim_report_table_t network_table = APP__TABLE(network_rows, app__serving_network_t);
+
+#define NIC(...) APP__ROW(app__serving_nic_row_t, __VA_ARGS__)
+static const sim_report_row_t nic_rows[] = {APP__SERVING_NIC_ROWS(NIC)};
+static const sim_report_table_t nic_table = APP__TABLE(nic_rows, app__serving_nic_row_t);
+
+#define REQUEST(...) APP__ROW(app__serving_request_row_t, __VA_ARGS__)
+static const sim_report_row_t request_rows[] = {
+    APP__SERVING_REQUEST_ROWS(REQUEST)
+    {"stages", SIM_REPORT_OBJECT, "ms", "parts of e2e_ms, which add up to it",
+     .offset = offsetof(app__serving_request_row_t, stages), .table = &stage_table},
+};
+static const sim_report_table_t request_table = APP__TABLE(request_rows, app__serving_request_row_t);
+
+static bool get_nodes(const void *object, sim_report_value_t *value)
+{
+    const app__serving_report_t *const report = object;
+    value->list = (sim_report_list_t){report->nodes, report->node_count};
+    return true;
+}
+
+static bool get_nics(const void *object, sim_report_value_t *value)
+{
+    const app__serving_report_t *const report = object;
+    value->list = (sim_report_list_t){report->nics, report->nic_count};
+    return true;
+}
+
+static bool get_served(const void *object, sim_report_value_t *value)
+{
+    const app__serving_report_t *const report = object;
+    value->list = (sim_report_list_t){report->served, report->served_count};
+    return report->served != NULL;
+}
+
+#define LIST(name_, table_, help_) \
+    {.name = #name_, .kind = SIM_REPORT_LIST, .unit = "", .help = help_, .of = SIM_REPORT_OBJECT, \
+     .table = &table_, .get = get_##name_}
+#define ROW(...) APP__ROW(app__serving_report_t, __VA_ARGS__)
+static const sim_report_row_t report_rows[] = {
+    APP__SERVING_FIRST_ROWS(ROW)
+    {"network_shares", SIM_REPORT_OBJECT, "", "share of all requests' time in which they waited for the network, by kind",
+     .offset = offsetof(app__serving_report_t, network_shares), .table = &network_table, .shown = false},
+    APP__SERVING_NETWORK_TIME_ROWS(ROW)
+    {"stages", SIM_REPORT_OBJECT, "ms", "mean parts of e2e_ms, which add up to it",
+     .offset = offsetof(app__serving_report_t, stages), .table = &stage_table, .shown = true},
+    APP__SERVING_SUM_ROWS(ROW)
+    LIST(nodes, node_table, "each prefill and decode node"),
+    LIST(nics, nic_table, "each NIC of these nodes"),
+    LIST(served, request_table, "each served request, with log"),
+};
+// clang-format on
+
 const sim_report_table_t app__serving_report = {
-    .rows = app__serving_report_rows,
-    .count = APP__SERVING_REPORT_ROWS,
+    .rows = report_rows,
+    .count = SIM_COUNT_OF(report_rows),
     .bytes = sizeof(app__serving_report_t),
     .fill = serving_fill,
     .fini = serving_fini,
