@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "apps/herd/herd_internal.h"
+#include "apps/herd/parameters.h"
 #include "kernel/attribute.h"
 
 #define ATTRIBUTE "model.batch-table"

@@ -6,7 +6,10 @@
 // another timeout has passed since the last time, so late answers are not taken for those of the
 // next request. A GET by READs is given up at its first timeout; its place is not reused before the
 // READ in flight has completed, so a queue pair has at most one READ per place.
-#include "apps/herd/herd_internal.h"
+#include "apps/herd/client.h"
+
+#include "apps/herd/regions.h"
+#include "apps/herd/worker.h"
 
 #define CHUNK_FIRST 4096u
 #define CHUNK_MAX (1u << 20)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/herd/config.c - attributes of HERD and the values of its presets (docs/models/herd.md).
-#include "apps/herd/herd_internal.h"
+#include "apps/herd/parameters.h"
+
+#include "apps/herd/worker.h"
 
 #define INTERVALS_MAX 1000000u
 #define PREFIX "traffic.herd"

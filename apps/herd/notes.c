@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "apps/herd/herd_internal.h"
+#include "apps/herd/herd.h"
 
 #define FRAME_BYTES 128u // approximate size of a request or answer
 

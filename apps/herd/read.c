@@ -7,7 +7,9 @@
 //     farm       six adjacent places of key and value
 //     farm-var   six adjacent places of key and pointer, then the value
 //     farm-var   six places of key and pointer, then the value
-#include "apps/herd/herd_internal.h"
+#include "apps/herd/client.h"
+
+#include "apps/herd/regions.h"
 
 #define OF_READ 2u
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/herd/report.c - HERD's report: rates, latencies, batches, the store and the log of
 // operations.
-#include "apps/herd/herd_internal.h"
+#include "apps/herd/herd.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+#include "apps/herd/client.h"
+#include "apps/herd/worker.h"
 
 typedef struct worker_report {
     uint64_t answered;

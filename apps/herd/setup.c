@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/herd/setup.c - creates HERD, the key-value cache of Kalia et al., SIGCOMM 2014, and the
 // systems it is compared with (docs/models/herd.md): machines, memory, queue pairs, threads.
-#include "apps/herd/herd_internal.h"
+#include "apps/herd/herd.h"
+
+#include "apps/herd/client.h"
+#include "apps/herd/regions.h"
+#include "apps/herd/worker.h"
 
 #define LINE_BYTES 64u
 #define PAGE_BYTES UINT64_C(4096)

@@ -9,9 +9,12 @@
 // A lost request leaves its slot empty while later ones fill, and a retry lies in a slot already
 // answered. So after every `look-back` empty looks at a client the worker also looks at its other
 // slots, and continues after the one it finds.
-#include "apps/herd/herd_internal.h"
+#include "apps/herd/worker.h"
 
 #include <string.h>
+
+#include "apps/herd/client.h"
+#include "apps/herd/regions.h"
 
 void app__herd_written(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx)
 {

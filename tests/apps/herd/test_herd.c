@@ -7,7 +7,9 @@
 // Does not pin: rates (tests/apps/herd/test_herd_figures.sh).
 #include <string.h>
 
-#include "apps/herd/herd_internal.h"
+#include "apps/herd/client.h"
+#include "apps/herd/regions.h"
+#include "apps/herd/worker.h"
 #include "tests/app_fixture.h"
 #include "tests/check_main.h"
 

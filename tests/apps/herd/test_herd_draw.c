@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "apps/herd/draw.h"
-#include "apps/herd/wire.h"
+#include "apps/herd/store/wire.h"
 #include "tests/check_main.h"
 
 START_TEST(generator_gives_the_benchmarks_numbers)

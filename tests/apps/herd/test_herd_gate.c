@@ -4,7 +4,9 @@
 // Method: small worlds; counts of answers between gates, times of looks from the log of operations,
 // latencies in closed form.
 // Does not pin: rates (tests/apps/herd/test_herd_figures.sh).
-#include "apps/herd/herd_internal.h"
+#include "apps/herd/client.h"
+#include "apps/herd/regions.h"
+#include "apps/herd/worker.h"
 #include "tests/app_fixture.h"
 #include "tests/check_main.h"
 

@@ -4,7 +4,9 @@
 // that needs packets is refused with its place.
 // Method: scenarios on stars; each operation of a log against its bytes; M/D/1; saturated links.
 // Does not pin: detailed NICs at the ends (docs/models/message.md compares them).
-#include "apps/herd/herd_internal.h"
+#include "apps/herd/client.h"
+#include "apps/herd/regions.h"
+#include "apps/herd/worker.h"
 #include "net/frame.h"
 #include "tests/check_main.h"
 #include "world/world.h"

@@ -5,7 +5,7 @@
 // Does not pin: where keys lie; the traffic (tests/apps/herd/test_herd.c).
 #include <string.h>
 
-#include "apps/herd/table.h"
+#include "apps/herd/store/table.h"
 #include "nic/host.h"
 #include "tests/app_fixture.h"
 #include "tests/check_main.h"

@@ -5,7 +5,7 @@
 // keys put one by one; a map of what was put against what is got, with a log that wraps.
 // The test follows the store's contents in memory by hand.
 // Does not pin: the time it takes, which is the worker's.
-#include "apps/herd/mica.h"
+#include "apps/herd/store/mica.h"
 #include "tests/check_main.h"
 
 START_TEST(population_is_the_references)

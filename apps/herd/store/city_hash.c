@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/herd/city_hash.c - CityHash128 of up to 127 bytes, version 1.0 of the function.
+// apps/herd/store/city_hash.c - CityHash128 of up to 127 bytes, version 1.0 of the function.
 //
 // Method: murmur-like mixing of 16 bytes at a time over a state of four words; two of them come
 // from the seed; shorter input is first folded into one word. The seed is the first 16 bytes of the
 // string, or derived from 8, or constants. Source: G. Pike, J. Alakuijala, CityHash, 2011.
-#include "apps/herd/city_hash.h"
+#include "apps/herd/store/city_hash.h"
 
 static const uint64_t k0 = UINT64_C(0xc3a5c85c97cb3127);
 static const uint64_t k1 = UINT64_C(0xb492b66fbe98f273);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/herd/mica.h - MICA's cache for one worker: a lossy index over a circular log (Lim et al.,
-// NSDI 2014), as HERD uses it (docs/models/herd.md).
+// apps/herd/store/mica.h - MICA's cache for one worker: a lossy index over a circular log (Lim et
+// al., NSDI 2014), as HERD uses it (docs/models/herd.md).
 //
 // The index has buckets of 8 slots of 8 bytes: used bit, 16-bit tag, offset in the log. An insert
 // takes the last slot that has its tag or is empty, else slot tag & 7, whose entry is lost. A key
@@ -10,10 +10,10 @@
 // A store may start from an image, the state after putting keys 0..count-1 in order. Images are
 // shared and never change; a store keeps only the buckets and entries that differ, so its memory
 // depends on its PUTs. GET and PUT cost O(1).
-#ifndef APPS_HERD_MICA_H
-#define APPS_HERD_MICA_H
+#ifndef APPS_HERD_STORE_MICA_H
+#define APPS_HERD_STORE_MICA_H
 
-#include "apps/herd/wire.h"
+#include "apps/herd/store/wire.h"
 #include "kernel/ranks.h"
 
 SIM_C_BEGIN
@@ -75,4 +75,4 @@ uint64_t app_mica_word(const app_mica_t *mica, uint64_t offset);
 
 SIM_C_END
 
-#endif // APPS_HERD_MICA_H
+#endif // APPS_HERD_STORE_MICA_H

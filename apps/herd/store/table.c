@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/herd/table.c - cuckoo and hopscotch tables in a host's memory, computed when they are read.
-#include "apps/herd/table.h"
+// apps/herd/store/table.c - cuckoo and hopscotch tables in a host's memory, computed when they are
+// read.
+#include "apps/herd/store/table.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/herd/wire.h - the encoding of HERD's requests and answers, in memory and on the wire.
+// apps/herd/store/wire.h - the encoding of HERD's requests and answers, in memory and on the wire.
 //
 //     GET        key 16 | opcode 1
 //     PUT        key 16 | opcode 1 | length 1 | value         values of at most 46 bytes
@@ -9,10 +9,10 @@
 //
 // A slot of the request region has 64 bytes, like the store's operation. If values may be longer
 // than 46 bytes it has 1 KiB, or as many lines as the longest PUT needs.
-#ifndef APPS_HERD_WIRE_H
-#define APPS_HERD_WIRE_H
+#ifndef APPS_HERD_STORE_WIRE_H
+#define APPS_HERD_STORE_WIRE_H
 
-#include "apps/herd/city_hash.h"
+#include "apps/herd/store/city_hash.h"
 
 SIM_C_BEGIN
 
@@ -84,4 +84,4 @@ bool app_herd_check_value(app_city128_t key, const uint8_t *value, uint32_t byte
 
 SIM_C_END
 
-#endif // APPS_HERD_WIRE_H
+#endif // APPS_HERD_STORE_WIRE_H

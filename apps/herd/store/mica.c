@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/herd/mica.c - MICA's index and log; a store keeps only what differs from its image.
-#include "apps/herd/mica.h"
+// apps/herd/store/mica.c - MICA's index and log; a store keeps only what differs from its image.
+#include "apps/herd/store/mica.h"
 
 #include <string.h>
 

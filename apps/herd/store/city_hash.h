@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/herd/city_hash.h - CityHash128, version 1.0, of short strings: it makes HERD's keys.
+// apps/herd/store/city_hash.h - CityHash128, version 1.0, of short strings: it makes HERD's keys.
 //
 // Version 1.1 of the function gives other values. The code follows the description of the
 // algorithm. Strings of 128 bytes and more, which take another path in the original, are not
 // supported.
-#ifndef APPS_HERD_CITY_HASH_H
-#define APPS_HERD_CITY_HASH_H
+#ifndef APPS_HERD_STORE_CITY_HASH_H
+#define APPS_HERD_STORE_CITY_HASH_H
 
 #include "kernel/base.h"
 
@@ -23,4 +23,4 @@ app_city128_t app_city_hash128(const void *bytes, size_t length_bytes);
 
 SIM_C_END
 
-#endif // APPS_HERD_CITY_HASH_H
+#endif // APPS_HERD_STORE_CITY_HASH_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/herd/table.h - stores in a server's memory that clients read by READs (Kalia et al., SIGCOMM
-// 2014, 5.1).
+// apps/herd/store/table.h - stores in a server's memory that clients read by READs (Kalia et al.,
+// SIGCOMM 2014, 5.1).
 //
 //     pilaf      a cuckoo table with three hashes, one 32-byte bucket per place, three quarters
 //                full: pointer 8, tag 4, length 4, checksum of the entry 8, of the bucket 8; then
@@ -12,10 +12,10 @@
 // Populated tables take no memory pages: unwritten memory is filled in from an image that all
 // servers share (nic_memory_set_fill); a PUT writes pages. Checksums stand for Pilaf's CRC64. FaRM
 // has versions in each line; here clients check the values themselves (app_herd_check_value).
-#ifndef APPS_HERD_TABLE_H
-#define APPS_HERD_TABLE_H
+#ifndef APPS_HERD_STORE_TABLE_H
+#define APPS_HERD_STORE_TABLE_H
 
-#include "apps/herd/wire.h"
+#include "apps/herd/store/wire.h"
 #include "nic/memory.h"
 
 SIM_C_BEGIN
@@ -76,4 +76,4 @@ bool app_herd_table_put(app_herd_table_t *table, app_city128_t key, const uint8_
 
 SIM_C_END
 
-#endif // APPS_HERD_TABLE_H
+#endif // APPS_HERD_STORE_TABLE_H

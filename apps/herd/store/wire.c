@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/herd/wire.c - encodes and decodes requests; makes keys and values.
-#include "apps/herd/wire.h"
+// apps/herd/store/wire.c - encodes and decodes requests; makes keys and values.
+#include "apps/herd/store/wire.h"
 
 #include <string.h>
 
