@@ -8,6 +8,50 @@
 #define SEND_DEPTH 128u // HRD_Q_DEPTH of the suite
 #define RESPONSE_MAX UINT64_C(4096)
 
+struct app__rpc_client {
+    app__thread_t thread;
+    app__rpc_t *rpc;
+    uint32_t index;
+    nic_cq_t *cq;
+    nic_qp_t *request_qp;
+    nic_qp_t *response_qp;
+    uint64_t sent;
+    uint64_t answered;
+    uint64_t lost;     // requests given up after the timeout
+    uint64_t late;     // answers that came after the timeout
+    uint32_t waiting;  // requests that wait for answers
+    uint32_t receives; // receives posted and not used
+    sim_timer_t timeout;
+    sim_time_t heard_ps; // when it last sent or received something
+    bool overdue;
+};
+
+// A client's slot at the server.
+struct app__rpc_slot {
+    app__rpc_t *rpc;
+    uint32_t index;
+};
+
+struct app__rpc_worker {
+    app__thread_t thread;
+    app__rpc_t *rpc;
+    uint32_t index;
+    nic_qp_t **qps; // ports x qps_per_port
+    nic_cq_t **cqs; // one per QP
+    uint64_t *posted;
+    uint32_t next_qp;
+    uint32_t next_client;
+    app__rpc_call_t calls[APP__RPC_COLLECT_MAX]; // calls taken in this turn
+    uint32_t call_count;
+    uint32_t looked; // slots looked at in this turn
+    bool waits;      // the worker waits for a completion of QP waits_for
+    uint32_t waits_for;
+    uint64_t waited; // number of such waits
+    uint32_t *count; // requests that lie in slots, per client
+    uint64_t lists;  // lists posted within the span; each is a batch
+    uint64_t answers;
+};
+
 // -- the server's memory: a client's WRITE puts a request into its slot
 
 // Handles a request that arrived; its slot identifies the worker. If the worker already holds a
@@ -458,6 +502,16 @@ void app__rpc_carry(app__rpc_t *rpc, sim_carry_t *carry)
             SIM_CARRY(carry, worker->waited);
         }
     }
+}
+
+nic_core_t *app__rpc_worker_core(const app__rpc_t *rpc, uint32_t worker)
+{
+    return rpc->workers[worker].thread.core;
+}
+
+const app__thread_t *app__rpc_client_thread(const app__rpc_t *rpc, uint32_t client)
+{
+    return &rpc->clients[client].thread;
 }
 
 app__server_sums_t app__rpc_sums(const app_t *app, const app__rpc_t *rpc)

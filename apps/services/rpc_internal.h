@@ -109,49 +109,9 @@ typedef struct app__rpc_config {
                      "waits for as lost")
 // clang-format on
 
-typedef struct app__rpc_client {
-    app__thread_t thread;
-    app__rpc_t *rpc;
-    uint32_t index;
-    nic_cq_t *cq;
-    nic_qp_t *request_qp;
-    nic_qp_t *response_qp;
-    uint64_t sent;
-    uint64_t answered;
-    uint64_t lost;     // requests given up after the timeout
-    uint64_t late;     // answers that came after the timeout
-    uint32_t waiting;  // requests that wait for answers
-    uint32_t receives; // receives posted and not used
-    sim_timer_t timeout;
-    sim_time_t heard_ps; // when it last sent or received something
-    bool overdue;
-} app__rpc_client_t;
-
-// A client's slot at the server.
-typedef struct app__rpc_slot {
-    app__rpc_t *rpc;
-    uint32_t index;
-} app__rpc_slot_t;
-
-typedef struct app__rpc_worker {
-    app__thread_t thread;
-    app__rpc_t *rpc;
-    uint32_t index;
-    nic_qp_t **qps; // ports x qps_per_port
-    nic_cq_t **cqs; // one per QP
-    uint64_t *posted;
-    uint32_t next_qp;
-    uint32_t next_client;
-    app__rpc_call_t calls[APP__RPC_COLLECT_MAX]; // calls taken in this turn
-    uint32_t call_count;
-    uint32_t looked; // slots looked at in this turn
-    bool waits;      // the worker waits for a completion of QP waits_for
-    uint32_t waits_for;
-    uint64_t waited; // number of such waits
-    uint32_t *count; // requests that lie in slots, per client
-    uint64_t lists;  // lists posted within the span; each is a batch
-    uint64_t answers;
-} app__rpc_worker_t;
+typedef struct app__rpc_client app__rpc_client_t;
+typedef struct app__rpc_slot app__rpc_slot_t;
+typedef struct app__rpc_worker app__rpc_worker_t;
 
 struct app__rpc {
     const app__rpc_ops_t *ops;
@@ -186,6 +146,9 @@ SIM_MUST_CHECK sim_err_t app__rpc_init(app__rpc_t *rpc, const app_context_t *con
                                        sim_message_t *message);
 void app__rpc_fini(app__rpc_t *rpc);
 void app__rpc_carry(app__rpc_t *rpc, sim_carry_t *carry);
+// Returns the core of a worker, and the thread of a client.
+nic_core_t *app__rpc_worker_core(const app__rpc_t *rpc, uint32_t worker);
+const app__thread_t *app__rpc_client_thread(const app__rpc_t *rpc, uint32_t client);
 // Sums over all clients and workers. Some members are counted by one kind of server only.
 typedef struct app__server_sums {
     double mops;

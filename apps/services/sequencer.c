@@ -75,7 +75,7 @@ static app__rpc_request_t draw(const app__rpc_t *rpc, uint64_t index)
 static void serve(app__rpc_t *rpc, uint32_t worker, app__rpc_call_t *calls, uint32_t count)
 {
     app__sequencer_t *const sequencer = rpc->program;
-    nic_core_t *const core = rpc->workers[worker].thread.core;
+    nic_core_t *const core = app__rpc_worker_core(rpc, worker);
     const uint64_t base = app__sequencer_take(sequencer, core, worker, count);
     for (uint32_t i = 0; i < count; i++) {
         calls[i].imm = (uint32_t)(base + i);
@@ -191,7 +191,7 @@ static void sequencer_progress(const app_t *app, uint64_t *done, uint64_t *plann
     *done = 0;
     for (uint32_t c = 0; c < sequencer->client_count; c++) {
         *done += sequencer->version == APP__SEQUENCER_RPC
-                     ? sequencer->rpc.clients[c].thread.stopped
+                     ? app__rpc_client_thread(&sequencer->rpc, c)->stopped
                      : app__spec_client_thread(sequencer->spec, c)->stopped;
     }
     *planned = sequencer->client_count;
@@ -208,8 +208,8 @@ static void sequencer_carry(app_t *app, sim_carry_t *carry)
     }
     for (uint32_t c = 0; c < sequencer->client_count; c++) {
         app__sequencer_got_t *const got = &sequencer->got[c];
-        const app__thread_t *const thread =
-            rpc ? &sequencer->rpc.clients[c].thread : app__spec_client_thread(sequencer->spec, c);
+        const app__thread_t *const thread = rpc ? app__rpc_client_thread(&sequencer->rpc, c)
+                                                : app__spec_client_thread(sequencer->spec, c);
         if (!sim_carry_has(carry, thread->machine->endpoint->node)) {
             continue;
         }
