@@ -4,9 +4,8 @@
 #ifndef APPS_MOONCAKE_PROGRAMS_REPLAY_H
 #define APPS_MOONCAKE_PROGRAMS_REPLAY_H
 
+#include "apps/mooncake/programs/prefill.h"
 #include "apps/mooncake/programs/prefix_cache.h"
-#include "apps/mooncake/programs/programs.h"
-#include "apps/request_trace.h"
 
 typedef enum app__mc_scheduler {
     APP__MC_CACHE_AWARE, // least time to the first token; blocks of other nodes may be fetched
@@ -52,37 +51,8 @@ typedef struct app__mc_replay_config {
 } app__mc_replay_config_t;
 extern const sim_attr_table_t app__mc_replay_attrs;
 
-typedef struct app__mc_replay app__mc_replay_t;
-
-// The place of a cached block that a prompt needs.
-typedef struct app__mc_place {
-    uint64_t slot;
-    uint32_t node;
-} app__mc_place_t;
-
-typedef struct app__mc_job app__mc_job_t; // a prompt at its prefill node
-
 // A prompt is placed on other nodes again if its nodes are lost, at most this many times in all.
 #define APP__MC_PLACINGS 4u
-
-// Outcomes of prompts that a node sends to the conductor, each until it is acknowledged.
-typedef struct app__mc_teller {
-    app__mc_replay_t *replay;
-    app_mooncake_t *engine;
-    uint64_t *untold; // outcomes whose message was not acknowledged
-    size_t untold_count;
-    size_t untold_capacity;
-} app__mc_teller_t;
-
-// The conductor's knowledge of a node: when it last answered, and whether it is lost.
-typedef struct app__mc_watched {
-    app__mc_replay_t *replay;
-    const app_mooncake_t *engine;
-    sim_time_t heard_ps; // when it last answered
-    sim_time_t next_ps;  // next ping
-    bool pinging;
-    bool lost;
-} app__mc_watched_t;
 
 // Times of a prompt; SIM_TIME_NEVER until the event happens. One node alone writes each member; the
 // report reads them after the run.
@@ -103,34 +73,6 @@ typedef enum app__mc_outcome {
     APP__MC_UNDER_WAY,
     APP__MC_SETTLED, // served, or given up
 } app__mc_outcome_t;
-
-typedef struct app__mc_prefill {
-    app__mc_replay_t *replay;
-    app_mooncake_t *engine;
-    sim_node_t *node;
-    uint32_t index;
-    sim_list_t jobs;      // jobs that have not ended
-    app__mc_job_t *first; // jobs to be computed, in order of arrival
-    app__mc_job_t *last;
-    bool computes;
-    sim_timer_t timer;
-    uint64_t fetched_blocks;
-    uint64_t fetches_failed; // prompts computed in full because fetching their blocks failed
-    uint64_t not_reused;     // cached tokens of those prompts, which were computed
-    uint64_t failed;
-    uint8_t *seen; // a bit per course, since messages may arrive twice
-    app__mc_teller_t teller;
-    sim_sample_set_t transfers_ps;
-} app__mc_prefill_t;
-
-typedef struct app__mc_decode {
-    app__mc_replay_t *replay;
-    app_mooncake_t *engine;
-    sim_node_t *node;
-    uint64_t served;
-    uint8_t *seen; // a bit per prompt
-    app__mc_teller_t teller;
-} app__mc_decode_t;
 
 // KV data is rounded up to whole grains. Parts of a prompt's KV data have at least this size.
 #define APP__MC_GRAIN_BYTES UINT64_C(512)
@@ -207,33 +149,6 @@ struct app__mc_replay {
     uint64_t blocks_lost;
 };
 
-// -- prefill.c
-
-// Prepares a prefill node: registers its message handlers.
-void app__mc_prefill_init(app__mc_prefill_t *prefill);
-void app__mc_prefill_fini(app__mc_prefill_t *prefill);
-void app__mc_decode_init(app__mc_decode_t *decode);
-void app__mc_decode_fini(app__mc_decode_t *decode);
-// Returns the bytes of the KV data of `tokens` tokens, in whole grains.
-uint64_t app__mc_kv_bytes(const app__mc_replay_t *replay, uint64_t tokens);
-// Returns the number of parts in which the KV data of a prompt is sent.
-uint64_t app__mc_groups(const app__mc_replay_t *replay, uint64_t tokens);
-// Returns the time to compute a prompt whose first `cached` tokens are cached.
-sim_time_t app__mc_compute_ps(const app__mc_replay_t *replay, uint64_t tokens, uint64_t cached);
-
-// Returns the time to decode a token.
-sim_time_t app__mc_decode_ps(const app__mc_replay_t *replay);
-// Returns the least time that a prompt takes at its two nodes, whatever is cached. It is used to
-// check that times fit.
-double app__mc_busy_ps(const app__mc_replay_t *replay, const app__mooncake_prompt_t *prompt);
-
-// Returns the address of item `number`, `at` bytes into an area. Items take the locations in turn;
-// each location has room for all of them.
-uint64_t app__mc_place_of(const app__mc_replay_t *replay, uint64_t area, uint32_t locations,
-                          uint64_t number, uint64_t at);
-
-// -- replay_report.c
-
 // Initialises the courses: all prompts are still to come.
 void app__mc_courses_init(app__mc_replay_t *replay);
 void app__mc_courses_fini(app__mc_replay_t *replay);
@@ -247,29 +162,6 @@ static inline uint64_t app__mc_prompt_of(const app__mc_replay_t *replay, uint64_
 {
     return course % replay->trace.count;
 }
-
-// Size of the message that reports a lost node to prefill nodes; pings are empty.
-#define APP__MC_LOST_BYTES 8u
-
-// -- heartbeat.c: nodes that fall silent, and the prompts that they had (client-ttl)
-
-void app__mc_watch_init(app__mc_replay_t *replay);
-void app__mc_watch_fini(app__mc_replay_t *replay);
-// Notes that a prompt was placed for the first time, or that it is given up.
-void app__mc_watch_placed(app__mc_replay_t *replay, uint64_t prompt);
-void app__mc_watch_give_up(app__mc_replay_t *replay, uint64_t prompt);
-// Return whether the conductor takes a node for lost.
-bool app__mc_prefill_lost(const app__mc_replay_t *replay, uint32_t node);
-bool app__mc_decode_lost(const app__mc_replay_t *replay, uint32_t node);
-
-void app__mc_teller_init(app__mc_teller_t *teller, app__mc_replay_t *replay,
-                         app_mooncake_t *engine);
-void app__mc_teller_fini(app__mc_teller_t *teller);
-// Reports to the conductor that a course was served, or that it failed.
-void app__mc_tell(app__mc_teller_t *teller, uint64_t course, bool served);
-// Answers a ping, and sends unacknowledged outcomes again.
-void app__mc_on_ping(app__mc_teller_t *teller, app__mc_station_t *station,
-                     const app__mc_incoming_t *incoming);
 
 // -- conductor.c
 
