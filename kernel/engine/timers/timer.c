@@ -187,6 +187,9 @@ static SIM_NOINLINE void arm_anywhere(sim_node_t *node, sim_timer_t *timer, sim_
 {
     if (time_ps == node->now_ps) {
         count_instant(node);
+        if (sim_timer_armed(timer) && (timer->position & SIM_TIMER_IN_WHEEL) != 0) {
+            sim_timer_cancel(node, timer); // it moves to the heap
+        }
     }
     if (node->wheel != NULL && may_be_in_wheel(node, timer, time_ps)) {
         sim_timer_cancel(node, timer);
