@@ -207,14 +207,11 @@ char *sim_strdup(const char *text)
     return copy;
 }
 
-char *sim_format(const char *format, ...)
+char *sim_format_list(const char *format, va_list arguments)
 {
-    va_list arguments;
-    va_start(arguments, format);
     va_list again;
     va_copy(again, arguments);
     const int length = vsnprintf(NULL, 0, format, arguments);
-    va_end(arguments);
     SIM_CHECKF(length >= 0, "format \"%s\"", format);
     const size_t size_bytes = (size_t)length + 1;
     char *text = sim_alloc(size_bytes);
@@ -223,23 +220,44 @@ char *sim_format(const char *format, ...)
     return text;
 }
 
+char *sim_format(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *const text = sim_format_list(format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+bool sim_ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text);
+    const size_t end_length = strlen(end);
+    return length > end_length && strcmp(text + length - end_length, end) == 0;
+}
+
 void sim_free(void *memory)
 {
     free(memory);
 }
 
-void *sim_grow(void *memory, size_t count, void *capacity, size_t capacity_bytes, size_t size_bytes)
+void *sim_reserve(void *memory, size_t count, void *capacity, size_t capacity_bytes,
+                  size_t size_bytes)
 {
     SIM_CHECK(capacity_bytes == sizeof(size_t) || capacity_bytes == sizeof(uint32_t));
     const bool wide = capacity_bytes == sizeof(size_t);
     const size_t before = wide ? *(const size_t *)capacity : *(const uint32_t *)capacity;
-    SIM_CHECKF(count <= before, "%zu elements in room for %zu", count, before);
-    if (count < before) {
+    if (count <= before) {
         return memory;
     }
-    const size_t after = before < 8 ? 8 : 2 * before;
-    if (after < before || (!wide && after > UINT32_MAX)) {
-        sim_out_of_memory(count + 1, size_bytes);
+    size_t after = SIM_MAX(before, 4);
+    while (after < count || after < 8) {
+        if (__builtin_mul_overflow(after, (size_t)2, &after)) {
+            sim_out_of_memory(count, size_bytes);
+        }
+    }
+    if (!wide && after > UINT32_MAX) {
+        sim_out_of_memory(count, size_bytes);
     }
     void *grown = sim_realloc_array(memory, after, size_bytes);
     if (wide) {

@@ -14,6 +14,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdalign.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -162,6 +163,8 @@ void sim_return_freed(void);
 char *sim_strdup(const char *text) __attribute__((malloc));
 // Returns what printf would print; free with sim_free.
 char *sim_format(const char *format, ...) __attribute__((malloc)) SIM_PRINTF(1, 2);
+char *sim_format_list(const char *format, va_list arguments) __attribute__((malloc))
+SIM_PRINTF(1, 0);
 void sim_free(void *memory); // NULL is allowed
 
 // A growable array is three variables: a pointer to its elements, their number and its capacity, in
@@ -171,14 +174,18 @@ void sim_free(void *memory); // NULL is allowed
 // Appends an element to an array. `count` and `capacity` are lvalues that have no side effects.
 #define SIM_APPEND(array, count, capacity, ...) \
     (SIM_GROW((array), (count), &(capacity)), (void)((array)[(count)++] = (__VA_ARGS__)))
-// Makes room for at least one more element. `capacity` is a pointer.
-#define SIM_GROW(array, count, capacity) \
-    ((array) = SIM_C_CAST(               \
-         array, sim_grow((array), (count), (capacity), sizeof(*(capacity)), sizeof(*(array)))))
-// Returns the array with room for at least one more element, moved if need be. *capacity is a
-// number of capacity_bytes bytes, 4 or 8.
-void *sim_grow(void *memory, size_t count, void *capacity, size_t capacity_bytes,
-               size_t size_bytes);
+// Make room for at least one more element, or for `count` elements in all. `capacity` is a pointer.
+#define SIM_GROW(array, count, capacity) SIM_RESERVE((array), (size_t)(count) + 1, (capacity))
+#define SIM_RESERVE(array, count, capacity) \
+    ((array) = SIM_C_CAST(                  \
+         array, sim_reserve((array), (count), (capacity), sizeof(*(capacity)), sizeof(*(array)))))
+// Returns the array with room for at least `count` elements, moved if need be. Its capacity doubles
+// until it suffices. *capacity is a number of capacity_bytes bytes, 4 or 8.
+void *sim_reserve(void *memory, size_t count, void *capacity, size_t capacity_bytes,
+                  size_t size_bytes);
+
+// Returns whether a text ends with another one and has something before it.
+bool sim_ends_with(const char *text, const char *end);
 
 // Returns the ending of a noun behind a number: "" for one thing, "s" for others.
 static inline const char *sim_plural(uint64_t count)
