@@ -21,6 +21,7 @@
 #include <stdatomic.h>
 
 #include "kernel/engine/agree.h"
+#include "kernel/engine/far.h"
 #include "kernel/engine/threads/barrier.h"
 #include "kernel/engine/threads/share.h"
 #include "kernel/engine/unit.h"
@@ -74,7 +75,7 @@ struct sim {
     size_t channel_block_count;
     size_t channel_block_capacity;
     sim_channel_ends_t *channel_ends; // by channel index
-    struct sim_far_fifo **far;        // by channel index; NULL until something took the far path
+    sim_far_ring_t **far;             // by channel index; NULL until something took the far path
     sim_time_t *delays_ps;            // of channels; consecutive channels of equal delay share one
     size_t delay_count;
     size_t delay_capacity;
@@ -189,10 +190,10 @@ static inline sim_channel_ends_t *sim__ends(const sim_t *sim, const sim_channel_
 }
 static inline size_t sim__far_bytes(const sim_t *sim)
 {
-    return (sim->channel_count + 1) * sizeof(struct sim_far_fifo *);
+    return (sim->channel_count + 1) * sizeof(sim_far_ring_t *);
 }
 // Returns the channel's far messages; NULL: there were none so far.
-static inline struct sim_far_fifo *sim__far(const sim_t *sim, const sim_channel_t *channel)
+static inline sim_far_ring_t *sim__far(const sim_t *sim, const sim_channel_t *channel)
 {
     return sim->far[channel->index];
 }

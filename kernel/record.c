@@ -80,8 +80,7 @@ void *sim_stream_put(sim_stream_t *stream, const sim_node_t *node, sim_time_t ti
     part_t *const part = &stream->parts[node->worker->index];
     const size_t aligned = (record_bytes + 15) & ~(size_t)15;
     if (part->count + aligned > part->capacity) {
-        part->capacity = (part->capacity + aligned) * 2;
-        part->bytes = sim_realloc_array(part->bytes, part->capacity, 1);
+        SIM_RESERVE(part->bytes, part->count + aligned, &part->capacity);
     }
     SIM_APPEND(part->entries, part->entry_count, part->entry_capacity,
                (entry_t){.time_ps = time_ps,

@@ -282,11 +282,7 @@ static void ready(nic_qp_t *qp)
         entry->qp = qp;
         entry->class = (uint8_t)nic_scheduler_class(qp);
         entry->listed = true;
-        if (scan->count == scan->capacity) {
-            scan->capacity = scan->capacity == 0 ? 16 : scan->capacity * 2;
-            scan->list = sim_realloc_array((void *)scan->list, scan->capacity, sizeof(*scan->list));
-        }
-        scan->list[scan->count++] = entry;
+        SIM_APPEND(scan->list, scan->count, scan->capacity, entry);
         const sim_time_t now_ps = scan->node->now_ps;
         entry->next_send_ps = SIM_MAX(entry->next_send_ps, now_ps);
         if (nic_scheduler_in_event(nic) && !scan->receiving) {

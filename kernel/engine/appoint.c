@@ -9,43 +9,21 @@
 #include "kernel/engine/unit.h"
 #include "kernel/engine/window.h"
 #include "kernel/engine_internal.h"
+#include "kernel/heap.h"
 
-static void appointment_push(sim_appointments_t *appointments, sim_appointment_t appointment)
+// Units of one window leave the heap in any order: each only has a bit set.
+static bool is_earlier(const void *a, const void *b, const void *ctx)
 {
-    SIM_GROW(appointments->items, appointments->count, &appointments->capacity);
-    size_t i = appointments->count++;
-    sim_appointment_t *const heap = appointments->items;
-    while (i > 0 && heap[(i - 1) / 2].window > appointment.window) {
-        heap[i] = heap[(i - 1) / 2];
-        i = (i - 1) / 2;
-    }
-    heap[i] = appointment;
+    (void)ctx;
+    return ((const sim_appointment_t *)a)->window < ((const sim_appointment_t *)b)->window;
 }
+
+static const sim_heap_order_t earliest_first = {sizeof(sim_appointment_t), is_earlier, NULL};
 
 static sim_appointment_t appointment_pop(sim_appointments_t *appointments)
 {
-    sim_appointment_t *const heap = appointments->items;
-    const sim_appointment_t top = heap[0];
-    const sim_appointment_t last = heap[--appointments->count];
-    const size_t count = appointments->count;
-    size_t i = 0;
-    for (;;) {
-        size_t child = i * 2 + 1;
-        if (child >= count) {
-            break;
-        }
-        if (child + 1 < count && heap[child + 1].window < heap[child].window) {
-            child++;
-        }
-        if (heap[child].window >= last.window) {
-            break;
-        }
-        heap[i] = heap[child];
-        i = child;
-    }
-    if (count > 0) {
-        heap[i] = last;
-    }
+    sim_heap_pop(&earliest_first, NULL, appointments->items, appointments->count, 0);
+    const sim_appointment_t top = appointments->items[--appointments->count];
     if (top.unit->far_window == top.window) {
         top.unit->far_window = SIM_NO_WINDOW;
     }
@@ -64,7 +42,9 @@ void sim__appoint(sim_thread_t *thread, sim_unit_t *unit, sim_time_t time_ps)
         sim__mark_active(thread, (uint32_t)appointment.window & (SIM_SLOTS - 1), unit);
     } else if (appointment.window < unit->far_window) {
         unit->far_window = appointment.window;
-        appointment_push(&thread->appointments, appointment);
+        sim_appointments_t *const all = &thread->appointments;
+        SIM_APPEND(all->items, all->count, all->capacity, appointment);
+        sim_heap_push(&earliest_first, NULL, all->items, all->count);
     }
 }
 
@@ -96,9 +76,9 @@ static sim_time_t unit_next_ps(const sim_unit_t *unit)
         next_ps = SIM_MIN(node->timer_ps, next_ps);
         for (size_t c = 0; node->far != NULL && c < node->far->count; c++) {
             const sim_channel_t *const channel = node->far->channels[c];
-            const struct sim_far_fifo *const fifo = sim__far(node->sim, channel);
-            if (fifo->count > 0 && fifo->letters[fifo->first].arrive_ps < next_ps) {
-                next_ps = fifo->letters[fifo->first].arrive_ps;
+            const sim_far_ring_t *const ring = sim__far(node->sim, channel);
+            if (SIM_RING_COUNT(ring) > 0) {
+                next_ps = SIM_MIN(SIM_RING_AT(ring, ring->first).arrive_ps, next_ps);
             }
         }
     }

@@ -5,6 +5,7 @@
 #define KERNEL_ENGINE_FAR_H
 
 #include "kernel/event.h"
+#include "kernel/ring.h"
 
 typedef struct sim_thread sim_thread_t;
 
@@ -14,13 +15,8 @@ typedef struct sim_far_letter {
     void *message;
 } sim_far_letter_t;
 
-// The far messages of one channel, in order of arrival: a ring.
-struct sim_far_fifo {
-    sim_far_letter_t *letters;
-    size_t first;
-    size_t count;
-    size_t capacity; // power of two
-};
+// The far messages of one channel, in order of arrival.
+typedef SIM_RING(sim_far_letter_t) sim_far_ring_t;
 
 // The channels into a node that have carried far messages.
 struct sim_far {

@@ -257,7 +257,7 @@ static void parcel_receive(sim_thread_t *thread, const sim_parcel_t *parcel)
 {
     sim_channel_t *const channel = parcel->channel;
     sim_node_t *const node = sim__ends(thread->sim, channel)->to;
-    struct sim_far_fifo **const far = &thread->sim->far[channel->index];
+    sim_far_ring_t **const far = &thread->sim->far[channel->index];
     if (*far == NULL) {
         *far = sim_alloc(sizeof(**far));
         if (node->far == NULL) {
@@ -265,24 +265,12 @@ static void parcel_receive(sim_thread_t *thread, const sim_parcel_t *parcel)
         }
         SIM_APPEND(node->far->channels, node->far->count, node->far->capacity, channel);
     }
-    struct sim_far_fifo *const fifo = *far;
-    if (fifo->count == fifo->capacity) {
-        const size_t capacity = fifo->capacity == 0 ? 64 : fifo->capacity * 2;
-        sim_far_letter_t *const letters = sim_alloc_array(capacity, sizeof(*letters));
-        for (size_t i = 0; i < fifo->count; i++) {
-            letters[i] = fifo->letters[(fifo->first + i) & (fifo->capacity - 1)];
-        }
-        sim_free(fifo->letters);
-        fifo->letters = letters;
-        fifo->first = 0;
-        fifo->capacity = capacity;
-    }
-    if (fifo->count == 0) {
+    sim_far_ring_t *const ring = *far;
+    if (SIM_RING_COUNT(ring) == 0) {
         sim__appoint(thread, node->unit, parcel->arrive_ps);
     }
     thread->cut |= parcel->arrive_ps >= thread->sim->options.until_ps;
-    fifo->letters[(fifo->first + fifo->count++) & (fifo->capacity - 1)] =
-        (sim_far_letter_t){parcel->arrive_ps, parcel->message};
+    SIM_RING_PUSH(ring, (sim_far_letter_t){parcel->arrive_ps, parcel->message});
 }
 
 void sim__receive_parcels(sim_thread_t *thread)
@@ -309,18 +297,17 @@ static void stage_one(sim_thread_t *thread, size_t *count, sim_mail_t mail)
 bool sim__far_take(sim_thread_t *thread, const sim_node_t *node, const sim_channel_t *channel,
                    sim_far_letter_t *letter)
 {
-    struct sim_far_fifo *const fifo = sim__far(thread->sim, channel);
-    if (fifo->count == 0) {
+    sim_far_ring_t *const ring = sim__far(thread->sim, channel);
+    if (SIM_RING_COUNT(ring) == 0) {
         return false;
     }
-    *letter = fifo->letters[fifo->first];
+    *letter = SIM_RING_AT(ring, ring->first);
     if (letter->arrive_ps >= thread->worker.window_start_ps + thread->worker.window_ps) {
         sim__appoint(thread, node->unit, letter->arrive_ps);
         return false;
     }
     SIM_CHECK(letter->arrive_ps >= thread->worker.window_start_ps);
-    fifo->first = (fifo->first + 1) & (fifo->capacity - 1);
-    fifo->count--;
+    ring->first++;
     return true;
 }
 

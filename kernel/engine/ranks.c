@@ -57,8 +57,7 @@ struct sim__ranks {
 
 void sim__buffer_grow(sim_buffer_t *buffer, size_t more)
 {
-    buffer->capacity = (buffer->count + more) * 2;
-    buffer->bytes = sim_realloc_array(buffer->bytes, buffer->capacity, 1);
+    SIM_RESERVE(buffer->bytes, buffer->count + more, &buffer->capacity);
 }
 
 // Empties a buffer but for the head, which belongs to the operations.

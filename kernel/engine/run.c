@@ -167,7 +167,7 @@ static bool anything_to_come(const sim_t *sim)
             return true;
         }
         for (size_t c = 0; node->far != NULL && c < node->far->count; c++) {
-            if (sim__far(sim, node->far->channels[c])->count > 0) {
+            if (SIM_RING_COUNT(sim__far(sim, node->far->channels[c])) > 0) {
                 return true;
             }
         }

@@ -123,7 +123,7 @@ void sim_destroy(sim_t *sim)
     }
     for (size_t i = 0; sim->far != NULL && i < sim->channel_count; i++) {
         if (sim->far[i] != NULL) {
-            sim_free(sim->far[i]->letters);
+            SIM_RING_FINI(sim->far[i]);
             sim_free(sim->far[i]);
         }
     }

@@ -174,12 +174,11 @@ static void list_far(const sim_t *sim, sim_flights_t *flights)
 {
     for (size_t i = 0; i < sim->channel_count; i++) {
         const uint32_t to = sim->channel_ends[i].to->index;
-        const struct sim_far_fifo *const far = sim->far[i];
+        const sim_far_ring_t *const far = sim->far[i];
         const sim_channel_t *const channel =
             &sim->channel_blocks[i / SIM_CHANNEL_BLOCK][i % SIM_CHANNEL_BLOCK];
-        for (size_t l = 0; far != NULL && l < far->count; l++) {
-            const sim_far_letter_t *const letter =
-                &far->letters[(far->first + l) & (far->capacity - 1)];
+        for (uint32_t l = 0; far != NULL && l < SIM_RING_COUNT(far); l++) {
+            const sim_far_letter_t *const letter = &SIM_RING_AT(far, far->first + l);
             add(flights, (sim_flight_t){letter->arrive_ps, to, channel->port, letter->message});
         }
     }

@@ -106,9 +106,9 @@ static void put_mail(const sim_t *sim, haul_t *haul, sim_time_t by_ps)
 static void move_far(const sim_t *sim, sim_time_t by_ps)
 {
     for (size_t i = 0; i < sim->channel_count; i++) {
-        struct sim_far_fifo *const far = sim->far[i];
-        for (size_t l = 0; far != NULL && l < far->count; l++) {
-            far->letters[(far->first + l) & (far->capacity - 1)].arrive_ps += by_ps;
+        sim_far_ring_t *const far = sim->far[i];
+        for (uint32_t l = 0; far != NULL && l < SIM_RING_COUNT(far); l++) {
+            SIM_RING_AT(far, far->first + l).arrive_ps += by_ps;
         }
     }
     for (unsigned t = 0; t < sim->thread_count; t++) {

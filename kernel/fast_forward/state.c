@@ -294,7 +294,7 @@ bool sim_only_timers_left(const sim_t *sim)
         }
     }
     for (size_t i = 0; i < sim->channel_count; i++) {
-        if (sim->far[i] != NULL && sim->far[i]->count != 0) {
+        if (sim->far[i] != NULL && SIM_RING_COUNT(sim->far[i]) != 0) {
             return false;
         }
     }

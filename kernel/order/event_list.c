@@ -41,6 +41,9 @@ void sim__list_destroy(sim_event_list_t *list)
 }
 
 // -- the heap of events due later than a turn
+//
+// With kernel/heap.h, events of one time and number would leave in another order, and results would
+// change.
 
 static inline bool is_before(const sim_list_late_t *a, const sim_list_late_t *b)
 {

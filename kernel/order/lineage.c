@@ -301,9 +301,9 @@ static void count_mail(census_t *census, const sim_thread_t *thread)
 static void count_node(census_t *census, const sim_node_t *node)
 {
     for (size_t c = 0; node->far != NULL && c < node->far->count; c++) {
-        const struct sim_far_fifo *const far = sim__far(census->sim, node->far->channels[c]);
-        for (size_t i = 0; i < far->count; i++) {
-            count_in(census, far->letters[(far->first + i) & (far->capacity - 1)].message);
+        const sim_far_ring_t *const far = sim__far(census->sim, node->far->channels[c]);
+        for (uint32_t i = far->first; i != far->end; i++) {
+            count_in(census, SIM_RING_AT(far, i).message);
         }
     }
     for (uint32_t i = 0; i < node->timer_count; i++) {

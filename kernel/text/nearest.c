@@ -15,11 +15,6 @@ static char fold(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-static unsigned smaller(unsigned a, unsigned b)
-{
-    return SIM_MIN(a, b);
-}
-
 // Compares the i-th character of a, from 1, with all of b. rows[] are those of i - 2, i - 1 and i.
 static void next_row(const char *a, size_t i, const char *b, size_t b_length,
                      unsigned *const rows[3])
@@ -30,11 +25,11 @@ static void next_row(const char *a, size_t i, const char *b, size_t b_length,
     for (size_t j = 1; j <= b_length; ++j) {
         const bool equal = fold(a[i - 1]) == fold(b[j - 1]);
         unsigned cost = before[j - 1] + (equal ? 0U : 1U);
-        cost = smaller(cost, before[j] + 1);
-        cost = smaller(cost, row[j - 1] + 1);
+        cost = SIM_MIN(cost, before[j] + 1);
+        cost = SIM_MIN(cost, row[j - 1] + 1);
         if (i > 1 && j > 1 && fold(a[i - 1]) == fold(b[j - 2]) &&
             fold(a[i - 2]) == fold(b[j - 1])) {
-            cost = smaller(cost, rows[0][j - 2] + 1);
+            cost = SIM_MIN(cost, rows[0][j - 2] + 1);
         }
         row[j] = cost;
     }

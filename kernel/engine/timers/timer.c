@@ -2,8 +2,8 @@
 // kernel/engine/timers/timer.c - a node's timers: a 4-ary heap by (time, arming sequence), and
 // a wheel.
 //
-// Four children per parent halve the depth of a binary heap. An entry's key lies in the heap
-// itself, so sifting touches no timer but those it moves.
+// Four children per parent halve the depth of a binary heap (kernel/heap.h). An entry's key lies in
+// the heap itself, so sifting touches no timer but those it moves.
 #include "kernel/timer.h"
 
 #include "kernel/engine/timers/timers.h"
@@ -124,9 +124,7 @@ void sim__timer_arm_as(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps,
         }
     } else {
         if (node->timer_count == node->timer_capacity) {
-            size_t capacity = node->timer_capacity;
-            SIM_GROW(node->timers, node->timer_count, &capacity);
-            node->timer_capacity = (uint32_t)capacity;
+            SIM_GROW(node->timers, node->timer_count, &node->timer_capacity);
         }
         sift_up(node->timers, node->timer_count++, entry);
         node->armed[timer->kind]++;
