@@ -13,7 +13,6 @@ struct pcap_out_block {
     size_t capacity;
     uint64_t count;      // items
     uint64_t file_bytes; // bytes of the items in the file
-    sim_time_t last_ps;  // time of the last one
     alignas(16) char bytes[];
 };
 
@@ -59,7 +58,6 @@ void pcap_out_held_end(pcap_out_held_t *held, const pcap_out_item_t *item)
     SIM_CHECK(block->to <= block->capacity);
     block->count++;
     block->file_bytes += item->file_bytes;
-    block->last_ps = item->time_ps;
     held->count++;
     held->file_bytes += item->file_bytes;
 }
