@@ -7,12 +7,12 @@
 // packet in an older gap is not reported.
 #include "results/reordering.h"
 
+#include "kernel/map.h"
 #include "kernel/ranks.h"
 
 #include <string.h>
 
 #define GAPS_MAX 64u
-#define ROOM_FIRST 16u
 
 typedef struct gap {
     uint64_t from;   // first PSN that had not come when the gap was opened
@@ -33,14 +33,13 @@ typedef struct connection {
     results_reordered_t sums;
 } connection_t;
 
-// The connections that end at a host, and two indices of them: tables with open addressing whose
-// entries are 1 + the number of a connection, 0: free.
+// The connections that end at a host, and two maps to their numbers.
 typedef struct place {
     connection_t *connections;
     uint32_t count;
-    uint32_t room; // of all three; a power of two, or 0
-    uint32_t *by_key;
-    uint32_t *by_first; // requests, by their ends and their first source port
+    uint32_t capacity;
+    sim_map_t by_key;
+    sim_map_t by_first; // requests, by their ends and their first source port
 } place_t;
 
 struct results_reordering {
@@ -77,56 +76,28 @@ static uint64_t first_key(uint32_t source, uint32_t destination, uint16_t udp_so
     return sim_mix64(sim_mix64((uint64_t)source << 32 | destination) ^ udp_source_port);
 }
 
-static void index_add(uint32_t *index, uint32_t room, uint64_t key, uint32_t number)
+static connection_t *add_connection(place_t *place, const connection_t *connection)
 {
-    uint32_t at = (uint32_t)key & (room - 1);
-    while (index[at] != 0) {
-        at = (at + 1) & (room - 1);
+    sim_map_add(&place->by_key, connection->key, place->count);
+    if (!connection->response) {
+        sim_map_add(
+            &place->by_first,
+            first_key(connection->source, connection->destination, connection->udp_source_port),
+            place->count);
     }
-    index[at] = number + 1;
-}
-
-static void add_to_indices(place_t *place, uint32_t number)
-{
-    const connection_t *const new = &place->connections[number];
-    index_add(place->by_key, place->room, new->key, number);
-    if (!new->response) {
-        const uint64_t first = first_key(new->source, new->destination, new->udp_source_port);
-        index_add(place->by_first, place->room, first, number);
-    }
-}
-
-// Doubles the room. Half of each index stays free.
-static void grow(place_t *place)
-{
-    place->room = place->room == 0 ? ROOM_FIRST : 2 * place->room;
-    place->connections =
-        sim_realloc_array(place->connections, place->room, sizeof(*place->connections));
-    sim_free(place->by_key);
-    sim_free(place->by_first);
-    place->by_key = sim_alloc_array(place->room, sizeof(*place->by_key));
-    place->by_first = sim_alloc_array(place->room, sizeof(*place->by_first));
-    for (uint32_t i = 0; i < place->count; i++) {
-        add_to_indices(place, i);
-    }
+    SIM_APPEND(place->connections, place->count, place->capacity, *connection);
+    return &place->connections[place->count - 1];
 }
 
 // Returns the connection of a packet, which is added if need be.
 static connection_t *connection_of(place_t *place, const net_packet_t *packet, ends_t ends)
 {
     const uint64_t key = key_of(packet, ends);
-    if (2 * place->count >= place->room) {
-        grow(place);
+    const uint64_t found = sim_map_get(&place->by_key, key);
+    if (found != SIM_MAP_NONE) {
+        return &place->connections[found];
     }
-    for (uint32_t at = (uint32_t)key & (place->room - 1); place->by_key[at] != 0;
-         at = (at + 1) & (place->room - 1)) {
-        connection_t *const found = &place->connections[place->by_key[at] - 1];
-        if (found->key == key) {
-            return found;
-        }
-    }
-    connection_t *const new = &place->connections[place->count];
-    *new = (connection_t){
+    const connection_t new = {
         .key = key,
         .next = (UINT64_C(1) << 32) + packet->psn,
         .source = ends.source,
@@ -134,8 +105,7 @@ static connection_t *connection_of(place_t *place, const net_packet_t *packet, e
         .udp_source_port = packet->udp_source_port,
         .response = is_response(packet->opcode),
     };
-    add_to_indices(place, place->count++);
-    return new;
+    return add_connection(place, &new);
 }
 
 // -- gaps
@@ -240,13 +210,13 @@ void results_reordering_destroy(results_reordering_t *reordering)
         return;
     }
     for (size_t n = 0; n < reordering->count; n++) {
-        const place_t *const place = &reordering->places[n];
+        place_t *const place = &reordering->places[n];
         for (uint32_t i = 0; i < place->count; i++) {
             sim_free(place->connections[i].gaps);
         }
         sim_free(place->connections);
-        sim_free(place->by_key);
-        sim_free(place->by_first);
+        sim_map_fini(&place->by_key);
+        sim_map_fini(&place->by_first);
     }
     sim_free(reordering->places);
     sim_free(reordering);
@@ -281,15 +251,12 @@ results_reordered_t results_reordering_of(const results_reordering_t *reordering
         return sums;
     }
     const place_t *const place = &reordering->places[node->sim.index];
-    const uint64_t key = first_key(source, destination, udp_source_port);
-    uint32_t at = (uint32_t)key & (place->room - 1);
-    while (place->room != 0 && place->by_first[at] != 0) {
-        const connection_t *const found = &place->connections[place->by_first[at] - 1];
+    SIM_MAP_EACH (number, &place->by_first, first_key(source, destination, udp_source_port)) {
+        const connection_t *const found = &place->connections[number];
         if (found->source == source && found->destination == destination &&
             found->udp_source_port == udp_source_port) {
             add(&sums, &found->sums);
         }
-        at = (at + 1) & (place->room - 1);
     }
     return sums;
 }
@@ -317,14 +284,11 @@ void results__reordering_take(results_reordering_t *reordering, sim_reader_t *by
         place_t *const place = &reordering->places[i];
         const uint32_t count = sim_reader_u32(bytes);
         for (uint32_t c = 0; c < count; c++) {
-            while (2 * (place->count + 1) > place->room) {
-                grow(place);
-            }
-            connection_t *const connection = &place->connections[place->count];
-            sim_reader_get(bytes, connection, sizeof(*connection));
-            connection->gaps = NULL; // only arrivals need them
-            connection->gap_count = 0;
-            add_to_indices(place, place->count++);
+            connection_t connection;
+            sim_reader_get(bytes, &connection, sizeof(connection));
+            connection.gaps = NULL; // only arrivals need them
+            connection.gap_count = 0;
+            (void)add_connection(place, &connection);
         }
     }
 }
