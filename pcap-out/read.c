@@ -79,10 +79,7 @@ static uint64_t u64(const pcap_out_reader_t *reader, const uint8_t *at)
 // if some bytes came.
 static bool take(pcap_out_reader_t *reader, size_t at, size_t size, bool *is_short)
 {
-    if (reader->capacity < at + size) {
-        reader->capacity = (at + size) * 2;
-        reader->block = sim_realloc_array(reader->block, reader->capacity, 1);
-    }
+    SIM_RESERVE(reader->block, at + size, &reader->capacity);
     const int got = gzread(reader->file, reader->block + at, (unsigned)size);
     reader->offset += got > 0 ? (uint64_t)got : 0;
     *is_short = got != 0 && (size_t)got != size;

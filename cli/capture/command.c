@@ -25,20 +25,14 @@ typedef struct output {
     uint64_t origin_s;     // from which the times of frames count
 } output_t;
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t length = strlen(text);
-    return length > strlen(end) && strcmp(text + length - strlen(end), end) == 0;
-}
-
 static bool is_ng(const char *path)
 {
-    return ends_with(path, ".pcapng") || ends_with(path, ".pcapng.gz");
+    return sim_ends_with(path, ".pcapng") || sim_ends_with(path, ".pcapng.gz");
 }
 
 static bool is_pcap(const char *path)
 {
-    return ends_with(path, ".pcap") || ends_with(path, ".pcap.gz");
+    return sim_ends_with(path, ".pcap") || sim_ends_with(path, ".pcap.gz");
 }
 
 static sim_err_t output_open(const char *path, const char *comment, uint64_t origin_s,

@@ -100,10 +100,7 @@ static sim_err_t receive(cli_socket_t *link, world_error_t *error)
         link->size -= link->at;
         link->at = 0;
     }
-    if (link->size + RECEIVE_BYTES + 1 > link->capacity) {
-        link->capacity = 2 * link->capacity + RECEIVE_BYTES + 1;
-        link->buffer = sim_realloc_array(link->buffer, link->capacity, 1);
-    }
+    SIM_RESERVE(link->buffer, link->size + RECEIVE_BYTES + 1, &link->capacity);
     const ssize_t got = recv(link->fd, link->buffer + link->size, RECEIVE_BYTES, 0);
     if (got <= 0) {
         return world_fail(error, SIM_ERR_IO, NULL,

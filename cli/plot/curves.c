@@ -14,22 +14,16 @@ bool cli_metric_is_queue(const char *name)
            strcmp(name, "headroom_bytes") == 0;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t size = strlen(text);
-    return size >= strlen(end) && strcmp(text + size - strlen(end), end) == 0;
-}
-
 static cli_measure_t measure_of(const char *name)
 {
     if (strcmp(name, "alpha") == 0 || strcmp(name, "utilisation") == 0 ||
         strcmp(name, "utilization") == 0) {
         return CLI_MEASURE_SHARE;
     }
-    return ends_with(name, "_bytes")                                     ? CLI_MEASURE_BYTES
-           : ends_with(name, "_ps")                                      ? CLI_MEASURE_TIME
-           : ends_with(name, "_bps") || strcmp(name, "target_rate") == 0 ? CLI_MEASURE_RATE
-                                                                         : CLI_MEASURE_PLAIN;
+    return sim_ends_with(name, "_bytes")                                     ? CLI_MEASURE_BYTES
+           : sim_ends_with(name, "_ps")                                      ? CLI_MEASURE_TIME
+           : sim_ends_with(name, "_bps") || strcmp(name, "target_rate") == 0 ? CLI_MEASURE_RATE
+                                                                             : CLI_MEASURE_PLAIN;
 }
 
 // Splits a path such as "port[leaf0->host5].queue_bytes[3]". Returns false if it is no series path.

@@ -141,11 +141,6 @@ static void meet(cli_ranks_t *mpi, const unsigned *others, size_t count)
     }
 }
 
-static size_t least_of(size_t a, size_t b)
-{
-    return SIM_MIN(a, b);
-}
-
 // Returns the size of later first messages, when one buffer had `total` bytes.
 static size_t grown(size_t most, size_t total)
 {
@@ -168,7 +163,7 @@ static void start_send(cli_ranks_t *mpi, size_t i, sim_buffer_t *out, const sim_
     peer_t *const peer = &mpi->peers[i];
     const head_t head = {out->count, *view};
     memcpy(out->bytes, &head, sizeof(head));
-    const size_t first = least_of(out->count, peer->most_out);
+    const size_t first = SIM_MIN(out->count, peer->most_out);
     (void)MPI_Isend(out->bytes, (int)first, MPI_BYTE, peer->rank, TAG_WINDOW, MPI_COMM_WORLD,
                     &mpi->sends[2 * i]);
     mpi->sends[2 * i + 1] = MPI_REQUEST_NULL;
@@ -184,7 +179,7 @@ static void start_send(cli_ranks_t *mpi, size_t i, sim_buffer_t *out, const sim_
 static void start_rest(cli_ranks_t *mpi, size_t i, sim_buffer_t *in, const head_t *head)
 {
     peer_t *const peer = &mpi->peers[i];
-    const size_t first = least_of(head->total, peer->most_in);
+    const size_t first = SIM_MIN(head->total, peer->most_in);
     in->count = first;
     mpi->receives[i] = MPI_REQUEST_NULL;
     if (head->total > first) {

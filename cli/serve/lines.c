@@ -13,14 +13,6 @@
 #define READ_BYTES ((size_t)1 << 16)
 #define WRITE_BYTES ((size_t)1 << 16)
 
-static void reserve(char **bytes, size_t *capacity, size_t needed)
-{
-    if (*capacity < needed) {
-        *capacity = needed * 2;
-        *bytes = sim_realloc_array(*bytes, *capacity, 1);
-    }
-}
-
 void serve_flush(serve_lines_t *lines)
 {
     size_t written = 0;
@@ -38,7 +30,7 @@ void serve_flush(serve_lines_t *lines)
 
 void serve_put(serve_lines_t *lines, const char *text, size_t size)
 {
-    reserve(&lines->output, &lines->output_capacity, lines->output_count + size);
+    SIM_RESERVE(lines->output, lines->output_count + size, &lines->output_capacity);
     memcpy(lines->output + lines->output_count, text, size);
     lines->output_count += size;
     if (lines->output_count >= WRITE_BYTES) {
@@ -63,7 +55,7 @@ static bool read_more(serve_lines_t *lines)
         lines->ended = true;
         return false;
     }
-    reserve(&lines->input, &lines->input_capacity, lines->input_count + READ_BYTES);
+    SIM_RESERVE(lines->input, lines->input_count + READ_BYTES, &lines->input_capacity);
     for (;;) {
         const ssize_t count = read(lines->in, lines->input + lines->input_count, READ_BYTES);
         if (count > 0) {
@@ -95,7 +87,7 @@ static char *take_rest(serve_lines_t *lines, size_t *size)
     if (*size == 0 || lines->broken || serve_reason() != SERVE_REASON_NONE) {
         return NULL;
     }
-    reserve(&lines->input, &lines->input_capacity, *size + 1);
+    SIM_RESERVE(lines->input, *size + 1, &lines->input_capacity);
     lines->input[*size] = '\0';
     lines->taken = *size;
     return lines->input;

@@ -156,13 +156,6 @@ void pcap_out_sink_change_head(pcap_out_sink_t *sink, const void *bytes, size_t 
     sim_free(head);
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t text_length = strlen(text);
-    const size_t end_length = strlen(end);
-    return text_length >= end_length && strcmp(text + text_length - end_length, end) == 0;
-}
-
 sim_err_t pcap_out_sink_open(const char *path, pcap_out_sink_t **sink, sim_message_t *message)
 {
     *sink = NULL;
@@ -174,7 +167,7 @@ sim_err_t pcap_out_sink_open(const char *path, pcap_out_sink_t **sink, sim_messa
     pcap_out_sink_t *const made = sim_alloc(sizeof(*made));
     *made = (pcap_out_sink_t){.path = sim_strdup(path),
                               .descriptor = descriptor,
-                              .compressed = ends_with(path, ".gz")};
+                              .compressed = sim_ends_with(path, ".gz")};
     *sink = made;
     return SIM_OK;
 }

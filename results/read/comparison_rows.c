@@ -196,12 +196,6 @@ static void take_network(const taker_t *taker)
     }
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t size = strlen(text);
-    return size >= strlen(end) && strcmp(text + size - strlen(end), end) == 0;
-}
-
 // Returns whether a number of a report is left to the CSV: the table for people does not show it.
 static bool is_fine_print(const char *name)
 {
@@ -211,7 +205,7 @@ static bool is_fine_print(const char *name)
             return true;
         }
     }
-    return ends_with(name, "_bytes") || strncmp(name, "transfers_", 10) == 0;
+    return sim_ends_with(name, "_bytes") || strncmp(name, "transfers_", 10) == 0;
 }
 
 typedef struct numbers {
@@ -340,10 +334,10 @@ static void add_part_number(const numbers_t *numbers, const char *path, const ch
     part_sum_t *const sum = &sums->sums[i];
     const double number = json_number_value(value);
     sum->count++;
-    sum->value = !ends_with(name, "_max")                 ? sum->value + number
+    sum->value = !sim_ends_with(name, "_max")             ? sum->value + number
                  : sum->count == 1 || number > sum->value ? number
                                                           : sum->value;
-    sum->whole = sum->whole || ends_with(name, "_max");
+    sum->whole = sum->whole || sim_ends_with(name, "_max");
 }
 
 static void take_nic_parts(const taker_t *taker)
@@ -416,7 +410,7 @@ static void take_nics(const taker_t *taker)
     put_path(taker, RESULTS_COMPARISON_COUNT, "operations", "NIC operations");
     put_path(taker, RESULTS_COMPARISON_REAL, "events_per_operation", NULL);
     for (const nic_counter_info_t *info = nic_rnic_counter_infos; info->name != NULL; info++) {
-        if (info->total.label != NULL && ends_with(info->name, HITS)) {
+        if (info->total.label != NULL && sim_ends_with(info->name, HITS)) {
             put_hit_share(taker, nics, info);
         } else if (info->total.label != NULL) {
             put_nic_counter(taker, nics, info, operations);
@@ -517,7 +511,7 @@ bool results_comparison_has_nic_key(const char *key)
 {
     for (const nic_counter_info_t *info = nic_rnic_counter_infos; info->name != NULL; info++) {
         const char *const name = info->name;
-        const bool hits = ends_with(name, HITS);
+        const bool hits = sim_ends_with(name, HITS);
         const bool sum = info->total.label != NULL && strcmp(info->total.group, "sum") == 0;
         const size_t size = strlen(name) - (hits ? strlen(HITS) : 0);
         char *const own = sim_format("nics.%.*s%s", (int)size, name,

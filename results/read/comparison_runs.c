@@ -37,10 +37,7 @@ typedef struct text {
 static void text_add(text_t *text, const char *more)
 {
     const size_t size = strlen(more);
-    if (text->size + size + 1 > text->capacity) {
-        text->capacity = 2 * (text->size + size + 1);
-        text->bytes = sim_realloc_array(text->bytes, text->capacity, 1);
-    }
+    SIM_RESERVE(text->bytes, text->size + size + 1, &text->capacity);
     memcpy(text->bytes + text->size, more, size + 1);
     text->size += size;
 }

@@ -42,12 +42,6 @@ typedef struct gatherer {
     size_t depth;
 } gatherer_t;
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t size = strlen(text);
-    return size >= strlen(end) && strcmp(text + size - strlen(end), end) == 0;
-}
-
 static bool is_whole(sim_report_kind_t kind)
 {
     return kind == SIM_REPORT_U64 || kind == SIM_REPORT_U32;
@@ -67,7 +61,7 @@ static leaf_t *leaf_like(gatherer_t *gatherer, const sim_report_row_t *row, cons
 
 static void add_value(leaf_t *leaf, const sim_report_value_t *value)
 {
-    const bool largest = ends_with(leaf->row->name, "_max");
+    const bool largest = sim_ends_with(leaf->row->name, "_max");
     if (leaf->kind == SIM_REPORT_REAL && isfinite(value->real)) {
         const double sum = leaf->real + value->real;
         leaf->real = !largest ? sum : SIM_MAX(value->real, leaf->real);
@@ -161,7 +155,7 @@ static const char *unit_text(const leaf_t *leaf)
     for (char *p = ending; *p != '\0'; p++) {
         *p = *p >= 'A' && *p <= 'Z' ? (char)(*p - 'A' + 'a') : *p;
     }
-    const bool said = ends_with(leaf->row->name, ending) || ends_with(leaf->group, ending);
+    const bool said = sim_ends_with(leaf->row->name, ending) || sim_ends_with(leaf->group, ending);
     sim_free(ending);
     return said ? "" : leaf->unit;
 }
@@ -182,7 +176,7 @@ static char *text_of(const leaf_t *leaf)
     if (leaf->count == 0) {
         return sim_strdup("-");
     }
-    const bool largest = ends_with(leaf->row->name, "_max");
+    const bool largest = sim_ends_with(leaf->row->name, "_max");
     const double value = largest ? leaf->real : leaf->real / (double)leaf->count;
     if (bytes && value >= 0 && value < 1e19) {
         return sim_strdup(world_format_bytes(&buffer, (uint64_t)value));

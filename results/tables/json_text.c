@@ -10,10 +10,7 @@
 // Appends bytes as they are.
 static void append(results_json_text_t *json, const char *bytes, size_t size)
 {
-    if (json->room - json->size <= size) {
-        json->room = 2 * (json->room + size) + 1;
-        json->text = sim_realloc_array(json->text, json->room, 1);
-    }
+    SIM_RESERVE(json->text, json->size + size + 1, &json->room);
     memcpy(json->text + json->size, bytes, size);
     json->size += size;
     json->text[json->size] = '\0';

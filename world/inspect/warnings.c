@@ -7,14 +7,8 @@
 void world_warn(world_warnings_t *warnings, const char *kind, const char *format, ...)
 {
     va_list arguments;
-    va_list again;
     va_start(arguments, format);
-    va_copy(again, arguments);
-    const int size = vsnprintf(NULL, 0, format, arguments);
-    SIM_CHECKF(size >= 0, "format \"%s\"", format);
-    char *const text = sim_alloc((size_t)size + 1);
-    (void)vsnprintf(text, (size_t)size + 1, format, again);
-    va_end(again);
+    char *const text = sim_format_list(format, arguments);
     va_end(arguments);
     SIM_APPEND(warnings->items, warnings->count, warnings->capacity, (world_warning_t){kind, text});
 }

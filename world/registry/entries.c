@@ -35,11 +35,7 @@ struct world_registry {
 
 static void list_add(row_list_t *list, const void *row)
 {
-    if (list->count + 1 >= list->capacity) {
-        list->capacity = list->capacity == 0 ? 32 : 2 * list->capacity;
-        list->rows = (const void **)sim_realloc_array((void *)list->rows, list->capacity,
-                                                      sizeof(*list->rows));
-    }
+    SIM_RESERVE(list->rows, list->count + 2, &list->capacity);
     list->rows[list->count++] = row;
     list->rows[list->count] = NULL;
 }

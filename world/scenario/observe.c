@@ -444,12 +444,6 @@ static sim_err_t check_file_name(const world_scenario_t *scenario, const char *n
     return SIM_OK;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t length = strlen(text);
-    return length > strlen(end) && strcmp(text + length - strlen(end), end) == 0;
-}
-
 // Returns the key of a value that only a file in pcapng format uses and that is not its default;
 // NULL: there is none.
 static const char *fabric_key(const world_capture_config_t *config)
@@ -489,7 +483,7 @@ static sim_err_t take_fabric(world_capture_config_t *config, const world_tree_t 
         return world_fail(error, SIM_ERR_INVALID, &place,
                           "captures has both 'fabric' and 'file', expected one of them");
     }
-    if (!ends_with(config->fabric, ".pcapng") && !ends_with(config->fabric, ".pcapng.gz")) {
+    if (!sim_ends_with(config->fabric, ".pcapng") && !sim_ends_with(config->fabric, ".pcapng.gz")) {
         return world_fail(error, SIM_ERR_INVALID, &place,
                           "captures.fabric is '%s', expected a name that ends in .pcapng or "
                           ".pcapng.gz",

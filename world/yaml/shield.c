@@ -7,6 +7,7 @@
 // or digit at once can be nothing but part of a name. Both are replaced by private-use characters
 // before the parser sees them and put back in every scalar after. So are the commas and brackets of
 // an expression: `{leaves: $(max(gpus / 8, 1))}`.
+#include "kernel/utf8.h"
 #include "world/shown.h"
 #include "world/yaml/yaml_internal.h"
 
@@ -19,27 +20,12 @@ static const char shielded_characters[] = {'*', '[', ']', ','};
 
 world_utf8_t world_utf8_decode(const unsigned char *bytes, size_t size)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    const unsigned char lead = bytes[0];
-    if (lead < 0x80) {
-        return (world_utf8_t){lead, 1};
-    }
-    const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-    if (lead < 0xc2 || lead > 0xf4 || length > size) {
-        return (world_utf8_t){0, 0};
-    }
-    uint32_t code_point = lead & (0xffu >> (length + 1));
+    const size_t length = sim_utf8_bytes(bytes, size);
+    uint32_t code_point = length < 2 ? bytes[0] : bytes[0] & (0xffu >> (length + 1));
     for (size_t i = 1; i < length; i++) {
-        if ((bytes[i] & 0xc0) != 0x80) {
-            return (world_utf8_t){0, 0};
-        }
         code_point = code_point << 6 | (bytes[i] & 0x3fu);
     }
-    if (code_point < least[length] || code_point > 0x10ffff ||
-        (code_point >= 0xd800 && code_point <= 0xdfff)) {
-        return (world_utf8_t){0, 0};
-    }
-    return (world_utf8_t){code_point, length};
+    return (world_utf8_t){length == 0 ? 0 : code_point, length};
 }
 
 static bool allowed(uint32_t code_point)

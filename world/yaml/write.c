@@ -16,10 +16,7 @@ typedef struct text {
 
 static void put(text_t *text, const char *bytes, size_t size)
 {
-    while (text->size + size + 1 > text->capacity) {
-        text->capacity = text->capacity == 0 ? 4096 : text->capacity * 2;
-        text->bytes = sim_realloc_array(text->bytes, text->capacity, 1);
-    }
+    SIM_RESERVE(text->bytes, text->size + size + 1, &text->capacity);
     memcpy(text->bytes + text->size, bytes, size);
     text->size += size;
     text->bytes[text->size] = '\0';

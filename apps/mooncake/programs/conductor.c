@@ -71,11 +71,6 @@ static uint64_t cached_tokens(const app__mc_replay_t *replay, const app__mooncak
     return SIM_MIN(tokens, prompt->input_tokens);
 }
 
-static sim_time_t later(sim_time_t a, sim_time_t b)
-{
-    return SIM_MAX(a, b);
-}
-
 // Returns the time of bytes at the rate of a node's NICs, as far as the conductor knows it.
 static sim_time_t bytes_ps(const app__mc_replay_t *replay, uint64_t bytes)
 {
@@ -85,7 +80,7 @@ static sim_time_t bytes_ps(const app__mc_replay_t *replay, uint64_t bytes)
 
 static void book_time(sim_time_t *until_ps, sim_time_t from_ps, sim_time_t time_ps)
 {
-    const sim_time_t end_ps = later(*until_ps, from_ps) + time_ps;
+    const sim_time_t end_ps = SIM_MAX(*until_ps, from_ps) + time_ps;
     *until_ps = SIM_MIN(end_ps, from_ps + BYTES_PS_MAX);
 }
 
@@ -152,7 +147,7 @@ static sim_time_t fetch_ps(const app__mc_replay_t *replay, size_t hits, uint32_t
     for (size_t i = 0; i < hits; i++) {
         if (!is_on(replay, i, node)) {
             far++;
-            from_ps = later(from_ps, replay->send_until_ps[replay->sources[i]]);
+            from_ps = SIM_MAX(from_ps, replay->send_until_ps[replay->sources[i]]);
         }
     }
     return far == 0 ? 0 : from_ps - now_ps + bytes_ps(replay, far * replay->block_bytes);
@@ -163,16 +158,16 @@ static sim_time_t fetch_ps(const app__mc_replay_t *replay, size_t hits, uint32_t
 static sim_time_t estimate(const app__mc_replay_t *replay, const app__mooncake_prompt_t *prompt,
                            sim_time_t now_ps, uint32_t node, size_t used)
 {
-    const sim_time_t wait_ps = later(replay->prefill_until_ps[node], now_ps) - now_ps;
+    const sim_time_t wait_ps = SIM_MAX(replay->prefill_until_ps[node], now_ps) - now_ps;
     const sim_time_t far_ps = fetches(replay) ? fetch_ps(replay, used, node, now_ps) : 0;
     const uint64_t cached = cached_tokens(replay, prompt, used);
     const sim_time_t done_ps =
-        later(wait_ps, far_ps) + app__mc_compute_ps(replay, prompt->input_tokens, cached);
+        SIM_MAX(wait_ps, far_ps) + app__mc_compute_ps(replay, prompt->input_tokens, cached);
     if (replay->local_store) {
         return done_ps;
     }
     const sim_time_t send_ps = bytes_ps(replay, app__mc_kv_bytes(replay, prompt->input_tokens));
-    return later(now_ps + done_ps, replay->sent_ps[node]) - now_ps + send_ps;
+    return SIM_MAX(now_ps + done_ps, replay->sent_ps[node]) - now_ps + send_ps;
 }
 
 // Returns whether a node is better: a lower time; for equal times, the node idle for longest.
@@ -219,7 +214,7 @@ static choice_t choose_prefill(app__mc_replay_t *replay, const app__mooncake_pro
             hits = find_blocks(replay, prompt, n);
         }
         const size_t used = fetches(replay) ? hits : leading_on(replay, hits, n);
-        sim_time_t time_ps = later(replay->prefill_until_ps[n], now_ps) - now_ps;
+        sim_time_t time_ps = SIM_MAX(replay->prefill_until_ps[n], now_ps) - now_ps;
         if (replay->scheduler == APP__MC_CACHE_AWARE || replay->scheduler == APP__MC_LOCAL) {
             time_ps = estimate(replay, prompt, now_ps, n, used);
         }
@@ -256,8 +251,8 @@ static uint32_t choose_decode(app__mc_replay_t *replay, sim_time_t done_ps)
             best = d;
             continue;
         }
-        const sim_time_t least_ps = later(replay->received_ps[best], done_ps);
-        const sim_time_t time_ps = later(replay->received_ps[d], done_ps);
+        const sim_time_t least_ps = SIM_MAX(replay->received_ps[best], done_ps);
+        const sim_time_t time_ps = SIM_MAX(replay->received_ps[d], done_ps);
         if (time_ps < least_ps ||
             (time_ps == least_ps && replay->decode_until_ps[d] < replay->decode_until_ps[best])) {
             best = d;
@@ -302,11 +297,11 @@ static void book(app__mc_replay_t *replay, const app__mooncake_prompt_t *prompt,
     const sim_time_t wait_ps =
         fetches(replay) ? fetch_ps(replay, choice->used, choice->prefill, now_ps) : 0;
     sim_time_t *const until_ps = &replay->prefill_until_ps[choice->prefill];
-    *until_ps = later(*until_ps, now_ps + wait_ps) +
+    *until_ps = SIM_MAX(*until_ps, now_ps + wait_ps) +
                 app__mc_compute_ps(replay, prompt->input_tokens, cached);
     choice->decode = choose_decode(replay, *until_ps);
     sim_time_t *const decode_ps = &replay->decode_until_ps[choice->decode];
-    *decode_ps = later(*decode_ps, now_ps) + prompt->output_tokens * app__mc_decode_ps(replay);
+    *decode_ps = SIM_MAX(*decode_ps, now_ps) + prompt->output_tokens * app__mc_decode_ps(replay);
     book_network(replay, prompt, choice, now_ps, *until_ps);
 }
 

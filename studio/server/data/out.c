@@ -2,6 +2,8 @@
 // studio/server/data/out.c - a growing text.
 #include "studio/server/data/out.h"
 
+#include "kernel/utf8.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,17 +16,9 @@ void studio_out_fini(studio_out_t *out)
     *out = (studio_out_t){.bytes = NULL};
 }
 
-static void make_room(studio_out_t *out, size_t size)
-{
-    if (out->capacity - out->size < size + 1) {
-        out->capacity = 2 * (out->size + size + 1);
-        out->bytes = sim_realloc_array(out->bytes, out->capacity, 1);
-    }
-}
-
 void studio_out_bytes(studio_out_t *out, const char *bytes, size_t size)
 {
-    make_room(out, size);
+    SIM_RESERVE(out->bytes, out->size + size + 1, &out->capacity);
     if (size > 0) {
         memcpy(out->bytes + out->size, bytes, size);
     }
@@ -46,33 +40,10 @@ void studio_out_format(studio_out_t *out, const char *format, ...)
     const int size = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
     SIM_CHECK(size >= 0);
-    make_room(out, (size_t)size);
+    SIM_RESERVE(out->bytes, out->size + (size_t)size + 1, &out->capacity);
     (void)vsnprintf(out->bytes + out->size, (size_t)size + 1, format, again);
     va_end(again);
     out->size += (size_t)size;
-}
-
-// Returns the length of the UTF-8 character that begins here; 0 if there is none.
-static size_t sign_bytes(const uint8_t *at)
-{
-    if (at[0] < 0x80) {
-        return 1;
-    }
-    const size_t size = at[0] >= 0xc2 && at[0] < 0xe0   ? 2
-                        : at[0] >= 0xe0 && at[0] < 0xf0 ? 3
-                        : at[0] >= 0xf0 && at[0] < 0xf5 ? 4
-                                                        : 0;
-    for (size_t i = 1; i < size; i++) {
-        if ((at[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    // Refuses overlong forms, surrogates, and codes beyond U+10FFFF.
-    if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
-        (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f)) {
-        return 0;
-    }
-    return size;
 }
 
 void studio_out_json(studio_out_t *out, const char *text)
@@ -80,7 +51,7 @@ void studio_out_json(studio_out_t *out, const char *text)
     studio_out_bytes(out, "\"", 1);
     const uint8_t *at = (const uint8_t *)text;
     while (*at != '\0') {
-        const size_t size = sign_bytes(at);
+        const size_t size = sim_utf8_bytes(at, 4); // stops at the 0
         if (size == 0) {
             studio_out_text(out, "\xef\xbf\xbd");
             at++;

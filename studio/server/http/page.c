@@ -56,17 +56,10 @@ static const char missing[] =
     "works "
     "without it: docs/studio.md.</p></html>\n";
 
-static bool ends_with(const char *text, const char *ending)
-{
-    const size_t length = strlen(text);
-    const size_t ending_length = strlen(ending);
-    return length >= ending_length && strcmp(text + length - ending_length, ending) == 0;
-}
-
 static const char *type_of(const char *name)
 {
     for (size_t i = 0; i < SIM_COUNT_OF(types); i++) {
-        if (ends_with(name, types[i].ending)) {
+        if (sim_ends_with(name, types[i].ending)) {
             return types[i].type;
         }
     }

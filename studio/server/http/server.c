@@ -5,6 +5,8 @@
 #include "studio/server/http/http_internal.h"
 #include "studio/server/http/listen.h"
 
+#include "kernel/list.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -31,8 +33,7 @@ typedef struct connection {
     int fd;
     int64_t deadline_ms; // when the current request must be complete; INT64_MAX: no limit
     int64_t waiting_ms;  // since when it has sent no complete headers; INT64_MAX: it has
-    struct connection *previous;
-    struct connection *next;
+    sim_link_t link;
 } connection_t;
 
 struct studio_server {
@@ -43,7 +44,7 @@ struct studio_server {
     char *cert;
     char *key;
     pthread_mutex_t lock; // protects the list of connections
-    connection_t *connections;
+    sim_list_t connections;
     unsigned connection_count;
     pthread_t reaper;
     pthread_cond_t wake;
@@ -53,11 +54,16 @@ struct studio_server {
 
 // -- time that a request has
 
-static void set_deadline(studio_server_t *server, struct MHD_Connection *from, int64_t deadline_ms)
+static connection_t *connection_of(struct MHD_Connection *from)
 {
     const union MHD_ConnectionInfo *const info =
         MHD_get_connection_info(from, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    connection_t *const connection = info == NULL ? NULL : info->socket_context;
+    return info == NULL ? NULL : info->socket_context;
+}
+
+static void set_deadline(studio_server_t *server, struct MHD_Connection *from, int64_t deadline_ms)
+{
+    connection_t *const connection = connection_of(from);
     if (connection != NULL) {
         SIM_CHECK(pthread_mutex_lock(&server->lock) == 0);
         connection->deadline_ms = deadline_ms;
@@ -68,9 +74,7 @@ static void set_deadline(studio_server_t *server, struct MHD_Connection *from, i
 // Notes that a connection waits for the headers of a request, or that they have come.
 static void set_waiting(studio_server_t *server, struct MHD_Connection *from, bool waiting)
 {
-    const union MHD_ConnectionInfo *const info =
-        MHD_get_connection_info(from, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    connection_t *const connection = info == NULL ? NULL : info->socket_context;
+    connection_t *const connection = connection_of(from);
     if (connection != NULL) {
         SIM_CHECK(pthread_mutex_lock(&server->lock) == 0);
         connection->waiting_ms = waiting ? studio_clock_ms() : INT64_MAX;
@@ -83,7 +87,8 @@ static void set_waiting(studio_server_t *server, struct MHD_Connection *from, bo
 static void end_idlest(studio_server_t *server)
 {
     connection_t *idlest = NULL;
-    for (connection_t *c = server->connections; c != NULL; c = c->next) {
+    for (connection_t *c = SIM_LIST_FIRST(&server->connections, connection_t, link); c != NULL;
+         c = SIM_LIST_NEXT(c, connection_t, link)) {
         if (c->waiting_ms != INT64_MAX && (idlest == NULL || c->waiting_ms < idlest->waiting_ms)) {
             idlest = c;
         }
@@ -109,22 +114,11 @@ static void on_connection(void *ctx, struct MHD_Connection *from, void **socket_
         if (server->connection_count > CONNECTIONS_CROWDED) {
             end_idlest(server);
         }
-        connection->next = server->connections;
-        if (connection->next != NULL) {
-            connection->next->previous = connection;
-        }
-        server->connections = connection;
+        sim_list_push_first(&server->connections, &connection->link);
         *socket_context = connection;
     } else {
         connection_t *const connection = *socket_context;
-        if (connection->previous == NULL) {
-            server->connections = connection->next;
-        } else {
-            connection->previous->next = connection->next;
-        }
-        if (connection->next != NULL) {
-            connection->next->previous = connection->previous;
-        }
+        sim_list_remove(&server->connections, &connection->link);
         SIM_CHECK(server->connection_count > 0);
         server->connection_count--;
         sim_free(connection);
@@ -139,7 +133,8 @@ static void *reap(void *ctx)
     SIM_CHECK(pthread_mutex_lock(&server->lock) == 0);
     while (!server->ending) {
         const int64_t now_ms = studio_clock_ms();
-        for (connection_t *c = server->connections; c != NULL; c = c->next) {
+        for (connection_t *c = SIM_LIST_FIRST(&server->connections, connection_t, link); c != NULL;
+             c = SIM_LIST_NEXT(c, connection_t, link)) {
             if (c->deadline_ms < now_ms) {
                 // libmicrohttpd sees the end and closes the socket
                 (void)shutdown(c->fd, SHUT_RDWR);
@@ -256,12 +251,7 @@ static bool take_body(studio_request_t *request, const char *data, size_t size_b
     if (size_bytes > most - request->body_bytes) {
         return false;
     }
-    if (request->body_bytes + size_bytes > request->body_capacity) {
-        size_t capacity = 2 * (request->body_bytes + size_bytes);
-        capacity = SIM_MAX(4096, capacity);
-        request->body = sim_realloc_array(request->body, capacity, 1);
-        request->body_capacity = capacity;
-    }
+    SIM_RESERVE(request->body, request->body_bytes + size_bytes, &request->body_capacity);
     memcpy(request->body + request->body_bytes, data, size_bytes);
     request->body_bytes += size_bytes;
     return true;

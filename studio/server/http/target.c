@@ -2,6 +2,8 @@
 // studio/server/http/target.c - parses targets, ranges and host names.
 #include "studio/server/http/target.h"
 
+#include "kernel/utf8.h"
+
 #include <arpa/inet.h>
 #include <string.h>
 #include <strings.h>
@@ -17,34 +19,12 @@ static int hex(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-// Returns the length of the UTF-8 sequence at bytes, or 0 if there is none. RFC 3629 allows the
-// shortest form only, and no surrogates.
-static size_t sequence(const unsigned char *bytes, size_t left)
-{
-    const unsigned char first = bytes[0];
-    if (first < 0x80) {
-        return 1;
-    }
-    const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    if (first < 0xc2 || first > 0xf4 || length > left) {
-        return 0;
-    }
-    for (size_t i = 1; i < length; i++) {
-        if ((bytes[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    const bool bad = (first == 0xe0 && bytes[1] < 0xa0) || (first == 0xed && bytes[1] > 0x9f) ||
-                     (first == 0xf0 && bytes[1] < 0x90) || (first == 0xf4 && bytes[1] > 0x8f);
-    return bad ? 0 : length;
-}
-
 bool studio_text_is_clean(const char *text, size_t size_bytes)
 {
     const unsigned char *const bytes = (const unsigned char *)text;
     for (size_t i = 0; i < size_bytes;) {
         const bool space = bytes[i] == '\t' || bytes[i] == '\n' || bytes[i] == '\r';
-        const size_t length = sequence(bytes + i, size_bytes - i);
+        const size_t length = sim_utf8_bytes(bytes + i, size_bytes - i);
         if (length == 0 || (bytes[i] < 0x20 && !space) || bytes[i] == 0x7f) {
             return false;
         }

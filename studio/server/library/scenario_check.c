@@ -115,10 +115,7 @@ typedef struct answer {
 
 static bool take_some(answer_t *answer, int from)
 {
-    if (answer->length + 65536 > answer->capacity) {
-        answer->capacity = 2 * answer->capacity + 65536;
-        answer->text = sim_realloc_array(answer->text, answer->capacity, 1);
-    }
+    SIM_RESERVE(answer->text, answer->length + 65536, &answer->capacity);
     const ssize_t size = read(from, answer->text + answer->length, 65536);
     answer->length += size > 0 ? (size_t)size : 0;
     return size > 0 && answer->length < ANSWER_BYTES_MAX;

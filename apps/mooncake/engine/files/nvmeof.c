@@ -189,11 +189,6 @@ static sim_time_t *first_free_channel(const app__mc_drive_t *drive)
     return first;
 }
 
-static sim_time_t later(sim_time_t a, sim_time_t b)
-{
-    return SIM_MAX(a, b);
-}
-
 static void drive_begin(operation_t *operation)
 {
     app__mc_drive_t *const drive = operation->engine->drive;
@@ -202,9 +197,9 @@ static void drive_begin(operation_t *operation)
     const uint64_t bps = drive->config.rate_bps;
     const sim_time_t time_ps =
         bits / bps * SIM_PS_PER_S + (sim_time_t)((double)(bits % bps) / (double)bps * 1e12);
-    drive->busy_until_ps = later(drive->busy_until_ps, node->now_ps) + time_ps;
+    drive->busy_until_ps = SIM_MAX(drive->busy_until_ps, node->now_ps) + time_ps;
     sim_time_t *const channel_ps = first_free_channel(drive);
-    *channel_ps = later(*channel_ps, drive->busy_until_ps) +
+    *channel_ps = SIM_MAX(*channel_ps, drive->busy_until_ps) +
                   (operation->reads ? drive->config.latency_ps : drive->config.write_latency_ps);
     sim_timer_arm(node, &operation->timer, *channel_ps);
 }

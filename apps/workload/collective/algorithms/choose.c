@@ -45,11 +45,6 @@ static uint32_t log2_of(uint64_t n)
     return log;
 }
 
-static double least(double one, double two)
-{
-    return SIM_MIN(one, two);
-}
-
 // Returns the steps of a ring.
 static double ring_steps(const app__coll_question_t *question, uint32_t count)
 {
@@ -65,29 +60,30 @@ static double bandwidth(const app__coll_question_t *question, const app__algorit
     const double channels = question->channels;
     double bus =
         one_node ? question->inside_gbytes
-                 : least(question->between_gbytes, question->inside_gbytes * question->per_node);
+                 : SIM_MIN(question->between_gbytes, question->inside_gbytes * question->per_node);
     if (algorithm == &app__nvls || algorithm == &app__nvls_tree) {
         const double between =
             question->nodes > 2 ? question->between_gbytes / 2 : question->between_gbytes;
-        bus = 0.85 * (one_node ? question->inside_gbytes : least(question->inside_gbytes, between));
+        bus =
+            0.85 * (one_node ? question->inside_gbytes : SIM_MIN(question->inside_gbytes, between));
         return question->kind == APP__COLL_ALL_REDUCE
                    ? bus * 5 / 6 * 1000
                    : bus * question->ranks / (question->ranks - 1.0) * 1000;
     }
     if (algorithm == &app__tree) {
-        bus = least(bus * 0.92, channels * tree_max[row]);
-        bus = protocol == 0 ? least(bus / 3.8, ll_max[row])
-              : protocol == 1
-                  ? least(bus * (one_node ? 7.0 / 9 : 120.0 / 128), channels * tree_ll128_max[row])
-                  : bus;
+        bus = SIM_MIN(bus * 0.92, channels * tree_max[row]);
+        bus = protocol == 0   ? SIM_MIN(bus / 3.8, ll_max[row])
+              : protocol == 1 ? SIM_MIN(bus * (one_node ? 7.0 / 9 : 120.0 / 128),
+                                        channels * tree_ll128_max[row])
+                              : bus;
         const uint32_t log = log2_of(question->bytes >> 6);
         return bus * (log < 23 ? tree_share[protocol][log] : 1) / 2 * 1000;
     }
     if (algorithm == &app__pat) {
         bus *= 0.75;
     }
-    bus = protocol == 0   ? least(ll_max[row], bus / 2)
-          : protocol == 1 ? least(bus * 0.92, channels * ring_ll128_max[row])
+    bus = protocol == 0   ? SIM_MIN(ll_max[row], bus / 2)
+          : protocol == 1 ? SIM_MIN(bus * 0.92, channels * ring_ll128_max[row])
                           : bus;
     const double steps =
         algorithm == &app__chain ? question->ranks : ring_steps(question, question->ranks);

@@ -7,6 +7,7 @@
 
 #include "studio/server/data/import/table.h"
 
+#include "kernel/utf8.h"
 #include "results/csv.h"
 
 #include <errno.h>
@@ -348,17 +349,12 @@ static size_t plain_text(char *text, size_t size)
 {
     size_t to = 0;
     for (size_t i = 0; i < size && to < LINE_BYTES_MAX;) {
-        const uint8_t first = (uint8_t)text[i];
-        size_t more = first < 0x80 ? 0 : first >> 5 == 6 ? 1 : first >> 4 == 14 ? 2 : 3;
-        bool good = first >= 0x20 || first == '\t';
-        good = good && (first < 0x80 || (first >= 0xc2 && first < 0xf5)) && i + more < size;
-        for (size_t j = 1; good && j <= more; j++) {
-            good = ((uint8_t)text[i + j] & 0xc0) == 0x80;
-        }
-        if (good) {
-            memmove(text + to, text + i, more + 1);
-            to += more + 1;
-            i += more + 1;
+        const unsigned char *const at = (const unsigned char *)text + i;
+        const size_t bytes = *at >= 0x20 || *at == '\t' ? sim_utf8_bytes(at, size - i) : 0;
+        if (bytes > 0) {
+            memmove(text + to, text + i, bytes);
+            to += bytes;
+            i += bytes;
         } else {
             text[to++] = '?';
             i++;

@@ -187,10 +187,7 @@ static uint32_t dictionary_put(dictionary_t *dictionary, const char *bytes, size
             return dictionary->last;
         }
     }
-    if (dictionary->size + size + 1 > dictionary->capacity) {
-        dictionary->capacity = 2 * (dictionary->size + size + 1);
-        dictionary->bytes = sim_realloc_array(dictionary->bytes, dictionary->capacity, 1);
-    }
+    SIM_RESERVE(dictionary->bytes, dictionary->size + size + 1, &dictionary->capacity);
     memcpy(dictionary->bytes + dictionary->size, bytes, size);
     dictionary->bytes[dictionary->size + size] = '\0';
     dictionary->size += size + 1;
