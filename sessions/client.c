@@ -389,16 +389,25 @@ int rocesim_session_submit_program(rocesim_session_t *session, const rocesim_pro
     return 0;
 }
 
-int rocesim_session_estimate_program(rocesim_session_t *session, const rocesim_program_t *program,
-                                     uint64_t *took_ps)
+// Reads the answer to an estimate. An estimate that fails is an error.
+static int take_estimate(rocesim_session_t *session, json_t *answer, uint64_t *took_ps)
 {
-    json_t *const answer = call_with_program(session, "estimate", program);
     if (answer == NULL) {
         return -1;
     }
+    const char *const status = json_string_value(json_object_get(answer, "status"));
+    const bool failed = status != NULL;
+    char text[200];
+    snprintf(text, sizeof(text), "it would fail: %s", status != NULL ? status : "");
     *took_ps = number_at(answer, "took_ps");
     json_decref(answer);
-    return 0;
+    return failed ? fail(session, text) : 0;
+}
+
+int rocesim_session_estimate_program(rocesim_session_t *session, const rocesim_program_t *program,
+                                     uint64_t *took_ps)
+{
+    return take_estimate(session, call_with_program(session, "estimate", program), took_ps);
 }
 
 // -- time
@@ -496,13 +505,7 @@ int rocesim_session_cancel(rocesim_session_t *session, uint64_t id)
 int rocesim_session_estimate(rocesim_session_t *session, const rocesim_transfer_t *transfer,
                              uint64_t *took_ps)
 {
-    json_t *const answer = make_call(session, "estimate", describe(transfer));
-    if (answer == NULL) {
-        return -1;
-    }
-    *took_ps = number_at(answer, "took_ps");
-    json_decref(answer);
-    return 0;
+    return take_estimate(session, make_call(session, "estimate", describe(transfer)), took_ps);
 }
 
 int rocesim_session_mark(rocesim_session_t *session)

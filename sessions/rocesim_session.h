@@ -104,9 +104,10 @@ void rocesim_session_set_slack(rocesim_session_t *session, uint64_t slack_ps);
 // Returns whether the last of these calls ended since nothing useful happens any more, although
 // transfers are open.
 int rocesim_session_stalled(const rocesim_session_t *session);
-// Cancels a transfer: one that has not begun never does, one that runs posts nothing more.
+// Cancels a transfer: one that has not begun never does, one that runs ends now.
 int rocesim_session_cancel(rocesim_session_t *session, uint64_t id);
-// Estimates how long a transfer would take, without changing anything.
+// Estimates how long a transfer would take, without changing anything. One that would fail is an
+// error.
 int rocesim_session_estimate(rocesim_session_t *session, const rocesim_transfer_t *transfer,
                              uint64_t *took_ps);
 int rocesim_session_estimate_program(rocesim_session_t *session, const rocesim_program_t *program,

@@ -8,6 +8,7 @@
 #include "apps/submitted/submitted_internal.h"
 
 #include "kernel/attribute.h"
+#include "nic/transport.h"
 
 #include <stdlib.h>
 
@@ -72,6 +73,16 @@ static sim_err_t check_request(const app_submitted_t *submitted,
     }
     if (!app__can_talk(net, request->source, request->destination)) {
         return app__cannot_talk(net, request->source, request->destination, "dst", message);
+    }
+    const char *const transport =
+        nic_transport_refuses(nic_config_of_interface(net, request->source),
+                              (uint8_t)app__submitted_opcode(request->verb));
+    if (transport != NULL) {
+        return sim_fail(
+            message, SIM_ERR_INVALID,
+            "verb: nic.transport %s of %s has WRITE alone, expected write, or nic.%s.operations: "
+            "all",
+            transport, app__host_name(net, request->source), transport);
     }
     return SIM_OK;
 }
@@ -164,8 +175,10 @@ sim_err_t app_submitted_submit(app_submitted_t *submitted, const app_submitted_r
 
 static void arm_interface(app__submitted_interface_t *here)
 {
-    if (here->first != NULL) {
-        sim_timer_arm(here->endpoint->node, &here->timer, here->first->start_ps);
+    sim_time_t due_ps = here->first != NULL ? here->first->start_ps : SIM_TIME_NEVER;
+    due_ps = here->cancelled != NULL ? SIM_MIN(due_ps, here->cancel_ps) : due_ps;
+    if (due_ps != SIM_TIME_NEVER) {
+        sim_timer_arm(here->endpoint->node, &here->timer, due_ps);
     }
 }
 
@@ -175,6 +188,12 @@ static void begin_due(sim_node_t *node, sim_timer_t *timer)
 {
     app__submitted_interface_t *const here =
         SIM_CONTAINER_OF(timer, app__submitted_interface_t, timer);
+    while (here->cancelled != NULL) {
+        app__submitted_transfer_t *const transfer = here->cancelled;
+        here->cancelled = transfer->next;
+        transfer->next = NULL;
+        app__submitted_stop(transfer);
+    }
     while (here->first != NULL && here->first->start_ps <= node->now_ps) {
         app__submitted_transfer_t *const transfer = here->first;
         here->first = transfer->next;
@@ -233,7 +252,8 @@ void app__submitted_end(app__submitted_transfer_t *transfer, app_submitted_outco
     const app_submitted_completion_t completion = {
         .transfer = transfer->number,
         .rank = APP_SUBMITTED_WHOLE,
-        .start_ps = transfer->start_ps,
+        .start_ps =
+            SIM_MIN(transfer->start_ps, now_ps), // one that was cancelled before began never
         .end_ps = now_ps,
         .outcome = outcome,
         .status = status,
@@ -257,7 +277,13 @@ sim_err_t app_submitted_cancel(app_submitted_t *submitted, uint64_t number)
         app__submitted_end(transfer, APP_SUBMITTED_CANCELLED, NIC_WC_SUCCESS,
                            submitted->released_ps);
     } else {
-        app__submitted_cancel(transfer);
+        // Its host stops it in an event of its own, at the present time.
+        app__submitted_interface_t *const here = &submitted->interfaces[transfer->source];
+        transfer->next = here->cancelled;
+        here->cancelled = transfer;
+        here->cancel_ps = submitted->released_ps;
+        arm_interface(here);
+        sim_touch(here->endpoint->node);
     }
     return SIM_OK;
 }
@@ -370,13 +396,12 @@ static app_flow_result_t flow_of(const app_submitted_t *submitted,
     const bool ended = transfer->outcome == APP_SUBMITTED_DONE;
     const bool failed = transfer->outcome == APP_SUBMITTED_FAILED;
     const uint8_t priority = app__priority_of(net, transfer->source, transfer->priority);
-    static const nic_wr_opcode_t opcodes[] = {NIC_WR_RDMA_WRITE, NIC_WR_SEND, NIC_WR_RDMA_READ};
     const nic_ideal_t ideal = {
         .net = net,
         .requester = transfer->source,
         .responder = transfer->destination,
         .udp_source_port = app__submitted_port(submitted, transfer),
-        .opcode = opcodes[transfer->verb],
+        .opcode = app__submitted_opcode((app_submitted_verb_t)transfer->verb),
         .mtu_bytes = mtu_bytes,
         .message_bytes = transfer->bytes,
         .messages = 1,

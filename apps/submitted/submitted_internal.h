@@ -49,7 +49,9 @@ typedef struct app__submitted_program {
 
 // The transfers that an interface requests.
 typedef struct app__submitted_interface {
-    sim_timer_t timer;                // fires when the next transfer of this requester begins
+    sim_timer_t timer; // fires when the next transfer of this requester begins or stops
+    app__submitted_transfer_t *cancelled; // while they run; to be stopped at cancel_ps
+    sim_time_t cancel_ps;
     app__submitted_transfer_t *first; // released, in the order of their places
     app__submitted_transfer_t *last;
     app__endpoint_t *endpoint;        // NULL: nobody may submit for the interface

@@ -225,23 +225,47 @@ static const app__channel_ops_t channel_ops = {
 
 void app__submitted_start(app__submitted_transfer_t *transfer)
 {
-    static const nic_wr_opcode_t opcodes[] = {NIC_WR_RDMA_WRITE, NIC_WR_SEND, NIC_WR_RDMA_READ};
     app__submitted_run_t *const run = sim_alloc(sizeof(*run));
     app__submitted_channel_t *own = find_shared(transfer->submitted, transfer);
     if (own == NULL) {
         own = open_channel(transfer->submitted, transfer);
     }
-    app__message_init(&run->message, transfer->bytes, opcodes[transfer->verb]);
+    app__message_init(&run->message, transfer->bytes,
+                      app__submitted_opcode((app_submitted_verb_t)transfer->verb));
     run->transfer = transfer;
     transfer->run = run;
     app__channel_send(&own->channel, &run->message, 1);
 }
 
-void app__submitted_cancel(const app__submitted_transfer_t *transfer)
+nic_wr_opcode_t app__submitted_opcode(app_submitted_verb_t verb)
 {
-    if (transfer->run != NULL) {
-        transfer->run->message.cancelled = true;
+    static const nic_wr_opcode_t opcodes[] = {NIC_WR_RDMA_WRITE, NIC_WR_SEND, NIC_WR_RDMA_READ};
+    return opcodes[verb];
+}
+
+void app__submitted_stop(app__submitted_transfer_t *transfer)
+{
+    if (transfer->run == NULL) {
+        return; // it has ended in the same instant
     }
+    app__submitted_run_t *const run = transfer->run;
+    app__channel_t *const channel = run->message.channel;
+    const app__submitted_channel_t *const own =
+        SIM_CONTAINER_OF(channel, app__submitted_channel_t, channel);
+    if (own->reuse) {
+        run->message.cancelled = true; // others share the queue pair
+        return;
+    }
+    transfer->run = NULL;
+    transfer->retransmitted = app__channel_retransmitted(channel);
+    const app__message_t *const message = app__channel_take(channel);
+    SIM_CHECK(message == &run->message);
+    app__submitted_end(transfer, APP_SUBMITTED_CANCELLED, NIC_WC_SUCCESS,
+                       channel->endpoint->node->now_ps);
+    sim_work_end(channel->endpoint->node, 1);
+    sim_progress(channel->endpoint->node);
+    sim_free(run);
+    channel_idle(channel);
 }
 
 // -- the responder

@@ -38,8 +38,10 @@ extern const app__range_ops_t app__submitted_range_ops;
 void app__submitted_join(app_submitted_t *submitted, uint32_t interface);
 // Begins a transfer in an event of its requester's host.
 void app__submitted_start(app__submitted_transfer_t *transfer);
-// Lets a transfer that may be in progress post nothing more.
-void app__submitted_cancel(const app__submitted_transfer_t *transfer);
+// Ends a cancelled transfer in an event of its requester's host. Where others share its queue pair,
+// the work requests that are posted still go.
+void app__submitted_stop(app__submitted_transfer_t *transfer);
+nic_wr_opcode_t app__submitted_opcode(app_submitted_verb_t verb);
 void app__submitted_channels_free(app_submitted_t *submitted);
 uint16_t app__submitted_port(const app_submitted_t *submitted,
                              const app__submitted_transfer_t *transfer);

@@ -125,10 +125,19 @@ void serve_refuse(serve_conversation_t *conversation, const json_t *id, const ch
 
 // -- completions
 
+void serve_field_outcome(serve_conversation_t *conversation, app_submitted_outcome_t outcome,
+                         nic_wc_status_t status)
+{
+    static const char *const outcomes[] = {"waiting", "running", "done", "failed", "cancelled"};
+    serve_field_text(conversation, "outcome", outcomes[outcome]);
+    if (outcome == APP_SUBMITTED_FAILED) {
+        serve_field_text(conversation, "status", nic_wc_status_text(status));
+    }
+}
+
 static void put_completion(serve_conversation_t *conversation,
                            const app_submitted_completion_t *completion)
 {
-    static const char *const outcomes[] = {"waiting", "running", "done", "failed", "cancelled"};
     const bool whole = completion->rank == APP_SUBMITTED_WHOLE;
     put_text(conversation, "{\"transfer\":");
     serve_put_number(conversation, completion->transfer);
@@ -137,13 +146,7 @@ static void put_completion(serve_conversation_t *conversation,
     }
     serve_field_number(conversation, "start_ps", completion->start_ps);
     serve_field_number(conversation, "end_ps", completion->end_ps);
-    put_name(conversation, "outcome");
-    put_text(conversation, "\"");
-    put_text(conversation, outcomes[completion->outcome]);
-    put_text(conversation, "\"");
-    if (completion->outcome == APP_SUBMITTED_FAILED) {
-        serve_field_text(conversation, "status", nic_wc_status_text(completion->status));
-    }
+    serve_field_outcome(conversation, completion->outcome, completion->status);
     json_t *const tag = conversation->tags[completion->transfer];
     if (tag != NULL) {
         serve_field_json(conversation, "tag", tag);

@@ -7,6 +7,9 @@
 
 void serve_begin(serve_conversation_t *conversation, const json_t *id);
 void serve_field_number(serve_conversation_t *conversation, const char *name, uint64_t number);
+// Adds how a transfer ended: "outcome", and "status" if it failed.
+void serve_field_outcome(serve_conversation_t *conversation, app_submitted_outcome_t outcome,
+                         nic_wc_status_t status);
 void serve_field_text(serve_conversation_t *conversation, const char *name, const char *text);
 void serve_field_json(serve_conversation_t *conversation, const char *name, const json_t *value);
 void serve_field_raw(serve_conversation_t *conversation, const char *name, const char *text);

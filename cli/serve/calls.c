@@ -184,6 +184,7 @@ static bool call_estimate(const call_t *call)
     serve_begin(conversation, call->id);
     serve_field_number(conversation, "end_ps", estimate.found.times_ps[0]);
     serve_field_number(conversation, "took_ps", estimate.found.times_ps[0] - estimate.at_ps);
+    serve_field_outcome(conversation, estimate.found.outcome, estimate.found.status);
     serve_end(conversation);
     return true;
 }

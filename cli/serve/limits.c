@@ -144,6 +144,9 @@ void serve_end_by_signals(void)
 void serve_pass_signals_to(pid_t child)
 {
     passes_to = (sig_atomic_t)child;
+    if (child > 0 && reason_now == SERVE_REASON_STOPPED) {
+        (void)kill(child, SIGTERM); // the signal came before
+    }
 }
 
 void serve_end_with_parent(void)

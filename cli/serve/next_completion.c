@@ -42,6 +42,10 @@ static bool add_times(serve_conversation_t *conversation, const serve_ask_t *ask
         const bool wanted = ask->wanted == UINT64_MAX || (list[i].transfer == ask->wanted &&
                                                           list[i].rank == APP_SUBMITTED_WHOLE);
         if (wanted && (found->count == 0 || found->times_ps[found->count - 1] < end_ps)) {
+            if (found->count == 0) {
+                found->outcome = list[i].outcome;
+                found->status = list[i].status;
+            }
             found->times_ps[found->count++] = end_ps;
         }
     }

@@ -37,6 +37,8 @@ typedef struct serve_found {
     sim_time_t times_ps[SERVE_AHEAD_MAX]; // rising
     size_t count;                         // 0: none ends
     sim_time_t clear_ps;                  // count 0: none ends before it
+    app_submitted_outcome_t outcome;      // of the first
+    nic_wc_status_t status;               // likewise
     bool stalled;                         // none ends since nothing useful happens any more
 } serve_found_t;
 

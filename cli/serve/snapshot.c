@@ -195,6 +195,7 @@ bool serve_try(serve_conversation_t *conversation,
     if (child == 0) {
         (void)close(ends[0]);
         serve_end_with_parent();
+        serve_pass_signals_to(0);
         serve_watch(conversation->limits, conversation->world->sim, conversation->lines.out);
         fn(conversation, ctx, result);
         const serve_reason_t reason = serve_reason();
@@ -204,10 +205,12 @@ bool serve_try(serve_conversation_t *conversation,
         _exit(write_all(ends[1], result, size) ? 0 : 1);
     }
     (void)close(ends[1]);
+    serve_pass_signals_to(SIM_MAX(child, 0));
     const bool whole = child > 0 && read_all(ends[0], result, size) == size;
     (void)close(ends[0]);
     if (child > 0) {
         const int status = wait_for(child);
+        serve_pass_signals_to(0);
         restore_files(&files);
         if (status > EXIT_REASON && status <= EXIT_REASON + (int)SERVE_REASON_STOPPED) {
             serve_note_reason((serve_reason_t)(status - EXIT_REASON));

@@ -95,8 +95,11 @@ class Session:
         return self.call("submit", **{kind: attributes}, **options)["transfer"]
 
     def estimate_program(self, kind, attributes, **options):
-        """Returns how many picoseconds a program would take, without changing anything."""
-        return self.call("estimate", **{kind: attributes}, **options)["took_ps"]
+        """Returns how many picoseconds a program would take, without changing anything.
+
+        Raises SessionError if it would fail.
+        """
+        return self._took(**{kind: attributes}, **options)
 
     def advance(self, until_ps):
         """Runs everything before until_ps and returns the completions since the last call."""
@@ -121,8 +124,17 @@ class Session:
         self.call("cancel", transfer=transfer)
 
     def estimate(self, src, dst, size, **options):
-        """Returns how many picoseconds a transfer would take, without changing anything."""
-        return self.call("estimate", src=src, dst=dst, bytes=size, **options)["took_ps"]
+        """Returns how many picoseconds a transfer would take, without changing anything.
+
+        Raises SessionError if it would fail.
+        """
+        return self._took(src=src, dst=dst, bytes=size, **options)
+
+    def _took(self, **arguments):
+        answer = self.call("estimate", **arguments)
+        if answer["outcome"] != "done":
+            raise SessionError("transfer", "it would fail: " + answer.get("status", answer["outcome"]))
+        return answer["took_ps"]
 
     def mark(self):
         """Keeps the present state."""

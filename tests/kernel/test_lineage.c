@@ -11,6 +11,7 @@
 // Not pinned: what a comparison costs.
 #include "tests/check_main.h"
 
+#include "kernel/engine_internal.h"
 #include "kernel/order/order_internal.h"
 
 #define TICK_PS SIM_PS_PER_US

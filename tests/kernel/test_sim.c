@@ -11,6 +11,7 @@
 // Not pinned: speed, the width of windows, the value of any digest; most stalls (test_run_end.c).
 #include "tests/check_main.h"
 
+#include "kernel/engine_internal.h"
 #include "kernel/event.h"
 #include "kernel/order/order_internal.h"
 #include "kernel/random.h"

@@ -73,6 +73,35 @@ cat "$work"/socket1/session/series*.csv | head -n "$((lines - 1))" >"$work/b"
 { [ "$lines" -gt 10 ] && cmp -s "$work/a" "$work/b"; } ||
     fail "the series of a session differs from the run's: $(diff "$work/a" "$work/b" | head -n 3)"
 
+# What would fail is no time, verbs that a transport lacks are refused, and a cancelled transfer ends now.
+cat >"$work/down.yaml" <<'EOF'
+topology: {pair: {}}
+nic: {timeout: 8, retry-count: 2}
+faults: [{part: host0--host1, kind: down, at: 1us, until: 10s}]
+EOF
+"$ROCESIM" serve -o "$work/down" "$work/down.yaml" >"$work/said" 2>&1 <<'EOF'
+{"call":"advance","until_ps":5000000}
+{"call":"estimate","src":0,"dst":1,"bytes":100000}
+EOF
+grep -q '"outcome":"failed","status":"transport retry limit exceeded"' "$work/said" ||
+    fail "an estimate of a transfer that fails: $(cat "$work/said")"
+printf 'topology: {pair: {}}\nnic: {transport: mrc}\n' >"$work/lacks.yaml"
+echo '{"call":"submit","src":0,"dst":1,"bytes":1000,"verb":"read"}' |
+    "$ROCESIM" serve -o "$work/lacks" "$work/lacks.yaml" >"$work/said" 2>&1
+grep -q '"message":"verb: nic.transport mrc of host0 has WRITE alone' "$work/said" ||
+    fail "a READ with mrc: $(cat "$work/said")"
+printf 'topology: {pair: {}}\n' >"$work/pair.yaml"
+"$ROCESIM" serve -o "$work/cancelled" "$work/pair.yaml" >"$work/said" 2>&1 <<'EOF'
+{"call":"submit","src":0,"dst":1,"bytes":5000000000}
+{"call":"submit","src":0,"dst":1,"bytes":5,"at":60000000}
+{"call":"advance","until_ps":50000000}
+{"call":"cancel","transfer":0}
+{"call":"cancel","transfer":1}
+{"call":"advance","until_ps":50000001}
+EOF
+grep -q '"start_ps":0,"end_ps":50000000,"outcome":"cancelled"},{"transfer":1,"start_ps":50000000,"end_ps":50000000' \
+    "$work/said" || fail "cancelled transfers: $(cat "$work/said")"
+
 # Wrong calls are answered one by one, and the session goes on.
 cat >"$work/wrong" <<'EOF'
 {"id": 1, "call": "jump"}
