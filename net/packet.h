@@ -147,19 +147,48 @@ typedef struct net_packet_aside {
             uint32_t length;
             uint64_t bits[4]; // bit i: packet first_psn + i arrived, for the first 256
         } map;                // in a NAK of a transport that asks for single packets
+        struct {
+            uint32_t base_psn; // of the first bit
+            uint32_t
+                cause_psn; // the packet that it answers; of an answer to a probe of MRC, and in
+                           // that probe: the probe's number
+            uint64_t bits; // bit i: packet base_psn + i arrived
+            uint64_t arrived_bytes; // so far
+            union {
+                uint64_t granted_bytes; // Ultra Ethernet: credit so far, in a grant, too
+                uint64_t range_packets; // MRC
+            };
+            uint64_t ahead_packets; // that the receiver holds although one before them is missing
+        } sack;                     // in an ACK of Ultra Ethernet, and a SACK of MRC
+        uint32_t nack_psn;          // in a NACK of Ultra Ethernet or MRC
     };
     uint32_t immediate; // or the rkey of an IETH
-    struct {
-        uint32_t index; // the receiver's index of the packet; Ultra Ethernet: the sender's PDC;
-                        // MRC: the sender's queue pair
-        uint8_t round;  // how often the packet, or the one it asks for, was sent before; MRC:
-                        // NET_MRC_ bits, or the reason of a NACK
-    } selective;        // for transports that retransmit single packets
-    uint32_t draw;      // names the packet in random draws with network.draws: packet
-    uint64_t overlay;   // header of the switches' load balancer, between leaves only
+    union {
+        struct {
+            uint32_t index; // the receiver's index of the packet
+            uint8_t round;  // how often the packet, or the one it asks for, was sent before
+        } selective;        // IRN, AdaMap and SDR-RDMA, which retransmit single packets
+        struct {
+            uint32_t pdc; // of the sender
+            union {
+                uint8_t flags;     // of a request: NET_UET_
+                uint8_t ccx_bytes; // of an ACK: its congestion control context; 0: ACK_CC
+                uint8_t code;      // of a NACK
+            };
+        } uet; // Ultra Ethernet
+        struct {
+            uint32_t qp; // of the sender
+            union {
+                uint8_t flags;  // NET_MRC_
+                uint8_t reason; // of a NACK
+            };
+        } mrc;
+    };
+    uint32_t draw;    // names the packet in random draws with network.draws: packet
+    uint64_t overlay; // header of the switches' load balancer, between leaves only
 } net_packet_aside_t;
 
-// Bits of net_packet_aside_t.selective.round in packets of MRC.
+// Bits of net_packet_aside_t.mrc.flags.
 enum {
     NET_MRC_AGAIN = 1 << 0,        // sent before
     NET_MRC_STAMPED = 1 << 1,      // with a time stamp
@@ -171,14 +200,20 @@ static inline net_packet_aside_t *net_packet_aside(const net_packet_t *packet)
     return (net_packet_aside_t *)sim_pool_cold(packet);
 }
 
-#define NET_UET_DATAGRAM 8u // net_packet_aside_t.selective.round of datagrams of Ultra Ethernet
+// Bits of net_packet_aside_t.uet.flags.
+enum {
+    NET_UET_AGAIN = 1 << 0,    // sent before
+    NET_UET_ORDERED = 1 << 1,  // ROD
+    NET_UET_STATE = 1 << 2,    // with the state of congestion control
+    NET_UET_DATAGRAM = 1 << 3, // UUD
+};
 
 // Returns whether a packet is a datagram of Ultra Ethernet (UUD).
 static inline bool net_packet_is_uud(const net_packet_t *packet)
 {
     const uint32_t operation = packet->opcode & ROCE_OPERATION_MASK;
     return (packet->opcode & ROCE_TRANSPORT_MASK) == ROCE_UET && operation <= ROCE_SEND_ONLY_IMM &&
-           (net_packet_aside(packet)->selective.round & NET_UET_DATAGRAM) != 0;
+           (net_packet_aside(packet)->uet.flags & NET_UET_DATAGRAM) != 0;
 }
 
 // INT's records, NET_INT_HOPS_MAX of them, exist only in packets whose telemetry is INT.

@@ -15,35 +15,35 @@ static uint16_t stamp_of(const net_packet_t *packet)
 static void fill_sack(const net_packet_t *packet, net_mrc_t *mrc)
 {
     const net_packet_aside_t *const aside = net_packet_aside(packet);
-    const uint64_t units = aside->map.bits[1] / MRC_BYTES_UNIT;
+    const uint64_t units = aside->sack.arrived_bytes / MRC_BYTES_UNIT;
     mrc->mark = packet->becn ? MRC_MARK_SKIP_ONCE : MRC_MARK_NONE;
-    mrc->probe_answer = (aside->selective.round & NET_MRC_PROBE_ANSWER) != 0;
-    mrc->ack_offset = (int16_t)(uint16_t)(mrc->probe_answer ? aside->map.length
-                                                            : aside->map.length - packet->psn);
+    mrc->probe_answer = (aside->mrc.flags & NET_MRC_PROBE_ANSWER) != 0;
+    mrc->ack_offset = (int16_t)(uint16_t)(mrc->probe_answer ? aside->sack.cause_psn
+                                                            : aside->sack.cause_psn - packet->psn);
     mrc->entropy = packet->udp_source_port;
     mrc->psn = packet->psn;
     mrc->cc_type = STAMPS_OF_SACKS;
-    mrc->range = (uint8_t)(aside->map.bits[2] / MRC_RANGE_UNIT);
-    mrc->sack_offset = (int16_t)(uint16_t)(aside->map.first_psn - packet->psn);
-    mrc->bitmap = aside->map.bits[0];
+    mrc->range = (uint8_t)(aside->sack.range_packets / MRC_RANGE_UNIT);
+    mrc->sack_offset = (int16_t)(uint16_t)(aside->sack.base_psn - packet->psn);
+    mrc->bitmap = aside->sack.bits;
     mrc->stamp = stamp_of(packet);
-    mrc->ahead = (uint16_t)SIM_MIN(aside->map.bits[3], 0x7fff);
+    mrc->ahead = (uint16_t)SIM_MIN(aside->sack.ahead_packets, 0x7fff);
     mrc->received = (uint32_t)(units & 0xffffff);
 }
 
 static void fill_nack(const net_packet_t *packet, net_mrc_t *mrc)
 {
     const net_packet_aside_t *const aside = net_packet_aside(packet);
-    mrc->reason = aside->selective.round;
+    mrc->reason = aside->mrc.reason;
     mrc->entropy = packet->udp_source_port;
-    mrc->psn = aside->map.first_psn & 0xffffff;
+    mrc->psn = aside->nack_psn & 0xffffff;
     mrc->cc_type = STAMPS_OF_NACKS;
     mrc->stamp = stamp_of(packet);
 }
 
 static void fill_probe(const net_packet_t *packet, net_mrc_t *mrc)
 {
-    mrc->probe = (uint16_t)net_packet_aside(packet)->map.length;
+    mrc->probe = (uint16_t)net_packet_aside(packet)->sack.cause_psn;
     mrc->stamp = stamp_of(packet);
     mrc->stamp_format = MRC_STAMP_TIME;
 }
@@ -51,8 +51,8 @@ static void fill_probe(const net_packet_t *packet, net_mrc_t *mrc)
 static void fill_data(const net_packet_t *packet, net_mrc_t *mrc)
 {
     const net_packet_aside_t *const aside = net_packet_aside(packet);
-    mrc->again = (aside->selective.round & NET_MRC_AGAIN) != 0;
-    mrc->stamped = (aside->selective.round & NET_MRC_STAMPED) != 0;
+    mrc->again = (aside->mrc.flags & NET_MRC_AGAIN) != 0;
+    mrc->stamped = (aside->mrc.flags & NET_MRC_STAMPED) != 0;
     mrc->message = (uint16_t)packet->aeth;
     mrc->receive_message = (uint16_t)(packet->aeth >> 16);
     if (mrc->stamped) {
@@ -76,7 +76,7 @@ void net_mrc_of_packet(const net_packet_t *packet, net_mrc_t *mrc)
 {
     const uint32_t operation = packet->opcode & ROCE_OPERATION_MASK;
     *mrc = (net_mrc_t){
-        .source_id = (uint16_t)net_packet_aside(packet)->selective.index,
+        .source_id = (uint16_t)net_packet_aside(packet)->mrc.qp,
         .destination_id = (uint16_t)packet->destination_qp,
     };
     if (operation == ROCE_MRC_SACK) {

@@ -33,22 +33,21 @@ static void fill_ack(const net_packet_t *packet, net_uet_t *uet)
     if (packet->aeth >> 29 != 0) {
         const bool told = packet->addressed; // else the request could not be executed
         uet->type = UET_NACK;
-        uet->psn = told ? aside->map.first_psn : packet->psn;
-        uet->offset =
-            (uint16_t)((told ? aside->selective.round : (uint32_t)UET_NACK_NO_RESOURCE) << 8);
+        uet->psn = told ? aside->nack_psn : packet->psn;
+        uet->offset = (uint16_t)((told ? aside->uet.code : (uint32_t)UET_NACK_NO_RESOURCE) << 8);
         return;
     }
-    const uint64_t units = aside->map.bits[1] / BYTES_UNIT;
-    const uint64_t ahead = SIM_MIN(aside->map.bits[3], UINT16_MAX);
-    uet->type = aside->selective.round == 0 ? UET_ACK_CC : UET_ACK_CCX;
-    uet->long_ccx = aside->selective.round == UET_ACK_CCX_LONG_BYTES;
+    const uint64_t units = aside->sack.arrived_bytes / BYTES_UNIT;
+    const uint64_t ahead = SIM_MIN(aside->sack.ahead_packets, UINT16_MAX);
+    uet->type = aside->uet.ccx_bytes == 0 ? UET_ACK_CC : UET_ACK_CCX;
+    uet->long_ccx = aside->uet.ccx_bytes == UET_ACK_CCX_LONG_BYTES;
     uet->next = UET_NEXT_RESPONSE;
-    uet->offset = (uint16_t)(aside->map.length - packet->psn);
-    uet->sack_offset = (uint16_t)(aside->map.first_psn - packet->psn);
-    uet->sack_bitmap = aside->map.bits[0];
-    if (aside->map.bits[2] != 0) { // credit
+    uet->offset = (uint16_t)(aside->sack.cause_psn - packet->psn);
+    uet->sack_offset = (uint16_t)(aside->sack.base_psn - packet->psn);
+    uet->sack_bitmap = aside->sack.bits;
+    if (aside->sack.granted_bytes != 0) { // credit
         uet->cc_type = 1;
-        uet->state[0] = (aside->map.bits[2] / CREDIT_UNIT & 0xffffff) << 40 | ahead;
+        uet->state[0] = (aside->sack.granted_bytes / CREDIT_UNIT & 0xffffff) << 40 | ahead;
     } else { // service time 16, restore 1, penalty 7, bytes 24, packets ahead 16
         uet->state[0] = (units & 0xffffff) << 16 | ahead;
     }
@@ -139,7 +138,7 @@ void net_uet_of_packet(const net_packet_t *packet, net_uet_t *uet)
     const uint32_t operation = packet->opcode & ROCE_OPERATION_MASK;
     const uint32_t number = packet->destination_qp;
     *uet = (net_uet_t){
-        .source_pdc = (uint16_t)aside->selective.index,
+        .source_pdc = (uint16_t)aside->uet.pdc,
         .destination_pdc = (uint16_t)number,
         .initiator = packet->source,
         .job = 1,
@@ -156,19 +155,19 @@ void net_uet_of_packet(const net_packet_t *packet, net_uet_t *uet)
         uet->next = credit ? UET_CONTROL_CREDIT : UET_CONTROL_PROBE;
         uet->flags = credit ? 0 : UET_FLAG_ACK_REQUEST;
         uet->psn = packet->psn;
-        uet->word = (uint32_t)(aside->map.bits[2] / CREDIT_UNIT) & 0xffffff;
+        uet->word = (uint32_t)(aside->sack.granted_bytes / CREDIT_UNIT) & 0xffffff;
         return;
     }
     if (net_packet_is_uud(packet)) {
         fill_datagram(packet, uet);
         return;
     }
-    const bool rod = (aside->selective.round & 2u) != 0;
-    const bool state = (aside->selective.round & 4u) != 0;
+    const bool rod = (aside->uet.flags & NET_UET_ORDERED) != 0;
+    const bool state = (aside->uet.flags & NET_UET_STATE) != 0;
     uet->type = state ? (rod ? UET_ROD_CC_REQUEST : UET_RUD_CC_REQUEST)
                       : (rod ? UET_ROD_REQUEST : UET_RUD_REQUEST);
     uet->flags = (uint8_t)((packet->ack_request ? UET_FLAG_ACK_REQUEST : 0) |
-                           ((aside->selective.round & 1u) != 0 ? UET_FLAG_RETRANSMISSION : 0));
+                           ((aside->uet.flags & NET_UET_AGAIN) != 0 ? UET_FLAG_RETRANSMISSION : 0));
     if (state && operation < ROCE_READ_REQUEST) {
         uet->word = aside->credit_target / CREDIT_UNIT & 0xffffff;
     }

@@ -50,13 +50,14 @@ static void send_sack(nic_mrc_t *mrc, const cause_t *cause)
     answer->opcode = ROCE_MRC_SACK;
     answer->sent_ps = cause->packet.sent_ps;
     answer->becn = cause->packet.marked;
-    aside->selective.round = cause->probe ? NET_MRC_PROBE_ANSWER : 0;
-    aside->map.first_psn = (uint32_t)base_psn & ROCE_PSN_MASK;
-    aside->map.length = cause->probe ? cause->number : (uint32_t)cause->packet.psn & ROCE_PSN_MASK;
-    aside->map.bits[0] = nic__sack_bits(kept, base_psn);
-    aside->map.bits[1] = mrc->sack.taken_bytes;
-    aside->map.bits[2] = mrc->range_packets;
-    aside->map.bits[3] = kept->packets;
+    aside->mrc.flags = cause->probe ? NET_MRC_PROBE_ANSWER : 0;
+    aside->sack.base_psn = (uint32_t)base_psn & ROCE_PSN_MASK;
+    aside->sack.cause_psn =
+        cause->probe ? cause->number : (uint32_t)cause->packet.psn & ROCE_PSN_MASK;
+    aside->sack.bits = nic__sack_bits(kept, base_psn);
+    aside->sack.arrived_bytes = mrc->sack.taken_bytes;
+    aside->sack.range_packets = mrc->range_packets;
+    aside->sack.ahead_packets = kept->packets;
     nic__mrc_dress(qp, answer, cause->packet.port);
     mrc->sack.quiet_bytes = 0;
     nic__mrc_shared(mrc)->sacks++;
@@ -71,8 +72,8 @@ static void send_nack(nic_mrc_t *mrc, const cause_t *cause, uint8_t reason)
     answer->opcode = ROCE_MRC_NACK;
     answer->sent_ps = cause->packet.sent_ps;
     answer->becn = cause->packet.marked;
-    aside->map.first_psn = (uint32_t)cause->packet.psn & ROCE_PSN_MASK;
-    aside->selective.round = reason;
+    aside->nack_psn = (uint32_t)cause->packet.psn & ROCE_PSN_MASK;
+    aside->mrc.reason = reason;
     nic__mrc_dress(qp, answer, cause->packet.port);
     nic__mrc_shared(mrc)->nacks++;
     nic_transport_send(qp, answer);
@@ -89,7 +90,7 @@ static void send_transport_ack(nic_mrc_t *mrc, const cause_t *cause, bool always
     mrc->told_msn = qp->msn;
     net_packet_t *const answer = nic_transport_answer(qp, mrc->held.kept.first_psn - 1,
                                                       nic__ack_aeth(qp->msn) >> 24, 0, NULL);
-    net_packet_aside(answer)->selective.round = 0;
+    net_packet_aside(answer)->mrc.flags = 0;
     nic__mrc_dress(qp, answer, cause->packet.port);
     nic_transport_send(qp, answer);
 }
@@ -113,7 +114,7 @@ static cause_t cause_of(const nic_mrc_t *mrc, const net_packet_t *packet)
     if (packet->opcode == ROCE_MRC_PROBE) {
         cause.packet.psn = first_psn;
         cause.probe = true;
-        cause.number = net_packet_aside(packet)->map.length;
+        cause.number = net_packet_aside(packet)->sack.cause_psn;
     }
     return cause;
 }

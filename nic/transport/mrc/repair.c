@@ -48,8 +48,8 @@ static void send_probe(nic_mrc_t *mrc, uint32_t ev)
     packet->priority = qp->priority; // it takes the way of data
     packet->dscp = qp->path.dscp & 63u;
     packet->ecn = qp->path.ecn & 3u;
-    aside->selective.round = 0;
-    aside->map.length = ++mrc->probe_number & UINT16_MAX;
+    aside->mrc.flags = 0;
+    aside->sack.cause_psn = ++mrc->probe_number & UINT16_MAX;
     nic__mrc_dress(qp, packet, (uint16_t)(ROCE_SOURCE_PORT_MIN + ev));
     nic__mrc_shared(mrc)->probes++;
     if (nic->planes == NULL) {
@@ -112,14 +112,14 @@ typedef struct news {
 static news_t read_sack(const nic_qp_t *qp, const net_packet_t *packet)
 {
     const net_packet_aside_t *const aside = net_packet_aside(packet);
-    const bool probed = (aside->selective.round & NET_MRC_PROBE_ANSWER) != 0;
+    const bool probed = (aside->mrc.flags & NET_MRC_PROBE_ANSWER) != 0;
     return (news_t){
         .end_psn = nic_transport_psn(packet->psn, qp->una_psn) + 1,
-        .base_psn = nic_transport_psn(aside->map.first_psn, qp->una_psn),
-        .cause_psn = probed ? 0 : nic_transport_psn(aside->map.length, qp->una_psn),
-        .bits = aside->map.bits[0],
-        .arrived_bytes = aside->map.bits[1],
-        .ahead_packets = aside->map.bits[3],
+        .base_psn = nic_transport_psn(aside->sack.base_psn, qp->una_psn),
+        .cause_psn = probed ? 0 : nic_transport_psn(aside->sack.cause_psn, qp->una_psn),
+        .bits = aside->sack.bits,
+        .arrived_bytes = aside->sack.arrived_bytes,
+        .ahead_packets = aside->sack.ahead_packets,
         .sent_ps = packet->sent_ps,
         .marked = packet->becn,
         .probed = probed,
@@ -285,8 +285,8 @@ void nic__mrc_take_nack(nic_mrc_t *mrc, const net_packet_t *packet)
 {
     nic_qp_t *const qp = mrc->held.base.qp;
     const net_packet_aside_t *const aside = net_packet_aside(packet);
-    const uint64_t psn = nic_transport_psn(aside->map.first_psn, qp->una_psn);
-    const bool last_hop = aside->selective.round == MRC_NACK_TRIMMED_LAST_HOP;
+    const uint64_t psn = nic_transport_psn(aside->nack_psn, qp->una_psn);
+    const bool last_hop = aside->mrc.reason == MRC_NACK_TRIMMED_LAST_HOP;
     if ((qp->flags & NIC_QP_CLOSED) != 0) {
         return;
     }

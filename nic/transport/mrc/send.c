@@ -90,11 +90,11 @@ void nic__mrc_dress(nic_qp_t *qp, net_packet_t *packet, uint16_t port)
     packet->flow_hash =
         net_flow_hash(nic->host->node.net, packet->source, packet->destination, port);
     packet->route = 0; // switches look up the port of each packet
-    aside->selective.index = qp->number;
+    aside->mrc.qp = qp->number;
     const bool request = operation <= ROCE_READ_REQUEST || operation == ROCE_COMPARE_SWAP ||
                          operation == ROCE_FETCH_ADD;
     if (request && mrc->config->times == NIC_MRC_HEADER) {
-        aside->selective.round |= NET_MRC_STAMPED;
+        aside->mrc.flags |= NET_MRC_STAMPED;
     }
     packet->opcode = (uint8_t)(operation | ROCE_MRC);
     if (nic->body_bytes == NULL && nic->ack_bytes == 0) {

@@ -167,7 +167,7 @@ static void dress(nic_qp_t *qp, net_packet_t *answer)
         const uint32_t syndrome = (uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_REMOTE_OPERATION;
         answer->aeth = syndrome << 24 | (answer->aeth & ROCE_PSN_MASK);
     }
-    net_packet_aside(answer)->selective.round = answer->retransmission ? NET_MRC_AGAIN : 0;
+    net_packet_aside(answer)->mrc.flags = answer->retransmission ? NET_MRC_AGAIN : 0;
     nic__mrc_dress(qp, answer, qp->path.udp_source_port);
 }
 

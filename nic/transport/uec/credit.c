@@ -127,8 +127,8 @@ static void send_grant(nic_uec_t *uec, uint64_t bytes)
     uec->grant_bytes += bytes;
     packet->opcode = ROCE_UET_CREDIT;
     packet->psn = (uint32_t)uec->held.kept.first_psn;
-    aside->map.bits[2] = uec->grant_bytes;
-    aside->selective.round = 0;
+    aside->sack.granted_bytes = uec->grant_bytes;
+    aside->uet.flags = 0;
     nic__uec_dress(qp, packet,
                    nic__entropy_port(qp, uec->rod ? 0 : nic__uec_paths_any(&uec->paths)));
     nic__uec_shared(uec)->credits++;

@@ -20,12 +20,12 @@ void nic__uec_dress(nic_qp_t *qp, net_packet_t *packet, uint16_t port)
             net_flow_hash(nic->host->node.net, packet->source, packet->destination, port);
         packet->route = 0; // switches look up the port of each packet
     }
-    aside->selective.index = qp->number;
+    aside->uet.pdc = qp->number;
     const uint32_t operation = packet->opcode & ROCE_OPERATION_MASK;
     if (operation != ROCE_ACKNOWLEDGE) {
-        aside->selective.round =
-            (uint8_t)((aside->selective.round & 1u) | (uec->rod ? 2u : 0u) |
-                      (uec->config->congestion_state || uec->credited ? 4u : 0u));
+        aside->uet.flags =
+            (uint8_t)((aside->uet.flags & NET_UET_AGAIN) | (uec->rod ? NET_UET_ORDERED : 0) |
+                      (uec->config->congestion_state || uec->credited ? NET_UET_STATE : 0));
     }
     packet->opcode = (uint8_t)(operation | ROCE_UET);
     if (nic->body_bytes == NULL && nic->ack_bytes == 0) {
@@ -37,9 +37,9 @@ void nic__uec_dress(nic_qp_t *qp, net_packet_t *packet, uint16_t port)
 // -- answers
 
 // The length of the header as net_uet_of_packet takes it from `round`; 0: ACK_CC.
-static const uint8_t header_rounds[] = {[NIC_UEC_ACK_CC] = 0,
-                                        [NIC_UEC_ACK_CCX_32] = UET_ACK_CC_BYTES,
-                                        [NIC_UEC_ACK_CCX_40] = UET_ACK_CCX_LONG_BYTES};
+static const uint8_t ccx_bytes[] = {[NIC_UEC_ACK_CC] = 0,
+                                    [NIC_UEC_ACK_CCX_32] = UET_ACK_CC_BYTES,
+                                    [NIC_UEC_ACK_CCX_40] = UET_ACK_CCX_LONG_BYTES};
 
 static void send_ack(nic_uec_t *uec, const nic_sack_cause_t *cause)
 {
@@ -56,13 +56,13 @@ static void send_ack(nic_uec_t *uec, const nic_sack_cause_t *cause)
     answer->psn = (uint32_t)(kept->first_psn - 1);
     answer->sent_ps = cause->sent_ps;
     answer->becn = cause->marked;
-    aside->selective.round = header_rounds[uec->config->ack_header];
-    aside->map.first_psn = (uint32_t)base_psn;
-    aside->map.length = (uint32_t)cause->psn;
-    aside->map.bits[0] = nic__sack_bits(kept, base_psn);
-    aside->map.bits[1] = uec->sack.taken_bytes;
-    aside->map.bits[2] = uec->grant_bytes;
-    aside->map.bits[3] = kept->packets;
+    aside->uet.ccx_bytes = ccx_bytes[uec->config->ack_header];
+    aside->sack.base_psn = (uint32_t)base_psn;
+    aside->sack.cause_psn = (uint32_t)cause->psn;
+    aside->sack.bits = nic__sack_bits(kept, base_psn);
+    aside->sack.arrived_bytes = uec->sack.taken_bytes;
+    aside->sack.granted_bytes = uec->grant_bytes;
+    aside->sack.ahead_packets = kept->packets;
     nic__uec_dress(qp, answer, cause->port);
     uec->sack.quiet_bytes = 0;
     nic__uec_shared(uec)->sacks++;
@@ -79,9 +79,8 @@ static void send_nack(nic_uec_t *uec, const nic_sack_cause_t *cause, uint64_t ps
     answer->addressed = true;
     answer->sent_ps = cause->sent_ps;
     answer->becn = cause->marked;
-    aside->map.first_psn = (uint32_t)psn;
-    aside->map.length = 1;
-    aside->selective.round = code;
+    aside->nack_psn = (uint32_t)psn;
+    aside->uet.code = code;
     nic__uec_dress(qp, answer, cause->port);
     nic__uec_shared(uec)->nacks++;
     nic_transport_send(qp, answer);
@@ -120,7 +119,7 @@ void nic__uec_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     nic__expect(&nic__uec_shared(uec)->expect, nic__node(nic));
     const nic_sack_cause_t cause = nic__sack_cause(packet, uec->held.kept.first_psn);
     if (SIM_UNLIKELY(packet->opcode == ROCE_UET_CREDIT)) {
-        nic__uec_take_credit(uec, net_packet_aside(packet)->map.bits[2]);
+        nic__uec_take_credit(uec, net_packet_aside(packet)->sack.granted_bytes);
         nic__uec_show_control(qp);
         nic_transport_consume(qp, packet);
         nic_transport_schedule(qp);

@@ -103,8 +103,8 @@ static sim_time_t probe(nic_uec_t *uec)
         packet->priority = qp->priority; // it waits where data waits
         packet->dscp = qp->path.dscp & 63u;
         packet->ecn = qp->path.ecn & 3u;
-        net_packet_aside(packet)->map.bits[2] = 0;
-        net_packet_aside(packet)->selective.round = 0;
+        net_packet_aside(packet)->sack.granted_bytes = 0;
+        net_packet_aside(packet)->uet.flags = 0;
         nic__uec_dress(
             qp, packet,
             nic__entropy_port(qp, uec->rod ? 0 : nic__uec_paths_next(&uec->paths, now_ps)));
@@ -196,14 +196,14 @@ static news_t read_ack(const nic_uec_t *uec, const net_packet_t *packet)
 {
     const nic_qp_t *const qp = uec->held.base.qp;
     const net_packet_aside_t *const aside = net_packet_aside(packet);
-    const uint64_t cause_psn = nic_transport_psn(aside->map.length, qp->una_psn);
+    const uint64_t cause_psn = nic_transport_psn(aside->sack.cause_psn, qp->una_psn);
     return (news_t){
         .end_psn = nic_transport_psn(packet->psn, qp->una_psn) + 1,
-        .base_psn = nic_transport_psn(aside->map.first_psn, qp->una_psn),
-        .bits = aside->map.bits[0],
-        .arrived_bytes = aside->map.bits[1],
-        .granted_bytes = aside->map.bits[2],
-        .ahead_packets = aside->map.bits[3],
+        .base_psn = nic_transport_psn(aside->sack.base_psn, qp->una_psn),
+        .bits = aside->sack.bits,
+        .arrived_bytes = aside->sack.arrived_bytes,
+        .granted_bytes = aside->sack.granted_bytes,
+        .ahead_packets = aside->sack.ahead_packets,
         .sent_ps = packet->sent_ps,
         .marked = packet->becn,
         .probed = cause_psn < qp->una_psn && packet->sent_ps == uec->probe_ps,
@@ -338,7 +338,7 @@ static void take_nack(nic_uec_t *uec, const net_packet_t *packet)
 {
     nic_qp_t *const qp = uec->held.base.qp;
     const net_packet_aside_t *const aside = net_packet_aside(packet);
-    const uint64_t psn = nic_transport_psn(aside->map.first_psn, qp->una_psn);
+    const uint64_t psn = nic_transport_psn(aside->nack_psn, qp->una_psn);
     const uint64_t end_psn = nic_transport_psn(packet->psn, qp->una_psn);
     qp->nic->counters.packet_seq_err++;
     nic__trace(qp->nic, qp, NIC_TRACE_NAK_RECEIVED, packet->aeth >> 24, 0);
@@ -352,11 +352,11 @@ static void take_nack(nic_uec_t *uec, const net_packet_t *packet)
         return;
     }
     nic__uec_take_credit(uec, 0);
-    if (aside->selective.round == UET_NACK_OUT_OF_ORDER) {
+    if (aside->uet.code == UET_NACK_OUT_OF_ORDER) {
         const bool out = qp->una_psn != qp->next_psn;
         nic__nscc_lost(&uec->nscc, out ? nic__flight_take_out(&uec->flight, qp, qp->una_psn) : 0);
     } else {
-        take_trimmed(uec, packet, psn, aside->selective.round == UET_NACK_TRIMMED_LAST_HOP);
+        take_trimmed(uec, packet, psn, aside->uet.code == UET_NACK_TRIMMED_LAST_HOP);
     }
     if (uec->rod) {
         go_back(uec);

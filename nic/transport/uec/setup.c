@@ -140,7 +140,7 @@ static void totals(const nic_t *nic, const void *nic_state, nic_transport_totals
 // Answers of the NIC keep to one path.
 static void dress(nic_qp_t *qp, net_packet_t *answer)
 {
-    net_packet_aside(answer)->selective.round = answer->retransmission;
+    net_packet_aside(answer)->uet.flags = answer->retransmission;
     nic__uec_dress(qp, answer, qp->path.udp_source_port);
 }
 

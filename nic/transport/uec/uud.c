@@ -31,8 +31,8 @@ static net_packet_t *next_datagram(nic_t *nic, nic_qp_t *qp)
     }
     const net_config_t *const network = net_get_config(nic->host->node.net);
     net_packet_aside_t *const aside = net_packet_aside(packet);
-    aside->selective.index = qp->number;
-    aside->selective.round = NET_UET_DATAGRAM;
+    aside->uet.pdc = qp->number;
+    aside->uet.flags = NET_UET_DATAGRAM;
     aside->message_bytes = packet->payload_bytes;
     aside->message_offset = 0;
     packet->aeth = packet->psn & UINT16_MAX; // the message's id
