@@ -233,7 +233,7 @@ bool sim_ends_with(const char *text, const char *end)
 {
     const size_t length = strlen(text);
     const size_t end_length = strlen(end);
-    return length > end_length && strcmp(text + length - end_length, end) == 0;
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
 void sim_free(void *memory)

@@ -184,7 +184,7 @@ void sim_free(void *memory); // NULL is allowed
 void *sim_reserve(void *memory, size_t count, void *capacity, size_t capacity_bytes,
                   size_t size_bytes);
 
-// Returns whether a text ends with another one and has something before it.
+// Returns whether a text ends with another one, or is equal to it.
 bool sim_ends_with(const char *text, const char *end);
 
 // Returns the ending of a noun behind a number: "" for one thing, "s" for others.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pcap-out/pcapng/ng_file.c - builds the blocks of a pcapng file and hands them to its sink.
-#include "pcap-out/pcapng/ng_file.h"
+// pcap-out/ng_file.c - builds the blocks of a pcapng file and hands them to its sink.
+#include "pcap-out/ng_file.h"
 
 #include "kernel/buffer.h"
 #include "pcap-out/pcapng/ng_layout.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// pcap-out/pcapng/ng_file.h - writes one capture file in pcapng format: interfaces, comments,
+// pcap-out/ng_file.h - writes one capture file in pcapng format: interfaces, comments,
 // directions.
 //
 // Little endian, LINKTYPE_ETHERNET, one section. Frames are written in the order of the calls.
 // The bytes depend on the calls alone. Errors are sticky, as in pcap-out/pcap_file.h.
 // Source: IETF draft-ietf-opsawg-pcapng (PCAP Now Generic), blocks 4.1 to 4.3, 4.6.
-#ifndef PCAP_OUT_PCAPNG_NG_FILE_H
-#define PCAP_OUT_PCAPNG_NG_FILE_H
+#ifndef PCAP_OUT_NG_FILE_H
+#define PCAP_OUT_NG_FILE_H
 
 #include "kernel/base.h"
 
@@ -72,4 +72,4 @@ SIM_MUST_CHECK sim_err_t pcap_out_ng_close(pcap_out_ng_t *ng, sim_message_t *mes
 
 SIM_C_END
 
-#endif // PCAP_OUT_PCAPNG_NG_FILE_H
+#endif // PCAP_OUT_NG_FILE_H

@@ -11,7 +11,7 @@
 #ifndef PCAP_OUT_READ_H
 #define PCAP_OUT_READ_H
 
-#include "pcap-out/pcapng/ng_file.h"
+#include "pcap-out/ng_file.h"
 
 SIM_C_BEGIN
 

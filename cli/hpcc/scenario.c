@@ -173,10 +173,11 @@ static sim_err_t put_marking(const cli__maker_t *maker, world_error_t *error)
     if (!cli__maker_on(maker, CLI_HPCC_ENABLE_QCN)) {
         return SIM_OK; // ECN is off, so the marking tables have no effect
     }
-    const bool given = use(maker, "switch.ecn.profiles", CLI_HPCC_KMIN_MAP) |
-                       use(maker, "switch.ecn.profiles", CLI_HPCC_KMAX_MAP) |
-                       use(maker, "switch.ecn.profiles", CLI_HPCC_PMAX_MAP);
-    if (given || cli__maker_replaced(maker, "switch.ecn.profiles")) {
+    // Each key counts as used, whichever is given.
+    const bool has_kmin = use(maker, "switch.ecn.profiles", CLI_HPCC_KMIN_MAP);
+    const bool has_kmax = use(maker, "switch.ecn.profiles", CLI_HPCC_KMAX_MAP);
+    const bool has_pmax = use(maker, "switch.ecn.profiles", CLI_HPCC_PMAX_MAP);
+    if (has_kmin || has_kmax || has_pmax || cli__maker_replaced(maker, "switch.ecn.profiles")) {
         return SIM_OK;
     }
     for (size_t i = 0; i < maker->hpcc->topology->node_count; i++) {

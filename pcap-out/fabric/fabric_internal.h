@@ -9,8 +9,8 @@
 #include "pcap-out/fabric.h"
 #include "pcap-out/fabric/note_queue.h"
 #include "pcap-out/fabric/ring.h"
+#include "pcap-out/ng_file.h"
 #include "pcap-out/pcap_file.h"
-#include "pcap-out/pcapng/ng_file.h"
 
 // The thread of a node remembers here the last frame that it noted.
 typedef struct at_node {

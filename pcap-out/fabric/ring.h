@@ -13,7 +13,7 @@
 
 SIM_C_BEGIN
 
-#define PCAP_OUT_RING_COMMENTS_MAX 8u // of a frame, as in pcap-out/pcapng/ng_file.h
+#define PCAP_OUT_RING_COMMENTS_MAX 8u // of a frame, as in pcap-out/ng_file.h
 
 typedef struct pcap_out_ring pcap_out_ring_t;
 
