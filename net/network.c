@@ -283,3 +283,13 @@ bool net_conservation_ok(const net_t *net, sim_message_t *message)
     }
     return true;
 }
+
+void net_know_scale_up(net_t *net)
+{
+    net->knows_scale_up = true;
+}
+
+bool net_knows_scale_up(const net_t *net)
+{
+    return net->knows_scale_up;
+}

@@ -163,6 +163,7 @@ struct net_node {
     bool one_by_one;     // handles each event in its turn: a listener or a special link needs it
     uint8_t route_mask;  // ANDed with a byte of net_packet_t.route; 0 after a link or route changed
     bool complete;       // net_node_built_fn was called
+    bool scale_up;       // a switch that joins accelerators of a server or rack (NVSwitch)
     net_tally_t tally;
     net_log_t *log; // net/log.h; NULL: the node notes nothing
 
@@ -179,6 +180,12 @@ struct net_node {
 // net_node_forward. Before net_build.
 void net_node_init(net_t *net, net_node_t *node, net_node_kind_t kind, const sim_node_ops_t *ops,
                    const char *name, net_node_built_fn built);
+
+// Says that the network's description names the switches that join accelerators
+// (net_node_t.scale_up), or has none: applications then do not guess which ones they are. Before
+// net_build.
+void net_know_scale_up(net_t *net);
+bool net_knows_scale_up(const net_t *net);
 
 // Sets the forwarding operations. Required for every node that is no host, before net_build.
 void net_node_forward(net_node_t *node, const net_forward_ops_t *ops);

@@ -104,6 +104,7 @@ struct net {
     uint32_t *port_links;  // by uid: number of the port's link
     uint32_t *first_ports; // by node: uid of its first port
     const net_again_t *again;
+    bool knows_scale_up;
     struct net_gone *gone; // by node: hosts that were let go; NULL: none was
     char *gone_names;
     size_t plane0_count; // interfaces of plane 0, which come first

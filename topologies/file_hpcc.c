@@ -9,7 +9,8 @@
 //     a b rate delay error-rate                                            one per link
 //
 // Only words count, not lines, as in those simulators' readers; text behind the last link is
-// ignored. SimAI's NVSwitches become ordinary switches. Format: docs/formats/peers.md.
+// ignored. SimAI's NVSwitches become ordinary switches, which
+// workloads know by their mark. Format: docs/formats/peers.md.
 #include <string.h>
 
 #include "topologies/file_internal.h"
@@ -18,6 +19,7 @@ typedef struct header {
     uint64_t nodes;
     uint64_t switches; // NVSwitches included, which stand first
     uint64_t nvswitches;
+    bool is_simai;
     uint64_t links;
     uint32_t line; // line of the counts
 } header_t;
@@ -97,6 +99,7 @@ static sim_err_t read_header(topo__file_reader_t *reader, header_t *header)
     } else if (count >= 5 && count <= 7) {
         error = read_counts(reader, simai, SIM_COUNT_OF(simai), header, &word);
         left = count - SIM_COUNT_OF(simai);
+        header->is_simai = true;
     } else {
         error = read_counts(reader, hpcc, SIM_COUNT_OF(hpcc), header, &word);
     }
@@ -280,6 +283,7 @@ sim_err_t topo__file_read_hpcc(topo__file_reader_t *reader)
     if (error != SIM_OK) {
         return error;
     }
+    reader->file->names_nvswitches = header.is_simai;
     kind_t *const kinds = sim_alloc_array(header.nodes + 1, sizeof(*kinds));
     uint32_t *const degree = sim_alloc_array(header.nodes + 1, sizeof(*degree));
     error = read_switches(reader, &header, kinds);

@@ -179,8 +179,15 @@ static sim_err_t build_graph(const topo_file_t *file, const topo_file_config_t *
         error = topo_graph_link(graph, file->nodes[link->a].name, file->nodes[link->b].name,
                                 &link_config, message);
     }
+    const size_t first_node = net_node_count(plan->net);
     if (error == SIM_OK) {
         error = topo_graph_build(graph, plan, message);
+    }
+    for (size_t i = 0; i < file->node_count && error == SIM_OK && file->names_nvswitches; i++) {
+        net_node_at(plan->net, first_node + i)->scale_up = file->nodes[i].nvswitch;
+    }
+    if (file->names_nvswitches) {
+        net_know_scale_up(plan->net);
     }
     topo_graph_destroy(graph);
     return error;

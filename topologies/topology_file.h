@@ -38,6 +38,7 @@ typedef struct topo_file {
     topo_file_link_t *links; // in the order of the file, which is the order of ports
     size_t link_count;
     size_t link_capacity;
+    bool names_nvswitches; // the format says which nodes are NVSwitches: SimAI's
 } topo_file_t;
 
 // Reads size_bytes of text. On failure message begins with "NAME:LINE:COLUMN: ", and *file is not

@@ -209,7 +209,7 @@ bool app__rank_channel_path(const app__workload_t *workload, uint32_t rank, uint
     const uint32_t source = app__port_to(from, to, nic);
     const uint32_t destination = app__port_to(to, from, nic);
     const net_t *const net = workload->app.net;
-    if (from->node == to->node || source == APP__NO_PORT || destination == APP__NO_PORT) {
+    if (from->node == to->node) {
         return false;
     }
     const uint32_t number =

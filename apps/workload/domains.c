@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/domains.c - finds NVLink domains: GPUs that an NVSwitch joins.
+// apps/workload/domains.c - finds NVLink domains: GPUs that NVSwitches join.
 //
-// A GPU is a host with NICs of unequal rates, of which the fastest leads to an NVSwitch: a switch
-// that joins hosts and nothing else. SimAI's topologies are of this form.
+// The network's description names its NVSwitches (SimAI's topologies, rail-optimised fabrics).
+// Where it does not, a GPU is a host with NICs of unequal rates, of which the fastest leads to an
+// NVSwitch: a switch that joins hosts and nothing else.
 #include "apps/workload/domains.h"
 #include "apps/workload/places.h"
+#include "apps/workload/port.h"
 #include "apps/workload/rank.h"
+#include "apps/workload/workload.h"
 
 #include <stdlib.h>
 
@@ -33,7 +36,13 @@ static int compare_ways(const void *a, const void *b)
     const way_t *const one = a;
     const way_t *const two = b;
     const int hosts = compare_pointers(one->host, two->host);
-    return hosts != 0 ? hosts : one->port < two->port ? -1 : one->port > two->port;
+    if (hosts != 0) {
+        return hosts;
+    }
+    const uint32_t switches[2] = {one->to->sim.index, two->to->sim.index};
+    return switches[0] != switches[1] ? (switches[0] < switches[1] ? -1 : 1)
+           : one->port < two->port    ? -1
+                                      : one->port > two->port;
 }
 
 static int compare_nodes(const void *a, const void *b)
@@ -46,7 +55,8 @@ static uint64_t rate_of(const net_node_t *host, uint32_t nic)
     return nic_rate_bps(nic_at(host, nic));
 }
 
-uint32_t app__fastest_nic(const net_node_t *host)
+// Returns the NIC of a host that is faster than its others; UINT32_MAX: all have one rate.
+static uint32_t fastest_nic(const net_node_t *host)
 {
     const uint32_t nics = nic_count(host);
     uint32_t fastest = 0;
@@ -55,7 +65,7 @@ uint32_t app__fastest_nic(const net_node_t *host)
         unequal = unequal || rate_of(host, i) != rate_of(host, 0);
         fastest = rate_of(host, i) > rate_of(host, fastest) ? i : fastest;
     }
-    return unequal ? fastest : APP__NO_PORT;
+    return unequal ? fastest : UINT32_MAX;
 }
 
 // Returns the switches that are linked to other switches, sorted.
@@ -76,8 +86,15 @@ static const net_node_t **find_trunks(const net_t *net, size_t *count)
     return nodes;
 }
 
+static bool is_guessed(const way_t *way, const net_node_t **trunks, size_t trunk_count)
+{
+    return fastest_nic(way->host) == way->port &&
+           bsearch(&way->to, (void *)trunks, trunk_count, sizeof(way->to), compare_nodes) == NULL;
+}
+
 app__domains_t *app__domains_create(const net_t *net)
 {
+    const bool known = net_knows_scale_up(net);
     app__domains_t *const domains = sim_alloc(sizeof(*domains));
     const size_t links = net_link_count(net);
     size_t trunk_count = 0;
@@ -90,9 +107,7 @@ app__domains_t *app__domains_create(const net_t *net)
                                .to = end == 0 ? link.b : link.a,
                                .port = end == 0 ? link.a_port : link.b_port};
             if (way.host->kind == NET_NODE_HOST && way.to->kind != NET_NODE_HOST &&
-                app__fastest_nic(way.host) == way.port &&
-                bsearch(&way.to, (void *)trunks, trunk_count, sizeof(way.to), compare_nodes) ==
-                    NULL) {
+                (known ? way.to->scale_up : is_guessed(&way, trunks, trunk_count))) {
                 domains->ways[domains->count++] = way;
             }
         }
@@ -111,30 +126,87 @@ void app__domains_destroy(app__domains_t *domains)
 }
 
 const net_node_t *app__domain_of(const app__domains_t *domains, const net_node_t *host,
-                                 uint32_t *port)
+                                 app__domain_ports_t *ports)
 {
     size_t low = 0;
     size_t high = domains->count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        const way_t *const way = &domains->ways[middle];
-        const int order = compare_pointers(way->host, host);
-        if (order == 0) {
-            *port = way->port;
-            return way->to;
+        if (compare_pointers(domains->ways[middle].host, host) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
-        low = order < 0 ? middle + 1 : low;
-        high = order < 0 ? high : middle;
     }
-    *port = APP__NO_PORT;
-    return NULL;
+    *ports = (app__domain_ports_t){.count = 0};
+    for (size_t i = low; i < domains->count && domains->ways[i].host == host &&
+                         ports->count < APP__DOMAIN_PORTS_MAX && domains->ways[i].port <= UINT8_MAX;
+         i++) {
+        ports->ports[ports->count++] = (uint8_t)domains->ways[i].port;
+    }
+    return ports->count != 0 ? domains->ways[low].to : NULL;
+}
+
+// -- ports of ranks
+
+static bool is_domain_port(const app__rank_t *rank, uint32_t port)
+{
+    const app__domain_ports_t *const ports = &rank->domain_ports;
+    for (uint32_t i = 0; i < ports->count; i++) {
+        if (ports->ports[i] == port) {
+            return true;
+        }
+    }
+    return false;
+}
+
+uint32_t app__domain_port(const app__rank_t *rank, uint32_t turn)
+{
+    const app__domain_ports_t *const ports = &rank->domain_ports;
+    return rank->port_first + ports->ports[turn % ports->count];
+}
+
+uint32_t app__rail_port(const app__rank_t *rank, uint32_t turn)
+{
+    const uint32_t rails = rank->port_count - rank->domain_ports.count;
+    if (rails == 0) {
+        return app__domain_port(rank, turn);
+    }
+    uint32_t left = turn % rails;
+    uint32_t port = 0;
+    while (is_domain_port(rank, port) || left-- > 0) {
+        port++;
+    }
+    return rank->port_first + port;
+}
+
+// Returns the rate of a rank's ports that lead to NVSwitches, or of those that do not.
+static uint64_t rate_of_ports(const app__rank_t *rank, bool domain)
+{
+    uint64_t sum_bps = 0;
+    for (uint32_t i = 0; i < rank->port_count; i++) {
+        if (is_domain_port(rank, i) == domain) {
+            sum_bps += nic_rate_bps(rank->workload->ports[rank->port_first + i].endpoint->nic);
+        }
+    }
+    return sum_bps;
+}
+
+uint64_t app__domain_bps(const app__rank_t *rank)
+{
+    return rate_of_ports(rank, true);
+}
+
+uint64_t app__fabric_bps(const app__rank_t *rank)
+{
+    const uint64_t sum_bps = rate_of_ports(rank, false);
+    return sum_bps != 0 ? sum_bps : app__domain_bps(rank); // as app__rail_port
 }
 
 uint32_t app__port_to(const app__rank_t *rank, const app__rank_t *peer, uint32_t nic)
 {
-    const bool gpu = rank->domain_port != APP__NO_PORT;
-    if (gpu && rank->domain == peer->domain) {
-        return rank->port_first + rank->domain_port;
+    if (rank->domain != NULL && rank->domain == peer->domain) {
+        return app__domain_port(rank, nic);
     }
     if (rank->direct || peer->direct) {
         uint32_t own = 0;
@@ -142,7 +214,5 @@ uint32_t app__port_to(const app__rank_t *rank, const app__rank_t *peer, uint32_t
         app__direct_ports(rank, peer, &own, &other);
         return own;
     }
-    const uint32_t rails = rank->port_count - (gpu && rank->port_count > 1 ? 1 : 0);
-    const uint32_t index = nic % rails;
-    return rank->port_first + index + (rails < rank->port_count && index >= rank->domain_port);
+    return app__rail_port(rank, nic);
 }

@@ -77,8 +77,8 @@ static sim_err_t find_places(const app_context_t *context, const app__workload_o
     for (size_t at = 0; at < list->count;) {
         const uint32_t nics = nics_from(context, list, at);
         const net_node_t *const host = app__host(context->net, list->interfaces[at]);
-        uint32_t port = APP__NO_PORT;
-        const bool gpu = app__domain_of(places->domains, host, &port) != NULL;
+        app__domain_ports_t ports;
+        const bool gpu = app__domain_of(places->domains, host, &ports) != NULL;
         const bool whole = ((gpu || app__is_direct(host)) && nics == nic_count(host)) || by_host;
         add_places(places, at, nics, whole, whole ? 1 : shares ? share : nics);
         at += nics;
@@ -160,17 +160,16 @@ static sim_err_t read_list(const app__workload_options_t *options, uint32_t rank
     return result;
 }
 
-// Finds the NVSwitch of a rank that has all NICs of its host. NVLink has no congestion control.
+// Finds the NVSwitches of a rank that has all NICs of its host. NVLink has no congestion control.
 static void set_domain(app__rank_t *rank, const app__domains_t *domains)
 {
     const app__port_t *const ports = &rank->workload->ports[rank->port_first];
     const net_node_t *const host = nic_node(ports->endpoint->nic);
-    rank->domain_port = APP__NO_PORT;
     if (rank->port_count == nic_count(host)) {
-        rank->domain = app__domain_of(domains, host, &rank->domain_port);
+        rank->domain = app__domain_of(domains, host, &rank->domain_ports);
     }
-    if (rank->domain != NULL) {
-        nic_exempt(ports[rank->domain_port].endpoint->nic);
+    for (uint32_t i = 0; i < rank->domain_ports.count; i++) {
+        nic_exempt(ports[rank->domain_ports.ports[i]].endpoint->nic);
     }
 }
 

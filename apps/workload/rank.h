@@ -14,7 +14,13 @@
 #include "kernel/list.h"
 #include "kernel/ring.h"
 
-#define APP__NO_PORT UINT32_MAX
+#define APP__DOMAIN_PORTS_MAX 32u // further links to NVSwitches are not used
+
+// The ports of a host that lead to NVSwitches, in the order of the switches.
+typedef struct app__domain_ports {
+    uint32_t count;
+    uint8_t ports[APP__DOMAIN_PORTS_MAX];
+} app__domain_ports_t;
 
 typedef struct app__workload app__workload_t;
 typedef struct app__moment app__moment_t;
@@ -49,10 +55,10 @@ struct app__rank {
     uint32_t number;
     uint32_t port_first; // first of its NICs in workload->ports
     uint32_t port_count;
-    uint32_t domain_port;     // among its ports: the one to its NVSwitch; or APP__NO_PORT
-    const net_node_t *domain; // that NVSwitch; NULL: none
-    bool direct;              // its host has links to other hosts
-    uint32_t left;            // operations that have not finished
+    app__domain_ports_t domain_ports; // those of its ports that lead to NVSwitches
+    const net_node_t *domain;         // the first of these NVSwitches; NULL: there is none
+    bool direct;                      // its host has links to other hosts
+    uint32_t left;                    // operations that have not finished
     bool begun;
     sim_node_t *node;
     sim_timer_t begin;

@@ -88,6 +88,9 @@ static void build_server(const topo_plan_t *plan, const topo__racks_t *racks, ui
 {
     net_node_t *const nvswitch =
         racks->nvlink.count > 0 ? topo__switch(plan, "nvswitch", server) : NULL;
+    if (nvswitch != NULL) {
+        nvswitch->scale_up = true;
+    }
     const uint64_t hosts = racks->single ? racks->nics : 1;
     const uint64_t nics = racks->nics / hosts;
     for (uint64_t h = 0; h < hosts; h++) {
@@ -125,6 +128,7 @@ static void build_segment(const topo_plan_t *plan, const topo__racks_t *racks, u
 
 void topo__racks_build(const topo_plan_t *plan, const topo__racks_t *racks)
 {
+    net_know_scale_up(plan->net);
     const topo__start_t start = topo__start(plan);
     const uint64_t count = leaves_of(racks);
     net_node_t **const leaves = sim_alloc_array(count, sizeof(net_node_t *));

@@ -18,9 +18,8 @@ typedef struct app__coll_rank {
     app__member_t **members; // by group
     uint32_t member_count;
     app__coll_host_t *host;
-    uint32_t node;        // number of its node
-    uint32_t rail;        // its place among the ranks of its node
-    uint32_t domain_port; // port that leads to its node only; UINT32_MAX: none
+    uint32_t node; // number of its node
+    uint32_t rail; // its place among the ranks of its node
     app__coll_record_t *records;
     size_t record_count;
     size_t record_capacity;

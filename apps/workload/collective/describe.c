@@ -6,6 +6,7 @@
 #include "apps/workload/collective/collectives.h"
 #include "apps/workload/collective/estimate.h"
 #include "apps/workload/collective/member_channels.h"
+#include "apps/workload/domains.h"
 #include "apps/workload/op_queue.h"
 #include "apps/workload/port.h"
 #include "apps/workload/rank.h"
@@ -96,8 +97,7 @@ static app__loggp_t network_of(const app__workload_t *workload, const void **nod
         const app__rank_t *const rank = &workload->ranks[r];
         nodes[r] = rank->domain != NULL ? (const void *)rank->domain : (const void *)rank->node;
         if (rank->domain != NULL) {
-            const app__port_t *const port = &workload->ports[rank->port_first + rank->domain_port];
-            const uint64_t rate_bps = nic_rate_bps(port->endpoint->nic);
+            const uint64_t rate_bps = app__domain_bps(rank);
             near_bps = SIM_MAX(rate_bps, near_bps);
         }
     }

@@ -53,7 +53,6 @@ static void find_hosts(app__collectives_t *all)
     site_t *const nodes = sim_alloc_array((size_t)ranks + 1, sizeof(*nodes));
     for (uint32_t r = 0; r < ranks; r++) {
         const app__rank_t *const rank = &all->workload->ranks[r];
-        all->ranks[r].domain_port = rank->domain_port;
         hosts[r] =
             (site_t){(uintptr_t)nic_node(all->workload->ports[rank->port_first].endpoint->nic), r};
         nodes[r] = rank->domain != NULL ? (site_t){(uintptr_t)rank->domain, r} : hosts[r];

@@ -5,6 +5,7 @@
 #include "apps/workload/collective/collectives.h"
 #include "apps/workload/collective/estimate.h"
 #include "apps/workload/collective/member_channels.h"
+#include "apps/workload/domains.h"
 #include "apps/workload/port.h"
 #include "apps/workload/rank.h"
 #include "apps/workload/workload.h"
@@ -43,17 +44,8 @@ typedef struct pass {
 static void rates_of(const app__rank_t *rank, const app__coll_plan_t *plan, double *out_bps,
                      double *in_bps)
 {
-    const app__port_t *const ports = &rank->workload->ports[rank->port_first];
-    *out_bps = 0;
-    *in_bps = (double)plan->local_bps;
-    for (uint32_t i = 0; i < rank->port_count; i++) {
-        const double bps = (double)nic_rate_bps(ports[i].endpoint->nic);
-        if (i == rank->domain_port) {
-            *in_bps = bps;
-        } else {
-            *out_bps += bps;
-        }
-    }
+    *out_bps = (double)app__fabric_bps(rank);
+    *in_bps = rank->domain == NULL ? (double)plan->local_bps : (double)app__domain_bps(rank);
 }
 
 static void take_stream(pass_t *pass, const stream_t *stream)

@@ -5,6 +5,7 @@
 #include "apps/workload/collective/call_plan.h"
 #include "apps/workload/collective/collectives.h"
 #include "apps/workload/collective/member.h"
+#include "apps/workload/domains.h"
 #include "apps/workload/port.h"
 #include "apps/workload/rank.h"
 #include "apps/workload/workload.h"
@@ -240,11 +241,9 @@ static void choose(const app__collectives_t *all, app__coll_plan_t *plan)
     const app__layout_t *const layout = plan->program.layout;
     app__program_t *const program = &plan->program;
     const app__rank_t *const rank = &all->workload->ranks[0];
-    const app__port_t *const ports = &all->workload->ports[rank->port_first];
-    const uint32_t domain = all->ranks[0].domain_port;
-    const app__port_t *const rail = &ports[domain == 0 && rank->port_count > 1 ? 1 : 0];
-    const uint64_t inside_bps = domain == UINT32_MAX ? all->workload->options.local_bps
-                                                     : nic_rate_bps(ports[domain].endpoint->nic);
+    const app__port_t *const rail = &all->workload->ports[app__rail_port(rank, 0)];
+    const uint64_t inside_bps =
+        rank->domain == NULL ? all->workload->options.local_bps : app__domain_bps(rank);
     const app__coll_question_t question = {
         .bytes = plan->barrier ? program->ranks : plan->bytes,
         .kind = program->kind,
@@ -347,7 +346,7 @@ static void make_plan(app__collectives_t *all, const app__call_t *call, app__col
                 .root = call->root,
                 .kind = barrier ? APP__COLL_ALL_REDUCE : call->kind,
                 .pxn = options->pxn,
-                .switched = all->ranks[0].domain_port != UINT32_MAX,
+                .switched = all->workload->ranks[0].domain != NULL,
             },
     };
     set_channels(options, plan);

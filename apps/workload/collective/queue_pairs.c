@@ -6,6 +6,7 @@
 #include "apps/workload/collective/collectives.h"
 #include "apps/workload/collective/member.h"
 #include "apps/workload/collective/member_channels.h"
+#include "apps/workload/domains.h"
 #include "apps/workload/places.h"
 #include "apps/workload/port.h"
 #include "apps/workload/rank.h"
@@ -23,7 +24,7 @@ void app__member_channel_ports(const app__member_t *own, const app__member_t *pe
     const app__collectives_t *const all = own->all;
     const app__coll_rank_t *const at[2] = {app__member_rank(own), app__member_rank(peer)};
     const app__member_t *const members[2] = {own, peer};
-    const bool inside = at[0]->node == at[1]->node && at[0]->domain_port != UINT32_MAX;
+    const bool inside = at[0]->node == at[1]->node && own->rank->domain != NULL;
     const uint32_t turn = lane + (all->options.queue_pairs == APP__QPS_PER_MESSAGE ? number : 0);
     const app__port_t *ports[2];
     if (!inside && (own->rank->direct || peer->rank->direct)) {
@@ -35,11 +36,8 @@ void app__member_channel_ports(const app__member_t *own, const app__member_t *pe
     }
     for (int i = 0; i < 2; i++) {
         const app__rank_t *const rank = members[i]->rank;
-        const bool domain = at[i]->domain_port != UINT32_MAX;
-        const uint32_t rails = rank->port_count - (domain ? 1 : 0);
-        uint32_t index = turn % rails;
-        index += domain && index >= at[i]->domain_port;
-        ports[i] = &all->workload->ports[rank->port_first + (inside ? at[i]->domain_port : index)];
+        ports[i] = &all->workload
+                        ->ports[inside ? app__domain_port(rank, turn) : app__rail_port(rank, turn)];
     }
     *own_port = ports[0];
     *peer_port = ports[1];
