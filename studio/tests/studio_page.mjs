@@ -752,8 +752,13 @@ const steps = {
         const compared = (await ada.locator(".grid-row").allTextContents()).join("\n");
         check(/simulated time.* [µm]s ± .*s/.test(compared) && /delivered.* MB/.test(compared), `values have units: ${compared}`);
         await ada.locator(".grid-row").first().hover();
-        await ada.mouse.wheel(0, 2000);
-        await ada.waitForFunction(() => [...document.querySelectorAll(".grid-row")].filter((row) => row.textContent.includes("longest queue")).length > 1);
+        // A grid that is still being drawn takes no wheel, so it is turned until the rows are there.
+        const queues = () => [...document.querySelectorAll(".grid-row")].filter((row) => row.textContent.includes("longest queue")).length;
+        for (let turn = 0; turn < 100 && (await ada.evaluate(queues)) < 2; turn++) {
+            await ada.mouse.wheel(0, 200);
+            await ada.waitForTimeout(100);
+        }
+        check((await ada.evaluate(queues)) > 1, "the longest queues stand below their ports");
         await picture(ada, "process-compare");
     },
 
