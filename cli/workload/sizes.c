@@ -9,6 +9,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define Q16 65536.0
 #define PERCENT_MAX 100.5 // a probability that is a little too large is refused with its place
@@ -59,11 +60,16 @@ int cli_sizes_check(const char *name, const char *text, size_t size_bytes, bool 
     sim_cdf_t *cdf = NULL;
     sim_message_t message = {.text = ""};
     if (sim_cdf_parse(text, size_bytes, &cdf, &message) != SIM_OK) {
-        unsigned line = 1;
-        unsigned column = 1;
-        int used = 0;
-        (void)sscanf(message.text, "line %u column %u: %n", &line, &column, &used);
-        fprintf(stderr, "%s:%u:%u: %s\n", name, line, column, message.text + used);
+        // The message may begin with "line 3 column 7: ".
+        unsigned long place[2] = {1, 1};
+        const char *at = message.text;
+        char *end = NULL;
+        if (strncmp(at, "line ", 5) == 0) {
+            place[0] = strtoul(at + 5, &end, 10);
+            place[1] = strncmp(end, " column ", 8) == 0 ? strtoul(end + 8, &end, 10) : 1;
+            at = strncmp(end, ": ", 2) == 0 ? end + 2 : end;
+        }
+        fprintf(stderr, "%s:%lu:%lu: %s\n", name, place[0], place[1], at);
         return CLI_EXIT_BAD_INPUT;
     }
     const double mean = (double)sim_cdf_mean_q16(cdf) / Q16;

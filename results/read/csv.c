@@ -217,6 +217,7 @@ sim_err_t results_csv_rows(const char *folder, const char *file, const char *con
     sim_err_t result = end ? SIM_OK : results_csv_open(path, names, name_count, &csv, error);
     sim_free(path);
     while (result == SIM_OK && !end) {
+        SIM_CHECK(csv != NULL);
         result = results_csv_next(csv, &end, error);
         if (result == SIM_OK && !end) {
             result = fn(csv, ctx, error);

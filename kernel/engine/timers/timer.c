@@ -185,7 +185,7 @@ static SIM_NOINLINE void arm_anywhere(sim_node_t *node, sim_timer_t *timer, sim_
 {
     if (time_ps == node->now_ps) {
         count_instant(node);
-        if (sim_timer_armed(timer) && (timer->position & SIM_TIMER_IN_WHEEL) != 0) {
+        if (node->wheel != NULL && sim_timer_armed(timer) && in_wheel(timer)) {
             sim_timer_cancel(node, timer); // it moves to the heap
         }
     }

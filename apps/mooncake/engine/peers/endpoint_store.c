@@ -50,10 +50,12 @@ static app__mc_stored_t *victim_of(app__mc_endpoint_store_t *store)
     const bool sieve = store->policy == APP_MOONCAKE_STORE_SIEVE;
     app__mc_stored_t *hand =
         sieve && store->hand != NULL ? store->hand : app__mc_store_oldest(store);
+    SIM_CHECK(hand != NULL); // a full store has entries
     while (!may_leave(store, hand) || (sieve && hand->visited)) {
         hand->visited = hand->visited && !may_leave(store, hand);
         app__mc_stored_t *const newer = app__mc_store_newer(hand);
         hand = newer != NULL ? newer : app__mc_store_oldest(store);
+        SIM_CHECK(hand != NULL);
     }
     store->hand = hand;
     return hand;
