@@ -32,7 +32,7 @@ typedef enum sim_repeat {
     SIM_REPEAT_IGNORE,        // not part of the state: a place in memory, or a hint
 } sim_repeat_t;
 
-// What else is done with a field.
+// Further uses of a field, a bit each.
 enum {
     SIM_CARRIED = 1 << 0,  // its value is carried to rank 0 after a run in ranks
     SIM_DIGESTED = 1 << 1, // its value is part of the digest; of 1, 4 or 8 bytes

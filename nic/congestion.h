@@ -42,7 +42,7 @@ struct nic_cc {
     bool active;           // the QP has something unsent or unacknowledged
     uint64_t bdp_bytes;    // for windows: as configured, or base RTT x line rate; 0: unknown
     sim_time_t base_rtt_ps;
-    uint64_t id;             // names the QP among all of the network
+    uint64_t id;             // number of its random draws, by its ends, port and first PSN
     uint32_t int_multiplier; // factor of the units in INT's records
     const net_pint_t *pint;  // the meaning of PINT's digests; NULL: nobody wanted PINT
     uint32_t overhead_bytes; // on the link, of a data packet besides its payload

@@ -11,8 +11,8 @@
 #include "apps/channel/channel.h"
 #include "apps/workload/rank.h"
 
-// What a message is: its kind, and the number of the send among its rank's operations. It is the
-// immediate value of the message's last piece.
+// The immediate value of a message's last piece: the kind of the message, and the number of the
+// send among the operations of its rank.
 #define APP__WORD_OP (APP__OPS_MAX - 1) // mask of the operation
 #define APP__WORD_DATA 0u
 #define APP__WORD_READY_TO_SEND (UINT32_C(1) << 30) // a send above eager-max asks for its receive

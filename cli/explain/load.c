@@ -65,7 +65,7 @@ static names_t interface_names(const world_t *world)
 
 // -- tables
 
-// What rows are added to, and the names in them.
+// The analysis that rows are added to, and the names that occur in them.
 typedef struct reading {
     explain_t *explain;
     names_t names;

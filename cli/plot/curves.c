@@ -97,7 +97,7 @@ static void add_point(cli_curve_t *curve, sim_time_t time_ps, uint64_t value)
     curve->most = SIM_MAX(value, curve->most);
 }
 
-// What the rows of a run are added to.
+// The curves that the rows of one run are added to.
 typedef struct reading {
     cli_curves_t *curves;
     cli_metric_fn wanted;

@@ -90,7 +90,7 @@ static sim_err_t read_flow(const results_csv_t *csv, flow_t *flow, world_error_t
     return result;
 }
 
-// What flows are taken, and where to.
+// The application whose flows are read, and the list that they are added to.
 typedef struct reading {
     const char *app; // NULL: all
     flows_t *flows;

@@ -395,7 +395,7 @@ static bool is_scenario(const char *text, size_t size)
     return found;
 }
 
-// What a file is by its content.
+// The kind of a file, found by its content.
 typedef enum kind {
     KIND_UNKNOWN,
     KIND_REQUESTS,

@@ -11,7 +11,7 @@
 
 typedef struct app__serving_part app__serving_part_t;
 
-// What an immediate value says: data of one GPU of the sender is there.
+// The meaning of an immediate value: which data of one GPU of the sender have arrived.
 typedef enum app__serving_notice {
     APP__SERVING_PASSED,  // activations of a step, from the stage before
     APP__SERVING_REDUCED, // a step of the ring of an all-reduce

@@ -98,9 +98,9 @@ static const sim_attr_t attrs[] = {
                      "layer by layer"),
     SIM_ATTR(PREFIX ".bucket", BYTES, TYPE, bucket_bytes,
              .default_text = "160MB", .min_text = "0", .max_text = "1TB",
-             .help = "bytes of the gradients of one collective; with overlap: of whole layers, at "
-                     "least so many; without it: of pieces of this size; 0: all gradients of a "
-                     "stage"),
+             .help = "bytes of gradients in one collective; with overlap, a collective takes whole "
+                     "layers until it has this size; without it, pieces of this size; 0: all "
+                     "gradients of a stage in one"),
     SIM_ATTR(PREFIX ".activation-bytes", COUNT, TYPE, activation_bytes,
              .default_text = "2", .min_text = "1", .max_text = "8",
              .help = "size of an activation"),

@@ -31,7 +31,7 @@ typedef enum nic_uec_ack {
     NIC_UEC_ACK_CCX_40, // uet-ref-prov
 } nic_uec_ack_t;
 
-// What a sender asks for with credit.
+// The rule by which a sender asks for credit.
 typedef enum nic_uec_demand {
     NIC_UEC_DEMAND_WINDOW,  // its share of the largest window of its NIC
     NIC_UEC_DEMAND_MISSING, // what it misses, divided by the senders that wait for the port

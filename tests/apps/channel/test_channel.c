@@ -254,7 +254,7 @@ static void run_deaf(void)
     ck_assert_uint_eq(rig.messages[2].message.status, NIC_WC_WR_FLUSH_ERR);
 }
 
-// What is posted ends with a completion of its own, after the message that is not posted.
+// Posted pieces end with completions of their own, after the message that is not posted.
 START_TEST(messages_that_are_not_posted_fail_at_once)
 {
     static const uint32_t order[] = {2, 0, 1};
