@@ -12,7 +12,7 @@
 #include <strings.h>
 
 #include "apps/flow_file.h"
-#include "apps/flows/file_internal.h"
+#include "apps/flows/files/reader.h"
 #include "apps/flows/transfer.h"
 
 #define PREFIX "traffic.flows"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/flows/file_triggers.c - reads the triggers of htsim's connection matrices.
+// apps/flows/files/triggers.c - reads the triggers of htsim's connection matrices.
 //
 //     0->1 id 1 start 0 size 1000 send_done_trigger 7
 //     0->2 id 2 trigger 7 size 1000
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/flows/file_internal.h"
+#include "apps/flows/files/reader.h"
 
 #define ID_MAX (UINT64_MAX / 4)
 

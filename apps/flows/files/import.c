@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/flows/numbered.c - turns flows of other simulators' files into transfers of this network.
+// apps/flows/files/import.c - turns flows of other simulators' files into transfers of this network.
 //
 // Host n of the file is the host named host<n>. Where hosts have several NICs, a flow takes the
 // pair of NICs with the fewest hops, and among those the fastest; if several pairs are equal, flows

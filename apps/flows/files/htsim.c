@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/flows/file_htsim.c - reads htsim's connection matrices (.cm).
+// apps/flows/files/htsim.c - reads htsim's connection matrices (.cm).
 //
 //     Nodes 16
 //     Connections 2
@@ -7,9 +7,9 @@
 //     3->2 start 2000000 size 64000 prio 1
 //     3->2 id 2 msg start 2000000 size 64000
 //
-// Start is in picoseconds; # begins a comment. file_triggers.c reads triggers. Link failures are
+// Start is in picoseconds; # begins a comment. triggers.c reads triggers. Link failures are
 // refused: they belong in the scenario. docs/formats/peers.md
-#include "apps/flows/file_internal.h"
+#include "apps/flows/files/reader.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/flows/file_foreign.c - recognises files that people give as flows and that list none:
+// apps/flows/files/foreign.c - recognises files that people give as flows and that list none:
 // workloads, traces and configurations of other programs. docs/formats/peers.md lists them.
 #include <string.h>
 
-#include "apps/flows/file_internal.h"
+#include "apps/flows/files/reader.h"
 #include "apps/request_trace.h"
 
 #define LOOKED_AT_BYTES ((size_t)1 << 16)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/flows/file.c - reads flow files of HPCC's ns-3 simulator and its forks.
+// apps/flows/files/hpcc.c - reads flow files of HPCC's ns-3 simulator and its forks.
 //
 //     flows
 //     source destination priority-group destination-port bytes start    HPCC
@@ -9,7 +9,7 @@
 // is cut to whole nanoseconds, so that starts equal those in its results. docs/formats/peers.md
 #include "apps/flow_file.h"
 
-#include "apps/flows/file_internal.h"
+#include "apps/flows/files/reader.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/flows/file_internal.h - declarations that the readers of flow files share.
-#ifndef APPS_FLOWS_FILE_INTERNAL_H
-#define APPS_FLOWS_FILE_INTERNAL_H
+// apps/flows/files/reader.h - declarations that the readers of flow files share.
+#ifndef APPS_FLOWS_FILES_READER_H
+#define APPS_FLOWS_FILES_READER_H
 
 #include "apps/flow_file.h"
 
@@ -34,11 +34,11 @@ typedef struct app__flow_reader {
     size_t reference_capacity;
 } app__flow_reader_t;
 
-// -- file_htsim.c
+// -- htsim.c
 bool app__flow_is_htsim(sim_words_t words);
 SIM_MUST_CHECK sim_err_t app__flow_read_htsim(app__flow_reader_t *reader);
 
-// -- file_triggers.c
+// -- triggers.c
 // Reads the id behind a trigger key of the current connection.
 SIM_MUST_CHECK sim_err_t app__trigger_refer(app__flow_reader_t *reader, app__trigger_use_t use);
 // Reads the rest of a row that begins with "trigger".
@@ -53,4 +53,4 @@ const char *app__flow_foreign(const char *text, size_t size_bytes);
     "is %s: it lists no flows, expected rows such as \"host0 host1 1MB 0us\", or a flow file " \
     "of HPCC's simulator or htsim"
 
-#endif // APPS_FLOWS_FILE_INTERNAL_H
+#endif // APPS_FLOWS_FILES_READER_H
