@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/flows/blocks.c - keeps the transfers of a plan in blocks, made when they are needed.
 //
-// A list of transfers is one block for the whole run. Arrivals (transfer.h) are counted once, by
+// A list of transfers is one block for the whole run. Arrivals (plan.h) are counted once, by
 // requester and responder, which fixes every transfer's index and QP numbers. A copy of the
 // arrivals is kept for the start of each block, so the first reader of a transfer can make its
 // block at any time, always with the same content. When all its transfers have ended at both ends,
@@ -11,7 +11,8 @@
 // published one. Blocks are packed between windows, when nobody holds a transfer.
 #include <string.h>
 
-#include "apps/flows/transfer_internal.h"
+#include "apps/flows/blocks.h"
+#include "apps/flows/shared_channels.h"
 
 // A block has at least this many transfers, and at least so many per interface: then its tables by
 // interface are small compared with its transfers.

@@ -3,7 +3,9 @@
 //
 // Every rank has the same plan. A transfer's requester writes its start, status and count, the
 // responder of an unreliable one what arrived. Each rank leaves what its own hosts wrote.
-#include "apps/flows/transfer_internal.h"
+#include "apps/flows/blocks.h"
+#include "apps/flows/plan_results.h"
+#include "apps/flows/transfer.h"
 
 // The values that one end of a transfer wrote.
 typedef struct outcome {

@@ -3,19 +3,9 @@
 //
 // One host both activates a trigger and requests the transfers that it starts. So activation needs
 // no time, and only that host's events touch the trigger.
-#include "apps/flows/transfer_internal.h"
-
-void app__plan_triggers(app__plan_t *plan, const app_flow_trigger_t *triggers, size_t count)
-{
-    SIM_CHECK(plan->count == 0 && plan->triggers == NULL);
-    plan->triggers = sim_alloc_array(count + 1, sizeof(*plan->triggers));
-    plan->trigger_count = count;
-    for (size_t i = 0; i < count; i++) {
-        plan->triggers[i] =
-            (app__trigger_t){.left = triggers[i].count,
-                             .one_by_one = triggers[i].kind == APP_TRIGGER_MULTISHOT};
-    }
-}
+#include "apps/flows/chain.h"
+#include "apps/flows/blocks.h"
+#include "apps/flows/transfer.h"
 
 void app__chains_begin(app__plan_t *plan)
 {

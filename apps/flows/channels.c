@@ -10,7 +10,7 @@
 //
 // After an error a channel stays broken, and transfers started later on it fail at once, like on a
 // queue pair that nobody resets.
-#include "apps/flows/transfer_internal.h"
+#include "apps/flows/shared_channels.h"
 
 #define RECEIVES_POSTED 16u
 

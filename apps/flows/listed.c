@@ -12,8 +12,9 @@
 #include <strings.h>
 
 #include "apps/flow_file.h"
-#include "apps/flows/files/reader.h"
-#include "apps/flows/transfer.h"
+#include "apps/flows/files/foreign.h"
+#include "apps/flows/files/import.h"
+#include "apps/flows/planned.h"
 
 #define PREFIX "traffic.flows"
 #define FIELDS_MAX 5

@@ -3,7 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/flows/transfer_internal.h"
+#include "apps/flows/blocks.h"
+#include "apps/flows/chain.h"
+#include "apps/flows/plan.h"
+#include "apps/flows/shared_channels.h"
+#include "kernel/order/fifo.h"
 #include "nic/transport.h"
 
 // Memory of a transfer: the struct, its places in the indices of both ends, the responder's byte.
@@ -53,6 +57,11 @@ void app__plan_destroy(app__plan_t *plan)
     sim_free(plan);
 }
 
+sim_time_t app__plan_stop_ps(const app_context_t *context, sim_time_t stop_ps)
+{
+    return stop_ps == SIM_AUTO ? sim_options(net_sim(context->net))->until_ps : stop_ps;
+}
+
 sim_err_t app__plan_stop_at(app__plan_t *plan, sim_time_t stop_ps, sim_time_t start_ps,
                             sim_message_t *message)
 {
@@ -62,6 +71,24 @@ sim_err_t app__plan_stop_at(app__plan_t *plan, sim_time_t stop_ps, sim_time_t st
                               ": nothing starts before it, expected a time after the first start");
     }
     return SIM_OK;
+}
+
+void app__plan_group(app__plan_t *plan, uint64_t parts)
+{
+    SIM_CHECK(parts > 0 && plan->count == 0);
+    plan->parts = parts;
+}
+
+void app__plan_triggers(app__plan_t *plan, const app_flow_trigger_t *triggers, size_t count)
+{
+    SIM_CHECK(plan->count == 0 && plan->triggers == NULL);
+    plan->triggers = sim_alloc_array(count + 1, sizeof(*plan->triggers));
+    plan->trigger_count = count;
+    for (size_t i = 0; i < count; i++) {
+        plan->triggers[i] =
+            (app__trigger_t){.left = triggers[i].count,
+                             .one_by_one = triggers[i].kind == APP_TRIGGER_MULTISHOT};
+    }
 }
 
 sim_err_t app__check_service(const app__plan_t *plan, sim_message_t *message)
@@ -165,6 +192,32 @@ sim_err_t app__plan_add(app__plan_t *plan, const app__request_t *given, const ch
     SIM_GROW(plan->transfers, plan->count, &plan->capacity);
     plan->transfers[plan->count++] = app__transfer_of(plan, request);
     return SIM_OK;
+}
+
+void app__plan_split(app__plan_t *plan, uint64_t qps)
+{
+    if (qps != SIM_AUTO) {
+        app__plan_group(plan, qps);
+    }
+}
+
+sim_err_t app__plan_add_split(app__plan_t *plan, const app__request_t *request, const char *blame,
+                              sim_message_t *message)
+{
+    const uint64_t parts = plan->parts == 0 ? 1 : plan->parts;
+    if (parts > 1 && request->bytes < parts) {
+        return sim_fail_about(message, SIM_ERR_RANGE, "qps",
+                              ": %" PRIu64 " for %" PRIu64
+                              " bytes, expected at least a byte for each queue pair",
+                              parts, request->bytes);
+    }
+    sim_err_t error = SIM_OK;
+    for (uint64_t i = 0; i < parts && error == SIM_OK; i++) {
+        app__request_t part = *request;
+        part.bytes = request->bytes / parts + (i < request->bytes % parts ? 1 : 0);
+        error = app__plan_add(plan, &part, blame, message);
+    }
+    return error;
 }
 
 // -- beginning
@@ -275,6 +328,21 @@ void app__plan_begin(app__plan_t *plan)
     }
 }
 
+uint64_t app__plan_count(const app__plan_t *plan)
+{
+    return plan->count;
+}
+
+app__verb_t app__plan_verb(const app__plan_t *plan)
+{
+    return plan->shape.verb;
+}
+
+const app__transfer_t *app__plan_at(const app__plan_t *plan, uint64_t index)
+{
+    return app__transfer(plan, index);
+}
+
 // -- values of a transfer that both ends know
 
 static uint64_t hash_of(const app__plan_t *plan, const app__transfer_t *transfer, uint64_t index)
@@ -337,4 +405,23 @@ uint8_t app__plan_priority(const app__plan_t *plan, const app__transfer_t *trans
 uint8_t app__plan_dscp(const app__plan_t *plan, const app__transfer_t *transfer)
 {
     return app__dscp_of(plan->net, transfer->source, transfer->priority, transfer->dscp);
+}
+
+sim_time_t app__plan_ideal_ps(const app__plan_t *plan, const app__transfer_t *transfer,
+                              uint64_t index, uint64_t message_bytes)
+{
+    const nic_ideal_t ideal = {
+        .net = plan->net,
+        .requester = transfer->source,
+        .responder = transfer->destination,
+        .udp_source_port = app__plan_udp_source_port(plan, transfer, index),
+        .hashed_port = plan->shape.service == APP__UD ? 0 : transfer->service_port,
+        .opcode = app__transfer_opcode(transfer),
+        .mtu_bytes = app__plan_mtu_bytes(plan, transfer),
+        .message_bytes = message_bytes,
+        .messages = transfer->messages - transfer->left_out,
+        .piece_bytes = app__piece_bytes(plan, transfer),
+        .service = app__plan_qp_type(plan),
+    };
+    return nic_ideal_ps(&ideal);
 }

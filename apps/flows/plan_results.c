@@ -2,47 +2,10 @@
 // apps/flows/plan_results.c - reports the transfers of a plan, before the run and after it.
 #include <stdlib.h>
 
-#include "apps/flows/transfer_internal.h"
-
-uint64_t app__plan_count(const app__plan_t *plan)
-{
-    return plan->count;
-}
-
-app__verb_t app__plan_verb(const app__plan_t *plan)
-{
-    return plan->shape.verb;
-}
-
-const app__transfer_t *app__plan_at(const app__plan_t *plan, uint64_t index)
-{
-    return app__transfer(plan, index);
-}
-
-void app__plan_group(app__plan_t *plan, uint64_t parts)
-{
-    SIM_CHECK(parts > 0 && plan->count == 0);
-    plan->parts = parts;
-}
-
-sim_time_t app__plan_ideal_ps(const app__plan_t *plan, const app__transfer_t *transfer,
-                              uint64_t index, uint64_t message_bytes)
-{
-    const nic_ideal_t ideal = {
-        .net = plan->net,
-        .requester = transfer->source,
-        .responder = transfer->destination,
-        .udp_source_port = app__plan_udp_source_port(plan, transfer, index),
-        .hashed_port = plan->shape.service == APP__UD ? 0 : transfer->service_port,
-        .opcode = app__transfer_opcode(transfer),
-        .mtu_bytes = app__plan_mtu_bytes(plan, transfer),
-        .message_bytes = message_bytes,
-        .messages = transfer->messages - transfer->left_out,
-        .piece_bytes = app__piece_bytes(plan, transfer),
-        .service = app__plan_qp_type(plan),
-    };
-    return nic_ideal_ps(&ideal);
-}
+#include "apps/flows/blocks.h"
+#include "apps/flows/plan_results.h"
+#include "apps/flows/planned.h"
+#include "apps/flows/transfer.h"
 
 // Returns the payload in the first `packets` packets of a transfer.
 static uint64_t payload_of(const app__plan_t *plan, const app__transfer_t *transfer,
@@ -336,8 +299,3 @@ const sim_report_table_t app__planned_report = {.rows = report_rows,
                                                 .count = SIM_COUNT_OF(report_rows),
                                                 .bytes = sizeof(plan_report_t),
                                                 .fill = fill_planned};
-
-sim_time_t app__plan_stop_ps(const app_context_t *context, sim_time_t stop_ps)
-{
-    return stop_ps == SIM_AUTO ? sim_options(net_sim(context->net))->until_ps : stop_ps;
-}

@@ -5,7 +5,8 @@
 // plans are ordered by start, and for equal starts by order of adding. A row is done with its last
 // part. Its ideal time is that of one transfer of all its bytes on the idle path of the first part,
 // which is the best that a single queue pair could reach.
-#include "apps/flows/transfer_internal.h"
+#include "apps/flows/blocks.h"
+#include "apps/flows/plan_results.h"
 #include "kernel/statistics.h"
 
 typedef struct rows {
@@ -93,31 +94,3 @@ static const sim_report_row_t report_rows[] = {
 const sim_report_table_t app__plan_rows_report = {
     .rows = report_rows, .count = SIM_COUNT_OF(report_rows), .bytes = sizeof(rows_report_t), .fill = fill_report};
 // clang-format on
-
-// -- making them
-
-void app__plan_split(app__plan_t *plan, uint64_t qps)
-{
-    if (qps != SIM_AUTO) {
-        app__plan_group(plan, qps);
-    }
-}
-
-sim_err_t app__plan_add_split(app__plan_t *plan, const app__request_t *request, const char *blame,
-                              sim_message_t *message)
-{
-    const uint64_t parts = plan->parts == 0 ? 1 : plan->parts;
-    if (parts > 1 && request->bytes < parts) {
-        return sim_fail_about(message, SIM_ERR_RANGE, "qps",
-                              ": %" PRIu64 " for %" PRIu64
-                              " bytes, expected at least a byte for each queue pair",
-                              parts, request->bytes);
-    }
-    sim_err_t error = SIM_OK;
-    for (uint64_t i = 0; i < parts && error == SIM_OK; i++) {
-        app__request_t part = *request;
-        part.bytes = request->bytes / parts + (i < request->bytes % parts ? 1 : 0);
-        error = app__plan_add(plan, &part, blame, message);
-    }
-    return error;
-}

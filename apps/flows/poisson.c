@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "apps/flows/transfer_internal.h"
+#include "apps/flows/planned.h"
 
 #define PREFIX "traffic.poisson"
 // Number of random draws of a destination before all are tried in order.

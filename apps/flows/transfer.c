@@ -5,10 +5,12 @@
 // byte that shows that everything was received. They are different bytes, so hosts on different
 // threads do not disturb each other. docs/models/traffic.md
 #include "apps/flows/transfer.h"
+#include "apps/flows/blocks.h"
+#include "apps/flows/chain.h"
+#include "apps/flows/shared_channels.h"
+#include "kernel/order/fifo.h"
 
 #include <string.h>
-
-#include "apps/flows/transfer_internal.h"
 
 // Maximum number of receives that a responder keeps posted.
 #define RECEIVES_POSTED_MAX 16u

@@ -1,220 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/flows/transfer.h - plans of transfers, and their execution, for all kinds of flows.
-//
-// A transfer moves messages of one size, one after another, from one interface to another. A plan
-// holds a list of transfers (64 bytes each), or makes them as their time comes (blocks.c). QPs
-// exist only for transfers in progress: the requester's is created at the start time and destroyed
-// with the last completion, the responder's when the first packet arrives (runtime.c).
-//
-// Usage: create; add transfers in any order, or set their arrivals; begin once, before sim_run;
-// read the results after the run; destroy. A plan must live as long as the simulation runs.
+// apps/flows/transfer.h - transfers in progress, and the interfaces that request them.
 #ifndef APPS_FLOWS_TRANSFER_H
 #define APPS_FLOWS_TRANSFER_H
 
-#include "apps/app_internal.h"
-#include "apps/channel/channel.h"
-#include "apps/flow_file.h"
+#include "apps/flows/plan_internal.h"
 
-#define APP__TRANSFERS_MAX (UINT64_C(1) << 27)
+typedef struct app__transfer_run app__transfer_run_t;
+typedef struct app__flow_channel app__flow_channel_t;
 
-typedef enum app__verb { APP__VERB_WRITE, APP__VERB_SEND, APP__VERB_READ } app__verb_t;
-typedef enum app__service { APP__RC, APP__UC, APP__UD } app__service_t;
+// A failed transfer.
+typedef struct app__failure {
+    uint64_t index; // of the transfer
+    sim_time_t time_ps;
+} app__failure_t;
 
-// Attributes that all kinds of flows share: how their transfers are made.
-typedef struct app__shape {
-    uint64_t priority; // SIM_AUTO: the NIC's
-    uint64_t dscp;     // SIM_AUTO: priority x 8, or the NIC's
-    app__verb_t verb;
-    app__service_t service;
-    bool reuse;        // transfers between the same two interfaces share one QP
-    uint64_t messages; // number of messages of a transfer
-    uint64_t depth;    // maximum number of messages that are posted and not completed
-} app__shape_t;
+// A transfer that a trigger started.
+typedef struct app__due {
+    uint32_t index; // of the transfer
+    sim_time_t time_ps;
+} app__due_t;
 
-// clang-format off
-// Attribute `stop` of the kinds that use app__plan_stop_at.
-#define APP__STOP_ATTR(prefix, config, member)                                                     \
-    SIM_ATTR(prefix ".stop", TIME, config, member,                                                 \
-             .default_text = "auto", .min_text = "0s", .auto_ok = true,                            \
-             .help = "time from which no transfer starts and no message is posted; auto: no "      \
-                     "limit")
-
-// Attribute `qps` of the kinds that use app__plan_add_split.
-#define APP__QPS_ATTR(prefix, config, member)                                                      \
-    SIM_ATTR(prefix ".qps", COUNT, config, member,                                                 \
-             .default_text = "auto", .min_text = "1", .max_text = "1024", .auto_ok = true,         \
-             .help = "number of queue pairs over which a message is split in equal parts, each a " \
-                     "transfer with a path of its own; auto: one, and the report has no part "     \
-                     "about rows")
-
-#define APP__SHAPE_ATTRS(prefix, config, member)                                                   \
-    SIM_ATTR(prefix ".priority", COUNT, config, member.priority,                                   \
-             .default_text = "auto", .min_text = "0", .max_text = "7", .auto_ok = true,            \
-             .help = "class of the transfers; auto: nic.priority"),                                \
-    SIM_ATTR(prefix ".dscp", COUNT, config, member.dscp,                                           \
-             .default_text = "auto", .min_text = "0", .max_text = "63", .auto_ok = true,           \
-             .help = "DSCP of the transfers; auto: priority x 8, or nic.dscp where priority "      \
-                     "is auto"),                                                                   \
-    SIM_ATTR(prefix ".verb", ENUM, config, member.verb,                                            \
-             .default_text = "write", .choices = "write|send|read",                                \
-             .help = "verb that moves the data"),                                                  \
-    SIM_ATTR(prefix ".service", ENUM, config, member.service,                                      \
-             .default_text = "rc", .choices = "rc|uc|ud",                                          \
-             .help = "transport of the queue pairs; uc (write, send) and ud (send, a datagram "    \
-                     "for each MTU of a message) never retransmit, and a transfer ends when "      \
-                     "all of it has arrived"),                                                     \
-    SIM_ATTR(prefix ".reuse", BOOL, config, member.reuse,                                          \
-             .default_text = "false",                                                              \
-             .help = "true: transfers between the same two interfaces share one queue pair and "   \
-                     "take turns on it; false: each transfer has its own"),                        \
-    SIM_ATTR(prefix ".messages", COUNT, config, member.messages,                                   \
-             .default_text = "1", .min_text = "1", .max_text = "1000000000",                       \
-             .help = "number of messages of each transfer, one after another on its queue pair"),  \
-    SIM_ATTR(prefix ".depth", COUNT, config, member.depth,                                         \
-             .default_text = "16", .min_text = "1", .max_text = "65536",                           \
-             .help = "maximum number of messages of a transfer that are posted and not completed")
-// clang-format on
-
-typedef struct app__transfer {
-    uint64_t bytes;      // of each message
-    sim_time_t start_ps; // NEVER: waits for a trigger
-    // RC: last completion at the requester; UC and UD: arrival of the last byte at the responder.
-    // NEVER: unfinished or failed.
-    sim_time_t end_ps;
-    uint32_t source; // interface of the requester
-    uint32_t destination;
-    uint32_t source_qp;
-    uint32_t destination_qp;
-    uint32_t messages; // planned messages
-    uint32_t left_out; // messages not posted because the plan stopped; written by the requester
-    union {
-        struct {                    // RC
-            uint32_t retransmitted; // retransmitted packets; written by the requester
-            uint32_t end_order;     // app_flow_result_t
-        };
-        uint64_t arrived_bytes; // UC and UD: whole messages or datagrams; written by the responder
-    };
-    uint8_t priority;      // or APP__AS_THE_NIC
-    uint8_t dscp;          // or APP__AS_THE_NIC
-    uint8_t verb;          // app__verb_t
-    uint8_t status;        // nic_wc_status_t
-    uint16_t source_port;  // UDP source port; 0: derived from the flow's number
-    uint16_t service_port; // destination port in the flow file, for results; 0: none
-} app__transfer_t;
-
-static_assert(sizeof(app__transfer_t) <= SIM_CACHE_LINE, "there may be millions of them");
-
-// Returns the payload of the posted messages of an ended transfer, else of all planned ones.
-static inline uint64_t app__transfer_bytes(const app__transfer_t *transfer)
-{
-    return transfer->bytes * (transfer->messages - transfer->left_out);
-}
-
-typedef struct app__plan app__plan_t;
-
-// Creates a plan. `label` names its transfers in results; it must outlive the plan.
-app__plan_t *app__plan_create(const app_context_t *context, const app__shape_t *shape,
-                              const char *label);
-void app__plan_destroy(app__plan_t *plan);
-
-// Sets the time from which no transfer starts and no message is posted (SIM_AUTO: never). Transfers
-// in progress end with the messages they have posted. Call it before adding transfers.
-// SIM_ERR_RANGE: stop_ps is not after start_ps, the start of the first transfer.
-SIM_MUST_CHECK sim_err_t app__plan_stop_at(app__plan_t *plan, sim_time_t stop_ps,
-                                           sim_time_t start_ps, sim_message_t *message);
-
-typedef struct app__request {
-    uint32_t source;
-    uint32_t destination;
-    uint64_t bytes; // of each message
-    sim_time_t start_ps;
-    uint64_t priority;     // SIM_AUTO: that of the plan's shape
-    uint16_t source_port;  // UDP source port; 0: derived from the flow's number
-    uint16_t service_port; // destination port in the flow file; 0: none
-    bool can_talk;         // app__can_talk was already checked
-    app_flow_chain_t chain;
-} app__request_t;
-
-// Adds a transfer of the plan's shape, unless it would start after the plan's stop.
-// SIM_ERR_INVALID: the two cannot talk; SIM_ERR_RANGE: there are too many. The message begins with
-// the name of the attribute to blame.
-SIM_MUST_CHECK sim_err_t app__plan_add(app__plan_t *plan, const app__request_t *request,
-                                       const char *blame, sim_message_t *message);
-
-// Lets app__plan_add_split make as many transfers of each request; SIM_AUTO: one, which is not
-// reported as a row. Call it before the first of them.
-void app__plan_split(app__plan_t *plan, uint64_t qps);
-// Adds a transfer as app__plan_add does, or its parts. The first ones are a byte longer if the
-// bytes do not divide evenly. SIM_ERR_RANGE also: a part would be empty.
-SIM_MUST_CHECK sim_err_t app__plan_add_split(app__plan_t *plan, const app__request_t *request,
-                                             const char *blame, sim_message_t *message);
-
-// A source that draws transfers one after another, in place of a list.
-typedef struct app__arrivals_ops {
-    // Returns the next transfer, with can_talk set, not earlier than those before. False: there is
-    // none, or *error is set. A copy meets no error where the original passed without one.
-    bool (*next)(void *arrivals, app__request_t *request, sim_err_t *error, sim_message_t *message);
-    // Returns an independent copy in the current state. Any thread may make and use one.
-    void *(*copy)(const void *arrivals);
-    void (*destroy)(void *arrivals);
-} app__arrivals_ops_t;
-
-// Sets the arrivals of a plan and counts them. The plan owns `arrivals` from here on, also after an
-// error; it destroys all copies before it is destroyed. SIM_ERR_RANGE: there are too many; also
-// returns errors of next.
-SIM_MUST_CHECK sim_err_t app__plan_arrive(app__plan_t *plan, const app__arrivals_ops_t *ops,
-                                          void *arrivals, const char *blame,
-                                          sim_message_t *message);
-
-// Declares that transfers are added in groups of `parts` with one source, destination and start;
-// results then also report each group as a whole. 1: each transfer is a whole.
-void app__plan_group(app__plan_t *plan, uint64_t parts);
-
-// Sets the triggers that requests name by number, from 1. Call it before adding transfers; those
-// that a trigger starts have start_ps NEVER. One host both activates a trigger and requests what it
-// starts. Transfers with chain.received use SEND.
-void app__plan_triggers(app__plan_t *plan, const app_flow_trigger_t *triggers, size_t count);
-
-// Orders transfers by start time (then by order of adding), numbers the QPs and arms the timers.
-void app__plan_begin(app__plan_t *plan);
-
-uint64_t app__plan_count(const app__plan_t *plan);
-app__verb_t app__plan_verb(const app__plan_t *plan); // of its shape
-// Returns a transfer of a list, by order of start.
-const app__transfer_t *app__plan_at(const app__plan_t *plan, uint64_t index);
-
-// Implementations of members of app_ops_t.
-void app__plan_flows(const app__plan_t *plan, app_flow_fn fn, void *ctx);
-void app__plan_progress(const app__plan_t *plan, uint64_t *done, uint64_t *planned);
-extern const sim_report_table_t app__plan_report; // about an app__plan_t
-
-// An application that consists of one plan.
-typedef struct app__planned {
-    app_t app; // first
+// The transfers of one plan that one interface requests.
+struct app__source {
+    sim_timer_t timer; // fires at the start of the next transfer
     app__plan_t *plan;
-} app__planned_t;
+    app__endpoint_t *endpoint;
+    app__transfer_run_t *runs;     // transfers in progress
+    app__flow_channel_t *channels; // that transfers share
+    uint64_t next; // place of the next transfer among the interface's, in order of start
+    uint64_t end;
+    uint64_t started;
+    uint64_t completed;
+    uint64_t failed;
+    app__failure_t *failures; // in order of time
+    size_t failure_count;
+    size_t failure_capacity;
+    sim_timer_t due_timer; // fires for transfers that triggers started
+    app__due_t *due;
+    size_t due_count;
+    size_t due_capacity;
+    bool late; // the start time has come; waits for other events scheduled for that time
+};
 
-// Begins the plan and creates the application that owns it.
-app_t *app__planned_create(const app_ops_t *ops, const app_context_t *context, app__plan_t *plan);
-void app__planned_destroy(app_t *app);
-void app__planned_flows(const app_t *app, app_flow_fn fn, void *ctx);
-void app__planned_progress(const app_t *app, uint64_t *done, uint64_t *planned);
-double app__planned_under_way(const app_t *app);
-void app__planned_carry(app_t *app, sim_carry_t *carry);
-extern const sim_report_table_t app__planned_report; // about an app__planned_t
-#define APP__PLANNED_OPS                                                    \
-    .destroy = app__planned_destroy, .flows = app__planned_flows,           \
-    .progress = app__planned_progress, .under_way = app__planned_under_way, \
-    .carry = app__planned_carry, .report = &app__planned_report
+// A transfer in progress, at its requester.
+struct app__transfer_run {
+    app__message_t message; // first
+    app__source_t *source;
+    app__transfer_run_t *run_next; // list of the source
+    app__transfer_run_t *run_previous;
+    uint32_t index; // of the transfer
+};
 
-// Adds the flows of another simulator's file to the plan. Host n of the file is the host "host<n>".
-// acknowledged: triggers that a sender activates at its receiver act when the sender would know.
-SIM_MUST_CHECK sim_err_t app__flows_add_file(const app_context_t *context, app__plan_t *plan,
-                                             app_flow_format_t format, const char *name,
-                                             const char *text, size_t size_bytes, bool acknowledged,
-                                             sim_message_t *message);
-
-// Returns the time until which to plan: stop_ps, or the end of the run where that is SIM_AUTO.
-sim_time_t app__plan_stop_ps(const app_context_t *context, sim_time_t stop_ps);
+extern const app__range_ops_t app__plan_range_ops;
+void app__source_fired(sim_node_t *node, sim_timer_t *timer); // a sim_timer_fn
+void app__source_arm(app__source_t *source);                // arms the timer for the next transfer
+void app__source_due(sim_node_t *node, sim_timer_t *timer); // a sim_timer_fn
+extern const app__channel_ops_t app__flow_channel_ops;
 
 #endif // APPS_FLOWS_TRANSFER_H

@@ -9,7 +9,7 @@
 // sampled 64 times per round trip and interpolated. docs/models/traffic.md
 #include <stdio.h>
 
-#include "apps/flows/transfer.h"
+#include "apps/flows/planned.h"
 #include "nic/transport.h"
 
 #define PREFIX "traffic.bulk"

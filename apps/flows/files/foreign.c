@@ -3,7 +3,7 @@
 // workloads, traces and configurations of other programs. docs/formats/peers.md lists them.
 #include <string.h>
 
-#include "apps/flows/files/reader.h"
+#include "apps/flows/files/foreign.h"
 #include "apps/request_trace.h"
 
 #define LOOKED_AT_BYTES ((size_t)1 << 16)

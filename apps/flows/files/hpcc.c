@@ -9,6 +9,7 @@
 // is cut to whole nanoseconds, so that starts equal those in its results. docs/formats/peers.md
 #include "apps/flow_file.h"
 
+#include "apps/flows/files/foreign.h"
 #include "apps/flows/files/reader.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/flows/files/import.c - turns flows of other simulators' files into transfers of this network.
+// apps/flows/files/import.c - turns the flows of other simulators' files into transfers of a plan.
 //
 // Host n of the file is the host named host<n>. Where hosts have several NICs, a flow takes the
 // pair of NICs with the fewest hops, and among those the fastest; if several pairs are equal, flows
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "apps/flow_file.h"
-#include "apps/flows/transfer.h"
+#include "apps/flows/files/import.h"
 
 #define HOST_PREFIX "host"
 #define PAIRS_MAX 4096u // NIC pairs of two hosts that are compared

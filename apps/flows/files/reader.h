@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/flows/files/reader.h - declarations that the readers of flow files share.
+// apps/flows/files/reader.h - the state of a reader of flow files, and its parts.
 #ifndef APPS_FLOWS_FILES_READER_H
 #define APPS_FLOWS_FILES_READER_H
 
@@ -45,12 +45,5 @@ SIM_MUST_CHECK sim_err_t app__trigger_refer(app__flow_reader_t *reader, app__tri
 SIM_MUST_CHECK sim_err_t app__trigger_read(app__flow_reader_t *reader, const sim_word_t *begin);
 // Replaces the trigger ids of connections by the numbers of their triggers.
 SIM_MUST_CHECK sim_err_t app__trigger_resolve(app__flow_reader_t *reader);
-
-// Returns what the file is if it is known to list no flows ("a GOAL file, ..."); NULL otherwise.
-const char *app__flow_foreign(const char *text, size_t size_bytes);
-// The format of the message about it.
-#define APP__FLOW_FOREIGN_FORMAT                                                               \
-    "is %s: it lists no flows, expected rows such as \"host0 host1 1MB 0us\", or a flow file " \
-    "of HPCC's simulator or htsim"
 
 #endif // APPS_FLOWS_FILES_READER_H
