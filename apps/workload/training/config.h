@@ -5,7 +5,7 @@
 #define APPS_WORKLOAD_TRAINING_CONFIG_H
 
 #include "apps/workload/run_options.h"
-#include "apps/workload/training/plan.h"
+#include "apps/workload/training/iteration.h"
 
 #include "kernel/attribute.h"
 

@@ -6,7 +6,7 @@
 #ifndef APPS_WORKLOAD_TRAINING_GENERATE_INTERNAL_H
 #define APPS_WORKLOAD_TRAINING_GENERATE_INTERNAL_H
 
-#include "apps/workload/training/plan.h"
+#include "apps/workload/training/iteration.h"
 
 #define APP__NO_CHAIN UINT32_MAX
 

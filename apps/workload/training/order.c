@@ -6,7 +6,7 @@
 // backward passes in turn (Narayanan et al., "Efficient Large-Scale Language Model Training on GPU
 // Clusters Using Megatron-LM", SC 2021, section 2.2). With several chunks of layers a stage,
 // microbatches pass in groups of pp through one chunk after the other.
-#include "apps/workload/training/plan.h"
+#include "apps/workload/training/iteration.h"
 
 // Returns forward pass number k of a stage.
 static app__pass_t forward_pass(const app__plan_t *plan, uint32_t k)

@@ -3,7 +3,7 @@
 #ifndef APPS_WORKLOAD_TRAINING_ROUTING_H
 #define APPS_WORKLOAD_TRAINING_ROUTING_H
 
-#include "apps/workload/training/plan.h"
+#include "apps/workload/training/iteration.h"
 
 // Weights of a routing: row s, column e is the share of source rank s that goes to expert e.
 typedef struct app__routing {

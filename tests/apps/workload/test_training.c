@@ -5,7 +5,7 @@
 // h, L and the degrees of parallelism. No schedule has an operation that cannot start.
 // Does not pin: times on a network (test_training_runs.sh).
 #include "apps/workload/results/exposed.h"
-#include "apps/workload/training/plan.h"
+#include "apps/workload/training/iteration.h"
 #include "apps/workload/training/routing.h"
 
 #include "tests/check_main.h"

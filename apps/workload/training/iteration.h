@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/training/plan.h - what one iteration of a training job does, as a schedule of
+// apps/workload/training/iteration.h - what one iteration of a training job does, as a schedule of
 // computations and collectives. docs/models/training.md
 //
 // Ranks are numbered as Megatron-LM does: tensor parallelism first, then context, data and pipeline
 // parallelism: rank = tp + TP (cp + CP (dp + DP stage)). Experts are spread over the ranks of
 // context and data parallelism.
-#ifndef APPS_WORKLOAD_TRAINING_PLAN_H
-#define APPS_WORKLOAD_TRAINING_PLAN_H
+#ifndef APPS_WORKLOAD_TRAINING_ITERATION_H
+#define APPS_WORKLOAD_TRAINING_ITERATION_H
 
 #include "apps/workload/schedule.h"
 #include "apps/workload/training/model.h"
@@ -92,4 +92,4 @@ app__pass_t *app__passes(const app__plan_t *plan, uint32_t stage, size_t *count)
 // Makes the schedule of a plan.
 app__schedule_t *app__plan_schedule(const app__plan_t *plan);
 
-#endif // APPS_WORKLOAD_TRAINING_PLAN_H
+#endif // APPS_WORKLOAD_TRAINING_ITERATION_H
