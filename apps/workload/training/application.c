@@ -9,7 +9,7 @@
 #include "apps/workload/training/routing.h"
 #include "apps/workload/workload.h"
 
-static void free_plan(app__plan_t *plan)
+static void free_plan(app__iteration_t *plan)
 {
     sim_free(plan->slow);
     plan->slow = NULL;
@@ -17,7 +17,7 @@ static void free_plan(app__plan_t *plan)
 
 // Sets the routing of tokens to experts, if it is not uniform.
 static sim_err_t set_routing(const app_context_t *context, const app__training_config_t *config,
-                             app__plan_t *plan, sim_message_t *message)
+                             app__iteration_t *plan, sim_message_t *message)
 {
     const bool file = config->routing[0] != '\0';
     if (plan->model.experts == 0 || (!file && config->skew.num == 0)) {
@@ -61,7 +61,7 @@ static double busiest_ms(const app__schedule_t *schedule, uint32_t iterations)
 }
 
 // Says what the plan comes to, before anything runs.
-static void tell_plan(const app_context_t *context, const app__plan_t *plan,
+static void tell_plan(const app_context_t *context, const app__iteration_t *plan,
                       const app__schedule_t *schedule)
 {
     double bytes[APP__DIM_COUNT] = {0};
@@ -93,7 +93,7 @@ static sim_err_t make_schedule(const app_context_t *context, const app__training
                                app__schedule_t **schedule, sim_message_t *message)
 {
     uint32_t places = 0;
-    app__plan_t plan = {.slow = NULL};
+    app__iteration_t plan = {.slow = NULL};
     sim_err_t error = app__ranks_count(context, &config->options, &places, message);
     if (error == SIM_OK) {
         error = app__training_plan(config, places, &plan, message);
@@ -111,7 +111,7 @@ static sim_err_t make_schedule(const app_context_t *context, const app__training
         error = set_routing(context, config, &plan, message);
     }
     if (error == SIM_OK) {
-        *schedule = app__plan_schedule(&plan);
+        *schedule = app__iteration_schedule(&plan);
         app__routing_hand_over(&plan, *schedule);
         tell_plan(context, &plan, *schedule);
     }

@@ -199,7 +199,7 @@ static sim_err_t check_model(const app__model_t *model, sim_message_t *message)
 
 // Sets the degrees of parallelism; dp: auto takes all places.
 static sim_err_t set_degrees(const app__training_config_t *config, uint64_t places,
-                             app__plan_t *plan, sim_message_t *message)
+                             app__iteration_t *plan, sim_message_t *message)
 {
     const uint64_t replica = config->tp * config->cp * config->pp;
     if (config->dp == SIM_AUTO && (places < replica || places % replica != 0)) {
@@ -224,7 +224,7 @@ static sim_err_t set_degrees(const app__training_config_t *config, uint64_t plac
 }
 
 // Refuses tensor parallelism that would cut heads.
-static sim_err_t check_heads(const app__plan_t *plan, sim_message_t *message)
+static sim_err_t check_heads(const app__iteration_t *plan, sim_message_t *message)
 {
     const app__model_t *const model = &plan->model;
     if (model->heads % plan->tp != 0) {
@@ -241,7 +241,7 @@ static sim_err_t check_heads(const app__plan_t *plan, sim_message_t *message)
     return SIM_OK;
 }
 
-static sim_err_t check_degrees(const app__plan_t *plan, sim_message_t *message)
+static sim_err_t check_degrees(const app__iteration_t *plan, sim_message_t *message)
 {
     const app__model_t *const model = &plan->model;
     const uint32_t replicas = plan->cp * plan->dp;
@@ -288,7 +288,7 @@ static sim_err_t check_degrees(const app__plan_t *plan, sim_message_t *message)
 }
 
 // Refuses models, sequences and speeds whose bytes or times do not fit 64 bits.
-static sim_err_t check_sizes(const app__plan_t *plan, sim_message_t *message)
+static sim_err_t check_sizes(const app__iteration_t *plan, sim_message_t *message)
 {
     const app__model_t *const model = &plan->model;
     const double width = (double)model->hidden;
@@ -366,9 +366,9 @@ static sim_err_t read_slow(const char *text, uint32_t ranks, bool **slow, sim_me
 }
 
 sim_err_t app__training_plan(const app__training_config_t *config, uint64_t places,
-                             app__plan_t *plan, sim_message_t *message)
+                             app__iteration_t *plan, sim_message_t *message)
 {
-    *plan = (app__plan_t){
+    *plan = (app__iteration_t){
         .model = model_of(config),
         .iterations = (uint32_t)config->iterations,
         .microbatches = (uint32_t)config->microbatches,
@@ -405,12 +405,12 @@ sim_err_t app__training_plan(const app__training_config_t *config, uint64_t plac
         error = check_sizes(plan, message);
     }
     if (error == SIM_OK && config->slow_ranks[0] != '\0') {
-        error = read_slow(config->slow_ranks, app__plan_ranks(plan), &plan->slow, message);
+        error = read_slow(config->slow_ranks, app__iteration_ranks(plan), &plan->slow, message);
     }
     return error;
 }
 
-double app__training_operations(const app__plan_t *plan)
+double app__training_operations(const app__iteration_t *plan)
 {
     const double layers = (double)plan->model.layers / plan->pp;
     const double whole = plan->tp == 1 ? 1 : plan->tensor_pieces;
@@ -422,5 +422,5 @@ double app__training_operations(const app__plan_t *plan)
     const double passes = plan->recompute == APP__RECOMPUTE_FULL ? 3 : 2;
     const double parameters = plan->zero == 3 ? 4 : 0;
     return (passes * forward + context + parameters) * layers * plan->microbatches *
-           plan->iterations * (double)app__plan_ranks(plan);
+           plan->iterations * (double)app__iteration_ranks(plan);
 }

@@ -57,8 +57,8 @@ extern const sim_attr_table_t app__training_attrs;
 // Fills a plan for `places` GPUs. The caller frees plan->slow with sim_free; after an error nothing
 // is to be freed. Errors name the attribute.
 SIM_MUST_CHECK sim_err_t app__training_plan(const app__training_config_t *config, uint64_t places,
-                                            app__plan_t *plan, sim_message_t *message);
+                                            app__iteration_t *plan, sim_message_t *message);
 // Returns about how many operations the schedule of a plan has.
-double app__training_operations(const app__plan_t *plan);
+double app__training_operations(const app__iteration_t *plan);
 
 #endif // APPS_WORKLOAD_TRAINING_CONFIG_H

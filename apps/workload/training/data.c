@@ -10,7 +10,7 @@
 
 // Returns the parameters of a layer without its routed experts, on all tensor-parallel ranks. The
 // embedding counts with the first layer, the head with the last one.
-static uint64_t layer_parameters(const app__plan_t *plan, uint64_t layer)
+static uint64_t layer_parameters(const app__iteration_t *plan, uint64_t layer)
 {
     const app__model_t *const model = &plan->model;
     uint64_t count = app__model_attention(model);
@@ -33,7 +33,7 @@ uint64_t app__layer_dense_bytes(const app__maker_t *maker, uint64_t layer, uint6
 
 uint64_t app__layer_expert_bytes(const app__maker_t *maker, uint64_t layer, uint64_t each)
 {
-    const app__plan_t *const plan = maker->plan;
+    const app__iteration_t *const plan = maker->plan;
     const app__model_t *const model = &plan->model;
     return app__model_has_experts(model, layer)
                ? app__model_expert(model) * (model->experts / plan->ep) * each / plan->tp
@@ -65,7 +65,7 @@ static uint32_t start_both(app__maker_t *maker, app__coll_kind_t kind, app__buck
 
 void app__maker_fetch(app__maker_t *maker, uint64_t layer)
 {
-    const app__plan_t *const plan = maker->plan;
+    const app__iteration_t *const plan = maker->plan;
     if (plan->zero < 3) {
         return;
     }
@@ -86,7 +86,7 @@ void app__maker_fetch(app__maker_t *maker, uint64_t layer)
 
 void app__maker_flush(app__maker_t *maker)
 {
-    const app__plan_t *const plan = maker->plan;
+    const app__iteration_t *const plan = maker->plan;
     const app__coll_kind_t kind = plan->zero == 0 ? APP__COLL_ALL_REDUCE : APP__COLL_REDUCE_SCATTER;
     const bool whole = plan->overlap != APP__OVERLAP_NONE || plan->bucket_bytes == 0;
     while (maker->bucket.dense_bytes + maker->bucket.expert_bytes > 0) {
@@ -105,7 +105,7 @@ void app__maker_flush(app__maker_t *maker)
 
 void app__maker_gradients(app__maker_t *maker, uint64_t layer)
 {
-    const app__plan_t *const plan = maker->plan;
+    const app__iteration_t *const plan = maker->plan;
     maker->bucket.dense_bytes += app__layer_dense_bytes(maker, layer, plan->gradient_bytes);
     maker->bucket.expert_bytes += app__layer_expert_bytes(maker, layer, plan->gradient_bytes);
     const uint64_t bytes = maker->bucket.dense_bytes + maker->bucket.expert_bytes;
@@ -131,7 +131,7 @@ static void gather_bucket(app__maker_t *maker, app__bucket_t *bucket, const uint
 
 void app__maker_gather(app__maker_t *maker)
 {
-    const app__plan_t *const plan = maker->plan;
+    const app__iteration_t *const plan = maker->plan;
     if (plan->zero == 0 || plan->zero == 3) {
         return;
     }
@@ -143,8 +143,8 @@ void app__maker_gather(app__maker_t *maker)
     size_t count = 0;
     for (uint32_t c = 0; c < plan->vpp; c++) {
         const uint64_t chunk = (uint64_t)c * plan->pp + maker->stage;
-        const uint64_t end = app__plan_first_layer(plan, chunk + 1);
-        for (uint64_t i = app__plan_first_layer(plan, chunk); i < end; i++) {
+        const uint64_t end = app__iteration_first_layer(plan, chunk + 1);
+        for (uint64_t i = app__iteration_first_layer(plan, chunk); i < end; i++) {
             bucket.dense_bytes += app__layer_dense_bytes(maker, i, plan->parameter_bytes);
             bucket.expert_bytes += app__layer_expert_bytes(maker, i, plan->parameter_bytes);
             layers[count++] = i;

@@ -2,17 +2,17 @@
 // apps/workload/training/generate.c - makes the schedule of a training job, rank by rank.
 #include "apps/workload/training/generate_internal.h"
 
-uint32_t app__plan_ranks(const app__plan_t *plan)
+uint32_t app__iteration_ranks(const app__iteration_t *plan)
 {
     return plan->tp * plan->cp * plan->dp * plan->pp;
 }
 
-uint64_t app__plan_tokens(const app__plan_t *plan)
+uint64_t app__iteration_tokens(const app__iteration_t *plan)
 {
     return plan->microbatch * plan->sequence / plan->cp;
 }
 
-uint64_t app__plan_first_layer(const app__plan_t *plan, uint64_t chunk)
+uint64_t app__iteration_first_layer(const app__iteration_t *plan, uint64_t chunk)
 {
     return chunk * plan->model.layers / ((uint64_t)plan->pp * plan->vpp);
 }
@@ -22,7 +22,7 @@ uint64_t app__plan_first_layer(const app__plan_t *plan, uint64_t chunk)
 // Returns the number of a pass's message: one for each direction, microbatch and receiving chunk.
 static uint32_t tag_of(const app__maker_t *maker, const app__pass_t *pass, uint64_t chunk)
 {
-    const app__plan_t *const plan = maker->plan;
+    const app__iteration_t *const plan = maker->plan;
     const uint64_t chunks = (uint64_t)plan->pp * plan->vpp;
     const uint64_t direction = 2 * (uint64_t)maker->iteration + pass->backward;
     return (uint32_t)((direction * plan->microbatches + pass->microbatch) * chunks + chunk);
@@ -30,16 +30,17 @@ static uint32_t tag_of(const app__maker_t *maker, const app__pass_t *pass, uint6
 
 // Returns the bytes of a rank's message: with sequence parallelism the ranks of a tensor-parallel
 // group share the activations.
-static uint64_t message_bytes(const app__plan_t *plan)
+static uint64_t message_bytes(const app__iteration_t *plan)
 {
-    const uint64_t bytes = app__plan_tokens(plan) * plan->model.hidden * plan->activation_bytes;
+    const uint64_t bytes =
+        app__iteration_tokens(plan) * plan->model.hidden * plan->activation_bytes;
     return plan->sequence_parallel ? bytes / plan->tp : bytes;
 }
 
 // Returns the rank that has a chunk of the same replica of the model.
 static uint32_t rank_of(const app__maker_t *maker, uint64_t chunk)
 {
-    const uint32_t ranks = app__plan_ranks(maker->plan) / maker->plan->pp; // of a stage
+    const uint32_t ranks = app__iteration_ranks(maker->plan) / maker->plan->pp; // of a stage
     return (uint32_t)(chunk % maker->plan->pp) * ranks + maker->rank % ranks;
 }
 
@@ -47,7 +48,7 @@ static uint32_t rank_of(const app__maker_t *maker, uint64_t chunk)
 // before runs.
 static void receive(app__maker_t *maker, const app__pass_t *pass, uint64_t chunk)
 {
-    const app__plan_t *const plan = maker->plan;
+    const app__iteration_t *const plan = maker->plan;
     const uint64_t last = (uint64_t)plan->pp * plan->vpp - 1;
     if (plan->pp == 1 || chunk == (pass->backward ? last : 0)) {
         return;
@@ -67,7 +68,7 @@ static void receive(app__maker_t *maker, const app__pass_t *pass, uint64_t chunk
 
 static void send(app__maker_t *maker, const app__pass_t *pass, uint64_t chunk)
 {
-    const app__plan_t *const plan = maker->plan;
+    const app__iteration_t *const plan = maker->plan;
     const uint64_t last = (uint64_t)plan->pp * plan->vpp - 1;
     if (plan->pp == 1 || chunk == (pass->backward ? 0 : last)) {
         return;
@@ -88,8 +89,8 @@ static void send(app__maker_t *maker, const app__pass_t *pass, uint64_t chunk)
 
 static void forward(app__maker_t *maker, const app__pass_t *pass, uint64_t chunk)
 {
-    const uint64_t end = app__plan_first_layer(maker->plan, chunk + 1);
-    for (uint64_t layer = app__plan_first_layer(maker->plan, chunk); layer < end; layer++) {
+    const uint64_t end = app__iteration_first_layer(maker->plan, chunk + 1);
+    for (uint64_t layer = app__iteration_first_layer(maker->plan, chunk); layer < end; layer++) {
         if (pass->microbatch == 0) {
             app__maker_gathered(maker, layer);
         }
@@ -102,9 +103,9 @@ static void forward(app__maker_t *maker, const app__pass_t *pass, uint64_t chunk
 
 static void backward(app__maker_t *maker, const app__pass_t *pass, uint64_t chunk)
 {
-    const app__plan_t *const plan = maker->plan;
-    const uint64_t begin = app__plan_first_layer(plan, chunk);
-    const uint64_t end = app__plan_first_layer(plan, chunk + 1);
+    const app__iteration_t *const plan = maker->plan;
+    const uint64_t begin = app__iteration_first_layer(plan, chunk);
+    const uint64_t end = app__iteration_first_layer(plan, chunk + 1);
     const bool reduces = plan->zero >= 2 || pass->microbatch == plan->microbatches - 1;
     if (end == plan->model.layers) {
         app__maker_head(maker, true);
@@ -145,9 +146,9 @@ static void make_iteration(app__maker_t *maker, const app__pass_t *passes, size_
 
 static void make_rank(app__maker_t *maker, uint32_t rank)
 {
-    const app__plan_t *const plan = maker->plan;
+    const app__iteration_t *const plan = maker->plan;
     maker->rank = rank;
-    maker->stage = rank / (app__plan_ranks(plan) / plan->pp);
+    maker->stage = rank / (app__iteration_ranks(plan) / plan->pp);
     maker->dependency_count = 0;
     maker->pending_count = 0;
     maker->last = APP__NO_CHAIN;
@@ -171,9 +172,9 @@ static void make_rank(app__maker_t *maker, uint32_t rank)
     app__schedule_order(maker->schedule, rank, maker->dependencies, maker->dependency_count);
 }
 
-app__schedule_t *app__plan_schedule(const app__plan_t *plan)
+app__schedule_t *app__iteration_schedule(const app__iteration_t *plan)
 {
-    const uint32_t ranks = app__plan_ranks(plan);
+    const uint32_t ranks = app__iteration_ranks(plan);
     app__maker_t maker = {.plan = plan, .schedule = app__schedule_create(ranks)};
     maker.gathered = sim_alloc_array(plan->model.layers, sizeof(*maker.gathered));
     app__maker_teams(&maker);

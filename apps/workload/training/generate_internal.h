@@ -49,7 +49,7 @@ typedef struct app__bucket {
 } app__bucket_t;
 
 typedef struct app__maker {
-    const app__plan_t *plan;
+    const app__iteration_t *plan;
     app__schedule_t *schedule;
     app__calls_t *calls;               // by group of the schedule
     uint32_t *groups[APP__TEAM_COUNT]; // by rank: its group of each team; NULL: of one rank
@@ -77,7 +77,7 @@ typedef struct app__maker {
 void app__maker_teams(app__maker_t *maker);      // makes the groups of the schedule
 void app__maker_teams_fini(app__maker_t *maker); // frees the lists
 // Returns the number of ranks of a team.
-uint32_t app__team_size(const app__plan_t *plan, app__team_t team);
+uint32_t app__team_size(const app__iteration_t *plan, app__team_t team);
 
 uint32_t app__maker_add(app__maker_t *maker, const app__op_t *op);
 // Makes `after` wait for `before`; APP__NO_CHAIN: nothing.

@@ -32,7 +32,7 @@ typedef enum app__stream {
     APP__STREAM_DATA,     // collectives of gradients and parameters
 } app__stream_t;
 
-typedef struct app__plan {
+typedef struct app__iteration {
     app__model_t model;
     uint32_t tp;
     uint32_t cp;
@@ -63,16 +63,16 @@ typedef struct app__plan {
     double *load;              // expert load by column, see app__routing_make; NULL: uniform
     uint64_t seed;             // of jitter and of the order of hot experts
     const uint64_t *const *matrices; // by layer and direction (2 layer + back); NULL: uniform
-} app__plan_t;
+} app__iteration_t;
 
 // Returns tp x cp x dp x pp.
-uint32_t app__plan_ranks(const app__plan_t *plan);
+uint32_t app__iteration_ranks(const app__iteration_t *plan);
 // Returns the tokens of a microbatch that a rank works on.
-uint64_t app__plan_tokens(const app__plan_t *plan);
+uint64_t app__iteration_tokens(const app__iteration_t *plan);
 // Returns the first layer of chunk `chunk` of a stage; chunk `vpp` x `pp` is behind the last layer.
 // The chunks are numbered in the order in which a token passes them: chunk c of stage s is
 // c pp + s.
-uint64_t app__plan_first_layer(const app__plan_t *plan, uint64_t chunk);
+uint64_t app__iteration_first_layer(const app__iteration_t *plan, uint64_t chunk);
 
 // -- order.c: the order of the passes of a stage
 
@@ -85,11 +85,11 @@ typedef struct app__pass {
 // Returns the passes of a stage in their order: 1F1B, or Megatron-LM's interleaved schedule if vpp
 // is above 1 (microbatches is then a multiple of pp). *count is 2 x microbatches x vpp. Free the
 // list with sim_free.
-app__pass_t *app__passes(const app__plan_t *plan, uint32_t stage, size_t *count);
+app__pass_t *app__passes(const app__iteration_t *plan, uint32_t stage, size_t *count);
 
 // -- generate.c
 
 // Makes the schedule of a plan.
-app__schedule_t *app__plan_schedule(const app__plan_t *plan);
+app__schedule_t *app__iteration_schedule(const app__iteration_t *plan);
 
 #endif // APPS_WORKLOAD_TRAINING_ITERATION_H

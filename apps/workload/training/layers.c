@@ -9,9 +9,9 @@
 #include "apps/workload/training/generate_internal.h"
 
 // Returns the bytes of a microbatch's activations of a layer on one rank.
-static uint64_t activations(const app__plan_t *plan)
+static uint64_t activations(const app__iteration_t *plan)
 {
-    return app__plan_tokens(plan) * plan->model.hidden * plan->activation_bytes;
+    return app__iteration_tokens(plan) * plan->model.hidden * plan->activation_bytes;
 }
 
 static uint64_t round_up(uint64_t bytes, uint64_t unit)
@@ -20,7 +20,7 @@ static uint64_t round_up(uint64_t bytes, uint64_t unit)
 }
 
 // Returns the collective before or behind a block, for one of so many pieces of it.
-static app__collective_t tensor_collective(const app__plan_t *plan, bool before, bool backward,
+static app__collective_t tensor_collective(const app__iteration_t *plan, bool before, bool backward,
                                            uint32_t pieces)
 {
     const bool shared = plan->sequence_parallel;
@@ -52,7 +52,7 @@ static void tensor_behind(app__maker_t *maker, bool backward)
 static void products_between(app__maker_t *maker, double flops, bool has_before, bool has_behind,
                              bool backward)
 {
-    const app__plan_t *const plan = maker->plan;
+    const app__iteration_t *const plan = maker->plan;
     if (plan->tp > 1 && plan->tensor_pieces > 1) {
         const uint32_t pieces = plan->tensor_pieces;
         const app__beside_t before = {
@@ -84,7 +84,7 @@ static void dense_block(app__maker_t *maker, double flops, bool backward)
 // Gathers the keys and values of all tokens, or reduces their gradients.
 static void context(app__maker_t *maker, app__coll_kind_t kind, bool backward)
 {
-    const app__plan_t *const plan = maker->plan;
+    const app__iteration_t *const plan = maker->plan;
     const app__model_t *const model = &plan->model;
     const uint64_t width = model->kv_heads * (model->hidden / model->heads);
     const uint64_t bytes =
@@ -98,7 +98,7 @@ static void context(app__maker_t *maker, app__coll_kind_t kind, bool backward)
 }
 
 // Returns the FLOPs of the products of queries, keys and values: 2 b s^2 h each.
-static double product_flops(const app__plan_t *plan)
+static double product_flops(const app__iteration_t *plan)
 {
     return plan->count_attention
                ? 4.0 * (double)plan->microbatch * (double)plan->sequence * (double)plan->sequence *
@@ -106,14 +106,14 @@ static double product_flops(const app__plan_t *plan)
                : 0;
 }
 
-static double matrix_flops(const app__plan_t *plan, uint64_t parameters)
+static double matrix_flops(const app__iteration_t *plan, uint64_t parameters)
 {
-    return 2.0 * (double)parameters * (double)app__plan_tokens(plan) / plan->tp;
+    return 2.0 * (double)parameters * (double)app__iteration_tokens(plan) / plan->tp;
 }
 
 static void attention(app__maker_t *maker, bool backward)
 {
-    const app__plan_t *const plan = maker->plan;
+    const app__iteration_t *const plan = maker->plan;
     const double matrices = matrix_flops(plan, app__model_attention(&plan->model));
     const double products = product_flops(plan);
     const bool again = plan->recompute == APP__RECOMPUTE_SELECTIVE;
@@ -149,7 +149,8 @@ static void attention(app__maker_t *maker, bool backward)
 
 // Returns the all-to-all that sends tokens to the ranks of their experts, or back, for one of so
 // many pieces of them. Matrices are those of a piece (routing.c).
-static app__collective_t route(const app__plan_t *plan, uint64_t layer, bool back, uint32_t pieces)
+static app__collective_t route(const app__iteration_t *plan, uint64_t layer, bool back,
+                               uint32_t pieces)
 {
     const uint64_t bytes = activations(plan) * plan->model.top_k / plan->tp;
     return (app__collective_t){
@@ -164,7 +165,7 @@ static app__collective_t route(const app__plan_t *plan, uint64_t layer, bool bac
 // Experts whose tokens come and go in pieces.
 static void experts_in_pieces(app__maker_t *maker, uint64_t layer, double flops, bool backward)
 {
-    const app__plan_t *const plan = maker->plan;
+    const app__iteration_t *const plan = maker->plan;
     const uint32_t pieces = plan->expert_pieces;
     app__beside_t before = {.count = 0};
     app__beside_t behind = {.count = 0};
@@ -184,14 +185,14 @@ static void experts_in_pieces(app__maker_t *maker, uint64_t layer, double flops,
 // Returns the share of the mean number of tokens that the rank's experts get.
 static double load_of(const app__maker_t *maker, uint64_t layer)
 {
-    const app__plan_t *const plan = maker->plan;
+    const app__iteration_t *const plan = maker->plan;
     const uint32_t column = maker->rank / plan->tp % plan->ep;
     return plan->load == NULL ? 1 : plan->load[layer * plan->ep + column];
 }
 
 static void mlp(app__maker_t *maker, uint64_t layer, bool backward)
 {
-    const app__plan_t *const plan = maker->plan;
+    const app__iteration_t *const plan = maker->plan;
     const app__model_t *const model = &plan->model;
     if (!app__model_has_experts(model, layer)) {
         const double dense = matrix_flops(plan, app__model_mlp(model));
@@ -236,7 +237,7 @@ void app__maker_backward(app__maker_t *maker, uint64_t layer)
 
 void app__maker_head(app__maker_t *maker, bool backward)
 {
-    const app__plan_t *const plan = maker->plan;
+    const app__iteration_t *const plan = maker->plan;
     const double forward = matrix_flops(plan, app__model_embedding(&plan->model));
     app__maker_compute(maker, (backward ? 2 : 1) * forward);
 }

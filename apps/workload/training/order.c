@@ -9,7 +9,7 @@
 #include "apps/workload/training/iteration.h"
 
 // Returns forward pass number k of a stage.
-static app__pass_t forward_pass(const app__plan_t *plan, uint32_t k)
+static app__pass_t forward_pass(const app__iteration_t *plan, uint32_t k)
 {
     const uint32_t group = plan->pp * plan->vpp;
     return (app__pass_t){
@@ -18,7 +18,7 @@ static app__pass_t forward_pass(const app__plan_t *plan, uint32_t k)
     };
 }
 
-static app__pass_t backward_pass(const app__plan_t *plan, uint32_t k)
+static app__pass_t backward_pass(const app__iteration_t *plan, uint32_t k)
 {
     app__pass_t pass = forward_pass(plan, k);
     pass.chunk = plan->vpp - 1 - pass.chunk;
@@ -27,14 +27,14 @@ static app__pass_t backward_pass(const app__plan_t *plan, uint32_t k)
 }
 
 // Returns the forward passes before the first backward pass.
-static uint32_t warm_up(const app__plan_t *plan, uint32_t stage, uint32_t total)
+static uint32_t warm_up(const app__iteration_t *plan, uint32_t stage, uint32_t total)
 {
     const uint32_t behind = plan->pp - stage - 1;
     const uint32_t count = plan->vpp == 1 ? behind : 2 * behind + (plan->vpp - 1) * plan->pp;
     return SIM_MIN(count, total);
 }
 
-app__pass_t *app__passes(const app__plan_t *plan, uint32_t stage, size_t *count)
+app__pass_t *app__passes(const app__iteration_t *plan, uint32_t stage, size_t *count)
 {
     const uint32_t total = plan->microbatches * plan->vpp;
     const uint32_t ahead = warm_up(plan, stage, total);

@@ -7,7 +7,7 @@
 
 // -- teams
 
-uint32_t app__team_size(const app__plan_t *plan, app__team_t team)
+uint32_t app__team_size(const app__iteration_t *plan, app__team_t team)
 {
     switch (team) {
     case APP__TEAM_TP:
@@ -28,15 +28,15 @@ uint32_t app__team_size(const app__plan_t *plan, app__team_t team)
 }
 
 // Returns the distance between the numbers of neighbours in a team.
-static uint32_t team_stride(const app__plan_t *plan, app__team_t team)
+static uint32_t team_stride(const app__iteration_t *plan, app__team_t team)
 {
     return team == APP__TEAM_TP ? 1 : team == APP__TEAM_DP_EP ? plan->tp * plan->ep : plan->tp;
 }
 
 static void make_team(app__maker_t *maker, app__team_t team)
 {
-    const app__plan_t *const plan = maker->plan;
-    const uint32_t ranks = app__plan_ranks(plan);
+    const app__iteration_t *const plan = maker->plan;
+    const uint32_t ranks = app__iteration_ranks(plan);
     const uint32_t size = app__team_size(plan, team);
     const uint32_t stride = team_stride(plan, team);
     uint32_t *const groups = sim_alloc_array(ranks, sizeof(*groups));
@@ -120,7 +120,7 @@ static void chain(app__maker_t *maker, uint32_t op)
 // nearly a normal distribution; at least 1/10.
 static double draw_factor(app__maker_t *maker)
 {
-    const app__plan_t *const plan = maker->plan;
+    const app__iteration_t *const plan = maker->plan;
     double factor = 1;
     if (plan->jitter.num > 0) {
         double sum = -6;

@@ -152,9 +152,9 @@ static void shares_of(const app__routing_t *routing, uint32_t row, const uint32_
 // Makes the matrices of a layer's two all-to-alls, or of those of a piece of its tokens, and the
 // loads of its experts.
 static void make_layer(const app__routing_t *routing, const uint32_t *order,
-                       const app__plan_t *plan, uint64_t *there, uint64_t *back, double *load)
+                       const app__iteration_t *plan, uint64_t *there, uint64_t *back, double *load)
 {
-    const double tokens_bytes = (double)app__plan_tokens(plan) * (double)plan->model.hidden *
+    const double tokens_bytes = (double)app__iteration_tokens(plan) * (double)plan->model.hidden *
                                 (double)plan->activation_bytes * (double)plan->model.top_k /
                                 plan->tp / SIM_MAX(plan->expert_pieces, 1);
     double *const shares = sim_alloc_array(plan->ep, sizeof(*shares));
@@ -170,7 +170,7 @@ static void make_layer(const app__routing_t *routing, const uint32_t *order,
     sim_free(shares);
 }
 
-sim_err_t app__routing_apply(const app__routing_t *routing, bool permute, app__plan_t *plan,
+sim_err_t app__routing_apply(const app__routing_t *routing, bool permute, app__iteration_t *plan,
                              sim_message_t *message)
 {
     const uint32_t ranks = plan->ep;
@@ -208,7 +208,7 @@ sim_err_t app__routing_apply(const app__routing_t *routing, bool permute, app__p
     return SIM_OK;
 }
 
-void app__routing_hand_over(app__plan_t *plan, app__schedule_t *schedule)
+void app__routing_hand_over(app__iteration_t *plan, app__schedule_t *schedule)
 {
     for (uint64_t i = 0; plan->matrices != NULL && i < 2 * plan->model.layers; i++) {
         union {

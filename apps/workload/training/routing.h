@@ -23,8 +23,8 @@ void app__routing_fini(app__routing_t *routing);
 // app__routing_hand_over. permute: each layer has other hot experts, drawn by the plan's seed.
 // SIM_ERR_INVALID: the matrix has other sizes than the plan.
 SIM_MUST_CHECK sim_err_t app__routing_apply(const app__routing_t *routing, bool permute,
-                                            app__plan_t *plan, sim_message_t *message);
+                                            app__iteration_t *plan, sim_message_t *message);
 // Frees the plan's matrices and loads after the schedule was made; the schedule keeps matrices.
-void app__routing_hand_over(app__plan_t *plan, app__schedule_t *schedule);
+void app__routing_hand_over(app__iteration_t *plan, app__schedule_t *schedule);
 
 #endif // APPS_WORKLOAD_TRAINING_ROUTING_H

@@ -57,12 +57,12 @@ END_TEST
 
 // -- the order of passes
 
-static app__plan_t pipeline(uint32_t pp, uint32_t vpp, uint32_t microbatches)
+static app__iteration_t pipeline(uint32_t pp, uint32_t vpp, uint32_t microbatches)
 {
-    return (app__plan_t){.pp = pp, .vpp = vpp, .microbatches = microbatches};
+    return (app__iteration_t){.pp = pp, .vpp = vpp, .microbatches = microbatches};
 }
 
-static char *order_text(const app__plan_t *plan, uint32_t stage)
+static char *order_text(const app__iteration_t *plan, uint32_t stage)
 {
     size_t count;
     app__pass_t *const passes = app__passes(plan, stage, &count);
@@ -93,7 +93,7 @@ START_TEST(passes_have_the_order_of_megatron)
         {2, 2, 2, 0, " f0.0 f1.0 f0.1 f1.1 b0.1 b1.1 b0.0 b1.0"},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(rows); i++) {
-        const app__plan_t plan = pipeline(rows[i].pp, rows[i].vpp, rows[i].microbatches);
+        const app__iteration_t plan = pipeline(rows[i].pp, rows[i].vpp, rows[i].microbatches);
         char *const text = order_text(&plan, rows[i].stage);
         ck_assert_str_eq(text, rows[i].order);
         sim_free(text);
@@ -136,9 +136,9 @@ static const row_t plans[] = {
     {"deepseek-v3", 1, 1, 16, 2, 1, 16, 2, 1, false, APP__OVERLAP_NONE, APP__RECOMPUTE_NONE, 0, 6},
 };
 
-static app__plan_t plan_of(const row_t *row)
+static app__iteration_t plan_of(const row_t *row)
 {
-    app__plan_t plan = {
+    app__iteration_t plan = {
         .model = *model_of(row->model),
         .tp = row->tp,
         .cp = row->cp,
@@ -177,14 +177,14 @@ static void count_bytes(const app__schedule_t *schedule, double *bytes)
     }
 }
 
-static uint64_t expert_layers(const app__plan_t *plan)
+static uint64_t expert_layers(const app__iteration_t *plan)
 {
     const uint64_t layers = plan->model.layers;
     return plan->model.experts == 0 ? 0 : layers - plan->model.dense_layers;
 }
 
 // Returns the parameters of all stages of one replica, those of experts or all others.
-static double parameters(const app__plan_t *plan, bool experts)
+static double parameters(const app__iteration_t *plan, bool experts)
 {
     const app__model_t *const model = &plan->model;
     const double routed = (double)(expert_layers(plan) * model->experts * app__model_expert(model));
@@ -195,7 +195,7 @@ static double parameters(const app__plan_t *plan, bool experts)
 }
 
 // Returns how often gradients are reduced and parameters gathered, as bytes of a parameter.
-static double data_bytes(const app__plan_t *plan)
+static double data_bytes(const app__iteration_t *plan)
 {
     const double microbatches = plan->microbatches;
     return plan->zero == 0   ? 2 * 4
@@ -214,15 +214,15 @@ static void same(const row_t *row, const char *what, double ours, double expecte
 START_TEST(bytes_are_those_of_the_closed_forms)
 {
     const row_t *const row = &plans[_i];
-    app__plan_t plan = plan_of(row);
+    app__iteration_t plan = plan_of(row);
     const app__model_t *const model = &plan.model;
-    const double ranks = app__plan_ranks(&plan);
+    const double ranks = app__iteration_ranks(&plan);
     const double m = plan.microbatches;
     const double layers = (double)model->layers / plan.pp; // of a stage
     const double bsh = 2.0 * 512 * (double)model->hidden / plan.cp;
     const double passes = plan.recompute == APP__RECOMPUTE_FULL ? 6 : 4; // all-reduces of a layer
     const double replicas = plan.cp * plan.dp;
-    app__schedule_t *const schedule = app__plan_schedule(&plan);
+    app__schedule_t *const schedule = app__iteration_schedule(&plan);
     double bytes[APP__DIM_COUNT] = {0};
     count_bytes(schedule, bytes);
     same(row, "tp", bytes[APP__DIM_TP],
@@ -262,10 +262,10 @@ START_TEST(buckets_decide_the_number_of_collectives)
         {APP__OVERLAP_NONE, 0, 8 * (1 + 1)},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(rows); i++) {
-        app__plan_t plan = plan_of(&plans[1]);
+        app__iteration_t plan = plan_of(&plans[1]);
         plan.overlap = rows[i].overlap;
         plan.bucket_bytes = rows[i].bucket_bytes;
-        app__schedule_t *const schedule = app__plan_schedule(&plan);
+        app__schedule_t *const schedule = app__iteration_schedule(&plan);
         size_t calls = 0;
         for (size_t c = 0; c < schedule->call_count; c++) {
             calls += schedule->calls[c].dimension == APP__DIM_DP;
@@ -280,9 +280,9 @@ START_TEST(computation_is_that_of_six_floating_point_operations)
 {
     static const double operations[] = {6, 6, 8}; // of a parameter and token
     for (app__recompute_t r = APP__RECOMPUTE_NONE; r <= APP__RECOMPUTE_FULL; r++) {
-        app__plan_t plan = plan_of(&plans[1]);
+        app__iteration_t plan = plan_of(&plans[1]);
         plan.recompute = r;
-        app__schedule_t *const schedule = app__plan_schedule(&plan);
+        app__schedule_t *const schedule = app__iteration_schedule(&plan);
         const app__model_t *const model = &plan.model;
         const double layers = 12.0 * (double)(model->layers * model->hidden * model->hidden);
         const double head = (double)app__model_embedding(model);
@@ -292,14 +292,14 @@ START_TEST(computation_is_that_of_six_floating_point_operations)
         app__schedule_destroy(schedule);
     }
     // Scores and their use: 4 b s^2 h FLOPs forward, twice that backward.
-    app__plan_t plan = plan_of(&plans[1]);
-    app__schedule_t *schedule = app__plan_schedule(&plan);
+    app__iteration_t plan = plan_of(&plans[1]);
+    app__schedule_t *schedule = app__iteration_schedule(&plan);
     const double without = (double)schedule->counts.calc_ns;
     app__schedule_destroy(schedule);
     plan.count_attention = true;
     for (uint32_t again = 0; again < 2; again++) {
         plan.recompute = again ? APP__RECOMPUTE_SELECTIVE : APP__RECOMPUTE_NONE;
-        schedule = app__plan_schedule(&plan);
+        schedule = app__iteration_schedule(&plan);
         const double each = 4.0 * 2 * 512 * 512 * (double)plan.model.hidden * 8 / plan.flops * 1e9;
         const double more = (double)schedule->counts.calc_ns - without;
         ck_assert_double_eq_tol(more / (each * plan.microbatches * plan.dp), 3 + again, 1e-3);
@@ -324,10 +324,10 @@ START_TEST(computations_without_time_keep_the_order)
     static const row_t fast = {"gpt-22b",           1, 1, 2, 3, 1, 1, 5, 1, false, APP__OVERLAP_ALL,
                                APP__RECOMPUTE_NONE, 1, 30};
     for (uint32_t zero = 1; zero <= 3; zero++) {
-        app__plan_t plan = plan_of(&fast);
+        app__iteration_t plan = plan_of(&fast);
         plan.zero = zero;
         plan.flops = 1e40;
-        app__schedule_t *const schedule = app__plan_schedule(&plan);
+        app__schedule_t *const schedule = app__iteration_schedule(&plan);
         ck_assert_uint_eq(schedule->counts.calc_ns, 0);
         ck_assert_uint_eq(schedule->counts.stuck, 0);
         ck_assert_uint_eq(schedule->counts.sends, 2 * 2 * 2 * 5);
@@ -345,20 +345,20 @@ END_TEST
 
 START_TEST(ranks_differ_by_slowness_and_jitter)
 {
-    app__plan_t plan = plan_of(&plans[6]);
+    app__iteration_t plan = plan_of(&plans[6]);
     bool slow[8] = {[3] = true};
     plan.slow = slow;
     plan.slow_factor = (sim_ratio_t){3, 2};
-    app__schedule_t *schedule = app__plan_schedule(&plan);
+    app__schedule_t *schedule = app__iteration_schedule(&plan);
     const double usual = (double)calc_ns_of(schedule, 2);
     ck_assert_double_eq_tol((double)calc_ns_of(schedule, 3) / usual, 1.5, 1e-5);
     app__schedule_destroy(schedule);
     plan.slow = NULL;
     plan.microbatches = 100;
     plan.seed = 7;
-    app__schedule_t *const even = app__plan_schedule(&plan);
+    app__schedule_t *const even = app__iteration_schedule(&plan);
     plan.jitter = (sim_ratio_t){1, 10};
-    schedule = app__plan_schedule(&plan);
+    schedule = app__iteration_schedule(&plan);
     double sum = 0;
     double squares = 0;
     double count = 0;
@@ -384,7 +384,7 @@ END_TEST
 
 START_TEST(skewed_routing_keeps_the_number_of_tokens)
 {
-    app__plan_t plan = plan_of(&plans[9]);
+    app__iteration_t plan = plan_of(&plans[9]);
     plan.seed = 11;
     app__routing_t routing;
     sim_message_t message;
@@ -409,7 +409,7 @@ START_TEST(skewed_routing_keeps_the_number_of_tokens)
     }
     // The sum of 1 + 1/2 + ... + 1/8 is 2.717857; the hottest expert has 8 times its share of it.
     ck_assert_double_eq_tol(hottest, 8 / 2.717857, 1e-5);
-    app__schedule_t *const schedule = app__plan_schedule(&plan);
+    app__schedule_t *const schedule = app__iteration_schedule(&plan);
     app__routing_hand_over(&plan, schedule);
     ck_assert_ptr_null(plan.matrices);
     app__schedule_destroy(schedule);
@@ -439,7 +439,7 @@ START_TEST(matrices_are_read_or_refused)
         {"1 2 3 4 5 6 7 8\n1 2 3 4 5 6 7 8\n", "routing: the matrix has 2 rows of 8 weights"},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(rows); i++) {
-        app__plan_t plan = plan_of(&plans[9]);
+        app__iteration_t plan = plan_of(&plans[9]);
         app__routing_t routing;
         sim_message_t message = {.text = ""};
         sim_err_t error =
