@@ -74,6 +74,9 @@ typedef struct net_balance_ops {
     const char *name;   // "ecmp"
     size_t state_bytes; // per switch, zeroed: net_switch_t.balance_state
     bool spreads_flows; // packets of one flow may take several paths and arrive out of order
+    // Returns the shortest pause of a flow after which its next packet may take another path; NEVER
+    // if the last switch restores the order. NULL: with spreads_flows any packet may.
+    sim_time_t (*gap_ps)(const net_switch_t *sw);
     void (*built)(net_switch_t *sw);
     void (*fini)(net_switch_t *sw); // NULL: nothing
     // Returns net_packet_t.flow_hash for a flow. hashed_port is a further port chosen by the

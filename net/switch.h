@@ -146,6 +146,9 @@ net_balance_gauges_t net_switch_balance_gauges(const net_node_t *node);
 // Returns the name of a switch's load balancer. *spreads: it sends packets of one flow over several
 // paths, whatever their header fields are. Call it after net_build.
 const char *net_switch_balancer(const net_node_t *node, bool *spreads);
+// Returns the shortest pause of a flow after which its next packet may take another path and
+// overtake those before it; 0: any packet may; NEVER: packets stay in order. After net_build.
+sim_time_t net_switch_path_gap_ps(const net_node_t *node);
 
 // Returns the headroom in bytes that one lossless (port, class) needs in order never to drop: the
 // the maximum that the peer can still send after the XOFF was decided. Derived in

@@ -11,6 +11,7 @@
 SIM_C_BEGIN
 
 // Adds a warning for each finding, with what to set. Findings are settings without an effect,
+// settings that are known to be bad together,
 // retransmission timeouts shorter than the round trip of an idle network, so that everything would
 // be sent again, and classes of data that switches treat as another class, that are lossy where PFC
 // protects other classes, or that are lossless on a part of their paths only.

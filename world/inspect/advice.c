@@ -16,6 +16,7 @@
 #include "nic/extra.h"
 #include "nic/transport.h"
 #include "world/format.h"
+#include "world/inspect/combinations.h"
 #include "world/survey.h"
 
 #define SAMPLE_MAX 256u
@@ -379,5 +380,6 @@ void world_advise(const world_t *world, world_warnings_t *out)
     advise_increase(world, out);
     world__advise_classes(world, out);
     world__advise_hops(world, out);
+    world__advise_combinations(world, out);
     advise_timeout(world, out);
 }

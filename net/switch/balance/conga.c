@@ -322,10 +322,16 @@ static uint32_t header_bytes(const net_switch_t *sw)
     return (uint32_t)sw->config.balance.conga_header_bytes;
 }
 
+static sim_time_t gap_ps(const net_switch_t *sw)
+{
+    return sw->config.balance.conga_gap_ps;
+}
+
 const net_balance_ops_t net__balance_conga = {
     .name = "conga",
     .state_bytes = sizeof(conga_t),
     .spreads_flows = true,
+    .gap_ps = gap_ps,
     .built = built,
     .fini = fini,
     .choose = choose,

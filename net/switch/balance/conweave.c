@@ -307,10 +307,17 @@ static uint32_t header_bytes(const net_switch_t *sw)
     return (uint32_t)sw->config.balance.conweave_header_bytes;
 }
 
+static sim_time_t gap_ps(const net_switch_t *sw)
+{
+    (void)sw;
+    return SIM_TIME_NEVER;
+}
+
 const net_balance_ops_t net__balance_conweave = {
     .name = "conweave",
     .state_bytes = sizeof(net_conweave_t),
     .spreads_flows = true,
+    .gap_ps = gap_ps,
     .built = built,
     .fini = fini,
     .choose = choose,

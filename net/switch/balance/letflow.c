@@ -48,10 +48,16 @@ static void gauges(const net_switch_t *sw, net_balance_gauges_t *gauges)
     gauges->flowlets = state->flowlets;
 }
 
+static sim_time_t gap_ps(const net_switch_t *sw)
+{
+    return sw->config.balance.letflow_gap_ps;
+}
+
 const net_balance_ops_t net__balance_letflow = {
     .name = "letflow",
     .state_bytes = sizeof(letflow_t),
     .spreads_flows = true,
+    .gap_ps = gap_ps,
     .built = built,
     .fini = fini,
     .choose = choose,

@@ -124,10 +124,16 @@ static uint32_t choose_adaptive(net_switch_t *sw, const net_packet_t *packet, co
                                        : least_of(sw, state, ports, count);
 }
 
+static sim_time_t gap_ps(const net_switch_t *sw)
+{
+    return sw->config.balance.adaptive_gap_ps;
+}
+
 const net_balance_ops_t net__balance_adaptive = {
     .name = "adaptive",
     .state_bytes = sizeof(queues_t),
     .spreads_flows = true,
+    .gap_ps = gap_ps,
     .built = built,
     .fini = fini,
     .choose = choose_adaptive,

@@ -47,6 +47,13 @@ const char *net_switch_balancer(const net_node_t *node, bool *spreads)
     return ops->name;
 }
 
+sim_time_t net_switch_path_gap_ps(const net_node_t *node)
+{
+    const net_switch_t *const sw = (const net_switch_t *)(const void *)node;
+    const net_balance_ops_t *const ops = sw->balance;
+    return !ops->spreads_flows ? SIM_TIME_NEVER : ops->gap_ps != NULL ? ops->gap_ps(sw) : 0;
+}
+
 net_balance_gauges_t net_switch_balance_gauges(const net_node_t *node)
 {
     const net_switch_t *const sw = (const net_switch_t *)(const void *)node;
