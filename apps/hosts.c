@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "apps/app_internal.h"
+#include "apps/hosts.h"
+#include "nic/ideal.h"
 
 const net_node_t *app__host(const net_t *net, uint32_t interface)
 {

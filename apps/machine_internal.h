@@ -9,7 +9,8 @@
 
 #include <stddef.h>
 
-#include "apps/app_internal.h"
+#include "apps/endpoints.h"
+#include "apps/hosts.h"
 #include "kernel/random.h"
 #include "nic/core.h"
 

@@ -7,8 +7,6 @@
 
 #include "kernel/base.h"
 
-// -- JSON lines (apps/mooncake/programs/trace.c)
-
 typedef struct app__mooncake_prompt {
     uint64_t timestamp_ms;
     sim_time_t timestamp_rest_ps; // part below 1 ms
@@ -37,44 +35,12 @@ typedef struct app__mooncake_trace {
     size_t lengthless_line[2]; // of the first one
 } app__mooncake_trace_t;
 
-// Reads a trace: one JSON object per line, with input_length and output_length, and perhaps
-// timestamp (12 or 12.5; read as milliseconds) and hash_ids (below 2^64 or texts, in any order,
-// possibly repeated). Other members and empty lines are skipped. A prompt without timestamp whose
-// session_id an earlier one has begins `delay` ms after that one has ended. LLMServingSim's names
-// are input_toks, output_toks and arrival_time_ns, and sub_requests for the prompts of a session.
-// Reads at most prompts_max prompts. A timestamp below an earlier one is raised to it, so that
-// prompts keep the order of the trace. A missing length is 0 and counted in `lengthless`. An error
-// message begins "NAME:LINE:COLUMN: ".
-SIM_MUST_CHECK sim_err_t app__mooncake_trace_read(const char *name, const char *text, size_t size,
-                                                  uint64_t prompts_max,
-                                                  app__mooncake_trace_t *trace,
-                                                  sim_message_t *message);
 void app__mooncake_trace_fini(app__mooncake_trace_t *trace);
 // Fails at the first prompt without a length, unless a setting beside the trace gives that length.
 // `given`: whether the settings for the input and the output do; NULL: there are no settings.
 SIM_MUST_CHECK sim_err_t app__mooncake_trace_lengths(const app__mooncake_trace_t *trace,
                                                      const char *name, const bool given[2],
                                                      sim_message_t *message);
-
-// -- arrivals (apps/mooncake/programs/arrivals.c)
-
-typedef enum app__mooncake_unit { // of timestamps
-    APP__MOONCAKE_UNIT_AUTO,
-    APP__MOONCAKE_UNIT_MS,
-    APP__MOONCAKE_UNIT_S,
-} app__mooncake_unit_t;
-
-// Settles when the prompts of a trace arrive: at their timestamps in `unit`, or interval_ps apart
-// (SIM_AUTO: a trace without timestamps is refused). AUTO takes timestamps as seconds if they have
-// decimals and would be above 100 prompts per second as milliseconds. `note` (may be NULL) is told
-// what was assumed, and what of the trace does not fit `block_tokens`.
-SIM_MUST_CHECK sim_err_t app__mooncake_trace_arrivals(app__mooncake_trace_t *trace,
-                                                      const char *name, app__mooncake_unit_t unit,
-                                                      sim_time_t interval_ps, uint64_t block_tokens,
-                                                      void (*note)(const char *text, void *ctx),
-                                                      void *ctx, sim_message_t *message);
-
-// -- any format (apps/serving/arrivals/trace.c)
 
 typedef enum app__trace_format {
     APP__TRACE_NONE, // no trace of requests

@@ -8,6 +8,7 @@
 // lost) creates the QP again, in the state that answers duplicates.
 
 #include "apps/app_internal.h"
+#include "apps/endpoints.h"
 
 // Number of usable QP numbers: 0 and 1 are for management, 0xffffff means multicast.
 #define QPN_COUNT (ROCE_QPN_MASK - ROCE_QPN_FIRST)

@@ -7,7 +7,7 @@
 #ifndef APPS_SUBMITTED_H
 #define APPS_SUBMITTED_H
 
-#include "apps/app.h"
+#include "apps/app_internal.h"
 
 SIM_C_BEGIN
 

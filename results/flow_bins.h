@@ -4,7 +4,7 @@
 #ifndef RESULTS_FLOW_BINS_H
 #define RESULTS_FLOW_BINS_H
 
-#include "apps/app.h"
+#include "apps/app_results.h"
 #include "kernel/statistics.h"
 
 #include <jansson.h>

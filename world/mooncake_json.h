@@ -4,7 +4,7 @@
 #ifndef WORLD_MOONCAKE_JSON_H
 #define WORLD_MOONCAKE_JSON_H
 
-#include "apps/mooncake.h"
+#include "apps/mooncake_codec.h"
 
 // The JSON codec that apps/mooncake.h asks for.
 extern const app_mooncake_codec_t world_mooncake_codec;

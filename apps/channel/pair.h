@@ -10,7 +10,7 @@
 #ifndef APPS_CHANNEL_PAIR_H
 #define APPS_CHANNEL_PAIR_H
 
-#include "apps/app_internal.h"
+#include "apps/endpoints.h"
 
 #define APP__AS_THE_NIC 0xff // priority, dscp: the values of a NIC
 // Number of priorities that a requester may ask for: eight classes, and APP__AS_THE_NIC.

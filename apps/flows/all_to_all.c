@@ -4,7 +4,9 @@
 // All transfers start at once. Each host posts them in the order of the hosts after it, so that no
 // host is the first target of all. NIC n of a host sends to NIC n of the others.
 // docs/models/traffic.md
+#include "apps/app_internal.h"
 #include "apps/flows/planned.h"
+#include "apps/hosts.h"
 
 #define PREFIX "traffic.all-to-all"
 

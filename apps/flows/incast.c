@@ -7,7 +7,9 @@
 // process. Each of the three uses its own random stream, so switching one on does not change the
 // others. With verb read the target reads from the senders: data flows the same way.
 // docs/models/traffic.md
+#include "apps/app_internal.h"
 #include "apps/flows/planned.h"
+#include "apps/hosts.h"
 
 #define PREFIX "traffic.incast"
 // Largest mean that sim_random_exponential takes: 72,057 s.

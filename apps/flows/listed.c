@@ -11,10 +11,12 @@
 #include <string.h>
 #include <strings.h>
 
+#include "apps/app_internal.h"
 #include "apps/flow_file.h"
 #include "apps/flows/files/foreign.h"
 #include "apps/flows/files/import.h"
 #include "apps/flows/planned.h"
+#include "apps/hosts.h"
 
 #define PREFIX "traffic.flows"
 #define FIELDS_MAX 5

@@ -3,7 +3,9 @@
 //
 // The receiver is drawn such that no host sends to itself, or is `stride` hosts further on. NIC n
 // of a host sends to NIC n of the other. docs/models/traffic.md
+#include "apps/app_internal.h"
 #include "apps/flows/planned.h"
+#include "apps/hosts.h"
 
 #define PREFIX "traffic.permutation"
 

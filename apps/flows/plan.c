@@ -7,7 +7,9 @@
 #include "apps/flows/chain.h"
 #include "apps/flows/plan.h"
 #include "apps/flows/shared_channels.h"
+#include "apps/hosts.h"
 #include "kernel/order/fifo.h"
+#include "nic/ideal.h"
 #include "nic/transport.h"
 
 // Memory of a transfer: the struct, its places in the indices of both ends, the responder's byte.

@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apps/app_internal.h"
 #include "apps/flows/planned.h"
+#include "apps/hosts.h"
 
 #define PREFIX "traffic.poisson"
 // Number of random draws of a destination before all are tried in order.

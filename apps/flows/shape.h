@@ -3,7 +3,7 @@
 #ifndef APPS_FLOWS_SHAPE_H
 #define APPS_FLOWS_SHAPE_H
 
-#include "apps/app.h"
+#include "kernel/attribute.h"
 
 typedef enum app__verb { APP__VERB_WRITE, APP__VERB_SEND, APP__VERB_READ } app__verb_t;
 typedef enum app__service { APP__RC, APP__UC, APP__UD } app__service_t;

@@ -8,6 +8,7 @@
 #include "apps/flows/blocks.h"
 #include "apps/flows/chain.h"
 #include "apps/flows/shared_channels.h"
+#include "apps/hosts.h"
 #include "kernel/order/fifo.h"
 
 #include <string.h>

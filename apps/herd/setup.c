@@ -3,6 +3,7 @@
 // systems it is compared with (docs/models/herd.md): machines, memory, queue pairs, threads.
 #include "apps/herd/herd.h"
 
+#include "apps/app_internal.h"
 #include "apps/herd/client.h"
 #include "apps/herd/regions.h"
 #include "apps/herd/worker.h"

@@ -3,6 +3,7 @@
 //
 // It shows how the rate of a NIC falls with their number. docs/models/guidelines.md describes the
 // thread.
+#include "apps/app_internal.h"
 #include "apps/machine_internal.h"
 #include "apps/report_rows.h"
 

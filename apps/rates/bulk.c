@@ -9,7 +9,9 @@
 // sampled 64 times per round trip and interpolated. docs/models/traffic.md
 #include <stdio.h>
 
+#include "apps/app_internal.h"
 #include "apps/flows/planned.h"
+#include "apps/hosts.h"
 #include "nic/transport.h"
 
 #define PREFIX "traffic.bulk"

@@ -13,6 +13,7 @@
 
 #include "apps/rates/contexts_internal.h"
 
+#include "apps/app_internal.h"
 #include "apps/channel/pair.h"
 #include "kernel/own_file.h"
 

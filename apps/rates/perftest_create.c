@@ -2,6 +2,8 @@
 // apps/rates/perftest_create.c - attributes and queue pairs of a perftest (docs/models/traffic.md).
 #include "apps/rates/perftest_internal.h"
 
+#include "apps/app_internal.h"
+#include "apps/hosts.h"
 #include "nic/transport.h"
 
 #define PREFIX "traffic.perftest"

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "apps/hosts.h"
 #include "apps/rates/perftest_internal.h"
 #include "apps/report_rows.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/rates/verbs_rate_create.c - attributes of verbs-rate, its machines, threads and queue pairs
 // (docs/models/guidelines.md).
+#include "apps/app_internal.h"
 #include "apps/rates/verbs_rate_internal.h"
 
 #define QP_PAIR_BYTES 1900u // measured: 114,688 queue pairs and their peers take 208 MB

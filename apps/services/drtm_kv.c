@@ -5,6 +5,7 @@
 //
 // Like the suite's program it does not tie the two atomics of a PUT together: each posted operation
 // is an atomic or a READ at random, in the proportion of the mix, and goes to a random item.
+#include "apps/app_internal.h"
 #include "apps/machine_internal.h"
 #include "apps/report_rows.h"
 

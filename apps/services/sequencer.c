@@ -2,6 +2,7 @@
 // apps/services/sequencer.c - a server that gives out increasing 8-byte numbers, in the versions of
 // Kalia et al., USENIX ATC 2016, 4.2 (docs/models/guidelines.md). This file has the version on
 // remote procedure calls.
+#include "apps/app_internal.h"
 #include "apps/report_rows.h"
 #include "apps/services/sequencer_internal.h"
 

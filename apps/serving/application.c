@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/serving/application.c - creates the application `serving`: its requests, hosts, nodes and
 // memory (docs/models/serving.md).
+#include "apps/app_internal.h"
+#include "apps/hosts.h"
 #include "apps/serving/attempt.h"
 #include "apps/serving/failures.h"
 #include "apps/serving/job.h"

@@ -9,6 +9,7 @@
 // node.
 #include "apps/serving/failures.h"
 
+#include "apps/hosts.h"
 #include "apps/serving/hosts/members.h"
 #include "apps/serving/job.h"
 #include "apps/serving/router.h"

@@ -6,6 +6,7 @@
 // how many tokens a request will generate.
 #include "apps/serving/router.h"
 
+#include "apps/hosts.h"
 #include "apps/serving/job.h"
 #include "apps/serving/messages.h"
 #include "apps/serving/node.h"

@@ -7,7 +7,7 @@
 #ifndef APPS_SERVING_SERVING_H
 #define APPS_SERVING_SERVING_H
 
-#include "apps/app_internal.h"
+#include "apps/mooncake_engine.h"
 #include "apps/serving/settings.h"
 
 typedef struct app__serving app__serving_t;

@@ -4,7 +4,7 @@
 #ifndef APPS_SERVING_SETTINGS_H
 #define APPS_SERVING_SETTINGS_H
 
-#include "apps/mooncake.h"
+#include "apps/mooncake_config.h"
 #include "apps/serving/arrivals/requests.h"
 #include "apps/serving/steps/served.h"
 

@@ -7,7 +7,9 @@
 // programs.c. docs/models/submitted-transfers.md
 #include "apps/submitted/submitted_internal.h"
 
+#include "apps/hosts.h"
 #include "kernel/attribute.h"
+#include "nic/ideal.h"
 #include "nic/transport.h"
 
 #include <stdlib.h>

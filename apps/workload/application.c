@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/application.c - the application `workload`: a schedule of messages and
 // computations, read from a file and run by hosts. docs/models/workload.md
-#include "apps/app_internal.h"
 #include "apps/flow_file.h"
+#include "apps/hosts.h"
 #include "apps/workload/applications.h"
 #include "apps/workload/formats/format.h"
 #include "apps/workload/run_options.h"
 #include "apps/workload/workload.h"
 
+#include "apps/app_internal.h"
 #include "kernel/attribute.h"
 
 #include <string.h>

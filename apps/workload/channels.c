@@ -6,6 +6,7 @@
 // the send among its rank's operations. Both ends know a channel's numbers from the schedule. A
 // channel is opened with its first message. docs/models/workload.md
 #include "apps/workload/channels.h"
+#include "apps/hosts.h"
 #include "apps/workload/domains.h"
 #include "apps/workload/op_queue.h"
 #include "apps/workload/port.h"

@@ -4,6 +4,7 @@
 #define APPS_WORKLOAD_DOMAINS_H
 
 #include "apps/workload/rank.h"
+#include "nic/host.h"
 
 typedef struct app__domains app__domains_t;
 app__domains_t *app__domains_create(const net_t *net); // after net_build

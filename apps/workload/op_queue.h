@@ -5,7 +5,6 @@
 #ifndef APPS_WORKLOAD_OP_QUEUE_H
 #define APPS_WORKLOAD_OP_QUEUE_H
 
-#include "apps/workload/schedule.h"
 #include "kernel/event.h"
 
 #define APP__NO_OP UINT32_MAX

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/places.c - gives ranks their places: NICs of hosts, or whole hosts.
 #include "apps/workload/places.h"
+#include "apps/hosts.h"
 #include "apps/workload/channels.h"
 #include "apps/workload/domains.h"
 #include "apps/workload/port.h"

@@ -3,7 +3,7 @@
 #ifndef APPS_WORKLOAD_PLACES_H
 #define APPS_WORKLOAD_PLACES_H
 
-#include "apps/app_internal.h"
+#include "apps/app.h"
 #include "apps/workload/run_options.h"
 
 typedef struct app__workload app__workload_t;

@@ -7,12 +7,12 @@
 #ifndef APPS_WORKLOAD_RANK_H
 #define APPS_WORKLOAD_RANK_H
 
-#include "apps/app_internal.h"
 #include "apps/channel/local.h"
 #include "apps/workload/ideal/loggp.h"
 #include "apps/workload/match.h"
 #include "kernel/list.h"
 #include "kernel/ring.h"
+#include "nic/host.h"
 
 #define APP__DOMAIN_PORTS_MAX 32u // further links to NVSwitches are not used
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/runner.c - makes an application that runs a schedule: what the applications of this
 // folder have in common. docs/models/workload.md
+#include "apps/hosts.h"
 #include "apps/skips.h"
 #include "apps/workload/channels.h"
 #include "apps/workload/collective/collectives.h"

@@ -6,7 +6,7 @@
 #ifndef APPS_WORKLOAD_WORKLOAD_H
 #define APPS_WORKLOAD_WORKLOAD_H
 
-#include "apps/app_internal.h"
+#include "apps/app.h"
 #include "apps/workload/ideal/loggp.h"
 #include "apps/workload/run_options.h"
 

@@ -3,6 +3,7 @@
 #include "cli/workload/workload.h"
 
 #include "apps/workload/formats/format.h"
+#include "apps/workload/formats/goal.h"
 #include "apps/workload/results/summary.h"
 #include "cli/command.h"
 #include "cli/output.h"

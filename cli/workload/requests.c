@@ -3,7 +3,7 @@
 // docs/formats/peers.md
 #include "cli/workload/requests.h"
 
-#include "apps/request_trace.h"
+#include "apps/mooncake/programs/arrivals.h"
 #include "cli/command.h"
 #include "cli/output.h"
 

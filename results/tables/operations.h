@@ -3,7 +3,6 @@
 #ifndef RESULTS_TABLES_OPERATIONS_H
 #define RESULTS_TABLES_OPERATIONS_H
 
-#include "apps/app.h"
 #include "results/tables/tables.h"
 #include "world/world.h"
 

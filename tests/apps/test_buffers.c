@@ -4,7 +4,7 @@
 // Method: an incast and a permutation on three hosts; keys and bounds are asked of the NICs by the
 // rules that requests are checked by.
 // Does not pin: the addresses themselves.
-#include "apps/app_internal.h"
+#include "apps/endpoints.h"
 #include "nic/objects/region.h"
 #include "tests/app_fixture.h"
 #include "tests/check_main.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // labels: clang
 // tests/fuzz/fuzz_chakra.c - Chakra traces of any bytes: refused, or schedules whose counts agree.
-#include "apps/workload/formats/chakra.h"
+#include "apps/workload/formats/format.h"
 
 #include <string.h>
 

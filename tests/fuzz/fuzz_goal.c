@@ -3,6 +3,7 @@
 // tests/fuzz/fuzz_goal.c - GOAL schedules of any bytes: refused, or written as binary and read
 // again.
 #include "apps/workload/formats/format.h"
+#include "apps/workload/formats/goal.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include "apps/mooncake/engine/peers/endpoint_store.h"
 #include "apps/mooncake/engine/slicing.h"
 #include "apps/mooncake/programs/prefix_cache.h"
-#include "apps/request_trace.h"
+#include "apps/mooncake/programs/trace.h"
 #include "tests/fuzz/fuzz.h"
 #include "world/mooncake_json.h"
 

@@ -7,6 +7,7 @@
 
 #include "apps/mooncake/engine/transfer_engine.h"
 #include "apps/mooncake/engine/verify.h"
+#include "apps/mooncake_memory.h"
 
 const app__mc_local_buffer_t *app__mc_local_buffer(const app_mooncake_t *engine, uint64_t address,
                                                    uint64_t length)

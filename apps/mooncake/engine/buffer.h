@@ -3,8 +3,8 @@
 #ifndef APPS_MOONCAKE_ENGINE_BUFFER_H
 #define APPS_MOONCAKE_ENGINE_BUFFER_H
 
-#include "apps/app_internal.h"
 #include "apps/mooncake/engine/slicing.h"
+#include "apps/mooncake_engine.h"
 #include "nic/fabric.h"
 #include "nic/memory.h"
 

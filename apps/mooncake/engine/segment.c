@@ -7,6 +7,7 @@
 
 #include "apps/mooncake/engine/control/metadata.h"
 #include "apps/mooncake/engine/transfer_engine.h"
+#include "apps/mooncake_memory.h"
 
 struct app__mc_waiter {
     app__mc_waiter_t *next;

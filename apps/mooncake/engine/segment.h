@@ -4,8 +4,7 @@
 #ifndef APPS_MOONCAKE_ENGINE_SEGMENT_H
 #define APPS_MOONCAKE_ENGINE_SEGMENT_H
 
-#include "apps/app_internal.h"
-#include "apps/mooncake.h"
+#include "apps/mooncake_engine.h"
 
 typedef struct app__mc_segment app__mc_segment_t;
 typedef struct app__mc_slice app__mc_slice_t;

@@ -3,7 +3,7 @@
 #ifndef APPS_MOONCAKE_ENGINE_SLICING_H
 #define APPS_MOONCAKE_ENGINE_SLICING_H
 
-#include "apps/mooncake.h"
+#include "apps/mooncake_descriptions.h"
 
 // Number of slices of slice_bytes; a tail shorter than fragment_bytes joins the last slice.
 uint64_t app__mooncake_slice_count(uint64_t length, uint64_t slice_bytes, uint64_t fragment_bytes);

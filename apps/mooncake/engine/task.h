@@ -4,6 +4,7 @@
 #define APPS_MOONCAKE_ENGINE_TASK_H
 
 #include "apps/mooncake/engine/peers/peer_nic.h"
+#include "apps/mooncake_transfers.h"
 
 typedef struct app__mc_task app__mc_task_t;
 typedef struct app__mc_batch app__mc_batch_t;

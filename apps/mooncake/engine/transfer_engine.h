@@ -6,6 +6,7 @@
 #include "apps/mooncake/engine/buffer.h"
 #include "apps/mooncake/engine/control/station.h"
 #include "apps/mooncake/engine/task.h"
+#include "apps/mooncake_metadata.h"
 #include "kernel/random.h"
 #include "kernel/ranks.h"
 

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "apps/request_trace.h"
+#include "apps/mooncake/programs/arrivals.h"
 #include "kernel/attribute.h"
 
 #define TIMESTAMP_MS_MAX UINT64_C(4000000000) // as in trace.c

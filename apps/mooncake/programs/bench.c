@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apps/app_internal.h"
 #include "apps/mooncake/engine/control/metadata.h"
+#include "apps/mooncake_memory.h"
 
 // Returns the bytes of completed requests. A file on the submitting host is served by its engine,
 // whose own copies are not requests of the benchmark.

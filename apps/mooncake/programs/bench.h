@@ -4,6 +4,7 @@
 #define APPS_MOONCAKE_PROGRAMS_BENCH_H
 
 #include "apps/mooncake/programs/programs.h"
+#include "apps/mooncake_files.h"
 
 #define APP__MC_BENCH_AREA_BYTES (UINT64_C(1) << 46) // of each location
 #define APP__MC_BENCH_FILE "bench.file"

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/mooncake/programs/bench_create.c - attributes and creation of mooncake-bench
 // (docs/models/mooncake.md).
+#include "apps/app_internal.h"
+#include "apps/hosts.h"
 #include "apps/mooncake/programs/bench.h"
+#include "apps/mooncake_memory.h"
 
 #define PREFIX "traffic.mooncake-bench"
 

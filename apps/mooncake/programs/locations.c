@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "apps/mooncake/programs/programs.h"
+#include "apps/mooncake_memory.h"
 #include "nic/fabric.h"
 
 // -- the matrix "auto"

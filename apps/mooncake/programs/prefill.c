@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "apps/mooncake/programs/replay.h"
+#include "apps/mooncake_memory.h"
 
 #define JOB_HEADER_BYTES 40u
 #define PLACE_BYTES 16u

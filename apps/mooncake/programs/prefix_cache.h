@@ -4,7 +4,6 @@
 #ifndef APPS_MOONCAKE_PROGRAMS_PREFIX_CACHE_H
 #define APPS_MOONCAKE_PROGRAMS_PREFIX_CACHE_H
 
-#include "apps/app.h"
 #include "kernel/ranks.h"
 
 typedef enum app__mooncake_policy {

@@ -6,7 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apps/app_internal.h"
+#include "apps/hosts.h"
 #include "apps/mooncake/programs/prefix_cache.h"
+#include "apps/mooncake/programs/trace.h"
 
 #define PREFIX "traffic.mooncake-trace"
 #define STRIDE_MAX_BYTES UINT64_C(16384)

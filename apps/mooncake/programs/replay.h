@@ -4,6 +4,7 @@
 #ifndef APPS_MOONCAKE_PROGRAMS_REPLAY_H
 #define APPS_MOONCAKE_PROGRAMS_REPLAY_H
 
+#include "apps/mooncake/programs/arrivals.h"
 #include "apps/mooncake/programs/prefill.h"
 #include "apps/mooncake/programs/prefix_cache.h"
 

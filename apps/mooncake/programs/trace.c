@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "apps/request_trace.h"
+#include "apps/mooncake/programs/trace.h"
 #include "kernel/words.h"
 
 #define DEPTH_MAX 32u

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/app_internal.h"
-#include "apps/request_trace.h"
+#include "apps/hosts.h"
+#include "apps/mooncake/programs/arrivals.h"
 #include "apps/serving/arrivals/lengths.h"
 #include "apps/zipf.h"
 

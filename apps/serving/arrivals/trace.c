@@ -2,7 +2,7 @@
 // apps/serving/arrivals/trace.c - reads traces of requests in tables (CSV, or with tabs) and
 // recognises formats. The reader of JSON lines is apps/mooncake/programs/trace.c.
 // docs/formats/peers.md
-#include "apps/request_trace.h"
+#include "apps/mooncake/programs/trace.h"
 #include "kernel/words.h"
 
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 // GPUs share the other NICs of their host in order.
 #include "apps/serving/transfers/kv_transfer.h"
 
+#include "apps/mooncake_memory.h"
 #include "apps/serving/transfers/node_channels.h"
 
 typedef struct move {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/collective/application.c - the application `collective`: one collective, called
 // again and again by all ranks. docs/models/collectives.md
+#include "apps/app_internal.h"
 #include "apps/workload/applications.h"
 #include "apps/workload/collective/collectives.h"
 #include "apps/workload/run_options.h"

@@ -5,7 +5,7 @@
 #define APPS_WORKLOAD_COLLECTIVE_CALL_PLAN_H
 
 #include "apps/workload/collective/algorithms/choose.h"
-#include "apps/workload/collective/algorithms/program.h"
+#include "apps/workload/op.h"
 
 typedef struct app__collectives app__collectives_t;
 

@@ -6,6 +6,7 @@
 #ifndef APPS_WORKLOAD_COLLECTIVE_COLLECTIVES_H
 #define APPS_WORKLOAD_COLLECTIVE_COLLECTIVES_H
 
+#include "apps/app.h"
 #include "apps/workload/collective/member.h"
 #include "apps/workload/collective/msccl/msccl.h"
 #include "apps/workload/collective/record.h"

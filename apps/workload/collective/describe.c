@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/collective/describe.c - says before a run how collectives are done, and refuses
 // those whose ranks cannot reach each other.
+#include "apps/hosts.h"
 #include "apps/workload/channels.h"
 #include "apps/workload/collective/call_plan.h"
 #include "apps/workload/collective/collectives.h"
@@ -13,6 +14,7 @@
 #include "apps/workload/results/summary.h"
 #include "apps/workload/run_options.h"
 #include "apps/workload/workload.h"
+#include "nic/ideal.h"
 
 #define FRAME_SHARE 1.02 // bytes of frames of 4096 bytes of payload, for each of them
 #define QP_BYTES 1500.0  // of a queue pair and its queues, about

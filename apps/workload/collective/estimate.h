@@ -4,7 +4,7 @@
 #ifndef APPS_WORKLOAD_COLLECTIVE_ESTIMATE_H
 #define APPS_WORKLOAD_COLLECTIVE_ESTIMATE_H
 
-#include "apps/app_internal.h"
+#include "apps/app.h"
 #include "apps/workload/collective/call_plan.h"
 
 // Checks that ranks reach those that they send to. SIM_ERR_INVALID: the message begins with

@@ -3,6 +3,7 @@
 #include "apps/workload/collective/collectives.h"
 #include "apps/workload/collective/record.h"
 #include "apps/workload/workload.h"
+#include "nic/ideal.h"
 
 #include <stdlib.h>
 

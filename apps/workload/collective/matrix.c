@@ -2,6 +2,7 @@
 // apps/workload/collective/matrix.c - reads the sizes of an all-to-all with unequal parts.
 #include "apps/workload/collective/collectives.h"
 
+#include "apps/app_internal.h"
 #include "kernel/words.h"
 
 static sim_err_t read_values(sim_words_t *words, uint32_t ranks, uint64_t *matrix,

@@ -7,6 +7,7 @@
 // A plain message is what a flow with triggers is: a SEND if the receiver sends it on, else a
 // WRITE, which the receiver sees in its memory. docs/models/collectives.md
 #include "apps/workload/collective/member_channels.h"
+#include "apps/hosts.h"
 #include "apps/workload/collective/call_plan.h"
 #include "apps/workload/collective/collectives.h"
 #include "apps/workload/collective/member.h"

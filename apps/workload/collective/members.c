@@ -10,6 +10,7 @@
 #include "apps/workload/collective/estimate.h"
 #include "apps/workload/collective/member.h"
 #include "apps/workload/collective/member_channels.h"
+#include "apps/workload/collective/msccl/lower.h"
 #include "apps/workload/collective/repeat/memo.h"
 #include "apps/workload/collective/run.h"
 #include "apps/workload/op_queue.h"

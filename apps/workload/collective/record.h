@@ -3,7 +3,7 @@
 #ifndef APPS_WORKLOAD_COLLECTIVE_RECORD_H
 #define APPS_WORKLOAD_COLLECTIVE_RECORD_H
 
-#include "apps/app_internal.h"
+#include "apps/app_results.h"
 
 typedef struct app__collectives app__collectives_t;
 

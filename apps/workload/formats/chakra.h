@@ -81,17 +81,6 @@ static inline bool app__chakra_has(const app__chakra_node_t *node, app__chakra_a
 // Returns the attribute with a name; -1: a schedule does not need it.
 int app__chakra_attr_of(const app__chakra_text_t *name);
 
-// -- chakra_json.c
-
-// Returns whether a text is a trace in JSON.
-bool app__chakra_is_json(const char *text, size_t size_bytes);
-// Reads the nodes of a trace in JSON; their dependencies are ids. An error names the place.
-SIM_MUST_CHECK sim_err_t app__chakra_read_json(const char *file, const char *bytes,
-                                               size_t size_bytes, app__chakra_trace_t *trace,
-                                               sim_message_t *message);
-
-// -- chakra_counts.c
-
 // Notes in the schedule what a trace holds.
 void app__chakra_note_counts(const app__chakra_trace_t *trace, app__schedule_t *schedule);
 // Returns the name of a collective in Chakra, "ALL_GATHER"; NULL: it is unknown.

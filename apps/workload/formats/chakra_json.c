@@ -3,7 +3,7 @@
 //
 // Chakra's tools write two forms: its jsonizer writes the messages of protobuf one behind another,
 // and feeders read one object with the list `workload_graph`. Names of members differ.
-#include "apps/workload/formats/chakra.h"
+#include "apps/workload/formats/chakra_json.h"
 #include "apps/workload/formats/json.h"
 
 #include <ctype.h>

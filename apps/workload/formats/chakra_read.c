@@ -4,7 +4,7 @@
 // A file is a list of messages, each behind its length as a varint: GlobalMetadata, then nodes. Of
 // protobuf only the wire format is needed: fields with a number and one of four types. Errors give
 // the offset of a byte.
-#include "apps/workload/formats/chakra.h"
+#include "apps/workload/formats/chakra_json.h"
 
 #include "kernel/bytes.h"
 

@@ -51,10 +51,5 @@ SIM_MUST_CHECK sim_err_t app__format_read(const app__workload_file_t *file,
 // Counts the ranks of a workload in any format, and the nodes of a matrix of connections.
 SIM_MUST_CHECK sim_err_t app__format_ranks(const app__workload_file_t *file, uint32_t *ranks,
                                            sim_message_t *message);
-// Writes GOAL's text; *text is freed with sim_free. Its binary equals that of the schedule.
-// Collectives have no place in GOAL: the schedule has none.
-void app__goal_write_text(const app__schedule_t *schedule, char **text, size_t *size_bytes);
-// Writes the binary format, as LogGOPSim's txt2bin does. *bytes is freed with sim_free.
-void app__goal_write_binary(const app__schedule_t *schedule, char **bytes, size_t *size_bytes);
 
 #endif // APPS_WORKLOAD_FORMATS_FORMAT_H

@@ -6,6 +6,7 @@
 // begin and end of each rank, as offsets from byte 8. A rank has its number of nodes and roots,
 // the roots, the nodes of 39 bytes and the indices that nodes refer to. docs/models/workload.md
 #include "apps/workload/formats/format.h"
+#include "apps/workload/formats/goal.h"
 
 #include "kernel/bytes.h"
 

@@ -3,7 +3,7 @@
 //
 // The orders of a rank stand behind its operations, in the order in which the binary lists them:
 // the text then has the same binary.
-#include "apps/workload/formats/format.h"
+#include "apps/workload/formats/goal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/matrices/application.c - the application `kv-matrix`: sequences of traffic matrices
 // that move KV caches, from a file of NIXL's kvbench or made for a model. docs/models/kv-matrix.md
+#include "apps/app_internal.h"
+#include "apps/hosts.h"
 #include "apps/workload/applications.h"
-#include "apps/workload/matrices/matrices.h"
+#include "apps/workload/matrices/generate.h"
 #include "apps/workload/matrices/models.h"
 #include "apps/workload/op_queue.h"
 

@@ -4,7 +4,7 @@
 //
 // Source: ai-dynamo/nixl, benchmark/kvbench/test/inference_workload_matgen.py. Lengths are normal
 // there, too, from another generator of random numbers.
-#include "apps/workload/matrices/matrices.h"
+#include "apps/workload/matrices/generate.h"
 
 #include "apps/workload/matrices/models.h"
 

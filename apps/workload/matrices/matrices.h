@@ -48,36 +48,13 @@ typedef struct app__pattern_options {
     sim_time_t storage_ps;  // latency of an access
 } app__pattern_options_t;
 
-// Attributes of the generator, which makes patterns as kvbench's does.
-typedef struct app__generator {
-    uint32_t model; // number in app__kv_models
-    uint64_t requests;
-    uint64_t batch;
-    uint64_t prefill_nodes;
-    uint64_t decode_nodes;
-    uint64_t per_node;
-    uint64_t prefill_tp;
-    uint64_t prefill_cp;
-    uint64_t decode_tp;
-    uint64_t input_mean;
-    uint64_t input_scale;
-    uint64_t input_min;
-    uint64_t input_max;
-    uint64_t batch_bytes_max;
-    sim_ratio_t hit_rate;
-    bool storage;
-    uint64_t tflops;
-} app__generator_t;
-
 void app__patterns_fini(app__patterns_t *patterns);
 // Reads every matrix of a plan. Frees nothing of the plan. After an error the caller calls
 // app__patterns_fini, too.
 SIM_MUST_CHECK sim_err_t app__patterns_read(const app_context_t *context, const char *plan_name,
                                             const app_kv_plan_t *plan, app__patterns_t *patterns,
                                             sim_message_t *message);
-SIM_MUST_CHECK sim_err_t app__patterns_generate(const app__generator_t *generator,
-                                                sim_random_t *random, app__patterns_t *patterns,
-                                                sim_message_t *message);
+
 // Makes the operations of all ranks.
 app__schedule_t *app__patterns_schedule(const app__patterns_t *patterns,
                                         const app__pattern_options_t *options);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/results/report.c - reports a schedule: its messages as flows, when ranks finished,
 // and what the others wait for.
+#include "apps/app_internal.h"
 #include "apps/report_rows.h"
 #include "apps/workload/collective/collectives.h"
 #include "apps/workload/collective/record.h"
@@ -13,6 +14,7 @@
 #include "apps/workload/results/times.h"
 #include "apps/workload/run_options.h"
 #include "apps/workload/workload.h"
+#include "nic/ideal.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #ifndef APPS_WORKLOAD_RESULTS_RESULTS_H
 #define APPS_WORKLOAD_RESULTS_RESULTS_H
 
-#include "apps/app_internal.h"
+#include "apps/app.h"
 
 void app__workload_carry(app_t *app, sim_carry_t *carry);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/training/application.c - the application `training`: iterations of the training of
 // a language model on GPUs. docs/models/training.md
+#include "apps/app_internal.h"
+#include "apps/hosts.h"
 #include "apps/workload/applications.h"
 #include "apps/workload/op_queue.h"
 #include "apps/workload/results/exposed.h"

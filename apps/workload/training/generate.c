@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/training/generate.c - makes the schedule of a training job, rank by rank.
-#include "apps/workload/training/generate_internal.h"
+#include "apps/workload/training/gradients.h"
+#include "apps/workload/training/layers.h"
 
 uint32_t app__iteration_ranks(const app__iteration_t *plan)
 {

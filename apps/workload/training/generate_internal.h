@@ -72,8 +72,6 @@ typedef struct app__maker {
     uint32_t iteration;
 } app__maker_t;
 
-// -- parts.c: what the ranks of a team do together
-
 void app__maker_teams(app__maker_t *maker);      // makes the groups of the schedule
 void app__maker_teams_fini(app__maker_t *maker); // frees the lists
 // Returns the number of ranks of a team.
@@ -96,27 +94,5 @@ void app__maker_pieces(app__maker_t *maker, double flops, uint32_t pieces,
 // Starts a collective of gradients or parameters beside the chain, behind the one before it and
 // what the chain has so far. Returns the operation; APP__NO_CHAIN: a team of one rank has none.
 uint32_t app__maker_start(app__maker_t *maker, const app__collective_t *collective);
-
-// -- layers.c
-
-void app__maker_forward(app__maker_t *maker, uint64_t layer, bool again);
-void app__maker_backward(app__maker_t *maker, uint64_t layer);
-void app__maker_head(app__maker_t *maker, bool backward);
-
-// -- data.c: gradients and parameters
-
-// Return the bytes of a layer's gradients or parameters on one rank; of `each` bytes a parameter.
-uint64_t app__layer_dense_bytes(const app__maker_t *maker, uint64_t layer, uint64_t each);
-uint64_t app__layer_expert_bytes(const app__maker_t *maker, uint64_t layer, uint64_t each);
-// Brings the parameters of a layer where ZeRO 3 has spread them.
-void app__maker_fetch(app__maker_t *maker, uint64_t layer);
-// Adds the gradients of a layer to the bucket, and reduces them if it is full and computation may
-// go on meanwhile.
-void app__maker_gradients(app__maker_t *maker, uint64_t layer);
-void app__maker_flush(app__maker_t *maker); // reduces what the bucket has
-// Begins and ends an iteration: parameters are gathered, the optimizer runs.
-void app__maker_gather(app__maker_t *maker);
-void app__maker_gathered(app__maker_t *maker, uint64_t layer); // the layer's parameters are needed
-void app__maker_update(app__maker_t *maker);
 
 #endif // APPS_WORKLOAD_TRAINING_GENERATE_INTERNAL_H

@@ -6,7 +6,8 @@
 // reduce-scatter behind it (Korthikanti et al., "Reducing Activation Recomputation in Large
 // Transformer Models", MLSys 2023). Experts stand between two all-to-alls. Context parallelism
 // gathers keys and values.
-#include "apps/workload/training/generate_internal.h"
+#include "apps/workload/training/layers.h"
+#include "apps/workload/training/gradients.h"
 
 // Returns the bytes of a microbatch's activations of a layer on one rank.
 static uint64_t activations(const app__iteration_t *plan)

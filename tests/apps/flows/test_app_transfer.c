@@ -8,7 +8,7 @@
 // Does not pin: QP numbers, first PSNs, UDP source ports.
 #include <string.h>
 
-#include "apps/app_internal.h"
+#include "apps/endpoints.h"
 #include "net/port.h"
 #include "tests/app_fixture.h"
 #include "tests/check_main.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "apps/mooncake/programs/prefix_cache.h"
-#include "apps/request_trace.h"
+#include "apps/mooncake/programs/trace.h"
 #include "tests/check_main.h"
 
 #define TRACE "../shared/data/mooncake/conversation_trace.jsonl"

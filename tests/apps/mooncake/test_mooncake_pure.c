@@ -5,8 +5,9 @@
 // Not pinned: anything with time or packets in it.
 #include "apps/mooncake/engine/peers/endpoint_store.h"
 #include "apps/mooncake/engine/slicing.h"
+#include "apps/mooncake/programs/arrivals.h"
 #include "apps/mooncake/programs/prefix_cache.h"
-#include "apps/request_trace.h"
+#include "apps/mooncake/programs/trace.h"
 #include "kernel/list.h"
 
 #include "tests/check_main.h"

@@ -7,6 +7,7 @@
 #include "tests/check_main.h"
 
 #include "apps/workload/formats/format.h"
+#include "apps/workload/formats/goal.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #ifndef APPS_MOONCAKE_ENGINE_CONTROL_CALLS_H
 #define APPS_MOONCAKE_ENGINE_CONTROL_CALLS_H
 
-#include "apps/mooncake.h"
+#include "kernel/base.h"
 
 typedef struct app__mc_station app__mc_station_t;
 

@@ -4,6 +4,7 @@
 #define APPS_MOONCAKE_ENGINE_CONTROL_METADATA_H
 
 #include "apps/mooncake/engine/control/station.h"
+#include "apps/mooncake_engine.h"
 
 typedef struct app__mc_server app__mc_server_t;
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "apps/channel/pair.h"
+#include "apps/hosts.h"
 #include "apps/mooncake/engine/transfer_engine.h"
 
 #define GENERATIONS UINT64_C(256)

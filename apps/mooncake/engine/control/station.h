@@ -8,8 +8,9 @@
 #ifndef APPS_MOONCAKE_ENGINE_CONTROL_STATION_H
 #define APPS_MOONCAKE_ENGINE_CONTROL_STATION_H
 
-#include "apps/app_internal.h"
+#include "apps/endpoints.h"
 #include "apps/mooncake/engine/control/calls.h"
+#include "apps/mooncake_engine.h"
 #include "nic/fabric.h"
 #include "nic/memory.h"
 

@@ -13,6 +13,8 @@
 
 #include "apps/channel/pair.h"
 #include "apps/mooncake/engine/files/nvme.h"
+#include "apps/mooncake_files.h"
+#include "apps/mooncake_memory.h"
 
 #define DEPTH_MAX 65536u
 #define FILES_MAX 60u

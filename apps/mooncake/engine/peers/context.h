@@ -3,6 +3,7 @@
 #ifndef APPS_MOONCAKE_ENGINE_PEERS_CONTEXT_H
 #define APPS_MOONCAKE_ENGINE_PEERS_CONTEXT_H
 
+#include "apps/endpoints.h"
 #include "apps/mooncake/engine/peers/endpoint_store.h"
 #include "apps/mooncake/engine/segment.h"
 #include "nic/core.h"

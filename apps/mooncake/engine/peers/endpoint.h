@@ -5,6 +5,7 @@
 
 #include "apps/mooncake/engine/control/calls.h"
 #include "apps/mooncake/engine/peers/peer_nic.h"
+#include "apps/mooncake_endpoints.h"
 
 struct app__mc_endpoint {
     app__mc_stored_t stored; // first; key: its peer NIC's peer_path

@@ -7,7 +7,7 @@
 #ifndef APPS_MOONCAKE_ENGINE_PEERS_ENDPOINT_STORE_H
 #define APPS_MOONCAKE_ENGINE_PEERS_ENDPOINT_STORE_H
 
-#include "apps/mooncake.h"
+#include "apps/mooncake_config.h"
 #include "kernel/list.h"
 #include "kernel/map.h"
 

@@ -5,7 +5,8 @@
 // Memory that others write needs no thread block: each thread block that puts to a GPU has a block
 // there, which stores. A signal is a short message; whoever waits for it also waits until the puts
 // before it are stored. A get is a short request, which a block of the other GPU answers.
-#include "apps/workload/collective/msccl/lowering.h"
+#include "apps/workload/collective/msccl/moves.h"
+#include "apps/workload/collective/msccl/signals.h"
 
 #include <stdlib.h>
 #include <string.h>

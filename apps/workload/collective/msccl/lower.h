@@ -12,4 +12,8 @@
 SIM_MUST_CHECK sim_err_t app__mscclpp_lower(const app__json_t *json, uint32_t ranks,
                                             app__msccl_t *msccl, sim_message_t *message);
 
+// Reads and verifies an execution plan of MSCCL++ (plan.c, lower.c).
+SIM_MUST_CHECK sim_err_t app__mscclpp_read(const app__workload_file_t *file, app__msccl_t *msccl,
+                                           sim_message_t *message);
+
 #endif // APPS_WORKLOAD_COLLECTIVE_MSCCL_LOWER_H

@@ -6,9 +6,8 @@
 #ifndef APPS_WORKLOAD_COLLECTIVE_MSCCL_LOWERING_H
 #define APPS_WORKLOAD_COLLECTIVE_MSCCL_LOWERING_H
 
-#include "apps/workload/collective/msccl/lower.h"
+#include "apps/workload/collective/msccl/streams.h"
 
-#define APP__LOWER_NONE UINT32_MAX
 #define APP__LOWER_ENDS 64u  // of an operation
 #define APP__LOWER_PARTS 64u // of a chunk, for thread blocks that share an operation
 
@@ -46,54 +45,6 @@ typedef struct app__lower_end {
     app__lower_range_t range;
     uint32_t rank; // whose memory it is
 } app__lower_end_t;
-
-// A block that is made.
-typedef struct app__lower_made {
-    app__step_t *steps;
-    size_t count;
-    size_t capacity;
-    uint32_t *lines; // of their operations
-    size_t line_count;
-    size_t line_capacity;
-} app__lower_made_t;
-
-// The n-th signal of a stream: what was put before it.
-typedef struct app__lower_sent {
-    uint32_t block; // of the receiver, which stores; APP__LOWER_NONE: nothing was put
-    uint32_t steps; // that it takes for that
-} app__lower_sent_t;
-
-typedef enum app__lower_purpose {
-    APP__LOWER_FOR_PUTS,
-    APP__LOWER_FOR_SIGNALS,
-    APP__LOWER_FOR_GETS
-} app__lower_purpose_t;
-
-// Messages from one GPU to another, in order.
-typedef struct app__lower_stream {
-    app__lower_purpose_t purpose;
-    uint32_t to;
-    uint32_t key; // the thread block, or the channel
-    uint32_t lane;
-    uint32_t back;   // APP__LOWER_FOR_GETS: lane of the answers
-    uint32_t block;  // of the other GPU: that stores, or answers; APP__LOWER_NONE: none
-    uint32_t sender; // thread block that signals; APP__LOWER_NONE: none yet
-    uint32_t waiter; // thread block that waits
-    uint32_t waits;
-    app__lower_sent_t *sent;
-    size_t sent_count;
-    size_t sent_capacity;
-} app__lower_stream_t;
-
-typedef struct app__lower_gpu {
-    uint32_t object;           // in the JSON
-    app__lower_made_t *blocks; // thread blocks first
-    size_t block_count;
-    size_t block_capacity;
-    app__lower_stream_t *streams; // that it sends
-    size_t stream_count;
-    size_t stream_capacity;
-} app__lower_gpu_t;
 
 // A step that waits for something of its GPU that is made later: a signal (WAIT), another thread
 // block (BARRIER), a semaphore (ACQUIRE) or packets (MOVE).
@@ -148,8 +99,6 @@ typedef struct app__lowering {
     uint32_t destination_count;
 } app__lowering_t;
 
-// -- lower.c
-
 // Fails at a value of the plan, unless something has failed before.
 void app__lower_fail(app__lowering_t *to, uint32_t value, const char *problem,
                      const char *expected);
@@ -171,23 +120,5 @@ uint32_t app__lower_stream(app__lowering_t *to, uint32_t from, uint32_t peer,
                            app__lower_purpose_t purpose, uint32_t key);
 // Adds a step of the present block that waits for what is made later.
 void app__lower_late(app__lowering_t *to, app__lower_late_t late, const app__step_t *step);
-
-// -- moves.c
-
-// Reads the sources or the destinations of the present operation.
-void app__lower_ends(app__lowering_t *to, const char *name, app__lower_end_t *ends,
-                     uint32_t *count);
-// Waits until the packets that the operation reads are there.
-void app__lower_await_packets(app__lowering_t *to);
-void app__lower_reduce(app__lowering_t *to);
-// Copies, puts and gets: each destination has a source of its own, or all have one.
-void app__lower_move(app__lowering_t *to);
-
-// -- signals.c
-
-// Signals on the channels of the operation, or waits for a signal of each.
-void app__lower_channels(app__lowering_t *to, bool waits);
-void app__lower_barrier(app__lowering_t *to, uint32_t thread_blocks);
-void app__lower_semaphores(app__lowering_t *to, bool acquires);
 
 #endif // APPS_WORKLOAD_COLLECTIVE_MSCCL_LOWERING_H

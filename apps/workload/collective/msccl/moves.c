@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/collective/msccl/moves.c - makes steps of a plan's operations that move data.
-#include "apps/workload/collective/msccl/lowering.h"
+#include "apps/workload/collective/msccl/moves.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #ifndef APPS_WORKLOAD_COLLECTIVE_MSCCL_MSCCL_H
 #define APPS_WORKLOAD_COLLECTIVE_MSCCL_MSCCL_H
 
-#include "apps/workload/collective/algorithms/program.h"
+#include "apps/workload/collective/algorithms/program_file.h"
 #include "apps/workload/formats/format.h"
 
 #define APP__MSCCL_BUFFERS 3u // input, output, scratch: app__buffer_t
@@ -34,11 +34,6 @@ app__coll_kind_t app__msccl_kind(const char *name);
 SIM_MUST_CHECK sim_err_t app__msccl_read(const app__workload_file_t *file, app__msccl_t *msccl,
                                          sim_message_t *message);
 void app__msccl_fini(app__msccl_t *msccl);
-// Reads and verifies an execution plan of MSCCL++ (plan.c, lower.c).
-SIM_MUST_CHECK sim_err_t app__mscclpp_read(const app__workload_file_t *file, app__msccl_t *msccl,
-                                           sim_message_t *message);
-
-// -- verify.c
 
 // Executes the program on symbols. SIM_ERR_INVALID: it does not end, it reduces what it must not,
 // or a rank has not the result; the message names the rank and the chunk.

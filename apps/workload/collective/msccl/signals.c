@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/collective/msccl/signals.c - makes steps of a plan's operations that let other
 // thread blocks go on: signals between GPUs, barriers and semaphores within one.
-#include "apps/workload/collective/msccl/lowering.h"
+#include "apps/workload/collective/msccl/signals.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@
 #ifndef APPS_WORKLOAD_COLLECTIVE_REPEAT_MEMO_H
 #define APPS_WORKLOAD_COLLECTIVE_REPEAT_MEMO_H
 
+#include "apps/skips.h"
 #include "apps/workload/rank.h"
 #include "kernel/fast_forward.h"
 

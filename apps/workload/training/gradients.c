@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/training/data.c - collectives of gradients and parameters among replicas of a
+// apps/workload/training/gradients.c - collectives of gradients and parameters among replicas of a
 // model.
 //
 // ZeRO 0 reduces gradients to all ranks. ZeRO 1 reduces them to the rank that updates a part of the
 // parameters and gathers the parameters after the update; ZeRO 2 reduces them in every microbatch;
 // ZeRO 3 also gathers the parameters of a layer whenever the layer computes (Rajbhandari et al.,
 // SC 2020). Buckets of layers are reduced in the order in which the backward pass makes them.
-#include "apps/workload/training/generate_internal.h"
+#include "apps/workload/training/gradients.h"
 
 // Returns the parameters of a layer without its routed experts, on all tensor-parallel ranks. The
 // embedding counts with the first layer, the head with the last one.
