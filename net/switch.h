@@ -165,6 +165,9 @@ uint64_t net_switch_buffer_bytes(const net_node_t *node);
 uint64_t net_switch_headroom_used_bytes(const net_node_t *node);
 // Returns the headroom of each lossless class of the port, given or computed. After net_build.
 uint64_t net_switch_headroom_limit_bytes(const net_node_t *node, uint32_t port);
+// Fills in the thresholds by which the port marks packets. Returns false if it marks none, or by
+// another rule than RED. After net_build.
+bool net_switch_ecn_thresholds(const net_node_t *node, uint32_t port, sim_profile_t *profile);
 
 SIM_C_END
 

@@ -55,6 +55,10 @@ const void *nic_config_find(const nic_config_t *config, nic_extra_kind_t kind, c
 // transport, if that has one of its own, else nic.congestion-control.
 const char *nic_config_control(const nic_config_t *config);
 
+// Returns whether packets of one queue pair of this configuration's NIC take several paths, by the
+// choice of its transport or of nic.repath.
+bool nic_config_spreads(const nic_config_t *config);
+
 SIM_C_END
 
 #endif // NIC_EXTRA_H

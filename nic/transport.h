@@ -138,6 +138,9 @@ struct nic_transport_ops {
     const struct nic_cc_ops *cc;
     // Returns the name of that control for people. NULL: the transport's own name.
     const char *(*control)(const nic_config_t *config);
+    // Returns whether the packets of one queue pair take several paths by its choice. NULL: they
+    // keep one.
+    bool (*spreads)(const nic_config_t *config);
     // Added to the opcodes of packets on their way, which the receiving NIC takes off: ROCE_UET or
     // ROCE_MRC. 0: they are RoCE packets.
     uint8_t wire;

@@ -102,6 +102,15 @@ static void set_port(const net_switch_t *sw, const net_port_t *port, net_red_t *
     red->by_packet = port->by_packet;
 }
 
+bool net_switch_ecn_thresholds(const net_node_t *node, uint32_t port, sim_profile_t *profile)
+{
+    const net_switch_t *const sw = net_switch_of((net_node_t *)(uintptr_t)node);
+    const bool last = node->ports[port].peer->node->kind == NET_NODE_HOST;
+    *profile = profile_of(&sw->config, node->ports[port].line->rate_bps);
+    return net_switch_marks_red(sw) && sw->config.ecn_enabled && sw->config.ecn_priorities != 0 &&
+           (sw->config.ecn_last_hop || !last);
+}
+
 net_red_t *net__switch_red_make(net_switch_t *sw)
 {
     sw->red = sim_alloc_lines((sw->node.port_count + 1) * sizeof(*sw->red));

@@ -235,6 +235,13 @@ const char *nic_config_control(const nic_config_t *config)
     return transport->control != NULL ? transport->control(config) : transport->name;
 }
 
+bool nic_config_spreads(const nic_config_t *config)
+{
+    const nic_transport_ops_t *const transport = nic__config_transport(config);
+    return config->repath != NIC_REPATH_OFF ||
+           (transport != NULL && transport->spreads != NULL && transport->spreads(config));
+}
+
 // -- rules
 
 // Returns all names of a kind, with one more name before them. Free with sim_free.

@@ -200,6 +200,12 @@ static bool explain(const nic_qp_t *qp, sim_message_t *why)
     return true;
 }
 
+static bool spreads(const nic_config_t *config)
+{
+    (void)config;
+    return true;
+}
+
 const nic_transport_ops_t nic_transport_mrc = {
     .name = "mrc",
     .state_bytes = sizeof(nic_mrc_t),
@@ -207,6 +213,7 @@ const nic_transport_ops_t nic_transport_mrc = {
     .attrs = &nic__mrc_attrs,
     .own_timeouts = true,
     .own_control = true,
+    .spreads = spreads,
     .wire = ROCE_MRC,
     .counters = counters,
     .open = mrc_open,

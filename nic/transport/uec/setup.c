@@ -201,6 +201,12 @@ static const char *control(const nic_config_t *config)
     return names[uec->control];
 }
 
+static bool spreads(const nic_config_t *config)
+{
+    const nic_uec_config_t *const uec = nic_config_part(config, &nic__uec_attrs);
+    return uec->spray != NIC_UEC_ONE && uec->paths > 1;
+}
+
 #define UEC_OPS(name_)                                                                            \
     .name = name_, .state_bytes = sizeof(nic_uec_t), .nic_state_bytes = sizeof(nic_uec_shared_t), \
     .nic_create = nic__uec_pacer_init, .own_timeouts = true, .own_control = true, .cc = &uec_cc,  \
@@ -210,7 +216,8 @@ static const char *control(const nic_config_t *config)
     .timeout = nic__uec_timed_out, .request = nic__uec_request, .totals = totals,                 \
     .gauges = nic__held_gauges, .dress = dress
 
-const nic_transport_ops_t nic_transport_uec_rud = {UEC_OPS("uec-rud"), .attrs = &nic__uec_attrs};
+const nic_transport_ops_t nic_transport_uec_rud = {UEC_OPS("uec-rud"), .spreads = spreads,
+                                                   .attrs = &nic__uec_attrs};
 // Attributes of a transport are those of one table. The parameters of NSCC stand beside this one,
 // and apply to both.
 const nic_transport_ops_t nic_transport_uec_rod = {UEC_OPS("uec-rod"), .attrs = &nic_nscc_attrs};
