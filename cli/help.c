@@ -53,7 +53,7 @@ static const char help_run[] =
     "\n"
     "  -o DIR             Write result files to DIR: scenario.yaml with every default,\n"
     "                     summary.json, the tables flows.csv, apps.csv, ports.csv,\n"
-    "                     events.csv, pauses.csv and series.csv, captures/,\n"
+    "                     nics.csv, events.csv, pauses.csv and series.csv, captures/,\n"
     "                     manifest.json, topology.json and schema.json. DIR is created\n"
     "                     if it does not exist. An existing DIR must be empty or hold\n"
     "                     the results of an earlier run, and must not hold the scenario.\n"

@@ -10,7 +10,7 @@
 
 SIM_C_BEGIN
 
-#define RESULTS_CSV_COLUMNS_MAX 16u
+#define RESULTS_CSV_COLUMNS_MAX 32u
 
 // A cell without its quotes. No zero byte ends it, but text[size] may be written.
 typedef struct results_csv_cell {

@@ -205,6 +205,11 @@ static sim_err_t write_ports(const results_run_t *run, world_error_t *error)
     return results_write_ports(run->world, &run->results, run->stage, error);
 }
 
+static sim_err_t write_nics(const results_run_t *run, world_error_t *error)
+{
+    return results_write_nics(run->world, run->stage, error);
+}
+
 static sim_err_t write_summary(const results_run_t *run, world_error_t *error)
 {
     return results_file_write(run->stage, "summary.json", put_text, run->text, error);
@@ -222,7 +227,7 @@ static sim_err_t write_manifest(const results_run_t *run, world_error_t *error)
 static void write_files(results_run_t *run)
 {
     static sim_err_t (*const steps[])(const results_run_t *run, world_error_t *error) = {
-        write_flows,    write_operations, write_apps,    write_ports,
+        write_flows,    write_operations, write_apps,    write_ports,   write_nics,
         write_topology, write_schema,     write_summary, write_manifest};
     world_error_t error;
     for (size_t i = 0; i < SIM_COUNT_OF(steps) && run->stage != NULL; i++) {

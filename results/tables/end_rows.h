@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // results/tables/end_rows.h - the tables that are written after a run: flows.csv, apps.csv,
-// ports.csv.
+// ports.csv, nics.csv.
 #ifndef RESULTS_TABLES_END_ROWS_H
 #define RESULTS_TABLES_END_ROWS_H
 
@@ -32,16 +32,25 @@ typedef struct results_port_row {
     const char *name;
 } results_port_row_t;
 
+typedef struct results_nic_row {
+    const world_t *world;
+    uint32_t interface;
+    const nic_counters_t *counters;
+} results_nic_row_t;
+
 extern const results_table_t results_flow_table; // flows.csv
 extern const results_table_t results_app_table;  // apps.csv
 extern const results_table_t results_port_table; // ports.csv
+extern const results_table_t results_nic_table;  // nics.csv
 
-// Writes FOLDER/flows.csv, FOLDER/apps.csv and FOLDER/ports.csv.
+// Writes FOLDER/flows.csv, FOLDER/apps.csv, FOLDER/ports.csv and FOLDER/nics.csv.
 SIM_MUST_CHECK sim_err_t results_write_flows(const world_t *world, const results_t *results,
                                              const char *folder, world_error_t *error);
 SIM_MUST_CHECK sim_err_t results_write_apps(const world_t *world, const char *folder,
                                             world_error_t *error);
 SIM_MUST_CHECK sim_err_t results_write_ports(const world_t *world, const results_t *results,
                                              const char *folder, world_error_t *error);
+SIM_MUST_CHECK sim_err_t results_write_nics(const world_t *world, const char *folder,
+                                            world_error_t *error);
 
 #endif // RESULTS_TABLES_END_ROWS_H

@@ -7,10 +7,11 @@
 
 #include <string.h>
 
-const results_table_t *const results_tables[] = {
-    &results_flow_table,  &results_app_table,       &results_port_table,
-    &results_event_table, &results_pause_table,     &results_series_table,
-    &results_hop_table,   &results_operation_table, NULL};
+const results_table_t *const results_tables[] = {&results_flow_table,      &results_app_table,
+                                                 &results_port_table,      &results_nic_table,
+                                                 &results_event_table,     &results_pause_table,
+                                                 &results_series_table,    &results_hop_table,
+                                                 &results_operation_table, NULL};
 
 // -- columns
 
@@ -296,5 +297,23 @@ sim_err_t results_write_ports(const world_t *world, const results_t *results, co
         }
     }
     net_port_labels_destroy(labels);
+    return results_file_close(file, error);
+}
+
+sim_err_t results_write_nics(const world_t *world, const char *folder, world_error_t *error)
+{
+    static const nic_counters_t none;
+    results_file_t *file = NULL;
+    const sim_err_t result = results_table_open(&results_nic_table, folder, &file, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    for (size_t i = 0; i < world->nic_count; i++) {
+        const world_nic_t *const nic = &world->nics[i];
+        const results_nic_row_t row = {
+            world, (uint32_t)i,
+            world_nic_exists(world, nic) ? nic_get_counters(world_nic_of(world, nic)) : &none};
+        results_table_put_row(&results_nic_table, file, &row);
+    }
     return results_file_close(file, error);
 }
