@@ -4,11 +4,14 @@
 // Broken parts come first (hardware.c). Then come ports at which fair sharing costs flows most
 // time: incasts, hash collisions, too few links. Waits for retransmission and slow hosts (waits.c),
 // which have no cause in the network, come last.
+#include "cli/explain/causes/drops.h"
+#include "cli/explain/causes/hardware.h"
+#include "cli/explain/causes/marking.h"
+#include "cli/explain/causes/sender_limits.h"
+#include "cli/explain/causes/waits.h"
 #include "cli/explain/explain_internal.h"
-#include "cli/explain/hardware.h"
 #include "cli/explain/pauses.h"
 #include "cli/explain/run_data.h"
-#include "cli/explain/waits.h"
 #include "cli/explain/what_if.h"
 
 #include "net/switch_model.h"
@@ -43,7 +46,27 @@ const char *cli__explain_kind_name(explain_kind_t kind)
                                         [EXPLAIN_LOSSY_LINKS] = "lossy-links",
                                         [EXPLAIN_BURST] = "burst",
                                         [EXPLAIN_DROPS] = "drops",
-                                        [EXPLAIN_PFC_MISMATCH] = "pfc-mismatch"};
+                                        [EXPLAIN_PFC_MISMATCH] = "pfc-mismatch",
+                                        [EXPLAIN_WINDOW] = "window",
+                                        [EXPLAIN_READ_CREDIT] = "read-credit",
+                                        [EXPLAIN_QUEUE_DEPTH] = "queue-depth",
+                                        [EXPLAIN_ECN_THRESHOLDS] = "ecn-thresholds",
+                                        [EXPLAIN_ECN_OUT_OF_REACH] = "ecn-out-of-reach",
+                                        [EXPLAIN_NO_CNPS] = "no-cnps",
+                                        [EXPLAIN_NO_REACTION] = "no-reaction",
+                                        [EXPLAIN_RATE_RECOVERY] = "rate-recovery",
+                                        [EXPLAIN_REORDERING] = "reordering",
+                                        [EXPLAIN_SHORT_TIMEOUT] = "short-timeout",
+                                        [EXPLAIN_SMALL_BUFFER] = "small-buffer",
+                                        [EXPLAIN_LOSSY_CLASS] = "lossy-class",
+                                        [EXPLAIN_HEADROOM] = "headroom",
+                                        [EXPLAIN_STRAGGLER] = "straggler",
+                                        [EXPLAIN_LATE_DEPENDENCY] = "late-dependency",
+                                        [EXPLAIN_OVERLOAD] = "overload",
+                                        [EXPLAIN_CACHE_MISSES] = "cache-misses",
+                                        [EXPLAIN_PCIE] = "pcie",
+                                        [EXPLAIN_UNITS] = "processing-units",
+                                        [EXPLAIN_HOST_PATH] = "host-path"};
     return names[kind];
 }
 
@@ -345,7 +368,8 @@ static void find_port(explain_t *explain, uint32_t uid)
     const net_node_t *const to = port->port->peer->node;
     const bool to_host = to->kind == NET_NODE_HOST;
     const bool from_host = port->port->node->kind == NET_NODE_HOST;
-    const draws_t draws = to_host || from_host ? (draws_t){0} : draw_paths(explain, uid);
+    const bool group = port->planes > 1; // packets that spread over equal ports never collide
+    const draws_t draws = to_host || from_host || group ? (draws_t){0} : draw_paths(explain, uid);
     const bool collision = draws.together > 1 && 2 * draws.elsewhere >= draws.together &&
                            draws.least_most < draws.together;
     explain_finding_t *const finding =
@@ -372,10 +396,16 @@ static void find_port(explain_t *explain, uint32_t uid)
             world_format_rate(&rate, port->port->line->rate_bps), port->shared_most);
     } else {
         finding->sentence =
-            sim_format("oversubscribed link: %u hosts share %s, up to %u flow%s at a time, and no "
-                       "other path has room",
-                       sources_of(explain, uid), finding->place, port->shared_most,
-                       sim_plural(port->shared_most));
+            group
+                ? sim_format("oversubscribed links: %u hosts share %s and the %u port%s beside it, "
+                             "up to %u flow%s at a time, whose packets spread over them",
+                             sources_of(explain, uid), finding->place, port->planes - 1,
+                             sim_plural(port->planes - 1), port->shared_most,
+                             sim_plural(port->shared_most))
+                : sim_format("oversubscribed link: %u hosts share %s, up to %u flow%s at a time, "
+                             "and no other path has room",
+                             sources_of(explain, uid), finding->place, port->shared_most,
+                             sim_plural(port->shared_most));
     }
     finding->score_ps = port->shared_ps;
     attach_roots(explain, finding);
@@ -480,41 +510,6 @@ static void find_roots(explain_t *explain)
     }
 }
 
-// Adds to the main cause that lossless classes lost packets, because headroom is too small, and
-// what would be enough. The order of other remedies stays.
-static void tell_headroom(explain_t *explain)
-{
-    uint64_t drops = 0;
-    uint32_t worst = EXPLAIN_NONE;
-    for (uint32_t i = 0; i < explain->port_count; i++) {
-        const uint64_t here = explain->ports[i].drops[NET_DROP_HEADROOM_FULL];
-        drops += here;
-        if (here > 0 &&
-            (worst == EXPLAIN_NONE || here > explain->ports[worst].drops[NET_DROP_HEADROOM_FULL])) {
-            worst = i;
-        }
-    }
-    if (worst == EXPLAIN_NONE || explain->finding_count == 0) {
-        return;
-    }
-    explain_finding_t *const finding = &explain->findings[0];
-    const net_port_t *const port = explain->ports[worst].port;
-    const uint64_t limit = net_switch_headroom_limit_bytes(port->node, port->index);
-    world_text_t bytes;
-    cli__explain_evidence(
-        finding, sim_format("PFC lost %" PRIu64
-                            " packet%s of lossless classes: headroom was full, most often at "
-                            "port %s, whose headroom is %s for each class",
-                            drops, sim_plural(drops), cli__explain_port_name(explain, worst),
-                            world_format_bytes(&bytes, limit)));
-    const bool given = net_switch_config(port->node)->pfc_headroom_bytes != SIM_AUTO;
-    char *const more = sim_format("switch.pfc.headroom=%" PRIu64 "B", 2 * limit);
-    cli__explain_remedy(finding, given ? "switch.pfc.headroom=auto" : more,
-                        given ? "headroom for all packets that arrive after a pause: none is lost"
-                              : "twice the headroom holds packets that arrive after a pause");
-    sim_free(more);
-}
-
 // Returns whether the other ends of a host's flows have as many flows at that time as the host: an
 // exchange among all, such as an all-to-all, fills all links alike.
 static bool is_balanced(const explain_t *explain, uint32_t uid)
@@ -548,7 +543,11 @@ static bool drops_at(const explain_port_t *port)
 static bool is_minor(const explain_t *explain, const explain_finding_t *finding)
 {
     const bool little = finding->score_ps < MINOR_SHARE * explain->flows_ps;
-    if (finding->kind == EXPLAIN_RETRANSMISSION || finding->kind == EXPLAIN_SLOW_HOST) {
+    if (finding->kind == EXPLAIN_RETRANSMISSION || finding->kind == EXPLAIN_SLOW_HOST ||
+        finding->kind == EXPLAIN_RATE_RECOVERY || finding->kind == EXPLAIN_REORDERING ||
+        finding->kind == EXPLAIN_SHORT_TIMEOUT || finding->kind == EXPLAIN_ECN_THRESHOLDS ||
+        finding->kind == EXPLAIN_ECN_OUT_OF_REACH || finding->kind == EXPLAIN_NO_CNPS ||
+        finding->kind == EXPLAIN_NO_REACTION) {
         return little;
     }
     const bool sharing = finding->kind == EXPLAIN_INCAST || finding->kind == EXPLAIN_COLLISION ||
@@ -585,6 +584,9 @@ void cli__explain_find(explain_t *explain)
     cli__explain_roots(explain);
     cli__explain_share(explain);
     cli__explain_hardware(explain);
+    cli__explain_full(explain);
+    cli__explain_limits(explain);
+    cli__explain_marking(explain);
     find_shared(explain);
     find_roots(explain);
     cli__explain_waits(explain);
@@ -595,6 +597,5 @@ void cli__explain_find(explain_t *explain)
     if (explain->finding_count > 0) {
         qsort(explain->findings, explain->finding_count, sizeof(explain_finding_t), by_weight);
     }
-    tell_headroom(explain);
     cli__explain_keep_remedies(explain);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/explain/command.c - explains a run, or measured counters.
-#include "cli/explain/counters_internal.h"
 #include "cli/explain/explain.h"
+#include "cli/explain/measured/counters.h"
 #include "cli/explain/print.h"
 #include "cli/explain/what_if.h"
 

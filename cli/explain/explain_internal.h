@@ -34,6 +34,26 @@ typedef enum explain_kind {
     EXPLAIN_BURST,
     EXPLAIN_DROPS,
     EXPLAIN_PFC_MISMATCH,
+    EXPLAIN_WINDOW,
+    EXPLAIN_READ_CREDIT,
+    EXPLAIN_QUEUE_DEPTH,
+    EXPLAIN_ECN_THRESHOLDS,
+    EXPLAIN_ECN_OUT_OF_REACH,
+    EXPLAIN_NO_CNPS,
+    EXPLAIN_NO_REACTION,
+    EXPLAIN_RATE_RECOVERY,
+    EXPLAIN_REORDERING,
+    EXPLAIN_SHORT_TIMEOUT,
+    EXPLAIN_SMALL_BUFFER,
+    EXPLAIN_LOSSY_CLASS,
+    EXPLAIN_HEADROOM,
+    EXPLAIN_STRAGGLER,
+    EXPLAIN_LATE_DEPENDENCY,
+    EXPLAIN_OVERLOAD,
+    EXPLAIN_CACHE_MISSES,
+    EXPLAIN_PCIE,
+    EXPLAIN_UNITS,
+    EXPLAIN_HOST_PATH,
 } explain_kind_t;
 
 typedef struct explain_remedy {
@@ -70,9 +90,11 @@ typedef struct explain {
     json_t *summary;
     sim_time_t end_ps;
     bool stalled;
-    bool paths_known; // ECMP: flows keep their paths
+    bool paths_known;   // flows keep their paths: switches and senders do not spread packets
+    bool switches_keep; // switches do not
     explain_port_t *ports;
     uint32_t port_count;
+    explain_nic_t *nics; // by interface; zeros where the run has no nics.csv
     explain_flow_t *flows;
     size_t flow_count;
     size_t flow_capacity;
@@ -88,7 +110,9 @@ typedef struct explain {
     uint64_t events_left_out;
     sim_time_t events_end_ps; // of the last row of events.csv
     uint32_t shared_epochs;
-    double flows_ps; // sum of the times that flows took, without waits for their own queue pairs
+    double flows_ps;  // sum of the times that flows took, without waits for their own queue pairs
+    double ideal_ps;  // sum of their ideal times
+    double excess_ps; // sum of their times that fair shares do not explain
     explain_finding_t *findings;
     size_t finding_count;
     size_t finding_capacity;

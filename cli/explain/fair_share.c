@@ -36,6 +36,7 @@ typedef struct share {
     uint64_t *turns;   // by port: its place among the tightest; NO_TURN: it is none of them
     double *rate_bps;  // by flow
     double *port_ps;   // of the flow at each of its hops, as explain->hops
+    uint32_t *seen;    // by port: the last epoch whose time held_ps has
     uint32_t *held_at; // by active flow: port that settled it
 } share_t;
 
@@ -174,7 +175,7 @@ static void settle(share_t *share)
 }
 
 // Charges `ps` of the run, during which the shares hold, to flows and the ports that hold them.
-static void charge(share_t *share, sim_time_t from_ps, sim_time_t to_ps)
+static void charge(share_t *share, uint32_t epoch, sim_time_t from_ps, sim_time_t to_ps)
 {
     explain_t *const explain = share->explain;
     for (size_t i = 0; i < share->active_count; i++) {
@@ -188,7 +189,7 @@ static void charge(share_t *share, sim_time_t from_ps, sim_time_t to_ps)
         const double lost = 1 - share->rate_bps[f] / alone_bps(explain, flow);
         const double ps = (double)(to - from) * SIM_MAX(lost, 0);
         const uint32_t uid = share->held_at[f];
-        flow->shared_ps += ps;
+        flow->fair_bytes += (double)(to - from) * share->rate_bps[f] / 8e12;
         for (uint32_t h = 0; h < flow->hop_count; h++) {
             if (explain->hops[flow->first_hop + h] == uid) {
                 share->port_ps[flow->first_hop + h] += ps;
@@ -197,6 +198,10 @@ static void charge(share_t *share, sim_time_t from_ps, sim_time_t to_ps)
         explain_port_t *const port = &explain->ports[uid];
         if (lost > 0.01 && share->sharing[uid] > port->shared_most) {
             port->shared_most = share->sharing[uid];
+        }
+        if (lost > 0.01 && share->seen[uid] != epoch) {
+            share->seen[uid] = epoch;
+            port->held_ps += (double)(to_ps - from_ps);
         }
     }
 }
@@ -235,23 +240,60 @@ static size_t epochs_of(const explain_t *explain, sim_time_t *times)
     return most;
 }
 
+// Returns the share of the time in which the port held flows that its frames took, at most.
+static double used_share(const explain_t *explain, uint32_t uid)
+{
+    const explain_port_t *const port = &explain->ports[uid];
+    const double could = port->held_ps * (double)port->port->line->rate_bps / 8e12;
+    return could > 0 ? (double)port->tx_bytes / could : 0;
+}
+
+// Returns the part of a flow's charge at a port that is due. Fair shares held the flow only as far
+// as it got its share, or others used the port. A flow loses no more than its time beyond the ideal
+// one, the sum of its charges is `all_ps`.
+static double due_share(const explain_t *explain, const explain_flow_t *flow, uint32_t uid,
+                        double all_ps, double lost_ps)
+{
+    const double bytes = (double)(flow->ended ? flow->bytes : flow->delivered_bytes);
+    const double got = flow->fair_bytes > 0 ? bytes / flow->fair_bytes : 0;
+    const double used = used_share(explain, uid);
+    const double held = SIM_MAX(got, used);
+    const double most = all_ps > 0 ? SIM_MAX(lost_ps, 0) / all_ps : 0;
+    return SIM_MIN(SIM_MIN(held, most), 1);
+}
+
+static double charges_of(const share_t *share, const explain_flow_t *flow)
+{
+    double sum_ps = 0;
+    for (uint32_t h = 0; h < flow->hop_count; h++) {
+        sum_ps += share->port_ps[flow->first_hop + h];
+    }
+    return sum_ps;
+}
+
 static void sum_up(share_t *share)
 {
     explain_t *const explain = share->explain;
     for (size_t i = 0; i < explain->flow_count; i++) {
         explain_flow_t *const flow = &explain->flows[i];
-        for (uint32_t h = 0; h < flow->hop_count; h++) {
-            const double ps = share->port_ps[flow->first_hop + h];
-            if (ps > flow->bottleneck_ps) {
-                flow->bottleneck_ps = ps;
-                flow->bottleneck = explain->hops[flow->first_hop + h];
-            }
-        }
         const double took_ps = (double)(flow->end_ps - flow->begin_ps);
         double ideal_ps = (double)flow->ideal_ps;
         if (!flow->ended && flow->bytes > 0) {
             ideal_ps *= (double)flow->delivered_bytes / (double)flow->bytes;
         }
+        const double all_ps = charges_of(share, flow);
+        for (uint32_t h = 0; h < flow->hop_count; h++) {
+            const uint32_t uid = explain->hops[flow->first_hop + h];
+            const double ps = share->port_ps[flow->first_hop + h] *
+                              due_share(explain, flow, uid, all_ps, took_ps - ideal_ps);
+            flow->shared_ps += ps;
+            if (ps > flow->bottleneck_ps) {
+                flow->bottleneck_ps = ps;
+                flow->bottleneck = uid;
+            }
+        }
+        explain->ideal_ps += ideal_ps;
+        explain->excess_ps += SIM_MAX(took_ps - flow->shared_ps - ideal_ps, 0);
         const double excess_ps = took_ps - flow->shared_ps - ideal_ps;
         flow->excess_ps = SIM_MAX(excess_ps, 0);
         if (flow->bottleneck != EXPLAIN_NONE && flow->bottleneck_ps > 0) {
@@ -276,9 +318,11 @@ void cli__explain_share(explain_t *explain)
                      .turns = sim_alloc_array(ports, sizeof(uint64_t)),
                      .rate_bps = sim_alloc_array(flows, sizeof(double)),
                      .port_ps = sim_alloc_array(explain->hop_count + 1, sizeof(double)),
-                     .held_at = sim_alloc_array(flows, sizeof(uint32_t))};
+                     .held_at = sim_alloc_array(flows, sizeof(uint32_t)),
+                     .seen = sim_alloc_array(ports, sizeof(uint32_t))};
     memset(share.unsettled, 0, ports * sizeof(uint32_t));
     memset(share.sharing, 0, ports * sizeof(uint32_t));
+    memset(share.seen, 0xff, ports * sizeof(uint32_t));
     memset(share.turns, 0xff, ports * sizeof(uint64_t)); // NO_TURN
     memset(share.port_ps, 0, (explain->hop_count + 1) * sizeof(double));
     sim_time_t *const times = sim_alloc_array(2 * flows, sizeof(*times));
@@ -288,7 +332,7 @@ void cli__explain_share(explain_t *explain)
         while (share.open_flow_count > 0) {
             settle(&share);
         }
-        charge(&share, times[i], times[i + 1]);
+        charge(&share, (uint32_t)i, times[i], times[i + 1]);
     }
     explain->shared_epochs = (uint32_t)count;
     sum_up(&share);
@@ -304,4 +348,5 @@ void cli__explain_share(explain_t *explain)
     sim_free(share.rate_bps);
     sim_free(share.port_ps);
     sim_free(share.held_at);
+    sim_free(share.seen);
 }

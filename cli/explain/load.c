@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/explain/load.c - reads the files of a run and builds its network again.
 #include "cli/explain/explain_internal.h"
+#include "cli/explain/flow_paths.h"
 #include "cli/explain/run_data.h"
 #include "world/names.h"
 
@@ -69,15 +70,28 @@ static names_t interface_names(const world_t *world)
 typedef struct reading {
     explain_t *explain;
     names_t names;
+    char app[64]; // of the last flow, whose entries of traffic have these values
+    bool reads;
+    uint64_t messages;
+    uint64_t depth;
 } reading_t;
 
-static const char *const flow_columns[] = {
-    "flow_id",         "src",          "dst",
-    "src_port",        "bytes",        "start_ns",
-    "end_ns",          "ideal_fct_ns", "retransmitted_packets",
-    "delivered_bytes", "app",
-    "?src_qp", // files of versions before 0.3 have none
-    "?dst_qp"};
+static const char *const flow_columns[] = {"flow_id",
+                                           "src",
+                                           "dst",
+                                           "src_port",
+                                           "bytes",
+                                           "start_ns",
+                                           "end_ns",
+                                           "ideal_fct_ns",
+                                           "retransmitted_packets",
+                                           "delivered_bytes",
+                                           "app",
+                                           "?src_qp", // files of versions before 0.3 have none
+                                           "?dst_qp",
+                                           "?reordered_packets",
+                                           "?failed_ns",
+                                           "?priority"};
 enum {
     F_ID,
     F_SRC,
@@ -91,27 +105,62 @@ enum {
     F_DELIVERED,
     F_APP,
     F_SRC_QP,
-    F_DST_QP
+    F_DST_QP,
+    F_REORDERED,
+    F_FAILED,
+    F_PRIORITY
 };
 
-// Returns whether the flows of an application are READs: all entries of traffic of this name move
-// data so, from the destination to the source. flows.csv does not distinguish entries of one name.
-static bool reads(const world_scenario_t *scenario, const char *app)
+// Returns the value that all entries of traffic of this name have for an attribute, as text; NULL:
+// they differ, or have none. flows.csv does not distinguish entries of one name. The caller frees
+// it.
+static char *common_value(const world_scenario_t *scenario, const char *app, const char *attribute)
 {
-    bool all = scenario->traffic_count > 0;
+    char *common = NULL;
+    char *const path = sim_format("traffic.%s.%s", app, attribute);
     for (size_t i = 0; i < scenario->traffic_count; i++) {
         const world_traffic_t *const traffic = &scenario->traffic[i];
         if (strcmp(traffic->ops->name, app) != 0) {
             continue;
         }
-        char *const path = sim_format("traffic.%s.verb", app);
         const sim_attr_t *const attr = sim_attr_find(traffic->ops->attrs, path);
-        char *const verb = attr != NULL ? sim_attr_get(attr, traffic->config) : sim_strdup("");
-        all &= strcmp(verb, "read") == 0;
-        sim_free(path);
-        sim_free(verb);
+        char *const value = attr != NULL ? sim_attr_get(attr, traffic->config) : NULL;
+        const bool first = common == NULL;
+        if (value == NULL || (!first && strcmp(value, common) != 0)) {
+            sim_free(value);
+            sim_free(common);
+            common = NULL;
+            break;
+        }
+        sim_free(common);
+        common = value;
     }
-    return all;
+    sim_free(path);
+    return common;
+}
+
+static uint64_t common_number(const world_scenario_t *scenario, const char *app,
+                              const char *attribute, uint64_t none)
+{
+    char *const value = common_value(scenario, app, attribute);
+    const uint64_t number = value != NULL ? strtoull(value, NULL, 10) : none;
+    sim_free(value);
+    return number;
+}
+
+// Finds out how the flows of an application move their data.
+static void take_shape(reading_t *reading, const char *app)
+{
+    const world_scenario_t *const scenario = reading->explain->scenario;
+    if (strncmp(reading->app, app, sizeof(reading->app) - 1) == 0) {
+        return;
+    }
+    char *const verb = common_value(scenario, app, "verb");
+    snprintf(reading->app, sizeof(reading->app), "%s", app);
+    reading->reads = verb != NULL && strcmp(verb, "read") == 0;
+    reading->messages = SIM_MAX(common_number(scenario, app, "messages", 1), 1);
+    reading->depth = common_number(scenario, app, "depth", 0);
+    sim_free(verb);
 }
 
 static sim_err_t take_number(const results_csv_t *csv, size_t column, uint64_t one, uint64_t *value,
@@ -125,12 +174,15 @@ static sim_err_t take_number(const results_csv_t *csv, size_t column, uint64_t o
 
 static sim_err_t take_flow(const results_csv_t *csv, void *ctx, world_error_t *error)
 {
-    explain_t *const explain = ((reading_t *)ctx)->explain;
-    const names_t *const names = &((reading_t *)ctx)->names;
+    reading_t *const reading = ctx;
+    explain_t *const explain = reading->explain;
+    const names_t *const names = &reading->names;
     explain_flow_t flow = {.bottleneck = EXPLAIN_NONE};
     uint64_t port = 0;
     uint64_t source_qp = 0;
     uint64_t destination_qp = 0;
+    uint64_t failed_ps = 0;
+    uint64_t priority = 0;
     const struct {
         size_t column;
         uint64_t one;
@@ -143,6 +195,9 @@ static sim_err_t take_flow(const results_csv_t *csv, void *ctx, world_error_t *e
                   {F_IDEAL, SIM_PS_PER_NS, &flow.ideal_ps},
                   {F_AGAIN, 1, &flow.retransmitted},
                   {F_DELIVERED, 1, &flow.delivered_bytes},
+                  {F_PRIORITY, 1, &priority},
+                  {F_REORDERED, 1, &flow.reordered},
+                  {F_FAILED, SIM_PS_PER_NS, &failed_ps},
                   {F_SRC_QP, 1, &source_qp},
                   {F_DST_QP, 1, &destination_qp}};
     sim_err_t result = SIM_OK;
@@ -156,7 +211,10 @@ static sim_err_t take_flow(const results_csv_t *csv, void *ctx, world_error_t *e
     flow.destination = find_name(names, results_csv_text(csv, F_DST));
     flow.source_qp = (uint32_t)source_qp;
     flow.destination_qp = (uint32_t)destination_qp;
-    flow.reads = reads(explain->scenario, results_csv_text(csv, F_APP));
+    take_shape(reading, results_csv_text(csv, F_APP));
+    flow.reads = reading->reads;
+    flow.message_bytes = flow.bytes / reading->messages;
+    flow.depth = reading->messages > 1 ? reading->depth : 0;
     if (flow.reads) {
         const uint32_t reader = flow.source;
         flow.source = flow.destination;
@@ -165,8 +223,10 @@ static sim_err_t take_flow(const results_csv_t *csv, void *ctx, world_error_t *e
         flow.destination_qp = (uint32_t)source_qp;
     }
     flow.source_port = (uint16_t)port;
+    flow.priority = (uint8_t)SIM_MIN(priority, NET_PRIORITIES - 1u);
     flow.ended = results_csv_text(csv, F_END)[0] != '\0';
-    flow.end_ps = flow.ended ? flow.end_ps : explain->end_ps;
+    flow.failed = failed_ps != 0;
+    flow.end_ps = flow.ended ? flow.end_ps : flow.failed ? failed_ps : explain->end_ps;
     if (flow.source == EXPLAIN_NONE || flow.destination == EXPLAIN_NONE ||
         flow.start_ps >= flow.end_ps) {
         return SIM_OK; // never begun, or of a host that the scenario does not have
@@ -188,8 +248,25 @@ static const char *const port_columns[] = {"port",
                                            "paused_prio4_ns",
                                            "paused_prio5_ns",
                                            "paused_prio6_ns",
-                                           "paused_prio7_ns"};
-enum { P_PORT, P_USED, P_QUEUE, P_DISCARDS, P_SENT, P_PACKETS, P_PAUSED };
+                                           "paused_prio7_ns",
+                                           "ecn_marked_prio0",
+                                           "ecn_marked_prio1",
+                                           "ecn_marked_prio2",
+                                           "ecn_marked_prio3",
+                                           "ecn_marked_prio4",
+                                           "ecn_marked_prio5",
+                                           "ecn_marked_prio6",
+                                           "ecn_marked_prio7"};
+enum {
+    P_PORT,
+    P_USED,
+    P_QUEUE,
+    P_DISCARDS,
+    P_SENT,
+    P_PACKETS,
+    P_PAUSED,
+    P_MARKED = P_PAUSED + NET_PRIORITIES
+};
 
 static sim_err_t take_port(const results_csv_t *csv, void *ctx, world_error_t *error)
 {
@@ -215,6 +292,40 @@ static sim_err_t take_port(const results_csv_t *csv, void *ctx, world_error_t *e
         sim_time_t *const paused_ps = &port->paused_by_priority_ps[p];
         result = take_number(csv, P_PAUSED + p, SIM_PS_PER_NS, paused_ps, error);
         port->paused_ps += *paused_ps;
+    }
+    for (size_t p = 0; p < NET_PRIORITIES && result == SIM_OK; p++) {
+        uint64_t marked = 0;
+        result = take_number(csv, P_MARKED + p, 1, &marked, error);
+        port->marked += marked;
+    }
+    return result;
+}
+
+static const char *const nic_columns[] = {"nic",
+                                          "tx_data_bytes",
+                                          "rx_data_bytes",
+                                          "np_ecn_marked_roce_packets",
+                                          "np_cnp_sent",
+                                          "rp_cnp_handled",
+                                          "rp_cnp_ignored",
+                                          "out_of_sequence",
+                                          "local_ack_timeout_err",
+                                          "retransmitted_packets"};
+
+static sim_err_t take_nic(const results_csv_t *csv, void *ctx, world_error_t *error)
+{
+    explain_t *const explain = ((reading_t *)ctx)->explain;
+    const uint32_t interface = find_name(&((reading_t *)ctx)->names, results_csv_text(csv, 0));
+    if (interface == EXPLAIN_NONE) {
+        return SIM_OK;
+    }
+    explain_nic_t *const nic = &explain->nics[interface];
+    uint64_t *const values[] = {&nic->sent_bytes,      &nic->received_bytes, &nic->marked,
+                                &nic->cnps_sent,       &nic->cnps_handled,   &nic->cnps_ignored,
+                                &nic->out_of_sequence, &nic->timeouts,       &nic->retransmitted};
+    sim_err_t result = SIM_OK;
+    for (size_t i = 0; i < SIM_COUNT_OF(values) && result == SIM_OK; i++) {
+        result = take_number(csv, i + 1, 1, values[i], error);
     }
     return result;
 }
@@ -341,66 +452,6 @@ static void close_stops(explain_t *explain)
     sim_free(known_ps);
 }
 
-// -- paths
-
-// Returns whether all switches give each flow one path.
-static bool keeps_paths(const net_t *net)
-{
-    for (size_t i = 0; i < net_node_count(net); i++) {
-        const net_node_t *const node = net_node_at(net, i);
-        if (node->planes > 1 ||
-            (node->kind == NET_NODE_SWITCH &&
-             net_switch_of((net_node_t *)(uintptr_t)node)->balance->spreads_flows)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-// Returns the plane that a queue pair's packets take. `spread`: they take all planes.
-static uint32_t plane_of(const explain_t *explain, const explain_flow_t *flow, uint32_t hash,
-                         uint32_t planes, bool *spread)
-{
-    *spread = explain->scenario->nic_config.planes != NIC_PLANES_HASH || flow->reads;
-    return *spread ? 0 : (uint32_t)(sim_mix64((uint64_t)hash << 32 | flow->source_port) % planes);
-}
-
-static void take_path(explain_t *explain, explain_flow_t *flow)
-{
-    const net_t *const net = explain->world->net;
-    const net_node_t *const host =
-        world_host_of(explain->world, &explain->world->nics[flow->source]);
-    const uint32_t hash = net_flow_hash(net, flow->source, flow->destination, flow->source_port);
-    const uint32_t planes = SIM_MAX(host->planes, 1);
-    uint32_t ends[] = {flow->source, flow->destination};
-    bool spread = false;
-    if (flow->source_port == 0 &&
-        host == world_host_of(explain->world, &explain->world->nics[flow->destination])) {
-        return; // between GPUs of one server, over NVLink
-    }
-    if (planes > 1) {
-        const uint32_t plane = plane_of(explain, flow, hash, planes, &spread);
-        ends[0] = net_interface_in_plane(net, flow->source, plane);
-        ends[1] = net_interface_in_plane(net, flow->destination, plane);
-    }
-    net_path_t path;
-    if (!net_path_of(net, ends[0], ends[1], hash, &path) || path.hop_count == 0) {
-        return;
-    }
-    flow->first_hop = (uint32_t)explain->hop_count;
-    for (uint32_t i = 0; i < path.hop_count; i++) {
-        // Where switches choose a path per packet, only the ends of the path are known. Of READs,
-        // too: flows.csv has no UDP port of the answers.
-        if ((!explain->paths_known || flow->reads) && i != 0 && i + 1 != path.hop_count) {
-            continue;
-        }
-        SIM_APPEND(explain->hops, explain->hop_count, explain->hop_capacity, path.ports[i]->uid);
-        explain->ports[path.ports[i]->uid].flow_count++;
-        explain->ports[path.ports[i]->uid].planes = spread ? planes : 1;
-        flow->hop_count++;
-    }
-}
-
 static int by_queue_pair(const void *a, const void *b)
 {
     const explain_flow_t *const x = *(explain_flow_t *const *)a;
@@ -504,10 +555,12 @@ sim_err_t cli__explain_load(explain_t *explain, world_error_t *error)
     explain->stalled = ended != NULL && strcmp(ended, "stalled") == 0;
     explain->end_ps = summary_number(explain, NULL, "sim_time_ps");
     explain->events_left_out = summary_number(explain, "events_csv", "left_out");
-    explain->paths_known = keeps_paths(explain->world->net);
     take_ports(explain);
-    reading_t ports = {explain, port_names(explain)};
-    reading_t interfaces = {explain, interface_names(explain->world)};
+    const size_t nic_bytes = (explain->world->nic_count + 1) * sizeof(explain_nic_t);
+    explain->nics = sim_alloc(nic_bytes);
+    memset(explain->nics, 0, nic_bytes);
+    reading_t ports = {.explain = explain, .names = port_names(explain)};
+    reading_t interfaces = {.explain = explain, .names = interface_names(explain->world)};
     result = results_csv_rows(explain->folder, "ports.csv", port_columns,
                               SIM_COUNT_OF(port_columns), take_port, &ports, error);
     if (result == SIM_OK) {
@@ -518,10 +571,12 @@ sim_err_t cli__explain_load(explain_t *explain, world_error_t *error)
         result = results_csv_rows(explain->folder, "flows.csv", flow_columns,
                                   SIM_COUNT_OF(flow_columns), take_flow, &interfaces, error);
     }
-    close_stops(explain);
-    for (size_t i = 0; i < explain->flow_count; i++) {
-        take_path(explain, &explain->flows[i]);
+    if (result == SIM_OK) {
+        result = results_csv_rows(explain->folder, "nics.csv", nic_columns,
+                                  SIM_COUNT_OF(nic_columns), take_nic, &interfaces, error);
     }
+    close_stops(explain);
+    cli__explain_paths(explain);
     line_up(explain);
     sim_free(ports.names.items);
     sim_free(interfaces.names.items);
@@ -559,6 +614,7 @@ void cli__explain_fini(explain_t *explain)
     sim_free(explain->hops);
     sim_free(explain->flows);
     sim_free(explain->ports);
+    sim_free(explain->nics);
     json_decref(explain->summary);
     world_destroy(explain->world);
     world_scenario_destroy(explain->scenario);

@@ -4,6 +4,7 @@
 #include "cli/explain/explain_internal.h"
 #include "cli/explain/pauses.h"
 #include "cli/explain/run_data.h"
+#include "cli/explain/verdict.h"
 #include "world/names.h"
 
 #include "world/format.h"
@@ -280,28 +281,18 @@ void cli__explain_print(const explain_t *explain, FILE *out)
     fprintf(out, "%s: %s at %s\n", explain->scenario->run.name,
             explain->stalled ? "stalled" : "ended", world_format_time(&time, explain->end_ps));
     print_cut(explain, out);
-    if (explain->finding_count == 0) {
-        fputs(explain->flow_count > 0
-                  ? "nothing slowed this run down: no port was shared, stopped or lost packets\n"
-                  : "no cause was found: no port was stopped or lost packets. flows.csv has no "
-                    "flows, so nothing tells which ports were shared; ports.csv has the queues\n",
-              out);
-    } else {
-        const explain_finding_t *const first = &explain->findings[0];
-        if (first->minor) {
-            fputs("nothing slowed this run down much; what follows costs little\n\n", out);
-        } else {
-            fprintf(out, "main cause: %s\n\n", first->sentence);
-        }
-    }
+    char *const verdict = cli__explain_verdict_text(explain);
+    fprintf(out, "%s\n%s", verdict, explain->finding_count > 0 ? "\n" : "");
+    sim_free(verdict);
     for (size_t i = 0; i < explain->finding_count; i++) {
         print_finding(explain, i, out);
     }
     print_counters(explain, out);
     if (!explain->paths_known) {
-        fputs("\nswitches choose paths per packet or flowlet here: only the ends of paths are "
-              "known, so that no flow is charged to a link between switches\n",
-              out);
+        fputs(
+            "\npackets of a flow take several paths here: ports of equal cost between switches are "
+            "looked at together\n",
+            out);
     }
 }
 
@@ -378,9 +369,14 @@ json_t *cli__explain_json(const explain_t *explain)
     for (size_t i = 0; i < explain->finding_count; i++) {
         json_array_append_new(causes, finding_json(explain, &explain->findings[i]));
     }
-    return json_pack("{s:s, s:b, s:I, s:b, s:I, s:I, s:o}", "scenario", explain->scenario->run.name,
-                     "stalled", (int)explain->stalled, "sim_time_ps", (json_int_t)explain->end_ps,
-                     "paths_known", (int)explain->paths_known, "events_left_out",
-                     (json_int_t)explain->events_left_out, "events_end_ps",
-                     (json_int_t)explain->events_end_ps, "causes", causes);
+    char *const verdict = cli__explain_verdict_text(explain);
+    json_t *const json = json_pack(
+        "{s:s, s:b, s:I, s:b, s:I, s:I, s:s, s:s, s:f, s:o}", "scenario",
+        explain->scenario->run.name, "stalled", (int)explain->stalled, "sim_time_ps",
+        (json_int_t)explain->end_ps, "paths_known", (int)explain->paths_known, "events_left_out",
+        (json_int_t)explain->events_left_out, "events_end_ps", (json_int_t)explain->events_end_ps,
+        "verdict", cli__explain_verdict_name(cli__explain_verdict(explain)), "verdict_text",
+        verdict, "slowdown", cli__explain_slowdown(explain), "causes", causes);
+    sim_free(verdict);
+    return json;
 }

@@ -12,15 +12,22 @@ typedef struct explain_flow {
     uint32_t source_qp; // numbers of queue pairs; 0: not known
     uint32_t destination_qp;
     uint16_t source_port;
-    bool reads; // the destination asked for the data
+    uint8_t priority;
+    bool reads;  // the destination asked for the data
+    bool spread; // its packets take several paths
     uint64_t bytes;
     uint64_t delivered_bytes;
     sim_time_t start_ps;
     sim_time_t begin_ps; // when the flow is the first on its queue pair; start_ps or later
     sim_time_t end_ps;   // of the run, if the flow did not end
     bool ended;
+    bool failed;
     sim_time_t ideal_ps;
+    uint64_t message_bytes; // of one work request
+    uint64_t depth;         // number of requests that its program posts at a time
     uint64_t retransmitted;
+    uint64_t reordered;  // packets
+    double fair_bytes;   // that fair shares would have carried in its time
     uint32_t first_hop;  // in explain_t.hops
     uint32_t hop_count;  // 0: the path is not known
     double shared_ps;    // time that fair sharing of full links costs it
@@ -39,17 +46,32 @@ typedef struct explain_port {
     sim_time_t paused_by_priority_ps[NET_PRIORITIES];
     uint64_t tx_bytes;
     uint64_t tx_packets;
+    uint64_t marked;                       // packets that got CE here
     uint64_t drops[NET_DROP_REASON_COUNT]; // rows of events.csv
     uint64_t full[NET_PRIORITIES];         // number of these drops, by class, for want of buffer
     uint32_t downs;                        // times that its link went down
     sim_time_t down_ps;                    // first time
     uint8_t faults;                        // bit per net_fault_kind_t that began here
     uint32_t flow_count;
-    uint32_t planes;  // ports that this one stands for: packets spread over a NIC's planes
+    uint32_t planes;  // ports that this one stands for: packets that spread over equal ones
     double shared_ps; // sum over the flows whose bottleneck it is
+    double held_ps;   // time in which its fair shares held a flow below the rate that it has alone
     uint32_t shared_flows;
     uint32_t shared_most; // flows that share it at one time
 } explain_port_t;
+
+// What a NIC counted, by interface.
+typedef struct explain_nic {
+    uint64_t sent_bytes;
+    uint64_t received_bytes;
+    uint64_t marked; // packets that it received with CE
+    uint64_t cnps_sent;
+    uint64_t cnps_handled;
+    uint64_t cnps_ignored;
+    uint64_t out_of_sequence;
+    uint64_t timeouts;
+    uint64_t retransmitted;
+} explain_nic_t;
 
 // A pause of one class of a port.
 typedef struct explain_stop {

@@ -49,6 +49,8 @@ interface Cause {
 interface Explained {
     paths_known: boolean;
     events_left_out: number;
+    verdict?: string; // a run of an older rocesim has none
+    verdict_text?: string;
     causes: Cause[];
 }
 
@@ -151,6 +153,16 @@ function cause_card(cause: Cause, place: number): HTMLElement {
     );
 }
 
+// Says what is to be thought of a run without a cause that costs much; null: it has one.
+function verdict_note(found: Explained): HTMLElement | null {
+    const text = t().explain.verdicts[found.verdict ?? "cause"];
+    if (text === undefined) {
+        return null;
+    }
+    const unexplained = found.verdict === "unexplained";
+    return note(unexplained ? "warn" : "", unexplained ? `${text} ${found.verdict_text ?? ""}` : text);
+}
+
 export function explain_tab(scope: Scope, run: Run): Child {
     const words = t().explain;
     return later(scope, async (signal) => {
@@ -158,10 +170,12 @@ export function explain_tab(scope: Scope, run: Run): Child {
         if (!found) {
             return note("", words.none);
         }
+        const verdict = verdict_note(found);
         if (found.causes.length === 0) {
-            return note("", words.nothing);
+            return verdict ?? note("", words.nothing);
         }
         return [
+            verdict,
             found.events_left_out > 0 ? note("warn", words.left_out) : null,
             found.paths_known ? null : note("", words.paths),
             ...found.causes.map(cause_card),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/explain/counters_internal.h - measured counters of ports over time, and the links between
-// the ports.
-#ifndef CLI_EXPLAIN_COUNTERS_INTERNAL_H
-#define CLI_EXPLAIN_COUNTERS_INTERNAL_H
+// cli/explain/measured/counters_internal.h - measured counters of ports over time, and
+// the links between the ports.
+#ifndef CLI_EXPLAIN_MEASURED_COUNTERS_INTERNAL_H
+#define CLI_EXPLAIN_MEASURED_COUNTERS_INTERNAL_H
 
 #include "cli/explain/explain_internal.h"
 
@@ -71,8 +71,4 @@ SIM_MUST_CHECK sim_err_t cli__meter_links(meter_t *meter, const char *path, worl
 SIM_MUST_CHECK sim_err_t cli__meter_samples(meter_t *meter, const char *path, world_error_t *error);
 void cli__meter_fini(meter_t *meter);
 
-// Explains measured counters.
-SIM_MUST_CHECK sim_err_t cli__explain_counters(const char *counters, const char *topology,
-                                               bool json, world_error_t *error);
-
-#endif // CLI_EXPLAIN_COUNTERS_INTERNAL_H
+#endif // CLI_EXPLAIN_MEASURED_COUNTERS_INTERNAL_H

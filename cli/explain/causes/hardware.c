@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/explain/hardware.c - finds what is broken: circles of pauses, hosts that pause, links that
-// fail or are slower than their like. losses.c finds links that corrupt.
-#include "cli/explain/hardware.h"
+// cli/explain/causes/hardware.c - finds what is broken: circles of pauses, hosts that pause, links
+// that fail or are slower than their like. losses.c finds links that corrupt.
+#include "cli/explain/causes/hardware.h"
 #include "cli/explain/explain_internal.h"
 #include "cli/explain/pauses.h"
 #include "cli/explain/run_data.h"

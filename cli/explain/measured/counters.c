@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/explain/counters.c - explains pause counters of a real network. What they say is the same
-// tree as for a run, as far as counters show.
-#include "cli/explain/counters_internal.h"
+// cli/explain/measured/counters.c - explains pause counters of a real network.
+// What they say is the same tree as for a run, as far as counters show.
+#include "cli/explain/measured/counters.h"
+#include "cli/explain/measured/counters_internal.h"
 
 #include "cli/output.h"
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/explain/losses.c - finds links that lose frames, and reports packets that were dropped.
+// cli/explain/causes/losses.c - finds links that lose frames, and reports packets that were
+// dropped.
 //
 // A link is accused if it lost clearly more of its frames than the other links did. Losses that all
 // links share belong to the fabric: no cable would mend them.
+#include "cli/explain/causes/hardware.h"
 #include "cli/explain/explain_internal.h"
-#include "cli/explain/hardware.h"
 #include "cli/explain/run_data.h"
 
 #include "net/faults.h"
@@ -38,7 +39,7 @@ double cli__explain_flows_of_link(const explain_t *explain, explain_finding_t *f
         const bool passes =
             cli__explain_passes(explain, flow, uid) || cli__explain_passes(explain, flow, other);
         const bool whose = retransmitted ? flow->retransmitted > 0 : passes;
-        if (whose && (passes || !explain->paths_known) && flow->excess_ps > 0) {
+        if (whose && (passes || flow->spread) && flow->excess_ps > 0) {
             cli__explain_flow(finding, f);
             lost_ps += flow->excess_ps;
         }

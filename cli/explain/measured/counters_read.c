@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/explain/counters_read.c - reads counters of a real network: a CSV file of samples over time,
-// and a file of links.
-#include "cli/explain/counters_internal.h"
+// cli/explain/measured/counters_read.c - reads counters of a real network: a CSV file
+// of samples over time, and a file of links.
+#include "cli/explain/measured/counters_internal.h"
 
 #include "results/csv.h"
 #include "world/shown.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/explain/hardware.h - finds what is broken, and what lost packets.
-#ifndef CLI_EXPLAIN_HARDWARE_H
-#define CLI_EXPLAIN_HARDWARE_H
+// cli/explain/causes/hardware.h - finds what is broken, and what lost packets.
+#ifndef CLI_EXPLAIN_CAUSES_HARDWARE_H
+#define CLI_EXPLAIN_CAUSES_HARDWARE_H
 
 #include "cli/explain/explain_internal.h"
 
@@ -22,4 +22,4 @@ double cli__explain_flows_of_link(const explain_t *explain, explain_finding_t *f
 void cli__explain_remedy_selective(const explain_t *explain, explain_finding_t *finding,
                                    const char *why);
 
-#endif // CLI_EXPLAIN_HARDWARE_H
+#endif // CLI_EXPLAIN_CAUSES_HARDWARE_H

@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/explain/causes/marking.c - finds faults of congestion control by marks: thresholds of one
+// switch that are unlike the others', thresholds that no queue reaches, hosts that send no CNPs,
+// senders that do not react to them.
+//
+// A setting is accused only if counters show its effect: marks where other switches would make
+// none, no marks where they would, queues, pauses, or senders that keep more than their share.
+#include "cli/explain/causes/marking.h"
+#include "cli/explain/explain_internal.h"
+#include "cli/explain/run_data.h"
+#include "world/names.h"
+
+#include "net/switch_model.h"
+#include "nic/extra.h"
+#include "nic/transport.h"
+#include "world/format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MARKS_LEAST 20u      // packets, below which marks say little
+#define UNLIKE 2.0           // ratio of thresholds that are unlike
+#define ODD_MOST 3u          // at most one switch of so many is odd
+#define TRIPS_LONG 10.0      // round trips that a queue takes to empty, if nothing was marked
+#define CNP_INTERVAL_PS 50e6 // the longest usual time between two CNPs of a flow
+#define CNPS_FEW 0.5         // share of the CNPs that such an interval gives
+#define OTHERS_CNPS 5u       // CNPs that other senders of the port handled
+#define SHARE_UNFAIR 1.5     // goodput to the median of the port, of a sender without CNPs
+#define SHARE_DEAF 2.5       // likewise, of one that got CNPs
+
+const nic_cc_ops_t *cli__explain_control(const explain_t *explain, const explain_flow_t *flow)
+{
+    const nic_config_t *const config = nic_config_of_interface(explain->world->net, flow->source);
+    const void *part = NULL;
+    const nic_transport_ops_t *const transport =
+        nic_config_find(config, NIC_EXTRA_TRANSPORT, config->transport, &part);
+    return transport == NULL || transport->own_control
+               ? NULL
+               : nic_config_find(config, NIC_EXTRA_CC, config->congestion_control, &part);
+}
+
+// Returns whether the flow's sender slows down by marks alone.
+static bool heeds_marks(const explain_t *explain, const explain_flow_t *flow)
+{
+    const nic_cc_ops_t *const cc = cli__explain_control(explain, flow);
+    return cc != NULL && (cc->cnp != NULL || cc->echoes_ecn);
+}
+
+// Returns whether the flow's sender never slows down.
+static bool is_deaf(const explain_t *explain, const explain_flow_t *flow)
+{
+    const nic_cc_ops_t *const cc = cli__explain_control(explain, flow);
+    return cc != NULL && cc->cnp == NULL && cc->ack == NULL;
+}
+
+// Adds the flows that pass the port, and returns the time that they lost.
+static double add_flows(const explain_t *explain, explain_finding_t *finding, uint32_t uid)
+{
+    double lost_ps = 0;
+    for (uint32_t f = 0; f < explain->flow_count; f++) {
+        const explain_flow_t *const flow = &explain->flows[f];
+        if (cli__explain_passes(explain, flow, uid)) {
+            cli__explain_flow(finding, f);
+            lost_ps += flow->excess_ps + flow->shared_ps;
+        }
+    }
+    return lost_ps;
+}
+
+// -- switches that are unlike the others
+
+// Thresholds as times that a full port takes to send these queues; of a port that does not mark,
+// SIM_TIME_NEVER.
+typedef struct thresholds {
+    double low_ps;
+    double high_ps;
+    double probability;
+    bool known;
+} thresholds_t;
+
+static thresholds_t thresholds_of(const net_port_t *port)
+{
+    if (port->node->kind != NET_NODE_SWITCH ||
+        !net_switch_marks_red(net_switch_of((net_node_t *)(uintptr_t)port->node))) {
+        return (thresholds_t){.known = false};
+    }
+    sim_profile_t profile;
+    const bool marks = net_switch_ecn_thresholds(port->node, port->index, &profile);
+    const double per_byte = 8e12 / (double)port->line->rate_bps;
+    return (thresholds_t){
+        .low_ps = marks ? (double)profile.low_bytes * per_byte : (double)SIM_TIME_NEVER,
+        .high_ps = marks ? (double)profile.high_bytes * per_byte : (double)SIM_TIME_NEVER,
+        .probability = (double)profile.probability.num / (double)profile.probability.den,
+        .known = true,
+    };
+}
+
+static bool differ(double a, double b)
+{
+    return a > UNLIKE * b || b > UNLIKE * a;
+}
+
+static bool are_alike(thresholds_t a, thresholds_t b)
+{
+    return a.known && b.known && !differ(a.low_ps + 1, b.low_ps + 1) &&
+           !differ(a.high_ps + 1, b.high_ps + 1) &&
+           !differ(a.probability + 1e-6, b.probability + 1e-6);
+}
+
+// Returns the thresholds of most ports of other switches that lead to such a node as this port
+// does. Fills in the number of switches, and of those whose ports are not like them.
+static thresholds_t usual_of(const explain_t *explain, const net_port_t *port, uint32_t *odd)
+{
+    const net_t *const net = explain->world->net;
+    thresholds_t usual = {.known = false};
+    uint32_t most = 0;
+    uint32_t all = 0;
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        const net_node_t *const node = net_node_at(net, i);
+        if (node->kind != NET_NODE_SWITCH || node->port_count == 0) {
+            continue;
+        }
+        all++;
+        uint32_t alike = 0;
+        const thresholds_t own = thresholds_of(&node->ports[0]);
+        for (size_t j = 0; j < net_node_count(net) && node != port->node; j++) {
+            const net_node_t *const other = net_node_at(net, j);
+            alike += other->kind == NET_NODE_SWITCH && other->port_count > 0 &&
+                     are_alike(own, thresholds_of(&other->ports[0]));
+        }
+        if (alike > most) {
+            most = alike;
+            usual = own;
+        }
+    }
+    *odd = all - most;
+    usual.known &= all > 1 && *odd >= 1 && ODD_MOST * *odd <= SIM_MAX(all, ODD_MOST);
+    return usual;
+}
+
+static double queue_ps(const explain_port_t *port)
+{
+    return (double)port->queue_bytes_max * 8e12 / (double)port->port->line->rate_bps;
+}
+
+// The ports of a switch whose counters show that its thresholds have an effect.
+typedef struct odd_switch {
+    uint32_t worst; // the port with the longest queue of them
+    uint64_t marked;
+    uint32_t ports;
+    bool eager; // it marks earlier than others do
+} odd_switch_t;
+
+static odd_switch_t examine(const explain_t *explain, const net_node_t *node, thresholds_t usual)
+{
+    odd_switch_t odd = {.worst = EXPLAIN_NONE};
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        const uint32_t uid = node->ports[p].uid;
+        const explain_port_t *const port = &explain->ports[uid];
+        const thresholds_t own = thresholds_of(&node->ports[p]);
+        const double longest_ps = queue_ps(port);
+        const bool eager =
+            (own.low_ps < usual.low_ps / UNLIKE || own.high_ps < usual.high_ps / UNLIKE ||
+             (own.probability > UNLIKE * usual.probability &&
+              own.low_ps < UNLIKE * usual.low_ps)) &&
+            port->marked >= MARKS_LEAST;
+        // Others would have marked at least a part of this queue.
+        const bool late =
+            (own.low_ps > UNLIKE * usual.low_ps || own.high_ps > UNLIKE * usual.high_ps ||
+             own.probability < usual.probability / UNLIKE) &&
+            longest_ps > UNLIKE * usual.low_ps &&
+            (double)port->marked < 0.05 * (double)port->tx_packets;
+        if (!eager && !late) {
+            continue;
+        }
+        odd.ports++;
+        odd.marked += port->marked;
+        odd.eager = eager;
+        if (odd.worst == EXPLAIN_NONE || longest_ps > queue_ps(&explain->ports[odd.worst])) {
+            odd.worst = uid;
+        }
+    }
+    return odd;
+}
+
+static const char *threshold_text(world_text_t *text, double ps, const net_port_t *port)
+{
+    return ps >= (double)SIM_TIME_NEVER / 2
+               ? "no queue"
+               : world_format_bytes(text,
+                                    (uint64_t)(ps * (double)port->line->rate_bps / 8e12 + 0.5));
+}
+
+static void tell_odd_switch(explain_t *explain, const net_node_t *node, thresholds_t usual,
+                            const odd_switch_t *odd)
+{
+    const net_port_t *const port = explain->ports[odd->worst].port;
+    const thresholds_t own = thresholds_of(port);
+    explain_finding_t *const finding =
+        cli__explain_add(explain, EXPLAIN_ECN_THRESHOLDS, 1, sim_strdup(node->sim.name));
+    world_text_t texts[5];
+    finding->port = odd->worst;
+    finding->sentence = sim_format(
+        "ECN thresholds of %s are unlike those of the other switches: %s marks from %s to %s "
+        "(%.3g %% there), where others do from %s to %s (%.3g %%)",
+        node->sim.name, cli__explain_port_name(explain, odd->worst),
+        threshold_text(&texts[0], own.low_ps, port), threshold_text(&texts[1], own.high_ps, port),
+        100 * own.probability, threshold_text(&texts[2], usual.low_ps, port),
+        threshold_text(&texts[3], usual.high_ps, port), 100 * usual.probability);
+    cli__explain_evidence(
+        finding,
+        sim_format(odd->eager
+                       ? "%u of its ports marked %" PRIu64 " packets, with queues of up to %s: "
+                         "its senders slow down for queues that others let pass"
+                       : "%u of its ports marked %" PRIu64 " packets, though queues reached %s: "
+                         "its senders do not hear of them in time",
+                   odd->ports, odd->marked,
+                   world_format_bytes(&texts[4], explain->ports[odd->worst].queue_bytes_max)));
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        const uint32_t uid = node->ports[p].uid;
+        if (uid == odd->worst || (odd->eager && explain->ports[uid].marked > 0)) {
+            finding->score_ps += add_flows(explain, finding, uid);
+        }
+    }
+    const net_switch_config_t *const config = &explain->scenario->switch_config;
+    char *const set = sim_format("nodes.%s.switch.ecn.enabled=true --set nodes.%s.switch.ecn.kmin="
+                                 "%" PRIu64 "B --set nodes.%s.switch.ecn.kmax=%" PRIu64 "B",
+                                 node->sim.name, node->sim.name, config->ecn_kmin_bytes,
+                                 node->sim.name, config->ecn_kmax_bytes);
+    cli__explain_remedy(finding, set, "the thresholds of the other switches");
+    sim_free(set);
+}
+
+static void find_odd_switches(explain_t *explain)
+{
+    for (size_t i = 0; i < net_node_count(explain->world->net); i++) {
+        const net_node_t *const node = net_node_at(explain->world->net, i);
+        if (node->kind != NET_NODE_SWITCH || node->port_count == 0) {
+            continue;
+        }
+        uint32_t odd_count = 0;
+        const thresholds_t usual = usual_of(explain, &node->ports[0], &odd_count);
+        if (!usual.known || are_alike(thresholds_of(&node->ports[0]), usual)) {
+            continue;
+        }
+        const odd_switch_t odd = examine(explain, node, usual);
+        if (odd.worst != EXPLAIN_NONE) {
+            tell_odd_switch(explain, node, usual, &odd);
+        }
+    }
+}
+
+// -- thresholds that no queue reaches
+
+static bool is_root(const explain_t *explain, uint32_t uid)
+{
+    for (size_t r = 0; r < explain->root_count; r++) {
+        if (explain->roots[r].port == uid) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Returns the longest round trip of flows that pass the port and slow down by marks; 0: there are
+// none.
+static double trip_of(const explain_t *explain, uint32_t uid)
+{
+    double trip_ps = 0;
+    for (size_t f = 0; f < explain->flow_count; f++) {
+        const explain_flow_t *const flow = &explain->flows[f];
+        net_path_t path;
+        if (cli__explain_passes(explain, flow, uid) && heeds_marks(explain, flow) &&
+            net_path_of(explain->world->net, flow->source, flow->destination, 0, &path)) {
+            trip_ps = SIM_MAX(2.0 * (double)path.delay_ps + SIM_PS_PER_US, trip_ps);
+        }
+    }
+    return trip_ps;
+}
+
+static void find_out_of_reach(explain_t *explain)
+{
+    uint32_t worst = EXPLAIN_NONE;
+    uint32_t ports = 0;
+    explain_finding_t *finding = NULL;
+    for (uint32_t i = 0; i < explain->port_count; i++) {
+        const explain_port_t *const port = &explain->ports[i];
+        if (port->port == NULL || port->marked > 0 || port->shared_flows == 0 ||
+            !thresholds_of(port->port).known ||
+            queue_ps(port) >= thresholds_of(port->port).low_ps) {
+            continue;
+        }
+        const double trip_ps = trip_of(explain, i);
+        if (trip_ps <= 0 || (queue_ps(port) < TRIPS_LONG * trip_ps && !is_root(explain, i))) {
+            continue;
+        }
+        if (finding == NULL) {
+            finding = cli__explain_add(explain, EXPLAIN_ECN_OUT_OF_REACH, 1, NULL);
+        }
+        ports++;
+        finding->score_ps += add_flows(explain, finding, i);
+        worst =
+            worst == EXPLAIN_NONE || queue_ps(port) > queue_ps(&explain->ports[worst]) ? i : worst;
+    }
+    if (finding == NULL) {
+        return;
+    }
+    const net_port_t *const port = explain->ports[worst].port;
+    world_text_t low;
+    world_text_t queue;
+    finding->port = worst;
+    finding->place = sim_strdup(cli__explain_port_name(explain, worst));
+    finding->sentence = sim_format(
+        "ECN out of reach: %s marks from a queue of %s on, and its queue of up to %s never got "
+        "there: congestion control never heard of it",
+        finding->place, threshold_text(&low, thresholds_of(port).low_ps, port),
+        world_format_bytes(&queue, explain->ports[worst].queue_bytes_max));
+    cli__explain_evidence(
+        finding, sim_format("%u congested port%s marked no packet%s", ports, sim_plural(ports),
+                            is_root(explain, worst) ? "; PFC stopped senders first" : ""));
+    cli__explain_remedy(finding,
+                        "switch.ecn.enabled=true --set switch.ecn.kmin=100KB --set "
+                        "switch.ecn.kmax=400KB",
+                        "marks begin before queues are long");
+}
+
+// -- hosts that send no CNPs
+
+// Returns the largest number of flows to the interface at a time, of senders that heed CNPs.
+static uint32_t flows_to(const explain_t *explain, uint32_t interface)
+{
+    uint32_t count = 0;
+    for (size_t f = 0; f < explain->flow_count; f++) {
+        const explain_flow_t *const flow = &explain->flows[f];
+        const nic_cc_ops_t *const cc = cli__explain_control(explain, flow);
+        count += flow->destination == interface && cc != NULL && cc->cnp != NULL &&
+                 !cc->echoes_ecn && !flow->reads;
+    }
+    return count;
+}
+
+static void find_silent(explain_t *explain)
+{
+    uint32_t silent = 0;
+    uint32_t hosts = 0;
+    explain_finding_t *finding = NULL;
+    for (uint32_t i = 0; i < explain->world->nic_count; i++) {
+        const explain_nic_t *const nic = &explain->nics[i];
+        const uint32_t flows = nic->marked >= MARKS_LEAST ? flows_to(explain, i) : 0;
+        if (flows == 0) {
+            continue;
+        }
+        hosts++;
+        const nic_config_t *const config = nic_config_of_interface(explain->world->net, i);
+        const double rate_bps = (double)world_host_of(explain->world, &explain->world->nics[i])
+                                    ->ports[0]
+                                    .line->rate_bps;
+        const double packet_ps = (double)config->mtu_bytes * 8e12 / rate_bps;
+        const double expected = (double)nic->marked * packet_ps / CNP_INTERVAL_PS;
+        if ((double)nic->cnps_sent >= SIM_MAX(1.0, CNPS_FEW * expected) &&
+            (nic->cnps_sent > flows || (double)nic->cnps_sent >= CNPS_FEW * expected)) {
+            continue;
+        }
+        if (silent++ == 0) {
+            finding = cli__explain_add(explain, EXPLAIN_NO_CNPS, 1,
+                                       sim_strdup(world_interface_name(explain->world, i)));
+            finding->sentence = sim_format(
+                "%s hardly sends CNPs: it received %" PRIu64 " marked packets and sent %" PRIu64
+                " CNP%s, so that its senders do not slow down",
+                finding->place, nic->marked, nic->cnps_sent, sim_plural(nic->cnps_sent));
+            world_text_t interval;
+            cli__explain_evidence(
+                finding, sim_format("np_ecn_marked_roce_packets and np_cnp_sent of "
+                                    "nics.csv; its nic.cnp-interval is %s",
+                                    world_format_time(&interval, config->cnp_interval_ps)));
+            char *const set = sim_format("nodes.%s.nic.cnp-interval=4us", finding->place);
+            cli__explain_remedy(finding, set, "a CNP soon after each mark");
+            sim_free(set);
+        }
+        for (uint32_t f = 0; f < explain->flow_count; f++) {
+            const explain_flow_t *const flow = &explain->flows[f];
+            if (flow->destination == i) {
+                cli__explain_flow(finding, f);
+                finding->score_ps += flow->shared_ps + flow->excess_ps;
+            }
+        }
+    }
+    if (silent > 1) {
+        cli__explain_evidence(
+            finding, sim_format("%u of %u hosts with marked packets are so", silent, hosts));
+        cli__explain_remedy(finding, "nic.cnp-interval=4us", "a CNP soon after each mark");
+    }
+}
+
+// -- senders that do not react
+
+static int by_rate(const void *a, const void *b)
+{
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double goodput_of(const explain_flow_t *flow)
+{
+    const double bytes = (double)(flow->ended ? flow->bytes : flow->delivered_bytes);
+    return bytes / (double)SIM_MAX(flow->end_ps - flow->begin_ps, 1);
+}
+
+// Returns the median goodput of flows through the port whose senders handled CNPs, and are not
+// `source`; 0: fewer than two flows do.
+static double median_of_others(const explain_t *explain, uint32_t uid, uint32_t source)
+{
+    double *const rates = sim_alloc_array(explain->flow_count + 1, sizeof(*rates));
+    size_t count = 0;
+    for (size_t f = 0; f < explain->flow_count; f++) {
+        const explain_flow_t *const flow = &explain->flows[f];
+        if (flow->source != source && cli__explain_passes(explain, flow, uid) &&
+            explain->nics[flow->source].cnps_handled >= OTHERS_CNPS) {
+            rates[count++] = goodput_of(flow);
+        }
+    }
+    qsort(rates, count, sizeof(*rates), by_rate);
+    const double median = count > 0 ? rates[count / 2] : 0;
+    sim_free(rates);
+    return median;
+}
+
+// Returns whether the flow's sender keeps its rate while others of a shared port with marks slow
+// down.
+static bool keeps_rate(const explain_t *explain, const explain_flow_t *flow, uint32_t uid)
+{
+    const explain_nic_t *const nic = &explain->nics[flow->source];
+    const double others = median_of_others(explain, uid, flow->source);
+    const double own = goodput_of(flow);
+    if (others <= 0) {
+        return false;
+    }
+    if (is_deaf(explain, flow)) {
+        return nic->cnps_ignored >= MARKS_LEAST;
+    }
+    const bool hears_none = heeds_marks(explain, flow) && nic->cnps_handled == 0;
+    const bool alone = !nic_config_equal(nic_config_of_interface(explain->world->net, flow->source),
+                                         &explain->scenario->nic_config);
+    return (hears_none && own > SHARE_UNFAIR * others) ||
+           (alone && nic->cnps_handled >= OTHERS_CNPS && own > SHARE_DEAF * others);
+}
+
+static void tell_no_reaction(explain_t *explain, uint32_t source, uint32_t uid)
+{
+    const explain_nic_t *const nic = &explain->nics[source];
+    const nic_config_t *const config = nic_config_of_interface(explain->world->net, source);
+    explain_finding_t *const finding = cli__explain_add(
+        explain, EXPLAIN_NO_REACTION, 1, sim_strdup(world_interface_name(explain->world, source)));
+    finding->port = uid;
+    finding->sentence =
+        sim_format("%s does not react to congestion: at %s others slow down, and it keeps its rate",
+                   finding->place, cli__explain_port_name(explain, uid));
+    cli__explain_evidence(
+        finding, sim_format("it handled %" PRIu64 " CNPs and ignored %" PRIu64
+                            "; its congestion control is %s, nic.ecn %s",
+                            nic->cnps_handled, nic->cnps_ignored, config->congestion_control,
+                            config->ecn_capable ? "on" : "off: its packets cannot be marked"));
+    finding->score_ps = add_flows(explain, finding, uid);
+    const bool deaf =
+        strcmp(config->congestion_control, explain->scenario->nic_config.congestion_control) != 0;
+    char *const set = deaf ? sim_format("nodes.%s.nic.congestion-control=%s", finding->place,
+                                        explain->scenario->nic_config.congestion_control)
+                           : sim_format("nodes.%s.nic.ecn=true", finding->place);
+    cli__explain_remedy(finding, set, "the setting of the other hosts");
+    sim_free(set);
+}
+
+static void find_no_reaction(explain_t *explain)
+{
+    bool *const told = sim_alloc(explain->world->nic_count + 1);
+    memset(told, 0, explain->world->nic_count + 1);
+    for (uint32_t uid = 0; uid < explain->port_count; uid++) {
+        const explain_port_t *const port = &explain->ports[uid];
+        if (port->port == NULL || port->marked < MARKS_LEAST || port->shared_most < 2) {
+            continue;
+        }
+        for (size_t f = 0; f < explain->flow_count; f++) {
+            const explain_flow_t *const flow = &explain->flows[f];
+            if (!told[flow->source] && cli__explain_passes(explain, flow, uid) &&
+                keeps_rate(explain, flow, uid)) {
+                told[flow->source] = true;
+                tell_no_reaction(explain, flow->source, uid);
+            }
+        }
+    }
+    sim_free(told);
+}
+
+void cli__explain_marking(explain_t *explain)
+{
+    find_odd_switches(explain);
+    find_out_of_reach(explain);
+    find_silent(explain);
+    find_no_reaction(explain);
+}

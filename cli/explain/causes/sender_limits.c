@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/explain/causes/sender_limits.c - finds flows that their senders' own limits hold: a window,
+// the credit of READs, the number of requests that a program posts.
+//
+// Each limit is an amount of data in flight, so that it has a closed form: a flow moves this amount
+// per round trip of its idle path. A flow is held by the limit that is the lowest, if the closed
+// form predicts the time that the flow took.
+#include "cli/explain/causes/sender_limits.h"
+#include "cli/explain/explain_internal.h"
+#include "cli/explain/run_data.h"
+#include "world/names.h"
+
+#include "net/frame.h"
+#include "nic/extra.h"
+#include "nic/transport.h"
+#include "world/format.h"
+
+#include <string.h>
+
+#define SLOWER_LEAST 1.2  // predicted time to ideal time, from which a limit holds
+#define TOOK_LEAST 0.6    // time that a flow took to predicted time, if the limit holds it
+#define TOOK_MOST 1.6     // likewise
+#define COST_LEAST 0.05   // of the time of all flows
+#define ANSWER_BYTES 100u // about the frame of an ACK or of a READ request
+
+typedef enum limit {
+    LIMIT_WINDOW,
+    LIMIT_CREDIT,
+    LIMIT_DEPTH,
+    LIMIT_COUNT,
+} limit_t;
+
+static const explain_kind_t limit_kinds[] = {EXPLAIN_WINDOW, EXPLAIN_READ_CREDIT,
+                                             EXPLAIN_QUEUE_DEPTH};
+
+static uint32_t frame_bytes(const nic_config_t *config)
+{
+    return net_frame_bytes(ROCE_WRITE_ONLY, (uint32_t)config->mtu_bytes, false, false);
+}
+
+// Returns the number of the transport's attribute that ends with ".window"; SIM_AUTO: it has none.
+static uint64_t transport_window(const nic_config_t *config)
+{
+    const void *part = NULL;
+    const nic_transport_ops_t *const ops =
+        nic_config_find(config, NIC_EXTRA_TRANSPORT, config->transport, &part);
+    uint64_t bytes = SIM_AUTO;
+    for (size_t i = 0; ops != NULL && part != NULL && ops->attrs != NULL && i < ops->attrs->count;
+         i++) {
+        const sim_attr_t *const attr = &ops->attrs->attrs[i];
+        const char *const dot = strrchr(attr->path, '.');
+        if (attr->type == SIM_ATTR_BYTES && dot != NULL && strcmp(dot, ".window") == 0) {
+            memcpy(&bytes, (const char *)part + attr->offset, sizeof(bytes));
+        }
+    }
+    return bytes;
+}
+
+// Returns the window of the flow's sender in whole packets; SIM_AUTO: nobody set one.
+static uint64_t window_of(const nic_config_t *config, uint64_t line_bps)
+{
+    uint64_t bytes = SIM_MIN(config->window_bytes, transport_window(config));
+    const void *part = NULL;
+    const nic_cc_ops_t *const cc =
+        nic_config_find(config, NIC_EXTRA_CC, config->congestion_control, &part);
+    const bool by_product = config->bdp_window != NIC_BDP_WINDOW_NONE ||
+                            (cc != NULL && cc->telemetry != NET_TELEMETRY_NONE);
+    if (by_product && config->bdp_bytes != SIM_AUTO) {
+        bytes = SIM_MIN(config->bdp_bytes, bytes);
+    } else if (by_product && config->base_rtt_ps != SIM_AUTO) {
+        const double product = (double)line_bps * (double)config->base_rtt_ps / 8e12;
+        bytes = SIM_MIN((uint64_t)product, bytes);
+    }
+    const uint64_t packets = bytes / config->mtu_bytes;
+    return bytes == SIM_AUTO ? SIM_AUTO : SIM_MAX(packets, 1) * config->mtu_bytes;
+}
+
+// Returns the time from the first bit of `bytes` of payload on the idle path to the arrival of the
+// answer; 0: there is no path. A READ's request takes the answer's place.
+static double round_trip_ps(const explain_t *explain, const explain_flow_t *flow, uint64_t bytes)
+{
+    const net_t *const net = explain->world->net;
+    const nic_config_t *const config = nic_config_of_interface(net, flow->source);
+    net_path_t there;
+    net_path_t back;
+    if (!net_path_of(net, flow->source, flow->destination, 0, &there) ||
+        !net_path_of(net, flow->destination, flow->source, 0, &back)) {
+        return 0;
+    }
+    const uint64_t packets = (bytes + config->mtu_bytes - 1) / config->mtu_bytes;
+    return (double)net_path_time_ps(&there, SIM_MAX(packets, 1), frame_bytes(config), 0) +
+           (double)net_path_time_ps(&back, 1, ANSWER_BYTES, 0);
+}
+
+// A limit that holds a flow.
+typedef struct held {
+    limit_t limit;
+    uint64_t amount;  // bytes of the window, or number of requests
+    double trip_ps;   // after which the limit lets the next data go
+    double bytes;     // per trip
+    double should_ps; // time of the flow in closed form
+} held_t;
+
+// Takes the limit if it is tighter than *held.
+static void tighten(const explain_flow_t *flow, held_t *held, limit_t limit, uint64_t amount,
+                    uint64_t bytes, double trip_ps)
+{
+    const double done = (double)(flow->ended ? flow->bytes : flow->delivered_bytes);
+    const double should_ps = done / (double)bytes * trip_ps;
+    if (trip_ps > 0 && should_ps > held->should_ps) {
+        *held = (held_t){limit, amount, trip_ps, (double)bytes, should_ps};
+    }
+}
+
+// Returns the limit that holds the flow by the closed form; its limit is LIMIT_COUNT if none does.
+static held_t held_by(const explain_t *explain, const explain_flow_t *flow)
+{
+    const net_t *const net = explain->world->net;
+    const nic_config_t *const config = nic_config_of_interface(net, flow->source);
+    held_t held = {.limit = LIMIT_COUNT};
+    if (flow->hop_count == 0 || flow->bytes == 0) {
+        return held;
+    }
+    const uint32_t own = explain->hops[flow->first_hop];
+    const uint64_t window = window_of(config, explain->ports[own].port->line->rate_bps);
+    if (!flow->reads && window != SIM_AUTO && window < flow->bytes) {
+        tighten(flow, &held, LIMIT_WINDOW, window, window,
+                round_trip_ps(explain, flow, config->mtu_bytes));
+    }
+    const uint64_t message = SIM_MAX(flow->message_bytes, 1);
+    const uint64_t credit = SIM_MIN(config->max_rd_atomic,
+                                    nic_config_of_interface(net, flow->destination)->max_rd_atomic);
+    if (flow->message_bytes < flow->bytes) {
+        const double trip_ps = round_trip_ps(explain, flow, message);
+        if (flow->reads) {
+            tighten(flow, &held, LIMIT_CREDIT, credit, credit * message, trip_ps);
+        }
+        if (flow->depth > 0 && (!flow->reads || flow->depth < credit)) {
+            tighten(flow, &held, LIMIT_DEPTH, flow->depth, flow->depth * message, trip_ps);
+        }
+    }
+    const double took_ps = (double)(flow->end_ps - flow->begin_ps);
+    const double ideal_ps = (double)flow->ideal_ps;
+    const bool holds = held.should_ps > SLOWER_LEAST * ideal_ps &&
+                       took_ps > TOOK_LEAST * held.should_ps &&
+                       took_ps < TOOK_MOST * held.should_ps && took_ps > SLOWER_LEAST * ideal_ps;
+    held.limit = holds ? held.limit : LIMIT_COUNT;
+    return held;
+}
+
+static char *sentence_of(const explain_t *explain, const explain_finding_t *finding, held_t held)
+{
+    world_text_t amount;
+    world_text_t trip;
+    world_text_t rate;
+    world_text_t line;
+    const explain_flow_t *const flow = &explain->flows[finding->flows[0]];
+    const uint32_t own = explain->hops[flow->first_hop];
+    const char *const trip_text = world_format_time(&trip, (sim_time_t)held.trip_ps);
+    const char *const rate_text =
+        world_format_rate(&rate, (uint64_t)(held.bytes * 8e12 / held.trip_ps));
+    const char *const line_text =
+        world_format_rate(&line, explain->ports[own].port->line->rate_bps);
+    if (held.limit == LIMIT_WINDOW) {
+        return sim_format("window too small: %s per round trip of %s lets a flow have %s of a link "
+                          "of %s",
+                          world_format_bytes(&amount, held.amount), trip_text, rate_text,
+                          line_text);
+    }
+    return sim_format(
+        "%s: %s%" PRIu64 " %s%s of %s at a time, each of them %s long on the idle "
+        "path, let a flow have %s of a link of %s",
+        held.limit == LIMIT_CREDIT ? "credit of READs too small" : "too few requests under way",
+        held.limit == LIMIT_CREDIT ? "" : "the program posts ", held.amount,
+        held.limit == LIMIT_CREDIT ? "READ" : "message", sim_plural(held.amount),
+        world_format_bytes(&amount, flow->message_bytes), trip_text, rate_text, line_text);
+}
+
+static void add_remedy(const explain_t *explain, explain_finding_t *finding, held_t held)
+{
+    const double line_bps =
+        (double)explain->ports[explain->hops[explain->flows[finding->flows[0]].first_hop]]
+            .port->line->rate_bps;
+    const double product = line_bps * held.trip_ps / 8e12;
+    char *set = NULL;
+    if (held.limit == LIMIT_WINDOW) {
+        set = sim_format("nic.window=%.0fB", 2 * product);
+        cli__explain_remedy(finding, "nic.window=auto", "no window");
+    } else if (held.limit == LIMIT_CREDIT) {
+        const double needed = product * (double)held.amount / held.bytes + 1;
+        set = sim_format("nic.max-rd-atomic=%.0f", SIM_MIN(needed, 128.0));
+    }
+    if (set != NULL) {
+        cli__explain_remedy(finding, set, "as much data in flight as the round trip holds");
+    }
+    sim_free(set);
+}
+
+// Returns the host of all flows of the finding, the one that has the limit; NULL: they have
+// several.
+static const char *one_host(const explain_t *explain, const explain_finding_t *finding)
+{
+    uint32_t host = EXPLAIN_NONE;
+    for (size_t i = 0; i < finding->flow_count; i++) {
+        const explain_flow_t *const flow = &explain->flows[finding->flows[i]];
+        const uint32_t at = flow->reads ? flow->destination : flow->source;
+        if (host != EXPLAIN_NONE && host != at) {
+            return NULL;
+        }
+        host = at;
+    }
+    return world_interface_name(explain->world, host);
+}
+
+void cli__explain_limits(explain_t *explain)
+{
+    held_t *const held = sim_alloc_array(explain->flow_count + 1, sizeof(*held));
+    double lost_ps[LIMIT_COUNT] = {0};
+    for (size_t f = 0; f < explain->flow_count; f++) {
+        explain_flow_t *const flow = &explain->flows[f];
+        held[f] = held_by(explain, flow);
+        if (held[f].limit != LIMIT_COUNT) {
+            const double cost_ps = held[f].should_ps - (double)flow->ideal_ps;
+            lost_ps[held[f].limit] += SIM_MIN(cost_ps, flow->excess_ps);
+        }
+    }
+    for (limit_t limit = 0; limit < LIMIT_COUNT; limit++) {
+        if (lost_ps[limit] <= 0 || lost_ps[limit] < COST_LEAST * explain->flows_ps) {
+            continue;
+        }
+        explain_finding_t *const finding = cli__explain_add(explain, limit_kinds[limit], 1, NULL);
+        uint32_t slowest = EXPLAIN_NONE;
+        for (uint32_t f = 0; f < explain->flow_count; f++) {
+            if (held[f].limit == limit) {
+                cli__explain_flow(finding, f);
+                slowest = slowest == EXPLAIN_NONE || held[f].bytes / held[f].trip_ps <
+                                                         held[slowest].bytes / held[slowest].trip_ps
+                              ? f
+                              : slowest;
+            }
+        }
+        const char *const host = one_host(explain, finding);
+        finding->place = sim_strdup(host != NULL ? host : "hosts");
+        finding->score_ps = lost_ps[limit];
+        finding->sentence = sentence_of(explain, finding, held[slowest]);
+        world_text_t lost;
+        cli__explain_evidence(
+            finding, sim_format("%zu flow%s took as long as this limit says; it cost them %s, %.0f "
+                                "%% of the time of all flows",
+                                finding->flow_count, sim_plural(finding->flow_count),
+                                world_format_time(&lost, (sim_time_t)lost_ps[limit]),
+                                100 * lost_ps[limit] / explain->flows_ps));
+        add_remedy(explain, finding, held[slowest]);
+    }
+    sim_free(held);
+}

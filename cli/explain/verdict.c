@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/explain/verdict.c - says what is to be thought of the whole run: whether a cause explains it.
+#include "cli/explain/verdict.h"
+#include "cli/explain/explain_internal.h"
+#include "cli/explain/run_data.h"
+
+#include "world/format.h"
+
+#include <string.h>
+
+#define NEAR_IDEAL 1.25  // mean of times to ideal times, up to which nothing slowed a run down
+#define UNEXPLAINED 0.25 // share of the flows' time that nothing explains, if no cause is known
+
+static const char *const names[] = {[EXPLAIN_HAS_CAUSE] = "cause",
+                                    [EXPLAIN_HEALTHY] = "healthy",
+                                    [EXPLAIN_FAIR_SHARES] = "fair-shares",
+                                    [EXPLAIN_UNEXPLAINED] = "unexplained",
+                                    [EXPLAIN_NO_FLOWS] = "no-flows"};
+
+const char *cli__explain_verdict_name(explain_verdict_t verdict)
+{
+    return names[verdict];
+}
+
+double cli__explain_slowdown(const explain_t *explain)
+{
+    return explain->ideal_ps > 0 ? explain->flows_ps / explain->ideal_ps : 1;
+}
+
+explain_verdict_t cli__explain_verdict(const explain_t *explain)
+{
+    if (explain->finding_count > 0 && !explain->findings[0].minor) {
+        return EXPLAIN_HAS_CAUSE;
+    }
+    bool whole = true;
+    for (size_t f = 0; f < explain->flow_count; f++) {
+        whole &= explain->flows[f].ended;
+    }
+    return explain->flow_count == 0                                         ? EXPLAIN_NO_FLOWS
+           : whole && cli__explain_slowdown(explain) <= NEAR_IDEAL          ? EXPLAIN_HEALTHY
+           : whole && explain->excess_ps <= UNEXPLAINED * explain->flows_ps ? EXPLAIN_FAIR_SHARES
+                                                                            : EXPLAIN_UNEXPLAINED;
+}
+
+// Says what the counters show of a run whose cause is not known.
+static char *known_text(const explain_t *explain)
+{
+    uint32_t busiest = EXPLAIN_NONE;
+    sim_time_t paused_ps = 0;
+    uint64_t discards = 0;
+    uint64_t marked = 0;
+    uint64_t again = 0;
+    size_t open = 0;
+    for (uint32_t i = 0; i < explain->port_count; i++) {
+        const explain_port_t *const port = &explain->ports[i];
+        paused_ps += port->paused_ps;
+        discards += port->discards;
+        marked += port->marked;
+        if (port->port != NULL &&
+            (busiest == EXPLAIN_NONE || port->utilisation > explain->ports[busiest].utilisation)) {
+            busiest = i;
+        }
+    }
+    for (size_t f = 0; f < explain->flow_count; f++) {
+        again += explain->flows[f].retransmitted;
+        open += !explain->flows[f].ended;
+    }
+    world_text_t used;
+    world_text_t paused;
+    return sim_format(
+        "the busiest port, %s, was used %s; ports were stopped for %s in all; %" PRIu64
+        " packets were dropped, %" PRIu64 " marked, %" PRIu64 " sent again; %zu of %zu flows did "
+        "not end; fair shares explain %.0f %% of the time of all flows, their ideal times %.0f %%",
+        busiest != EXPLAIN_NONE ? cli__explain_port_name(explain, busiest) : "none",
+        world_format_percent(&used,
+                             busiest != EXPLAIN_NONE ? explain->ports[busiest].utilisation : 0),
+        world_format_time(&paused, paused_ps), discards, marked, again, open, explain->flow_count,
+        100 * (explain->flows_ps - explain->ideal_ps - explain->excess_ps) /
+            SIM_MAX(explain->flows_ps, 1.0),
+        100 * explain->ideal_ps / SIM_MAX(explain->flows_ps, 1.0));
+}
+
+char *cli__explain_verdict_text(const explain_t *explain)
+{
+    const double slowdown = cli__explain_slowdown(explain);
+    switch (cli__explain_verdict(explain)) {
+    case EXPLAIN_HAS_CAUSE:
+        return sim_format("main cause: %s", explain->findings[0].sentence);
+    case EXPLAIN_HEALTHY:
+        return sim_format("nothing slowed this run down: flows took %.2f times their ideal time%s",
+                          slowdown,
+                          explain->finding_count > 0 ? "; what follows costs little" : "");
+    case EXPLAIN_FAIR_SHARES:
+        return sim_format("nothing is wrong: flows took %.3g times their ideal time, since they "
+                          "share links fairly as this traffic asks for%s",
+                          slowdown,
+                          explain->finding_count > 0 ? "; what follows costs little" : "");
+    case EXPLAIN_UNEXPLAINED: {
+        char *const known = known_text(explain);
+        char *const text = sim_format(
+            "no known cause explains it: flows took %.3g times their ideal time. Known is: %s",
+            slowdown, known);
+        sim_free(known);
+        return text;
+    }
+    case EXPLAIN_NO_FLOWS:
+        break;
+    }
+    return sim_strdup(
+        explain->finding_count > 0
+            ? "no cause was found that costs much; what follows costs little. flows.csv has no "
+              "flows, so nothing tells which ports were shared"
+            : "no cause was found: no port was stopped or lost packets. flows.csv has no flows, so "
+              "nothing tells which ports were shared; ports.csv has the queues");
+}
