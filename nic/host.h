@@ -184,6 +184,13 @@ net_node_t *nic_host_create(net_t *net, const char *name, const nic_config_t *co
 // Adds a host with the configuration of a host of that network, without comparing the two.
 net_node_t *nic_host_create_like(net_t *net, const char *name, net_node_t *host);
 
+// Called in an event of the host when a message comes on a channel that leads to the host at a port
+// number from net_node_t.port_count on (sim_channel_create): not a packet, but something that
+// applications send each other besides the network. It owns the message.
+typedef void (*nic_message_fn)(net_node_t *host, uint32_t port, void *message, void *ctx);
+// Sets the function for such messages. After net_build and before the run.
+void nic_host_on_message(net_node_t *host, nic_message_fn fn, void *ctx);
+
 // Makes each `planes` consecutive ports of a host one NIC, unless its nic.planes is off. Ports that
 // are left over are NICs of their own. Before net_build.
 void nic_host_set_planes(net_node_t *host, uint32_t planes);

@@ -19,15 +19,37 @@
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
 #include "nic/transport/gate.h"
+#include "nic/transport/operation_internal.h"
 #include "nic/verbs/life.h"
 
 // -- events
+
+// Turns the address by which a request's sender names a byte of a region into the host's own.
+static void shift_address(const nic_t *nic, net_packet_t *packet)
+{
+    if (packet->kind != NET_PACKET_ROCE) {
+        return;
+    }
+    const uint32_t operation = nic__operations[packet->opcode & ROCE_OPERATION_MASK];
+    net_packet_aside_t *const aside = net_packet_aside(packet);
+    if ((operation & IS_ATOMIC) != 0) {
+        const nic_mr_t *const mr = nic__region(nic, aside->atomic.rkey);
+        aside->atomic.address += mr == NULL ? 0 : mr->shift;
+    } else if ((operation & IS_READ) != 0 || ((operation & IS_WRITE) != 0 &&
+                                              ((operation & IS_FIRST) != 0 || packet->addressed))) {
+        const nic_mr_t *const mr = nic__region(nic, aside->reth.rkey);
+        aside->reth.address += mr == NULL ? 0 : mr->shift;
+    }
+}
 
 // Receives a packet that does not go straight to the protocol.
 static SIM_NOINLINE void arrive_otherwise(nic_t *nic, net_packet_t *packet)
 {
     if (SIM_UNLIKELY(nic->draws)) {
         net_draws_hear(nic->port, packet);
+    }
+    if (SIM_UNLIKELY(nic->shifts)) {
+        shift_address(nic, packet);
     }
     if (nic->loop != NULL) {
         nic->loop->arrived(nic, packet);
@@ -55,6 +77,9 @@ static SIM_NOINLINE void arrive_in_plane(nic_t *nic, net_port_t *port, net_packe
     net_port_count_rx(port, packet);
     if (SIM_UNLIKELY(nic->draws)) {
         net_draws_hear(port, packet);
+    }
+    if (SIM_UNLIKELY(nic->shifts)) {
+        shift_address(nic, packet);
     }
     if (packet->kind == NET_PACKET_ROCE) {
         nic__planes_arrived(nic, packet, (uint32_t)(port - nic->planes->ports));
@@ -159,8 +184,22 @@ static SIM_NOINLINE void handle_in_plane(nic_host_t *host, const sim_event_t *ev
     }
 }
 
+// Takes a message that is no packet. Returns false if it is one.
+static bool take_message(nic_host_t *host, uint32_t port, void *message)
+{
+    if (port < host->node.port_count) {
+        return false;
+    }
+    host->message_fn(&host->node, port, message, host->message_ctx);
+    return true;
+}
+
 static inline void handle(nic_host_t *host, const sim_event_t *event)
 {
+    if (SIM_UNLIKELY(host->message_fn != NULL) && event->kind == SIM_EVENT_ARRIVAL &&
+        take_message(host, event->port, event->message)) {
+        return;
+    }
     if (SIM_UNLIKELY(host->node.planes > 1) && event->kind != SIM_EVENT_TIMER) {
         handle_in_plane(host, event);
         return;
@@ -238,6 +277,10 @@ static void run_with_steps(nic_host_t *host)
         }
         const sim_mail_t *const mail = sim__take_mail(node, mail_ps);
         const uint32_t port = sim_mail_port(mail);
+        if (SIM_UNLIKELY(host->message_fn != NULL) && take_message(host, port, mail->message)) {
+            after_event(host);
+            continue;
+        }
         nic_t *const nic = &host->nics[nic__index_of_port(host, port)];
         net_packet_t *const packet = mail->message;
         if (SIM_UNLIKELY(nic->planes != NULL)) {
@@ -303,7 +346,9 @@ static void host_arrive(sim_node_t *node, uint32_t port, void *message)
 {
     nic_host_t *const host = (nic_host_t *)(void *)node;
     host->in_event = true;
-    if (SIM_UNLIKELY(host->node.planes > 1)) {
+    if (SIM_UNLIKELY(host->message_fn != NULL) && take_message(host, port, message)) {
+        // it was no packet
+    } else if (SIM_UNLIKELY(host->node.planes > 1)) {
         handle_in_plane(
             host, &(sim_event_t){.kind = SIM_EVENT_ARRIVAL, .port = port, .message = message});
     } else {
@@ -344,6 +389,15 @@ static void host_warm(const sim_node_t *node, uint32_t arrivals)
         __builtin_prefetch((const char *)host->received_last + line * SIM_CACHE_LINE);
     }
     __builtin_prefetch((const char *)host->sent_last + NIC_QP_BYTES); // its algorithm's
+}
+
+void nic_host_on_message(net_node_t *node, nic_message_fn fn, void *ctx)
+{
+    nic_host_t *const host = nic__host_of(node);
+    SIM_CHECK(fn != NULL && host->message_fn == NULL);
+    host->message_fn = fn;
+    host->message_ctx = ctx;
+    host->one_port = false; // the loop for it expects packets only
 }
 
 // -- digest

@@ -154,6 +154,9 @@ struct nic_transport_ops {
     // Called when the queue pair got connected: its PSNs are known, its state is zeroed but for
     // nic_transport_t.
     void (*open)(nic_qp_t *qp);
+    // Called when the PSN of the first packet to send was changed after `open`, before anything is
+    // sent. May be NULL.
+    void (*sender_set)(nic_qp_t *qp);
     // Called when the queue pair sends and takes nothing any more (error, reset, destroyed), once
     // after each open. It cancels timers, frees what the state owns and consumes the packets kept.
     void (*close)(nic_qp_t *qp);

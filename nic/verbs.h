@@ -46,6 +46,9 @@ nic_pd_t *nic_pd_alloc(nic_t *nic);
 SIM_MUST_CHECK sim_err_t nic_mr_register(nic_pd_t *pd, uint64_t address, uint64_t length_bytes,
                                          uint32_t access, nic_mr_t **mr);
 void nic_mr_deregister(nic_mr_t *mr);
+// Lets peers name the region's first byte by `iova` (ibv_reg_mr_iova), before the first packet for
+// it. Work requests of the host's own programs use addresses in its memory.
+void nic_mr_set_iova(nic_mr_t *mr, uint64_t iova);
 uint32_t nic_mr_lkey(const nic_mr_t *mr);
 uint32_t nic_mr_rkey(const nic_mr_t *mr);
 // Each reads or writes an 8-byte word of the region in host memory, at an address that is a
@@ -196,7 +199,8 @@ SIM_MUST_CHECK sim_err_t nic_qp_connect(nic_qp_t *qp, const nic_qp_attr_t *attr,
                                         sim_message_t *message);
 // Makes one transition of ibv_modify_qp (10.3.1). SIM_ERR_STATE: there is no such transition.
 //   RESET to INIT; INIT to RTR, which reads attr and lets the QP receive and answer; RTR to RTS,
-//   which lets it send; SQE to RTS; RTS to SQD, which lets its send queue drain, and back;
+//   which lets it send, and reads sq_psn, timeout, retry_cnt, rnr_retry and max_rd_atomic again if
+//   attr is not NULL; SQE to RTS; RTS to SQD, which lets its send queue drain, and back;
 //   any but RESET to ERR, as nic_qp_to_error; any to RESET, where outstanding work ends without
 //   completions.
 // attr may be NULL in all transitions but INIT to RTR.

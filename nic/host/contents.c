@@ -12,8 +12,14 @@
 
 typedef struct nic_page {
     uint64_t lines; // with something in them
-    uint8_t bytes[PAGE_BYTES];
+    uint8_t *bytes; // own, or those of another owner (nic_memory_map)
+    uint8_t own[];
 } nic_page_t;
+
+static bool is_mapped(const nic_page_t *page)
+{
+    return page->bytes != page->own;
+}
 
 struct nic_page_slot {
     uint64_t number;
@@ -178,24 +184,30 @@ static void grow(nic_memory_t *memory)
     memory->slot_count = slot_count;
 }
 
-static nic_page_t *make_page(nic_memory_t *memory, uint64_t number)
+static void add_page(nic_memory_t *memory, uint64_t number, nic_page_t *page)
 {
-    nic_page_t *const known = find_page(memory, number);
-    if (SIM_LIKELY(known != NULL)) {
-        return known;
-    }
     if (memory->page_count == 0) {
         nic__note_contents(memory);
     }
     if (memory->page_count * 2 >= memory->slot_count) {
         grow(memory);
     }
-    nic_page_t *const page = sim_alloc(sizeof(*page));
+    *find_slot(memory->slots, memory->slot_count, number) = (nic_page_slot_t){number, page};
+    memory->page_count++;
+}
+
+static nic_page_t *make_page(nic_memory_t *memory, uint64_t number)
+{
+    nic_page_t *const known = find_page(memory, number);
+    if (SIM_LIKELY(known != NULL)) {
+        return known;
+    }
+    nic_page_t *const page = sim_alloc(sizeof(*page) + PAGE_BYTES);
+    page->bytes = page->own;
     if (fill_in(memory, number << PAGE_BITS, page->bytes, PAGE_BYTES)) {
         page->lines = filled_lines(memory, number);
     }
-    *find_slot(memory->slots, memory->slot_count, number) = (nic_page_slot_t){number, page};
-    memory->page_count++;
+    add_page(memory, number, page);
     return page;
 }
 
@@ -216,6 +228,29 @@ static void remove_page(nic_memory_t *memory, uint64_t number)
     }
     slots[hole].page = NULL;
     memory->page_count--;
+}
+
+// -- pages of other owners
+
+void nic_memory_map(nic_memory_t *memory, uint64_t address, uint64_t length_bytes, void *bytes)
+{
+    SIM_CHECK((address | length_bytes) % PAGE_BYTES == 0);
+    nic_memory_unmap(memory, address, length_bytes);
+    for (uint64_t done = 0; done < length_bytes; done += PAGE_BYTES) {
+        nic_page_t *const page = sim_alloc(sizeof(*page));
+        *page = (nic_page_t){.lines = UINT64_MAX, .bytes = (uint8_t *)bytes + done};
+        add_page(memory, (address + done) >> PAGE_BITS, page);
+    }
+}
+
+void nic_memory_unmap(nic_memory_t *memory, uint64_t address, uint64_t length_bytes)
+{
+    SIM_CHECK((address | length_bytes) % PAGE_BYTES == 0);
+    for (uint64_t done = 0; done < length_bytes && memory->page_count != 0; done += PAGE_BYTES) {
+        if (find_page(memory, (address + done) >> PAGE_BITS) != NULL) {
+            remove_page(memory, (address + done) >> PAGE_BITS);
+        }
+    }
 }
 
 void nic__memory_fini(nic_memory_t *memory)
@@ -293,6 +328,9 @@ static void clear_part(const nic_memory_t *memory, nic_page_t *page, part_t part
 {
     const uint64_t address = (part.number << PAGE_BITS) + part.offset;
     memset(page->bytes + part.offset, 0, part.count);
+    if (is_mapped(page)) {
+        return;
+    }
     page->lines &= ~lines_covered(part);
     forget_if_zero(page, part.offset >> LINE_BITS);
     forget_if_zero(page, (part.offset + part.count - 1) >> LINE_BITS);
@@ -352,6 +390,9 @@ static bool has_nothing_else(const nic_memory_t *memory, uint64_t number, const 
                              uint64_t cleared_bytes)
 {
     const uint64_t filled = filled_lines(memory, number);
+    if (is_mapped(page)) {
+        return false;
+    }
     if (page->lines != filled || filled == 0 || cleared_bytes == PAGE_BYTES) {
         return page->lines == filled;
     }
@@ -389,8 +430,10 @@ void nic_memory_forget(nic_memory_t *memory, uint64_t address, uint64_t length_b
         if (page != NULL && part.count < PAGE_BYTES) {
             clear_part(memory, page, part);
         }
-        if (page != NULL &&
-            (part.count == PAGE_BYTES || has_nothing_else(memory, part.number, page, part.count))) {
+        if (page != NULL && is_mapped(page) && part.count == PAGE_BYTES) {
+            clear_part(memory, page, part);
+        } else if (page != NULL && (part.count == PAGE_BYTES ||
+                                    has_nothing_else(memory, part.number, page, part.count))) {
             remove_page(memory, part.number);
         }
         address += part.count;

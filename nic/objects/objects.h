@@ -77,6 +77,7 @@ struct nic {
     bool refuses;  // it may not touch some pages of its host: nic/iommu.h
     bool plain;    // packets go straight to the protocol: no device, no loop of a scheduler
     bool served;   // packets go to its device
+    bool shifts;   // peers name bytes of some region by other addresses than the host does
     bool gated;    // packets that arrive wait: nic/transport/gate.h
     nic_t *next_kicked;
     struct nic_planes *planes; // nic/schedule/planes.h; NULL: the NIC has one port
@@ -170,6 +171,8 @@ struct nic_host {
     uint32_t cores_started;
     uint32_t core_slow_permille; // 1000: at the clock rate that costs are given for
     nic_memory_t memory;
+    nic_message_fn message_fn; // nic_host_on_message; NULL: none come
+    void *message_ctx;
     nic_fabric_t *fabric;
     nic_iommu_t *iommu;
     nic_steps_t *steps;         // NULL: timers do it all

@@ -19,6 +19,7 @@ struct nic_mr {
     uint64_t length_bytes;
     uint32_t access;
     uint32_t key;
+    uint64_t shift; // address less the address by which peers name the same byte
 };
 
 // Returns true if `key` gives the rights in `access` to all bytes of [address, address +

@@ -24,6 +24,9 @@ void nic__hand_over_outside(nic_host_t *host);
 // Connects a QP but for sending: packets of the peer are taken and answered.
 SIM_MUST_CHECK sim_err_t nic__open_to_receive(nic_qp_t *qp, const nic_qp_attr_t *attr,
                                               sim_message_t *message);
+// Sets what sending needs before the QP may send, as the attributes say.
+SIM_MUST_CHECK sim_err_t nic__set_sender(nic_qp_t *qp, const nic_qp_attr_t *attr,
+                                         sim_message_t *message);
 
 // -- qp_check.c: each aborts where an invariant does not hold
 

@@ -79,6 +79,16 @@ void nic_mr_deregister(nic_mr_t *mr)
     sim_free(mr);
 }
 
+void nic_mr_set_iova(nic_mr_t *mr, uint64_t iova)
+{
+    nic_t *const nic = mr->pd->nic;
+    mr->shift = mr->address - iova;
+    if (mr->shift != 0) {
+        nic->shifts = true;
+        nic->plain = nic->served = false; // packets take the way on which they are translated
+    }
+}
+
 uint32_t nic_mr_lkey(const nic_mr_t *mr)
 {
     return mr->key;

@@ -214,6 +214,24 @@ static void set_transport(nic_qp_t *qp, const nic_qp_attr_t *attr)
     qp->qkey = attr->qkey;
 }
 
+sim_err_t nic__set_sender(nic_qp_t *qp, const nic_qp_attr_t *attr, sim_message_t *message)
+{
+    const sim_err_t error = check_attr(qp, attr, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    qp->first_psn = attr->sq_psn;
+    qp->next_psn = qp->una_psn = qp->max_psn = attr->sq_psn;
+    qp->timeout = (uint8_t)attr->timeout;
+    qp->retry_count = (uint8_t)attr->retry_cnt;
+    qp->rnr_retry = (uint8_t)attr->rnr_retry;
+    qp->reads_max = (uint8_t)attr->max_rd_atomic;
+    if (qp->ops->sender_set != NULL) {
+        qp->ops->sender_set(qp);
+    }
+    return SIM_OK;
+}
+
 sim_err_t nic__open_to_receive(nic_qp_t *qp, const nic_qp_attr_t *attr, sim_message_t *message)
 {
     const sim_err_t error = check_attr(qp, attr, message);

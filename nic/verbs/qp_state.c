@@ -115,6 +115,12 @@ sim_err_t nic_qp_modify(nic_qp_t *qp, nic_qp_state_t state, const nic_qp_attr_t 
         return SIM_OK;
     }
     if ((from == NIC_QPS_RTR || from == NIC_QPS_SQE) && state == NIC_QPS_RTS) {
+        if (from == NIC_QPS_RTR && attr != NULL) {
+            const sim_err_t error = nic__set_sender(qp, attr, message);
+            if (error != SIM_OK) {
+                return error;
+            }
+        }
         if (from == NIC_QPS_SQE) {
             sim_timer_cancel(nic__node(qp->nic), &qp->retry_timer);
             nic__flush_sends(qp);

@@ -83,6 +83,11 @@ static void sdr_open(nic_qp_t *qp)
     nic__sdr_code_open(sdr);
 }
 
+static void sdr_sender_set(nic_qp_t *qp)
+{
+    nic__sdr_of(qp)->origin_psn = qp->next_psn;
+}
+
 static void sdr_close(nic_qp_t *qp)
 {
     nic_sdr_t *const sdr = nic__sdr_of(qp);
@@ -425,6 +430,7 @@ const nic_transport_ops_t nic_transport_sdr = {
     .attrs = &attr_table,
     .own_timeouts = true,
     .open = sdr_open,
+    .sender_set = sdr_sender_set,
     .close = sdr_close,
     .ready = ready,
     .next_packet = next_packet,
