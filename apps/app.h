@@ -21,6 +21,8 @@ typedef struct app app_t;
 // last application.
 typedef struct app_runtime app_runtime_t;
 struct app_mooncake_codec; // apps/mooncake.h
+struct app_programs;        // apps/programs.h
+struct app_programs_config;
 app_runtime_t *app_runtime_create(net_t *net);
 void app_runtime_destroy(app_runtime_t *runtime);
 
@@ -49,6 +51,8 @@ typedef struct app_context {
     const struct app_mooncake_codec *mooncake_codec; // NULL: Mooncake cannot be used
     struct app_skips *skips;                         // apps/skips.h; NULL: nothing is skipped
     app_kv_read_fn read_kv_plan;                     // NULL: kv-matrix cannot read files
+    const struct app_programs *programs;             // NULL: no processes may be started
+    const struct app_programs_config *programs_config; // for them
 } app_context_t;
 
 // A session calls these functions of a program of ranks that it submits during the run

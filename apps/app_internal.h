@@ -26,6 +26,7 @@ extern const app_ops_t app_collective;
 extern const app_ops_t app_training;
 extern const app_ops_t app_kv_matrix;
 extern const app_ops_t app_serving;
+extern const app_ops_t app_program;
 
 // -- flows/listed.c
 

@@ -80,6 +80,9 @@ typedef struct app__active {
     const app__range_ops_t *ops;
 } app__active_t;
 
+// Returns the sockets of the network's programs, which are made on first use.
+struct app__sockets *app__runtime_sockets(app_runtime_t *runtime, sim_time_t latency_ps);
+
 // Returns the endpoint of an interface, creating it on first use.
 app__endpoint_t *app__endpoint_of(app_runtime_t *runtime, uint32_t interface);
 

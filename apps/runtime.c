@@ -8,6 +8,7 @@
 // lost) creates the QP again, in the state that answers duplicates.
 
 #include "apps/app_internal.h"
+#include "apps/programs/sockets.h"
 #include "apps/endpoints.h"
 
 // Number of usable QP numbers: 0 and 1 are for management, 0xffffff means multicast.
@@ -21,6 +22,7 @@ struct app_runtime {
     app__endpoint_t **endpoints; // by interface; NULL: not used yet
     size_t endpoint_count;
     uint64_t flow_id;
+    struct app__sockets *sockets; // of programs (apps/programs/sockets.h); NULL: there are none
 };
 
 const app_ops_t *const app_all[] = {
@@ -34,7 +36,8 @@ const app_ops_t *const app_all[] = {
     &app_contexts,       &app_workload,
     &app_collective,     &app_training,
     &app_submitted,      &app_kv_matrix,
-    &app_serving,        NULL,
+    &app_serving,        &app_program,
+    NULL,
 };
 
 app_runtime_t *app_runtime_create(net_t *net)
@@ -63,8 +66,17 @@ void app_runtime_destroy(app_runtime_t *runtime)
         sim_free(endpoint->ranges);
         sim_free(endpoint);
     }
+    app__sockets_destroy(runtime->sockets);
     sim_free(runtime->endpoints);
     sim_free(runtime);
+}
+
+struct app__sockets *app__runtime_sockets(app_runtime_t *runtime, sim_time_t latency_ps)
+{
+    if (runtime->sockets == NULL) {
+        runtime->sockets = app__sockets_create(runtime->net, latency_ps);
+    }
+    return runtime->sockets;
 }
 
 // -- completions

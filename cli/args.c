@@ -45,6 +45,7 @@ static const option_t options[] = {
     {"--events", true, 1u << CLI_TIMELINE, NULL},
     {"--packet", true, 1u << CLI_CAPTURE, NULL},
     {"--explain", false, 1u << CLI_RUN, NULL},
+    {"--programs", false, 1u << CLI_RUN, NULL},
     {"--what-if", false, 1u << CLI_EXPLAIN, NULL},
     {"--counters", true, 1u << CLI_EXPLAIN, NULL},
     {"--comments", false, 1u << CLI_CAPTURE, NULL},
@@ -257,6 +258,8 @@ static void apply_option(cli_args_t *args, const option_t *option, const char *v
         args->events = value;
     } else if (strcmp(option->name, "--counters") == 0) {
         args->counters = value;
+    } else if (strcmp(option->name, "--programs") == 0) {
+        args->starts_programs = true;
     } else if (strcmp(option->name, "--explain") == 0) {
         args->explains = true;
     } else if (strcmp(option->name, "--what-if") == 0) {

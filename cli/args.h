@@ -66,6 +66,7 @@ typedef struct cli_args {
     const char *packet;   // capture follow; NULL: not given
     bool comments;        // capture split
     bool what_if;         // explain
+    bool starts_programs; // run
     bool explains;        // run
     const char *counters; // explain: a file of measured counters; NULL: not given
     bool quiet;

@@ -7,6 +7,7 @@
 
 #include "cli/explain/explain.h"
 #include "cli/output.h"
+#include "cli/programs.h"
 #include "cli/progress.h"
 #include "cli/ranks/ranks.h"
 #include "cli/ranks/watch.h"
@@ -83,6 +84,7 @@ typedef struct run {
     const cli_run_extra_t *extra;
     const sim_ranks_t *ranks; // NULL: one process
     cli_ranks_costs_t costs;
+    cli_programs_t programs;
     cli_progress_t progress;
     int progress_file; // -1: none, or taken over by `progress`
     bool shows_progress;
@@ -113,7 +115,8 @@ static void on_built(world_t *world, void *ctx)
 
 static sim_err_t on_begin(world_t *world, const char *folder, void *ctx, world_error_t *error)
 {
-    const run_t *const run = ctx;
+    run_t *const run = ctx;
+    run->programs.permission.folder = folder;
     return run->extra->begin == NULL ? SIM_OK
                                      : run->extra->begin(world, folder, run->extra->ctx, error);
 }
@@ -153,6 +156,9 @@ static void on_stopped(world_t *world, void *ctx)
 {
     run_t *const run = ctx;
     release_signals();
+    for (size_t i = 0; i < world->app_count; i++) {
+        app_programs_stop(world->apps[i]);
+    }
     if (run->shows_progress) {
         cli_progress_end(&run->progress);
     }
@@ -215,6 +221,10 @@ static int judge(results_run_t *done)
         fprintf(stderr, "interrupted: the results are those up to this moment\n");
         status = CLI_EXIT_FAILED;
     }
+    const world_t *const world = results_world(done);
+    for (size_t i = 0; i < world->app_count; i++) {
+        status = app_programs_failed(world->apps[i]) ? CLI_EXIT_FAILED : status;
+    }
     if (!results->conservation_ok) {
         fprintf(stderr, "rocesim: packets are not conserved: %s\n",
                 results->conservation_message.text);
@@ -238,6 +248,10 @@ static int run_scenario(run_t *run, world_scenario_t *scenario)
         .file_failed = on_file_failed,
         .ctx = run,
     };
+    if (run->args->starts_programs) {
+        cli_programs_allow(&run->programs);
+        scenario->programs = &run->programs.permission;
+    }
     results_run_t *done = NULL;
     world_error_t error;
     const char *const progress = speaks(run) ? run->args->progress : NULL;

@@ -7,6 +7,7 @@
 #define WORLD_SCENARIO_H
 
 #include "apps/app.h"
+#include "apps/programs.h"
 #include "compat/hpcc/rules.h"
 #include "topologies/topology.h"
 #include "world/graph.h"
@@ -84,6 +85,10 @@ typedef struct world_scenario {
     void **own_nodes; // of the registry's kinds of nodes: their config structs
     size_t own_node_count;
     compat_hpcc_config_t hpcc;
+    app_programs_config_t programs_config;
+    // Permission to start the processes of `traffic: programs`, borrowed; NULL: there is none, and
+    // such a scenario is refused. The caller sets it after loading.
+    const app_programs_t *programs;
     struct world_fault *faults; // world/faults.h
     size_t fault_count;
     size_t fault_capacity;

@@ -81,6 +81,11 @@ uint32_t nic_cq_waiting(const nic_cq_t *cq)
     return waiting;
 }
 
+nic_t *nic_cq_nic(const nic_cq_t *cq)
+{
+    return cq->nic;
+}
+
 bool nic_cq_overflowed(const nic_cq_t *cq)
 {
     return cq->overflowed;

@@ -325,6 +325,7 @@ json_t *results_scenario_schema_json(const world_registry_t *registry)
     put(schema, "fast-forward", of_table(&world_fast_forward_config_attrs));
     put(schema, "network", network_section(registry));
     put(schema, "hpcc", of_table(&compat_hpcc_config_attrs));
+    put(schema, "programs", of_table(&app_programs_attrs));
     put(schema, "link", link_section(false));
     put(schema, "switch", switch_section(registry));
     put(schema, "nic", nic_section(registry));

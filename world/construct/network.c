@@ -399,6 +399,8 @@ sim_err_t world__create_app(world_t *world, const world_traffic_t *traffic, uint
         .ctx = world,
         .mooncake_codec = &world_mooncake_codec,
         .read_kv_plan = world_kv_plan_read,
+        .programs = world->scenario->programs,
+        .programs_config = &world->scenario->programs_config,
         .skips = program || world->skips.exact == false ? NULL : &world->skips,
     };
     app_t *app = NULL;

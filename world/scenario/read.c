@@ -217,6 +217,14 @@ static sim_err_t take_hpcc(world_scenario_t *scenario, const world_tree_t *map,
     return world_bind(map, "hpcc", &targets, NULL, error);
 }
 
+static sim_err_t take_programs(world_scenario_t *scenario, const world_tree_t *map,
+                               world_error_t *error)
+{
+    const world_targets_t targets =
+        world_targets_one(&app_programs_attrs, &scenario->programs_config);
+    return world_bind(map, "programs", &targets, NULL, error);
+}
+
 static sim_err_t take_link(world_scenario_t *scenario, const world_tree_t *map,
                            world_error_t *error)
 {
@@ -258,6 +266,18 @@ static sim_err_t take_nic(world_scenario_t *scenario, const world_tree_t *map, w
     return SIM_OK;
 }
 
+static sim_err_t add_app(world_scenario_t *scenario, const app_ops_t *ops, world_place_t place,
+                         const world_tree_t *map, world_error_t *error)
+{
+    SIM_GROW(scenario->traffic, scenario->traffic_count, &scenario->traffic_capacity);
+    world_traffic_t *const traffic = &scenario->traffic[scenario->traffic_count++];
+    *traffic = (world_traffic_t){.ops = ops, .place = place, .map = map};
+    traffic->config = sim_alloc(ops->attrs->config_bytes);
+    sim_attrs_default(ops->attrs, traffic->config);
+    const world_targets_t targets = world_targets_one(ops->attrs, traffic->config);
+    return world_bind(map, ops->attrs->prefix, &targets, NULL, error);
+}
+
 static sim_err_t take_traffic_entry(world_scenario_t *scenario, const world_tree_t *map,
                                     world_error_t *error)
 {
@@ -276,13 +296,15 @@ static sim_err_t take_traffic_entry(world_scenario_t *scenario, const world_tree
     }
     const app_ops_t *const ops = world_registry_app(scenario->registry, entry->key->text);
     SIM_CHECK(ops != NULL);
-    SIM_GROW(scenario->traffic, scenario->traffic_count, &scenario->traffic_capacity);
-    world_traffic_t *const traffic = &scenario->traffic[scenario->traffic_count++];
-    *traffic = (world_traffic_t){.ops = ops, .place = entry->key->place, .map = entry->value};
-    traffic->config = sim_alloc(ops->attrs->config_bytes);
-    sim_attrs_default(ops->attrs, traffic->config);
-    const world_targets_t targets = world_targets_one(ops->attrs, traffic->config);
-    return world_bind(entry->value, ops->attrs->prefix, &targets, NULL, error);
+    if (entry->value->kind != WORLD_TREE_LIST || strcmp(ops->name, "programs") != 0) {
+        return add_app(scenario, ops, entry->key->place, entry->value, error);
+    }
+    sim_err_t added = SIM_OK;
+    for (size_t i = 0; i < entry->value->count && added == SIM_OK; i++) {
+        const world_tree_t *const item = entry->value->entries[i].value;
+        added = add_app(scenario, ops, item->place, item, error);
+    }
+    return added;
 }
 
 sim_err_t world__add_traffic(world_scenario_t *scenario, const world_tree_t *map,
@@ -324,6 +346,7 @@ static const section_t sections[] = {
     {"fast-forward", take_fast_forward, false},
     {"network", take_network, false},
     {"hpcc", take_hpcc, false},
+    {"programs", take_programs, false},
     {"link", take_link, false},
     {"switch", take_switch, false},
     {"nic", take_nic, false},
@@ -445,6 +468,7 @@ sim_err_t world_scenario_create(const world_registry_t *registry, world_document
     make_network_parts(made);
     world__own_nodes_init(made);
     sim_attrs_default(&compat_hpcc_config_attrs, &made->hpcc);
+    sim_attrs_default(&app_programs_attrs, &made->programs_config);
     sim_attrs_default(&net_link_config_attrs, &made->link);
     sim_attrs_default(&net_switch_config_attrs, &made->switch_config);
     size_t extra_count;
@@ -508,6 +532,7 @@ void world_scenario_destroy(world_scenario_t *scenario)
     world__own_nodes_fini(scenario);
     sim_attrs_fini(&world_outputs_config_attrs, &scenario->outputs);
     sim_attrs_fini(&world_fast_forward_config_attrs, &scenario->fast_forward);
+    sim_attrs_fini(&app_programs_attrs, &scenario->programs_config);
     sim_attrs_fini(&world_run_config_attrs, &scenario->run);
     world_document_destroy(scenario->document);
     for (size_t i = 0; i < scenario->submitted_count; i++) {

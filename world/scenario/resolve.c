@@ -198,6 +198,8 @@ char *world_scenario_resolved(const world_scenario_t *scenario)
     const world_targets_t network = world__targets_network(scenario);
     world_unbind(document, add_map(document, root, "network"), "network", &network);
     fill(document, add_map(document, root, "hpcc"), &compat_hpcc_config_attrs, &scenario->hpcc);
+    fill(document, add_map(document, root, "programs"), &app_programs_attrs,
+         &scenario->programs_config);
     add_topology(document, root, scenario);
     add_link(document, root, scenario);
     fill(document, add_map(document, root, "switch"), &net_switch_config_attrs,

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/programs/process.c - starting, answering and ending a process.
+//
+// The process gets a fixed environment, no randomised addresses, no terminal, and a group of its
+// own, so that all it may have started ends with it. The kernel kills it when the simulator dies.
+#define _GNU_SOURCE
+#include "apps/programs/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_MS 200            // between two looks at whether a silent process still lives
+#define END_MS 5000u           // that a process may take for its end
+#define ENVIRONMENT_MAX 64u
+
+static int memory_file(const char *name, uint64_t bytes, int seals)
+{
+    const int file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file >= 0 &&
+        ((bytes != 0 && ftruncate(file, (off_t)bytes) != 0) || fcntl(file, F_ADD_SEALS, seals) != 0)) {
+        const int reason = errno;
+        close(file);
+        errno = reason;
+        return -1;
+    }
+    return file;
+}
+
+static int output_file(const char *path)
+{
+    return path == NULL ? memfd_create("output", MFD_CLOEXEC)
+                        : open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+}
+
+sim_err_t app__process_create(const app__process_plan_t *plan, app__process_t **process,
+                              sim_message_t *message)
+{
+    app__process_t *const made = sim_alloc(sizeof(*made));
+    *made = (app__process_t){.control = -1, .memory = -1, .out = -1, .err = -1};
+    made->shared_bytes = sizeof(program_shared_t) + plan->host_count * sizeof(program_host_t);
+    const int shared = memory_file("shared", made->shared_bytes, F_SEAL_SHRINK | F_SEAL_GROW);
+    made->memory = memory_file("memory", 0, F_SEAL_SHRINK);
+    void *bytes = MAP_FAILED;
+    if (shared >= 0) {
+        bytes = mmap(NULL, made->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, shared, 0);
+        made->control = shared; // until the start
+    }
+    made->shared = bytes == MAP_FAILED ? NULL : bytes;
+    made->out = output_file(plan->out_path);
+    made->err = output_file(plan->err_path);
+    if (made->shared == NULL || made->memory < 0 || made->out < 0 || made->err < 0) {
+        const sim_err_t error = sim_fail(message, SIM_ERR_IO, "%s: %s",
+                                         plan->out_path == NULL ? "shared memory" : plan->out_path,
+                                         strerror(errno));
+        app__process_destroy(made);
+        return error;
+    }
+    made->shared->version = PROGRAM_VERSION;
+    *process = made;
+    return SIM_OK;
+}
+
+// -- the child, between fork and exec: only calls that are safe there
+
+typedef struct child {
+    char **words;
+    char **environment;
+    const char *path; // of the program
+    int control;
+    int shared;
+    int memory;
+    int out;
+    int err;
+    int report; // takes errno if something fails
+    rlim_t memory_max_bytes;
+    rlim_t output_max_bytes;
+    pid_t parent;
+} child_t;
+
+static void limit(int resource, rlim_t most)
+{
+    struct rlimit now;
+    if (getrlimit(resource, &now) == 0) {
+        now.rlim_cur = SIM_MIN(most, now.rlim_max);
+        (void)setrlimit(resource, &now);
+    }
+}
+
+static _Noreturn void become(const child_t *child)
+{
+    (void)setpgid(0, 0);
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != child->parent) {
+        _exit(127);
+    }
+    sigset_t none;
+    sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    for (int number = 1; number < 32; number++) {
+        (void)signal(number, SIG_DFL);
+    }
+    limit(RLIMIT_NOFILE, 4096);
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_FSIZE, child->output_max_bytes);
+    if (child->memory_max_bytes != 0) {
+        limit(RLIMIT_AS, child->memory_max_bytes);
+    }
+    (void)personality(ADDR_NO_RANDOMIZE);
+    const int null = open("/dev/null", O_RDONLY);
+    const int from[] = {null, child->out, child->err, child->control, child->shared, child->memory};
+    const int to[] = {0, 1, 2, PROGRAM_CONTROL_FD, PROGRAM_SHARED_FD, PROGRAM_MEMORY_FD};
+    // Numbers above all that are in use, first: none of the targets is closed by another.
+    int high[SIM_COUNT_OF(from)];
+    bool moved = true;
+    for (size_t i = 0; i < SIM_COUNT_OF(from); i++) {
+        high[i] = fcntl(from[i], F_DUPFD, PROGRAM_MEMORY_FD + 1);
+        moved = moved && high[i] >= 0;
+    }
+    const int report = fcntl(child->report, F_DUPFD_CLOEXEC, PROGRAM_MEMORY_FD + 1);
+    for (size_t i = 0; i < SIM_COUNT_OF(from) && moved; i++) {
+        moved = dup2(high[i], to[i]) >= 0;
+        (void)close(high[i]);
+    }
+    // Nothing else that the simulator has open is the program's.
+    (void)close_range(3, PROGRAM_CONTROL_FD - 1, 0);
+    (void)close_range(PROGRAM_MEMORY_FD + 1, (unsigned)report - 1, 0);
+    (void)close_range((unsigned)report + 1, ~0u, 0);
+    if (moved) {
+        execve(child->path, child->words, child->environment);
+    }
+    const int reason = errno;
+    (void)!write(report, &reason, sizeof(reason));
+    _exit(127);
+}
+
+// -- the parent
+
+// Returns the path of a command: itself if it has a slash, else the first of PATH that is there.
+// Free it with sim_free. NULL: there is none.
+static char *find_command(const char *word)
+{
+    if (strchr(word, '/') != NULL) {
+        return sim_strdup(word);
+    }
+    const char *const path = getenv("PATH");
+    const char *at = path == NULL ? "/usr/local/bin:/usr/bin:/bin" : path;
+    while (*at != '\0') {
+        const size_t length = strcspn(at, ":");
+        char *const candidate = sim_format("%.*s/%s", (int)length, at, word);
+        if (access(candidate, X_OK) == 0) {
+            return candidate;
+        }
+        sim_free(candidate);
+        at += length + (at[length] == ':');
+    }
+    return NULL;
+}
+
+typedef struct environment {
+    char *entries[ENVIRONMENT_MAX + 1];
+    size_t count;
+} environment_t;
+
+static void add_variable(environment_t *environment, char *entry)
+{
+    if (environment->count < ENVIRONMENT_MAX) {
+        environment->entries[environment->count++] = entry;
+        environment->entries[environment->count] = NULL;
+    } else {
+        sim_free(entry);
+    }
+}
+
+static void pass_variable(environment_t *environment, const char *name, const char *otherwise)
+{
+    const char *const value = getenv(name);
+    add_variable(environment, sim_format("%s=%s", name, value == NULL ? otherwise : value));
+}
+
+static void make_environment(const app__process_plan_t *plan, environment_t *environment)
+{
+    environment->count = 0;
+    pass_variable(environment, "PATH", "/usr/local/bin:/usr/bin:/bin");
+    pass_variable(environment, "HOME", "/");
+    pass_variable(environment, "USER", "user");
+    add_variable(environment, sim_strdup("LANG=C.UTF-8"));
+    add_variable(environment, sim_strdup(PROGRAM_ENVIRONMENT "=1"));
+    add_variable(environment, sim_format("LD_PRELOAD=%s", plan->preload));
+    add_variable(environment, sim_format("LD_LIBRARY_PATH=%s", plan->library_folder));
+    const char *at = plan->environment == NULL ? "" : plan->environment;
+    for (at += strspn(at, " \t\n"); *at != '\0'; at += strspn(at, " \t\n")) {
+        const size_t length = strcspn(at, " \t\n");
+        add_variable(environment, sim_format("%.*s", (int)length, at));
+        at += length;
+    }
+}
+
+static sim_err_t refuse_start(sim_message_t *message, const char *word, int reason)
+{
+    return sim_fail(message, SIM_ERR_IO, "the command \"%s\" cannot be started: %s", word,
+                    strerror(reason));
+}
+
+// Makes a socket for turns and a pipe for the reason of a failure, and forks.
+static sim_err_t fork_child(app__process_t *process, const app__process_plan_t *plan, char *path,
+                            environment_t *environment, sim_message_t *message)
+{
+    int turns[2];
+    int report[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, turns) != 0) {
+        return refuse_start(message, plan->words[0], errno);
+    }
+    if (pipe2(report, O_CLOEXEC) != 0) {
+        const int reason = errno;
+        close(turns[0]);
+        close(turns[1]);
+        return refuse_start(message, plan->words[0], reason);
+    }
+    const child_t child = {
+        .words = plan->words,
+        .environment = environment->entries,
+        .path = path,
+        .control = turns[1],
+        .shared = process->control,
+        .memory = process->memory,
+        .out = process->out,
+        .err = process->err,
+        .report = report[1],
+        .memory_max_bytes = plan->memory_max_bytes,
+        .output_max_bytes = plan->output_max_bytes,
+        .parent = getpid(),
+    };
+    const pid_t pid = fork();
+    if (pid == 0) {
+        become(&child);
+    }
+    int reason = pid < 0 ? errno : 0;
+    close(turns[1]);
+    close(report[1]);
+    close(process->control); // the shared memory's file
+    process->control = turns[0];
+    process->pid = pid < 0 ? 0 : pid;
+    if (pid > 0) {
+        (void)setpgid(pid, pid);
+        ssize_t got;
+        do {
+            got = read(report[0], &reason, sizeof(reason));
+        } while (got < 0 && errno == EINTR);
+        reason = got == (ssize_t)sizeof(reason) ? reason : 0;
+    }
+    close(report[0]);
+    return reason == 0 ? SIM_OK : refuse_start(message, plan->words[0], reason);
+}
+
+sim_err_t app__process_start(app__process_t *process, const app__process_plan_t *plan,
+                             sim_message_t *message)
+{
+    char *const path = find_command(plan->words[0]);
+    if (path == NULL) {
+        return refuse_start(message, plan->words[0], ENOENT);
+    }
+    environment_t environment;
+    make_environment(plan, &environment);
+    const sim_err_t error = fork_child(process, plan, path, &environment, message);
+    for (size_t i = 0; i < environment.count; i++) {
+        sim_free(environment.entries[i]);
+    }
+    sim_free(path);
+    return error;
+}
+
+// -- turns
+
+static bool is_dead(const app__process_t *process)
+{
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)process->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid != 0;
+}
+
+app__turn_t app__process_wait(app__process_t *process, uint64_t patience_ms)
+{
+    for (uint64_t waited_ms = 0; process->control >= 0;) {
+        struct pollfd poll_for = {.fd = process->control, .events = POLLIN};
+        const int ready = poll(&poll_for, 1, LOOK_MS);
+        if (ready > 0) {
+            char byte;
+            const ssize_t got = recv(process->control, &byte, 1, MSG_DONTWAIT);
+            if (got == 1) {
+                return APP__TURN_CALL;
+            }
+            if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
+                return APP__TURN_GONE;
+            }
+        } else if (ready == 0) {
+            waited_ms += LOOK_MS;
+            if (is_dead(process)) {
+                return APP__TURN_GONE;
+            }
+            if (waited_ms >= patience_ms) {
+                return APP__TURN_LATE;
+            }
+        }
+    }
+    return APP__TURN_GONE;
+}
+
+void app__process_answer(app__process_t *process, int descriptor)
+{
+    char byte = 1;
+    struct iovec part = {&byte, 1};
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } extra;
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (descriptor >= 0) {
+        message.msg_control = extra.bytes;
+        message.msg_controllen = sizeof(extra.bytes);
+        struct cmsghdr *const header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(header), &descriptor, sizeof(int));
+    }
+    // A process that is gone is found out by the next wait.
+    while (process->control >= 0 && sendmsg(process->control, &message, MSG_NOSIGNAL) < 0 &&
+           errno == EINTR) {
+    }
+}
+
+int app__process_end(app__process_t *process, bool kill_at_once)
+{
+    int status = 0;
+    if (process->pid <= 0) {
+        return status;
+    }
+    for (uint64_t waited_ms = 0; !kill_at_once && waited_ms < END_MS && !is_dead(process);
+         waited_ms += 2) {
+        (void)nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    }
+    (void)kill(-process->pid, SIGKILL);
+    (void)kill(process->pid, SIGKILL);
+    while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    process->pid = 0;
+    if (process->control >= 0) {
+        close(process->control);
+        process->control = -1;
+    }
+    return status;
+}
+
+int app__process_map(app__process_t *process, uint64_t offset, uint64_t length_bytes, void **bytes)
+{
+    struct stat file;
+    if (fstat(process->memory, &file) != 0) {
+        return errno;
+    }
+    if (offset + length_bytes < offset || offset + length_bytes > (uint64_t)file.st_size) {
+        return EINVAL;
+    }
+    void *const at = mmap(NULL, length_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, process->memory,
+                          (off_t)offset);
+    if (at == MAP_FAILED) {
+        return errno;
+    }
+    *bytes = at;
+    return 0;
+}
+
+static void close_if_open(int *file)
+{
+    if (*file >= 0) {
+        close(*file);
+        *file = -1;
+    }
+}
+
+void app__process_destroy(app__process_t *process)
+{
+    if (process == NULL) {
+        return;
+    }
+    SIM_CHECK(process->pid == 0);
+    for (size_t i = 0; i < process->mapping_count; i++) {
+        (void)munmap(process->mappings[i].bytes, process->mappings[i].length_bytes);
+    }
+    sim_free(process->mappings);
+    if (process->shared != NULL) {
+        (void)munmap(process->shared, process->shared_bytes);
+    }
+    close_if_open(&process->control);
+    close_if_open(&process->memory);
+    close_if_open(&process->out);
+    close_if_open(&process->err);
+    sim_free(process);
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/programs/process.h - a process of this machine: how it starts, gets its turn and ends.
+#ifndef APPS_PROGRAMS_PROCESS_H
+#define APPS_PROGRAMS_PROCESS_H
+
+#include "kernel/base.h"
+#include "programs/protocol.h"
+
+#include <sys/types.h>
+
+typedef struct app__program app__program_t;
+typedef struct app__process app__process_t;
+
+struct app__process {
+    pid_t pid;
+    int control; // the simulator's end; -1: the process is gone
+    int memory;  // file of the process's pages
+    program_shared_t *shared;
+    size_t shared_bytes;
+    struct app__mapping *mappings; // of pages of `memory`
+    size_t mapping_count;
+    size_t mapping_capacity;
+    char out_path[256]; // "": an unnamed file
+    int out;
+    int err;
+    bool hello; // the library has reported
+};
+
+typedef struct app__mapping {
+    void *bytes;
+    uint64_t address; // in host memory
+    uint64_t length_bytes;
+} app__mapping_t;
+
+typedef struct app__process_plan {
+    char **words;             // of the command, ends with NULL
+    const char *preload;      // library
+    const char *library_folder;
+    const char *environment;  // "NAME=VALUE ..."; may be NULL
+    const char *out_path;     // NULL: an unnamed file
+    const char *err_path;
+    uint64_t memory_max_bytes; // 0: no limit
+    uint64_t output_max_bytes;
+    uint64_t host_count;      // entries behind program_shared_t
+} app__process_plan_t;
+
+// Makes the shared memory of a process; the caller fills it in and starts the process then.
+SIM_MUST_CHECK sim_err_t app__process_create(const app__process_plan_t *plan,
+                                             app__process_t **process, sim_message_t *message);
+SIM_MUST_CHECK sim_err_t app__process_start(app__process_t *process,
+                                            const app__process_plan_t *plan,
+                                            sim_message_t *message);
+
+typedef enum app__turn {
+    APP__TURN_CALL, // a call lies in shared memory
+    APP__TURN_GONE, // the process has closed its end, or is dead
+    APP__TURN_LATE, // no call came in time
+} app__turn_t;
+// Waits until the process makes a call, or for so much real time.
+app__turn_t app__process_wait(app__process_t *process, uint64_t patience_ms);
+// Gives the process its turn. `descriptor` goes with the answer; -1: none. It stays the caller's.
+void app__process_answer(app__process_t *process, int descriptor);
+// Ends the process if it lives, and waits for its end. Returns its status as waitpid gives it.
+int app__process_end(app__process_t *process, bool kill_at_once);
+// Maps pages of the memory file. Returns an errno value.
+int app__process_map(app__process_t *process, uint64_t offset, uint64_t length_bytes, void **bytes);
+// Frees everything but what app__process_end has ended. Files of its output stay open until then.
+void app__process_destroy(app__process_t *process);
+
+#endif // APPS_PROGRAMS_PROCESS_H

@@ -1,0 +1,534 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/programs/program.c - programs as an application: attributes, creation and report.
+#include "apps/programs/program.h"
+
+#include "apps/report_rows.h"
+#include "nic/transport.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PREFIX "traffic.programs"
+#define NUMBERS_MAX (1u << 16) // programs of a host
+#define INLINE_MAX 1024u       // bytes of an inline payload, where the NIC sets no limit
+#define AHEAD_PS SIM_PS_PER_US
+
+typedef struct program_config {
+    char *host;
+    char *command;
+    sim_time_t start_ps;
+} program_config_t;
+
+// clang-format off
+static const sim_attr_t attrs[] = {
+    SIM_ATTR(PREFIX ".host", STRING, program_config_t, host,
+             .default_text = "host0",
+             .help = "host on which the program runs"),
+    SIM_ATTR(PREFIX ".command", STRING, program_config_t, command,
+             .default_text = "ib_write_bw",
+             .help = "command of the program, in words as a shell would split them, but without a "
+                     "shell: nothing in it is replaced"),
+    SIM_ATTR(PREFIX ".start", TIME, program_config_t, start_ps,
+             .default_text = "0s", .min_text = "0s", .max_text = "10000s",
+             .help = "simulated time at which the program starts"),
+};
+
+static const sim_attr_t shared_attrs[] = {
+    SIM_ATTR("programs.socket-latency", TIME, app_programs_config_t, socket_latency_ps,
+             .default_text = "20us", .min_text = "2ps", .max_text = "10s",
+             .help = "time from a program's write to a stream socket until the other program can "
+                     "read the bytes"),
+    SIM_ATTR("programs.clock", TIME, app_programs_config_t, clock_ps,
+             .default_text = "1ns", .min_text = "1ps", .max_text = "1ms",
+             .help = "time that a program takes for one look at a clock"),
+    SIM_ATTR("programs.call", TIME, app_programs_config_t, call_ps,
+             .default_text = "100ns", .min_text = "0ps", .max_text = "1ms",
+             .help = "time that a program takes for a call that is neither a look at a clock, a "
+                     "post nor a poll, such as the registration of memory"),
+    SIM_ATTR("programs.post", TIME, app_programs_config_t, post_ps,
+             .default_text = "1ns", .min_text = "0ps", .max_text = "1ms",
+             .help = "time that a program takes for posting a work request to an ideal NIC; with a "
+                     "detailed NIC nic.detailed.cpu.* says it"),
+    SIM_ATTR("programs.poll", TIME, app_programs_config_t, poll_ps,
+             .default_text = "1ns", .min_text = "0ps", .max_text = "1ms",
+             .help = "time that a program takes for a poll of a completion queue of an ideal NIC; "
+                     "with a detailed NIC nic.detailed.cpu.* says it"),
+    SIM_ATTR("programs.compute", STRING, app_programs_config_t, compute,
+             .default_text = "none",
+             .help = "simulated time for what a program computes: none, or \"measured x FACTOR\", "
+                     "the processor time that it took times the factor; a run with measured times "
+                     "cannot be repeated exactly"),
+    SIM_ATTR("programs.tsc", COUNT, app_programs_config_t, tsc_hz,
+             .default_text = "2000000000", .min_text = "1000000", .max_text = "10000000000",
+             .help = "rate of the time stamp counter that programs read, in Hz"),
+    SIM_ATTR("programs.epoch", TIME, app_programs_config_t, epoch_ps,
+             .default_text = "0s", .min_text = "0s",
+             .help = "clock of the hosts at the beginning of the simulation, as the time since "
+                     "midnight of 1 January 2026 UTC"),
+    SIM_ATTR("programs.patience", TIME, app_programs_config_t, patience_ps,
+             .default_text = "60s", .min_text = "1s", .max_text = "10000s",
+             .help = "real time that a program may take between two calls before it is ended"),
+    SIM_ATTR("programs.memory-max", BYTES, app_programs_config_t, memory_max_bytes,
+             .default_text = "16GiB", .min_text = "0", .max_text = "64TiB",
+             .help = "maximum size of the address space of one program; 0: no limit"),
+    SIM_ATTR("programs.output-max", BYTES, app_programs_config_t, output_max_bytes,
+             .default_text = "256MiB", .min_text = "1KiB", .max_text = "1TiB",
+             .help = "maximum size of a file that a program writes, its output included"),
+    SIM_ATTR("programs.environment", STRING, app_programs_config_t, environment,
+             .default_text = "",
+             .help = "variables of the programs' environment, NAME=VALUE separated by blanks, "
+                     "besides PATH, HOME, USER and LANG"),
+};
+// clang-format on
+
+static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(program_config_t), attrs,
+                                            SIM_COUNT_OF(attrs)};
+const sim_attr_table_t app_programs_attrs = {"programs", "simulation",
+                                             sizeof(app_programs_config_t), shared_attrs,
+                                             SIM_COUNT_OF(shared_attrs)};
+
+uint64_t app_programs_compute_permille(const char *text)
+{
+    if (strcmp(text, "none") == 0) {
+        return 0;
+    }
+    sim_ratio_t factor;
+    sim_message_t message;
+    const char *const start = "measured x ";
+    if (strncmp(text, start, strlen(start)) != 0 ||
+        sim_parse_ratio(text + strlen(start), &factor, &message) != SIM_OK || factor.den == 0) {
+        return UINT64_MAX;
+    }
+    return factor.num * 1000 / factor.den;
+}
+
+// -- words of a command
+
+// Splits a command into words: blanks separate them, quotes and backslashes keep blanks. Returns
+// false if a quote is not closed. Ends with NULL; free each word and the array.
+static bool split(const char *command, char ***words)
+{
+    size_t count = 0;
+    size_t capacity = 0;
+    char **list = NULL;
+    char *const word = sim_alloc(strlen(command) + 1);
+    size_t length = 0;
+    bool inside = false;
+    char quote = '\0';
+    for (const char *at = command;; at++) {
+        if (*at == '\0' || (quote == '\0' && strchr(" \t\n", *at) != NULL)) {
+            if (inside) {
+                word[length] = '\0';
+                SIM_APPEND(list, count, capacity, sim_strdup(word));
+            }
+            inside = false;
+            length = 0;
+            if (*at == '\0') {
+                break;
+            }
+            continue;
+        }
+        inside = true;
+        if (*at == quote) {
+            quote = '\0';
+        } else if (quote == '\0' && (*at == '\'' || *at == '"')) {
+            quote = *at;
+        } else if (*at == '\\' && quote != '\'' && at[1] != '\0') {
+            word[length++] = *++at;
+        } else {
+            word[length++] = *at;
+        }
+    }
+    sim_free(word);
+    SIM_APPEND(list, count, capacity, NULL);
+    *words = list;
+    return quote == '\0' && list[0] != NULL;
+}
+
+static void free_words(char **words)
+{
+    for (size_t i = 0; words != NULL && words[i] != NULL; i++) {
+        sim_free(words[i]);
+    }
+    sim_free((void *)words);
+}
+
+// -- starting
+
+static void fill_device(const app__program_t *program, uint32_t index, program_device_t *device)
+{
+    nic_t *const nic = nic_at(program->node, index);
+    const nic_config_t *const config = nic_get_config(nic);
+    const uint32_t interface = nic_interface(nic);
+    (void)snprintf(device->name, sizeof(device->name), "rocesim%u", index);
+    app__gid_of_interface(program->app.net, interface, device->gid);
+    net_port_mac(net_interface_port(program->app.net, interface), device->mac);
+    const uint8_t *const mac = device->mac;
+    const uint8_t guid[8] = {mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5]};
+    for (size_t i = 0; i < sizeof(guid); i++) {
+        device->guid = device->guid << 8 | guid[i];
+    }
+    device->rate_bps = nic_rate_bps(nic);
+    device->mtu_bytes = (uint32_t)config->mtu_bytes;
+    device->inline_max = SIM_MIN(nic_inline_max(nic), INLINE_MAX);
+    device->atomics = nic_transport_refuses(config, NIC_WR_ATOMIC_CMP_AND_SWP) == NULL;
+    device->max_rd_atomic = (uint32_t)config->max_rd_atomic;
+}
+
+static void fill_shared(const app__program_t *program, program_shared_t *shared)
+{
+    const net_t *const net = program->app.net;
+    const app_programs_config_t *const config = program->config;
+    // 1 January 2026: whole seconds of Unix time.
+    const uint64_t epoch_s = UINT64_C(1767225600);
+    shared->device_count = SIM_MIN(nic_count(program->node), PROGRAM_DEVICES_MAX);
+    bool ideal = true;
+    for (uint32_t i = 0; i < shared->device_count; i++) {
+        fill_device(program, i, &shared->devices[i]);
+        ideal = ideal && nic_device_of(nic_at(program->node, i)) == &nic_device_ideal;
+    }
+    (void)snprintf(shared->host_name, sizeof(shared->host_name), "%s", program->node->sim.name);
+    shared->host_count = net_interface_count(net);
+    program_host_t *const hosts = (program_host_t *)(void *)(shared + 1);
+    for (uint32_t i = 0; i < shared->host_count; i++) {
+        (void)snprintf(hosts[i].name, sizeof(hosts[i].name), "%s",
+                       net_interface_node(net, i)->sim.name);
+        app__gid_of_interface(net, i, hosts[i].address);
+    }
+    shared->epoch_ns = epoch_s * UINT64_C(1000000000) + config->epoch_ps / 1000;
+    shared->tsc_hz = config->tsc_hz;
+    shared->clock_ps = config->clock_ps;
+    shared->call_ps = config->call_ps;
+    shared->post_ps = ideal ? config->post_ps : PROGRAM_NEVER;
+    shared->poll_ps = ideal ? config->poll_ps : PROGRAM_NEVER;
+    shared->compute_permille = app_programs_compute_permille(config->compute);
+    shared->ahead_ps = AHEAD_PS;
+    shared->seed = sim_mix64(sim_options(net_sim(net))->seed ^
+                             ((uint64_t)program->node->sim.index << 20 | program->number));
+    shared->now_ps = nic_core_now_ps(program->core);
+}
+
+sim_err_t app__program_start(app__program_t *program, sim_message_t *message)
+{
+    const app_programs_t *const permission = program->permission;
+    char *out_path = NULL;
+    char *err_path = NULL;
+    if (permission->folder != NULL) {
+        char *const folder = sim_format("%s/programs", permission->folder);
+        (void)mkdir(folder, 0777); // a failure shows at the files
+        out_path = sim_format("%s/%s-%u.out", folder, program->host_name, program->number);
+        err_path = sim_format("%s/%s-%u.err", folder, program->host_name, program->number);
+        sim_free(folder);
+    }
+    const app__process_plan_t plan = {
+        .words = program->words,
+        .preload = permission->preload,
+        .library_folder = permission->library_folder,
+        .environment = program->config->environment,
+        .out_path = out_path,
+        .err_path = err_path,
+        .memory_max_bytes = program->config->memory_max_bytes,
+        .output_max_bytes = program->config->output_max_bytes,
+        .host_count = net_interface_count(program->app.net),
+    };
+    sim_err_t error = app__process_create(&plan, &program->process, message);
+    if (error == SIM_OK) {
+        fill_shared(program, program->process->shared);
+        error = app__process_start(program->process, &plan, message);
+    }
+    sim_free(out_path);
+    sim_free(err_path);
+    return error;
+}
+
+// -- the application
+
+static sim_err_t refuse(const app_context_t *context, const program_config_t *config,
+                        sim_message_t *message)
+{
+    if (context->programs == NULL || context->program) {
+        return sim_fail(message, SIM_ERR_INVALID,
+                        "the scenario would start \"%s\" on %s as a process of this machine; only "
+                        "`rocesim run --programs` does that",
+                        config->command, config->host);
+    }
+    if (context->programs->start && context->programs->preload == NULL) {
+        return sim_fail(message, SIM_ERR_INVALID,
+                        "programs cannot run: this rocesim was built without their library, which "
+                        "needs libibverbs-dev and Linux on x86-64");
+    }
+    if (app_programs_compute_permille(context->programs_config->compute) == UINT64_MAX) {
+        return sim_fail(message, SIM_ERR_INVALID,
+                        "programs.compute is \"%s\", expected none or \"measured x FACTOR\"",
+                        context->programs_config->compute);
+    }
+    return SIM_OK;
+}
+
+static sim_err_t program_create(const app_context_t *context, const void *config_void, app_t **app,
+                                sim_message_t *message)
+{
+    const program_config_t *const config = config_void;
+    sim_err_t error = refuse(context, config, message);
+    app_hosts_t hosts = {0};
+    char **words = NULL;
+    if (error == SIM_OK && !split(config->command, &words)) {
+        error = sim_fail_about(message, SIM_ERR_INVALID, "command",
+                               ": \"%s\" is no command: it is empty, or a quote is not closed",
+                               config->command);
+    }
+    if (error == SIM_OK) {
+        error = context->hosts(config->host, &hosts, message, context->ctx);
+    }
+    net_node_t *const node =
+        error == SIM_OK ? net_interface_node(context->net, hosts.interfaces[0]) : NULL;
+    for (size_t i = 1; i < hosts.count && error == SIM_OK; i++) {
+        if (net_interface_node(context->net, hosts.interfaces[i]) != node) {
+            error = sim_fail_about(message, SIM_ERR_INVALID, "host",
+                                   ": %s names several hosts, expected one", config->host);
+        }
+    }
+    sim_free(hosts.interfaces);
+    if (error != SIM_OK) {
+        free_words(words);
+        return error;
+    }
+    app__program_t *const program = sim_alloc(sizeof(*program));
+    *program = (app__program_t){
+        .app = {&app_program, context->net, context->index},
+        .host_name = sim_strdup(node->sim.name),
+        .command = sim_strdup(config->command),
+        .words = words,
+        .start_ps = config->start_ps,
+        .permission = context->programs,
+        .config = context->programs_config,
+        .runtime = context->runtime,
+        .node = node,
+        .ended_ps = SIM_TIME_NEVER,
+        .begun_ps = SIM_TIME_NEVER,
+    };
+    if (context->programs->start) {
+        program->sockets =
+            app__runtime_sockets(context->runtime, program->config->socket_latency_ps);
+        program->number = app__sockets_join(program->sockets, node);
+        app__program_init_timers(program);
+        program->chain = app__program_chain();
+        program->core = nic_core_create(node, app__program_step, program);
+        nic_core_start(program->core, config->start_ps);
+    }
+    *app = &program->app;
+    return SIM_OK;
+}
+
+static void program_destroy(app_t *app)
+{
+    app__program_t *const program = (app__program_t *)(void *)app;
+    app_programs_stop(app);
+    app__process_destroy(program->process);
+    for (size_t i = 0; i < program->cq_count; i++) {
+        sim_free(program->cqs[i]->taken);
+        sim_free(program->cqs[i]);
+    }
+    for (size_t i = 0; i < program->srq_count; i++) {
+        sim_free(program->srqs[i]);
+    }
+    for (size_t i = 0; i < program->qp_count; i++) {
+        sim_free(program->qps[i]->headers);
+        sim_free(program->qps[i]);
+    }
+    for (size_t i = 0; i < program->timer_count; i++) {
+        sim_free(program->timers[i]);
+    }
+    sim_free((void *)program->cqs);
+    sim_free((void *)program->srqs);
+    sim_free((void *)program->qps);
+    sim_free((void *)program->timers);
+    sim_free(program->pds);
+    sim_free(program->mrs);
+    sim_free(program->numbers);
+    sim_free(program->events);
+    sim_free(program->chain);
+    sim_map_fini(&program->mr_of_key);
+    sim_map_fini(&program->qp_of_number);
+    app__socket_list_fini(&program->own_sockets);
+    free_words(program->words);
+    sim_free(program->host_name);
+    sim_free(program->command);
+    sim_free(program);
+}
+
+void app_programs_stop(app_t *app)
+{
+    if (app->ops != &app_program) {
+        return;
+    }
+    app__program_t *const program = (app__program_t *)(void *)app;
+    if (program->state == APP__PR_RUNS) {
+        program->state = APP__PR_ENDED;
+        program->ends_badly = true;
+        (void)sim_fail(&program->fault, SIM_ERR_STATE,
+                       "it was ended because the run ended while it was waiting");
+        program->status = app__process_end(program->process, true);
+    }
+}
+
+static bool has_failed(const app__program_t *program)
+{
+    return program->state != APP__PR_ENDED || program->ends_badly || program->status != 0;
+}
+
+bool app_programs_failed(const app_t *app)
+{
+    return app->ops == &app_program && has_failed((const app__program_t *)(const void *)app);
+}
+
+static void progress(const app_t *app, uint64_t *done, uint64_t *planned)
+{
+    const app__program_t *const program = (const app__program_t *)(const void *)app;
+    *done = program->state == APP__PR_ENDED;
+    *planned = 1;
+}
+
+// -- results
+
+// Returns how a program ended, as a sentence without its subject. Free it with sim_free.
+static char *describe_end(const app__program_t *program)
+{
+    if (program->ends_badly) {
+        return sim_strdup(program->fault.text);
+    }
+    if (program->state == APP__PR_WAITS_FOR_START) {
+        return sim_strdup("it was not started: the run ended before its time");
+    }
+    if (WIFSIGNALED(program->status)) {
+        return sim_format("it was killed by signal %d (%s)", WTERMSIG(program->status),
+                          strsignal(WTERMSIG(program->status)));
+    }
+    return sim_format("it ended with status %d", WEXITSTATUS(program->status));
+}
+
+typedef struct report {
+    const char *host;
+    const char *command;
+    char *end;
+    uint64_t number;
+    uint64_t exit_status;
+    bool succeeded;
+    double start_us;
+    double end_us;
+    uint64_t calls;
+    uint64_t posts;
+    uint64_t polls;
+    uint64_t socket_bytes;
+} report_t;
+
+static double microseconds(sim_time_t time_ps)
+{
+    return time_ps == SIM_TIME_NEVER ? NAN : (double)time_ps / (double)SIM_PS_PER_US;
+}
+
+static void fill_report(const void *object, void *to)
+{
+    const app__program_t *const program = object;
+    const bool exited = program->state == APP__PR_ENDED && WIFEXITED(program->status);
+    *(report_t *)to = (report_t){
+        .host = program->host_name,
+        .command = program->command,
+        .end = describe_end(program),
+        .number = program->number,
+        .exit_status = exited ? (uint64_t)WEXITSTATUS(program->status) : 128,
+        .succeeded = !has_failed(program),
+        .start_us = microseconds(program->begun_ps),
+        .end_us = microseconds(program->ended_ps),
+        .calls = program->calls,
+        .posts = program->posts,
+        .polls = program->polls,
+        .socket_bytes = program->socket_bytes,
+    };
+}
+
+static void free_report(void *report)
+{
+    sim_free(((report_t *)report)->end);
+}
+
+// clang-format off
+static const sim_report_row_t rows[] = {
+    {"host", SIM_REPORT_STRING, "", "host on which the program ran", .offset = offsetof(report_t, host)},
+    {"number", SIM_REPORT_U64, "", "number of the program among those of its host, as in the names of its output files", .offset = offsetof(report_t, number)},
+    {"command", SIM_REPORT_STRING, "", "command of the program", .offset = offsetof(report_t, command)},
+    {"end", SIM_REPORT_STRING, "", "how the program ended", .offset = offsetof(report_t, end)},
+    {"exit_status", SIM_REPORT_U64, "", "exit status of the program; 128: it did not exit by itself", .offset = offsetof(report_t, exit_status)},
+    {"succeeded", SIM_REPORT_BOOL, "", "whether the program ended by itself with status 0", .offset = offsetof(report_t, succeeded)},
+    {"start_us", SIM_REPORT_REAL, "us", "simulated time at which the program started", .offset = offsetof(report_t, start_us)},
+    {"end_us", SIM_REPORT_REAL, "us", "simulated time at which the program ended", .offset = offsetof(report_t, end_us)},
+    {"calls", SIM_REPORT_U64, "", "number of calls that the simulator answered", .offset = offsetof(report_t, calls)},
+    {"posts", SIM_REPORT_U64, "", "number of work requests that the program posted", .offset = offsetof(report_t, posts)},
+    {"polls", SIM_REPORT_U64, "", "number of polls that reached the simulator", .offset = offsetof(report_t, polls)},
+    {"socket_bytes", SIM_REPORT_U64, "bytes", "bytes that the program received through stream sockets", .offset = offsetof(report_t, socket_bytes)},
+};
+// clang-format on
+
+static const sim_report_table_t report_table = {
+    .rows = rows,
+    .count = SIM_COUNT_OF(rows),
+    .bytes = sizeof(report_t),
+    .fill = fill_report,
+    .fini = free_report,
+};
+
+static void print_file(int file, void (*write_text)(const char *text, void *ctx), void *ctx)
+{
+    char line[1024];
+    FILE *const stream = fdopen(dup(file), "r");
+    if (stream == NULL) {
+        return;
+    }
+    rewind(stream);
+    while (fgets(line, sizeof(line), stream) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        char *const text = sim_format("    %s", line);
+        write_text(text, ctx);
+        sim_free(text);
+    }
+    (void)fclose(stream);
+}
+
+static void print(const app_t *app, void (*write_text)(const char *text, void *ctx), void *ctx)
+{
+    const app__program_t *const program = (const app__program_t *)(const void *)app;
+    char *const end = describe_end(program);
+    char *const text = sim_format("  program   %s-%u \"%s\": %s", program->host_name,
+                                  program->number, program->command, end);
+    write_text(text, ctx);
+    sim_free(text);
+    sim_free(end);
+    if (program->process != NULL && program->permission->folder == NULL) {
+        print_file(program->process->out, write_text, ctx);
+        print_file(program->process->err, write_text, ctx);
+    }
+}
+
+static void describe(const app_t *app, void (*write_text)(const char *text, void *ctx), void *ctx)
+{
+    const app__program_t *const program = (const app__program_t *)(const void *)app;
+    char *const text = sim_format("it starts \"%s\" on %s, only with `rocesim run --programs`",
+                                  program->command, program->host_name);
+    write_text(text, ctx);
+    sim_free(text);
+}
+
+const app_ops_t app_program = {
+    .name = "programs",
+    .help = "processes of this machine whose verbs, sockets and clock are those of a simulated host",
+    .attrs = &attr_table,
+    .create = program_create,
+    .destroy = program_destroy,
+    .progress = progress,
+    .describe = describe,
+    .report = &report_table,
+    .print = print,
+};

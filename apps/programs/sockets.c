@@ -1,0 +1,620 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/programs/sockets.c - connections between processes: the hub, messages, and both ends.
+#define _GNU_SOURCE
+#include "apps/programs/sockets.h"
+
+#include "apps/programs/program.h"
+#include "kernel/event.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define FIRST_FREE_PORT 32768u // of ports that nobody asked for
+#define CHUNK_BYTES 65536u
+#define BACKLOG_MAX 4096u
+
+typedef enum message_kind {
+    MESSAGE_OPEN,   // asks a host for a connection
+    MESSAGE_OPENED, // grants it
+    MESSAGE_REFUSED,
+    MESSAGE_DATA,
+    MESSAGE_END, // no more bytes come from this side
+} message_kind_t;
+
+typedef struct message {
+    uint64_t engine; // used by the engine while the message is in flight
+    message_kind_t kind;
+    uint32_t from_host; // in order of joining
+    uint32_t to_host;
+    uint32_t from_id; // of the socket, on its host
+    uint32_t to_id;
+    program_name_t from_name;
+    program_name_t to_name;
+    uint32_t bytes;
+    uint8_t payload[];
+} message_t;
+
+typedef enum state {
+    STATE_NEW,
+    STATE_LISTENS,
+    STATE_OPENS,  // waits for MESSAGE_OPENED
+    STATE_OPEN,   // connected, and known to the process
+    STATE_CLOSED, // by the process; nothing refers to it any more
+} state_t;
+
+typedef struct host host_t;
+
+struct app__socket {
+    host_t *host;
+    app__program_t *program;
+    state_t state;
+    uint32_t id; // on its host
+    int end;     // the simulator's; -1: closed
+    int other;   // the process's, until it is handed over; -1: it was
+    bool bound;
+    bool ended;     // the process writes no more
+    bool peer_ended;
+    int error; // of opening
+    program_name_t name;
+    program_name_t peer;
+    uint32_t peer_host;
+    uint32_t peer_id;
+    app__socket_t **pending; // of a listening socket: accepted by the host, not by the process
+    size_t pending_count;
+    size_t pending_capacity;
+    uint32_t backlog;
+    uint8_t *inbox; // bytes for which the process's end has no room yet
+    size_t inbox_bytes;
+    size_t inbox_capacity;
+};
+
+struct host {
+    app__sockets_t *sockets;
+    net_node_t *node;
+    uint32_t number;
+    uint32_t program_count;
+    sim_channel_t *to_hub;
+    sim_channel_t *from_hub;
+    sim_time_t sent_ps; // when the last message left: their order is kept
+    app__socket_t **all; // by id - 1
+    size_t count;
+    size_t capacity;
+    uint32_t next_port;
+};
+
+typedef struct hub {
+    sim_node_t node; // first
+    app__sockets_t *sockets;
+} hub_t;
+
+struct app__sockets {
+    net_t *net;
+    sim_time_t latency_ps;
+    hub_t *hub;
+    host_t **hosts;
+    size_t host_count;
+    size_t host_capacity;
+    sim_map_t host_of_node; // of node numbers, to index
+};
+
+// -- the hub
+
+static sim_time_t second_half_ps(const app__sockets_t *sockets)
+{
+    return sockets->latency_ps - sockets->latency_ps / 2;
+}
+
+static void pass_on(hub_t *hub, message_t *message)
+{
+    app__sockets_t *const sockets = hub->sockets;
+    if (message->to_host >= sockets->host_count) {
+        // Nobody listens on a host without programs.
+        message->to_host = message->from_host;
+        message->to_id = message->from_id;
+        message->kind = MESSAGE_REFUSED;
+    }
+    sim_send(&hub->node, sockets->hosts[message->to_host]->from_hub,
+             hub->node.now_ps + second_half_ps(sockets), message);
+}
+
+static void run_hub(sim_node_t *node)
+{
+    sim_event_t event;
+    while (sim_node_next(node, &event)) {
+        pass_on((hub_t *)(void *)node, event.message);
+    }
+}
+
+static void arrive_at_hub(sim_node_t *node, uint32_t port, void *message)
+{
+    (void)port;
+    pass_on((hub_t *)(void *)node, message);
+}
+
+static void take_at_hub(sim_node_t *node, const sim_event_t *event)
+{
+    pass_on((hub_t *)(void *)node, event->message);
+}
+
+static void destroy_hub(sim_node_t *node)
+{
+    sim_free(node);
+}
+
+static const sim_node_ops_t hub_ops = {
+    .kind = "sockets",
+    .run = run_hub,
+    .arrive = arrive_at_hub,
+    .take = take_at_hub,
+    .destroy = destroy_hub,
+};
+
+app__sockets_t *app__sockets_create(net_t *net, sim_time_t latency_ps)
+{
+    app__sockets_t *const sockets = sim_alloc(sizeof(*sockets));
+    *sockets = (app__sockets_t){.net = net, .latency_ps = latency_ps};
+    sockets->hub = sim_alloc_lines(sizeof(*sockets->hub));
+    sockets->hub->sockets = sockets;
+    sim_node_register(net_sim(net), &sockets->hub->node, &hub_ops, "sockets of programs");
+    return sockets;
+}
+
+sim_time_t app__sockets_latency_ps(const app__sockets_t *sockets)
+{
+    return sockets->latency_ps;
+}
+
+static void free_socket(app__socket_t *socket)
+{
+    if (socket->end >= 0) {
+        close(socket->end);
+    }
+    if (socket->other >= 0) {
+        close(socket->other);
+    }
+    sim_free(socket->pending);
+    sim_free(socket->inbox);
+    sim_free(socket);
+}
+
+void app__sockets_destroy(app__sockets_t *sockets)
+{
+    if (sockets == NULL) {
+        return;
+    }
+    for (size_t h = 0; h < sockets->host_count; h++) {
+        for (size_t i = 0; i < sockets->hosts[h]->count; i++) {
+            free_socket(sockets->hosts[h]->all[i]);
+        }
+        sim_free(sockets->hosts[h]->all);
+        sim_free(sockets->hosts[h]);
+    }
+    sim_free(sockets->hosts);
+    sim_map_fini(&sockets->host_of_node);
+    sim_free(sockets);
+}
+
+static host_t *host_of(const app__sockets_t *sockets, const net_node_t *node)
+{
+    const uint64_t index = sim_map_get(&sockets->host_of_node, node->sim.index);
+    return index == SIM_MAP_NONE ? NULL : sockets->hosts[index];
+}
+
+static void send_message(host_t *host, message_kind_t kind, const app__socket_t *socket,
+                         const void *payload, uint32_t bytes)
+{
+    sim_node_t *const node = &host->node->sim;
+    message_t *const message = sim_alloc(sizeof(*message) + bytes);
+    *message = (message_t){
+        .kind = kind,
+        .from_host = host->number,
+        .to_host = socket->peer_host,
+        .from_id = socket->id,
+        .to_id = socket->peer_id,
+        .from_name = socket->name,
+        .to_name = socket->peer,
+        .bytes = bytes,
+    };
+    if (bytes != 0) {
+        memcpy(message->payload, payload, bytes);
+    }
+    const sim_time_t now_ps = socket->program != NULL && socket->program->core != NULL
+                                  ? nic_core_now_ps(socket->program->core)
+                                  : node->now_ps;
+    host->sent_ps = SIM_MAX(host->sent_ps, now_ps);
+    sim_send(node, host->to_hub, host->sent_ps + host->sockets->latency_ps / 2, message);
+}
+
+// -- sockets of a host
+
+// Makes a socket and its pair of ends. Returns NULL if the system gives none.
+static app__socket_t *new_socket(host_t *host, app__program_t *program)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        return NULL;
+    }
+    app__socket_t *const socket = sim_alloc(sizeof(*socket));
+    *socket = (app__socket_t){
+        .host = host,
+        .program = program,
+        .id = (uint32_t)host->count + 1,
+        .end = ends[0],
+        .other = ends[1],
+    };
+    SIM_APPEND(host->all, host->count, host->capacity, socket);
+    return socket;
+}
+
+static bool is_any(const uint8_t address[16])
+{
+    static const uint8_t any[16];
+    static const uint8_t any4[16] = {[10] = 0xff, [11] = 0xff};
+    return memcmp(address, any, 16) == 0 || memcmp(address, any4, 16) == 0;
+}
+
+static bool is_loopback(const uint8_t address[16])
+{
+    static const uint8_t loopback6[16] = {[15] = 1};
+    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+    return memcmp(address, loopback6, 16) == 0 ||
+           (memcmp(address, mapped, 12) == 0 && address[12] == 127);
+}
+
+// Returns whether a listening or bound socket of the host has the port.
+static app__socket_t *find_port(const host_t *host, uint16_t port, bool listens)
+{
+    for (size_t i = 0; i < host->count; i++) {
+        app__socket_t *const socket = host->all[i];
+        if (socket->name.port == port && socket->state != STATE_CLOSED && socket->bound &&
+            (!listens || socket->state == STATE_LISTENS)) {
+            return socket;
+        }
+    }
+    return NULL;
+}
+
+static uint16_t free_port(host_t *host)
+{
+    for (uint32_t tried = 0; tried < 65536 - FIRST_FREE_PORT; tried++) {
+        const uint32_t port =
+            FIRST_FREE_PORT + (host->next_port + tried) % (65536 - FIRST_FREE_PORT);
+        if (find_port(host, (uint16_t)port, false) == NULL) {
+            host->next_port = port - FIRST_FREE_PORT + 1;
+            return (uint16_t)port;
+        }
+    }
+    return 0;
+}
+
+// -- what comes
+
+// Moves what has come to the process's end, as far as it has room.
+static void fill_end(app__socket_t *socket)
+{
+    size_t done = 0;
+    while (socket->end >= 0 && done < socket->inbox_bytes) {
+        const ssize_t sent = send(socket->end, socket->inbox + done, socket->inbox_bytes - done,
+                                  MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR) {
+            continue;
+        }
+        if (sent < 0 && errno != EAGAIN) {
+            done = socket->inbox_bytes; // the process reads no more
+        }
+        if (sent <= 0) {
+            break;
+        }
+        done += (size_t)sent;
+    }
+    socket->inbox_bytes -= done;
+    memmove(socket->inbox, socket->inbox + done, socket->inbox_bytes);
+    if (socket->peer_ended && socket->inbox_bytes == 0 && socket->end >= 0) {
+        (void)shutdown(socket->end, SHUT_WR);
+    }
+}
+
+static void put_bytes(app__socket_t *socket, const void *bytes, size_t count)
+{
+    SIM_RESERVE(socket->inbox, socket->inbox_bytes + count, &socket->inbox_capacity);
+    memcpy(socket->inbox + socket->inbox_bytes, bytes, count);
+    socket->inbox_bytes += count;
+    fill_end(socket);
+}
+
+static void refuse(host_t *host, const message_t *message)
+{
+    const app__socket_t nobody = {.peer_host = message->from_host, .peer_id = message->from_id};
+    send_message(host, MESSAGE_REFUSED, &nobody, NULL, 0);
+}
+
+static void take_open(host_t *host, const message_t *message)
+{
+    app__socket_t *const listener = find_port(host, message->to_name.port, true);
+    app__socket_t *const socket =
+        listener == NULL || listener->pending_count >= listener->backlog
+            ? NULL
+            : new_socket(host, listener->program);
+    if (socket == NULL) {
+        refuse(host, message);
+        return;
+    }
+    socket->state = STATE_OPEN;
+    socket->name = message->to_name;
+    socket->peer = message->from_name;
+    socket->peer_host = message->from_host;
+    socket->peer_id = message->from_id;
+    SIM_APPEND(listener->pending, listener->pending_count, listener->pending_capacity, socket);
+    put_bytes(listener, "c", 1);
+    send_message(host, MESSAGE_OPENED, socket, NULL, 0);
+    app__program_notice(listener->program, PROGRAM_ON_SOCKET);
+}
+
+static void take_message(net_node_t *node, uint32_t port, void *taken, void *ctx)
+{
+    (void)node;
+    (void)port;
+    host_t *const host = ctx;
+    message_t *const message = taken;
+    app__socket_t *const socket =
+        message->to_id - 1 < host->count ? host->all[message->to_id - 1] : NULL;
+    if (message->kind == MESSAGE_OPEN) {
+        take_open(host, message);
+    } else if (socket != NULL && socket->state != STATE_CLOSED) {
+        switch (message->kind) {
+        case MESSAGE_OPENED:
+            socket->state = STATE_OPEN;
+            socket->peer_id = message->from_id;
+            break;
+        case MESSAGE_REFUSED:
+            socket->error = ECONNREFUSED;
+            socket->state = STATE_NEW;
+            break;
+        case MESSAGE_DATA:
+            put_bytes(socket, message->payload, message->bytes);
+            socket->program->socket_bytes += message->bytes;
+            break;
+        default:
+            socket->peer_ended = true;
+            fill_end(socket);
+            break;
+        }
+        app__program_notice(socket->program, PROGRAM_ON_SOCKET);
+    }
+    sim_free(message);
+}
+
+uint32_t app__sockets_join(app__sockets_t *sockets, net_node_t *node)
+{
+    host_t *const joined = host_of(sockets, node);
+    if (joined != NULL) {
+        return joined->program_count++;
+    }
+    host_t *const host = sim_alloc(sizeof(*host));
+    *host = (host_t){.sockets = sockets, .node = node, .number = (uint32_t)sockets->host_count};
+    sim_t *const sim = net_sim(sockets->net);
+    sim_node_t *const hub = &sockets->hub->node;
+    host->to_hub = sim_channel_create(sim, &node->sim, hub, host->number, sockets->latency_ps / 2);
+    host->from_hub = sim_channel_create(sim, hub, &node->sim, node->port_count,
+                                        second_half_ps(sockets));
+    nic_host_on_message(node, take_message, host);
+    sim_map_add(&sockets->host_of_node, node->sim.index, sockets->host_count);
+    SIM_APPEND(sockets->hosts, sockets->host_count, sockets->host_capacity, host);
+    return host->program_count++;
+}
+
+// -- what a process writes and closes
+
+static void close_socket(app__socket_t *socket)
+{
+    for (size_t i = 0; i < socket->pending_count; i++) {
+        app__socket_t *const pending = socket->pending[i];
+        send_message(pending->host, MESSAGE_REFUSED, pending, NULL, 0);
+        pending->state = STATE_CLOSED;
+    }
+    socket->pending_count = 0;
+    socket->state = STATE_CLOSED;
+    if (socket->end >= 0) {
+        close(socket->end);
+        socket->end = -1;
+    }
+}
+
+// Sends what the process has written. Returns when nothing is left, or the process has ended.
+static void drain_end(app__socket_t *socket)
+{
+    uint8_t bytes[CHUNK_BYTES];
+    while (socket->end >= 0 && !socket->ended && socket->state != STATE_CLOSED) {
+        const ssize_t got = recv(socket->end, bytes, sizeof(bytes), MSG_DONTWAIT);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0 && errno == EAGAIN) {
+            return;
+        }
+        if (got > 0 && socket->state == STATE_OPEN) {
+            send_message(socket->host, MESSAGE_DATA, socket, bytes, (uint32_t)got);
+        } else if (got <= 0) {
+            socket->ended = true;
+            if (socket->state == STATE_OPEN) {
+                send_message(socket->host, MESSAGE_END, socket, NULL, 0);
+            } else {
+                close_socket(socket);
+            }
+        }
+    }
+}
+
+void app__sockets_look(app__program_t *program)
+{
+    for (size_t i = 0; i < program->own_sockets.count; i++) {
+        app__socket_t *const socket = program->own_sockets.sockets[i];
+        drain_end(socket);
+        fill_end(socket);
+        if (socket->ended && socket->peer_ended && socket->state == STATE_OPEN) {
+            close_socket(socket);
+        }
+    }
+}
+
+void app__sockets_close_all(app__program_t *program)
+{
+    app__sockets_look(program);
+    for (size_t i = 0; i < program->own_sockets.count; i++) {
+        close_socket(program->own_sockets.sockets[i]);
+    }
+}
+
+void app__socket_list_fini(app__socket_list_t *list)
+{
+    sim_free(list->sockets); // the sockets themselves belong to their hosts
+}
+
+// -- calls
+
+static app__socket_t *find_socket(const app__program_t *program, uint32_t handle)
+{
+    app__socket_t *const socket = handle - 1 < program->own_sockets.count
+                                      ? program->own_sockets.sockets[handle - 1]
+                                      : NULL;
+    return socket == NULL || socket->state == STATE_CLOSED ? NULL : socket;
+}
+
+static uint32_t hand_over(app__program_t *program, app__socket_t *socket, int *descriptor)
+{
+    *descriptor = socket->other;
+    socket->other = -1;
+    SIM_APPEND(program->own_sockets.sockets, program->own_sockets.count,
+               program->own_sockets.capacity, socket);
+    return (uint32_t)program->own_sockets.count;
+}
+
+static int bind_socket(app__program_t *program, app__socket_t *socket, program_name_t *name)
+{
+    if (socket->bound || socket->state != STATE_NEW) {
+        return EINVAL;
+    }
+    if (!is_any(name->address) && !is_loopback(name->address)) {
+        const uint32_t interface = app__interface_of_gid(program->app.net, name->address);
+        if (interface == UINT32_MAX ||
+            net_interface_node(program->app.net, interface) != program->node) {
+            return EADDRNOTAVAIL;
+        }
+    }
+    if (name->port == 0) {
+        name->port = free_port(socket->host);
+    } else if (find_port(socket->host, name->port, false) != NULL) {
+        return EADDRINUSE;
+    }
+    if (name->port == 0) {
+        return EADDRINUSE;
+    }
+    socket->name = *name;
+    socket->bound = true;
+    return 0;
+}
+
+static int connect_socket(app__program_t *program, app__socket_t *socket,
+                          const program_name_t *name)
+{
+    if (socket->state == STATE_OPENS) {
+        return EINPROGRESS;
+    }
+    if (socket->state != STATE_NEW) {
+        return EISCONN;
+    }
+    const bool own = is_any(name->address) || is_loopback(name->address);
+    const uint32_t interface = own ? 0 : app__interface_of_gid(program->app.net, name->address);
+    if (interface == UINT32_MAX) {
+        return EHOSTUNREACH;
+    }
+    if (!socket->bound) {
+        program_name_t any = {0};
+        const int error = bind_socket(program, socket, &any);
+        if (error != 0) {
+            return EADDRNOTAVAIL;
+        }
+    }
+    if (is_any(socket->name.address)) {
+        app__gid_of_interface(program->app.net, nic_interface(nic_at(program->node, 0)),
+                              socket->name.address);
+    }
+    const host_t *const host =
+        own ? socket->host
+            : host_of(program->sockets, net_interface_node(program->app.net, interface));
+    socket->peer = *name;
+    socket->peer_host = host == NULL ? UINT32_MAX : host->number;
+    socket->peer_id = 0;
+    socket->error = 0;
+    socket->state = STATE_OPENS;
+    send_message(socket->host, MESSAGE_OPEN, socket, NULL, 0);
+    return EINPROGRESS;
+}
+
+int app__socket_connected(app__program_t *program, program_call_t *call)
+{
+    const app__socket_t *const socket = find_socket(program, call->handle);
+    if (socket == NULL) {
+        return EBADF;
+    }
+    return socket->state == STATE_OPENS ? EINPROGRESS : socket->error;
+}
+
+static int accept_socket(app__program_t *program, app__socket_t *listener, program_call_t *call,
+                         int *descriptor)
+{
+    if (listener->state != STATE_LISTENS) {
+        return EINVAL;
+    }
+    if (listener->pending_count == 0) {
+        return EAGAIN;
+    }
+    app__socket_t *const socket = listener->pending[0];
+    listener->pending_count--;
+    memmove(listener->pending, listener->pending + 1,
+            listener->pending_count * sizeof(*listener->pending));
+    call->handle = hand_over(program, socket, descriptor);
+    call->name = socket->peer;
+    return 0;
+}
+
+int app__socket_call(app__program_t *program, program_call_t *call, int *descriptor)
+{
+    if (call->op == PROGRAM_SOCKET) {
+        app__socket_t *const made =
+            new_socket(host_of(program->sockets, program->node), program);
+        if (made == NULL) {
+            return errno;
+        }
+        call->handle = hand_over(program, made, descriptor);
+        return 0;
+    }
+    app__socket_t *const socket = find_socket(program, call->handle);
+    if (socket == NULL) {
+        return EBADF;
+    }
+    switch (call->op) {
+    case PROGRAM_BIND:
+        return bind_socket(program, socket, &call->name);
+    case PROGRAM_LISTEN:
+        if (!socket->bound || (socket->state != STATE_NEW && socket->state != STATE_LISTENS)) {
+            return EINVAL;
+        }
+        socket->state = STATE_LISTENS;
+        socket->backlog = SIM_MIN(SIM_MAX(call->count, 1u), BACKLOG_MAX);
+        return 0;
+    case PROGRAM_CONNECT:
+        return connect_socket(program, socket, &call->name);
+    case PROGRAM_ACCEPT:
+        return accept_socket(program, socket, call, descriptor);
+    default: // PROGRAM_NAMES
+        call->name = socket->name;
+        call->peer = socket->peer;
+        return socket->state == STATE_OPEN || socket->state == STATE_LISTENS || socket->bound
+                   ? 0
+                   : ENOTCONN;
+    }
+}

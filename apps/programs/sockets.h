@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/programs/sockets.h - the stream sockets by which programs find each other.
+//
+// A process holds one end of a pair of local sockets, the simulator the other. What the process
+// writes arrives at the peer's process after programs.socket-latency, whatever its size: these
+// sockets stand for a management network without a limit of its own. They are deterministic: bytes
+// move in events, at times that do not depend on this machine.
+//
+// All connections run over one node, the hub: from the host to the hub in half of the latency, and
+// on to the other host in the other half.
+#ifndef APPS_PROGRAMS_SOCKETS_H
+#define APPS_PROGRAMS_SOCKETS_H
+
+#include "net/network.h"
+#include "programs/protocol.h"
+
+typedef struct app__program app__program_t;
+typedef struct app__socket app__socket_t;
+typedef struct app__sockets app__sockets_t; // of a network
+
+// The sockets of a program, by handle - 1.
+typedef struct app__socket_list {
+    app__socket_t **sockets;
+    size_t count;
+    size_t capacity;
+} app__socket_list_t;
+
+// Makes the hub of a network.
+app__sockets_t *app__sockets_create(net_t *net, sim_time_t latency_ps);
+void app__sockets_destroy(app__sockets_t *sockets);
+// Joins a host to the hub, if it is not yet. Before the run. Returns the number of the program that
+// it is done for, among those of its host.
+uint32_t app__sockets_join(app__sockets_t *sockets, net_node_t *host);
+sim_time_t app__sockets_latency_ps(const app__sockets_t *sockets);
+
+// Does a call of a process. Returns an errno value; EINPROGRESS: PROGRAM_CONNECT waits. *descriptor
+// goes with the answer, and is closed when it was sent.
+int app__socket_call(app__program_t *program, program_call_t *call, int *descriptor);
+// Returns the result of a PROGRAM_CONNECT; EINPROGRESS: there is none yet.
+int app__socket_connected(app__program_t *program, program_call_t *call);
+// Sends what the process has written to its sockets, and sees which it has closed.
+void app__sockets_look(app__program_t *program);
+// Closes all sockets of a program that has ended, after what it has written.
+void app__sockets_close_all(app__program_t *program);
+void app__socket_list_fini(app__socket_list_t *list);
+
+#endif // APPS_PROGRAMS_SOCKETS_H
