@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// programs/protocol.h - what the simulator and the library in a program's process say to each other.
+//
+// A program (docs/programs.md) is a process of this machine whose verbs, clock and sockets are
+// simulated. Exactly one side has the turn. While the process runs, the simulator waits for the
+// byte that the library writes to the control socket when it makes a call; the call lies in shared
+// memory. The simulator writes one byte when the answer lies there. So a process runs for no
+// simulated time, except for what calls cost: `lead_ps` counts it between two calls.
+//
+// The simulator trusts nothing that a process writes: handles, lengths and addresses are checked.
+// The process inherits the descriptors PROGRAM_CONTROL_FD (a stream socket), PROGRAM_SHARED_FD (the
+// memory of program_shared_t) and PROGRAM_MEMORY_FD (pages of the process that the NIC may reach).
+// Byte order and layout are those of the machine: both sides run on it.
+#ifndef PROGRAMS_PROTOCOL_H
+#define PROGRAMS_PROTOCOL_H
+
+#include <stdint.h>
+
+#define PROGRAM_VERSION 1u
+#define PROGRAM_CONTROL_FD 1000
+#define PROGRAM_SHARED_FD 1001
+#define PROGRAM_MEMORY_FD 1002
+#define PROGRAM_ENVIRONMENT "ROCESIM_PROGRAM" // is set, to "1", in the environment of a program
+
+#define PROGRAM_DEVICES_MAX 64u // NICs of a host
+#define PROGRAM_SGES_MAX 30u    // places of a work request
+#define PROGRAM_POLL_MAX 256u   // completions of one call
+#define PROGRAM_EVENTS_MAX 64u  // events of one answer
+#define PROGRAM_INLINE_MAX 4096u
+#define PROGRAM_POSTS_BYTES (UINT32_C(1) << 18) // of the ring of posts
+#define PROGRAM_NEVER UINT64_MAX
+
+// -- calls
+
+typedef enum program_op {
+    PROGRAM_HELLO = 1, // the library is loaded; also after exec
+    PROGRAM_BYE,       // the program ends. in: status. The process ends after the answer
+    PROGRAM_FLUSH,     // works on the posts and the sockets, and on nothing else
+    PROGRAM_YIELD,     // lets the simulation catch up with the program's time
+    PROGRAM_WAIT,      // in: wait. Returns when something that wait.mask names has happened
+    PROGRAM_TIMER,     // in: timer. Sets or ends the timer of a signal
+
+    PROGRAM_ALLOC_PD,   // in: device. out: handle
+    PROGRAM_DEALLOC_PD, // in: handle. EBUSY: objects belong to it
+    PROGRAM_MAP,        // in: memory (address, length, offset): these pages lie in the memory file
+    PROGRAM_REG_MR,     // in: handle (PD), memory. out: handle, lkey, rkey
+    PROGRAM_DEREG_MR,   // in: handle
+    PROGRAM_CREATE_CQ,  // in: device, count (entries). out: handle
+    PROGRAM_DESTROY_CQ, // in: handle. EBUSY: queue pairs use it
+    PROGRAM_ARM_CQ,     // in: handle, flags (1: solicited only). One event follows
+    PROGRAM_POLL_CQ,    // in: handle, count, wait. out: count, completions
+    PROGRAM_CREATE_SRQ, // in: handle (PD), count (receives). out: handle
+    PROGRAM_MODIFY_SRQ, // in: handle, count (limit)
+    PROGRAM_DESTROY_SRQ,
+    PROGRAM_CREATE_QP,  // in: handle (PD), create. out: handle (the QP number)
+    PROGRAM_MODIFY_QP,  // in: handle, qp
+    PROGRAM_QUERY_QP,   // in: handle. out: qp
+    PROGRAM_DESTROY_QP, // in: handle
+    PROGRAM_QUERY_PORT, // in: device. out: flags (1: the link is up)
+
+    PROGRAM_SOCKET,  // a stream socket. out: handle, and a descriptor of this process's end
+    PROGRAM_BIND,    // in: handle, name. out: name. EADDRINUSE, EADDRNOTAVAIL
+    PROGRAM_LISTEN,  // in: handle, count (backlog). The descriptor holds a byte a connection
+    PROGRAM_CONNECT, // in: handle, name. ECONNREFUSED, EHOSTUNREACH, ETIMEDOUT. Waits
+    PROGRAM_ACCEPT,  // in: handle. out: handle, name (peer), and a descriptor. EAGAIN: none waits
+    PROGRAM_NAMES,   // in: handle. out: name (own), peer
+} program_op_t;
+
+// What a program waits for.
+enum {
+    PROGRAM_ON_POLL = 1 << 0,   // a completion in any queue
+    PROGRAM_ON_EVENT = 1 << 1,  // an event for the list below
+    PROGRAM_ON_SOCKET = 1 << 2, // bytes, a connection or an end of one came
+    PROGRAM_ON_SIGNAL = 1 << 3, // a timer of a signal is due
+    PROGRAM_ON_MEMORY = 1 << 4, // the NIC wrote into registered memory
+};
+
+typedef struct program_wait {
+    uint32_t mask;       // 0 in PROGRAM_POLL_CQ: returns at once
+    uint32_t reasons;    // out: bits of mask; 0: the time is over
+    uint64_t timeout_ps; // from now on; PROGRAM_NEVER: none
+} program_wait_t;
+
+typedef struct program_timer {
+    uint64_t id;       // of the process's own choice
+    uint64_t after_ps; // from now on; PROGRAM_NEVER: ends the timer
+    uint64_t every_ps; // 0: once
+    int32_t signal;    // set in `signals` when due; 0: the timer only wakes (ON_SIGNAL)
+    uint64_t left_ps;  // out: time that was left of the timer of this id; 0: it did not run
+} program_timer_t;
+
+typedef struct program_name {
+    uint8_t address[16]; // IPv6, or IPv4 mapped into it; all zeros: any
+    uint16_t port;       // 0 in PROGRAM_BIND: a free one
+} program_name_t;
+
+typedef struct program_memory {
+    uint64_t address; // in the process
+    uint64_t length_bytes;
+    uint64_t offset; // PROGRAM_MAP: in the memory file
+    uint64_t iova;   // PROGRAM_REG_MR: the address that work requests and peers use for `address`
+    uint32_t access; // bits as IBV_ACCESS_LOCAL_WRITE, REMOTE_WRITE, REMOTE_READ, REMOTE_ATOMIC
+    uint32_t lkey;   // out
+    uint32_t rkey;   // out
+} program_memory_t;
+
+typedef struct program_create_qp {
+    uint32_t type; // as enum ibv_qp_type: IBV_QPT_RC, UC, UD
+    uint32_t send_cq;
+    uint32_t recv_cq;
+    uint32_t srq; // 0: none
+    uint32_t max_send_wr;
+    uint32_t max_recv_wr;
+    uint32_t signal_all;
+} program_create_qp_t;
+
+// Values as in struct ibv_qp_attr; `mask` has the bits of enum ibv_qp_attr_mask. After
+// PROGRAM_QUERY_QP, state, sq_psn and rq_psn are those of now, all others those that were set.
+typedef struct program_qp {
+    uint32_t mask;
+    uint32_t state; // as enum ibv_qp_state
+    uint32_t path_mtu_bytes;
+    uint32_t qkey;
+    uint32_t rq_psn;
+    uint32_t sq_psn;
+    uint32_t dest_qp_num;
+    uint32_t access;
+    uint32_t max_rd_atomic;
+    uint32_t max_dest_rd_atomic;
+    uint32_t min_rnr_timer;
+    uint32_t timeout;
+    uint32_t retry_cnt;
+    uint32_t rnr_retry;
+    uint32_t service_level; // of the address vector
+    uint32_t traffic_class; // of the address vector's GRH
+    uint32_t flow_label;
+    uint8_t gid[16];   // of the address vector
+    uint32_t draining; // out: the state is SQD, and requests that were begun are unfinished
+} program_qp_t;
+
+typedef struct program_call {
+    uint32_t op;
+    int32_t error; // out: an errno value; 0: done
+    uint32_t handle;
+    uint32_t device;
+    uint32_t count;
+    uint32_t flags;
+    int32_t status;
+    program_wait_t wait;
+    program_timer_t timer;
+    program_memory_t memory;
+    program_create_qp_t create;
+    program_qp_t qp;
+    program_name_t name;
+    program_name_t peer;
+} program_call_t;
+
+// -- posts: the library puts them into shared memory; the next call of any kind works on them first
+
+typedef enum program_post_kind {
+    PROGRAM_SEND = 1,
+    PROGRAM_RECV,
+    PROGRAM_SRQ_RECV
+} program_post_kind_t;
+
+typedef struct program_sge {
+    uint64_t address;
+    uint32_t length;
+    uint32_t lkey;
+} program_sge_t;
+
+// Followed by sge_count places, or by inline_bytes of payload padded to 8 bytes.
+typedef struct program_post {
+    uint32_t bytes;   // of this record with all that follows, a multiple of 8
+    uint32_t kind;    // program_post_kind_t
+    uint32_t handle;  // of the QP, or of the SRQ
+    uint32_t opcode;  // as enum ibv_wr_opcode
+    uint32_t flags;   // as enum ibv_send_flags
+    uint32_t chained; // 1: the next record is of the same list, for one Doorbell
+    uint32_t sge_count;
+    uint32_t inline_bytes;
+    uint64_t wr_id;
+    uint64_t lead_ps; // lead_ps when it was posted
+    uint64_t remote_address;
+    uint64_t compare_add;
+    uint64_t swap;
+    uint32_t rkey;
+    uint32_t immediate;  // in host byte order
+    uint32_t remote_qpn; // UD
+    uint32_t remote_qkey;
+    uint32_t service_level; // UD
+    uint32_t traffic_class; // UD
+    uint8_t remote_gid[16]; // UD
+} program_post_t;
+
+// -- completions and events
+
+typedef struct program_completion {
+    uint64_t wr_id;
+    uint32_t status; // as enum ibv_wc_status
+    uint32_t opcode; // as enum ibv_wc_opcode
+    uint32_t byte_len;
+    uint32_t immediate; // in host byte order
+    uint32_t flags;     // as enum ibv_wc_flags
+    uint32_t qp_num;
+    uint32_t src_qp;
+    uint32_t is_send;    // the completion of a send work request; else of a receive
+    uint8_t src_gid[16]; // UD
+    uint64_t time_ps;    // when the NIC wrote it
+} program_completion_t;
+
+typedef struct program_event {
+    uint32_t kind;   // 0: a completion queue that was armed; else 1 + enum ibv_event_type
+    uint32_t handle; // of the CQ, QP or SRQ; for events of ports the device
+} program_event_t;
+
+// -- the shared memory
+
+typedef struct program_device {
+    char name[16]; // "rocesim0"
+    uint8_t gid[16];
+    uint8_t mac[8]; // the first 6
+    uint64_t guid;
+    uint64_t rate_bps;
+    uint32_t mtu_bytes; // of the path, nic.mtu: the active MTU
+    uint32_t inline_max;
+    uint32_t atomics; // 1: atomics work
+    uint32_t max_rd_atomic;
+    uint32_t numa_node;
+} program_device_t;
+
+typedef struct program_host {
+    char name[64];
+    uint8_t address[16]; // of one of its NICs: IPv6, or IPv4 mapped into it
+} program_host_t;
+
+typedef struct program_shared {
+    // filled in before the process starts
+    uint32_t version;
+    uint32_t device_count;
+    program_device_t devices[PROGRAM_DEVICES_MAX];
+    char host_name[64];
+    uint64_t host_count; // entries of program_host_t that follow this struct
+    uint64_t epoch_ns;   // Unix time at which the simulation begins
+    uint64_t tsc_hz;     // rate of the time stamp counter
+    uint64_t clock_ps;   // cost of looking at a clock
+    uint64_t call_ps;    // cost of every other call that is simulated, posts and polls excepted
+    uint64_t post_ps;    // cost of a post; PROGRAM_NEVER: only the simulator knows it
+    uint64_t poll_ps;    // cost of a poll; PROGRAM_NEVER: only the simulator knows it
+    uint64_t compute_permille; // cost of computation: factor of the processor time; 0: none
+    uint64_t ahead_ps;         // lead_ps at which the library yields
+    uint64_t seed;             // for getrandom and the like
+    // who has the turn writes these
+    uint64_t now_ps;  // by the simulator: the program's time at its answer
+    uint64_t lead_ps; // by the library: cost since then. 0 at each answer
+    uint64_t signals; // by the simulator: bit n is set if signal n is due. Cleared by the library
+    uint32_t sockets_written; // by the library: it wrote to, closed or shut down a socket
+    uint32_t killed;          // by the simulator: the run ends, and so does the process
+    program_call_t call;
+    uint32_t event_count; // by the simulator, with each answer
+    program_event_t events[PROGRAM_EVENTS_MAX];
+    program_completion_t completions[PROGRAM_POLL_MAX]; // call.count of them
+    uint32_t posts_bytes;                               // filled, in posts; 0 at each answer
+    // number of posts that were refused since the last answer, though the library let them pass
+    uint32_t posts_refused;
+    uint8_t posts[PROGRAM_POSTS_BYTES];
+} program_shared_t;
+
+#endif // PROGRAMS_PROTOCOL_H
