@@ -256,6 +256,9 @@ typedef struct program_shared {
     uint64_t signals; // by the simulator: bit n is set if signal n is due. Cleared by the library
     uint32_t sockets_written; // by the library: it wrote to, closed or shut down a socket
     uint32_t killed;          // by the simulator: the run ends, and so does the process
+    // By the simulator, with each answer: 1 if no completion lies in any queue of the process. The
+    // library may then answer a poll in the same turn without a call. 0 is always allowed.
+    uint32_t queues_empty;
     program_call_t call;
     uint32_t event_count; // by the simulator, with each answer
     program_event_t events[PROGRAM_EVENTS_MAX];

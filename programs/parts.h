@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// programs/parts.h - what the turn asks of the other parts of the library.
+#ifndef PROGRAMS_PARTS_H
+#define PROGRAMS_PARTS_H
+
+#include "programs/protocol.h"
+
+// Prepares the parts before the first call: handlers of signals, the time stamp counter.
+void parts_begin(void);
+
+// Puts an event into the pipe of its channel or device.
+void parts_deliver_event(const program_event_t *event);
+
+// Makes the descriptors of timers readable that are due.
+void parts_deliver_timers(void);
+
+// Sends a signal that is due to the calling thread.
+void parts_deliver_signal(int signal);
+
+// Sends the signals that came while the thread was in a call.
+void parts_deliver_deferred(void);
+
+#endif // PROGRAMS_PARTS_H

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// programs/process/begin.c - prepares the parts of the library.
+
+#include "programs/parts.h"
+#include "programs/process/signals.h"
+#include "programs/time/clocks.h"
+#include "programs/time/tsc.h"
+
+void parts_begin(void)
+{
+    signals_begin();
+    tsc_begin();
+    clocks_begin();
+}
+
+void parts_deliver_timers(void)
+{
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// programs/time/sleep.c - sleeps last simulated time.
+//
+// A helper thread that sleeps waits for ever: only the first thread of a program has a time.
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "programs/process/signals.h"
+#include "programs/time/clocks.h"
+#include "programs/time/moment.h"
+
+// Returns true if a sleep is simulated; does not return in a helper thread.
+static bool simulated(const char *function)
+{
+    if (turn_on() && !turn_is_mine()) {
+        sigset_t all;
+        sigfillset(&all);
+        (void)pthread_sigmask(SIG_SETMASK, &all, NULL);
+        for (;;) {
+            syscall(SYS_pause);
+        }
+    }
+    return turn_enter(function);
+}
+
+// Sleeps until `end_ps`, or until a handler of a signal ran. Returns the time that was left.
+static uint64_t sleep_until(uint64_t end_ps)
+{
+    const uint64_t before = signals_handled;
+    turn_charge_call();
+    uint64_t left_ps = moment_until(end_ps);
+    while (left_ps != 0 && signals_handled == before) {
+        (void)turn_wait(PROGRAM_ON_SIGNAL, left_ps);
+        left_ps = moment_until(end_ps);
+    }
+    turn_act();
+    return signals_handled == before ? 0 : left_ps;
+}
+
+PROGRAM_EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
+                                   struct timespec *left)
+{
+    const int kind = clocks_kind(clock);
+    if (kind == CLOCKS_NONE || !simulated("clock_nanosleep")) {
+        return PROGRAM_NEXT(clock_nanosleep)(clock, flags, time, left);
+    }
+    if (time->tv_nsec < 0 || time->tv_nsec >= 1000000000 || time->tv_sec < 0) {
+        return EINVAL;
+    }
+    const bool absolute = (flags & TIMER_ABSTIME) != 0;
+    const uint64_t end_ps =
+        absolute ? clocks_to_ps(kind, time) : turn_now_ps() + moment_of_timespec(time);
+    const uint64_t left_ps = sleep_until(end_ps);
+    if (left_ps != 0 && !absolute && left != NULL) {
+        *left = moment_timespec(left_ps);
+    }
+    return left_ps != 0 ? EINTR : 0;
+}
+
+PROGRAM_EXPORT int nanosleep(const struct timespec *time, struct timespec *left)
+{
+    if (!turn_on()) {
+        return PROGRAM_NEXT(nanosleep)(time, left);
+    }
+    const int error = clock_nanosleep(CLOCK_MONOTONIC, 0, time, left);
+    if (error != 0) {
+        errno = error;
+    }
+    return error == 0 ? 0 : -1;
+}
+
+PROGRAM_EXPORT int usleep(useconds_t time_us)
+{
+    if (!simulated("usleep")) {
+        return PROGRAM_NEXT(usleep)(time_us);
+    }
+    if (sleep_until(turn_now_ps() + time_us * TURN_PS_PER_US) != 0) {
+        errno = EINTR;
+        return -1;
+    }
+    return 0;
+}
+
+PROGRAM_EXPORT unsigned int sleep(unsigned int time_s)
+{
+    if (!simulated("sleep")) {
+        return PROGRAM_NEXT(sleep)(time_s);
+    }
+    const uint64_t left_ps = sleep_until(turn_now_ps() + time_s * TURN_PS_PER_S);
+    return (unsigned int)((left_ps + TURN_PS_PER_S - 1) / TURN_PS_PER_S);
+}
+
+PROGRAM_EXPORT int sched_yield(void)
+{
+    static turn_idle_t idle;
+    if (!turn_on() || !turn_is_mine() || !turn_enter("sched_yield")) {
+        return PROGRAM_NEXT(sched_yield)();
+    }
+    turn_charge(turn_shared->call_ps);
+    (void)turn_idle_wait(&idle);
+    return 0;
+}

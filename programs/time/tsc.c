@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// programs/time/tsc.c - the instructions rdtsc and rdtscp show simulated time.
+//
+// Linux can make them raise SIGSEGV (PR_SET_TSC). Some virtual machines accept that and do nothing,
+// so it is tried at the start. Where it fails, the instructions are replaced by ud2.
+
+#include "programs/time/tsc.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "programs/process/signals.h"
+#include "programs/time/rewrite.h"
+#include "programs/turn.h"
+
+static volatile bool testing;
+static volatile bool trapped;
+
+static uint64_t counter(void)
+{
+    __extension__ typedef unsigned __int128 wide_t;
+    return (uint64_t)((wide_t)turn_look_ps() * turn_shared->tsc_hz / TURN_PS_PER_S);
+}
+
+// Returns the length of the instruction that reads the counter at `code`, or 0.
+static unsigned length_at(const uint8_t *code)
+{
+    if (code[0] == 0x0f && code[1] == 0x31) {
+        return 2;
+    }
+    return code[0] == 0x0f && code[1] == 0x01 && code[2] == 0xf9 ? 3 : 0;
+}
+
+// Does what the instruction does, with simulated time.
+static void execute(ucontext_t *context, unsigned length)
+{
+    greg_t *registers = context->uc_mcontext.gregs;
+    (void)turn_enter("rdtsc");
+    const uint64_t value = counter();
+    registers[REG_RAX] = (greg_t)(value & UINT32_MAX);
+    registers[REG_RDX] = (greg_t)(value >> 32);
+    if (length == 3) {
+        registers[REG_RCX] = 0;
+    }
+    registers[REG_RIP] += length;
+}
+
+static const uint8_t *code_of(const ucontext_t *context)
+{
+    return (const uint8_t *)(uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+}
+
+// A general protection fault has no address and no code of a page.
+static bool on_segv(siginfo_t *info, ucontext_t *context)
+{
+    if (info->si_code != SI_KERNEL) {
+        return false;
+    }
+    const unsigned length = length_at(code_of(context));
+    if (length == 0) {
+        return false;
+    }
+    if (testing) {
+        trapped = true;
+        context->uc_mcontext.gregs[REG_RIP] += length;
+        return true;
+    }
+    execute(context, length);
+    return true;
+}
+
+static bool on_ill(siginfo_t *info, ucontext_t *context)
+{
+    (void)info;
+    const unsigned length = rewrite_length(code_of(context));
+    if (length == 0) {
+        return false;
+    }
+    execute(context, length);
+    return true;
+}
+
+void tsc_begin(void)
+{
+    signals_own(SIGSEGV, on_segv);
+    signals_own(SIGILL, on_ill);
+    if (getenv("ROCESIM_PROGRAM_REWRITE") == NULL &&
+        prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0) == 0) {
+        testing = true;
+        __asm__ volatile("rdtsc" : : : "eax", "edx");
+        testing = false;
+        if (trapped) {
+            return;
+        }
+        (void)prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
+    }
+    rewrite_all();
+}

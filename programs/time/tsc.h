@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// programs/time/tsc.h - the time stamp counter shows simulated time.
+#ifndef PROGRAMS_TIME_TSC_H
+#define PROGRAMS_TIME_TSC_H
+
+// Makes the instructions rdtsc and rdtscp of the program come to this library.
+void tsc_begin(void);
+
+#endif // PROGRAMS_TIME_TSC_H

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+// programs/turn.c - the turn: one byte each way, and the call in shared memory.
+
+#include "programs/turn.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "programs/parts.h"
+
+#define STATUS_KILLED 137
+
+// A program that looks at a clock and does nothing else waits for time to pass: after these numbers
+// of looks in a row one look costs at least that much.
+#define LOOKS_SOME 100u
+#define LOOKS_SOME_PS (100 * TURN_PS_PER_NS)
+#define LOOKS_MANY 1000u
+#define LOOKS_MANY_PS TURN_PS_PER_US
+
+#define IDLE_FIRST_PS TURN_PS_PER_US
+#define IDLE_DOUBLINGS 7u
+#define IDLE_LAST_PS (100 * TURN_PS_PER_US)
+
+program_shared_t *turn_shared;
+uint64_t turn_calls;
+uint64_t turn_exchanges;
+
+static uint64_t actions;
+static uint64_t looks;
+static uint64_t looks_in_a_row;
+static uint64_t processor_ns; // processor time of the thread when the last call returned
+static int busy;
+static bool ended;
+static __thread bool mine __attribute__((tls_model("initial-exec")));
+
+bool turn_on(void)
+{
+    return turn_shared != NULL && !ended;
+}
+
+bool turn_is_mine(void)
+{
+    return mine;
+}
+
+void turn_say(const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof text - 1, format, arguments);
+    va_end(arguments);
+    length = length < 0 ? 0 : length > (int)sizeof text - 2 ? (int)sizeof text - 2 : length;
+    text[length] = '\n';
+    (void)!syscall(SYS_write, STDERR_FILENO, text, (size_t)length + 1);
+}
+
+void turn_quit(int status)
+{
+    for (;;) {
+        syscall(SYS_exit_group, status);
+    }
+}
+
+void turn_fail(const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    turn_say("rocesim: %s", text);
+    turn_quit(STATUS_KILLED);
+}
+
+static uint64_t thread_processor_ns(void)
+{
+    struct timespec time = {0};
+    syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+bool turn_enter(const char *function)
+{
+    if (!turn_on()) {
+        return false;
+    }
+    if (!mine) {
+        turn_fail("the program called %s() in a second thread; programs may call verbs, clocks and "
+                  "sockets in their first thread only",
+                  function);
+    }
+    turn_calls++;
+    if (turn_shared->compute_permille != 0 && busy == 0) {
+        const uint64_t now_ns = thread_processor_ns();
+        turn_shared->lead_ps += (now_ns - processor_ns) * turn_shared->compute_permille;
+        processor_ns = now_ns;
+    }
+    return true;
+}
+
+// -- one exchange
+
+// Waits for the byte of the answer. Returns false if the simulator is gone.
+static bool receive_answer(int *descriptor)
+{
+    char byte = 0;
+    struct iovec place = {.iov_base = &byte, .iov_len = 1};
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr header;
+    } control;
+    struct msghdr message = {.msg_iov = &place,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control.bytes};
+    long received;
+    do {
+        received = syscall(SYS_recvmsg, PROGRAM_CONTROL_FD, &message, 0);
+    } while (received < 0 && errno == EINTR);
+    const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    if (received == 1 && header != NULL && header->cmsg_level == SOL_SOCKET &&
+        header->cmsg_type == SCM_RIGHTS) {
+        int found;
+        memcpy(&found, CMSG_DATA(header), sizeof found);
+        if (descriptor != NULL) {
+            *descriptor = found;
+        } else {
+            syscall(SYS_close, found);
+        }
+    }
+    return received == 1;
+}
+
+static void exchange(program_call_t *call, int *descriptor)
+{
+    const int error = errno;
+    if (descriptor != NULL) {
+        *descriptor = -1;
+    }
+    turn_shared->call = *call;
+    long sent;
+    do {
+        sent = syscall(SYS_sendto, PROGRAM_CONTROL_FD, "c", 1, MSG_NOSIGNAL, NULL, 0);
+    } while (sent < 0 && errno == EINTR);
+    if (sent != 1 || !receive_answer(descriptor) || turn_shared->killed != 0) {
+        turn_quit(STATUS_KILLED);
+    }
+    *call = turn_shared->call;
+    turn_exchanges++;
+    if (turn_shared->compute_permille != 0) {
+        processor_ns = thread_processor_ns();
+    }
+    errno = error;
+}
+
+// Delivers what an answer brought. Handlers of signals run here.
+static void deliver(void)
+{
+    const int error = errno;
+    for (uint32_t i = 0; i < turn_shared->event_count && i < PROGRAM_EVENTS_MAX; i++) {
+        parts_deliver_event(&turn_shared->events[i]);
+    }
+    turn_shared->event_count = 0;
+    const uint64_t due = turn_shared->signals;
+    turn_shared->signals = 0;
+    parts_deliver_timers();
+    turn_release();
+    for (int signal = 1; signal < 64; signal++) {
+        if ((due >> signal & 1) != 0) {
+            parts_deliver_signal(signal);
+        }
+    }
+    errno = error;
+}
+
+int turn_call_descriptor(program_call_t *call, int *descriptor)
+{
+    turn_hold();
+    exchange(call, descriptor);
+    actions++;
+    looks_in_a_row = 0;
+    deliver();
+    return call->error;
+}
+
+int turn_call(program_call_t *call)
+{
+    return turn_call_descriptor(call, NULL);
+}
+
+int turn_poll(program_call_t *call, program_completion_t *completions)
+{
+    turn_hold();
+    exchange(call, NULL);
+    if (call->count > PROGRAM_POLL_MAX) {
+        call->count = PROGRAM_POLL_MAX;
+    }
+    if (call->error == 0) {
+        memcpy(completions, turn_shared->completions, call->count * sizeof *completions);
+    }
+    if (call->wait.reasons != 0) {
+        actions++;
+    }
+    if (call->count != 0) {
+        looks_in_a_row = 0;
+    }
+    deliver();
+    return call->error;
+}
+
+void turn_flush(void)
+{
+    program_call_t call = {.op = PROGRAM_FLUSH};
+    turn_hold();
+    exchange(&call, NULL);
+    deliver();
+}
+
+static void yield(void)
+{
+    program_call_t call = {.op = PROGRAM_YIELD};
+    turn_hold();
+    exchange(&call, NULL);
+    deliver();
+}
+
+uint32_t turn_wait(uint32_t mask, uint64_t timeout_ps)
+{
+    program_call_t call = {.op = PROGRAM_WAIT, .wait = {.mask = mask, .timeout_ps = timeout_ps}};
+    turn_hold();
+    exchange(&call, NULL);
+    if (call.wait.reasons != 0) {
+        actions++;
+        looks_in_a_row = 0;
+    }
+    deliver();
+    return call.wait.reasons;
+}
+
+void turn_bye(int status)
+{
+    if (!turn_on() || !mine) {
+        return;
+    }
+    program_call_t call = {.op = PROGRAM_BYE, .status = status};
+    turn_hold();
+    exchange(&call, NULL);
+    ended = true;
+}
+
+// -- costs and clocks
+
+void turn_charge(uint64_t cost_ps)
+{
+    turn_shared->lead_ps += cost_ps;
+    if (busy == 0 && turn_shared->lead_ps >= turn_shared->ahead_ps) {
+        yield();
+    }
+}
+
+void turn_charge_call(void)
+{
+    turn_charge(turn_shared->call_ps);
+}
+
+uint64_t turn_now_ps(void)
+{
+    return turn_shared->now_ps + turn_shared->lead_ps;
+}
+
+uint64_t turn_look_ps(void)
+{
+    if (!turn_on() || busy != 0) {
+        return turn_now_ps();
+    }
+    if (turn_shared->post_ps == PROGRAM_NEVER && turn_shared->posts_bytes != 0) {
+        turn_flush();
+    }
+    looks++;
+    looks_in_a_row++;
+    uint64_t cost_ps = turn_shared->clock_ps;
+    if (looks_in_a_row > LOOKS_MANY && cost_ps < LOOKS_MANY_PS) {
+        cost_ps = LOOKS_MANY_PS;
+    } else if (looks_in_a_row > LOOKS_SOME && cost_ps < LOOKS_SOME_PS) {
+        cost_ps = LOOKS_SOME_PS;
+    }
+    turn_charge(cost_ps);
+    return turn_now_ps();
+}
+
+bool turn_busy(void)
+{
+    return busy != 0;
+}
+
+void turn_hold(void)
+{
+    busy++;
+}
+
+void turn_release(void)
+{
+    busy--;
+    if (busy == 0) {
+        parts_deliver_deferred();
+    }
+}
+
+// -- attempts that find nothing
+
+void turn_act(void)
+{
+    actions++;
+    looks_in_a_row = 0;
+}
+
+uint64_t turn_idle_timeout_ps(turn_idle_t *idle)
+{
+    if (idle->actions != actions + 1) {
+        idle->actions = actions + 1;
+        idle->looks = looks;
+        idle->tries = 0;
+        return 0;
+    }
+    if (idle->looks == looks) {
+        return PROGRAM_NEVER;
+    }
+    idle->looks = looks;
+    const uint64_t timeout_ps = IDLE_FIRST_PS << idle->tries;
+    if (idle->tries < IDLE_DOUBLINGS) {
+        idle->tries++;
+    }
+    return timeout_ps < IDLE_LAST_PS ? timeout_ps : IDLE_LAST_PS;
+}
+
+bool turn_idle_wait(turn_idle_t *idle)
+{
+    const uint64_t timeout_ps = turn_idle_timeout_ps(idle);
+    if (timeout_ps == 0) {
+        return false;
+    }
+    const uint32_t mask = PROGRAM_ON_POLL | PROGRAM_ON_EVENT | PROGRAM_ON_SOCKET |
+                          PROGRAM_ON_SIGNAL | PROGRAM_ON_MEMORY;
+    return turn_wait(mask, timeout_ps) != 0;
+}
+
+// -- the beginning
+
+// More descriptors than the usual 1024: the simulator's lie above them.
+static void allow_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 4096) {
+        limit.rlim_cur = limit.rlim_max < 4096 ? limit.rlim_max : 4096;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static void end_at_exit(int status, void *unused)
+{
+    (void)unused;
+    turn_bye(status);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    if (getenv(PROGRAM_ENVIRONMENT) == NULL || turn_shared != NULL) {
+        return;
+    }
+    struct stat file;
+    void *place = MAP_FAILED;
+    if (fstat(PROGRAM_SHARED_FD, &file) == 0 && file.st_size >= (off_t)sizeof *turn_shared) {
+        place = mmap(NULL, (size_t)file.st_size, PROT_READ | PROT_WRITE, MAP_SHARED,
+                     PROGRAM_SHARED_FD, 0);
+    }
+    if (place == MAP_FAILED) {
+        turn_fail("%s is set, but this process was not started by rocesim", PROGRAM_ENVIRONMENT);
+    }
+    turn_shared = place;
+    mine = true;
+    if (turn_shared->version != PROGRAM_VERSION) {
+        turn_fail("the library of programs is of another version than rocesim");
+    }
+    allow_descriptors();
+    (void)on_exit(end_at_exit, NULL);
+    parts_begin();
+    program_call_t call = {.op = PROGRAM_HELLO};
+    (void)turn_call(&call);
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// programs/turn.h - the turn: calls to the simulator, and what calls cost.
+//
+// All functions work in the one thread of a program that may call the simulator. Between two
+// answers the program runs for no simulated time, except for what turn_charge() adds. No function
+// allocates, so a signal handler may call them, unless the thread is in a call (turn_busy()).
+#ifndef PROGRAMS_TURN_H
+#define PROGRAMS_TURN_H
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "programs/protocol.h"
+
+// Functions that programs call instead of those of libibverbs and libc.
+#define PROGRAM_EXPORT __attribute__((visibility("default")))
+
+// The function of this name that the program would have called without this library.
+#define PROGRAM_NEXT(function)                                                                     \
+    (__extension__({                                                                               \
+        static __typeof__(function) *next_;                                                        \
+        if (next_ == NULL) {                                                                       \
+            void *found_ = dlsym(RTLD_NEXT, #function);                                            \
+            __builtin_memcpy(&next_, &found_, sizeof next_);                                       \
+        }                                                                                          \
+        next_;                                                                                     \
+    }))
+
+#define TURN_PS_PER_NS UINT64_C(1000)
+#define TURN_PS_PER_US UINT64_C(1000000)
+#define TURN_PS_PER_S UINT64_C(1000000000000)
+
+// The shared memory. NULL: this process is no program of rocesim, and all calls pass through.
+extern program_shared_t *turn_shared;
+
+// Returns true if the simulator answers this process: it is a program, and has not ended.
+bool turn_on(void);
+
+// Returns true if the calling thread may call the simulator.
+bool turn_is_mine(void);
+
+// Begins a call of the program that is simulated. Returns false if it passes through. Ends the
+// program with one sentence if another thread than the program's first makes the call.
+bool turn_enter(const char *function);
+
+// Prints "rocesim: TEXT" on the standard error output.
+void turn_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+// Prints a sentence and ends the process.
+_Noreturn void turn_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+// Ends the process without a call of any handler.
+_Noreturn void turn_quit(int status);
+
+// Sends a call and returns its `error`. The answer lies in `call`. Signals and events that the
+// answer brings are delivered before the function returns.
+int turn_call(program_call_t *call);
+
+// Does the same, and returns in `descriptor` the descriptor that the answer brings, or -1.
+int turn_call_descriptor(program_call_t *call, int *descriptor);
+
+// Sends PROGRAM_POLL_CQ and copies the completions of the answer before signals are delivered.
+int turn_poll(program_call_t *call, program_completion_t *completions);
+
+// Lets the simulator work on posts and sockets.
+void turn_flush(void);
+
+// Waits for what `mask` names. Returns the reasons; 0: the time is over.
+uint32_t turn_wait(uint32_t mask, uint64_t timeout_ps);
+
+// Sends the end of the program.
+void turn_bye(int status);
+
+// Adds a cost to the program's time, and lets the simulation catch up when it is due.
+void turn_charge(uint64_t cost_ps);
+
+// Adds what a call costs that is neither a post nor a poll nor a look at a clock.
+void turn_charge_call(void);
+
+// Returns the program's time since the simulation began.
+uint64_t turn_now_ps(void);
+
+// Returns the program's time, as a look at a clock that costs what it costs.
+uint64_t turn_look_ps(void);
+
+// Returns true while the thread is in a call, where no other may begin.
+bool turn_busy(void);
+
+// Keeps handlers of signals from making calls until turn_release().
+void turn_hold(void);
+void turn_release(void);
+
+// Counts calls of the program of any kind, to know a program that makes none.
+extern uint64_t turn_calls;
+
+// Counts exchanges with the simulator.
+extern uint64_t turn_exchanges;
+
+// -- attempts that find nothing, like an empty poll
+
+// Something that the program tries again and again. Zeroes are the beginning.
+typedef struct turn_idle {
+    uint64_t actions; // number of actions at the last attempt that found nothing, plus 1
+    uint64_t looks;   // number of looks at a clock at that time
+    uint32_t tries;   // attempts in a row with a look at a clock between them
+} turn_idle_t;
+
+// Notes that the program did something, or that something happened to it.
+void turn_act(void);
+
+// Returns how long an attempt that found nothing may wait: 0 if something was done since the last
+// one, so that the program may do more at this time; else PROGRAM_NEVER, or 1 us to 100 us if the
+// program looks at a clock between its attempts.
+uint64_t turn_idle_timeout_ps(turn_idle_t *idle);
+
+// Waits as long as an attempt that found nothing may wait. Returns true if something happened.
+bool turn_idle_wait(turn_idle_t *idle);
+
+#endif // PROGRAMS_TURN_H

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// programs/verbs/ah.c - address handles.
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "programs/verbs/objects.h"
+
+PROGRAM_EXPORT struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
+{
+    static uint32_t handles;
+    // RoCE addresses peers by their GIDs only.
+    if (attr->is_global == 0 || attr->port_num != 1 || attr->grh.sgid_index != 0) {
+        errno = EINVAL;
+        return NULL;
+    }
+    verbs_ah_t *ah = calloc(1, sizeof *ah);
+    if (ah == NULL) {
+        return NULL;
+    }
+    if (turn_enter("ibv_create_ah")) {
+        turn_charge_call();
+    }
+    ah->base = (struct ibv_ah){.context = pd->context, .pd = pd, .handle = ++handles};
+    ah->attr = *attr;
+    return &ah->base;
+}
+
+PROGRAM_EXPORT int ibv_destroy_ah(struct ibv_ah *ah)
+{
+    free(ah);
+    return 0;
+}
+
+// Copies the sender's address from the 40 bytes before a datagram: an IPv6 header, or an IPv4 header
+// in the last 20 of them. Returns the traffic class.
+static uint8_t peer_of_grh(const struct ibv_grh *grh, struct ibv_global_route *route)
+{
+    const uint8_t *bytes = (const uint8_t *)grh;
+    const uint8_t *v4 = bytes + 20;
+    if (bytes[0] >> 4 != 6 && v4[0] >> 4 == 4) {
+        memset(route->dgid.raw, 0, sizeof route->dgid.raw);
+        memset(route->dgid.raw + 10, 0xff, 2);
+        memcpy(route->dgid.raw + 12, v4 + 12, 4);
+        return v4[1];
+    }
+    const uint32_t head = be32toh(grh->version_tclass_flow);
+    route->dgid = grh->sgid;
+    route->flow_label = head & 0xfffff;
+    return (uint8_t)(head >> 20 & 0xff);
+}
+
+PROGRAM_EXPORT int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port,
+                                       struct ibv_wc *wc, struct ibv_grh *grh,
+                                       struct ibv_ah_attr *attr)
+{
+    (void)context;
+    memset(attr, 0, sizeof *attr);
+    attr->port_num = port;
+    attr->sl = wc->sl;
+    if ((wc->wc_flags & IBV_WC_GRH) == 0 || grh == NULL) {
+        return 0;
+    }
+    attr->is_global = 1;
+    attr->grh.traffic_class = peer_of_grh(grh, &attr->grh);
+    attr->grh.hop_limit = 255;
+    return 0;
+}
+
+PROGRAM_EXPORT struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc,
+                                                    struct ibv_grh *grh, uint8_t port)
+{
+    struct ibv_ah_attr attr;
+    if (ibv_init_ah_from_wc(pd->context, port, wc, grh, &attr) != 0) {
+        return NULL;
+    }
+    return ibv_create_ah(pd, &attr);
+}
+
+int verbs_put_peer(program_post_t *record, struct ibv_ah *ah, uint32_t qpn, uint32_t qkey)
+{
+    if (ah == NULL) {
+        return EINVAL;
+    }
+    const struct ibv_ah_attr *attr = &((const verbs_ah_t *)(void *)ah)->attr;
+    record->remote_qpn = qpn;
+    record->remote_qkey = qkey;
+    record->service_level = attr->sl;
+    record->traffic_class = attr->grh.traffic_class;
+    memcpy(record->remote_gid, attr->grh.dgid.raw, sizeof record->remote_gid);
+    return 0;
+}
+
+PROGRAM_EXPORT int ibv_resolve_eth_l2_from_gid(struct ibv_context *context,
+                                               struct ibv_ah_attr *attr,
+                                               uint8_t mac[ETHERNET_LL_SIZE], uint16_t *vlan)
+{
+    (void)context;
+    // The simulated network finds its way by addresses: the MAC address is made of the address.
+    mac[0] = 2;
+    mac[1] = 0;
+    memcpy(mac + 2, attr->grh.dgid.raw + 12, 4);
+    if (vlan != NULL) {
+        *vlan = 0xffff;
+    }
+    return 0;
+}

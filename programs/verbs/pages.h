@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// programs/verbs/pages.h - pages of the process that the simulated NIC can reach.
+#ifndef PROGRAMS_VERBS_PAGES_H
+#define PROGRAMS_VERBS_PAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Moves the pages of a range into the memory file, with their contents, unless they lie there
+// already, and says to the simulator where they lie. Returns 0; EFAULT if a page is missing or
+// must not be read (or written, if `write` is true); EOPNOTSUPP for memory that other processes
+// share; ENOMEM.
+int pages_share(uintptr_t address, size_t length, bool write);
+
+#endif // PROGRAMS_VERBS_PAGES_H
