@@ -373,9 +373,14 @@ static void end_at_exit(int status, void *unused)
     turn_bye(status);
 }
 
+// Lets only one of the library's two forms work in a process: the one that was loaded first.
+const char rocesim_programs_form;
+PROGRAM_EXPORT extern const char rocesim_programs_form;
+
 __attribute__((constructor)) static void begin(void)
 {
-    if (getenv(PROGRAM_ENVIRONMENT) == NULL || turn_shared != NULL) {
+    if (getenv(PROGRAM_ENVIRONMENT) == NULL ||
+        dlsym(RTLD_DEFAULT, "rocesim_programs_form") != &rocesim_programs_form) {
         return;
     }
     struct stat file;

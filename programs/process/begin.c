@@ -12,7 +12,3 @@ void parts_begin(void)
     tsc_begin();
     clocks_begin();
 }
-
-void parts_deliver_timers(void)
-{
-}

@@ -3,7 +3,7 @@
 //
 // The bytes of rdtsc (0f 31) and rdtscp (0f 01 f9) occur inside of other instructions, too. Only
 // those are replaced after which comes what compilers emit: the two halves of the result are
-// joined. Capstone, where it is there, decodes the code around them instead.
+// joined.
 
 #include "programs/time/rewrite.h"
 
@@ -28,6 +28,12 @@ typedef struct site {
 
 static site_t sites[SITES_MAX];
 static unsigned site_count;
+static bool rewrites;
+
+bool rewrite_needed(void)
+{
+    return rewrites;
+}
 
 unsigned rewrite_length(const uint8_t *code)
 {
@@ -99,6 +105,7 @@ static int rewrite_object(struct dl_phdr_info *object, size_t size, void *memory
 
 void rewrite_all(void)
 {
+    rewrites = true;
     int memory = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC);
     if (memory >= 0) {
         (void)dl_iterate_phdr(rewrite_object, &memory);

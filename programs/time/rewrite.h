@@ -3,7 +3,11 @@
 #ifndef PROGRAMS_TIME_REWRITE_H
 #define PROGRAMS_TIME_REWRITE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+// Returns true if instructions of this process are replaced, those of libraries loaded later, too.
+bool rewrite_needed(void);
 
 // Replaces the instructions in all objects that are loaded, and not rewritten yet.
 void rewrite_all(void);

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// programs/process/load.c - programs that load libibverbs themselves get this library.
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "programs/time/rewrite.h"
+#include "programs/turn.h"
+
+// Returns a handle of this library.
+static void *own_handle(int flags)
+{
+    Dl_info info;
+    if (dladdr(&turn_shared, &info) == 0 || info.dli_fname == NULL) {
+        return NULL;
+    }
+    return PROGRAM_NEXT(dlopen)(info.dli_fname, flags);
+}
+
+static bool is_libibverbs(const char *file)
+{
+    const char *slash = file == NULL ? NULL : strrchr(file, '/');
+    const char *name = slash == NULL ? file : slash + 1;
+    return name != NULL && strncmp(name, "libibverbs.so", 13) == 0;
+}
+
+PROGRAM_EXPORT void *dlopen(const char *file, int flags)
+{
+    if (turn_on() && is_libibverbs(file)) {
+        return own_handle(flags);
+    }
+    if (turn_on() && rewrite_needed()) {
+        void *handle = PROGRAM_NEXT(dlopen)(file, flags);
+        rewrite_all();
+        return handle;
+    }
+    return PROGRAM_NEXT(dlopen)(file, flags);
+}
+
+// This library's functions have no versions.
+PROGRAM_EXPORT void *dlvsym(void *restrict handle, const char *restrict name,
+                            const char *restrict version)
+{
+    if (turn_on() && strncmp(version, "IBVERBS_", 8) == 0) {
+        return dlsym(handle, name);
+    }
+    return PROGRAM_NEXT(dlvsym)(handle, name, version);
+}
