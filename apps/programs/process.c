@@ -199,8 +199,8 @@ static void make_environment(const app__process_plan_t *plan, environment_t *env
     pass_variable(environment, "USER", "user");
     add_variable(environment, sim_strdup("LANG=C.UTF-8"));
     add_variable(environment, sim_strdup(PROGRAM_ENVIRONMENT "=1"));
-    add_variable(environment, sim_format("LD_PRELOAD=%s", plan->preload));
-    add_variable(environment, sim_format("LD_LIBRARY_PATH=%s", plan->library_folder));
+    // One file for both ways: programs that open libibverbs.so.1 by name get what is preloaded.
+    add_variable(environment, sim_format("LD_PRELOAD=%s/libibverbs.so.1", plan->library_folder));
     const char *at = plan->environment == NULL ? "" : plan->environment;
     for (at += strspn(at, " \t\n"); *at != '\0'; at += strspn(at, " \t\n")) {
         const size_t length = strcspn(at, " \t\n");

@@ -3,9 +3,11 @@
 #include "apps/programs/program.h"
 
 #include "apps/report_rows.h"
+#include "nic/device.h"
 #include "nic/transport.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -316,7 +318,7 @@ static sim_err_t program_create(const app_context_t *context, const void *config
         program->number = app__sockets_join(program->sockets, node);
         app__program_init_timers(program);
         program->chain = app__program_chain();
-        program->core = nic_core_create(node, app__program_step, program);
+        program->core = nic_core_create(node, app__program_take_turn, program);
         nic_core_start(program->core, config->start_ps);
     }
     *app = &program->app;
@@ -427,7 +429,7 @@ typedef struct report {
 
 static double microseconds(sim_time_t time_ps)
 {
-    return time_ps == SIM_TIME_NEVER ? NAN : (double)time_ps / (double)SIM_PS_PER_US;
+    return time_ps == SIM_TIME_NEVER ? (double)NAN : (double)time_ps / (double)SIM_PS_PER_US;
 }
 
 static void fill_report(const void *object, void *to)
@@ -490,7 +492,7 @@ static void print_file(int file, void (*write_text)(const char *text, void *ctx)
     rewind(stream);
     while (fgets(line, sizeof(line), stream) != NULL) {
         line[strcspn(line, "\n")] = '\0';
-        char *const text = sim_format("    %s", line);
+        char *const text = sim_format("    %s\n", line);
         write_text(text, ctx);
         sim_free(text);
     }
@@ -501,7 +503,7 @@ static void print(const app_t *app, void (*write_text)(const char *text, void *c
 {
     const app__program_t *const program = (const app__program_t *)(const void *)app;
     char *const end = describe_end(program);
-    char *const text = sim_format("  program   %s-%u \"%s\": %s", program->host_name,
+    char *const text = sim_format("  program   %s-%u \"%s\": %s\n", program->host_name,
                                   program->number, program->command, end);
     write_text(text, ctx);
     sim_free(text);
@@ -515,7 +517,7 @@ static void print(const app_t *app, void (*write_text)(const char *text, void *c
 static void describe(const app_t *app, void (*write_text)(const char *text, void *ctx), void *ctx)
 {
     const app__program_t *const program = (const app__program_t *)(const void *)app;
-    char *const text = sim_format("it starts \"%s\" on %s, only with `rocesim run --programs`",
+    char *const text = sim_format("it starts \"%s\" on %s, only with `rocesim run --programs`\n",
                                   program->command, program->host_name);
     write_text(text, ctx);
     sim_free(text);

@@ -170,7 +170,7 @@ void app__program_notice(app__program_t *program, uint32_t reason);
 void app__program_event(app__program_t *program, uint32_t kind, uint32_t handle);
 void app__program_init_timers(app__program_t *program);
 // The step of its core.
-bool app__program_step(nic_core_t *core, void *ctx);
+bool app__program_take_turn(nic_core_t *core, void *ctx);
 // Ends the process, if there is one, and all that it has made, now. `fault` (may be NULL) says why.
 void app__program_end(app__program_t *program, const char *fault);
 

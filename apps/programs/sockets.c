@@ -377,7 +377,8 @@ static void take_message(net_node_t *node, uint32_t port, void *taken, void *ctx
             put_bytes(socket, message->payload, message->bytes);
             socket->program->socket_bytes += message->bytes;
             break;
-        default:
+        case MESSAGE_OPEN:
+        case MESSAGE_END:
             socket->peer_ended = true;
             fill_end(socket);
             break;

@@ -315,7 +315,7 @@ static bool begin(app__program_t *program)
     return true;
 }
 
-bool app__program_step(nic_core_t *core, void *ctx)
+bool app__program_take_turn(nic_core_t *core, void *ctx)
 {
     (void)core;
     app__program_t *const program = ctx;
