@@ -20,12 +20,13 @@
 
 #define STATUS_KILLED 137
 
-// A program that looks at a clock and does nothing else waits for time to pass: after these numbers
-// of looks in a row one look costs at least that much.
-#define LOOKS_SOME 100u
-#define LOOKS_SOME_PS (100 * TURN_PS_PER_NS)
-#define LOOKS_MANY 1000u
-#define LOOKS_MANY_PS TURN_PS_PER_US
+// A program that looks at a clock and does nothing else waits for time to pass. A look costs at least
+// this part of the time since it began, up to LOOKS_MAX_PS; and the simulation catches up when a part
+// of the time has passed, at the latest after LOOKS_AHEAD_PS.
+#define LOOKS_PART 64u
+#define LOOKS_MAX_PS (2 * TURN_PS_PER_US)
+#define LOOKS_AHEAD_PART 16u
+#define LOOKS_AHEAD_PS (100 * TURN_PS_PER_US)
 
 #define IDLE_FIRST_PS TURN_PS_PER_US
 #define IDLE_DOUBLINGS 7u
@@ -38,6 +39,7 @@ uint64_t turn_exchanges;
 static uint64_t actions;
 static uint64_t looks;
 static uint64_t looks_in_a_row;
+static uint64_t looks_begin_ps;
 static uint64_t processor_ns; // processor time of the thread when the last call returned
 static int busy;
 static bool ended;
@@ -288,14 +290,18 @@ uint64_t turn_look_ps(void)
         turn_flush();
     }
     looks++;
-    looks_in_a_row++;
-    uint64_t cost_ps = turn_shared->clock_ps;
-    if (looks_in_a_row > LOOKS_MANY && cost_ps < LOOKS_MANY_PS) {
-        cost_ps = LOOKS_MANY_PS;
-    } else if (looks_in_a_row > LOOKS_SOME && cost_ps < LOOKS_SOME_PS) {
-        cost_ps = LOOKS_SOME_PS;
+    if (looks_in_a_row++ == 0) {
+        looks_begin_ps = turn_now_ps();
     }
-    turn_charge(cost_ps);
+    const uint64_t waited_ps = turn_now_ps() - looks_begin_ps;
+    const uint64_t look_part_ps = waited_ps / LOOKS_PART;
+    const uint64_t least_ps = look_part_ps < LOOKS_MAX_PS ? look_part_ps : LOOKS_MAX_PS;
+    const uint64_t part_ps = waited_ps / LOOKS_AHEAD_PART;
+    const uint64_t ahead_ps = part_ps < LOOKS_AHEAD_PS ? part_ps : LOOKS_AHEAD_PS;
+    turn_shared->lead_ps += least_ps > turn_shared->clock_ps ? least_ps : turn_shared->clock_ps;
+    if (turn_shared->lead_ps >= turn_shared->ahead_ps && turn_shared->lead_ps >= ahead_ps) {
+        yield();
+    }
     return turn_now_ps();
 }
 
