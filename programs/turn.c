@@ -380,13 +380,18 @@ static void end_at_exit(int status, void *unused)
 }
 
 // Lets only one of the library's two forms work in a process: the one that was loaded first.
-const char rocesim_programs_form;
-PROGRAM_EXPORT extern const char rocesim_programs_form;
+extern const void *const rocesim_programs_form;
+PROGRAM_EXPORT const void *const rocesim_programs_form = &turn_shared;
+
+static bool is_first_form(void)
+{
+    const void *const *first = dlsym(RTLD_DEFAULT, "rocesim_programs_form");
+    return first == NULL || *first == &turn_shared;
+}
 
 __attribute__((constructor)) static void begin(void)
 {
-    if (getenv(PROGRAM_ENVIRONMENT) == NULL ||
-        dlsym(RTLD_DEFAULT, "rocesim_programs_form") != &rocesim_programs_form) {
+    if (getenv(PROGRAM_ENVIRONMENT) == NULL || !is_first_form()) {
         return;
     }
     struct stat file;
