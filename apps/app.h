@@ -21,7 +21,7 @@ typedef struct app app_t;
 // last application.
 typedef struct app_runtime app_runtime_t;
 struct app_mooncake_codec; // apps/mooncake.h
-struct app_programs;        // apps/programs.h
+struct app_programs;        // apps/processes.h
 struct app_programs_config;
 app_runtime_t *app_runtime_create(net_t *net);
 void app_runtime_destroy(app_runtime_t *runtime);

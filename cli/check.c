@@ -196,6 +196,8 @@ static sim_err_t build(const cli_args_t *args, world_build_t what, sim_ranks_t *
         result = read_ranks(args, *scenario, &ranks->count, error);
     }
     if (result == SIM_OK) {
+        static const app_programs_t looked_at = {.start = false};
+        (*scenario)->programs = &looked_at;
         result = world_create_part(*scenario, what, ranks->count > 0 ? ranks : NULL, world, error);
     }
     return result;

@@ -2,16 +2,25 @@
 // cli/programs.c - finds the library that programs load.
 #include "cli/programs.h"
 
+#include <errno.h>
 #include <libgen.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void cli_programs_allow(cli_programs_t *programs)
 {
     // Beside the program in a build; an installation has bin/ and lib/rocesim/.
-    static const char *const places[] = {"", "/../lib/rocesim"};
-    programs->permission = (app_programs_t){.start = true};
+    static const char *const places[] = {"programs-ibverbs", "../lib/rocesim/programs-ibverbs"};
+    const char *const path = getenv("PATH");
+    const char *const home = getenv("HOME");
+    programs->permission = (app_programs_t){
+        .start = true,
+        .path = path == NULL ? "/usr/local/bin:/usr/bin:/bin" : path,
+        .home = home == NULL ? "/" : home,
+    };
     char own[2048];
     const ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
     if (length <= 0) {
@@ -20,14 +29,34 @@ void cli_programs_allow(cli_programs_t *programs)
     own[length] = '\0';
     const char *const folder = dirname(own);
     for (size_t i = 0; i < SIM_COUNT_OF(places); i++) {
-        (void)snprintf(programs->preload, sizeof(programs->preload),
-                       "%s%s/librocesim-programs.so", folder, places[i]);
-        (void)snprintf(programs->library_folder, sizeof(programs->library_folder),
-                       "%s%s/programs-ibverbs", folder, places[i]);
-        if (access(programs->preload, R_OK) == 0) {
-            programs->permission.preload = programs->preload;
+        char library[sizeof(programs->library_folder) + 32];
+        (void)snprintf(programs->library_folder, sizeof(programs->library_folder), "%s/%s", folder,
+                       places[i]);
+        (void)snprintf(library, sizeof(library), "%s/libibverbs.so.1", programs->library_folder);
+        if (access(library, R_OK) == 0) {
             programs->permission.library_folder = programs->library_folder;
             return;
         }
     }
+}
+
+sim_err_t cli_programs_save(const world_t *world, const char *folder, world_error_t *error)
+{
+    char *const programs = sim_format("%s/programs", folder);
+    sim_message_t message;
+    sim_err_t result = SIM_OK;
+    bool made = false;
+    for (size_t i = 0; i < world->app_count && result == SIM_OK; i++) {
+        if (!made && strcmp(world->apps[i]->ops->name, "programs") == 0) {
+            made = true;
+            if (mkdir(programs, 0777) != 0 && errno != EEXIST) {
+                result = sim_fail(&message, SIM_ERR_IO, "%s: %s", programs, strerror(errno));
+            }
+        }
+        if (result == SIM_OK) {
+            result = app_programs_save(world->apps[i], programs, &message);
+        }
+    }
+    sim_free(programs);
+    return result == SIM_OK ? SIM_OK : world_fail(error, result, NULL, "%s", message.text);
 }

@@ -3,16 +3,19 @@
 #ifndef CLI_PROGRAMS_H
 #define CLI_PROGRAMS_H
 
-#include "apps/programs.h"
+#include "apps/processes.h"
+#include "world/world.h"
 
 typedef struct cli_programs {
     app_programs_t permission;
-    char preload[4096];
     char library_folder[4096];
 } cli_programs_t;
 
 // Fills in a permission to start programs. It has no library if none lies beside this program or in
-// the folder lib/rocesim of its installation.
+// the folder lib/rocesim of its installation. The permission borrows from `programs`.
 void cli_programs_allow(cli_programs_t *programs);
+// Writes what the programs of a run have printed into DIR/programs, where folder is DIR.
+SIM_MUST_CHECK sim_err_t cli_programs_save(const world_t *world, const char *folder,
+                                           world_error_t *error);
 
 #endif // CLI_PROGRAMS_H

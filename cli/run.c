@@ -115,8 +115,7 @@ static void on_built(world_t *world, void *ctx)
 
 static sim_err_t on_begin(world_t *world, const char *folder, void *ctx, world_error_t *error)
 {
-    run_t *const run = ctx;
-    run->programs.permission.folder = folder;
+    const run_t *const run = ctx;
     return run->extra->begin == NULL ? SIM_OK
                                      : run->extra->begin(world, folder, run->extra->ctx, error);
 }
@@ -250,6 +249,7 @@ static int run_scenario(run_t *run, world_scenario_t *scenario)
     };
     if (run->args->starts_programs) {
         cli_programs_allow(&run->programs);
+        run->programs.permission.keeps_output = run->args->folder != NULL;
         scenario->programs = &run->programs.permission;
     }
     results_run_t *done = NULL;
@@ -270,6 +270,10 @@ static int run_scenario(run_t *run, world_scenario_t *scenario)
     if (results_of(done) != NULL) {
         status = print_results(run, done);
         status = judge(done) != CLI_EXIT_DONE ? CLI_EXIT_FAILED : status;
+        if (run->args->folder != NULL && results_files_whole(done) && speaks(run) &&
+            cli_programs_save(results_world(done), run->args->folder, &error) != SIM_OK) {
+            status = cli_report_failure(&error, CLI_EXIT_FAILED);
+        }
     }
     status = results_files_whole(done) ? status : CLI_EXIT_FAILED;
     if (run->args->explains && run->args->folder == NULL && speaks(run)) {

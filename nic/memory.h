@@ -72,9 +72,9 @@ static inline void nic_memory_write64(nic_memory_t *memory, uint64_t address, ui
     nic_memory_write(memory, address, bytes, sizeof(bytes));
 }
 
-// Lets the memory in [address, address + length_bytes), both multiples of 4096, be `bytes`, which the
-// caller owns: the pages of a process that runs on the host, say. They count as written. What was
-// written there before is forgotten.
+// Lets the memory in [address, address + length_bytes), both multiples of 4096, be `bytes`, which
+// the caller owns: the pages of a process that runs on the host, say. They count as written. What
+// was written there before is forgotten.
 void nic_memory_map(nic_memory_t *memory, uint64_t address, uint64_t length_bytes, void *bytes);
 // Ends nic_memory_map for these pages. They are as if nobody had written to them.
 void nic_memory_unmap(nic_memory_t *memory, uint64_t address, uint64_t length_bytes);

@@ -19,28 +19,9 @@
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
 #include "nic/transport/gate.h"
-#include "nic/transport/operation_internal.h"
 #include "nic/verbs/life.h"
 
 // -- events
-
-// Turns the address by which a request's sender names a byte of a region into the host's own.
-static void shift_address(const nic_t *nic, net_packet_t *packet)
-{
-    if (packet->kind != NET_PACKET_ROCE) {
-        return;
-    }
-    const uint32_t operation = nic__operations[packet->opcode & ROCE_OPERATION_MASK];
-    net_packet_aside_t *const aside = net_packet_aside(packet);
-    if ((operation & IS_ATOMIC) != 0) {
-        const nic_mr_t *const mr = nic__region(nic, aside->atomic.rkey);
-        aside->atomic.address += mr == NULL ? 0 : mr->shift;
-    } else if ((operation & IS_READ) != 0 || ((operation & IS_WRITE) != 0 &&
-                                              ((operation & IS_FIRST) != 0 || packet->addressed))) {
-        const nic_mr_t *const mr = nic__region(nic, aside->reth.rkey);
-        aside->reth.address += mr == NULL ? 0 : mr->shift;
-    }
-}
 
 // Receives a packet that does not go straight to the protocol.
 static SIM_NOINLINE void arrive_otherwise(nic_t *nic, net_packet_t *packet)
@@ -49,7 +30,7 @@ static SIM_NOINLINE void arrive_otherwise(nic_t *nic, net_packet_t *packet)
         net_draws_hear(nic->port, packet);
     }
     if (SIM_UNLIKELY(nic->shifts)) {
-        shift_address(nic, packet);
+        nic__shift_address(nic, packet);
     }
     if (nic->loop != NULL) {
         nic->loop->arrived(nic, packet);
@@ -79,7 +60,7 @@ static SIM_NOINLINE void arrive_in_plane(nic_t *nic, net_port_t *port, net_packe
         net_draws_hear(port, packet);
     }
     if (SIM_UNLIKELY(nic->shifts)) {
-        shift_address(nic, packet);
+        nic__shift_address(nic, packet);
     }
     if (packet->kind == NET_PACKET_ROCE) {
         nic__planes_arrived(nic, packet, (uint32_t)(port - nic->planes->ports));

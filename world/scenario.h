@@ -7,7 +7,7 @@
 #define WORLD_SCENARIO_H
 
 #include "apps/app.h"
-#include "apps/programs.h"
+#include "apps/processes.h"
 #include "compat/hpcc/rules.h"
 #include "topologies/topology.h"
 #include "world/graph.h"

@@ -2,7 +2,8 @@
 // apps/programs/posts.c - work requests that a process has put into shared memory.
 //
 // A record may be anything: a process can write what it likes. So each is copied and checked.
-#include "apps/programs/program.h"
+#include "apps/programs/posts.h"
+#include "apps/programs/process_verbs.h"
 
 #include <errno.h>
 #include <string.h>
@@ -72,8 +73,8 @@ static void set_places(checked_t *checked, nic_sge_t *one, const nic_sge_t **lis
 }
 
 // Fills in the work request `index` of a Doorbell. Returns false if it cannot be posted.
-static bool fill_send(app__program_t *program, app__pr_qp_t *qp, checked_t *checked,
-                      uint32_t index, nic_send_wr_t *wr)
+static bool fill_send(app__program_t *program, app__pr_qp_t *qp, checked_t *checked, uint32_t index,
+                      nic_send_wr_t *wr)
 {
     const program_post_t *const post = &checked->post;
     if (post->opcode >= WR_COUNT) {

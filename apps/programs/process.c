@@ -23,15 +23,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_MS 200            // between two looks at whether a silent process still lives
-#define END_MS 5000u           // that a process may take for its end
+#define LOOK_MS 200  // between two looks at whether a silent process still lives
+#define END_MS 5000u // that a process may take for its end
 #define ENVIRONMENT_MAX 64u
 
 static int memory_file(const char *name, uint64_t bytes, int seals)
 {
     const int file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (file >= 0 &&
-        ((bytes != 0 && ftruncate(file, (off_t)bytes) != 0) || fcntl(file, F_ADD_SEALS, seals) != 0)) {
+    if (file >= 0 && ((bytes != 0 && ftruncate(file, (off_t)bytes) != 0) ||
+                      fcntl(file, F_ADD_SEALS, seals) != 0)) {
         const int reason = errno;
         close(file);
         errno = reason;
@@ -40,10 +40,11 @@ static int memory_file(const char *name, uint64_t bytes, int seals)
     return file;
 }
 
-static int output_file(const char *path)
+// Opens a file without a name for what a process prints: on a disk, if there is one.
+static int output_file(void)
 {
-    return path == NULL ? memfd_create("output", MFD_CLOEXEC)
-                        : open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const int file = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    return file >= 0 ? file : memfd_create("output", MFD_CLOEXEC);
 }
 
 sim_err_t app__process_create(const app__process_plan_t *plan, app__process_t **process,
@@ -60,12 +61,12 @@ sim_err_t app__process_create(const app__process_plan_t *plan, app__process_t **
         made->control = shared; // until the start
     }
     made->shared = bytes == MAP_FAILED ? NULL : bytes;
-    made->out = output_file(plan->out_path);
-    made->err = output_file(plan->err_path);
+    made->out = output_file();
+    made->err = output_file();
     if (made->shared == NULL || made->memory < 0 || made->out < 0 || made->err < 0) {
-        const sim_err_t error = sim_fail(message, SIM_ERR_IO, "%s: %s",
-                                         plan->out_path == NULL ? "shared memory" : plan->out_path,
-                                         strerror(errno));
+        const sim_err_t error = sim_fail(
+            message, SIM_ERR_IO,
+            "the system gives it no shared memory or no file for its output: %s", strerror(errno));
         app__process_destroy(made);
         return error;
     }
@@ -149,15 +150,14 @@ static _Noreturn void become(const child_t *child)
 
 // -- the parent
 
-// Returns the path of a command: itself if it has a slash, else the first of PATH that is there.
+// Returns the path of a command: itself if it has a slash, else the first of `path` that is there.
 // Free it with sim_free. NULL: there is none.
-static char *find_command(const char *word)
+static char *find_command(const char *word, const char *path)
 {
     if (strchr(word, '/') != NULL) {
         return sim_strdup(word);
     }
-    const char *const path = getenv("PATH");
-    const char *at = path == NULL ? "/usr/local/bin:/usr/bin:/bin" : path;
+    const char *at = path;
     while (*at != '\0') {
         const size_t length = strcspn(at, ":");
         char *const candidate = sim_format("%.*s/%s", (int)length, at, word);
@@ -185,18 +185,11 @@ static void add_variable(environment_t *environment, char *entry)
     }
 }
 
-static void pass_variable(environment_t *environment, const char *name, const char *otherwise)
-{
-    const char *const value = getenv(name);
-    add_variable(environment, sim_format("%s=%s", name, value == NULL ? otherwise : value));
-}
-
 static void make_environment(const app__process_plan_t *plan, environment_t *environment)
 {
     environment->count = 0;
-    pass_variable(environment, "PATH", "/usr/local/bin:/usr/bin:/bin");
-    pass_variable(environment, "HOME", "/");
-    pass_variable(environment, "USER", "user");
+    add_variable(environment, sim_format("PATH=%s", plan->path));
+    add_variable(environment, sim_format("HOME=%s", plan->home));
     add_variable(environment, sim_strdup("LANG=C.UTF-8"));
     add_variable(environment, sim_strdup(PROGRAM_ENVIRONMENT "=1"));
     // One file for both ways: programs that open libibverbs.so.1 by name get what is preloaded.
@@ -269,7 +262,7 @@ static sim_err_t fork_child(app__process_t *process, const app__process_plan_t *
 sim_err_t app__process_start(app__process_t *process, const app__process_plan_t *plan,
                              sim_message_t *message)
 {
-    char *const path = find_command(plan->words[0]);
+    char *const path = find_command(plan->words[0], plan->path);
     if (path == NULL) {
         return refuse_start(message, plan->words[0], ENOENT);
     }

@@ -20,8 +20,7 @@ struct app__process {
     struct app__mapping *mappings; // of pages of `memory`
     size_t mapping_count;
     size_t mapping_capacity;
-    char out_path[256]; // "": an unnamed file
-    int out;
+    int out; // files without a name
     int err;
     bool hello; // the library has reported
 };
@@ -33,15 +32,14 @@ typedef struct app__mapping {
 } app__mapping_t;
 
 typedef struct app__process_plan {
-    char **words;             // of the command, ends with NULL
-    const char *preload;      // library
-    const char *library_folder;
-    const char *environment;  // "NAME=VALUE ..."; may be NULL
-    const char *out_path;     // NULL: an unnamed file
-    const char *err_path;
+    char **words;               // of the command, ends with NULL
+    const char *library_folder; // of libibverbs.so.1
+    const char *path;           // folders of commands, as in the variable PATH
+    const char *home;
+    const char *environment;   // "NAME=VALUE ..."; may be NULL
     uint64_t memory_max_bytes; // 0: no limit
     uint64_t output_max_bytes;
-    uint64_t host_count;      // entries behind program_shared_t
+    uint64_t host_count; // entries behind program_shared_t
 } app__process_plan_t;
 
 // Makes the shared memory of a process; the caller fills it in and starts the process then.

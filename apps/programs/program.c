@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/programs/program.c - programs as an application: attributes, creation and report.
-#include "apps/programs/program.h"
+// apps/programs/program.c - programs as an application: attributes, creation and report
+// (docs/models/programs.md).
+#include "apps/programs/posts.h"
+#include "apps/programs/process_verbs.h"
+#include "apps/programs/turns.h"
 
 #include "apps/report_rows.h"
 #include "nic/device.h"
@@ -9,7 +12,6 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -216,22 +218,12 @@ static void fill_shared(const app__program_t *program, program_shared_t *shared)
 sim_err_t app__program_start(app__program_t *program, sim_message_t *message)
 {
     const app_programs_t *const permission = program->permission;
-    char *out_path = NULL;
-    char *err_path = NULL;
-    if (permission->folder != NULL) {
-        char *const folder = sim_format("%s/programs", permission->folder);
-        (void)mkdir(folder, 0777); // a failure shows at the files
-        out_path = sim_format("%s/%s-%u.out", folder, program->host_name, program->number);
-        err_path = sim_format("%s/%s-%u.err", folder, program->host_name, program->number);
-        sim_free(folder);
-    }
     const app__process_plan_t plan = {
         .words = program->words,
-        .preload = permission->preload,
+        .path = permission->path,
+        .home = permission->home,
         .library_folder = permission->library_folder,
         .environment = program->config->environment,
-        .out_path = out_path,
-        .err_path = err_path,
         .memory_max_bytes = program->config->memory_max_bytes,
         .output_max_bytes = program->config->output_max_bytes,
         .host_count = net_interface_count(program->app.net),
@@ -241,8 +233,6 @@ sim_err_t app__program_start(app__program_t *program, sim_message_t *message)
         fill_shared(program, program->process->shared);
         error = app__process_start(program->process, &plan, message);
     }
-    sim_free(out_path);
-    sim_free(err_path);
     return error;
 }
 
@@ -257,7 +247,7 @@ static sim_err_t refuse(const app_context_t *context, const program_config_t *co
                         "`rocesim run --programs` does that",
                         config->command, config->host);
     }
-    if (context->programs->start && context->programs->preload == NULL) {
+    if (context->programs->start && context->programs->library_folder == NULL) {
         return sim_fail(message, SIM_ERR_INVALID,
                         "programs cannot run: this rocesim was built without their library, which "
                         "needs libibverbs-dev and Linux on x86-64");
@@ -387,6 +377,43 @@ bool app_programs_failed(const app_t *app)
     return app->ops == &app_program && has_failed((const app__program_t *)(const void *)app);
 }
 
+// Copies a file without a name to a path.
+static sim_err_t copy_out(int file, const char *path, sim_message_t *message)
+{
+    char bytes[65536];
+    FILE *const to = fopen(path, "wb");
+    off_t at = 0;
+    ssize_t got = 0;
+    bool good = to != NULL;
+    while (good && (got = pread(file, bytes, sizeof(bytes), at)) > 0) {
+        good = fwrite(bytes, 1, (size_t)got, to) == (size_t)got;
+        at += got;
+    }
+    good = good && got == 0;
+    const int reason = errno;
+    const bool closed = to == NULL || fclose(to) == 0;
+    return good && closed
+               ? SIM_OK
+               : sim_fail(message, SIM_ERR_IO, "%s: %s", path, strerror(good ? errno : reason));
+}
+
+sim_err_t app_programs_save(const app_t *app, const char *folder, sim_message_t *message)
+{
+    const app__program_t *const program = (const app__program_t *)(const void *)app;
+    if (app->ops != &app_program || program->process == NULL) {
+        return SIM_OK;
+    }
+    char *const out = sim_format("%s/%s-%u.out", folder, program->host_name, program->number);
+    char *const err = sim_format("%s/%s-%u.err", folder, program->host_name, program->number);
+    sim_err_t error = copy_out(program->process->out, out, message);
+    if (error == SIM_OK) {
+        error = copy_out(program->process->err, err, message);
+    }
+    sim_free(out);
+    sim_free(err);
+    return error;
+}
+
 static void progress(const app_t *app, uint64_t *done, uint64_t *planned)
 {
     const app__program_t *const program = (const app__program_t *)(const void *)app;
@@ -508,7 +535,7 @@ static void print(const app_t *app, void (*write_text)(const char *text, void *c
     write_text(text, ctx);
     sim_free(text);
     sim_free(end);
-    if (program->process != NULL && program->permission->folder == NULL) {
+    if (program->process != NULL && !program->permission->keeps_output) {
         print_file(program->process->out, write_text, ctx);
         print_file(program->process->err, write_text, ctx);
     }
@@ -525,7 +552,8 @@ static void describe(const app_t *app, void (*write_text)(const char *text, void
 
 const app_ops_t app_program = {
     .name = "programs",
-    .help = "processes of this machine whose verbs, sockets and clock are those of a simulated host",
+    .help =
+        "processes of this machine whose verbs, sockets and clock are those of a simulated host",
     .attrs = &attr_table,
     .create = program_create,
     .destroy = program_destroy,

@@ -3,7 +3,8 @@
 #define _GNU_SOURCE
 #include "apps/programs/sockets.h"
 
-#include "apps/programs/program.h"
+#include "apps/programs/process_verbs.h"
+#include "apps/programs/turns.h"
 #include "kernel/event.h"
 
 #include <errno.h>
@@ -55,7 +56,7 @@ struct app__socket {
     int end;     // the simulator's; -1: closed
     int other;   // the process's, until it is handed over; -1: it was
     bool bound;
-    bool ended;     // the process writes no more
+    bool ended; // the process writes no more
     bool peer_ended;
     int error; // of opening
     program_name_t name;
@@ -78,7 +79,7 @@ struct host {
     uint32_t program_count;
     sim_channel_t *to_hub;
     sim_channel_t *from_hub;
-    sim_time_t sent_ps; // when the last message left: their order is kept
+    sim_time_t sent_ps;  // when the last message left: their order is kept
     app__socket_t **all; // by id - 1
     size_t count;
     size_t capacity;
@@ -334,10 +335,9 @@ static void refuse(host_t *host, const message_t *message)
 static void take_open(host_t *host, const message_t *message)
 {
     app__socket_t *const listener = find_port(host, message->to_name.port, true);
-    app__socket_t *const socket =
-        listener == NULL || listener->pending_count >= listener->backlog
-            ? NULL
-            : new_socket(host, listener->program);
+    app__socket_t *const socket = listener == NULL || listener->pending_count >= listener->backlog
+                                      ? NULL
+                                      : new_socket(host, listener->program);
     if (socket == NULL) {
         refuse(host, message);
         return;
@@ -399,8 +399,8 @@ uint32_t app__sockets_join(app__sockets_t *sockets, net_node_t *node)
     sim_t *const sim = net_sim(sockets->net);
     sim_node_t *const hub = &sockets->hub->node;
     host->to_hub = sim_channel_create(sim, &node->sim, hub, host->number, sockets->latency_ps / 2);
-    host->from_hub = sim_channel_create(sim, hub, &node->sim, node->port_count,
-                                        second_half_ps(sockets));
+    host->from_hub =
+        sim_channel_create(sim, hub, &node->sim, node->port_count, second_half_ps(sockets));
     nic_host_on_message(node, take_message, host);
     sim_map_add(&sockets->host_of_node, node->sim.index, sockets->host_count);
     SIM_APPEND(sockets->hosts, sockets->host_count, sockets->host_capacity, host);
@@ -478,9 +478,8 @@ void app__socket_list_fini(app__socket_list_t *list)
 
 static app__socket_t *find_socket(const app__program_t *program, uint32_t handle)
 {
-    app__socket_t *const socket = handle - 1 < program->own_sockets.count
-                                      ? program->own_sockets.sockets[handle - 1]
-                                      : NULL;
+    app__socket_t *const socket =
+        handle - 1 < program->own_sockets.count ? program->own_sockets.sockets[handle - 1] : NULL;
     return socket == NULL || socket->state == STATE_CLOSED ? NULL : socket;
 }
 
@@ -585,8 +584,7 @@ static int accept_socket(app__program_t *program, app__socket_t *listener, progr
 int app__socket_call(app__program_t *program, program_call_t *call, int *descriptor)
 {
     if (call->op == PROGRAM_SOCKET) {
-        app__socket_t *const made =
-            new_socket(host_of(program->sockets, program->node), program);
+        app__socket_t *const made = new_socket(host_of(program->sockets, program->node), program);
         if (made == NULL) {
             return errno;
         }

@@ -11,7 +11,7 @@
 #ifndef APPS_PROGRAMS_SOCKETS_H
 #define APPS_PROGRAMS_SOCKETS_H
 
-#include "net/network.h"
+#include "nic/host.h"
 #include "programs/protocol.h"
 
 typedef struct app__program app__program_t;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/programs/turns.c - the turns of a process: its calls, what it waits for, and its end.
-#include "apps/programs/program.h"
+#include "apps/programs/turns.h"
+#include "apps/programs/posts.h"
+#include "apps/programs/process_verbs.h"
 
 #include <errno.h>
 #include <string.h>
@@ -194,9 +196,10 @@ static void end_of_gone(app__program_t *program)
     const int status = program->status;
     if (!hello && !program->ends_badly && WIFEXITED(status) && WEXITSTATUS(status) != 127) {
         program->ends_badly = true;
-        (void)sim_fail(&program->fault, SIM_ERR_IO,
-                       "it ended without having loaded the library of simulated verbs; programs "
-                       "that are linked statically, or that change their user, cannot be simulated");
+        (void)sim_fail(
+            &program->fault, SIM_ERR_IO,
+            "it ended without having loaded the library of simulated verbs; programs "
+            "that are linked statically, or that change their user, cannot be simulated");
     }
 }
 

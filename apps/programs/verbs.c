@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/programs/verbs.c - the verbs that a process calls: its objects, and the NIC's behind them.
+// apps/programs/verbs.c - the verbs that a process calls: its objects, and the NIC's behind them
+// (docs/models/programs.md).
 //
 // A process names bytes of its memory by its own addresses. Those of the program number N of a host
 // lie at N << 47 in the host's memory, since processes use 47 bits; regions are registered there,
 // and peers name their bytes by the process's addresses (nic_mr_set_iova).
-#include "apps/programs/program.h"
+#include "apps/programs/process_verbs.h"
+#include "apps/programs/turns.h"
 
 #include <errno.h>
 #include <string.h>
@@ -54,15 +56,19 @@ static const nic_qp_state_t states_of_nic[] = {
     NIC_QPS_RESET, NIC_QPS_INIT, NIC_QPS_RTR, NIC_QPS_RTS, NIC_QPS_SQD, NIC_QPS_SQE, NIC_QPS_ERR,
 };
 static const uint32_t wc_statuses[] = {
-    [NIC_WC_SUCCESS] = 0,         [NIC_WC_LOC_LEN_ERR] = 1,      [NIC_WC_LOC_QP_OP_ERR] = 2,
-    [NIC_WC_LOC_PROT_ERR] = 4,    [NIC_WC_WR_FLUSH_ERR] = 5,     [NIC_WC_BAD_RESP_ERR] = 7,
-    [NIC_WC_LOC_ACCESS_ERR] = 8,  [NIC_WC_REM_INV_REQ_ERR] = 9,  [NIC_WC_REM_ACCESS_ERR] = 10,
-    [NIC_WC_REM_OP_ERR] = 11,     [NIC_WC_RETRY_EXC_ERR] = 12,   [NIC_WC_RNR_RETRY_EXC_ERR] = 13,
+    [NIC_WC_SUCCESS] = 0,        [NIC_WC_LOC_LEN_ERR] = 1,     [NIC_WC_LOC_QP_OP_ERR] = 2,
+    [NIC_WC_LOC_PROT_ERR] = 4,   [NIC_WC_WR_FLUSH_ERR] = 5,    [NIC_WC_BAD_RESP_ERR] = 7,
+    [NIC_WC_LOC_ACCESS_ERR] = 8, [NIC_WC_REM_INV_REQ_ERR] = 9, [NIC_WC_REM_ACCESS_ERR] = 10,
+    [NIC_WC_REM_OP_ERR] = 11,    [NIC_WC_RETRY_EXC_ERR] = 12,  [NIC_WC_RNR_RETRY_EXC_ERR] = 13,
     [NIC_WC_GENERAL_ERR] = 21,
 };
 static const uint32_t wc_opcodes[] = {
-    [NIC_WC_SEND] = 0,      [NIC_WC_RDMA_WRITE] = 1, [NIC_WC_RDMA_READ] = 2,
-    [NIC_WC_COMP_SWAP] = 3, [NIC_WC_FETCH_ADD] = 4,  [NIC_WC_RECV] = 128,
+    [NIC_WC_SEND] = 0,
+    [NIC_WC_RDMA_WRITE] = 1,
+    [NIC_WC_RDMA_READ] = 2,
+    [NIC_WC_COMP_SWAP] = 3,
+    [NIC_WC_FETCH_ADD] = 4,
+    [NIC_WC_RECV] = 128,
     [NIC_WC_RECV_RDMA_WITH_IMM] = 129,
 };
 
@@ -70,8 +76,7 @@ static const uint32_t wc_opcodes[] = {
 
 static app__pr_pd_t *find_pd(const app__program_t *program, uint32_t handle)
 {
-    app__pr_pd_t *const pd =
-        handle - 1 < program->pd_count ? &program->pds[handle - 1] : NULL;
+    app__pr_pd_t *const pd = handle - 1 < program->pd_count ? &program->pds[handle - 1] : NULL;
     return pd != NULL && pd->pd != NULL ? pd : NULL;
 }
 
@@ -83,8 +88,7 @@ static app__pr_cq_t *find_cq(const app__program_t *program, uint32_t handle)
 
 app__pr_srq_t *app__program_srq(app__program_t *program, uint32_t handle)
 {
-    app__pr_srq_t *const srq =
-        handle - 1 < program->srq_count ? program->srqs[handle - 1] : NULL;
+    app__pr_srq_t *const srq = handle - 1 < program->srq_count ? program->srqs[handle - 1] : NULL;
     return srq != NULL && !srq->gone ? srq : NULL;
 }
 
@@ -163,8 +167,8 @@ static int map_pages(app__program_t *program, const program_memory_t *memory)
         return EINVAL;
     }
     void *bytes = NULL;
-    const int error = app__process_map(program->process, memory->offset, memory->length_bytes,
-                                       &bytes);
+    const int error =
+        app__process_map(program->process, memory->offset, memory->length_bytes, &bytes);
     if (error != 0) {
         return error;
     }
@@ -627,8 +631,8 @@ static void take_attributes(program_qp_t *to, const program_qp_t *from)
     to->mask |= from->mask;
 }
 
-// Returns the UDP source port of a flow label, as rdma-core's rdma_flow_label_to_udp_sport makes it;
-// 0: the NIC's own choice.
+// Returns the UDP source port of a flow label, as rdma-core's rdma_flow_label_to_udp_sport makes
+// it; 0: the NIC's own choice.
 static uint16_t port_of_label(uint32_t label)
 {
     const uint32_t low = (label & 0x3fff) ^ ((label & 0xfc000) >> 14);
@@ -678,8 +682,8 @@ static int make_attr(const app__program_t *program, const app__pr_qp_t *qp, nic_
 static int modify_qp(app__program_t *program, program_call_t *call)
 {
     app__pr_qp_t *const qp = app__program_qp(program, call->handle);
-    if (qp == NULL || ((call->qp.mask & MASK_STATE) != 0 &&
-                       call->qp.state >= SIM_COUNT_OF(states_of_nic))) {
+    if (qp == NULL ||
+        ((call->qp.mask & MASK_STATE) != 0 && call->qp.state >= SIM_COUNT_OF(states_of_nic))) {
         return EINVAL;
     }
     take_attributes(&qp->attr, &call->qp);

@@ -73,6 +73,8 @@ void nic__transmit_planes(nic_t *nic, const net_port_t *woken);
 // -- receive.c: both take the packet
 
 void nic__receive(nic_t *nic, net_packet_t *packet);
+// Turns the address by which a request's sender names a byte of a region into the host's own.
+void nic__shift_address(const nic_t *nic, net_packet_t *packet);
 // Receives a packet whose QP is known.
 void nic__receive_for(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 

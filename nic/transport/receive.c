@@ -10,10 +10,12 @@
 #include "nic/objects/numbers.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
+#include "nic/objects/region.h"
 #include "nic/path/repath.h"
 #include "nic/path/spray.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
+#include "nic/transport/operation_internal.h"
 
 // -- notification point
 
@@ -290,4 +292,21 @@ void nic__receive_for(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     note_arrival(nic, packet);
     receive(nic, qp, packet);
+}
+
+void nic__shift_address(const nic_t *nic, net_packet_t *packet)
+{
+    if (packet->kind != NET_PACKET_ROCE) {
+        return;
+    }
+    const uint32_t operation = nic__operations[packet->opcode & ROCE_OPERATION_MASK];
+    net_packet_aside_t *const aside = net_packet_aside(packet);
+    if ((operation & IS_ATOMIC) != 0) {
+        const nic_mr_t *const mr = nic__region(nic, aside->atomic.rkey);
+        aside->atomic.address += mr == NULL ? 0 : mr->shift;
+    } else if ((operation & IS_READ) != 0 || ((operation & IS_WRITE) != 0 &&
+                                              ((operation & IS_FIRST) != 0 || packet->addressed))) {
+        const nic_mr_t *const mr = nic__region(nic, aside->reth.rkey);
+        aside->reth.address += mr == NULL ? 0 : mr->shift;
+    }
 }

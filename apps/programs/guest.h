@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/programs/guest.h - a program on a host: its process, its turn, and what it has made.
+//
+// Each program has a core of its host (nic/core.h). A step of the core answers the call that the
+// process waits for, if it can, and then runs the process until it waits again. So everything that
+// a process does happens in events of its host, and its calls cost the time of its core.
+#ifndef APPS_PROGRAMS_GUEST_H
+#define APPS_PROGRAMS_GUEST_H
+
+#include "apps/app_internal.h"
+#include "apps/endpoints.h"
+#include "apps/processes.h"
+#include "apps/programs/objects.h"
+#include "apps/programs/process.h"
+#include "apps/programs/sockets.h"
+#include "kernel/map.h"
+#include "nic/core.h"
+#include "nic/memory.h"
+
+#include <stdio.h>
+
+// A timer of a signal.
+typedef struct app__pr_timer {
+    sim_timer_t timer;
+    app__program_t *program;
+    uint64_t id;
+    sim_time_t every_ps;
+    int32_t signal;
+} app__pr_timer_t;
+
+typedef enum app__pr_state {
+    APP__PR_WAITS_FOR_START,
+    APP__PR_RUNS,
+    APP__PR_ENDED, // the process is gone
+} app__pr_state_t;
+
+struct app__program {
+    app_t app; // first
+    // what the scenario says
+    char *host_name;
+    char *command;
+    char **words; // of the command; ends with NULL
+    sim_time_t start_ps;
+    uint32_t number; // among the programs of its host, from 0
+    const app_programs_t *permission;
+    const app_programs_config_t *config;
+    app__sockets_t *sockets; // of the network
+    app_runtime_t *runtime;
+    net_node_t *node;
+    nic_core_t *core;
+
+    // the process
+    app__process_t *process; // NULL: not begun
+    app__pr_state_t state;
+    bool parked;      // its call waits for something
+    uint32_t reasons; // PROGRAM_ON_ bits of what has happened since the last answer
+    sim_timer_t wait_timer;
+    bool wait_over;
+    program_event_t *events; // not yet given to the process
+    size_t event_count;
+    size_t event_capacity;
+    uint64_t signals;
+    bool ends_badly; // another fault than its exit status: text says so
+    sim_message_t fault;
+
+    app__pr_pd_t *pds;
+    size_t pd_count;
+    size_t pd_capacity;
+    app__pr_mr_t *mrs;
+    size_t mr_count;
+    size_t mr_capacity;
+    sim_map_t mr_of_key; // of local keys, to index
+    app__pr_cq_t **cqs;
+    size_t cq_count;
+    size_t cq_capacity;
+    app__pr_srq_t **srqs;
+    size_t srq_count;
+    size_t srq_capacity;
+    app__pr_qp_t **qps;
+    size_t qp_count;
+    size_t qp_capacity;
+    sim_map_t qp_of_number; // to index
+    app__pr_numbers_t *numbers;
+    size_t number_count;
+    size_t number_capacity;
+    app__pr_timer_t **timers;
+    size_t timer_count;
+    size_t timer_capacity;
+    app__socket_list_t own_sockets;
+    struct checked *chain; // posts.c: posts that belong together
+
+    // results
+    uint64_t calls;
+    uint64_t posts;
+    uint64_t polls;
+    uint64_t sent_bytes; // of completed sends and WRITEs, and READs
+    uint64_t socket_bytes;
+    sim_time_t begun_ps;
+    sim_time_t ended_ps; // SIM_TIME_NEVER: it has not ended
+    int status;          // as waitpid gives it
+};
+
+// Starts the process. A message says why it cannot.
+SIM_MUST_CHECK sim_err_t app__program_start(app__program_t *program, sim_message_t *message);
+
+#endif // APPS_PROGRAMS_GUEST_H

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/programs/objects.h - what a process has made by verbs. A handle is an index plus 1; that of
+// a queue pair is its number.
+#ifndef APPS_PROGRAMS_OBJECTS_H
+#define APPS_PROGRAMS_OBJECTS_H
+
+#include "nic/verbs.h"
+#include "programs/protocol.h"
+
+typedef struct app__program app__program_t;
+
+typedef struct app__pr_pd {
+    nic_pd_t *pd; // NULL: deallocated
+    uint32_t users;
+} app__pr_pd_t;
+
+typedef struct app__pr_mr {
+    nic_mr_t *mr; // NULL: deregistered
+    uint32_t pd;
+    uint64_t shift; // address in host memory less the address that the process uses
+} app__pr_mr_t;
+
+typedef struct app__pr_cq {
+    nic_cq_t *cq;
+    app__program_t *program;
+    nic_wc_t *taken; // out of cq, and not yet by the process: a ring
+    uint32_t taken_first;
+    uint32_t taken_count;
+    uint32_t capacity;
+    uint32_t users;
+    bool armed;
+    bool solicited;
+    bool failed; // overflowed, and the process knows
+    bool gone;
+} app__pr_cq_t;
+
+typedef struct app__pr_srq {
+    nic_srq_t *srq;
+    app__program_t *program;
+    uint32_t pd;
+    uint32_t users;
+    bool gone;
+} app__pr_srq_t;
+
+typedef struct app__pr_qp {
+    nic_qp_t *qp; // NULL: destroyed
+    app__program_t *program;
+    nic_qp_type_t type;
+    uint32_t pd;
+    uint32_t send_cq;
+    uint32_t recv_cq;
+    uint32_t srq;      // 0: none
+    uint32_t ending;   // the state ERR is the process's own wish
+    program_qp_t attr; // as the process set it
+    uint64_t *headers; // UD: where the GRH of each posted receive goes, a ring
+    uint32_t headers_first;
+    uint32_t headers_count;
+    uint32_t headers_capacity;
+} app__pr_qp_t;
+
+// QP numbers of one NIC that are reserved for a program.
+typedef struct app__pr_numbers {
+    uint32_t interface;
+    uint32_t left;
+    uint64_t position; // of the next one
+} app__pr_numbers_t;
+
+#endif // APPS_PROGRAMS_OBJECTS_H

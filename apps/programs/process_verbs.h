@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/programs/process_verbs.h - the verbs that a process calls.
+#ifndef APPS_PROGRAMS_PROCESS_VERBS_H
+#define APPS_PROGRAMS_PROCESS_VERBS_H
+
+#include "apps/programs/guest.h"
+
+// Works on a call of a verb. Returns an errno value.
+int app__program_verb(app__program_t *program, program_call_t *call);
+// Takes the completions that the NIC has for an armed or a waiting process.
+void app__program_look_at_cqs(app__program_t *program);
+// Returns whether a queue holds a completion for the process.
+bool app__program_has_completion(app__program_t *program, uint32_t handle);
+// Destroys what the process has made.
+void app__program_free_verbs(app__program_t *program);
+app__pr_qp_t *app__program_qp(app__program_t *program, uint32_t number);
+app__pr_srq_t *app__program_srq(app__program_t *program, uint32_t handle);
+// Returns the address in host memory of what the process names by an address and a local key.
+uint64_t app__program_address(const app__program_t *program, uint32_t lkey, uint64_t address);
+// Returns the address in host memory of 64 pages at which payloads of inline posts wait for being
+// taken.
+uint64_t app__program_scratch(const app__program_t *program);
+// Returns the interface of the host's NIC that has this GID, or that an address names; UINT32_MAX:
+// none has it.
+uint32_t app__interface_of_gid(const net_t *net, const uint8_t gid[16]);
+void app__gid_of_interface(const net_t *net, uint32_t interface, uint8_t gid[16]);
+
+#endif // APPS_PROGRAMS_PROCESS_VERBS_H
