@@ -3,6 +3,7 @@
 
 #include "programs/parts.h"
 #include "programs/process/signals.h"
+#include "programs/spin/spin.h"
 #include "programs/time/clocks.h"
 #include "programs/time/tsc.h"
 
@@ -11,4 +12,5 @@ void parts_begin(void)
     signals_begin();
     tsc_begin();
     clocks_begin();
+    spin_begin();
 }

@@ -7,15 +7,12 @@
 
 #include "programs/time/rewrite.h"
 
-#include <fcntl.h>
 #include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "programs/process/code.h"
 #include "programs/turn.h"
 
 #define SITES_MAX 4096u
@@ -57,16 +54,16 @@ static bool is_joined(const uint8_t *code, const uint8_t *end)
     return code + 2 <= end && code[0] == 0x89 && (code[1] == 0x45 || code[1] == 0x55);
 }
 
-static void replace(int memory, const uint8_t *code, unsigned length)
+static void replace(const uint8_t *code, unsigned length)
 {
     static const uint8_t ud2[2] = {0x0f, 0x0b};
     if (site_count < SITES_MAX && rewrite_length(code) == 0 &&
-        pwrite(memory, ud2, sizeof ud2, (off_t)(uintptr_t)code) == (ssize_t)sizeof ud2) {
+        code_write(code, ud2, sizeof ud2)) {
         sites[site_count++] = (site_t){.code = code, .length = length};
     }
 }
 
-static void rewrite_segment(int memory, const uint8_t *begin, const uint8_t *end)
+static void rewrite_segment(const uint8_t *begin, const uint8_t *end)
 {
     for (const uint8_t *at = begin; at + 3 <= end; at++) {
         at = memchr(at, 0x0f, (size_t)(end - at - 2));
@@ -77,7 +74,7 @@ static void rewrite_segment(int memory, const uint8_t *begin, const uint8_t *end
                                 : at[1] == 0x01 && at[2] == 0xf9 ? 3
                                                                   : 0;
         if (length != 0 && is_joined(at + length, end)) {
-            replace(memory, at, length);
+            replace(at, length);
         }
     }
 }
@@ -89,15 +86,16 @@ static bool is_left_out(const struct dl_phdr_info *object)
            strstr(object->dlpi_name, "linux-vdso") != NULL;
 }
 
-static int rewrite_object(struct dl_phdr_info *object, size_t size, void *memory)
+static int rewrite_object(struct dl_phdr_info *object, size_t size, void *unused)
 {
     (void)size;
+    (void)unused;
     for (unsigned i = 0; !is_left_out(object) && i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
         if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0) {
             const uint8_t *begin =
                 (const uint8_t *)(uintptr_t)(object->dlpi_addr + segment->p_vaddr);
-            rewrite_segment(*(const int *)memory, begin, begin + segment->p_filesz);
+            rewrite_segment(begin, begin + segment->p_filesz);
         }
     }
     return 0;
@@ -106,9 +104,5 @@ static int rewrite_object(struct dl_phdr_info *object, size_t size, void *memory
 void rewrite_all(void)
 {
     rewrites = true;
-    int memory = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC);
-    if (memory >= 0) {
-        (void)dl_iterate_phdr(rewrite_object, &memory);
-        syscall(SYS_close, memory);
-    }
+    (void)dl_iterate_phdr(rewrite_object, NULL);
 }

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// programs/process/code.h - changes to the code of the program.
+#ifndef PROGRAMS_PROCESS_CODE_H
+#define PROGRAMS_PROCESS_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// Writes bytes over code, whatever the protection of its page. Returns false if that failed. May be
+// called in a handler of a signal once it was called outside of one.
+bool code_write(const void *code, const void *bytes, size_t count);
+
+// Returns true if the address lies in this library.
+bool code_is_own(const void *code);
+
+#endif // PROGRAMS_PROCESS_CODE_H
