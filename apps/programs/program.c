@@ -352,6 +352,34 @@ static void program_destroy(app_t *app)
     sim_free(program);
 }
 
+// Returns what a process waits for, in words.
+static const char *awaited(const app__program_t *program)
+{
+    static const struct {
+        uint32_t mask;
+        const char *words;
+    } reasons[] = {
+        {PROGRAM_ON_POLL, " for a completion"},
+        {PROGRAM_ON_MEMORY, " for a write into its memory"},
+        {PROGRAM_ON_SOCKET, " for bytes or a connection of a socket, or for an event"},
+        {PROGRAM_ON_EVENT, " for an event"},
+        {PROGRAM_ON_SIGNAL, " for a signal"},
+    };
+    const program_call_t *const call = &program->process->shared->call;
+    if (!program->parked) {
+        return "";
+    }
+    if (call->op == PROGRAM_CONNECT) {
+        return " for a connection";
+    }
+    for (size_t i = 0; i < SIM_COUNT_OF(reasons); i++) {
+        if ((call->wait.mask & reasons[i].mask) != 0) {
+            return reasons[i].words;
+        }
+    }
+    return "";
+}
+
 void app_programs_stop(app_t *app)
 {
     if (app->ops != &app_program) {
@@ -362,7 +390,8 @@ void app_programs_stop(app_t *app)
         program->state = APP__PR_ENDED;
         program->ends_badly = true;
         (void)sim_fail(&program->fault, SIM_ERR_STATE,
-                       "it was ended because the run ended while it was waiting");
+                       "it was ended because the run ended while it was waiting%s",
+                       awaited(program));
         program->status = app__process_end(program->process, true);
     }
 }

@@ -116,10 +116,15 @@ PROGRAM_EXPORT pid_t gettid(void)
     return turn_on() && turn_is_mine() ? random_pid() : (pid_t)syscall(SYS_gettid);
 }
 
+// A program reaches itself and its group, which is its own, and no process of this machine.
 PROGRAM_EXPORT int kill(pid_t pid, int number)
 {
-    if (turn_on() && pid == random_pid()) {
-        pid = (pid_t)syscall(SYS_getpid);
+    if (turn_on()) {
+        if (pid != random_pid() && pid != 0 && pid != -random_pid()) {
+            errno = ESRCH;
+            return -1;
+        }
+        pid = pid > 0 ? (pid_t)syscall(SYS_getpid) : 0;
     }
     return (int)syscall(SYS_kill, pid, number);
 }
