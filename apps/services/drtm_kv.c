@@ -344,13 +344,17 @@ static void drtm_carry(app_t *app, sim_carry_t *carry)
                              summed_words(drtm), ITEM_BYTES);
 }
 
+// clang-format off
+#define ROWS(X) \
+    X(mops, REAL, "M/s", true, "operations per second of all clients") \
+    X(gets_mops, REAL, "M/s", true, "GETs per second of all clients") \
+    X(puts_mops, REAL, "M/s", true, "PUTs per second of all clients; each takes two atomics") \
+    X(atomics, U64, "", true, "number of atomics that were posted") \
+    X(failed, U64, "", true, "number of work requests that ended with an error") \
+    X(words_sum, U64, "", true, "sum of the items' words at the end, where there are at most 100000 items; each atomic adds one")
+// clang-format on
 typedef struct drtm_report {
-    double mops;
-    double gets_mops;
-    double puts_mops;
-    uint64_t atomics;
-    uint64_t failed;
-    uint64_t words_sum;
+    ROWS(APP__MEMBER)
 } drtm_report_t;
 
 static void fill_report(const void *object, void *report)
@@ -384,24 +388,9 @@ static void fill_report(const void *object, void *report)
     };
 }
 
-// clang-format off
-static const sim_report_row_t report_rows[] = {
-    APP__REAL(drtm_report_t, mops, "M/s", "operations per second of all clients"),
-    APP__REAL(drtm_report_t, gets_mops, "M/s", "GETs per second of all clients"),
-    APP__REAL(drtm_report_t, puts_mops, "M/s", "PUTs per second of all clients; each takes two "
-                                               "atomics"),
-    APP__WHOLE(drtm_report_t, atomics, "", "number of atomics that were posted"),
-    APP__WHOLE(drtm_report_t, failed, "", "number of work requests that ended with an error"),
-    APP__WHOLE(drtm_report_t, words_sum, "", "sum of the items' words at the end, where there are "
-                                             "at most 100000 items; each atomic adds one"),
-};
-// clang-format on
-static const sim_report_table_t report_table = {
-    .rows = report_rows,
-    .count = SIM_COUNT_OF(report_rows),
-    .bytes = sizeof(drtm_report_t),
-    .fill = fill_report,
-};
+#define ROW(...) APP__ROW(drtm_report_t, __VA_ARGS__)
+static const sim_report_row_t report_rows[] = {ROWS(ROW)};
+static const sim_report_table_t report_table = APP__FILLED(report_rows, drtm_report_t, fill_report);
 
 const app_ops_t app_drtm_kv = {
     .name = "drtm-kv",

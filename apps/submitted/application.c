@@ -455,13 +455,17 @@ app_submitted_t *app_submitted_of(app_t *app)
     return app->ops == &app_submitted ? (app_submitted_t *)app : NULL;
 }
 
+// clang-format off
+#define ROWS(X) \
+    X(transfers, U64, "", true, "number of transfers that a program has submitted") \
+    X(completed, U64, "", true, "number of transfers acknowledged to the last byte") \
+    X(failed, U64, "", true, "number of transfers that ended with an error") \
+    X(cancelled, U64, "", true, "number of transfers that the program has cancelled") \
+    X(completed_bytes, U64, "bytes", true, "payload of all completed transfers") \
+    X(programs, U64, "", true, "number of collectives, workloads and trainings that the program has submitted")
+// clang-format on
 typedef struct report {
-    uint64_t transfers;
-    uint64_t completed;
-    uint64_t failed;
-    uint64_t cancelled;
-    uint64_t completed_bytes;
-    uint64_t programs;
+    ROWS(APP__MEMBER)
 } report_t;
 
 static void fill_report(const void *object, void *result)
@@ -484,15 +488,8 @@ static void fill_report(const void *object, void *result)
     }
 }
 
-static const sim_report_row_t report_rows[] = {
-    APP__WHOLE(report_t, transfers, "", "number of transfers that a program has submitted"),
-    APP__WHOLE(report_t, completed, "", "number of transfers acknowledged to the last byte"),
-    APP__WHOLE(report_t, failed, "", "number of transfers that ended with an error"),
-    APP__WHOLE(report_t, cancelled, "", "number of transfers that the program has cancelled"),
-    APP__WHOLE(report_t, completed_bytes, "bytes", "payload of all completed transfers"),
-    APP__WHOLE(report_t, programs, "",
-               "number of collectives, workloads and trainings that the program has submitted"),
-};
+#define ROW(...) APP__ROW(report_t, __VA_ARGS__)
+static const sim_report_row_t report_rows[] = {ROWS(ROW)};
 static const sim_report_table_t submitted_report = {
     .rows = report_rows,
     .count = SIM_COUNT_OF(report_rows),

@@ -315,8 +315,8 @@ static void bench_fill(const void *object, void *report_void)
     sim_sample_set_fini(&none);
     report->recovery_ms = (double)bench->gap_ps / (double)SIM_PS_PER_MS;
     report->moment_count = bench->moment_count;
-    report->moments = sim_alloc_array(bench->moment_count + 1, sizeof(*report->moments));
     if (bench->moment_count > 0) {
+        report->moments = sim_alloc_array(bench->moment_count, sizeof(*report->moments));
         memcpy(report->moments, bench->moments, bench->moment_count * sizeof(*report->moments));
     }
 }

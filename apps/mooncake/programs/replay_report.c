@@ -148,7 +148,10 @@ static double between_ms(sim_time_t from_ps, sim_time_t to_ps)
 // Fills in the prompts that were admitted.
 static void tell_prompts(const app__mc_replay_t *replay, app__mc_report_t *report)
 {
-    report->prompts = sim_alloc_array(replay->next + 1, sizeof(*report->prompts));
+    if (replay->next == 0) {
+        return;
+    }
+    report->prompts = sim_alloc_array(replay->next, sizeof(*report->prompts));
     for (size_t i = 0; i < replay->next; i++) {
         const sim_time_t admitted_ps = replay->courses[i].admitted_ps;
         const app__mc_course_t *const course = course_of(replay, i);
