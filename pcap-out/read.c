@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 #define BLOCK_BYTES_MAX (1u << 24) // longer blocks are taken for broken files
@@ -147,7 +148,11 @@ static sim_err_t open_pcap(pcap_out_reader_t *reader, uint32_t magic, sim_messag
 
 sim_err_t pcap_out_reader_open(const char *path, pcap_out_reader_t **reader, sim_message_t *message)
 {
+    struct stat status;
     *reader = NULL;
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+        return sim_fail(message, SIM_ERR_INVALID, "%s: is a folder, expected a capture", path);
+    }
     errno = 0;
     gzFile const file = gzopen(path, "rb");
     if (file == NULL) {
@@ -159,7 +164,8 @@ sim_err_t pcap_out_reader_open(const char *path, pcap_out_reader_t **reader, sim
     bool is_short = false;
     sim_err_t error = SIM_OK;
     if (!take(made, 0, 4, &is_short)) {
-        error = broken(made, "the file has no header", message);
+        error =
+            broken(made, is_short ? "the file ends in its header" : "the file is empty", message);
     } else {
         const uint32_t magic = u32(made, made->block);
         const uint32_t turned = __builtin_bswap32(magic);

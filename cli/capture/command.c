@@ -472,6 +472,9 @@ int cli_command_capture(const cli_args_t *args)
     for (size_t i = 0; i < SIM_COUNT_OF(actions); i++) {
         if (strcmp(args->operands[0], actions[i].name) == 0) {
             const sim_err_t result = actions[i].fn(args, &error);
+            if (result != SIM_OK && args->operand_count > 1) {
+                world_error_about(&error, args->operands[1], args->operands[1]);
+            }
             return result == SIM_OK
                        ? CLI_EXIT_DONE
                        : cli_report_failure(&error, result == SIM_ERR_IO ? CLI_EXIT_FAILED

@@ -137,6 +137,9 @@ int cli_command_hpcc(const cli_args_t *args)
     world_scenario_t *scenario = NULL;
     world_error_t error;
     const sim_err_t result = make_scenario(&run, &scenario, &error);
+    if (result != SIM_OK) {
+        world_error_about(&error, args->operands[0], args->operands[0]);
+    }
     const int status = result == SIM_OK ? cli_run_scenario(args, scenario, &extra)
                                         : cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     world_scenario_destroy(scenario);

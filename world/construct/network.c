@@ -522,6 +522,12 @@ sim_err_t world_create_part(const world_scenario_t *scenario, world_build_t buil
         }
     }
     if (result != SIM_OK) {
+        if (made->file_count > 0) {
+            const char *const name = made->files[made->file_count - 1];
+            char *const path = world_input_path(scenario->file_name, scenario->run.folder, name);
+            world_error_about(error, name, path);
+            sim_free(path);
+        }
         world_destroy(made);
         return result;
     }

@@ -67,6 +67,7 @@ typedef struct row {
     sim_wide_t ps; // since year 0, or since the time 0 of the trace
     uint64_t prompt;
     uint64_t output;
+    bool lacks[2]; // the length of the prompt, of the output
     size_t line;
     uint64_t column; // of the time
 } row_t;
@@ -79,7 +80,7 @@ typedef struct reader {
     const dialect_t *dialect;
     size_t places[NEEDED]; // columns, from 0
     size_t columns;
-    char comma;   // between cells: ',' or a tab
+    char comma;   // between cells: ',', a tab or ';'
     bool untimed; // there is no column of times
     row_t *rows;
     size_t count;
@@ -141,12 +142,16 @@ static const char *cell_end(const char *at, const char *end, char comma)
     return memchr(at, comma, (size_t)(end - at));
 }
 
-// Returns what stands between the cells of a first line.
+// Returns what stands between the cells of a first line: a comma, else a tab or a semicolon.
 static char comma_of(span_t line)
 {
     const size_t size = (size_t)(line.end - line.begin);
-    return memchr(line.begin, ',', size) == NULL && memchr(line.begin, '\t', size) != NULL ? '\t'
-                                                                                           : ',';
+    if (memchr(line.begin, ',', size) != NULL) {
+        return ',';
+    }
+    return memchr(line.begin, '\t', size) != NULL  ? '\t'
+           : memchr(line.begin, ';', size) != NULL ? ';'
+                                                   : ',';
 }
 
 // Splits a line at commas, or tabs. Returns the number of cells; only COLUMNS_MAX are kept.
@@ -238,7 +243,9 @@ app__trace_format_t app__trace_detect(const char *text, size_t size_bytes)
     for (size_t format = APP__TRACE_AZURE; format < SIM_COUNT_OF(dialects); format++) {
         const dialect_t *const dialect = &dialects[format];
         const size_t found = count <= COLUMNS_MAX ? find_columns(dialect, cells, count, places) : 0;
-        if (found == NEEDED || (found + 1 == NEEDED && dialect->untimed && places[TIME] == count)) {
+        const bool optional =
+            places[OUTPUT] == count || (dialect->untimed && places[TIME] == count);
+        if (found == NEEDED || (found + 1 == NEEDED && optional)) {
             return (app__trace_format_t)format;
         }
     }
@@ -420,8 +427,6 @@ static sim_err_t read_row(reader_t *reader, span_t line, row_t *row)
     }
     const sim_time_t unit_ps = reader->dialect->unit_ps;
     const span_t time = reader->untimed ? line : cells[reader->places[TIME]];
-    const span_t prompt = cells[reader->places[PROMPT]];
-    const span_t output = cells[reader->places[OUTPUT]];
     row->line = reader->line;
     row->column = (uint64_t)(time.begin - line.begin) + 1;
     if (!reader->untimed &&
@@ -431,11 +436,15 @@ static sim_err_t read_row(reader_t *reader, span_t line, row_t *row)
                      : unit_ps == SIM_PS_PER_NS ? "expected a time in ns, such as 12000"
                                                 : "expected a time in seconds, such as 12 or 12.5");
     }
-    if (!read_tokens(prompt, &row->prompt)) {
-        return wrong(reader, line, prompt.begin, "expected a number of tokens, 0 to 100000000");
-    }
-    if (!read_tokens(output, &row->output)) {
-        return wrong(reader, line, output.begin, "expected a number of tokens, 0 to 100000000");
+    uint64_t *const lengths[] = {&row->prompt, &row->output};
+    for (size_t i = 0; i < SIM_COUNT_OF(lengths); i++) {
+        const size_t place = reader->places[PROMPT + i];
+        if (place == reader->columns || cells[place].begin == cells[place].end) {
+            row->lacks[i] = true;
+        } else if (!read_tokens(cells[place], lengths[i])) {
+            return wrong(reader, line, cells[place].begin,
+                         "expected a number of tokens, 0 to 100000000");
+        }
     }
     return SIM_OK;
 }
@@ -498,6 +507,11 @@ static sim_err_t fill(reader_t *reader, uint64_t most, app__mooncake_trace_t *tr
             .input_tokens = row->prompt,
             .output_tokens = row->output,
         };
+        for (size_t l = 0; l < SIM_COUNT_OF(row->lacks); l++) {
+            if (row->lacks[l] && trace->lengthless[l]++ == 0) {
+                trace->lengthless_line[l] = row->line;
+            }
+        }
     }
     trace->late = reader->late;
     trace->unhashed = trace->count;
