@@ -8,6 +8,7 @@
 #include "cli/ranks/slurm.h"
 #include "cli/workload/workload.h"
 #include "kernel/ranks.h"
+#include "net/ports.h"
 #include "nic/extra.h"
 #include "world/advice.h"
 #include "world/format.h"

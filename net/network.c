@@ -3,6 +3,7 @@
 // payloads. net/build.c creates, lays out and destroys networks.
 #include "net/network_internal.h"
 #include "net/parts.h"
+#include "net/ports.h"
 
 #include <string.h>
 

@@ -12,6 +12,7 @@
 #include "net/loss/build.h"
 #include "net/network_internal.h"
 #include "net/parts.h"
+#include "net/ports.h"
 
 #define HUGE_PAGE_BYTES ((uintptr_t)2 << 20)
 

@@ -3,6 +3,7 @@
 #ifndef NET_PARTS_H
 #define NET_PARTS_H
 
+#include "net/node.h"
 #include "net/port.h"
 
 // net/parts.c: makes the ports of this rank's nodes and those linked to them; frees what only ranks

@@ -7,6 +7,7 @@
 
 #include "apps/periods.h"
 #include "apps/skips.h"
+#include "net/nodes.h"
 #include "world/parts.h"
 #include "world/scenario.h"
 

@@ -14,7 +14,7 @@
 #include "cli/explain/run_data.h"
 #include "cli/explain/what_if.h"
 
-#include "net/switch_model.h"
+#include "net/paths.h"
 #include "world/format.h"
 
 #include <stdlib.h>

@@ -8,7 +8,6 @@
 #define CLI_EXPLAIN_EXPLAIN_INTERNAL_H
 
 #include "cli/explain/run_data.h"
-#include "net/port.h"
 #include "results/result_folder.h"
 #include "world/world.h"
 

@@ -6,7 +6,8 @@
 #include "world/names.h"
 
 #include "net/faults.h"
-#include "net/switch_model.h"
+#include "net/nodes.h"
+#include "net/ports.h"
 #include "results/csv.h"
 #include "world/registry.h"
 

@@ -3,7 +3,7 @@
 #ifndef CLI_EXPLAIN_RUN_DATA_H
 #define CLI_EXPLAIN_RUN_DATA_H
 
-#include "net/port.h"
+#include "net/trace.h"
 
 typedef struct explain_flow {
     uint64_t id;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/link/port.c - the state of a port: set-up, logs, drops, the rings of queues, classes.
-#include "net/port.h"
+#include "net/port_queue.h"
 
 #include "kernel/order/fifo.h"
 #include "net/link/listeners.h"

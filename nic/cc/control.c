@@ -3,7 +3,8 @@
 // Page: docs/models/nic-ideal.md.
 #include "nic/congestion.h"
 
-#include "net/models.h"
+#include "net/extensions.h"
+#include "net/paths.h"
 #include "nic/cc/control.h"
 #include "nic/cc/none.h"
 #include "nic/compare_internal.h"

@@ -3,7 +3,6 @@
 #ifndef NIC_OBJECTS_OBJECTS_H
 #define NIC_OBJECTS_OBJECTS_H
 
-#include "net/port.h"
 #include "nic/device.h"
 #include "nic/fabric.h"
 #include "nic/frames.h"

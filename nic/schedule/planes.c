@@ -6,6 +6,8 @@
 // transport that watches paths says so itself.
 #include "nic/schedule/planes.h"
 
+#include "net/link_state.h"
+#include "net/port_queue.h"
 #include "nic/schedule/turn.h"
 
 void nic__planes_create(nic_t *nic)

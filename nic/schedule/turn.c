@@ -6,6 +6,7 @@
 // and CNPs are built at once and wait in the port's queues when they must.
 #include "nic/schedule/turn.h"
 
+#include "net/port_queue.h"
 #include "nic/host/steps.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"

@@ -9,6 +9,7 @@
 //
 // The steps are written once. `ring` says at compile time that the scheduler is the ring: then it
 // is compiled in; else it is called through its table.
+#include "net/port_queue.h"
 #include "nic/cc/control.h"
 #include "nic/host/listen.h"
 #include "nic/host/steps.h"

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "net/loss.h"
+#include "net/nodes.h"
+#include "net/ports.h"
 #include "nic/cc/control.h"
 #include "nic/config/parts.h"
 #include "nic/extra.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // results/report/terminal.c - the summary of a run that a person reads.
+#include "net/port_pause.h"
+#include "net/ports.h"
 #include "nic/extra.h"
 #include "nic/reports.h"
 #include "results/report/part.h"

@@ -10,7 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "net/frame.h"
+#include "net/frame_opcodes.h"
+#include "net/nodes.h"
+#include "net/paths.h"
 #include "world/construct/output_estimate.h"
 #include "world/format.h"
 

@@ -12,7 +12,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "net/frame.h"
+#include "net/frame_opcodes.h"
+#include "net/nodes.h"
+#include "net/paths.h"
+#include "net/ports.h"
 #include "nic/extra.h"
 #include "nic/transport.h"
 #include "world/format.h"

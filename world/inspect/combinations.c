@@ -7,7 +7,11 @@
 
 #include <string.h>
 
-#include "net/switch.h"
+#include "net/balance_gauges.h"
+#include "net/nodes.h"
+#include "net/paths.h"
+#include "net/ports.h"
+#include "net/route_choices.h"
 #include "nic/congestion.h"
 #include "nic/extra.h"
 #include "nic/transport.h"

@@ -7,6 +7,7 @@
 // all called "*".
 #include <string.h>
 
+#include "net/ports.h"
 #include "world/advice.h"
 #include "world/format.h"
 #include "world/path_classes.h"

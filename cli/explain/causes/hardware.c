@@ -7,6 +7,7 @@
 #include "cli/explain/run_data.h"
 
 #include "net/faults.h"
+#include "net/ports.h"
 #include "world/format.h"
 
 #include <stdlib.h>

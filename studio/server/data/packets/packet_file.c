@@ -4,7 +4,7 @@
 #include "studio/server/data/packets/packet_file.h"
 
 #include "kernel/bytes.h"
-#include "net/frame.h"
+#include "net/frame_opcodes.h"
 #include "net/wire/layout.h"
 
 #include <arpa/inet.h>
