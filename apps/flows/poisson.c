@@ -44,6 +44,7 @@ static const sim_attr_t attrs[] = {
              .default_text = "0.5", .min_text = "0.000001", .max_text = "100",
              .help = "payload offered at each source, as a share of its link's rate"),
     SIM_ATTR(PREFIX ".start", TIME, poisson_config_t, start_ps,
+             .not_above = PREFIX ".stop",
              .default_text = "0s", .min_text = "0s", .max_text = "10000s",
              .help = "time from which flows arrive"),
     SIM_ATTR(PREFIX ".stop", TIME, poisson_config_t, stop_ps,

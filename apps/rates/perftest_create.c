@@ -69,6 +69,7 @@ static const sim_attr_t attrs[] = {
              .default_text = "1", .min_text = "1", .max_text = "16384",
              .help = "number of queue pairs of a bandwidth test (-q)"),
     SIM_ATTR(PREFIX ".start", TIME, perftest_config_t, start_ps,
+             .not_above = PREFIX ".stop",
              .default_text = "0s", .min_text = "0s", .max_text = "10000s",
              .help = "time at which the client posts its first message"),
     SIM_ATTR(PREFIX ".stop", TIME, perftest_config_t, stop_ps,

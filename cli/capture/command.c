@@ -429,6 +429,11 @@ static sim_err_t do_merge(const cli_args_t *args, world_error_t *error)
     if (result == SIM_OK) {
         result = take_time("--to", args->to, &merge.to_ps, error);
     }
+    if (result == SIM_OK && merge.from_ps > merge.to_ps) {
+        result = world_fail(error, SIM_ERR_RANGE, NULL,
+                            "--from %s --to %s: expected a --to that is not before --from",
+                            args->from, args->to);
+    }
     return result == SIM_OK ? merge_files(args, &merge, error) : result;
 }
 

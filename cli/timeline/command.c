@@ -361,6 +361,12 @@ int cli_command_timeline(const cli_args_t *args)
         take_time("--to", args->to, &timeline.trace.to_ps, &error) != SIM_OK) {
         return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     }
+    if (timeline.trace.from_ps > timeline.trace.to_ps) {
+        fprintf(stderr,
+                "rocesim timeline --from %s --to %s: expected a --to that is not before --from\n",
+                args->from, args->to);
+        return CLI_EXIT_BAD_INPUT;
+    }
     if (args->events != NULL) {
         sim_message_t message = {.text = ""};
         if (sim_parse_count(args->events, &timeline.trace.events_max, &message) != SIM_OK) {

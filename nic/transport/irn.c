@@ -49,6 +49,7 @@ static const sim_attr_t attrs[] = {
              .help = "number of packets that a receiver's bitmap covers from the expected one on, "
                      "which limits the packets in flight; auto: those of the window"),
     SIM_ATTR(PREFIX ".rto-low", TIME, irn_config_t, rto_low_ps,
+             .not_above = PREFIX ".rto-high",
              .auto_ok = true, .default_text = "auto", .min_text = "1us", .max_text = "100s",
              .help = "time-out while few packets are in flight (rto-low-packets); auto: the path's "
                      "round trip plus 100 us, or plus the time of 16 full packets on a slow link"),

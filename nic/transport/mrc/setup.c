@@ -47,6 +47,7 @@ static const sim_attr_t attrs[] = {
              .default_text = "1", .min_text = "1", .max_text = "255",
              .help = "number of lost packets in a row after which a path counts as bad"),
     SIM_ATTR(PREFIX ".probe-interval", TIME, nic_mrc_config_t, evs.probe_ps,
+             .not_above = PREFIX ".probe-interval-max",
              .default_text = "20us", .min_text = "1us", .max_text = "100s",
              .help = "time from a loss to a probe of its path, and from each answer to the next "
                      "probe, while the queue pair has work"),
@@ -81,6 +82,7 @@ static const sim_attr_t attrs[] = {
              .help = "time without an answer after which a probe asks what has arrived; auto: a "
                      "round trip of the idle path and nic.nscc.target"),
     SIM_ATTR(PREFIX ".rto", TIME, nic_mrc_config_t, rto_ps,
+             .not_above = PREFIX ".rto-max",
              .auto_ok = true, .default_text = "auto", .min_text = "1us", .max_text = "8s",
              .help = "time without an acknowledgement after which a packet counts as lost; auto: "
                      "15 us and six round trips of the idle path"),

@@ -47,6 +47,7 @@ static const sim_attr_t attrs[] = {
              .help = "maximum number of packets from the oldest that is not acknowledged to the "
                      "newest"),
     SIM_ATTR(PREFIX ".rto", TIME, nic_uec_config_t, rto_ps,
+             .not_above = PREFIX ".rto-max",
              .auto_ok = true, .default_text = "auto", .min_text = "1us", .max_text = "8s",
              .help = "time without an ACK after which a packet counts as lost, doubled with each "
                      "retry; auto: 15 us and six round trips of the idle path"),
