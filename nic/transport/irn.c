@@ -8,8 +8,8 @@
 // again waits for the time-out, which is short while few packets are in flight. docs/models/irn.md
 // Source: Mittal et al., "Revisiting network support for RDMA" (IRN), SIGCOMM 2018.
 #include "nic/objects/qp.h"
-#include "nic/transport/selective/cause.h"
-#include "nic/transport/selective/held.h"
+#include "nic/transport/selective/acked_packet.h"
+#include "nic/transport/selective/single_acks.h"
 
 #define PREFIX "nic.irn"
 // Bits of bitmaps for each packet: two at the receiver, one at the sender, and two for READ

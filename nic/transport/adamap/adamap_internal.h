@@ -16,7 +16,7 @@
 #include "nic/core.h"
 #include "nic/transport/adamap/knitting.h"
 #include "nic/transport/gate.h"
-#include "nic/transport/selective/kept.h"
+#include "nic/transport/selective/early_packets.h"
 #include "nic/transport/selective/resend.h"
 
 #define NIC_ADAMAP_TABLE_CACHE_MAX 16u

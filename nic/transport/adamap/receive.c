@@ -7,7 +7,7 @@
 // they are asked for again. So nothing depends on the host having blocks to spare but time.
 #include "nic/objects/qp.h"
 #include "nic/transport/adamap/adamap_internal.h"
-#include "nic/transport/selective/cause.h"
+#include "nic/transport/selective/acked_packet.h"
 
 // -- requests
 

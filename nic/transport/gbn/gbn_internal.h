@@ -4,7 +4,7 @@
 #define NIC_TRANSPORT_GBN_GBN_INTERNAL_H
 
 #include "nic/objects/objects.h"
-#include "nic/transport/selective/kept.h"
+#include "nic/transport/selective/early_packets.h"
 
 #define NIC_GBN_NO_PSN UINT64_MAX
 

@@ -11,7 +11,7 @@
 #include "nic/transport/entry.h"
 #include "nic/transport/gbn/gbn_internal.h"
 #include "nic/transport/requester_internal.h"
-#include "nic/transport/selective/cause.h"
+#include "nic/transport/selective/acked_packet.h"
 
 net_packet_t *nic__gbn_place_next(nic_t *nic, nic_qp_t *qp)
 {

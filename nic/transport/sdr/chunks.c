@@ -10,7 +10,7 @@
 #include "nic/objects/qp.h"
 #include "nic/objects/wqe.h"
 #include "nic/transport/sdr/sdr_internal.h"
-#include "nic/transport/selective/cause.h"
+#include "nic/transport/selective/acked_packet.h"
 
 #define PREFIX "nic.sdr"
 

@@ -9,7 +9,7 @@
 #define NIC_TRANSPORT_SDR_SDR_INTERNAL_H
 
 #include "nic/objects/wqe.h"
-#include "nic/transport/selective/held.h"
+#include "nic/transport/selective/single_acks.h"
 
 #define NIC_SDR_PARITY_MAX 64u
 #define NIC_SDR_PARITY_ROUND 255u

@@ -8,7 +8,7 @@
 #ifndef NIC_TRANSPORT_SELECTIVE_FLIGHT_H
 #define NIC_TRANSPORT_SELECTIVE_FLIGHT_H
 
-#include "nic/transport/selective/held.h"
+#include "nic/transport/selective/single_acks.h"
 
 // The sender keeps these fields for each packet in flight.
 typedef struct nic_flight_sent {

@@ -4,7 +4,7 @@
 #ifndef NIC_TRANSPORT_SELECTIVE_SACK_H
 #define NIC_TRANSPORT_SELECTIVE_SACK_H
 
-#include "nic/transport/selective/kept.h"
+#include "nic/transport/selective/early_packets.h"
 
 #define NIC_SACK_BITS 64u // of the bitmap of an answer
 

@@ -10,9 +10,9 @@
 
 #include "kernel/list.h"
 #include "nic/host/listen.h"
-#include "nic/transport/selective/expect.h"
 #include "nic/transport/selective/flight.h"
 #include "nic/transport/selective/nscc.h"
+#include "nic/transport/selective/prefetch.h"
 #include "nic/transport/selective/sack.h"
 #include "nic/transport/uec/paths.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/selective/kept.c - the ring of packets that came ahead of their turn.
-#include "nic/transport/selective/kept.h"
+// nic/transport/selective/early_packets.c - the ring of packets that came ahead of their turn.
+#include "nic/transport/selective/early_packets.h"
 
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/selective/held.h - the shared part of transports that acknowledge single packets:
+// nic/transport/selective/single_acks.h - the shared part of transports that acknowledge single packets:
 // IRN, SDR-RDMA.
 //
 // The receiver keeps packets that come ahead of their turn and reports the ranges that it holds;
 // the sender marks them and retransmits those it takes for lost. Each transport decides which these
 // are, and when it retransmits.
-#ifndef NIC_TRANSPORT_SELECTIVE_HELD_H
-#define NIC_TRANSPORT_SELECTIVE_HELD_H
+#ifndef NIC_TRANSPORT_SELECTIVE_SINGLE_ACKS_H
+#define NIC_TRANSPORT_SELECTIVE_SINGLE_ACKS_H
 
 #include "nic/objects/qp.h"
-#include "nic/transport/selective/kept.h"
+#include "nic/transport/selective/early_packets.h"
 #include "nic/transport/selective/resend.h"
 
 typedef struct nic_held {
@@ -98,4 +98,4 @@ nic_held_sent_t nic__held_next(nic_held_t *held);
 // failed.
 bool nic__held_silent(nic_held_t *held);
 
-#endif // NIC_TRANSPORT_SELECTIVE_HELD_H
+#endif // NIC_TRANSPORT_SELECTIVE_SINGLE_ACKS_H

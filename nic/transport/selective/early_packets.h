@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/selective/kept.h - packets that came ahead of their turn, by PSN, and since when
+// nic/transport/selective/early_packets.h - packets that came ahead of their turn, by PSN, and since when
 // each missing packet is missed.
 //
 // A NIC that places data out of order keeps a few bits of such a packet; the simulator keeps the
@@ -9,10 +9,10 @@
 // the others; the slot of first_psn is missing or the ring is empty (first_psn == end_psn).
 // Cost: O(1) amortised each. Memory is the span from the oldest gap to the newest packet, 8 bytes
 // a PSN, and shrinks with it.
-#ifndef NIC_TRANSPORT_SELECTIVE_KEPT_H
-#define NIC_TRANSPORT_SELECTIVE_KEPT_H
+#ifndef NIC_TRANSPORT_SELECTIVE_EARLY_PACKETS_H
+#define NIC_TRANSPORT_SELECTIVE_EARLY_PACKETS_H
 
-#include "nic/transport/selective/again.h"
+#include "nic/transport/selective/repeated_answers.h"
 
 typedef struct nic_kept {
     uint64_t *slots; // by PSN; see kept.c
@@ -84,4 +84,4 @@ typedef struct nic_arrival {
 // it is consumed and counts as news NIC_KEPT_AGAIN.
 nic_arrival_t nic__kept_receive(nic_kept_t *kept, nic_qp_t *qp, net_packet_t *packet);
 
-#endif // NIC_TRANSPORT_SELECTIVE_KEPT_H
+#endif // NIC_TRANSPORT_SELECTIVE_EARLY_PACKETS_H

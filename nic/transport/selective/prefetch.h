@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/selective/expect.h - prefetches the cold parts of the packets that arrive next, for
+// nic/transport/selective/prefetch.h - prefetches the cold parts of the packets that arrive next, for
 // transports each of whose packets reads its own. Results do not depend on it.
-#ifndef NIC_TRANSPORT_SELECTIVE_EXPECT_H
-#define NIC_TRANSPORT_SELECTIVE_EXPECT_H
+#ifndef NIC_TRANSPORT_SELECTIVE_PREFETCH_H
+#define NIC_TRANSPORT_SELECTIVE_PREFETCH_H
 
 #include "kernel/event.h"
 #include "net/packet.h"
@@ -28,4 +28,4 @@ static inline void nic__expect(nic_expect_t *expect, const sim_node_t *node)
     }
 }
 
-#endif // NIC_TRANSPORT_SELECTIVE_EXPECT_H
+#endif // NIC_TRANSPORT_SELECTIVE_PREFETCH_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/selective/cause.c - ACKs for packets that are gone.
-#include "nic/transport/selective/cause.h"
+// nic/transport/selective/acked_packet.c - ACKs for packets that are gone.
+#include "nic/transport/selective/acked_packet.h"
 
 #include "nic/cc/control.h"
 #include "nic/objects/qp.h"

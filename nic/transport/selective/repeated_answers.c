@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/selective/again.c - the queue of answers that are given again.
-#include "nic/transport/selective/again.h"
+// nic/transport/selective/repeated_answers.c - the queue of answers that are given again.
+#include "nic/transport/selective/repeated_answers.h"
 
 #include "nic/cc/control.h"
 #include "nic/host/listen.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/selective/again.h - the responder's side of repairs: READ responses and atomics'
+// nic/transport/selective/repeated_answers.h - the responder's side of repairs: READ responses and atomics'
 // answers that the requester asks for again.
 //
 // A READ request with a PSN that was executed asks for the responses from there on, as many as its
 // length has: the standard's repeated READ (IBA vol. 1, 9.7.5.1.2), but it replaces nothing, and
 // may be a part. Such stretches are answered first come first served, before READs that begin and
 // before requests; so their responses reach the requester in the order in which it asked.
-#ifndef NIC_TRANSPORT_SELECTIVE_AGAIN_H
-#define NIC_TRANSPORT_SELECTIVE_AGAIN_H
+#ifndef NIC_TRANSPORT_SELECTIVE_REPEATED_ANSWERS_H
+#define NIC_TRANSPORT_SELECTIVE_REPEATED_ANSWERS_H
 
 #include "nic/transport.h"
 
@@ -34,4 +34,4 @@ void nic__again_ask(nic_again_t *again, nic_qp_t *qp, const net_packet_t *packet
 net_packet_t *nic__again_next(nic_again_t *again, nic_qp_t *qp);
 void nic__again_fini(nic_again_t *again);
 
-#endif // NIC_TRANSPORT_SELECTIVE_AGAIN_H
+#endif // NIC_TRANSPORT_SELECTIVE_REPEATED_ANSWERS_H

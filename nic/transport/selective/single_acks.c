@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/selective/held.c - selective acknowledgement, shared by IRN and SDR-RDMA.
-#include "nic/transport/selective/held.h"
+// nic/transport/selective/single_acks.c - selective acknowledgement, shared by IRN and SDR-RDMA.
+#include "nic/transport/selective/single_acks.h"
 
 #include "nic/cc/control.h"
 #include "nic/host/listen.h"

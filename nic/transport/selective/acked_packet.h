@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/selective/cause.h - ACKs for packets that are already freed.
+// nic/transport/selective/acked_packet.h - ACKs for packets that are already freed.
 //
 // A packet that filled a gap may be freed before its ACK is built. The ACK still has to bring back
 // its ECN mark, telemetry and send time, for congestion control; so these are copied first.
-#ifndef NIC_TRANSPORT_SELECTIVE_CAUSE_H
-#define NIC_TRANSPORT_SELECTIVE_CAUSE_H
+#ifndef NIC_TRANSPORT_SELECTIVE_ACKED_PACKET_H
+#define NIC_TRANSPORT_SELECTIVE_ACKED_PACKET_H
 
 #include <string.h>
 
@@ -27,4 +27,4 @@ static inline void nic__cause_note(nic_cause_t *cause, const net_packet_t *packe
 // Sends an ACK of everything before expected_psn, with what the packet said.
 void nic__cause_acknowledge(nic_qp_t *qp, nic_cause_t *cause);
 
-#endif // NIC_TRANSPORT_SELECTIVE_CAUSE_H
+#endif // NIC_TRANSPORT_SELECTIVE_ACKED_PACKET_H
