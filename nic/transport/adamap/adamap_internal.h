@@ -189,7 +189,7 @@ typedef struct nic_adamap_shared {
 typedef struct nic_adamap_state {
     nic_transport_t base; // first
     nic_resend_t resend;
-    nic_kept_t kept;
+    nic_early_t kept;
     sim_time_t base_rtt_ps;
     sim_time_t timeout_ps;
     sim_time_t active_ps; // time of the last packet sent, or control packet received

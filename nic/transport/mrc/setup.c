@@ -131,7 +131,7 @@ static void mrc_open(nic_qp_t *qp)
     mrc->config = nic_config_part(nic->host->config, &nic__mrc_attrs);
     mrc->range_packets = mrc->config->range_packets / MRC_RANGE_UNIT * MRC_RANGE_UNIT;
     mrc->told_msn = qp->msn;
-    nic__held_open(&mrc->held);
+    nic__single_acks_open(&mrc->held);
     nic__evs_init(&mrc->evs, &mrc->config->evs, nic->planes == NULL ? 1 : nic->planes->count,
                   sim_options(nic__node(nic)->sim)->seed, nic__qp_stream(qp));
     cc->hears_acks = false; // repair.c informs it
@@ -147,7 +147,7 @@ static void mrc_open(nic_qp_t *qp)
 static void mrc_close(nic_qp_t *qp)
 {
     nic_mrc_t *const mrc = nic__mrc_of(qp);
-    nic__held_close(&mrc->held);
+    nic__single_acks_close(&mrc->held);
     nic__evs_fini(&mrc->evs);
     nic__flight_fini(&mrc->flight);
 }
@@ -156,7 +156,7 @@ static void totals(const nic_t *nic, const void *nic_state, nic_transport_totals
 {
     (void)nic;
     const nic_mrc_shared_t *const shared = nic_state;
-    nic__held_totals(&shared->held, BITMAPS, sums);
+    nic__single_acks_totals(&shared->held, BITMAPS, sums);
 }
 
 // Answers of the NIC keep to one path. MRC has no RNR NAK: a message without a receive ends the
@@ -227,7 +227,7 @@ const nic_transport_ops_t nic_transport_mrc = {
     .timeout = nic__mrc_timed_out,
     .request = nic__mrc_request,
     .totals = totals,
-    .gauges = nic__held_gauges,
+    .gauges = nic__single_acks_gauges,
     .dress = dress,
     .plane_out = plane_out,
     .allows = allows,

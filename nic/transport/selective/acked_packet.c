@@ -6,7 +6,7 @@
 #include "nic/objects/qp.h"
 #include "nic/transport/responder_internal.h"
 
-void nic__cause_acknowledge(nic_qp_t *qp, nic_cause_t *cause)
+void nic__acked_packet_acknowledge(nic_qp_t *qp, nic_acked_packet_t *cause)
 {
     if (SIM_LIKELY(cause->packet.telemetry != NET_TELEMETRY_INT)) {
         nic_transport_acknowledge(qp, &cause->packet);

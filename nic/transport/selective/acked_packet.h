@@ -10,13 +10,13 @@
 
 #include "nic/transport.h"
 
-typedef struct nic_cause {
+typedef struct nic_acked_packet {
     net_packet_t packet;
     uint64_t hops[NET_INT_HOPS_MAX]; // INT: packet.hop_count of them
-} nic_cause_t;
+} nic_acked_packet_t;
 
 // Copies what the ACK needs from a packet that is about to be taken.
-static inline void nic__cause_note(nic_cause_t *cause, const net_packet_t *packet)
+static inline void nic__acked_packet_note(nic_acked_packet_t *cause, const net_packet_t *packet)
 {
     cause->packet = *packet;
     if (SIM_UNLIKELY(packet->telemetry == NET_TELEMETRY_INT)) {
@@ -25,6 +25,6 @@ static inline void nic__cause_note(nic_cause_t *cause, const net_packet_t *packe
 }
 
 // Sends an ACK of everything before expected_psn, with what the packet said.
-void nic__cause_acknowledge(nic_qp_t *qp, nic_cause_t *cause);
+void nic__acked_packet_acknowledge(nic_qp_t *qp, nic_acked_packet_t *cause);
 
 #endif // NIC_TRANSPORT_SELECTIVE_ACKED_PACKET_H

@@ -11,12 +11,12 @@
 enum { MISSING = 1, PLACED = 2, COVERED = 3, TAG = 3 };
 #define FIRST_CAPACITY 64u
 
-void nic__kept_init(nic_kept_t *kept, uint64_t first_psn)
+void nic__early_init(nic_early_t *kept, uint64_t first_psn)
 {
-    *kept = (nic_kept_t){.first_psn = first_psn, .end_psn = first_psn};
+    *kept = (nic_early_t){.first_psn = first_psn, .end_psn = first_psn};
 }
 
-static inline uint64_t *slot_of(const nic_kept_t *kept, uint64_t psn)
+static inline uint64_t *slot_of(const nic_early_t *kept, uint64_t psn)
 {
     return &kept->slots[psn & (kept->capacity - 1)];
 }
@@ -31,7 +31,7 @@ static inline net_packet_t *packet_of(uint64_t slot)
     return (net_packet_t *)(uintptr_t)(slot & ~(uint64_t)TAG);
 }
 
-void nic__kept_fini(nic_kept_t *kept, nic_qp_t *qp)
+void nic__early_fini(nic_early_t *kept, nic_qp_t *qp)
 {
     for (uint64_t psn = kept->first_psn; psn < kept->end_psn; psn++) {
         const uint64_t slot = *slot_of(kept, psn);
@@ -40,11 +40,11 @@ void nic__kept_fini(nic_kept_t *kept, nic_qp_t *qp)
         }
     }
     sim_free(kept->slots);
-    nic__again_fini(&kept->again);
-    nic__kept_init(kept, kept->first_psn);
+    nic__repeated_fini(&kept->again);
+    nic__early_init(kept, kept->first_psn);
 }
 
-static void resize(nic_kept_t *kept, uint64_t capacity)
+static void resize(nic_early_t *kept, uint64_t capacity)
 {
     uint64_t *const slots = sim_alloc_array(capacity, sizeof(*slots));
     for (uint64_t psn = kept->first_psn; psn < kept->end_psn; psn++) {
@@ -55,7 +55,7 @@ static void resize(nic_kept_t *kept, uint64_t capacity)
     kept->capacity = capacity;
 }
 
-static void reserve(nic_kept_t *kept, uint64_t end_psn)
+static void reserve(nic_early_t *kept, uint64_t end_psn)
 {
     uint64_t capacity = kept->capacity == 0 ? FIRST_CAPACITY : kept->capacity;
     while (end_psn - kept->first_psn > capacity) {
@@ -66,12 +66,12 @@ static void reserve(nic_kept_t *kept, uint64_t end_psn)
     }
 }
 
-bool nic__kept_has(const nic_kept_t *kept, uint64_t psn)
+bool nic__early_has(const nic_early_t *kept, uint64_t psn)
 {
     return psn < kept->first_psn || (psn < kept->end_psn && (*slot_of(kept, psn) & TAG) != MISSING);
 }
 
-uint64_t nic__kept_bits(const nic_kept_t *kept, uint64_t base_psn, uint32_t count)
+uint64_t nic__early_bits(const nic_early_t *kept, uint64_t base_psn, uint32_t count)
 {
     SIM_ASSERT(count <= 64);
     const uint64_t mask = kept->capacity - 1;
@@ -86,16 +86,16 @@ uint64_t nic__kept_bits(const nic_kept_t *kept, uint64_t base_psn, uint32_t coun
     return bits;
 }
 
-nic_kept_news_t nic__kept_look(const nic_kept_t *kept, uint64_t psn)
+nic_early_news_t nic__early_look(const nic_early_t *kept, uint64_t psn)
 {
     if (psn >= kept->end_psn) {
         return NIC_KEPT_NEW;
     }
-    return nic__kept_has(kept, psn) ? NIC_KEPT_AGAIN : NIC_KEPT_REPAIR;
+    return nic__early_has(kept, psn) ? NIC_KEPT_AGAIN : NIC_KEPT_REPAIR;
 }
 
 // Notes that a missing PSN has come.
-static void note_repair(nic_kept_t *kept, uint64_t psn, sim_time_t now_ps)
+static void note_repair(nic_early_t *kept, uint64_t psn, sim_time_t now_ps)
 {
     const uint64_t slot = *slot_of(kept, psn);
     if ((slot & TAG) == MISSING) {
@@ -107,7 +107,7 @@ static void note_repair(nic_kept_t *kept, uint64_t psn, sim_time_t now_ps)
     }
 }
 
-static void extend(nic_kept_t *kept, uint64_t psn, uint32_t span, sim_time_t now_ps)
+static void extend(nic_early_t *kept, uint64_t psn, uint32_t span, sim_time_t now_ps)
 {
     reserve(kept, psn + span);
     while (kept->end_psn < psn) {
@@ -116,10 +116,10 @@ static void extend(nic_kept_t *kept, uint64_t psn, uint32_t span, sim_time_t now
     }
 }
 
-void nic__kept_put(nic_kept_t *kept, uint64_t psn, uint32_t span, net_packet_t *packet, bool placed,
-                   sim_time_t now_ps)
+void nic__early_put(nic_early_t *kept, uint64_t psn, uint32_t span, net_packet_t *packet,
+                    bool placed, sim_time_t now_ps)
 {
-    SIM_ASSERT(psn > kept->first_psn && !nic__kept_has(kept, psn));
+    SIM_ASSERT(psn > kept->first_psn && !nic__early_has(kept, psn));
     extend(kept, psn, span, now_ps);
     for (uint64_t at = psn; at < psn + span; at++) {
         if (at < kept->end_psn) {
@@ -133,7 +133,7 @@ void nic__kept_put(nic_kept_t *kept, uint64_t psn, uint32_t span, net_packet_t *
     kept->packets++;
 }
 
-void nic__kept_pass(nic_kept_t *kept, uint32_t span, sim_time_t now_ps)
+void nic__early_pass(nic_early_t *kept, uint32_t span, sim_time_t now_ps)
 {
     const uint64_t end_psn = kept->first_psn + span;
     for (; kept->first_psn < end_psn; kept->first_psn++) {
@@ -146,14 +146,14 @@ void nic__kept_pass(nic_kept_t *kept, uint32_t span, sim_time_t now_ps)
 }
 
 // Shrinks the ring when a long gap is over.
-static void shrink(nic_kept_t *kept)
+static void shrink(nic_early_t *kept)
 {
     if (kept->capacity > 4096 && (kept->end_psn - kept->first_psn) * 8 < kept->capacity) {
         resize(kept, kept->capacity / 2);
     }
 }
 
-bool nic__kept_execute(nic_kept_t *kept, nic_qp_t *qp)
+bool nic__early_execute(nic_early_t *kept, nic_qp_t *qp)
 {
     while (kept->first_psn < kept->end_psn) {
         const uint64_t slot = *slot_of(kept, kept->first_psn);
@@ -180,7 +180,7 @@ bool nic__kept_execute(nic_kept_t *kept, nic_qp_t *qp)
         }
         kept->first_psn += span;
     }
-    if (nic__kept_empty(kept)) {
+    if (nic__early_empty(kept)) {
         kept->end_psn = kept->first_psn;
     }
     shrink(kept);
@@ -196,7 +196,7 @@ uint32_t nic__packet_span(const nic_qp_t *qp, const net_packet_t *packet)
     return length > NIC_MESSAGE_BYTES_MAX ? 1 : nic__packet_count(qp, length);
 }
 
-nic_arrival_t nic__kept_receive(nic_kept_t *kept, nic_qp_t *qp, net_packet_t *packet)
+nic_arrival_t nic__early_receive(nic_early_t *kept, nic_qp_t *qp, net_packet_t *packet)
 {
     const nic_transport_view_t view = nic_transport_look(qp);
     const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
@@ -213,11 +213,11 @@ nic_arrival_t nic__kept_receive(nic_kept_t *kept, nic_qp_t *qp, net_packet_t *pa
     }
     if (arrival.psn < kept->first_psn) {
         qp->nic->counters.duplicate_request++;
-        nic__again_ask(&kept->again, qp, packet, arrival.psn);
+        nic__repeated_ask(&kept->again, qp, packet, arrival.psn);
         nic_transport_consume(qp, packet);
         return arrival;
     }
-    arrival.news = nic__kept_look(kept, arrival.psn);
+    arrival.news = nic__early_look(kept, arrival.psn);
     if (arrival.news == NIC_KEPT_AGAIN) {
         qp->nic->counters.duplicate_request++;
         nic_transport_consume(qp, packet);
@@ -228,14 +228,14 @@ nic_arrival_t nic__kept_receive(nic_kept_t *kept, nic_qp_t *qp, net_packet_t *pa
             arrival.refused = true;
             return arrival;
         }
-        nic__kept_pass(kept, arrival.span, now_ps);
-        if (SIM_UNLIKELY(!nic__kept_empty(kept))) {
-            arrival.refused = !nic__kept_execute(kept, qp);
+        nic__early_pass(kept, arrival.span, now_ps);
+        if (SIM_UNLIKELY(!nic__early_empty(kept))) {
+            arrival.refused = !nic__early_execute(kept, qp);
         }
         return arrival;
     }
     qp->nic->counters.out_of_sequence++;
     const bool placed = nic_transport_place(qp, packet);
-    nic__kept_put(kept, arrival.psn, arrival.span, packet, placed, now_ps);
+    nic__early_put(kept, arrival.psn, arrival.span, packet, placed, now_ps);
     return arrival;
 }

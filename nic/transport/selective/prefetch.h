@@ -10,13 +10,13 @@
 #define NIC_EXPECTED 8 // arrivals that are prefetched ahead
 
 // The arrivals of one node in the present window that have been prefetched. Begins with zeros.
-typedef struct nic_expect {
+typedef struct nic_prefetch {
     const sim_mail_t *next;
     sim_time_t window_ps; // start of that window
-} nic_expect_t;
+} nic_prefetch_t;
 
 // Prefetches for the arrivals that follow the one that `node` handles now.
-static inline void nic__expect(nic_expect_t *expect, const sim_node_t *node)
+static inline void nic__prefetch(nic_prefetch_t *expect, const sim_node_t *node)
 {
     if (expect->window_ps != node->window_start_ps || expect->next < node->mail) {
         expect->window_ps = node->window_start_ps;

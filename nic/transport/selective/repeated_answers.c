@@ -12,12 +12,12 @@
 
 #define FIRST_CAPACITY 8u
 
-static inline nic_read_t *at(const nic_again_t *again, uint32_t index)
+static inline nic_read_t *at(const nic_repeated_t *again, uint32_t index)
 {
     return &again->ring[index & (again->capacity - 1)];
 }
 
-static void push(nic_again_t *again, const nic_read_t *read)
+static void push(nic_repeated_t *again, const nic_read_t *read)
 {
     if (again->end - again->first == again->capacity) {
         const uint32_t capacity = again->capacity == 0 ? FIRST_CAPACITY : again->capacity * 2;
@@ -46,7 +46,8 @@ static bool trim(const nic_qp_t *qp, const nic_read_t *waiting, nic_read_t *read
     return true;
 }
 
-void nic__again_ask(nic_again_t *again, nic_qp_t *qp, const net_packet_t *packet, uint64_t psn)
+void nic__repeated_ask(nic_repeated_t *again, nic_qp_t *qp, const net_packet_t *packet,
+                       uint64_t psn)
 {
     const uint32_t operation = nic__operations[packet->opcode & ROCE_OPERATION_MASK];
     nic_read_t read;
@@ -73,7 +74,7 @@ void nic__again_ask(nic_again_t *again, nic_qp_t *qp, const net_packet_t *packet
     nic_transport_schedule(qp);
 }
 
-net_packet_t *nic__again_next(nic_again_t *again, nic_qp_t *qp)
+net_packet_t *nic__repeated_next(nic_repeated_t *again, nic_qp_t *qp)
 {
     if ((qp->flags & NIC_QP_ACTIVE) == 0) {
         nic__cc_start(qp);
@@ -82,15 +83,15 @@ net_packet_t *nic__again_next(nic_again_t *again, nic_qp_t *qp)
     net_packet_t *const packet = nic__build_part(qp, at(again, again->first), &last);
     if (last) {
         again->first++;
-        if (!nic__again_waits(again)) {
+        if (!nic__repeated_waits(again)) {
             nic__notice(qp->nic->host, &(nic_notice_t){.qp = qp, .rests = true});
         }
     }
     return packet;
 }
 
-void nic__again_fini(nic_again_t *again)
+void nic__repeated_fini(nic_repeated_t *again)
 {
     sim_free(again->ring);
-    *again = (nic_again_t){0};
+    *again = (nic_repeated_t){0};
 }

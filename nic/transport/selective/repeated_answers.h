@@ -14,14 +14,14 @@
 // Largest number of waiting stretches. Requests beyond it are ignored, as if they were lost.
 #define NIC_AGAIN_MAX 256u
 
-typedef struct nic_again {
+typedef struct nic_repeated {
     struct nic_read *ring;
     uint32_t capacity; // power of two
     uint32_t first;    // both run freely
     uint32_t end;
-} nic_again_t;
+} nic_repeated_t;
 
-static inline bool nic__again_waits(const nic_again_t *again)
+static inline bool nic__repeated_waits(const nic_repeated_t *again)
 {
     return again->first != again->end;
 }
@@ -29,9 +29,10 @@ static inline bool nic__again_waits(const nic_again_t *again)
 // Queues the answers to a READ or atomic request whose PSN, `psn`, was executed before. Nothing
 // happens if the packet is neither, is not allowed, or if its answer is in flight anyway. The
 // caller keeps the packet.
-void nic__again_ask(nic_again_t *again, nic_qp_t *qp, const net_packet_t *packet, uint64_t psn);
+void nic__repeated_ask(nic_repeated_t *again, nic_qp_t *qp, const net_packet_t *packet,
+                       uint64_t psn);
 // Builds the next answer. At least one waits.
-net_packet_t *nic__again_next(nic_again_t *again, nic_qp_t *qp);
-void nic__again_fini(nic_again_t *again);
+net_packet_t *nic__repeated_next(nic_repeated_t *again, nic_qp_t *qp);
+void nic__repeated_fini(nic_repeated_t *again);
 
 #endif // NIC_TRANSPORT_SELECTIVE_REPEATED_ANSWERS_H

@@ -13,24 +13,24 @@
 // timer of 0 ps would fire for ever in one instant.
 #define RTT_WITHOUT_PATH_PS (10 * SIM_PS_PER_US)
 
-static nic_held_shared_t *shared_of(const nic_held_t *held)
+static nic_single_acks_shared_t *shared_of(const nic_single_acks_t *held)
 {
     return held->base.nic_state;
 }
 
-void nic__held_open(nic_held_t *held)
+void nic__single_acks_open(nic_single_acks_t *held)
 {
     nic_qp_t *const qp = held->base.qp;
     const sim_time_t idle_ps = nic__idle_rtt_ps(qp);
     held->rtt_ps = idle_ps != 0 ? idle_ps : RTT_WITHOUT_PATH_PS;
     nic__resend_init(&held->resend);
     nic__rto_open(&held->resend.fetch.rto, held->rtt_ps, 0);
-    nic__kept_init(&held->kept, nic_transport_look(qp).expected_psn);
+    nic__early_init(&held->kept, nic_transport_look(qp).expected_psn);
 }
 
-void nic__held_close(nic_held_t *held)
+void nic__single_acks_close(nic_single_acks_t *held)
 {
-    nic_held_shared_t *const shared = shared_of(held);
+    nic_single_acks_shared_t *const shared = shared_of(held);
     for (uint32_t i = 0; i < NIC_RESEND_ROUNDS; i++) {
         shared->by_round[i] += held->resend.by_round[i];
     }
@@ -38,12 +38,12 @@ void nic__held_close(nic_held_t *held)
         shared->rounds_max = held->resend.rounds_max;
     }
     nic_transport_timer_cancel(held->base.qp);
-    nic__kept_fini(&held->kept, held->base.qp);
+    nic__early_fini(&held->kept, held->base.qp);
     nic__resend_fini(&held->resend);
 }
 
-void nic__held_totals(const nic_held_shared_t *shared, uint32_t bitmaps,
-                      nic_transport_totals_t *totals)
+void nic__single_acks_totals(const nic_single_acks_shared_t *shared, uint32_t bitmaps,
+                             nic_transport_totals_t *totals)
 {
     for (uint32_t i = 0; i < NIC_RESEND_ROUNDS; i++) {
         totals->by_round[i] += shared->by_round[i];
@@ -62,26 +62,27 @@ void nic__held_totals(const nic_held_shared_t *shared, uint32_t bitmaps,
     totals->work += shared->repaired;
 }
 
-void nic__held_gauges(const nic_qp_t *qp, nic_transport_gauges_t *sums)
+void nic__single_acks_gauges(const nic_qp_t *qp, nic_transport_gauges_t *sums)
 {
-    const nic_held_t *const held = (const nic_held_t *)(const void *)nic_transport_of_const(qp);
-    nic__kept_gauges(&held->kept, sums);
+    const nic_single_acks_t *const held =
+        (const nic_single_acks_t *)(const void *)nic_transport_of_const(qp);
+    nic__early_gauges(&held->kept, sums);
     sums->resend_packets += held->resend.waiting;
 }
 
 // -- the receiving side
 
-nic_arrival_t nic__held_take(nic_held_t *held, net_packet_t *packet, uint64_t limit)
+nic_arrival_t nic__single_acks_take(nic_single_acks_t *held, net_packet_t *packet, uint64_t limit)
 {
     nic_qp_t *const qp = held->base.qp;
-    nic_held_shared_t *const shared = shared_of(held);
+    nic_single_acks_shared_t *const shared = shared_of(held);
     const uint64_t psn = nic_transport_psn(packet->psn, held->kept.first_psn);
     if (psn >= held->kept.first_psn + limit) {
         shared->dropped++;
         nic_transport_consume(qp, packet);
         return (nic_arrival_t){.psn = psn, .news = NIC_KEPT_AGAIN, .refused = true};
     }
-    const nic_arrival_t arrival = nic__kept_receive(&held->kept, qp, packet);
+    const nic_arrival_t arrival = nic__early_receive(&held->kept, qp, packet);
     shared->duplicates += arrival.news == NIC_KEPT_AGAIN;
     shared->repaired += held->kept.repaired;
     shared->repair_ps += held->kept.repair_ps;
@@ -94,8 +95,8 @@ nic_arrival_t nic__held_take(nic_held_t *held, net_packet_t *packet, uint64_t li
     return arrival;
 }
 
-void nic__held_tell(nic_held_t *held, uint64_t psn, uint32_t count, bool missing,
-                    sim_time_t sent_ps)
+void nic__single_acks_mark(nic_single_acks_t *held, uint64_t psn, uint32_t count, bool missing,
+                           sim_time_t sent_ps)
 {
     nic_qp_t *const qp = held->base.qp;
     net_packet_t *const answer = nic_transport_answer(
@@ -115,7 +116,7 @@ void nic__held_tell(nic_held_t *held, uint64_t psn, uint32_t count, bool missing
 
 // -- the sending side
 
-static void mark(nic_held_t *held, uint64_t psn, uint32_t count)
+static void mark(nic_single_acks_t *held, uint64_t psn, uint32_t count)
 {
     const nic_qp_t *const qp = held->base.qp;
     const uint64_t end_psn = SIM_MIN(psn + count, qp->next_psn);
@@ -124,7 +125,8 @@ static void mark(nic_held_t *held, uint64_t psn, uint32_t count)
     }
 }
 
-static void take_stretch(nic_held_t *held, const net_packet_t *packet, nic_held_news_t *news)
+static void take_stretch(nic_single_acks_t *held, const net_packet_t *packet,
+                         nic_single_acks_news_t *news)
 {
     nic_qp_t *const qp = held->base.qp;
     const net_packet_aside_t *const aside = net_packet_aside(packet);
@@ -139,24 +141,24 @@ static void take_stretch(nic_held_t *held, const net_packet_t *packet, nic_held_
     }
 }
 
-void nic__held_heard(nic_held_t *held)
+void nic__single_acks_heard(nic_single_acks_t *held)
 {
     const sim_time_t since_ps = nic_transport_node(held->base.qp)->now_ps - held->active_ps;
     nic__rto_heard(&held->resend.fetch.rto, held->silent, since_ps);
     held->silent = 0;
 }
 
-nic_held_news_t nic__held_acknowledged(nic_held_t *held, net_packet_t *packet)
+nic_single_acks_news_t nic__single_acks_acknowledged(nic_single_acks_t *held, net_packet_t *packet)
 {
     nic_qp_t *const qp = held->base.qp;
-    nic_held_news_t news = {0};
+    nic_single_acks_news_t news = {0};
     const bool positive = packet->aeth >> 29 == 0;
     const uint64_t end_psn = nic_transport_psn(packet->psn, qp->una_psn) + positive;
     if ((qp->flags & NIC_QP_CLOSED) != 0 || end_psn > qp->next_psn) {
         nic_transport_consume(qp, packet);
         return news;
     }
-    nic__held_heard(held);
+    nic__single_acks_heard(held);
     const bool stretch =
         packet->aeth >> 24 == ((uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE);
     const uint64_t before_psn = qp->una_psn;
@@ -182,11 +184,11 @@ nic_held_news_t nic__held_acknowledged(nic_held_t *held, net_packet_t *packet)
     return news;
 }
 
-void nic__held_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+void nic__single_acks_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     (void)nic;
-    nic_held_t *const held = nic__held_of(qp);
-    nic__held_heard(held);
+    nic_single_acks_t *const held = nic__single_acks_of(qp);
+    nic__single_acks_heard(held);
     held->active_ps = nic_transport_node(qp)->now_ps;
     nic__fetch_responded(&held->resend, qp, packet);
     if ((qp->flags & NIC_QP_CLOSED) == 0) {
@@ -195,12 +197,12 @@ void nic__held_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     }
 }
 
-nic_held_sent_t nic__held_next(nic_held_t *held)
+nic_single_acks_sent_t nic__single_acks_next(nic_single_acks_t *held)
 {
     nic_qp_t *const qp = held->base.qp;
-    nic_held_sent_t sent = {0};
-    if (SIM_UNLIKELY(nic__again_waits(&held->kept.again))) {
-        sent.packet = nic__again_next(&held->kept.again, qp);
+    nic_single_acks_sent_t sent = {0};
+    if (SIM_UNLIKELY(nic__repeated_waits(&held->kept.again))) {
+        sent.packet = nic__repeated_next(&held->kept.again, qp);
         sent.answer = true;
         return sent;
     }
@@ -229,7 +231,7 @@ nic_held_sent_t nic__held_next(nic_held_t *held)
     return sent;
 }
 
-bool nic__held_silent(nic_held_t *held)
+bool nic__single_acks_silent(nic_single_acks_t *held)
 {
     nic_qp_t *const qp = held->base.qp;
     qp->nic->counters.local_ack_timeout_err++;
