@@ -15,8 +15,8 @@
 #include "world/names.h"
 #include "world/parameters.h"
 #include "world/path_classes.h"
+#include "world/planned_transfers.h"
 #include "world/ranks.h"
-#include "world/survey.h"
 #include "world/world.h"
 
 #include <stdio.h>

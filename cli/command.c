@@ -26,8 +26,8 @@
 #include "results/manifest.h"
 #include "results/outputs_page.h"
 #include "results/result_folder.h"
+#include "world/control_characters.h"
 #include "world/parameters.h"
-#include "world/shown.h"
 
 #include <signal.h>
 #include <stdio.h>

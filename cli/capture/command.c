@@ -6,7 +6,7 @@
 #include "cli/command.h"
 #include "pcap-out/pcap_file.h"
 #include "results/folder.h"
-#include "world/shown.h"
+#include "world/control_characters.h"
 
 #include <stdio.h>
 #include <stdlib.h>

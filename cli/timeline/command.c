@@ -11,7 +11,7 @@
 #include "kernel/attribute.h"
 #include "results/csv.h"
 #include "results/result_folder.h"
-#include "world/shown.h"
+#include "world/control_characters.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -10,8 +10,8 @@
 #include "cli/workload/matrix.h"
 #include "cli/workload/peers.h"
 #include "cli/workload/requests.h"
+#include "world/control_characters.h"
 #include "world/format.h"
-#include "world/shown.h"
 #include "world/yaml_tree.h"
 
 #include <errno.h>

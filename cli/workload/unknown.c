@@ -4,8 +4,8 @@
 #include "cli/workload/peers.h"
 
 #include "kernel/utf8.h"
+#include "world/control_characters.h"
 #include "world/scenario.h"
-#include "world/shown.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
 #include "net/link/port_setup.h"
 #include "net/log.h"
 #include "net/network_internal.h"
-#include "net/parts.h"
 #include "net/port_names.h"
+#include "net/ranks.h"
 #include "net/switch_setup_internal.h"
 
 #include <string.h>

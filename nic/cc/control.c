@@ -14,7 +14,7 @@
 #include "nic/objects/plane_set.h"
 #include "nic/objects/qp.h"
 #include "nic/path/repath.h"
-#include "nic/schedule/turn.h"
+#include "nic/schedule/eligible.h"
 
 static const nic_path_rtt_ops_t path_rtt_frames = {.name = "frames"};
 

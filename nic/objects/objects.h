@@ -76,7 +76,7 @@ struct nic {
     bool refuses;  // it may not touch some pages of its host: nic/iommu.h
     bool plain;    // packets go straight to the protocol: no device, no loop of a scheduler
     bool served;   // packets go to its device
-    bool gated;    // packets that arrive wait: nic/transport/gate.h
+    bool gated;    // packets that arrive wait: nic/transport/stalled_pipeline.h
     nic_t *next_kicked;
     struct nic_planes *planes; // nic/schedule/planes.h; NULL: the NIC has one port
     // Length of frames that differ from the standard's (nic/frames.h); NULL: extension headers,

@@ -8,7 +8,7 @@
 
 #include "net/link_state.h"
 #include "net/port_queue.h"
-#include "nic/schedule/turn.h"
+#include "nic/schedule/eligible.h"
 
 void nic__planes_create(nic_t *nic)
 {

@@ -12,7 +12,7 @@
 #include "nic/objects/qp.h"
 #include "nic/path/repath.h"
 #include "nic/path/spray.h"
-#include "nic/schedule/turn.h"
+#include "nic/schedule/eligible.h"
 #include "nic/transport/entry.h"
 
 // -- notification point

@@ -18,9 +18,9 @@
 #include "nic/objects/qp.h"
 #include "nic/objects/wqe.h"
 #include "nic/path/spray.h"
+#include "nic/schedule/eligible.h"
 #include "nic/schedule/planes.h"
 #include "nic/schedule/ring.h"
-#include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
 #include "nic/transport/finish.h"
 

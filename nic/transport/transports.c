@@ -19,7 +19,7 @@
 #include "nic/objects/qp.h"
 #include "nic/objects/region.h"
 #include "nic/objects/wqe.h"
-#include "nic/schedule/turn.h"
+#include "nic/schedule/eligible.h"
 #include "nic/transport/entry.h"
 #include "nic/transport/finish.h"
 #include "nic/transport/operation_internal.h"

@@ -12,10 +12,10 @@
 #include "world/format.h"
 #include "world/mooncake_json.h"
 #include "world/overlays.h"
+#include "world/planned_transfers.h"
 #include "world/registry/entries.h"
 #include "world/registry/kv_plan_yaml.h"
 #include "world/scenario/own_nodes.h"
-#include "world/survey.h"
 
 #include "kernel/ranks.h"
 #include "net/message.h"

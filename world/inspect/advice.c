@@ -21,7 +21,7 @@
 #include "world/format.h"
 #include "world/inspect/combinations.h"
 #include "world/inspect/effects.h"
-#include "world/survey.h"
+#include "world/planned_transfers.h"
 
 #define SAMPLE_MAX 256u
 #define TIMEOUT_EXPONENT_MAX 31u

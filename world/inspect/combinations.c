@@ -16,7 +16,7 @@
 #include "nic/extra.h"
 #include "nic/transport.h"
 #include "world/format.h"
-#include "world/survey.h"
+#include "world/planned_transfers.h"
 
 // What the rules look at: the NICs of one configuration, and the network.
 typedef struct facts {

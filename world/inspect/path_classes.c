@@ -11,7 +11,7 @@
 #include "world/advice.h"
 #include "world/format.h"
 #include "world/path_classes.h"
-#include "world/survey.h"
+#include "world/planned_transfers.h"
 
 #define GROUPS_MAX 64u
 #define ROWS_MAX 64u

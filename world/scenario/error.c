@@ -3,7 +3,7 @@
 #include "world/error.h"
 
 #include "kernel/attribute.h"
-#include "world/shown.h"
+#include "world/control_characters.h"
 
 #include <stdarg.h>
 #include <stdio.h>

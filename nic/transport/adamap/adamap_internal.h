@@ -15,9 +15,9 @@
 
 #include "nic/core.h"
 #include "nic/transport/adamap/knitting.h"
-#include "nic/transport/gate.h"
 #include "nic/transport/selective/early_packets.h"
 #include "nic/transport/selective/resend.h"
+#include "nic/transport/stalled_pipeline.h"
 
 #define NIC_ADAMAP_TABLE_CACHE_MAX 16u
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/selective/early_packets.h - packets that came ahead of their turn, by PSN, and since when
-// each missing packet is missed.
+// nic/transport/selective/early_packets.h - packets that came ahead of their turn, by PSN, and
+// since when each missing packet is missed.
 //
 // A NIC that places data out of order keeps a few bits of such a packet; the simulator keeps the
 // packet, since executing it in order needs its opcode and addresses. Which bits a NIC keeps, and
@@ -15,7 +15,7 @@
 #include "nic/transport/selective/repeated_answers.h"
 
 typedef struct nic_early {
-    uint64_t *slots; // by PSN; see kept.c
+    uint64_t *slots; // by PSN; see early_packets.c
     uint64_t capacity;
     uint64_t first_psn; // == the QP's expected PSN
     uint64_t end_psn;

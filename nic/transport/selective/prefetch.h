@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/selective/prefetch.h - prefetches the cold parts of the packets that arrive next, for
-// transports each of whose packets reads its own. Results do not depend on it.
+// nic/transport/selective/prefetch.h - prefetches the cold parts of the packets that arrive next,
+// for transports each of whose packets reads its own. Results do not depend on it.
 #ifndef NIC_TRANSPORT_SELECTIVE_PREFETCH_H
 #define NIC_TRANSPORT_SELECTIVE_PREFETCH_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/selective/repeated_answers.h - the responder's side of repairs: READ responses and atomics'
-// answers that the requester asks for again.
+// nic/transport/selective/repeated_answers.h - the responder's side of repairs: READ responses and
+// atomics' answers that the requester asks for again.
 //
 // A READ request with a PSN that was executed asks for the responses from there on, as many as its
 // length has: the standard's repeated READ (IBA vol. 1, 9.7.5.1.2), but it replaces nothing, and

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/selective/single_acks.h - the shared part of transports that acknowledge single packets:
-// IRN, SDR-RDMA.
+// nic/transport/selective/single_acks.h - the shared part of transports that acknowledge single
+// packets: IRN, SDR-RDMA.
 //
 // The receiver keeps packets that come ahead of their turn and reports the ranges that it holds;
 // the sender marks them and retransmits those it takes for lost. Each transport decides which these

@@ -4,9 +4,9 @@
 
 #include "studio/server/accounts/accounts.h"
 #include "studio/server/process/child.h"
-#include "studio/server/runs/board.h"
 #include "studio/server/runs/events.h"
 #include "studio/server/runs/finish.h"
+#include "studio/server/runs/progress_board.h"
 #include "studio/server/runs/trash.h"
 #include "studio/server/store/database.h"
 #include "studio/server/store/reserve.h"

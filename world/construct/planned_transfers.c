@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// world/construct/survey.c - one pass over the planned transfers.
+// world/construct/planned_transfers.c - one pass over the planned transfers.
 //
 // Packets and hops are counted on the path that each transfer takes, with an ACK for every
 // ack-interval packets. Where the run ends before they could be through, what an interface sends is
 // cut to what its link carries in the time that is left after its first start.
-#include "world/survey.h"
+#include "world/planned_transfers.h"
 #include "world/series.h"
 
 #include <math.h>

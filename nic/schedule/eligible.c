@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/schedule/turn.c - which queue pairs of a NIC may send, and when.
+// nic/schedule/eligible.c - which queue pairs of a NIC may send, and when.
 //
 // A QP with work, window and rate to send has joined the scheduler. So a scheduler knows exactly
 // the QPs that could send; whatever changes that calls nic__schedule or nic__unschedule. ACKs, NAKs
 // and CNPs are built at once and wait in the port's queues when they must.
-#include "nic/schedule/turn.h"
+#include "nic/schedule/eligible.h"
 
 #include "net/port_queue.h"
 #include "nic/host/steps.h"

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/gate.h - the receive pipeline of a NIC, which a transport can make stand still.
+// nic/transport/stalled_pipeline.h - the receive pipeline of a NIC, which a transport can make
+// stand still.
 //
 // While the pipeline stands, every packet that arrives at the NIC waits in its order. Afterwards
 // the NIC takes the waiting packets at `drain_bps`, and new ones queue behind them. When more than
 // `buffer_bytes` wait, the NIC pauses its link, class by class of what arrives, until half of that
 // is left. A detailed NIC's packets wait behind its own units and buffer.
 // A NIC whose loop belongs to its scheduler has no gate: its pipeline never stands.
-#ifndef NIC_TRANSPORT_GATE_H
-#define NIC_TRANSPORT_GATE_H
+#ifndef NIC_TRANSPORT_STALLED_PIPELINE_H
+#define NIC_TRANSPORT_STALLED_PIPELINE_H
 
 #include "nic/objects/objects.h"
 
@@ -39,4 +40,4 @@ void nic__gate_hold(nic_gate_t *gate, bool held);
 // Takes a packet that arrived while nic->gated.
 void nic__gate_push(nic_gate_t *gate, net_packet_t *packet);
 
-#endif // NIC_TRANSPORT_GATE_H
+#endif // NIC_TRANSPORT_STALLED_PIPELINE_H

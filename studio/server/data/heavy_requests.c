@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/turns.c - places for heavy requests; waiting ones look again when one leaves.
-#include "studio/server/data/turns.h"
+// studio/server/data/heavy_requests.c - places for heavy requests; waiting ones look again when one
+// leaves.
+#include "studio/server/data/heavy_requests.h"
 
 #include "kernel/base.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/training/parts.c - groups of ranks, and the operations that a rank's schedule is
+// apps/workload/training/teams.c - groups of ranks, and the operations that a rank's schedule is
 // made of.
 #include "apps/workload/training/generate_internal.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/process/live.c - reads the state of ports from a run's file of progress.
-#include "studio/server/process/live.h"
+// studio/server/process/live_ports.c - reads the state of ports from a run's file of progress.
+#include "studio/server/process/live_ports.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/board.c - the last progress of each running run.
-#include "studio/server/runs/board.h"
+// studio/server/runs/progress_board.c - the last progress of each running run.
+#include "studio/server/runs/progress_board.h"
 
 #include <pthread.h>
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/schedule/turn.h - when queue pairs get their turn to send (nic/scheduler.h).
+// nic/schedule/eligible.h - when queue pairs get their turn to send (nic/scheduler.h).
 //
 // This part keeps the queue pairs that could send. It sends no data by itself: when the port is
 // free, nic/transport/transmit.c draws a packet from the queue pair whose turn it is.
-#ifndef NIC_SCHEDULE_TURN_H
-#define NIC_SCHEDULE_TURN_H
+#ifndef NIC_SCHEDULE_ELIGIBLE_H
+#define NIC_SCHEDULE_ELIGIBLE_H
 
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 
-// -- turn.c
+// -- eligible.c
 
 // Looks at the NIC's port when this event is over, or when the port is free: something may be ready
 // to be sent.
@@ -59,4 +59,4 @@ static inline size_t nic__bytes_before_qp(const nic_t *nic)
     return nic->scheduler->qp_state_bytes + nic->device->qp_state_bytes;
 }
 
-#endif // NIC_SCHEDULE_TURN_H
+#endif // NIC_SCHEDULE_ELIGIBLE_H

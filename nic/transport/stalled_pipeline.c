@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/gate.c - the packets that wait while a NIC's receive pipeline stands.
-#include "nic/transport/gate.h"
+// nic/transport/stalled_pipeline.c - the packets that wait while a NIC's receive pipeline stands.
+#include "nic/transport/stalled_pipeline.h"
 
 #include "nic/objects/plane_set.h"
 #include "nic/transport/entry.h"

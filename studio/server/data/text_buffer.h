@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/out.h - a growing text with JSON, CSV and NDJSON values, for answers that are
-// streamed.
-#ifndef STUDIO_SERVER_DATA_OUT_H
-#define STUDIO_SERVER_DATA_OUT_H
+// studio/server/data/text_buffer.h - a growing text with JSON, CSV and NDJSON values, for answers
+// that are streamed.
+#ifndef STUDIO_SERVER_DATA_TEXT_BUFFER_H
+#define STUDIO_SERVER_DATA_TEXT_BUFFER_H
 
 #include "studio/server/data/import/table.h"
 
@@ -25,4 +25,4 @@ void studio_out_csv(studio_out_t *out, const char *text);
 void studio_out_real(studio_out_t *out, double value, bool csv);
 void studio_out_cell(studio_out_t *out, const studio_cell_t *cell, bool csv);
 
-#endif // STUDIO_SERVER_DATA_OUT_H
+#endif // STUDIO_SERVER_DATA_TEXT_BUFFER_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// world/scenario/shown.c - control characters as text.
+// world/scenario/control_characters.c - control characters as text.
 #define _GNU_SOURCE // fopencookie
 
-#include "world/shown.h"
+#include "world/control_characters.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/parts.c - a network that several ranks run together, each a part (kernel/ranks.h).
+// net/ranks.c - a network that several ranks run together, each a part (kernel/ranks.h).
 //
 // Every rank knows all nodes and links, but hosts of others only as far as net/absent_hosts.c keeps
 // them. It makes the ports of its own nodes and those that they are linked to. Ports of other nodes
@@ -11,8 +11,8 @@
 #include "net/link/port_setup.h"
 #include "net/loss/build.h"
 #include "net/network_internal.h"
-#include "net/parts.h"
 #include "net/ports.h"
+#include "net/ranks.h"
 
 #define HUGE_PAGE_BYTES ((uintptr_t)2 << 20)
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/board.h - the last progress of each running run.
+// studio/server/runs/progress_board.h - the last progress of each running run.
 //
 // The queue's thread writes it, routes and events read it: it has its own lock.
-#ifndef STUDIO_SERVER_RUNS_BOARD_H
-#define STUDIO_SERVER_RUNS_BOARD_H
+#ifndef STUDIO_SERVER_RUNS_PROGRESS_BOARD_H
+#define STUDIO_SERVER_RUNS_PROGRESS_BOARD_H
 
 #include "kernel/base.h"
 
@@ -21,4 +21,4 @@ void studio_board_drop(studio_board_t *board, int64_t run);
 // Returns the last progress of a running run, owned by the caller; NULL if there is none.
 json_t *studio_board_find(studio_board_t *board, int64_t run);
 
-#endif // STUDIO_SERVER_RUNS_BOARD_H
+#endif // STUDIO_SERVER_RUNS_PROGRESS_BOARD_H

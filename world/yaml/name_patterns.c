@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// world/yaml/shield.c - lets name patterns stand in YAML without quotes, and refuses what is no
-// text.
+// world/yaml/name_patterns.c - lets name patterns stand in YAML without quotes, and refuses what is
+// no text.
 //
 // In YAML, `*` begins an alias and `[`, `]`, `,` structure flow collections, so that
 // `{from: host[*]}` is a syntax error. Scenarios have no aliases, and a `[` that follows a letter
@@ -8,7 +8,7 @@
 // before the parser sees them and put back in every scalar after. So are the commas and brackets of
 // an expression: `{leaves: $(max(gpus / 8, 1))}`.
 #include "kernel/utf8.h"
-#include "world/shown.h"
+#include "world/control_characters.h"
 #include "world/yaml/yaml_internal.h"
 
 #include <string.h>

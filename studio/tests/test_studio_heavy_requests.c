@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/tests/test_studio_turns.c - turns of heavy requests.
+// studio/tests/test_studio_heavy_requests.c - turns of heavy requests.
 //
 // Goal: a user with many requests waits, other users do not, and too many requests are refused.
 // Method: threads that take turns and count themselves. Not pinned: the order of those who wait.
@@ -9,9 +9,9 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include "studio/server/data/turns.h"
+#include "studio/server/data/heavy_requests.h"
 
-// The limits of studio/server/data/turns.c.
+// The limits of studio/server/data/heavy_requests.c.
 enum { AT_ONCE = 4, OF_A_USER = 2, WAITING = 32 };
 
 typedef struct asking {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/config/denied.c - the attributes nic.host.iommu.: pages that NICs may not touch, and rules.
+// nic/config/iommu_rules.c - the attributes nic.host.iommu.: pages that NICs may not touch, and
+// rules.
 #include <stdlib.h>
 #include <string.h>
 

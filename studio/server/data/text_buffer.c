@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/out.c - a growing text.
-#include "studio/server/data/out.h"
+// studio/server/data/text_buffer.c - a growing text.
+#include "studio/server/data/text_buffer.h"
 
 #include "kernel/utf8.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/process/live.h - the state of each port of a running run, from its file of
+// studio/server/process/live_ports.h - the state of each port of a running run, from its file of
 // progress.
-#ifndef STUDIO_SERVER_PROCESS_LIVE_H
-#define STUDIO_SERVER_PROCESS_LIVE_H
+#ifndef STUDIO_SERVER_PROCESS_LIVE_PORTS_H
+#define STUDIO_SERVER_PROCESS_LIVE_PORTS_H
 
 #include "kernel/base.h"
 
@@ -17,4 +17,4 @@ json_t *studio_live_read(const char *text, const char *chosen, size_t top);
 // Returns the list of all port names; NULL if the text is incomplete.
 json_t *studio_live_names(const char *text);
 
-#endif // STUDIO_SERVER_PROCESS_LIVE_H
+#endif // STUDIO_SERVER_PROCESS_LIVE_PORTS_H

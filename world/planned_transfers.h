@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// world/survey.h - an estimate of the planned transfers of a world: packets, time, classes by hop.
+// world/planned_transfers.h - an estimate of the planned transfers of a world: packets, time,
+// classes by hop.
 //
 // It is made once, before the run, in one pass over the plans. It covers the transfers that
 // applications plan, not programs that decide as they go (perftest, HERD, Mooncake...).
-#ifndef WORLD_SURVEY_H
-#define WORLD_SURVEY_H
+#ifndef WORLD_PLANNED_TRANSFERS_H
+#define WORLD_PLANNED_TRANSFERS_H
 
 #include <stdio.h>
 
@@ -77,4 +78,4 @@ SIM_MUST_CHECK sim_err_t world_survey_check(const world_t *world, world_error_t 
 
 SIM_C_END
 
-#endif // WORLD_SURVEY_H
+#endif // WORLD_PLANNED_TRANSFERS_H

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// world/shown.h - streams to a terminal that show control characters instead of sending them.
+// world/control_characters.h - streams to a terminal that show control characters instead of
+// sending them.
 //
 // Names of scenarios, nodes and files come from other people. An escape sequence in one must not
 // reach the terminal, so the program prints through a stream of this kind.
-#ifndef WORLD_SHOWN_H
-#define WORLD_SHOWN_H
+#ifndef WORLD_CONTROL_CHARACTERS_H
+#define WORLD_CONTROL_CHARACTERS_H
 
 #include "kernel/base.h"
 
@@ -37,4 +38,4 @@ bool world_must_show(uint32_t code_point);
 
 SIM_C_END
 
-#endif // WORLD_SHOWN_H
+#endif // WORLD_CONTROL_CHARACTERS_H
