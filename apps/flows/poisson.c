@@ -355,7 +355,7 @@ static sim_err_t fill(const creation_t *creation, app__plan_t *plan, sim_message
 }
 
 // Warns of a load above 1, such as 80 where 80 % was meant.
-static void tell_overload(const creation_t *creation)
+static void warn_of_overload(const creation_t *creation)
 {
     const app_context_t *const context = creation->context;
     const double load = (double)creation->config->load.num / (double)creation->config->load.den;
@@ -375,7 +375,7 @@ static sim_err_t create_plan(const creation_t *creation, app_t **app, sim_messag
     app__plan_t *const plan = app__plan_create(context, &creation->config->shape, app_poisson.name);
     const sim_err_t error = fill(creation, plan, message);
     if (error == SIM_OK) {
-        tell_overload(creation);
+        warn_of_overload(creation);
         *app = app__planned_create(&app_poisson, context, plan);
     } else {
         app__plan_destroy(plan);

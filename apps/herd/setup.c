@@ -528,7 +528,7 @@ static sim_err_t herd_create(const app_context_t *context, const void *config_vo
     sim_free(interfaces);
     make_threads(herd, context);
     show_stores(herd);
-    app__herd_tell(herd, context);
+    app__herd_note(herd, context);
     *app = &herd->app;
     return SIM_OK;
 }

@@ -254,8 +254,8 @@ static void warn(const workload_t *workload)
                 "; operations that wait for each other or for a rank that never calls: %" PRIu64
                 "\n",
                 workload->name, counts->unmatched_sends, counts->unmatched_recvs, counts->stuck);
-        app__schedule_tell(workload->schedule, TOLD_MAX, warn_operation,
-                           (void *)(uintptr_t)workload->name);
+        app__schedule_print_problems(workload->schedule, TOLD_MAX, warn_operation,
+                                     (void *)(uintptr_t)workload->name);
     } else if (workload->summary.unfinished > 0) {
         fprintf(stderr,
                 "warning: %s: %" PRIu64 " operation%s not finish on an ideal network: a receive "

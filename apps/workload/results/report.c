@@ -201,8 +201,8 @@ static uint32_t missing_rank(const app__workload_t *workload, uint32_t call)
 }
 
 // Says which collective a rank waits in, and for whom.
-static void tell_collective(const app__rank_t *rank, uint32_t at,
-                            void (*write)(const char *text, void *ctx), void *ctx)
+static void print_collective(const app__rank_t *rank, uint32_t at,
+                             void (*write)(const char *text, void *ctx), void *ctx)
 {
     const app__workload_t *const workload = rank->workload;
     const uint32_t number = app__peer_of(rank->ops, &rank->ops->ops[at]);
@@ -222,13 +222,13 @@ static void tell_collective(const app__rank_t *rank, uint32_t at,
     sim_free(whom);
 }
 
-static void tell_blocked(const app__rank_t *rank, void (*write)(const char *text, void *ctx),
-                         void *ctx)
+static void print_blocked(const app__rank_t *rank, void (*write)(const char *text, void *ctx),
+                          void *ctx)
 {
     const uint32_t at = blocked_op(rank);
     const app__op_t *const op = &rank->ops->ops[at];
     if (op->type == APP__OP_COLL && rank->states[at].start_ps != SIM_TIME_NEVER) {
-        tell_collective(rank, at, write, ctx);
+        print_collective(rank, at, write, ctx);
         return;
     }
     const bool receives = op->type == APP__OP_RECV && !rank->states[at].arrived;
@@ -261,7 +261,7 @@ void app__workload_warn(const app_t *app, void (*write)(const char *text, void *
             continue;
         }
         if (told < BLOCKED_TOLD_MAX) {
-            tell_blocked(&workload->ranks[r], write, ctx);
+            print_blocked(&workload->ranks[r], write, ctx);
             told++;
         } else {
             more++;

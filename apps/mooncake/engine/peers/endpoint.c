@@ -160,7 +160,7 @@ void app__mc_endpoint_returned(app__mc_endpoint_t *endpoint, uint32_t qp)
 // -- connecting
 
 // Tells the programs that wait for a peer NIC's connection.
-static void tell_waiters(app__mc_peer_nic_t *peer_nic, int result)
+static void notify_waiters(app__mc_peer_nic_t *peer_nic, int result)
 {
     app__mc_waiter_t *const waiters = peer_nic->waiters;
     peer_nic->waiters = NULL;
@@ -271,7 +271,7 @@ static void answered(int32_t status, const char *body, size_t size, void *ctx)
     app_mooncake_handshake_desc_fini(&desc);
     if (good) {
         go_on(endpoint);
-        tell_waiters(peer_nic, SIM_OK);
+        notify_waiters(peer_nic, SIM_OK);
         return;
     }
     engine->counters.handshakes_failed++;
@@ -390,7 +390,7 @@ static int set_up_by_peer(app__mc_context_t *context, const app_mooncake_handsha
     app__mc_endpoint_pin(endpoint);
     app__mc_peer_nic_wake(peer_nic);
     describe_qps(endpoint, local);
-    tell_waiters(peer_nic, SIM_OK);
+    notify_waiters(peer_nic, SIM_OK);
     return SIM_OK;
 }
 
@@ -468,7 +468,7 @@ void app__mc_endpoint_disconnect(app__mc_endpoint_t *endpoint, bool failed)
     app__mc_peer_nics_serve(context);
     // If slices are outstanding, the last of them destroys the endpoint.
     app__mc_endpoint_leave_if_empty(endpoint);
-    tell_waiters(peer_nic, SIM_ERR_IO);
+    notify_waiters(peer_nic, SIM_ERR_IO);
 }
 
 // -- functions for programs
