@@ -6,6 +6,7 @@
 // which have no cause in the network, come last.
 #include "cli/explain/causes/drops.h"
 #include "cli/explain/causes/hardware.h"
+#include "cli/explain/causes/host_inside.h"
 #include "cli/explain/causes/marking.h"
 #include "cli/explain/causes/sender_limits.h"
 #include "cli/explain/causes/waits.h"
@@ -583,6 +584,7 @@ void cli__explain_find(explain_t *explain)
 {
     cli__explain_roots(explain);
     cli__explain_share(explain);
+    cli__explain_inside(explain);
     cli__explain_hardware(explain);
     cli__explain_full(explain);
     cli__explain_limits(explain);

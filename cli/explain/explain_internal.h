@@ -93,6 +93,7 @@ typedef struct explain {
     bool switches_keep; // switches do not
     explain_port_t *ports;
     uint32_t port_count;
+    bool *held_hosts;    // by node: a limit inside the host is reported
     explain_nic_t *nics; // by interface; zeros where the run has no nics.csv
     explain_flow_t *flows;
     size_t flow_count;

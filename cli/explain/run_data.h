@@ -62,9 +62,12 @@ typedef struct explain_port {
 
 // What a NIC counted, by interface.
 typedef struct explain_nic {
-    uint64_t sent_bytes;
+    uint64_t sent_packets;
+    uint64_t received_packets;
+    uint64_t sent_bytes; // payload
     uint64_t received_bytes;
-    uint64_t marked; // packets that it received with CE
+    uint64_t queue_pairs; // at once, at most
+    uint64_t marked;      // packets that it received with CE
     uint64_t cnps_sent;
     uint64_t cnps_handled;
     uint64_t cnps_ignored;
