@@ -11,6 +11,7 @@
 #include "apps/workload/rank.h"
 #include "apps/workload/results/exposed.h"
 #include "apps/workload/results/results.h"
+#include "apps/workload/results/slowest.h"
 #include "apps/workload/results/times.h"
 #include "apps/workload/run_options.h"
 #include "apps/workload/workload.h"
@@ -328,6 +329,8 @@ typedef struct report {
     double compute_ms;
     by_kind_t exposed_ms;
     by_kind_t bytes;
+    bool computes; // slowest_rank has values
+    app__slowest_t slowest_rank;
     sim_report_list_t collectives;
 } report_t;
 
@@ -415,6 +418,7 @@ static void fill_report(const void *object, void *result)
         add_rank(report, &workload->ranks[r], &cpu_ps);
     }
     fill_exposed(report, workload);
+    report->computes = app__slowest_measure(workload, &report->slowest_rank);
     report->iterated = report->dimensioned && report->ranks_finished == report->ranks;
     fill_collectives(report, workload);
     if (report->ranks_finished > 0) {
@@ -438,6 +442,8 @@ static const sim_report_row_t report_rows[] = {
     {"finish_us", SIM_REPORT_OBJECT, "us", "time from the start until a rank finished",
      .offset = offsetof(report_t, finish_us), .table = &finish_report, .shown = true},
     USE_ROWS(ROW)
+    {"slowest_rank", SIM_REPORT_OBJECT, "ms", "the rank that computed for the longest time beyond the ranks with as many operations; none with one rank or no computation",
+     .offset = offsetof(report_t, slowest_rank), .table = &app__slowest_report, .given = offsetof(report_t, computes)},
     {"collectives", SIM_REPORT_LIST, "", "one row for each kind of call of collectives; equal calls share a row",
      .offset = offsetof(report_t, collectives), .of = SIM_REPORT_OBJECT, .table = &app__coll_times_report, .optional = true},
 };
