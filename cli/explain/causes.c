@@ -8,6 +8,7 @@
 #include "cli/explain/causes/hardware.h"
 #include "cli/explain/causes/host_inside.h"
 #include "cli/explain/causes/marking.h"
+#include "cli/explain/causes/programs.h"
 #include "cli/explain/causes/sender_limits.h"
 #include "cli/explain/causes/waits.h"
 #include "cli/explain/explain_internal.h"
@@ -592,6 +593,7 @@ void cli__explain_find(explain_t *explain)
     find_shared(explain);
     find_roots(explain);
     cli__explain_waits(explain);
+    cli__explain_programs(explain);
     for (size_t i = 0; i < explain->finding_count; i++) {
         explain->findings[i].minor = is_minor(explain, &explain->findings[i]);
     }

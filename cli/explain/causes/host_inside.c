@@ -2,10 +2,10 @@
 // cli/explain/causes/host_inside.c - finds limits inside hosts: of the caches, PCIe and processing
 // units of detailed NICs, and of the memory and links of hosts.
 //
-// Each part has a closed form for the share of the time in which it was busy: what counters say that
-// went through it, times its cost. A part is reported if it was busy most of the time, and if flows
-// of the host took long or, where no flows are listed, if the part is slower than that of its
-// profile. Cache misses are reported by their own share.
+// Each part has a closed form for the share of the time in which it was busy: what counters say
+// that went through it, times its cost. A part is reported if it was busy most of the time, and if
+// flows of the host took long or, where no flows are listed, if the part is slower than that of
+// its profile. Cache misses are reported by their own share.
 #include "cli/explain/causes/host_inside.h"
 #include "cli/explain/explain_internal.h"
 #include "cli/explain/run_data.h"
