@@ -42,7 +42,8 @@ static const char help_program[] =
     "  --help             Print this text; behind a command, explain that command.\n"
     "\n"
     "The exit status is 0 if the command succeeded. It is 1 if a run failed: it stalled,\n"
-    "was interrupted, broke an invariant, or could not write its output. It is 2 if the\n"
+    "was interrupted, broke an invariant, could not write its output, or has a program\n"
+    "that ended with an error or without any request that succeeded. It is 2 if the\n"
     "input or the command line was wrong; then nothing was written.\n";
 
 static const char help_run[] =

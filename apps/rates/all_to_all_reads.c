@@ -363,11 +363,22 @@ static const sim_report_row_t report_rows[] = {ROWS(ROW)};
 static const sim_report_table_t report_table =
     APP__FILLED(report_rows, reads_report_t, fill_report);
 
+static const char *reads_failure(const app_t *app)
+{
+    const reads_t *const own = (const reads_t *)(const void *)app;
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < own->machine_count * own->thread_count; i++) {
+        total += own->readers[i].thread.total;
+    }
+    return app__in_vain(app, total);
+}
+
 const app_ops_t app_all_to_all_reads = {
     .name = "all-to-all-reads",
     .help = "every machine reads from every other over many queue pairs (detailed NIC)",
     .attrs = &attr_table,
     .posts = "READs",
+    .failure = reads_failure,
     .create = reads_create,
     .destroy = reads_destroy,
     .progress = reads_progress,

@@ -382,10 +382,18 @@ static void perftest_carry(app_t *app, sim_carry_t *carry)
     }
 }
 
+static const char *perftest_failure(const app_t *app)
+{
+    const app__perftest_t *const test = (const app__perftest_t *)(const void *)app;
+    return test->status == NIC_WC_SUCCESS ? NULL
+                                          : nic_wc_status_text((nic_wc_status_t)test->status);
+}
+
 const app_ops_t app_perftest = {
     .name = "perftest",
     .help = "bandwidth and latency between two hosts, as perftest's tools measure them",
     .attrs = &attr_table,
+    .failure = perftest_failure,
     .create = perftest_create,
     .destroy = perftest_destroy,
     .progress = perftest_progress,

@@ -392,11 +392,22 @@ static void fill_report(const void *object, void *report)
 static const sim_report_row_t report_rows[] = {ROWS(ROW)};
 static const sim_report_table_t report_table = APP__FILLED(report_rows, drtm_report_t, fill_report);
 
+static const char *drtm_failure(const app_t *app)
+{
+    const drtm_t *const own = (const drtm_t *)(const void *)app;
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < own->client_count; i++) {
+        total += own->clients[i].thread.total;
+    }
+    return app__in_vain(app, total);
+}
+
 const app_ops_t app_drtm_kv = {
     .name = "drtm-kv",
     .help = "a key-value store by READs and atomics, as DrTM-KV (detailed NIC)",
     .attrs = &attr_table,
     .posts = "READs and atomics",
+    .failure = drtm_failure,
     .create = drtm_create,
     .destroy = drtm_destroy,
     .progress = drtm_progress,

@@ -278,10 +278,18 @@ static const sim_report_row_t report_rows[] = {
 static const sim_report_table_t report_table =
     APP__FILLED(report_rows, sequencer_report_t, fill_report);
 
+static const char *sequencer_failure(const app_t *app)
+{
+    double responses = 0;
+    (void)sim_report_number(app->ops->report, app, "responses", &responses);
+    return app__in_vain(app, (uint64_t)responses);
+}
+
 const app_ops_t app_sequencer = {
     .name = "sequencer",
     .help = "a networked sequencer: HERD's calls, Spec-S0 or fetch-and-add (detailed NIC)",
     .attrs = &attr_table,
+    .failure = sequencer_failure,
     .create = sequencer_create,
     .destroy = sequencer_destroy,
     .progress = sequencer_progress,
