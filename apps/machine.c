@@ -4,18 +4,6 @@
 
 #include "apps/channel/pair.h"
 
-// Returns NEVER: QPs of these programs exist before the first packet, so a packet never creates
-// one.
-static sim_time_t never_passive(const void *owner, uint32_t interface, uint64_t offset)
-{
-    (void)owner;
-    (void)interface;
-    (void)offset;
-    return SIM_TIME_NEVER;
-}
-
-static const app__range_ops_t range_ops = {.passive_from_ps = never_passive};
-
 void app__machine_init(app__machine_t *machine, const app_context_t *context, uint32_t interface,
                        uint64_t memory_bytes, uint64_t qp_count)
 {
@@ -26,7 +14,7 @@ void app__machine_init(app__machine_t *machine, const app_context_t *context, ui
         .endpoint = endpoint,
         .address = app__machine_address(context),
         .bytes = memory_bytes,
-        .position = app__reserve_qps(endpoint, &range_ops, machine, qp_count),
+        .position = app__reserve_qps(endpoint, NULL, machine, qp_count),
     };
     machine->positions_end = machine->position + qp_count;
     const sim_err_t error =

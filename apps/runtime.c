@@ -152,7 +152,7 @@ static const app__range_t *find_passive(const app__endpoint_t *endpoint, uint32_
         const uint64_t first = range->first % QPN_COUNT;
         const uint64_t wanted = qp_num - ROCE_QPN_FIRST;
         uint64_t at = wanted >= first ? wanted - first : wanted + QPN_COUNT - first;
-        for (; at < range->count; at += QPN_COUNT) {
+        for (; range->ops != NULL && at < range->count; at += QPN_COUNT) {
             const sim_time_t from_ps =
                 range->ops->passive_from_ps(range->owner, endpoint->interface, at);
             if (from_ps <= endpoint->node->now_ps && (found == NULL || from_ps >= found_ps)) {

@@ -33,12 +33,12 @@ static double gbps(uint64_t bytes, double time_ps)
 }
 
 // Returns the shortest time per message of any interval; it compares times and counts as fractions.
-static double best_time_ps(const app__perftest_t *test)
+static double best_time_ps(const app__perftest_t *test, uint64_t messages)
 {
     double best_ps = (double)(test->completed_ps[0] - test->posted_ps[0]);
     double best_count = 1.0;
-    for (uint64_t first = 0; first < test->completed; first++) {
-        for (uint64_t last = first; last < test->completed; last++) {
+    for (uint64_t first = 0; first < messages; first++) {
+        for (uint64_t last = first; last < messages; last++) {
             const double time_ps = (double)(test->completed_ps[last] - test->posted_ps[first]);
             const double count = (double)(last - first + 1);
             if (time_ps * best_count < best_ps * count) {
@@ -52,11 +52,11 @@ static double best_time_ps(const app__perftest_t *test)
 
 // Returns the shortest time per message between any two completions. Unreliable messages complete
 // when their last packet is sent, so the time from a post would leave out that packet.
-static double best_unreliable_ps(const app__perftest_t *test, double average_ps)
+static double best_unreliable_ps(const app__perftest_t *test, uint64_t messages, double average_ps)
 {
     double best_ps = average_ps;
-    for (uint64_t first = 0; first < test->completed; first++) {
-        for (uint64_t last = first + 1; last < test->completed; last++) {
+    for (uint64_t first = 0; first < messages; first++) {
+        for (uint64_t last = first + 1; last < messages; last++) {
             const double time_ps = (double)(test->completed_ps[last] - test->completed_ps[first]);
             const double one_ps = time_ps / (double)(last - first);
             best_ps = one_ps > 0 && one_ps < best_ps ? one_ps : best_ps;
@@ -67,14 +67,15 @@ static double best_unreliable_ps(const app__perftest_t *test, double average_ps)
 
 static void measure_bandwidth(const app__perftest_t *test, app__perftest_row_t *row)
 {
-    const double time_ps = (double)(test->completed_ps[test->completed - 1] - test->posted_ps[0]);
-    const uint64_t ways = test->both_ways ? 2 : 1;
+    const double time_ps = (double)(test->completed_ps[row->iterations - 1] - test->posted_ps[0]);
+    const uint64_t ways = test->config.both_ways ? 2 : 1;
     row->average_gbps = gbps(ways * row->bytes * row->iterations, time_ps);
     row->rate_mpps = (double)(ways * row->iterations) * 1e6 / time_ps;
     if (row->iterations <= PEAK_MESSAGES_MAX) {
-        const double best_ps = test->connection == APP__PERFTEST_RC
-                                   ? best_time_ps(test)
-                                   : best_unreliable_ps(test, time_ps / (double)row->iterations);
+        const double best_ps =
+            test->config.connection == APP__PERFTEST_RC
+                ? best_time_ps(test, row->iterations)
+                : best_unreliable_ps(test, row->iterations, time_ps / (double)row->iterations);
         row->peak_gbps = gbps(ways * row->bytes, best_ps);
     }
 }
@@ -89,7 +90,7 @@ static int compare_times(const void *left, const void *right)
 static void measure_latency(const app__perftest_t *test, app__perftest_row_t *row)
 {
     const uint64_t count = row->iterations;
-    const uint64_t parts = app__perftest_is_fetch(test) ? 1 : 2;
+    const uint64_t parts = app__perftest_is_fetch(test->config.test) ? 1 : 2;
     sim_time_t *const times_ps = sim_alloc_array(count, sizeof(*times_ps));
     double sum = 0.0;
     for (uint64_t i = 0; i < count; i++) {
@@ -115,10 +116,11 @@ static void measure_latency(const app__perftest_t *test, app__perftest_row_t *ro
 
 void app__perftest_measure(app__perftest_t *test)
 {
+    const app__perftest_end_t *const client = &test->ends[APP__REQUESTER];
     app__perftest_row_t *const row = &test->rows[test->row_count++];
-    *row = (app__perftest_row_t){.bytes = test->sizes[test->size_index],
-                                 .iterations = test->completed};
-    if (app__perftest_is_latency(test)) {
+    *row = (app__perftest_row_t){.bytes = test->sizes[client->size_index],
+                                 .iterations = client->completed};
+    if (app__perftest_is_latency(test->config.test)) {
         measure_latency(test, row);
     } else {
         measure_bandwidth(test, row);
@@ -165,7 +167,7 @@ typedef struct perftest_report {
 
 static size_report_t report_of(const app__perftest_t *test, const app__perftest_row_t *row)
 {
-    const bool latency = app__perftest_is_latency(test);
+    const bool latency = app__perftest_is_latency(test->config.test);
     return (size_report_t){
         .bytes = row->bytes,
         .iterations = row->iterations,
@@ -238,7 +240,7 @@ static void print_row(const app__perftest_t *test, const app__perftest_row_t *ro
                       void (*write)(const char *text, void *ctx), void *ctx)
 {
     char line[256];
-    if (app__perftest_is_latency(test)) {
+    if (app__perftest_is_latency(test->config.test)) {
         snprintf(line, sizeof(line),
                  " %-7" PRIu64 " %-11" PRIu64
                  "    %-11.2f    %-11.2f  %-15.2f  %-11.2f    %-11.2f     "
@@ -260,20 +262,22 @@ void app__perftest_print(const app_t *app, void (*write)(const char *text, void 
         "--------------------------------------------------------------------"
         "-------------------\n";
     const app__perftest_t *const test = (const app__perftest_t *)(const void *)app;
+    const app__perftest_end_t *const client = &test->ends[APP__REQUESTER];
     char line[512];
     write(rule, ctx);
-    snprintf(line, sizeof(line), "                    %s%s\n", titles[test->kind],
-             test->both_ways ? " (bidirectional)" : "");
+    snprintf(line, sizeof(line), "                    %s%s\n", titles[test->config.test],
+             test->config.both_ways ? " (bidirectional)" : "");
     write(line, ctx);
     snprintf(line, sizeof(line),
              " client %.200s, server %.200s\n number of qps : %" PRIu64 "   tx depth : %" PRIu64
              "\n",
-             app__host_name(app->net, test->client->interface),
-             app__host_name(app->net, test->server->interface), test->qp_count, test->tx_depth);
+             app__host_name(app->net, client->endpoint->interface),
+             app__host_name(app->net, test->ends[APP__RESPONDER].endpoint->interface),
+             test->config.qps, test->config.tx_depth);
     write(line, ctx);
     write(rule, ctx);
     write(
-        app__perftest_is_latency(test)
+        app__perftest_is_latency(test->config.test)
             ? " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]  t_avg[usec]    "
               "t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec]\n"
             : " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n",
@@ -285,7 +289,7 @@ void app__perftest_print(const app_t *app, void (*write)(const char *text, void 
         snprintf(line, sizeof(line), " Completion with error: %s\n",
                  nic_wc_status_text((nic_wc_status_t)test->status));
         write(line, ctx);
-    } else if (!test->ended) {
+    } else if (!client->ended) {
         write(" (not finished)\n", ctx);
     }
     write(rule, ctx);

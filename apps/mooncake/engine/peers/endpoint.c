@@ -19,21 +19,10 @@
 
 #define NUMBERS_AT_ONCE UINT64_C(1024)
 
-static sim_time_t never_passive(const void *owner, uint32_t interface, uint64_t offset)
-{
-    (void)owner;
-    (void)interface;
-    (void)offset;
-    return SIM_TIME_NEVER;
-}
-
-static const app__range_ops_t range_ops = {.passive_from_ps = never_passive};
-
 uint32_t app__mc_next_qp_number(app__mc_context_t *context)
 {
     if (context->position == context->positions_end) {
-        context->position =
-            app__reserve_qps(context->endpoint, &range_ops, context, NUMBERS_AT_ONCE);
+        context->position = app__reserve_qps(context->endpoint, NULL, context, NUMBERS_AT_ONCE);
         context->positions_end = context->position + NUMBERS_AT_ONCE;
     }
     return app__qp_number(context->position++);
