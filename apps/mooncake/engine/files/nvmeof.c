@@ -21,7 +21,6 @@
 #define POLL_MAX 16u
 #define INVALID_OPCODE 0x01u // status codes, generic
 #define INVALID_FIELD 0x02u
-#define TRANSFER_ERROR 0x04u
 #define INVALID_NAMESPACE 0x0bu
 #define OUT_OF_RANGE 0x80u
 #define INVALID_CONNECT 0x182u // of Connect
