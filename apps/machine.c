@@ -178,3 +178,33 @@ sim_err_t app__machines_find(const app_context_t *context, const char *attribute
     }
     return error;
 }
+
+sim_err_t app__server_machines(const app_context_t *context, const char *server,
+                               const char *clients_on, uint32_t **interfaces, uint32_t *count,
+                               sim_message_t *message)
+{
+    uint32_t first = 0;
+    app__places_t places;
+    sim_err_t error = app__interface_find(context, "server", server, &first, message);
+    if (error == SIM_OK) {
+        error = app__machines_find(context, "clients-on", clients_on, 1, &places, message);
+    }
+    if (error != SIM_OK) {
+        return error;
+    }
+    *count = places.host_count + 1;
+    *interfaces = sim_alloc_array(*count, sizeof(**interfaces));
+    (*interfaces)[0] = first;
+    for (uint32_t i = 0; i < places.host_count && error == SIM_OK; i++) {
+        const uint32_t client = places.list.interfaces[i];
+        (*interfaces)[i + 1] = client;
+        if (!app__can_talk(context->net, first, client)) {
+            error = app__cannot_talk(context->net, first, client, "clients-on", message);
+        }
+    }
+    app__places_fini(&places);
+    if (error != SIM_OK) {
+        sim_free(*interfaces);
+    }
+    return error;
+}

@@ -243,35 +243,14 @@ static void make_clients(drtm_t *drtm, const app_context_t *context)
     }
 }
 
-static sim_err_t find_machines(const app_context_t *context, const drtm_config_t *config,
-                               app__places_t *places, uint32_t *server, sim_message_t *message)
-{
-    sim_err_t error = app__interface_find(context, "server", config->server, server, message);
-    if (error == SIM_OK) {
-        error = app__machines_find(context, "clients-on", config->clients_on, 1, places, message);
-    }
-    if (error != SIM_OK) {
-        return error;
-    }
-    for (size_t i = 0; i < places->list.count && error == SIM_OK; i++) {
-        const uint32_t client = places->list.interfaces[i];
-        if (!app__can_talk(context->net, *server, client)) {
-            error = app__cannot_talk(context->net, *server, client, "clients-on", message);
-        }
-    }
-    if (error != SIM_OK) {
-        app__places_fini(places);
-    }
-    return error;
-}
-
 static sim_err_t drtm_create(const app_context_t *context, const void *config_void, app_t **app,
                              sim_message_t *message)
 {
     const drtm_config_t *const config = config_void;
-    app__places_t places;
-    uint32_t server = 0;
-    const sim_err_t error = find_machines(context, config, &places, &server, message);
+    uint32_t *interfaces = NULL;
+    uint32_t count = 0;
+    const sim_err_t error = app__server_machines(context, config->server, config->clients_on,
+                                                 &interfaces, &count, message);
     if (error != SIM_OK) {
         return error;
     }
@@ -282,16 +261,15 @@ static sim_err_t drtm_create(const app_context_t *context, const void *config_vo
     drtm->put_percent = config->put_percent;
     drtm->post_list = (uint32_t)config->post_list;
     drtm->qps = (uint32_t)config->qps;
-    drtm->machine_count = places.host_count + 1;
+    drtm->machine_count = count;
     drtm->client_count = (uint32_t)config->clients;
     drtm->machines = sim_alloc_array(drtm->machine_count, sizeof(*drtm->machines));
     drtm->clients = sim_alloc_array(drtm->client_count, sizeof(*drtm->clients));
     for (uint32_t m = 0; m < drtm->machine_count; m++) {
-        app__machine_init(&drtm->machines[m], context,
-                          m == 0 ? server : places.list.interfaces[m - 1],
+        app__machine_init(&drtm->machines[m], context, interfaces[m],
                           m == 0 ? drtm->items * ITEM_BYTES : 4096, config->clients * config->qps);
     }
-    app__places_fini(&places);
+    sim_free(interfaces);
     make_clients(drtm, context);
     *app = &drtm->app;
     return SIM_OK;
