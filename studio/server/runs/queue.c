@@ -371,7 +371,8 @@ static void *work(void *ctx)
 
 bool studio_runs_start(studio_runs_t *runs)
 {
-    runs->started = pthread_create(&runs->thread, NULL, work, runs) == 0;
+    errno = pthread_create(&runs->thread, NULL, work, runs);
+    runs->started = errno == 0;
     return runs->started;
 }
 
