@@ -124,24 +124,6 @@ static bool is_blank(span_t line)
     return line.begin == line.end;
 }
 
-// Returns the comma that ends a cell, NULL at the end of the line. Those between the quotes that a
-// cell begins and ends with are a part of it.
-static const char *cell_end(const char *at, const char *end, char comma)
-{
-    const char *from = at;
-    while (from < end && *from == ' ') {
-        from++;
-    }
-    if (from < end && *from == '"') {
-        const char *quote = memchr(from + 1, '"', (size_t)(end - from - 1));
-        while (quote != NULL && quote + 1 < end && quote[1] == '"') { // a quote within
-            quote = memchr(quote + 2, '"', (size_t)(end - quote - 2));
-        }
-        at = quote != NULL ? quote + 1 : at;
-    }
-    return memchr(at, comma, (size_t)(end - at));
-}
-
 // Returns what stands between the cells of a first line: a comma, else a tab or a semicolon.
 static char comma_of(span_t line)
 {
@@ -157,29 +139,16 @@ static char comma_of(span_t line)
 // Splits a line at commas, or tabs. Returns the number of cells; only COLUMNS_MAX are kept.
 static size_t split(span_t line, char separator, span_t cells[COLUMNS_MAX])
 {
+    sim_words_t words = {"", line.begin, line.end, line.begin, 1};
+    sim_word_t cell;
     size_t count = 0;
-    for (const char *at = line.begin;; at++) {
-        const char *const comma = cell_end(at, line.end, separator);
-        const char *const stop = comma != NULL ? comma : line.end;
+    for (bool more = true; more; count++) {
+        more = sim_words_next_cell(&words, separator, &cell);
         if (count < COLUMNS_MAX) {
-            span_t cell = {at, stop};
-            while (cell.begin < cell.end && *cell.begin == ' ') {
-                cell.begin++;
-            }
-            while (cell.end > cell.begin && cell.end[-1] == ' ') {
-                cell.end--;
-            }
-            if (cell.end - cell.begin >= 2 && *cell.begin == '"' && cell.end[-1] == '"') {
-                cell = (span_t){cell.begin + 1, cell.end - 1};
-            }
-            cells[count] = cell;
+            cells[count] = (span_t){cell.text, cell.text + cell.size_bytes};
         }
-        count++;
-        if (comma == NULL) {
-            return count;
-        }
-        at = comma;
     }
+    return count;
 }
 
 static bool is(span_t cell, const char *text)
