@@ -113,6 +113,9 @@ typedef struct app_ops {
     // Writes a line that begins with "warning: " for each problem that did not end the run. Called
     // after the run. NULL: no warnings.
     void (*warn)(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);
+    // Returns why the program failed as a whole: it ended with an error, or none of its requests
+    // succeeded. Returns NULL if it did not. Called after the run. NULL: never, as with flows.
+    const char *(*failure)(const app_t *app);
     // Writes the files that the application's own attributes name. Called once, after the run.
     // Returns SIM_ERR_IO with a message that begins with the file's name. NULL: no such files.
     SIM_MUST_CHECK sim_err_t (*save)(const app_t *app, sim_message_t *message);

@@ -28,6 +28,9 @@ extern const app_ops_t app_kv_matrix;
 extern const app_ops_t app_serving;
 extern const app_ops_t app_program;
 
+// Returns a sentence for app_ops_t.failure if the program has ended without any success, else NULL.
+const char *app__in_vain(const app_t *app, uint64_t successes);
+
 // -- flows/listed.c
 
 // Makes the application `flows` of a file, with the defaults of its other attributes. A message

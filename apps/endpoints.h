@@ -87,7 +87,7 @@ struct app__sockets *app__runtime_sockets(app_runtime_t *runtime, sim_time_t lat
 app__endpoint_t *app__endpoint_of(app_runtime_t *runtime, uint32_t interface);
 
 // Reserves `count` QP numbers for `owner` and returns the position of the first. `owner` must stay
-// valid as long as the simulation runs.
+// valid as long as the simulation runs. ops NULL: a packet never creates these QPs.
 uint64_t app__reserve_qps(app__endpoint_t *endpoint, const app__range_ops_t *ops, void *owner,
                           uint64_t count);
 // Reserves `count` QP numbers from position `first` on, or later ones if some of these are taken.

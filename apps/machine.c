@@ -4,18 +4,6 @@
 
 #include "apps/channel/pair.h"
 
-// Returns NEVER: QPs of these programs exist before the first packet, so a packet never creates
-// one.
-static sim_time_t never_passive(const void *owner, uint32_t interface, uint64_t offset)
-{
-    (void)owner;
-    (void)interface;
-    (void)offset;
-    return SIM_TIME_NEVER;
-}
-
-static const app__range_ops_t range_ops = {.passive_from_ps = never_passive};
-
 void app__machine_init(app__machine_t *machine, const app_context_t *context, uint32_t interface,
                        uint64_t memory_bytes, uint64_t qp_count)
 {
@@ -26,7 +14,7 @@ void app__machine_init(app__machine_t *machine, const app_context_t *context, ui
         .endpoint = endpoint,
         .address = app__machine_address(context),
         .bytes = memory_bytes,
-        .position = app__reserve_qps(endpoint, &range_ops, machine, qp_count),
+        .position = app__reserve_qps(endpoint, NULL, machine, qp_count),
     };
     machine->positions_end = machine->position + qp_count;
     const sim_err_t error =
@@ -187,6 +175,36 @@ sim_err_t app__machines_find(const app_context_t *context, const char *attribute
     }
     if (error != SIM_OK) {
         app__places_fini(places);
+    }
+    return error;
+}
+
+sim_err_t app__server_machines(const app_context_t *context, const char *server,
+                               const char *clients_on, uint32_t **interfaces, uint32_t *count,
+                               sim_message_t *message)
+{
+    uint32_t first = 0;
+    app__places_t places;
+    sim_err_t error = app__interface_find(context, "server", server, &first, message);
+    if (error == SIM_OK) {
+        error = app__machines_find(context, "clients-on", clients_on, 1, &places, message);
+    }
+    if (error != SIM_OK) {
+        return error;
+    }
+    *count = places.host_count + 1;
+    *interfaces = sim_alloc_array(*count, sizeof(**interfaces));
+    (*interfaces)[0] = first;
+    for (uint32_t i = 0; i < places.host_count && error == SIM_OK; i++) {
+        const uint32_t client = places.list.interfaces[i];
+        (*interfaces)[i + 1] = client;
+        if (!app__can_talk(context->net, first, client)) {
+            error = app__cannot_talk(context->net, first, client, "clients-on", message);
+        }
+    }
+    app__places_fini(&places);
+    if (error != SIM_OK) {
+        sim_free(*interfaces);
     }
     return error;
 }

@@ -143,4 +143,10 @@ SIM_MUST_CHECK sim_err_t app__machines_find(const app_context_t *context, const 
                                             const char *pattern, uint64_t least,
                                             app__places_t *places, sim_message_t *message);
 
+// Finds the interface of a server, then those of the machines of its clients, which the server can
+// reach. The attributes are `server` and `clients-on`. The caller frees *interfaces with sim_free.
+SIM_MUST_CHECK sim_err_t app__server_machines(const app_context_t *context, const char *server,
+                                              const char *clients_on, uint32_t **interfaces,
+                                              uint32_t *count, sim_message_t *message);
+
 #endif // APPS_MACHINE_INTERNAL_H

@@ -50,8 +50,6 @@ void app_programs_stop(struct app *app);
 // Writes what a program has printed into "HOST-N.out" and "HOST-N.err" in the folder.
 SIM_MUST_CHECK sim_err_t app_programs_save(const struct app *app, const char *folder,
                                            sim_message_t *message);
-// Returns whether an application is a program that did not end by itself with status 0.
-bool app_programs_failed(const struct app *app);
 
 SIM_C_END
 

@@ -26,15 +26,28 @@
      .help = help_,                                        \
      .offset = offsetof(type, name_),                      \
      .shown = shown_},
+// Makes a row that is left out where the bool `given_` of the struct is false.
+#define APP__ROW_IF(type, given_, name_, kind_, unit_, shown_, help_) \
+    {.name = #name_,                                                  \
+     APP__KIND_##kind_,                                               \
+     .unit = unit_,                                                   \
+     .help = help_,                                                   \
+     .offset = offsetof(type, name_),                                 \
+     .given = offsetof(type, given_),                                 \
+     .shown = shown_},
 #define APP__KIND_U64 .kind = SIM_REPORT_U64
 #define APP__KIND_REAL .kind = SIM_REPORT_REAL
 #define APP__KIND_STRING .kind = SIM_REPORT_STRING
 #define APP__KIND_TIMES .kind = SIM_REPORT_OBJECT, .table = &sim_report_percentiles
-// Make the table of such rows, and a row of a list of objects, a member of the kind
-// sim_report_list_t.
+// Make the table of such rows, without or with a function that fills the struct, and a row of a
+// list of objects, a member of the kind sim_report_list_t.
 #define APP__TABLE(rows_, type)                                            \
     {                                                                      \
         .rows = rows_, .count = SIM_COUNT_OF(rows_), .bytes = sizeof(type) \
+    }
+#define APP__FILLED(rows_, type, fill_)                                                     \
+    {                                                                                       \
+        .rows = rows_, .count = SIM_COUNT_OF(rows_), .bytes = sizeof(type), .fill = (fill_) \
     }
 #define APP__LIST(type, name_, table_, help_) \
     {.name = #name_,                          \
@@ -44,17 +57,17 @@
      .offset = offsetof(type, name_),         \
      .of = SIM_REPORT_OBJECT,                 \
      .table = &(table_)},
-
-// Make a row of a field of the struct `type`: a uint64_t, a double.
-#define APP__WHOLE(type, field, unit_, help_)                                                \
-    {                                                                                        \
-        .name = #field, .kind = SIM_REPORT_U64, .unit = unit_, .help = help_, .shown = true, \
-        .offset = offsetof(type, field)                                                      \
-    }
-#define APP__REAL(type, field, unit_, help_)                                                  \
-    {                                                                                         \
-        .name = #field, .kind = SIM_REPORT_REAL, .unit = unit_, .help = help_, .shown = true, \
-        .offset = offsetof(type, field)                                                       \
-    }
+// Makes a row of a list, of which the struct has the pointer to its items, `items_`, and their
+// number, `count_`. optional_: the row is left out without items.
+#define APP__ARRAY(type, name_, items_, count_, table_, optional_, help_) \
+    {.name = #name_,                                                      \
+     .kind = SIM_REPORT_LIST,                                             \
+     .unit = "",                                                          \
+     .help = help_,                                                       \
+     .offset = offsetof(type, items_),                                    \
+     .count = offsetof(type, count_),                                     \
+     .of = SIM_REPORT_OBJECT,                                             \
+     .table = &(table_),                                                  \
+     .optional = optional_},
 
 #endif // APPS_REPORT_ROWS_H

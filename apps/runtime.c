@@ -164,7 +164,7 @@ static const app__range_t *find_passive(const app__endpoint_t *endpoint, uint32_
         const uint64_t first = range->first % QPN_COUNT;
         const uint64_t wanted = qp_num - ROCE_QPN_FIRST;
         uint64_t at = wanted >= first ? wanted - first : wanted + QPN_COUNT - first;
-        for (; at < range->count; at += QPN_COUNT) {
+        for (; range->ops != NULL && at < range->count; at += QPN_COUNT) {
             const sim_time_t from_ps =
                 range->ops->passive_from_ps(range->owner, endpoint->interface, at);
             if (from_ps <= endpoint->node->now_ps && (found == NULL || from_ps >= found_ps)) {
@@ -360,4 +360,13 @@ sim_err_t app__check_memory(const app_context_t *context, const char *attribute,
                           ": %.4g %s of %" PRIu64 " bytes each take some %.3g GB of memory, "
                           "expected at most %.3g GB: fewer of them, a higher memory-max, or --yes",
                           count, what, each_bytes, needed_bytes / 1e9, (double)most_bytes / 1e9);
+}
+
+const char *app__in_vain(const app_t *app, uint64_t successes)
+{
+    uint64_t done = 0;
+    uint64_t planned = 0;
+    app->ops->progress(app, &done, &planned);
+    return successes == 0 && planned > 0 && done >= planned ? "none of its requests succeeded"
+                                                            : NULL;
 }

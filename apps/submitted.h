@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/submitted.h - transfers that a program submits while a simulation stands between two steps.
 //
-// The application `session` has no traffic of its own. Whoever drives the simulation by steps
-// (sim_step in kernel/sim.h) submits transfers, releases those that begin in the next step, and
-// takes the completions after it. A scenario has at most one session. docs/sessions.md
+// The application `session` has no traffic of its own. Whoever drives the simulation submits
+// transfers, runs the simulation by steps (app_submitted_run), and takes the completions after each
+// of them. A scenario has at most one session. docs/sessions.md
 #ifndef APPS_SUBMITTED_H
 #define APPS_SUBMITTED_H
 
@@ -25,9 +25,11 @@ typedef struct app_submitted_request {
     uint64_t bytes;       // at most APP_SUBMITTED_BYTES_MAX
     sim_time_t at_ps;     // start; not before the time up to which the simulation has run
     app_submitted_verb_t verb;
-    uint64_t priority;    // 0..7; SIM_AUTO: the NIC's
-    uint16_t source_port; // UDP source port; 0: derived from the transfer's number
-    bool reuse;           // the transfer takes its turn on one queue pair per pair of interfaces
+    uint64_t priority;     // 0..7; SIM_AUTO: the NIC's
+    uint16_t source_port;  // UDP source port; 0: derived from the transfer's number
+    bool reuse;            // the transfer takes its turn on one queue pair per pair of interfaces
+    const uint64_t *after; // numbers of transfers and programs; it begins 1 ps after the last of
+    size_t after_count;    // them has ended, and not before at_ps
 } app_submitted_request_t;
 
 #define APP_SUBMITTED_BYTES_MAX (UINT64_C(1) << 42)
@@ -68,10 +70,13 @@ SIM_MUST_CHECK sim_err_t app_submitted_may_begin(const app_submitted_t *submitte
 // outlives the session. With `ranks`, each of its ranks is a completion, too.
 uint64_t app_submitted_add_program(app_submitted_t *submitted, app_t *program, sim_time_t start_ps,
                                    bool ranks);
-// Arms the timers of all transfers that begin before stop_ps. Call it before each step. Transfers
-// are numbered for their paths in the order of their starts, then of submission, as those of a list
-// in a scenario are.
-void app_submitted_release(app_submitted_t *submitted, sim_time_t stop_ps);
+// Runs everything before stop_ps, or with to_completion only up to 1 ps after the next completion.
+// Without one, that leaves the time 1 ps after the last event (SIM_ENDED_DONE) if nothing is left
+// to happen. Transfers are numbered for their paths in the order of their starts, then of
+// submission, as those of a list in a scenario are.
+sim_ended_t app_submitted_run(app_submitted_t *submitted, sim_time_t stop_ps, bool to_completion);
+// Returns the time up to which everything has happened.
+sim_time_t app_submitted_now_ps(const app_submitted_t *submitted);
 // Cancels a transfer or a program: one that has not begun never does. A transfer that runs posts
 // nothing more and ends with what it has posted. A program that runs ends at once, and messages
 // that its ranks have posted still arrive. SIM_ERR_UNKNOWN: there is no such transfer;
@@ -84,7 +89,7 @@ const app_submitted_completion_t *app_submitted_take(app_submitted_t *submitted,
 size_t app_submitted_ended(app_submitted_t *submitted);
 // Returns how many transfers wait or run.
 uint64_t app_submitted_open(const app_submitted_t *submitted);
-// Returns the start of the earliest transfer that waits; SIM_TIME_NEVER: none does.
+// Returns the start of the earliest transfer that waits for its time; SIM_TIME_NEVER: none does.
 sim_time_t app_submitted_next_start_ps(const app_submitted_t *submitted);
 
 SIM_C_END

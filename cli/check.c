@@ -8,14 +8,15 @@
 #include "cli/ranks/slurm.h"
 #include "cli/workload/workload.h"
 #include "kernel/ranks.h"
+#include "net/ports.h"
 #include "nic/extra.h"
 #include "world/advice.h"
 #include "world/format.h"
 #include "world/names.h"
 #include "world/parameters.h"
 #include "world/path_classes.h"
+#include "world/planned_transfers.h"
 #include "world/ranks.h"
-#include "world/survey.h"
 #include "world/world.h"
 
 #include <stdio.h>

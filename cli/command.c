@@ -26,8 +26,8 @@
 #include "results/manifest.h"
 #include "results/outputs_page.h"
 #include "results/result_folder.h"
+#include "world/control_characters.h"
 #include "world/parameters.h"
-#include "world/shown.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -37,7 +37,9 @@
 
 int cli_report_failure(const world_error_t *error, int status)
 {
-    fprintf(stderr, "%s\n", error->text);
+    char *const kind = error->input[0] != '\0' ? cli_workload_kind(error->input) : NULL;
+    fprintf(stderr, "%s%s%s\n", error->text, kind != NULL ? "; " : "", kind != NULL ? kind : "");
+    sim_free(kind);
     return status;
 }
 

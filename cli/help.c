@@ -42,7 +42,8 @@ static const char help_program[] =
     "  --help             Print this text; behind a command, explain that command.\n"
     "\n"
     "The exit status is 0 if the command succeeded. It is 1 if a run failed: it stalled,\n"
-    "was interrupted, broke an invariant, or could not write its output. It is 2 if the\n"
+    "was interrupted, broke an invariant, could not write its output, or has a program\n"
+    "that ended with an error or without any request that succeeded. It is 2 if the\n"
     "input or the command line was wrong; then nothing was written.\n";
 
 static const char help_run[] =
@@ -181,7 +182,8 @@ static const char help_capture[] =
     "each link and why it waited at each node. HOST sent it; QP is the queue pair that the\n"
     "packet names (infiniband.bth.destqp), PSN its sequence number.\n"
     "\n"
-    "  --from TIME, --to TIME   First and last time that cut keeps: 10us, 2ms.\n"
+    "  --from TIME, --to TIME   First and last time that cut keeps: 10us, 2ms. In captures\n"
+    "                           with dates, the first frame is at 0.\n"
     "  --comments               Write pcapng files with the comments, instead of pcap.\n"
     "  --packet TEXT            The packet to follow: host3 QP 2 PSN 17. TIME 2 behind it\n"
     "                           follows it only as it was sent for the second time.\n"

@@ -3,6 +3,7 @@
 #include "cli/progress.h"
 
 #include "kernel/ranks.h"
+#include "net/ports.h"
 #include "world/format.h"
 
 #include <errno.h>

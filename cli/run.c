@@ -222,7 +222,12 @@ static int judge(results_run_t *done)
     }
     const world_t *const world = results_world(done);
     for (size_t i = 0; i < world->app_count; i++) {
-        status = app_programs_failed(world->apps[i]) ? CLI_EXIT_FAILED : status;
+        const app_t *const app = world->apps[i];
+        const char *const why = app->ops->failure != NULL ? app->ops->failure(app) : NULL;
+        if (why != NULL) {
+            fprintf(stderr, "rocesim: traffic[%zu] (%s) failed: %s\n", i, app->ops->name, why);
+            status = CLI_EXIT_FAILED;
+        }
     }
     if (!results->conservation_ok) {
         fprintf(stderr, "rocesim: packets are not conserved: %s\n",

@@ -38,7 +38,7 @@ namespace rocesim {
 struct AstraOptions {
     Options session;               // program, server, settings...
     std::vector<uint32_t> hosts;   // by rank: number of its host; empty: rank i is on host i
-    uint64_t slack_ps = 0;         // see next_completion of docs/sessions.md; 0: exact
+    uint64_t slack_ps = 0;         // without effect: completions are exact
     double local_gb_per_s = 450;   // messages between ranks of one host: rate, 10^9 bytes a second
     uint64_t local_delay_ps = 1000000;
     double dimension_gb_per_s = -1; // answer of get_BW_at_dimension
@@ -60,7 +60,6 @@ class AstraFabric {
     AstraFabric(const std::string &scenario, int ranks, const AstraOptions &given = AstraOptions())
         : options(given), session(scenario, given.session), rank_count(ranks)
     {
-        session.set_slack(options.slack_ps);
         if (!options.hosts.empty() && options.hosts.size() < static_cast<size_t>(ranks)) {
             throw SessionError("hosts: expected a host for each rank");
         }

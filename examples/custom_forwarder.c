@@ -11,7 +11,11 @@
 #include <stdio.h>
 
 #include "net/forwarder.h"
-#include "net/frame.h"
+#include "net/frame_opcodes.h"
+#include "net/link_state.h"
+#include "net/paths.h"
+#include "net/port_metrics.h"
+#include "net/port_queue.h"
 #include "net/switch.h"
 
 #define PACKETS 4000u

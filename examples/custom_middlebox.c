@@ -89,7 +89,7 @@ static double flow_us(const char *time)
                    "nic: {congestion-control: none, mtu: 4096}\n"
                    "traffic: [flows: {list: [a b 4096000 0us]}]\n",
                    time);
-    world_error_t error = {""};
+    world_error_t error = {.text = ""};
     world_registry_t *const registry = world_registry_create();
     world_scenario_t *scenario = NULL;
     results_run_t *run = NULL;

@@ -10,8 +10,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "net/frame.h"
-#include "net/port.h"
+#include "net/frame_opcodes.h"
+#include "net/port_metrics.h"
+#include "net/port_queue.h"
 
 #define PAYLOAD_BYTES 1024
 #define PACKETS 400000

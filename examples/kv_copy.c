@@ -190,7 +190,7 @@ static const char text[] = "topology: {star: {hosts: 3, nics-per-host: 2, rate: 
 
 int main(int argc, char **argv)
 {
-    world_error_t error = {""};
+    world_error_t error = {.text = ""};
     world_registry_t *const registry = world_registry_create();
     world_scenario_t *scenario = NULL;
     results_run_t *run = NULL;

@@ -8,8 +8,7 @@
 // scenarios with all of them and fails if one was not called. Their attributes are set like the
 // library's own:
 //     own_parts [PATH=VALUE]...      e.g. network.deal.burst=3 nic.late.delay=5us
-#include "net/models.h"
-#include "net/switch_model.h"
+#include "net/marking.h"
 #include "nic/cache_policy.h"
 #include "nic/device.h"
 #include "nic/store.h"

@@ -41,7 +41,7 @@ int main(int argc, char **argv)
     for (int i = 2; i < argc && n < 16; i++) {
         set[n++] = (world_override_t){.shown = argv[i], .text = argv[i]};
     }
-    world_error_t error = {""};
+    world_error_t error = {.text = ""};
     world_registry_t *const registry = world_registry_create();
     world_scenario_t *scenario = NULL;
     results_run_t *run = NULL;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "net/frame.h"
+#include "net/frame_opcodes.h"
 #include "nic/host.h"
 #include "pcap-out/capture.h"
 

@@ -67,8 +67,9 @@ typedef struct sim_attr {
     const char *default_text; // in the user's words; parsed like input
     const char *min_text;     // inclusive; NULL: none. Same syntax as values.
     const char *max_text;
-    const char *choices; // ENUM: "strict|dwrr", in the order of the C enum
-    const char *help;    // one line, ends without a full stop
+    const char *not_above; // path of an attribute of the table that must not be smaller; NULL: none
+    const char *choices;   // ENUM: "strict|dwrr", in the order of the C enum
+    const char *help;      // one line, ends without a full stop
 } sim_attr_t;
 
 // A row of a table of attributes: its path, its type without SIM_ATTR_, the config struct and the
@@ -131,6 +132,10 @@ const sim_attr_t *sim_attr_find(const sim_attr_table_t *table, const char *path)
 // message says what was expected, with the unit and the range.
 SIM_MUST_CHECK sim_err_t sim_attr_set(const sim_attr_t *attr, void *config, const char *text,
                                       sim_message_t *message);
+// Checks the rows' not_above. Values that are auto or never, or a limit of 0 where that is the
+// default, are no contradiction. SIM_ERR_RANGE: the message begins with the larger one's path.
+SIM_MUST_CHECK sim_err_t sim_attrs_check(const sim_attr_table_t *table, const void *config,
+                                         sim_message_t *message);
 // Returns the value in the syntax of sim_attr_set, which reads it back exactly; free with sim_free.
 char *sim_attr_get(const sim_attr_t *attr, const void *config);
 

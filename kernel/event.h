@@ -111,7 +111,8 @@ struct sim_node {
     uint32_t own_count;
     uint32_t own_capacity;
     uint32_t unit_position;
-    bool alone;      // the only node of its unit
+    bool alone;      // the only node of its unit, which reads its mail in place
+    bool watched;    // its events may end a step (sim_watch)
     bool one_source; // at most one channel leads here, so mail comes in order
     uint16_t rank;   // process that runs it, if sim_seat was called
 

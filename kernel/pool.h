@@ -82,20 +82,6 @@ static inline void *sim_pool_get(sim_pool_t *pool, const sim_node_t *node)
     return object;
 }
 
-// Returns the object that the second next sim_pool_get will return; NULL: it is not at hand. Reads
-// the next one, so prefetch what this returns.
-static inline const void *sim_pool_peek(const sim_pool_t *pool, const sim_node_t *node)
-{
-#ifdef SIM_DEAR_CHECKS
-    (void)pool;
-    (void)node;
-    return NULL; // free objects may not be read
-#else
-    const sim_pool_free_t *const next = pool->caches[node->worker->index].first;
-    return next == NULL ? NULL : next->next;
-#endif
-}
-
 // Returns an object to the list of the worker that runs node.
 static inline void sim_pool_put(sim_pool_t *pool, const sim_node_t *node, void *memory)
 {

@@ -43,16 +43,24 @@ static void read_field(sim_report_kind_t kind, const sim_report_table_t *table, 
 // Reads the value of a row. False: the row is left out.
 static bool read_row(const sim_report_row_t *row, const void *object, sim_report_value_t *value)
 {
+    const char *const bytes = object;
     *value = (sim_report_value_t){0};
-    if (row->get == NULL) {
-        read_field(row->kind, row->table, (const char *)object + row->offset, value);
+    if (row->given != 0 && !*(const bool *)(bytes + row->given)) {
+        return false;
+    }
+    if (row->count != 0) {
+        memcpy(&value->list.items, bytes + row->offset, sizeof(value->list.items));
+        memcpy(&value->list.count, bytes + row->count, sizeof(value->list.count));
+    } else if (row->get == NULL) {
+        read_field(row->kind, row->table, bytes + row->offset, value);
     } else if (!row->get(object, value)) {
         return false;
     }
     if (row->kind == SIM_REPORT_OBJECT) {
         value->part.table = row->table;
     }
-    return row->kind != SIM_REPORT_PART || value->part.table != NULL;
+    return (row->kind != SIM_REPORT_PART || value->part.table != NULL) &&
+           (!row->optional || value->list.items != NULL);
 }
 
 static size_t item_bytes(const sim_report_row_t *row)

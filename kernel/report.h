@@ -69,7 +69,10 @@ typedef struct sim_report_row {
     // Reads the value from the struct, instead of offset. False: this run has no such value, and
     // the row is left out. A getter of an OBJECT gives the object's address. May be NULL.
     bool (*get)(const void *object, sim_report_value_t *value);
-    bool shown; // in the summary on the terminal, too
+    bool shown;    // in the summary on the terminal, too
+    bool optional; // LIST: without items (NULL) the row is left out
+    size_t count;  // LIST whose field is the pointer to its items: offset of their number, a size_t
+    size_t given;  // offset of a bool; where it is false, the row is left out. 0: it never is
 } sim_report_row_t;
 
 // The places in which a run shows a counter's total, the sum over all parts that count it. Any

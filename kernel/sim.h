@@ -108,6 +108,16 @@ sim_ended_t sim_run(sim_t *sim);
 // to sim_touch. stop_ps may not fall. Neither the number of steps nor their times change a result.
 sim_ended_t sim_step(sim_t *sim, sim_time_t stop_ps);
 void sim_touch(sim_node_t *node);
+// As sim_step, but ends 1 ps after the first event that calls sim_cut_step, if one does, and 1 ps
+// after the last event if it ends in another way than SIM_ENDED_UNTIL. The engine runs watched
+// nodes in the order of their times, and all others after them.
+sim_ended_t sim_step_watched(sim_t *sim, sim_time_t stop_ps);
+// Lets events of the node call sim_cut_step. Call it before the first step.
+void sim_watch(sim_node_t *node);
+// Ends the present step after this event of a watched node, if it is one of sim_step_watched.
+void sim_cut_step(sim_node_t *node);
+// Returns the time up to which everything has happened after a step.
+sim_time_t sim_stepped_ps(const sim_t *sim);
 // Ends a run that goes by steps: what sim_run does when it ends. Returns how it ended.
 sim_ended_t sim_last_step(sim_t *sim);
 

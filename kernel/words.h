@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/words.h - reads text files of words between blanks, word by word, with their places.
+// kernel/words.h - reads text files of words between blanks, or of cells between commas, with their
+// places.
 //
 // The formats of other simulators are read this way: their readers take the next word wherever it
 // stands. Every message begins with "NAME:LINE:COLUMN: " of the word it is about. Lines and columns
@@ -38,6 +39,11 @@ bool sim_words_next(sim_words_t *words, sim_word_t *word);
 bool sim_words_next_in_line(sim_words_t *words, sim_word_t *word);
 // Skips the rest of the line and moves to the next one. False: this line was the last.
 bool sim_words_next_line(sim_words_t *words);
+
+// Takes the next cell of a line of CSV, without the spaces and the quotes around it; it may be
+// empty. Between cells stands `separator`, which may also stand between quotes. Returns whether
+// another cell follows in the line.
+bool sim_words_next_cell(sim_words_t *words, char separator, sim_word_t *cell);
 
 bool sim_word_is(const sim_word_t *word, const char *text);
 

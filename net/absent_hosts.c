@@ -8,7 +8,7 @@
 #include "net/faults.h"
 #include "net/fixed_routes_internal.h"
 #include "net/network_internal.h"
-#include "net/parts.h"
+#include "net/ranks.h"
 
 #include <string.h>
 

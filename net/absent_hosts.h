@@ -3,7 +3,7 @@
 #ifndef NET_ABSENT_HOSTS_H
 #define NET_ABSENT_HOSTS_H
 
-#include "net/network.h"
+#include "net/node.h"
 
 // The facts about a host that was let go. like 0: the node was never let go.
 typedef struct net_gone {

@@ -16,7 +16,7 @@
 #include "net/meters_internal.h"
 #include "net/models_internal.h"
 #include "net/network_internal.h"
-#include "net/parts.h"
+#include "net/ranks.h"
 #include "net/routes_internal.h"
 #include "net/switch_setup_internal.h"
 

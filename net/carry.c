@@ -5,9 +5,12 @@
 //     per INT record, the payload
 #include "net/carry.h"
 
-#include "net/frame.h"
+#include "net/frame_opcodes.h"
 #include "net/loss.h"
 #include "net/network_internal.h"
+#include "net/nodes.h"
+#include "net/port_metrics.h"
+#include "net/ports.h"
 #include "net/switch_model.h"
 
 #define SPARES_MAX 16384u // packets that one thread keeps

@@ -8,7 +8,7 @@
 
 #include "kernel/fields.h"
 #include "kernel/ranks.h"
-#include "net/network.h"
+#include "net/node.h"
 
 SIM_C_BEGIN
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/config.c - the attributes of networks, links and switches.
+#include "net/config.h"
 #include "net/switch.h"
 #include "net/telemetry.h"
 

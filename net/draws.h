@@ -10,7 +10,7 @@
 #define NET_DRAWS_H
 
 #include "kernel/random.h"
-#include "net/port.h"
+#include "net/node.h"
 
 SIM_C_BEGIN
 

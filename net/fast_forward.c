@@ -7,8 +7,9 @@
 #include "kernel/fast_forward_period.h"
 #include "net/carry.h"
 #include "net/link/port_setup.h"
+#include "net/marking.h"
 #include "net/network_internal.h"
-#include "net/switch_model.h"
+#include "net/port_metrics.h"
 
 // clang-format off
 static const sim_field_t red_rows[] = {

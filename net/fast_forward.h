@@ -4,7 +4,7 @@
 #define NET_FAST_FORWARD_H
 
 #include "kernel/fast_forward.h"
-#include "net/network.h"
+#include "net/node.h"
 
 SIM_C_BEGIN
 

@@ -7,7 +7,7 @@
 #ifndef NET_FAULTS_H
 #define NET_FAULTS_H
 
-#include "net/port.h"
+#include "net/node.h"
 
 SIM_C_BEGIN
 

@@ -3,7 +3,6 @@
 #ifndef NET_FIXED_ROUTES_INTERNAL_H
 #define NET_FIXED_ROUTES_INTERNAL_H
 
-#include "net/network.h"
 #include "net/routes_internal.h"
 
 // The ports that net_route_fix gave a node towards a host.

@@ -2,6 +2,11 @@
 // net/forwarder.c - the loop, queues and routes of a forwarding node of a program
 // (docs/models/routing.md, "Other forwarders").
 #include "net/forwarder.h"
+#include "net/paths.h"
+#include "net/port_metrics.h"
+#include "net/port_pause.h"
+#include "net/port_queue.h"
+#include "net/ports.h"
 
 static net_forwarder_t *forwarder_of(const sim_node_t *node)
 {

@@ -8,7 +8,7 @@
 #ifndef NET_FORWARDER_H
 #define NET_FORWARDER_H
 
-#include "net/port.h"
+#include "net/node.h"
 
 SIM_C_BEGIN
 

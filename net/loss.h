@@ -8,7 +8,7 @@
 #ifndef NET_LOSS_H
 #define NET_LOSS_H
 
-#include "net/network.h"
+#include "net/node.h"
 
 SIM_C_BEGIN
 

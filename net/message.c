@@ -4,6 +4,7 @@
 #include "net/message.h"
 
 #include "net/forwarder.h"
+#include "net/port.h"
 
 static void pass_on(net_forwarder_t *hop, net_port_t *ingress, net_packet_t *message)
 {

@@ -6,7 +6,7 @@
 #ifndef NET_MESSAGE_H
 #define NET_MESSAGE_H
 
-#include "net/network.h"
+#include "net/node.h"
 
 SIM_C_BEGIN
 

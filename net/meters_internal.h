@@ -3,7 +3,7 @@
 #ifndef NET_METERS_INTERNAL_H
 #define NET_METERS_INTERNAL_H
 
-#include "net/port.h"
+#include "net/node.h"
 
 // net/wire/telemetry.c: build prepares the wanted kinds; start makes a switch's port write them.
 SIM_MUST_CHECK sim_err_t net__telemetry_build(net_t *net, sim_message_t *message);

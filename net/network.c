@@ -2,7 +2,8 @@
 // net/network.c - adds nodes and links to a network, answers questions about it and allocates
 // payloads. net/build.c creates, lays out and destroys networks.
 #include "net/network_internal.h"
-#include "net/parts.h"
+#include "net/ports.h"
+#include "net/ranks.h"
 
 #include <string.h>
 

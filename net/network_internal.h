@@ -6,8 +6,9 @@
 #include <pthread.h>
 
 #include "kernel/ranks.h"
+#include "net/extensions.h"
 #include "net/link/listeners.h"
-#include "net/models.h"
+#include "net/nodes.h"
 
 #define NET_NO_LEAF UINT32_MAX
 #define NET_FORWARDERS_MAX (1u << 24) // net_node_t.forwarder

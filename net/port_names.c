@@ -5,8 +5,9 @@
 #include <stdlib.h>
 
 #include "net/network_internal.h"
-#include "net/port.h"
+#include "net/nodes.h"
 #include "net/port_names.h"
+#include "net/ports.h"
 
 // A port and the number of the node that it leads to.
 typedef struct end {

@@ -3,7 +3,7 @@
 #ifndef NET_PORT_NAMES_H
 #define NET_PORT_NAMES_H
 
-#include "net/network.h"
+#include "net/node.h"
 
 // net/port_names.c
 void net__port_names_free(const net_t *net, const net_node_t *node);

@@ -3,7 +3,7 @@
 #ifndef NET_ROUTES_INTERNAL_H
 #define NET_ROUTES_INTERNAL_H
 
-#include "net/network.h"
+#include "net/node.h"
 
 // The equal-cost ports towards one leaf: a range of net_routes.ports. count 0: unreachable.
 typedef struct net_hop {

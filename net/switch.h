@@ -131,24 +131,6 @@ net_node_t *net_switch_create(net_t *net, const char *name, const net_switch_con
 
 // Returns the switch's configuration, borrowed.
 const net_switch_config_t *net_switch_config(const net_node_t *node);
-// The tables of a switch's load balancer, and its work so far.
-typedef struct net_balance_gauges {
-    uint64_t flows;       // in tables now
-    uint64_t flowlets;    // begun so far: letflow, conga
-    uint64_t known_paths; // conga: number of paths with a recent report of another leaf
-    uint64_t reroutes;    // conweave: moves of flows to another path so far
-    uint64_t held_flows;  // conweave: flows whose packets wait for a TAIL now
-    uint64_t held_bytes;  // conweave: bytes of the packets that wait
-    uint64_t remembered;  // drill: ports in its memory now
-} net_balance_gauges_t;
-// Returns them; zeros where a balancer has no such table.
-net_balance_gauges_t net_switch_balance_gauges(const net_node_t *node);
-// Returns the name of a switch's load balancer. *spreads: it sends packets of one flow over several
-// paths, whatever their header fields are. Call it after net_build.
-const char *net_switch_balancer(const net_node_t *node, bool *spreads);
-// Returns the shortest pause of a flow after which its next packet may take another path and
-// overtake those before it; 0: any packet may; NEVER: packets stay in order. After net_build.
-sim_time_t net_switch_path_gap_ps(const net_node_t *node);
 
 // Returns the headroom in bytes that one lossless (port, class) needs in order never to drop: the
 // the maximum that the peer can still send after the XOFF was decided. Derived in
@@ -165,9 +147,6 @@ uint64_t net_switch_buffer_bytes(const net_node_t *node);
 uint64_t net_switch_headroom_used_bytes(const net_node_t *node);
 // Returns the headroom of each lossless class of the port, given or computed. After net_build.
 uint64_t net_switch_headroom_limit_bytes(const net_node_t *node, uint32_t port);
-// Fills in the thresholds by which the port marks packets. Returns false if it marks none, or by
-// another rule than RED. After net_build.
-bool net_switch_ecn_thresholds(const net_node_t *node, uint32_t port, sim_profile_t *profile);
 
 SIM_C_END
 

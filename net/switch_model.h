@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/switch_model.h - the state of a switch that a buffer, marking or balance (net/models.h) uses.
+// net/switch_model.h - the state of a switch that a buffer, marking or balancer works on.
 //
 // Bytes held per ingress (port, class) are in net_port_t.received, those per egress (port, class)
 // in net_port_t.classes. The rest is here; comments name the part that sets a field.
@@ -207,60 +207,6 @@ bool net_switch_park(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 bool net_switch_try_park(net_switch_t *sw, net_port_t *egress, net_packet_t *packet);
 // Queues a packet at `egress` that was parked. Takes it.
 void net_switch_release(net_switch_t *sw, net_port_t *egress, net_packet_t *packet);
-
-// -- ECN
-
-// Returns the state of the marking "red" at one port. It is made for all ports at the first call,
-// because most switches of a large network never mark. Its values do not depend on that moment.
-net_red_t *net__switch_red_make(net_switch_t *sw);
-static inline net_red_t *net_switch_red(net_switch_t *sw, const net_port_t *egress)
-{
-    net_red_t *const red = SIM_LIKELY(sw->red != NULL) ? sw->red : net__switch_red_make(sw);
-    return &red[egress->index];
-}
-
-// Returns whether the marking is net's "red", which never marks a packet that empties its queue.
-bool net_switch_marks_red(const net_switch_t *sw);
-
-// Marks a packet whose marks and class are known, so that its cache line is only written. A packet
-// that an earlier hop has marked gets nothing new and is counted apart.
-static inline void net_switch_mark_known(net_port_t *egress, net_packet_t *packet, uint8_t marks,
-                                         uint32_t priority)
-{
-    const bool again = net_marks_ecn(marks) == NET_ECN_CE;
-    sim_node_t *const node = &egress->node->sim;
-    packet->marks = net_marks_congested(marks);
-    sim_happened(node, 'm', 0, (uint64_t)egress->index << 32 | priority); // 0: may be replayed late
-    (again ? egress->rare->ecn_marked_again : egress->rare->ecn_marked)[priority]++;
-    egress->counted = 1;
-    net_port_trace(egress, NET_TRACE_MARK, packet, again);
-}
-
-static inline void net_switch_mark(net_port_t *egress, net_packet_t *packet)
-{
-    net_switch_mark_known(egress, packet, packet->marks, packet->priority);
-}
-
-// -- invariants
-
-// SIM_CHECKs that every packet held is accounted where it came in, if its class is one of
-// `charged`, and where it waits to leave. For net_buffer_ops_t.check of buffers that account in
-// net_received_t. lossy_is_shared: other packets also take shared buffer.
-void net_switch_check_sums(const net_switch_t *sw, uint8_t charged, bool lossy_is_shared);
-
-// Checks the switch after an event at `port`, in builds with dear checks; check_buffer: what its
-// buffer holds.
-void net__switch_check(const net_switch_t *sw, uint32_t port);
-void net__switch_check_buffer(const net_switch_t *sw);
-static inline void net_switch_event_over(const net_switch_t *sw, uint32_t port)
-{
-#ifdef SIM_DEAR_CHECKS
-    net__switch_check(sw, port);
-#else
-    (void)sw;
-    (void)port;
-#endif
-}
 
 SIM_C_END
 

@@ -3,7 +3,7 @@
 #ifndef NET_SWITCH_SETUP_INTERNAL_H
 #define NET_SWITCH_SETUP_INTERNAL_H
 
-#include "net/network.h"
+#include "net/node.h"
 
 // net/switch/setup.c: fails if a switch's config names a model that is not registered.
 SIM_MUST_CHECK sim_err_t net__switch_check_names(const net_node_t *node, sim_message_t *message);

@@ -18,7 +18,7 @@
 #ifndef NET_TELEMETRY_H
 #define NET_TELEMETRY_H
 
-#include "net/port.h"
+#include "net/extensions.h"
 
 SIM_C_BEGIN
 
@@ -106,6 +106,13 @@ const net_pint_t *net_pint_of(const net_t *net);
 
 // Returns the bytes of telemetry at the frame's end; frame_bytes includes them.
 uint32_t net_packet_telemetry_bytes(const net_t *net, const net_packet_t *packet);
+
+// Makes switches write this kind of telemetry into packets that ask for it. It costs memory and
+// time, so call it only if somebody sends such packets. Before net_build.
+void net_want_telemetry(net_t *net, net_telemetry_t kind);
+
+// Writes telemetry into a packet that is about to leave.
+void net__port_meter(net_port_t *port, net_packet_t *packet);
 
 SIM_C_END
 

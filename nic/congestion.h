@@ -12,6 +12,7 @@
 #include "kernel/attribute.h"
 #include "kernel/event.h"
 #include "kernel/fields.h"
+#include "net/paths.h"
 #include "net/telemetry.h"
 
 SIM_C_BEGIN

@@ -17,7 +17,7 @@
 #ifndef NIC_MEMORY_H
 #define NIC_MEMORY_H
 
-#include "net/network.h"
+#include "net/node.h"
 
 SIM_C_BEGIN
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/node.c - the host as a node: how it runs events, and its life.
 #include "net/draws.h"
+#include "net/frame.h"
+#include "net/nodes.h"
+#include "net/port_metrics.h"
+#include "net/port_pause.h"
+#include "net/ports.h"
 #include "nic/config/parts.h"
 #include "nic/host/contents.h"
 #include "nic/host/cores.h"
@@ -15,10 +20,10 @@
 #include "nic/objects/qp.h"
 #include "nic/objects/queues.h"
 #include "nic/objects/region.h"
+#include "nic/schedule/eligible.h"
 #include "nic/schedule/planes.h"
-#include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
-#include "nic/transport/gate.h"
+#include "nic/transport/stalled_pipeline.h"
 #include "nic/verbs/life.h"
 
 // -- events

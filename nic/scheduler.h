@@ -24,7 +24,6 @@
 #define NIC_SCHEDULER_H
 
 #include "kernel/attribute.h"
-#include "net/port.h"
 #include "nic/host.h"
 
 SIM_C_BEGIN

@@ -12,7 +12,7 @@
 #ifndef NIC_VERBS_H
 #define NIC_VERBS_H
 
-#include "net/network.h"
+#include "net/node.h"
 
 SIM_C_BEGIN
 

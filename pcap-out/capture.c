@@ -6,12 +6,15 @@
 // order of time, and they are built into bytes and written. A record is twenty times smaller than a
 // full frame, which matters in long windows; in return, a filter has to build the bytes as well.
 #include "pcap-out/capture.h"
+#include "net/port.h"
 
 #include <stddef.h>
 #include <string.h>
 
 #include "kernel/record.h"
 #include "net/frame.h"
+#include "net/frame_opcodes.h"
+#include "net/trace.h"
 #include "pcap-out/pcap_file.h"
 
 // Sizes in the pcap format: header of the file, header of each frame.

@@ -11,7 +11,7 @@
 #ifndef PCAP_OUT_CAPTURE_H
 #define PCAP_OUT_CAPTURE_H
 
-#include "net/port.h"
+#include "net/node.h"
 
 SIM_C_BEGIN
 

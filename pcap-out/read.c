@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 #define BLOCK_BYTES_MAX (1u << 24) // longer blocks are taken for broken files
@@ -118,6 +119,35 @@ static const char *other_file(const uint8_t *bytes)
     return "the file does not begin like a capture";
 }
 
+// Fails for frames other than Ethernet's, with their link type.
+static sim_err_t other_frames(const pcap_out_reader_t *reader, uint32_t link_type,
+                              sim_message_t *message)
+{
+    static const struct {
+        uint32_t type;
+        const char *what;
+    } types[] = {
+        {0, "of a loopback interface"},
+        {12, "IP packets"},
+        {101, "IP packets"},
+        {105, "of a wireless network"},
+        {113, "of several interfaces (tcpdump -i any)"},
+        {197, "ERF records"},
+        {228, "IP packets"},
+        {229, "IP packets"},
+        {247, "InfiniBand's"},
+        {276, "of several interfaces (tcpdump -i any)"},
+    };
+    const char *what = "not Ethernet's";
+    for (size_t i = 0; i < SIM_COUNT_OF(types); i++) {
+        what = types[i].type == link_type ? types[i].what : what;
+    }
+    return sim_fail(message, SIM_ERR_INVALID,
+                    "%s: the frames are %s (link type %" PRIu32 "), expected a capture of one "
+                    "Ethernet interface",
+                    reader->path, what, link_type);
+}
+
 static interface_t *new_interface(pcap_out_reader_t *reader)
 {
     SIM_GROW(reader->interfaces, reader->interface_count, &reader->interface_capacity);
@@ -135,8 +165,9 @@ static sim_err_t open_pcap(pcap_out_reader_t *reader, uint32_t magic, sim_messag
     if (!take(reader, 4, PCAP_HEADER_BYTES - 4, &is_short)) {
         return broken(reader, "the file ends in its header", message);
     }
-    if ((u32(reader, reader->block + 20) & LINK_TYPE_MASK) != NG_ETHERNET) {
-        return broken(reader, "the frames are not Ethernet's", message);
+    const uint32_t link_type = u32(reader, reader->block + 20) & LINK_TYPE_MASK;
+    if (link_type != NG_ETHERNET) {
+        return other_frames(reader, link_type, message);
     }
     interface_t *const one = new_interface(reader);
     one->seen.resolution = magic == MAGIC_NANOSECONDS ? 9 : 6;
@@ -147,7 +178,11 @@ static sim_err_t open_pcap(pcap_out_reader_t *reader, uint32_t magic, sim_messag
 
 sim_err_t pcap_out_reader_open(const char *path, pcap_out_reader_t **reader, sim_message_t *message)
 {
+    struct stat status;
     *reader = NULL;
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+        return sim_fail(message, SIM_ERR_INVALID, "%s: is a folder, expected a capture", path);
+    }
     errno = 0;
     gzFile const file = gzopen(path, "rb");
     if (file == NULL) {
@@ -159,7 +194,8 @@ sim_err_t pcap_out_reader_open(const char *path, pcap_out_reader_t **reader, sim
     bool is_short = false;
     sim_err_t error = SIM_OK;
     if (!take(made, 0, 4, &is_short)) {
-        error = broken(made, "the file has no header", message);
+        error =
+            broken(made, is_short ? "the file ends in its header" : "the file is empty", message);
     } else {
         const uint32_t magic = u32(made, made->block);
         const uint32_t turned = __builtin_bswap32(magic);
@@ -233,7 +269,7 @@ static sim_err_t take_interface(pcap_out_reader_t *reader, size_t end, sim_messa
         return broken(reader, "a short interface, or too many of them", message);
     }
     if (u16(reader, reader->block + 8) != NG_ETHERNET) {
-        return broken(reader, "the frames of an interface are not Ethernet's", message);
+        return other_frames(reader, u16(reader, reader->block + 8), message);
     }
     interface_t *const made = new_interface(reader);
     made->seen.snaplen_bytes = u32(reader, reader->block + 12);

@@ -12,7 +12,7 @@
 #define RESULTS_REORDERING_H
 
 #include "kernel/buffer.h"
-#include "net/port.h"
+#include "net/node.h"
 
 SIM_C_BEGIN
 

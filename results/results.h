@@ -4,6 +4,7 @@
 #ifndef RESULTS_RESULTS_H
 #define RESULTS_RESULTS_H
 
+#include "net/port_metrics.h"
 #include "results/flow_bins.h"
 #include "results/reordering.h"
 #include "results/span.h"

@@ -31,7 +31,7 @@ struct rocesim_session {
     size_t line_capacity;
     json_t *hosts;
     uint64_t now_ps;
-    uint64_t slack_ps;
+    uint64_t open; // transfers that wait or run
     bool stalled;
     rocesim_completion_t *completions;
     size_t completion_capacity;
@@ -311,7 +311,23 @@ static json_t *describe(const rocesim_transfer_t *transfer)
     if (transfer->tag != 0) {
         set_number(object, "tag", transfer->tag);
     }
+    if (transfer->after_count > 0) {
+        json_t *const after = json_array();
+        for (size_t i = 0; i < transfer->after_count; i++) {
+            (void)json_array_append_new(after, json_integer((json_int_t)transfer->after[i]));
+        }
+        (void)json_object_set_new(object, "after", after);
+    }
     return object;
+}
+
+static json_t *describe_all(const rocesim_transfer_t *transfers, size_t count)
+{
+    json_t *const list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        (void)json_array_append_new(list, describe(&transfers[i]));
+    }
+    return list;
 }
 
 int rocesim_session_submit(rocesim_session_t *session, const rocesim_transfer_t *transfer,
@@ -332,11 +348,7 @@ int rocesim_session_submit_many(rocesim_session_t *session, const rocesim_transf
                                 size_t count, uint64_t *ids)
 {
     json_t *const arguments = json_object();
-    json_t *const list = json_array();
-    for (size_t i = 0; i < count; i++) {
-        (void)json_array_append_new(list, describe(&transfers[i]));
-    }
-    (void)json_object_set_new(arguments, "transfers", list);
+    (void)json_object_set_new(arguments, "transfers", describe_all(transfers, count));
     json_t *const answer = make_call(session, "submit", arguments);
     if (answer == NULL) {
         return -1;
@@ -454,6 +466,7 @@ static int take_progress(rocesim_session_t *session, json_t *answer,
         };
     }
     session->now_ps = number_at(answer, "now_ps");
+    session->open = number_at(answer, "open");
     session->stalled = json_is_true(json_object_get(answer, "stalled"));
     *completions = session->completions;
     *count = ended;
@@ -476,16 +489,19 @@ int rocesim_session_next_completion(rocesim_session_t *session, uint64_t until_p
     if (until_ps < ROCESIM_NEVER) {
         set_number(arguments, "until_ps", until_ps);
     }
-    if (session->slack_ps > 0) {
-        set_number(arguments, "slack_ps", session->slack_ps);
-    }
     return take_progress(session, make_call(session, "next_completion", arguments), completions,
                          count);
 }
 
 void rocesim_session_set_slack(rocesim_session_t *session, uint64_t slack_ps)
 {
-    session->slack_ps = slack_ps;
+    (void)session;
+    (void)slack_ps;
+}
+
+uint64_t rocesim_session_open_transfers(const rocesim_session_t *session)
+{
+    return session->open;
 }
 
 int rocesim_session_stalled(const rocesim_session_t *session)
@@ -508,6 +524,25 @@ int rocesim_session_estimate(rocesim_session_t *session, const rocesim_transfer_
     return take_estimate(session, make_call(session, "estimate", describe(transfer)), took_ps);
 }
 
+int rocesim_session_estimate_many(rocesim_session_t *session, const rocesim_transfer_t *transfers,
+                                  size_t count, int alone, rocesim_estimate_t *estimates)
+{
+    json_t *const arguments = json_object();
+    (void)json_object_set_new(arguments, "transfers", describe_all(transfers, count));
+    if (alone != 0) {
+        (void)json_object_set_new(arguments, "alone", json_true());
+    }
+    json_t *const answer = make_call(session, "estimate", arguments);
+    const json_t *const list = json_object_get(answer, "estimates");
+    for (size_t i = 0; answer != NULL && i < count; i++) {
+        const json_t *const object = json_array_get(list, i);
+        estimates[i] = (rocesim_estimate_t){number_at(object, "start_ps"),
+                                            number_at(object, "end_ps"), outcome_of(object)};
+    }
+    json_decref(answer);
+    return answer == NULL ? -1 : 0;
+}
+
 int rocesim_session_mark(rocesim_session_t *session)
 {
     json_t *const answer = make_call(session, "mark", json_object());
@@ -518,17 +553,19 @@ int rocesim_session_mark(rocesim_session_t *session)
 int rocesim_session_back(rocesim_session_t *session)
 {
     json_t *const answer = make_call(session, "back", json_object());
-    json_decref(answer);
     if (answer == NULL) {
         return -1;
     }
-    json_t *const now = make_call(session, "now", json_object());
-    if (now == NULL) {
-        return -1;
-    }
-    session->now_ps = number_at(now, "now_ps");
-    json_decref(now);
+    session->now_ps = number_at(answer, "now_ps");
+    json_decref(answer);
     return 0;
+}
+
+int rocesim_session_drop(rocesim_session_t *session)
+{
+    json_t *const answer = make_call(session, "drop", json_object());
+    json_decref(answer);
+    return answer == NULL ? -1 : 0;
 }
 
 int rocesim_session_finish(rocesim_session_t *session, char **summary)

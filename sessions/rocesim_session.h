@@ -38,10 +38,12 @@ typedef struct rocesim_transfer {
     uint64_t bytes;
     uint64_t at_ps; // start; ROCESIM_NOW
     rocesim_verb_t verb;
-    int priority;         // 0 to 7; -1: the NIC's
-    uint16_t source_port; // UDP source port, which decides on the path; 0: derived
-    int reuse;            // not 0: transfers between two NICs share a queue pair
-    uint64_t tag;         // at most INT64_MAX; its completion repeats it
+    int priority;          // 0 to 7; -1: the NIC's
+    uint16_t source_port;  // UDP source port, which decides on the path; 0: derived
+    int reuse;             // not 0: transfers between two NICs share a queue pair
+    uint64_t tag;          // at most INT64_MAX; its completion repeats it
+    const uint64_t *after; // numbers of transfers: it begins 1 ps after the last of them has ended,
+    size_t after_count;    // and not before at_ps. One that fails or is cancelled cancels it.
 } rocesim_transfer_t;
 
 // Ranks that run together: a collective, a workload or a training.
@@ -65,6 +67,13 @@ typedef struct rocesim_completion {
     uint64_t end_ps;
     rocesim_outcome_t outcome;
 } rocesim_completion_t;
+
+// How a transfer would end.
+typedef struct rocesim_estimate {
+    uint64_t start_ps;
+    uint64_t end_ps;
+    rocesim_outcome_t outcome;
+} rocesim_estimate_t;
 
 // Opens a session of a scenario's file. Returns NULL if no memory is left; else a handle, whose
 // error text is not empty if the session cannot be used. options may be NULL.
@@ -96,11 +105,13 @@ int rocesim_session_advance(rocesim_session_t *session, uint64_t until_ps,
                             const rocesim_completion_t **completions, size_t *count);
 // Runs until the next transfer ends, or until_ps (ROCESIM_NEVER: as long as it takes). The time is
 // then 1 ps after the completion, so that a transfer that answers it can begin. *count is 0 if none
-// ends. With rocesim_session_set_slack, the time is up to slack_ps after the completion, which is
-// faster to find; completions up to that time are listed.
+// ends.
 int rocesim_session_next_completion(rocesim_session_t *session, uint64_t until_ps,
                                     const rocesim_completion_t **completions, size_t *count);
+// Does nothing: a completion is found exactly, and as fast as with slack. For older programs.
 void rocesim_session_set_slack(rocesim_session_t *session, uint64_t slack_ps);
+// Returns how many transfers waited or ran after the last of these calls.
+uint64_t rocesim_session_open_transfers(const rocesim_session_t *session);
 // Returns whether the last of these calls ended since nothing useful happens any more, although
 // transfers are open.
 int rocesim_session_stalled(const rocesim_session_t *session);
@@ -112,9 +123,15 @@ int rocesim_session_estimate(rocesim_session_t *session, const rocesim_transfer_
                              uint64_t *took_ps);
 int rocesim_session_estimate_program(rocesim_session_t *session, const rocesim_program_t *program,
                                      uint64_t *took_ps);
-// Keeps the present state, and comes back to the one that was kept last.
+// Estimates a list of transfers in one call: all of them together or, with `alone` not 0, each as
+// if the others were not there (at most 1000). `estimates` has room for count of them.
+int rocesim_session_estimate_many(rocesim_session_t *session, const rocesim_transfer_t *transfers,
+                                  size_t count, int alone, rocesim_estimate_t *estimates);
+// Keeps the present state (at most 64 of them), and comes back to the one that was kept last.
 int rocesim_session_mark(rocesim_session_t *session);
 int rocesim_session_back(rocesim_session_t *session);
+// Drops the state that was kept last. The session goes on.
+int rocesim_session_drop(rocesim_session_t *session);
 // Lets everything end, writes the results, and returns summary.json; free it with free(). Only
 // rocesim_session_close may follow.
 int rocesim_session_finish(rocesim_session_t *session, char **summary);

@@ -76,6 +76,8 @@ class Session {
     // Returns the time up to which everything has happened.
     uint64_t now_ps() const { return rocesim_session_now_ps(handle); }
     bool stalled() const { return rocesim_session_stalled(handle) != 0; }
+    // Returns how many transfers waited or ran after the last advance() or next_completion().
+    uint64_t open_transfers() const { return rocesim_session_open_transfers(handle); }
     void set_slack(uint64_t slack_ps) { rocesim_session_set_slack(handle, slack_ps); }
 
     uint64_t submit(const rocesim_transfer_t &at)
@@ -133,8 +135,18 @@ class Session {
         check(rocesim_session_estimate_program(handle, &program, &took_ps));
         return took_ps;
     }
+    // Estimates a list together, or each transfer alone.
+    std::vector<rocesim_estimate_t> estimate(const std::vector<rocesim_transfer_t> &transfers,
+                                             bool alone = false)
+    {
+        std::vector<rocesim_estimate_t> made(transfers.size());
+        check(rocesim_session_estimate_many(handle, transfers.data(), transfers.size(), alone,
+                                            made.data()));
+        return made;
+    }
     void mark() { check(rocesim_session_mark(handle)); }
     void back() { check(rocesim_session_back(handle)); }
+    void drop() { check(rocesim_session_drop(handle)); }
     // Lets everything end, writes the results and returns summary.json.
     std::string finish()
     {

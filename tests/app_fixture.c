@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "net/port.h"
 #include "world/mooncake_json.h"
 
 void world_init(world_t *world)

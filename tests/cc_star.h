@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#include "net/port_metrics.h"
 #include "net/switch.h"
 #include "nic/host.h"
 #include "tests/algorithms.h"

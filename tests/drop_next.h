@@ -3,7 +3,7 @@
 #ifndef TESTS_DROP_NEXT_H
 #define TESTS_DROP_NEXT_H
 
-#include "net/port.h"
+#include "net/node.h"
 
 // Makes the count-th RoCE packet that the port sends from now on get lost (1: the next). A later
 // call for the port replaces an earlier one that has not lost its packet yet. Before the run. It

@@ -8,6 +8,8 @@
 #define TESTS_FRAME_REFERENCE_H
 
 #include "net/frame.h"
+#include "net/frame_opcodes.h"
+#include "net/packets.h"
 
 #define FRAME_BYTES_MAX 4400
 

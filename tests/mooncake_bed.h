@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "apps/mooncake.h"
+#include "net/link_state.h"
 #include "nic/memory.h"
 #include "tests/app_fixture.h"
 #include "tests/check_main.h"

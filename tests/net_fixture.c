@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/net_fixture.c - scripted hosts and the small networks they are put into.
 #include "tests/net_fixture.h"
+#include "net/port_metrics.h"
+#include "net/port_pause.h"
+#include "net/port_queue.h"
 
 #include <check.h>
 #include <stdio.h>

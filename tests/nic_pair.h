@@ -17,10 +17,11 @@
 #include <string.h>
 
 #include "compat/hpcc/rules.h"
-#include "net/frame.h"
-#include "net/port.h"
+#include "net/frame_opcodes.h"
 #include "net/switch.h"
 #include "net/telemetry.h"
+#include "net/wire/mrc.h"
+#include "net/wire/uet.h"
 #include "nic/extra.h"
 #include "nic/host.h"
 #include "nic/transport.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernel/attribute.h"
+#include "net/switch.h"
 
 #define MEMORY UINT64_C(0x100000000)
 #define MEMORY_BYTES (UINT64_C(1) << 24)

@@ -10,7 +10,6 @@
 #ifndef TESTS_RNIC_CLUSTER_H
 #define TESTS_RNIC_CLUSTER_H
 
-#include "net/switch.h"
 #include "nic/core.h"
 #include "nic/host.h"
 

@@ -2,8 +2,7 @@
 // tests/ways.c - the plain ways of tests/ways.h: what keeps a switch or a window from the fast one.
 #include "tests/ways.h"
 
-#include "net/port.h"
-#include "net/switch.h"
+#include "net/nodes.h"
 
 // Adds a channel, without messages, between two neighbours of a node, so that nodes have no two
 // colours.

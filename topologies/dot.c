@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/port.h"
+#include "net/nodes.h"
+#include "net/ports.h"
 #include "topologies/builder_internal.h"
 
 typedef struct writer {

@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "kernel/ranks.h"
-#include "net/port.h"
+#include "net/nodes.h"
+#include "net/ports.h"
 #include "topologies/builder_internal.h"
 
 #define EXAMPLES_MAX 4

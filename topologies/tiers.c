@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // topologies/tiers.c - computes the tier of each node: its distance from the hosts.
-#include "net/port.h"
+#include "net/nodes.h"
 #include "topologies/builder_internal.h"
 
 uint32_t *topo__tiers(const net_t *net)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // topologies/topology_file.c - the topology "file": builds the network that a file describes.
 
+#include "net/nodes.h"
+#include "net/route_choices.h"
 #include "topologies/builder_internal.h"
 #include "topologies/file_internal.h"
 #include "topologies/routes_file.h"

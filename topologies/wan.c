@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "net/loss.h"
+#include "net/nodes.h"
 #include "topologies/builder_internal.h"
 
 #define PREFIX "topology.wan"

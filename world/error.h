@@ -13,6 +13,7 @@ SIM_C_BEGIN
 
 typedef struct world_error {
     char text[WORLD_ERROR_BYTES]; // "FILE:LINE:COLUMN: what is wrong, what was expected"
+    char input[1024];             // path of an input file whose first lines are refused, or ""
 } world_error_t;
 
 // A place in what the user wrote. origin is a file name, or "--set PATH=VALUE" with line 0.
@@ -28,6 +29,10 @@ typedef struct world_place {
 // Writes "PLACE: message" (truncating it) and returns code. place may be NULL: no prefix.
 sim_err_t world_fail(world_error_t *error, sim_err_t code, const world_place_t *place,
                      const char *format, ...) SIM_PRINTF(4, 5);
+
+// Notes that the message is about an input file, if it refuses one of its first lines: whoever
+// prints the message can say what the file is. name is the file's name in the message.
+void world_error_about(world_error_t *error, const char *name, const char *path);
 
 // Adds text to the message where there is room.
 void world_error_add(world_error_t *error, const char *format, ...) SIM_PRINTF(2, 3);

@@ -4,7 +4,7 @@
 #define WORLD_PARTS_H
 
 #include "kernel/ranks.h"
-#include "net/network.h"
+#include "net/node.h"
 
 SIM_C_BEGIN
 

@@ -123,6 +123,9 @@ typedef struct world_scenario {
     size_t submitted_capacity;
 } world_scenario_t;
 
+// Returns whether a key may stand at the top of a scenario, or is nearly one that may.
+bool world_scenario_has_key(const char *key);
+
 // Creates a scenario from its tree: root is the whole, with overrides applied and parameters
 // expanded. Takes the document, also on failure. registry, here and below, holds the names that can
 // be chosen and is borrowed; NULL: those of the library. Free the scenario with

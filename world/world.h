@@ -7,6 +7,7 @@
 
 #include "apps/periods.h"
 #include "apps/skips.h"
+#include "net/nodes.h"
 #include "world/parts.h"
 #include "world/scenario.h"
 
@@ -41,7 +42,7 @@ typedef struct world {
     size_t note_count;
     size_t note_capacity;
     struct world_variants *variants;
-    struct world_survey *survey; // world/survey.h; NULL: no applications
+    struct world_survey *survey; // world/planned_transfers.h; NULL: no applications
     world_parts_t *parts;        // of the ranks; NULL: one process
     struct world_stuck *stuck;   // reports of other ranks about a stall (world/explain.h), or NULL
 } world_t;

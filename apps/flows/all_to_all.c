@@ -28,6 +28,7 @@ static const sim_attr_t attrs[] = {
              .default_text = "64KB", .min_text = "1", .max_text = "1TB",
              .help = "size of each message, one message per pair of hosts"),
     SIM_ATTR(PREFIX ".start", TIME, all_to_all_config_t, start_ps,
+             .not_above = PREFIX ".stop",
              .default_text = "0s", .min_text = "0s", .max_text = "10000s",
              .help = "time at which all transfers start"),
     APP__STOP_ATTR(PREFIX, all_to_all_config_t, stop_ps),

@@ -46,6 +46,7 @@ static const sim_attr_t attrs[] = {
              .default_text = "64KB", .min_text = "1", .max_text = "1TB",
              .help = "size of each message"),
     SIM_ATTR(PREFIX ".start", TIME, incast_config_t, start_ps,
+             .not_above = PREFIX ".stop",
              .default_text = "0s", .min_text = "0s", .max_text = "10000s",
              .help = "time of the first burst"),
     SIM_ATTR(PREFIX ".every", TIME, incast_config_t, every_ps,

@@ -28,6 +28,7 @@ static const sim_attr_t attrs[] = {
              .default_text = "1MB", .min_text = "1", .max_text = "1TB",
              .help = "size of each message"),
     SIM_ATTR(PREFIX ".start", TIME, permutation_config_t, start_ps,
+             .not_above = PREFIX ".stop",
              .default_text = "0s", .min_text = "0s", .max_text = "10000s",
              .help = "time at which all transfers start"),
     SIM_ATTR(PREFIX ".stride", COUNT, permutation_config_t, stride,

@@ -6,6 +6,7 @@
 #include "apps/flows/plan_results.h"
 #include "apps/flows/planned.h"
 #include "apps/flows/transfer.h"
+#include "apps/report_rows.h"
 
 // Returns the payload in the first `packets` packets of a transfer.
 static uint64_t payload_of(const app__plan_t *plan, const app__transfer_t *transfer,
@@ -129,9 +130,13 @@ static double gbps(uint64_t bytes, sim_time_t time_ps)
     return time_ps == 0 ? 0.0 : (double)bytes * 8000.0 / (double)time_ps;
 }
 
+// clang-format off
+#define FINISH_ROWS(X) \
+    X(mean, REAL, "us", false, "mean over the transfers that have completed") \
+    X(max, REAL, "us", false, "end of the last transfer that has completed")
+// clang-format on
 typedef struct finishes {
-    double mean;
-    double max;
+    FINISH_ROWS(APP__MEMBER)
 } finishes_t;
 
 static void fill_finishes(const void *object, void *into)
@@ -153,25 +158,22 @@ static void fill_finishes(const void *object, void *into)
     finishes->mean /= count == 0 ? 1 : (double)count;
 }
 
-static const sim_report_row_t finish_rows[] = {
-    {"mean", SIM_REPORT_REAL, "us", "mean over the transfers that have completed",
-     .offset = offsetof(finishes_t, mean)},
-    {"max", SIM_REPORT_REAL, "us", "end of the last transfer that has completed",
-     .offset = offsetof(finishes_t, max)},
-};
-static const sim_report_table_t finish_report = {.rows = finish_rows,
-                                                 .count = SIM_COUNT_OF(finish_rows),
-                                                 .bytes = sizeof(finishes_t),
-                                                 .fill = fill_finishes};
+#define FINISH(...) APP__ROW(finishes_t, __VA_ARGS__)
+static const sim_report_row_t finish_rows[] = {FINISH_ROWS(FINISH)};
+static const sim_report_table_t finish_report = APP__FILLED(finish_rows, finishes_t, fill_finishes);
 
+// clang-format off
+#define PLAN_ROWS(X) \
+    X(transfers_planned, U64, "", false, "number of transfers that were planned") \
+    X(transfers_started, U64, "", false, "number of transfers whose start time was reached") \
+    X(transfers_completed, U64, "", false, "number of transfers acknowledged to the last byte; with uc and ud, transfers whose bytes all arrived") \
+    X(transfers_failed, U64, "", false, "number of transfers ended by a completion error") \
+    X(planned_bytes, U64, "bytes", true, "payload of all planned transfers") \
+    X(completed_bytes, U64, "bytes", true, "payload of all completed transfers") \
+    X(goodput_gbps, REAL, "Gbps", true, "completed_bytes, divided by the time from the first start to the last end")
+// clang-format on
 typedef struct plan_report {
-    uint64_t planned;
-    uint64_t started;
-    uint64_t completed;
-    uint64_t failed;
-    uint64_t planned_bytes;
-    uint64_t completed_bytes;
-    double goodput_gbps;
+    PLAN_ROWS(APP__MEMBER)
     sim_report_part_t rows; // of transfers in parts
     sim_report_part_t finishes;
 } plan_report_t;
@@ -187,7 +189,7 @@ static void report_transfers(const app__plan_t *plan, plan_report_t *report)
         first_ps = i == 0 ? transfer->start_ps : first_ps;
         report->planned_bytes += bytes;
         if (transfer->end_ps != SIM_TIME_NEVER) {
-            report->completed++;
+            report->transfers_completed++;
             report->completed_bytes += bytes;
             last_end_ps = SIM_MAX(transfer->end_ps, last_end_ps);
         }
@@ -201,10 +203,10 @@ static void fill_report(const void *object, void *into)
 {
     const app__plan_t *const plan = object;
     plan_report_t *const report = into;
-    report->planned = plan->count;
+    report->transfers_planned = plan->count;
     for (size_t i = 0; i < plan->source_count; i++) {
-        report->started += plan->sources[i].started;
-        report->failed += plan->sources[i].failed;
+        report->transfers_started += plan->sources[i].started;
+        report->transfers_failed += plan->sources[i].failed;
     }
     report_transfers(plan, report);
     if (plan->parts > 0) {
@@ -214,29 +216,16 @@ static void fill_report(const void *object, void *into)
 }
 
 // clang-format off
-#define ROW(name_, kind_, unit_, field_, shown_, help_) \
-    {name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(plan_report_t, field_), .shown = shown_}
+#define ROW(...) APP__ROW(plan_report_t, __VA_ARGS__)
 static const sim_report_row_t report_rows[] = {
-    ROW("transfers_planned", U64, "", planned, false, "number of transfers that were planned"),
-    ROW("transfers_started", U64, "", started, false, "number of transfers whose start time was reached"),
-    ROW("transfers_completed", U64, "", completed, false,
-     "number of transfers acknowledged to the last byte; with uc and ud, transfers whose bytes all arrived"),
-    ROW("transfers_failed", U64, "", failed, false, "number of transfers ended by a completion error"),
-    ROW("planned_bytes", U64, "bytes", planned_bytes, true, "payload of all planned transfers"),
-    ROW("completed_bytes", U64, "bytes", completed_bytes, true,
-     "payload of all completed transfers"),
-    ROW("goodput_gbps", REAL, "Gbps", goodput_gbps, true,
-     "completed_bytes, divided by the time from the first start to the last end"),
-    {"rows", SIM_REPORT_PART, "",
-     "number of rows of transfers in parts (qps above 1), each reported as a whole",
+    PLAN_ROWS(ROW)
+    {"rows", SIM_REPORT_PART, "", "number of rows of transfers in parts (qps above 1), each reported as a whole",
      .offset = offsetof(plan_report_t, rows), .shown = true, .table = &app__plan_rows_report},
-    {"finish_us", SIM_REPORT_PART, "us",
-     "time from the start of the run to the ends of transfers", .offset = offsetof(plan_report_t, finishes), .table = &finish_report},
+    {"finish_us", SIM_REPORT_PART, "us", "time from the start of the run to the ends of transfers",
+     .offset = offsetof(plan_report_t, finishes), .table = &finish_report},
 };
-#undef ROW
-const sim_report_table_t app__plan_report = {
-    .rows = report_rows, .count = SIM_COUNT_OF(report_rows), .bytes = sizeof(plan_report_t), .fill = fill_report};
 // clang-format on
+const sim_report_table_t app__plan_report = APP__FILLED(report_rows, plan_report_t, fill_report);
 
 // -- applications that consist of one plan
 
@@ -295,7 +284,5 @@ static void fill_planned(const void *object, void *report)
     fill_report(plan_of(object), report);
 }
 
-const sim_report_table_t app__planned_report = {.rows = report_rows,
-                                                .count = SIM_COUNT_OF(report_rows),
-                                                .bytes = sizeof(plan_report_t),
-                                                .fill = fill_planned};
+const sim_report_table_t app__planned_report =
+    APP__FILLED(report_rows, plan_report_t, fill_planned);

@@ -7,6 +7,7 @@
 // which is the best that a single queue pair could reach.
 #include "apps/flows/blocks.h"
 #include "apps/flows/plan_results.h"
+#include "apps/report_rows.h"
 #include "kernel/statistics.h"
 
 typedef struct rows {
@@ -45,12 +46,16 @@ static void take_row(const app__plan_t *plan, uint64_t first, rows_t *rows)
     sim_sample_set_add(&rows->rate_kbps, (uint64_t)((double)bytes * 8e9 / (double)fct_ps + 0.5));
 }
 
+// clang-format off
+#define ROWS(X) \
+    X(count, U64, "", true, "number of rows of the traffic entry") \
+    X(completed, U64, "", true, "number of rows whose parts have all completed") \
+    X(fct_us, TIMES, "us", true, "time from a row's start to the end of its last part") \
+    X(slowdown, TIMES, "", true, "fct_us of a row, divided by the ideal time of one transfer of all its bytes") \
+    X(goodput_gbps, TIMES, "Gbps", true, "payload of a row divided by its completion time")
+// clang-format on
 typedef struct rows_report {
-    uint64_t count;
-    uint64_t completed;
-    sim_percentiles_t fct_us;
-    sim_percentiles_t slowdown;
-    sim_percentiles_t goodput_gbps;
+    ROWS(APP__MEMBER)
 } rows_report_t;
 
 static void fill_report(const void *object, void *into)
@@ -77,20 +82,7 @@ static void fill_report(const void *object, void *into)
     sim_sample_set_fini(&rows.rate_kbps);
 }
 
-// clang-format off
-#define ROW(name_, kind_, unit_, table_, help_) \
-    {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(rows_report_t, name_), .table = table_, .shown = true}
-static const sim_report_row_t report_rows[] = {
-    ROW(count, U64, "", NULL, "number of rows of the traffic entry"),
-    ROW(completed, U64, "", NULL, "number of rows whose parts have all completed"),
-    ROW(fct_us, OBJECT, "us", &sim_report_percentiles, "time from a row's start to the end of its "
-                                                       "last part"),
-    ROW(slowdown, OBJECT, "", &sim_report_percentiles, "fct_us of a row, divided by the ideal time "
-                                                       "of one transfer of all its bytes"),
-    ROW(goodput_gbps, OBJECT, "Gbps", &sim_report_percentiles, "payload of a row divided by its "
-                                                               "completion time"),
-};
-#undef ROW
-const sim_report_table_t app__plan_rows_report = {
-    .rows = report_rows, .count = SIM_COUNT_OF(report_rows), .bytes = sizeof(rows_report_t), .fill = fill_report};
-// clang-format on
+#define ROW(...) APP__ROW(rows_report_t, __VA_ARGS__)
+static const sim_report_row_t report_rows[] = {ROWS(ROW)};
+const sim_report_table_t app__plan_rows_report =
+    APP__FILLED(report_rows, rows_report_t, fill_report);

@@ -44,6 +44,7 @@ static const sim_attr_t attrs[] = {
              .default_text = "0.5", .min_text = "0.000001", .max_text = "100",
              .help = "payload offered at each source, as a share of its link's rate"),
     SIM_ATTR(PREFIX ".start", TIME, poisson_config_t, start_ps,
+             .not_above = PREFIX ".stop",
              .default_text = "0s", .min_text = "0s", .max_text = "10000s",
              .help = "time from which flows arrive"),
     SIM_ATTR(PREFIX ".stop", TIME, poisson_config_t, stop_ps,
@@ -354,7 +355,7 @@ static sim_err_t fill(const creation_t *creation, app__plan_t *plan, sim_message
 }
 
 // Warns of a load above 1, such as 80 where 80 % was meant.
-static void tell_overload(const creation_t *creation)
+static void warn_of_overload(const creation_t *creation)
 {
     const app_context_t *const context = creation->context;
     const double load = (double)creation->config->load.num / (double)creation->config->load.den;
@@ -374,7 +375,7 @@ static sim_err_t create_plan(const creation_t *creation, app_t **app, sim_messag
     app__plan_t *const plan = app__plan_create(context, &creation->config->shape, app_poisson.name);
     const sim_err_t error = fill(creation, plan, message);
     if (error == SIM_OK) {
-        tell_overload(creation);
+        warn_of_overload(creation);
         *app = app__planned_create(&app_poisson, context, plan);
     } else {
         app__plan_destroy(plan);

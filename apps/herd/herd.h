@@ -77,6 +77,6 @@ void app__herd_progress(const app_t *app, uint64_t *done, uint64_t *planned);
 void app__herd_carry(app_t *app, sim_carry_t *carry);
 
 // Warns of a timeout that is longer than the measured time, or shorter than a round trip.
-void app__herd_tell(const app__herd_t *herd, const app_context_t *context);
+void app__herd_note(const app__herd_t *herd, const app_context_t *context);
 
 #endif // APPS_HERD_HERD_H

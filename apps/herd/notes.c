@@ -20,7 +20,7 @@ static bool loses_frames(const net_t *net)
 
 // Warns of a timeout beyond the measured time on lossy links: each lost frame blocks a client's
 // oldest request for a timeout, so clients would stop one after the other.
-static void tell_timeout(const app__herd_t *herd, const app_context_t *context)
+static void note_timeout(const app__herd_t *herd, const app_context_t *context)
 {
     const app__herd_config_t *const config = &herd->config;
     if (context->note == NULL || config->timeout_ps < config->span.measure_ps ||
@@ -38,7 +38,7 @@ static void tell_timeout(const app__herd_t *herd, const app_context_t *context)
 }
 
 // Warns of a timeout below the round trip between the last client's machine and the first server.
-static void tell_round_trip(const app__herd_t *herd, const app_context_t *context)
+static void note_round_trip(const app__herd_t *herd, const app_context_t *context)
 {
     const uint32_t server = herd->machines[0].endpoint->interface;
     const uint32_t client = herd->machines[herd->machine_count - 1].endpoint->interface;
@@ -64,8 +64,8 @@ static void tell_round_trip(const app__herd_t *herd, const app_context_t *contex
     context->note(text, context->ctx);
 }
 
-void app__herd_tell(const app__herd_t *herd, const app_context_t *context)
+void app__herd_note(const app__herd_t *herd, const app_context_t *context)
 {
-    tell_timeout(herd, context);
-    tell_round_trip(herd, context);
+    note_timeout(herd, context);
+    note_round_trip(herd, context);
 }

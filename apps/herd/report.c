@@ -8,28 +8,37 @@
 
 #include "apps/herd/client.h"
 #include "apps/herd/worker.h"
+#include "apps/report_rows.h"
 
+// clang-format off
+#define WORKER_ROWS(X) \
+    X(answered, U64, "", false, "number of requests that the worker answered") \
+    X(mops, REAL, "M/s", false, "answers per second that the worker posted within the measured time") \
+    X(busy, REAL, "", false, "share of the time spent in turns that found a request") \
+    X(batch_mean, REAL, "", false, "mean number of requests taken in a turn") \
+    X(gets, U64, "", false, "number of GETs that the worker served") \
+    X(puts, U64, "", false, "number of PUTs that the worker served")
+// clang-format on
 typedef struct worker_report {
-    uint64_t answered;
-    double mops;
-    double busy;
-    double batch_mean;
-    uint64_t gets;
-    uint64_t puts;
+    WORKER_ROWS(APP__MEMBER)
 } worker_report_t;
 
+// clang-format off
+#define INTERVAL_ROWS(X) \
+    X(index, U64, "", false, "number of the interval, from 0") \
+    X(start_us, REAL, "us", false, "time at which the interval begins") \
+    X(mops, REAL, "M/s", false, "answers per second that clients saw in the interval") \
+    X(latency_us_mean, REAL, "us", false, "mean latency of the answers seen in the interval") \
+    X(latency_us_max, REAL, "us", false, "highest latency of the answers seen in the interval") \
+    X(get_hit_rate, REAL, "", false, "share of the interval's GETs that found their key; null without GETs") \
+    X(response_bytes_mean, REAL, "bytes", false, "mean payload of an answer") \
+    X(batch_mean, REAL, "", false, "mean number of requests that a worker took in a turn") \
+    X(queue_mean, REAL, "", false, "mean number of requests that waited for a worker after its turn") \
+    X(cores_busy, REAL, "", false, "number of cores whose whole time went to turns that found a request") \
+    X(pcie_bytes_per_operation, REAL, "bytes", false, "bytes over the servers' PCIe per operation, both ways; 0 with ideal NICs")
+// clang-format on
 typedef struct interval_report {
-    uint64_t index;
-    double start_us;
-    double mops;
-    double latency_us_mean;
-    double latency_us_max;
-    double get_hit_rate;
-    double response_bytes_mean;
-    double batch_mean;
-    double queue_mean;
-    double cores_busy;
-    double pcie_bytes_per_operation;
+    INTERVAL_ROWS(APP__MEMBER)
     sim_report_list_t worker_mops;
 } interval_report_t;
 
@@ -38,52 +47,60 @@ typedef struct count_report {
     uint64_t times;
 } count_report_t;
 
+// clang-format off
+#define POINT_ROWS(X) \
+    X(percent, REAL, "", false, "percentage of operations whose latency is at most `ms`") \
+    X(ms, REAL, "ms", false, "latency, from an operation's start to the poll that found the answer")
+// clang-format on
 typedef struct point_report {
-    double percent;
-    double ms;
+    POINT_ROWS(APP__MEMBER)
 } point_report_t;
 
+// clang-format off
+#define HERD_ROWS(X) \
+    X(mops, REAL, "M/s", true, "operations per second that clients saw done within the measured time: measured_operations / measured_us") \
+    X(measured_operations, U64, "", false, "number of operations that clients saw done within the measured time") \
+    X(measured_us, REAL, "us", false, "measured time, over which rates are computed: `measure`, or shorter if all `requests` were done before its end") \
+    X(latency_us, TIMES, "us", true, "latency of operations, from the request's post or arrival to the poll that found the answer") \
+    X(batch_mean, REAL, "", true, "mean number of requests that a worker takes in a turn") \
+    X(responses_per_batch, REAL, "", false, "mean number of answers posted together, one port's share of a turn") \
+    X(get_hit_rate, REAL, "", true, "share of GETs that found their key; null without GETs") \
+    X(requests, U64, "", false, "number of operations that clients began in the whole run, warm-up included") \
+    X(responses, U64, "", false, "number of operations that clients saw done in the whole run, warm-up included") \
+    X(gets, U64, "", false, "number of GETs that clients saw done in the whole run") \
+    X(puts, U64, "", false, "number of PUTs that clients saw done in the whole run") \
+    X(hits, U64, "", false, "number of GETs that found their key in the whole run") \
+    X(answers_outside_gates, U64, "", false, "number of answers that clients took between two gates, in the whole run; a client passes a gate after each window of requests and after its last request") \
+    X(client_queue_mean, REAL, "", false, "mean number of answers that wait in a client's receive queue when it looks and finds any") \
+    X(client_queue_max, U64, "", false, "highest number of answers that waited in a client's receive queue at a look") \
+    X(send_queue_mean, REAL, "", false, "mean number of answers in a server's send queue after a worker posted to it") \
+    X(send_queue_max, U64, "", false, "highest number of answers in a server's send queue after a worker posted to it") \
+    X(lost, U64, "", true, "number of operations given up after all retries") \
+    X(retried, U64, "", true, "number of requests that were written again after a timeout") \
+    X(duplicates, U64, "", false, "number of answers to operations that were answered before") \
+    X(wrong_values, U64, "", true, "number of answers that cannot belong to their key; an intact store gives 0") \
+    X(failed, U64, "", false, "number of completions with an error") \
+    X(malformed, U64, "", false, "number of requests that workers could not decode") \
+    X(looked_back, U64, "", false, "number of requests found in slots that were not expected next") \
+    X(reads, U64, "", false, "number of READs, for the systems whose GETs are READs") \
+    X(reads_again, U64, "", false, "number of READs repeated because a PUT changed the data between or during READs") \
+    X(request_bytes_mean, REAL, "bytes", false, "mean payload of a request, retries included") \
+    X(response_bytes_mean, REAL, "bytes", false, "mean payload of an answer") \
+    X(queue_mean, REAL, "", false, "mean number of requests that wait for a worker after its turn") \
+    X(queue_max, U64, "", false, "highest number of requests that waited for a worker after its turn") \
+    X(cores_busy, REAL, "", true, "number of cores whose whole time went to turns that found a request") \
+    X(full_queue_waits, U64, "", false, "number of times that a worker waited for room in a send queue") \
+    X(unsent_answers, U64, "", false, "number of answers dropped at a connection's full send queue, whose earlier answers are not acknowledged; the client asks again") \
+    X(pcie_bytes_per_operation, REAL, "bytes", false, "bytes over the servers' PCIe per operation, both ways, headers included; 0 with ideal NICs") \
+    X(index_evictions, U64, "", false, "number of entries lost to full buckets in all workers' indexes, population included") \
+    X(tag_overwrites, U64, "", false, "number of entries lost to keys of the same tag in all workers' indexes, population included") \
+    X(updated_in_place, U64, "", false, "number of PUTs that changed an existing key in place") \
+    X(inserted, U64, "", false, "number of entries appended to all workers' logs, population included") \
+    X(log_head_bytes, U64, "bytes", false, "offsets of the logs' heads, summed over the workers") \
+    X(store_memory_bytes, U64, "bytes", false, "memory of the simulation that the stores take")
+// clang-format on
 typedef struct herd_report {
-    double mops;
-    sim_percentiles_t latency_us;
-    double batch_mean;
-    double responses_per_batch;
-    double get_hit_rate;
-    uint64_t requests;
-    uint64_t responses;
-    uint64_t gets;
-    uint64_t puts;
-    uint64_t hits;
-    uint64_t lost;
-    uint64_t retried;
-    uint64_t duplicates;
-    uint64_t wrong_values;
-    uint64_t failed;
-    uint64_t malformed;
-    uint64_t looked_back;
-    uint64_t reads;
-    uint64_t reads_again;
-    double request_bytes_mean;
-    double response_bytes_mean;
-    double queue_mean;
-    uint64_t queue_max;
-    double cores_busy;
-    uint64_t full_queue_waits;
-    uint64_t unsent_answers;
-    double pcie_bytes_per_operation;
-    uint64_t measured_operations;
-    double measured_us;
-    uint64_t answers_outside_gates;
-    double client_queue_mean;
-    uint64_t client_queue_max;
-    double send_queue_mean;
-    uint64_t send_queue_max;
-    uint64_t index_evictions;
-    uint64_t tag_overwrites;
-    uint64_t updated_in_place;
-    uint64_t inserted;
-    uint64_t log_head_bytes;
-    uint64_t store_memory_bytes;
+    HERD_ROWS(APP__MEMBER)
     sim_report_list_t workers;
     sim_report_list_t series;
     sim_report_list_t batches;
@@ -374,177 +391,38 @@ static void fini(void *object)
     sim_free(report->latencies);
 }
 
-static bool get_latencies(const void *object, sim_report_value_t *value)
-{
-    const herd_report_t *const report = object;
-    value->list = (sim_report_list_t){report->latencies, report->latency_count};
-    return report->latency_count > 0;
-}
-
 // clang-format off
-#define ROW(type_, name_, kind_, unit_, shown_, help_) \
-    {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(type_, name_), .shown = shown_}
-
-static const sim_report_row_t worker_rows[] = {
-    ROW(worker_report_t, answered, U64, "", false, "number of requests that the worker answered"),
-    ROW(worker_report_t, mops, REAL, "M/s", false,
-     "answers per second that the worker posted within the measured time"),
-    ROW(worker_report_t, busy, REAL, "", false,
-     "share of the time spent in turns that found a request"),
-    ROW(worker_report_t, batch_mean, REAL, "", false, "mean number of requests taken in a turn"),
-    ROW(worker_report_t, gets, U64, "", false, "number of GETs that the worker served"),
-    ROW(worker_report_t, puts, U64, "", false, "number of PUTs that the worker served"),
-};
-static const sim_report_table_t worker_table = {
-    .rows = worker_rows, .count = SIM_COUNT_OF(worker_rows), .bytes = sizeof(worker_report_t)};
-
+#define WORKER(...) APP__ROW(worker_report_t, __VA_ARGS__)
+static const sim_report_row_t worker_rows[] = {WORKER_ROWS(WORKER)};
+static const sim_report_table_t worker_table = APP__TABLE(worker_rows, worker_report_t);
+#define INTERVAL(...) APP__ROW(interval_report_t, __VA_ARGS__)
 static const sim_report_row_t interval_rows[] = {
-    ROW(interval_report_t, index, U64, "", false, "number of the interval, from 0"),
-    ROW(interval_report_t, start_us, REAL, "us", false, "time at which the interval begins"),
-    ROW(interval_report_t, mops, REAL, "M/s", false,
-     "answers per second that clients saw in the interval"),
-    ROW(interval_report_t, latency_us_mean, REAL, "us", false,
-     "mean latency of the answers seen in the interval"),
-    ROW(interval_report_t, latency_us_max, REAL, "us", false,
-     "highest latency of the answers seen in the interval"),
-    ROW(interval_report_t, get_hit_rate, REAL, "", false,
-     "share of the interval's GETs that found their key; null without GETs"),
-    ROW(interval_report_t, response_bytes_mean, REAL, "bytes", false, "mean payload of an answer"),
-    ROW(interval_report_t, batch_mean, REAL, "", false,
-     "mean number of requests that a worker took in a turn"),
-    ROW(interval_report_t, queue_mean, REAL, "", false,
-     "mean number of requests that waited for a worker after its turn"),
-    ROW(interval_report_t, cores_busy, REAL, "", false,
-     "number of cores whose whole time went to turns that found a request"),
-    ROW(interval_report_t, pcie_bytes_per_operation, REAL, "bytes", false,
-     "bytes over the servers' PCIe per operation, both ways; 0 with ideal NICs"),
+    INTERVAL_ROWS(INTERVAL)
     {"worker_mops", SIM_REPORT_LIST, "M/s", "answers per second of each worker in the interval", .offset = offsetof(interval_report_t, worker_mops), .of = SIM_REPORT_REAL},
 };
-static const sim_report_row_t point_rows[] = {
-    ROW(point_report_t, percent, REAL, "", false,
-     "percentage of operations whose latency is at most `ms`"),
-    ROW(point_report_t, ms, REAL, "ms", false,
-     "latency, from an operation's start to the poll that found the answer"),
-};
-static const sim_report_table_t point_table = {
-    .rows = point_rows, .count = SIM_COUNT_OF(point_rows), .bytes = sizeof(point_report_t)};
-
+static const sim_report_table_t interval_table = APP__TABLE(interval_rows, interval_report_t);
+#define POINT(...) APP__ROW(point_report_t, __VA_ARGS__)
+static const sim_report_row_t point_rows[] = {POINT_ROWS(POINT)};
+static const sim_report_table_t point_table = APP__TABLE(point_rows, point_report_t);
 static const sim_report_row_t batch_rows[] = {
-    {"requests", SIM_REPORT_U64, "",
-     "number of requests taken in a turn", .offset = offsetof(count_report_t, number)},
-    {"turns", SIM_REPORT_U64, "",
-     "turns with this number of requests, within the measured "
-     "time", .offset = offsetof(count_report_t, times)},
+    {"requests", SIM_REPORT_U64, "", "number of requests taken in a turn", .offset = offsetof(count_report_t, number)},
+    {"turns", SIM_REPORT_U64, "", "turns with this number of requests, within the measured time", .offset = offsetof(count_report_t, times)},
 };
-static const sim_report_table_t batch_table = {
-    .rows = batch_rows, .count = SIM_COUNT_OF(batch_rows), .bytes = sizeof(count_report_t)};
-
+static const sim_report_table_t batch_table = APP__TABLE(batch_rows, count_report_t);
 static const sim_report_row_t size_rows[] = {
-    {"bytes", SIM_REPORT_U64, "bytes",
-     "size of an answer", .offset = offsetof(count_report_t, number)},
-    {"responses", SIM_REPORT_U64, "",
-     "number of answers of this size, within the measured time", .offset = offsetof(count_report_t, times)},
+    {"bytes", SIM_REPORT_U64, "bytes", "size of an answer", .offset = offsetof(count_report_t, number)},
+    {"responses", SIM_REPORT_U64, "", "number of answers of this size, within the measured time", .offset = offsetof(count_report_t, times)},
 };
-static const sim_report_table_t size_table = {
-    .rows = size_rows, .count = SIM_COUNT_OF(size_rows), .bytes = sizeof(count_report_t)};
-
-static const sim_report_table_t interval_table = {
-    .rows = interval_rows, .count = SIM_COUNT_OF(interval_rows), .bytes = sizeof(interval_report_t)};
-
+static const sim_report_table_t size_table = APP__TABLE(size_rows, count_report_t);
+#define HERD(...) APP__ROW(herd_report_t, __VA_ARGS__)
 static const sim_report_row_t report_rows[] = {
-    ROW(herd_report_t, mops, REAL, "M/s", true,
-     "operations per second that clients saw done within the measured time: "
-     "measured_operations / measured_us"),
-    ROW(herd_report_t, measured_operations, U64, "", false,
-     "number of operations that clients saw done within the measured time"),
-    ROW(herd_report_t, measured_us, REAL, "us", false,
-     "measured time, over which rates are computed: `measure`, or shorter if all `requests` were "
-     "done before its end"),
-    {"latency_us", SIM_REPORT_OBJECT, "us",
-     "latency of operations, from the request's post or arrival to the poll that found the "
-     "answer", .offset = offsetof(herd_report_t, latency_us), .table = &sim_report_percentiles, .shown = true},
-    ROW(herd_report_t, batch_mean, REAL, "", true,
-     "mean number of requests that a worker takes in a turn"),
-    ROW(herd_report_t, responses_per_batch, REAL, "", false,
-     "mean number of answers posted together, one port's share of a turn"),
-    ROW(herd_report_t, get_hit_rate, REAL, "", true,
-     "share of GETs that found their key; null without GETs"),
-    ROW(herd_report_t, requests, U64, "", false,
-     "number of operations that clients began in the whole run, warm-up included"),
-    ROW(herd_report_t, responses, U64, "", false,
-     "number of operations that clients saw done in the whole run, warm-up included"),
-    ROW(herd_report_t, gets, U64, "", false, "number of GETs that clients saw done in the whole run"),
-    ROW(herd_report_t, puts, U64, "", false, "number of PUTs that clients saw done in the whole run"),
-    ROW(herd_report_t, hits, U64, "", false, "number of GETs that found their key in the whole run"),
-    ROW(herd_report_t, answers_outside_gates, U64, "", false,
-     "number of answers that clients took between two gates, in the whole run; a client passes a "
-     "gate after each window of requests and after its last request"),
-    ROW(herd_report_t, client_queue_mean, REAL, "", false,
-     "mean number of answers that wait in a client's receive queue when it looks and finds any"),
-    ROW(herd_report_t, client_queue_max, U64, "", false,
-     "highest number of answers that waited in a client's receive queue at a look"),
-    ROW(herd_report_t, send_queue_mean, REAL, "", false,
-     "mean number of answers in a server's send queue after a worker posted to it"),
-    ROW(herd_report_t, send_queue_max, U64, "", false,
-     "highest number of answers in a server's send queue after a worker posted to it"),
-    ROW(herd_report_t, lost, U64, "", true, "number of operations given up after all retries"),
-    ROW(herd_report_t, retried, U64, "", true, "number of requests that were written again after a timeout"),
-    ROW(herd_report_t, duplicates, U64, "", false,
-     "number of answers to operations that were answered before"),
-    ROW(herd_report_t, wrong_values, U64, "", true,
-     "number of answers that cannot belong to their key; an intact store gives 0"),
-    ROW(herd_report_t, failed, U64, "", false, "number of completions with an error"),
-    ROW(herd_report_t, malformed, U64, "", false, "number of requests that workers could not decode"),
-    ROW(herd_report_t, looked_back, U64, "", false,
-     "number of requests found in slots that were not expected next"),
-    ROW(herd_report_t, reads, U64, "", false, "number of READs, for the systems whose GETs are READs"),
-    ROW(herd_report_t, reads_again, U64, "", false,
-     "number of READs repeated because a PUT changed the data between or during READs"),
-    ROW(herd_report_t, request_bytes_mean, REAL, "bytes", false,
-     "mean payload of a request, retries included"),
-    ROW(herd_report_t, response_bytes_mean, REAL, "bytes", false, "mean payload of an answer"),
-    ROW(herd_report_t, queue_mean, REAL, "", false,
-     "mean number of requests that wait for a worker after its turn"),
-    ROW(herd_report_t, queue_max, U64, "", false,
-     "highest number of requests that waited for a worker after its turn"),
-    ROW(herd_report_t, cores_busy, REAL, "", true,
-     "number of cores whose whole time went to turns that found a request"),
-    ROW(herd_report_t, full_queue_waits, U64, "", false,
-     "number of times that a worker waited for room in a send queue"),
-    ROW(herd_report_t, unsent_answers, U64, "", false,
-     "number of answers dropped at a connection's full send queue, whose earlier answers are not "
-     "acknowledged; the client asks again"),
-    ROW(herd_report_t, pcie_bytes_per_operation, REAL, "bytes", false,
-     "bytes over the servers' PCIe per operation, both ways, headers included; 0 with ideal NICs"),
-    ROW(herd_report_t, index_evictions, U64, "", false,
-     "number of entries lost to full buckets in all workers' indexes, population included"),
-    ROW(herd_report_t, tag_overwrites, U64, "", false,
-     "number of entries lost to keys of the same tag in all workers' indexes, population included"),
-    ROW(herd_report_t, updated_in_place, U64, "", false,
-     "number of PUTs that changed an existing key in place"),
-    ROW(herd_report_t, inserted, U64, "", false,
-     "number of entries appended to all workers' logs, population included"),
-    ROW(herd_report_t, log_head_bytes, U64, "bytes", false,
-     "offsets of the logs' heads, summed over the workers"),
-    ROW(herd_report_t, store_memory_bytes, U64, "bytes", false,
-     "memory of the simulation that the stores take"),
-    {"workers", SIM_REPORT_LIST, "",
-     "one row per "
-     "worker", .offset = offsetof(herd_report_t, workers), .of = SIM_REPORT_OBJECT, .table = &worker_table},
-    {"latency_cdf", SIM_REPORT_LIST, "",
-     "distribution of latency_us, if a series or the log is asked "
-     "for", .get = get_latencies, .of = SIM_REPORT_OBJECT, .table = &point_table},
-    {"batches", SIM_REPORT_LIST, "",
-     "distribution of the number of requests per "
-     "turn", .offset = offsetof(herd_report_t, batches), .of = SIM_REPORT_OBJECT, .table = &batch_table},
-    {"response_sizes", SIM_REPORT_LIST, "",
-     "distribution of the size of "
-     "answers", .offset = offsetof(herd_report_t, response_sizes), .of = SIM_REPORT_OBJECT, .table = &size_table},
-    {"series", SIM_REPORT_LIST, "",
-     "results per interval of "
-     "traffic.herd.series", .offset = offsetof(herd_report_t, series), .of = SIM_REPORT_OBJECT, .table = &interval_table},
+    HERD_ROWS(HERD)
+    APP__LIST(herd_report_t, workers, worker_table, "one row per worker")
+    APP__ARRAY(herd_report_t, latency_cdf, latencies, latency_count, point_table, true, "distribution of latency_us, if a series or the log is asked for")
+    APP__LIST(herd_report_t, batches, batch_table, "distribution of the number of requests per turn")
+    APP__LIST(herd_report_t, response_sizes, size_table, "distribution of the size of answers")
+    APP__LIST(herd_report_t, series, interval_table, "results per interval of traffic.herd.series")
 };
-#undef ROW
 
 const sim_report_table_t app__herd_report = {
     .rows = report_rows, .count = SIM_COUNT_OF(report_rows), .bytes = sizeof(herd_report_t), .fill = fill, .fini = fini};

@@ -528,7 +528,7 @@ static sim_err_t herd_create(const app_context_t *context, const void *config_vo
     sim_free(interfaces);
     make_threads(herd, context);
     show_stores(herd);
-    app__herd_tell(herd, context);
+    app__herd_note(herd, context);
     *app = &herd->app;
     return SIM_OK;
 }
@@ -591,10 +591,21 @@ static void herd_destroy(app_t *app)
     sim_free(herd);
 }
 
+static const char *herd_failure(const app_t *app)
+{
+    const app__herd_t *const own = (const app__herd_t *)(const void *)app;
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < own->client_count; i++) {
+        total += own->clients[i].thread.total;
+    }
+    return app__in_vain(app, total);
+}
+
 const app_ops_t app_herd = {
     .name = "herd",
     .help = "the HERD key-value cache: WRITE requests, SEND responses, data in MICA's store",
     .attrs = &app__herd_attrs,
+    .failure = herd_failure,
     .create = herd_create,
     .destroy = herd_destroy,
     .flows = app__herd_flows,

@@ -60,8 +60,8 @@ struct app__program {
     size_t event_count;
     size_t event_capacity;
     uint64_t signals;
-    bool ends_badly; // another fault than its exit status: text says so
-    sim_message_t fault;
+    bool ends_badly;   // for another reason than its exit status
+    sim_message_t end; // how it ended
 
     app__pr_pd_t *pds;
     size_t pd_count;

@@ -389,7 +389,7 @@ void app_programs_stop(app_t *app)
     if (program->state == APP__PR_RUNS) {
         program->state = APP__PR_ENDED;
         program->ends_badly = true;
-        (void)sim_fail(&program->fault, SIM_ERR_STATE,
+        (void)sim_fail(&program->end, SIM_ERR_STATE,
                        "it was ended because the run ended while it was waiting%s",
                        awaited(program));
         program->status = app__process_end(program->process, true);
@@ -399,11 +399,6 @@ void app_programs_stop(app_t *app)
 static bool has_failed(const app__program_t *program)
 {
     return program->state != APP__PR_ENDED || program->ends_badly || program->status != 0;
-}
-
-bool app_programs_failed(const app_t *app)
-{
-    return app->ops == &app_program && has_failed((const app__program_t *)(const void *)app);
 }
 
 // Copies a file without a name to a path.
@@ -452,26 +447,24 @@ static void progress(const app_t *app, uint64_t *done, uint64_t *planned)
 
 // -- results
 
-// Returns how a program ended, as a sentence without its subject. Free it with sim_free.
-static char *describe_end(const app__program_t *program)
+// Returns how a program ended, as a sentence; it lives as long as the program.
+static const char *describe_end(const app__program_t *program)
 {
-    if (program->ends_badly) {
-        return sim_strdup(program->fault.text);
-    }
-    if (program->state == APP__PR_WAITS_FOR_START) {
-        return sim_strdup("it was not started: the run ended before its time");
-    }
-    if (WIFSIGNALED(program->status)) {
-        return sim_format("it was killed by signal %d (%s)", WTERMSIG(program->status),
-                          strsignal(WTERMSIG(program->status)));
-    }
-    return sim_format("it ended with status %d", WEXITSTATUS(program->status));
+    return program->state == APP__PR_WAITS_FOR_START
+               ? "it was not started: the run ended before its time"
+               : program->end.text;
+}
+
+static const char *failure(const app_t *app)
+{
+    const app__program_t *const program = (const app__program_t *)(const void *)app;
+    return has_failed(program) ? describe_end(program) : NULL;
 }
 
 typedef struct report {
     const char *host;
     const char *command;
-    char *end;
+    const char *end;
     uint64_t number;
     uint64_t exit_status;
     bool succeeded;
@@ -508,11 +501,6 @@ static void fill_report(const void *object, void *to)
     };
 }
 
-static void free_report(void *report)
-{
-    sim_free(((report_t *)report)->end);
-}
-
 // clang-format off
 static const sim_report_row_t rows[] = {
     {"host", SIM_REPORT_STRING, "", "host on which the program ran", .offset = offsetof(report_t, host)},
@@ -535,7 +523,6 @@ static const sim_report_table_t report_table = {
     .count = SIM_COUNT_OF(rows),
     .bytes = sizeof(report_t),
     .fill = fill_report,
-    .fini = free_report,
 };
 
 static void print_file(int file, void (*write_text)(const char *text, void *ctx), void *ctx)
@@ -558,12 +545,10 @@ static void print_file(int file, void (*write_text)(const char *text, void *ctx)
 static void print(const app_t *app, void (*write_text)(const char *text, void *ctx), void *ctx)
 {
     const app__program_t *const program = (const app__program_t *)(const void *)app;
-    char *const end = describe_end(program);
     char *const text = sim_format("  program   %s-%u \"%s\": %s\n", program->host_name,
-                                  program->number, program->command, end);
+                                  program->number, program->command, describe_end(program));
     write_text(text, ctx);
     sim_free(text);
-    sim_free(end);
     if (program->process != NULL && !program->permission->keeps_output) {
         print_file(program->process->out, write_text, ctx);
         print_file(program->process->err, write_text, ctx);
@@ -588,6 +573,7 @@ const app_ops_t app_program = {
     .destroy = program_destroy,
     .progress = progress,
     .describe = describe,
+    .failure = failure,
     .report = &report_table,
     .print = print,
 };

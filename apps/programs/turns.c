@@ -153,6 +153,26 @@ static void park(app__program_t *program)
 
 // -- the end
 
+static void note_end(app__program_t *program, const char *fault)
+{
+    const int status = program->status;
+    const bool hello = program->process != NULL && program->process->hello;
+    if (fault == NULL && !hello && WIFEXITED(status)) {
+        fault = "it ended without having loaded the library of simulated verbs; programs that are "
+                "linked statically, or that change their user, cannot be simulated";
+    }
+    program->ends_badly = fault != NULL;
+    if (fault != NULL) {
+        (void)sim_fail(&program->end, SIM_ERR_STATE, "%s", fault);
+    } else if (WIFSIGNALED(status)) {
+        (void)sim_fail(&program->end, SIM_ERR_STATE, "it was killed by signal %d (%s)",
+                       WTERMSIG(status), strsignal(WTERMSIG(status)));
+    } else {
+        (void)sim_fail(&program->end, SIM_ERR_STATE, "it ended with status %d",
+                       WEXITSTATUS(status));
+    }
+}
+
 void app__program_end(app__program_t *program, const char *fault)
 {
     if (program->state == APP__PR_ENDED) {
@@ -163,14 +183,11 @@ void app__program_end(app__program_t *program, const char *fault)
     program->state = APP__PR_ENDED;
     program->parked = false;
     program->ended_ps = begun ? nic_core_now_ps(program->core) : SIM_TIME_NEVER;
-    if (fault != NULL && !program->ends_badly) {
-        program->ends_badly = true;
-        (void)sim_fail(&program->fault, SIM_ERR_STATE, "%s", fault);
-    }
     if (begun) {
         program->process->shared->killed = fault != NULL;
         program->status = app__process_end(program->process, fault != NULL);
     }
+    note_end(program, fault);
     sim_timer_cancel(node, &program->wait_timer);
     for (size_t i = 0; i < program->timer_count; i++) {
         sim_timer_cancel(node, &program->timers[i]->timer);
@@ -186,21 +203,6 @@ void app__program_end(app__program_t *program, const char *fault)
 void app__program_init_timers(app__program_t *program)
 {
     sim_timer_init(&program->wait_timer, wait_is_over);
-}
-
-// Ends a program whose process is gone without a call PROGRAM_BYE.
-static void end_of_gone(app__program_t *program)
-{
-    const bool hello = program->process->hello;
-    app__program_end(program, NULL);
-    const int status = program->status;
-    if (!hello && !program->ends_badly && WIFEXITED(status) && WEXITSTATUS(status) != 127) {
-        program->ends_badly = true;
-        (void)sim_fail(
-            &program->fault, SIM_ERR_IO,
-            "it ended without having loaded the library of simulated verbs; programs "
-            "that are linked statically, or that change their user, cannot be simulated");
-    }
 }
 
 // -- calls
@@ -290,7 +292,7 @@ static void run_process(app__program_t *program)
             }
             break;
         case APP__TURN_GONE:
-            end_of_gone(program);
+            app__program_end(program, NULL);
             return;
         case APP__TURN_LATE: {
             char *const text =

@@ -317,12 +317,16 @@ static void reads_carry(app_t *app, sim_carry_t *carry)
     }
 }
 
+// clang-format off
+#define ROWS(X) \
+    X(mops_per_machine, REAL, "M/s", true, "mean over all machines of a machine's READs per second") \
+    X(mops_min, REAL, "M/s", true, "READs per second of the slowest machine") \
+    X(mops_max, REAL, "M/s", true, "READs per second of the fastest machine") \
+    X(operations, U64, "", true, "number of READs done in the whole run, also outside of the measured time") \
+    X(failed, U64, "", true, "number of READs that ended with an error")
+// clang-format on
 typedef struct reads_report {
-    double mops_per_machine;
-    double mops_min;
-    double mops_max;
-    uint64_t operations;
-    uint64_t failed;
+    ROWS(APP__MEMBER)
 } reads_report_t;
 
 static void fill_report(const void *object, void *report)
@@ -354,29 +358,27 @@ static void fill_report(const void *object, void *report)
     };
 }
 
-// clang-format off
-static const sim_report_row_t report_rows[] = {
-    APP__REAL(reads_report_t, mops_per_machine, "M/s", "mean over all machines of a machine's "
-                                                       "READs per second"),
-    APP__REAL(reads_report_t, mops_min, "M/s", "READs per second of the slowest machine"),
-    APP__REAL(reads_report_t, mops_max, "M/s", "READs per second of the fastest machine"),
-    APP__WHOLE(reads_report_t, operations, "", "number of READs done in the whole run, also "
-                                               "outside of the measured time"),
-    APP__WHOLE(reads_report_t, failed, "", "number of READs that ended with an error"),
-};
-// clang-format on
-static const sim_report_table_t report_table = {
-    .rows = report_rows,
-    .count = SIM_COUNT_OF(report_rows),
-    .bytes = sizeof(reads_report_t),
-    .fill = fill_report,
-};
+#define ROW(...) APP__ROW(reads_report_t, __VA_ARGS__)
+static const sim_report_row_t report_rows[] = {ROWS(ROW)};
+static const sim_report_table_t report_table =
+    APP__FILLED(report_rows, reads_report_t, fill_report);
+
+static const char *reads_failure(const app_t *app)
+{
+    const reads_t *const own = (const reads_t *)(const void *)app;
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < own->machine_count * own->thread_count; i++) {
+        total += own->readers[i].thread.total;
+    }
+    return app__in_vain(app, total);
+}
 
 const app_ops_t app_all_to_all_reads = {
     .name = "all-to-all-reads",
     .help = "every machine reads from every other over many queue pairs (detailed NIC)",
     .attrs = &attr_table,
     .posts = "READs",
+    .failure = reads_failure,
     .create = reads_create,
     .destroy = reads_destroy,
     .progress = reads_progress,

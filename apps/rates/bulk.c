@@ -12,6 +12,7 @@
 #include "apps/app_internal.h"
 #include "apps/flows/planned.h"
 #include "apps/hosts.h"
+#include "apps/report_rows.h"
 #include "nic/transport.h"
 
 #define PREFIX "traffic.bulk"
@@ -274,14 +275,18 @@ typedef struct transport_report {
     sim_report_list_t by_round;
 } transport_report_t;
 
+// clang-format off
+#define BULK_ROWS(X) \
+    X(goodput_gbps, REAL, "Gbps", true, "new payload per second in the steady state, without the first and the last round trip") \
+    X(whole_gbps, REAL, "Gbps", true, "payload of completed transfers per second over the whole time") \
+    X(rtt_us, REAL, "us", false, "longest propagation round trip of a pair of hosts") \
+    X(completed, U64, "", true, "number of transfers that were completed") \
+    X(completed_bytes, U64, "bytes", false, "payload of completed transfers") \
+    X(lost, U64, "packets", true, "number of frames lost on links") \
+    X(loss_events, U64, "", false, "number of loss events on links; one event may lose several frames")
+// clang-format on
 typedef struct bulk_report {
-    double goodput_gbps;
-    double whole_gbps;
-    double rtt_us;
-    uint64_t completed;
-    uint64_t completed_bytes;
-    uint64_t lost;
-    uint64_t loss_events;
+    BULK_ROWS(APP__MEMBER)
     sim_report_list_t fct_ns;
     transport_report_t transport;
     double *fcts;
@@ -362,44 +367,29 @@ static void free_report(void *report)
      .offset = offsetof(transport_report_t, field_), .shown = shown_}
 static const sim_report_row_t transport_rows[] = {
     WHOLE(retransmitted, "packets", true, "number of packets that senders retransmitted"),
-    {.name = "by_round", .kind = SIM_REPORT_LIST, .of = SIM_REPORT_U64, .unit = "packets",
-     .help = "retransmitted packets by number of retransmissions: first, second...; the sixteenth "
-             "value counts all later ones",
-     .offset = offsetof(transport_report_t, by_round)},
+    {.name = "by_round", .kind = SIM_REPORT_LIST, .of = SIM_REPORT_U64, .unit = "packets", .help = "retransmitted packets by number of retransmissions: first, second...; the sixteenth value counts all later ones", .offset = offsetof(transport_report_t, by_round)},
     WHOLE(rounds_max, "", true, "highest number of retransmissions of one packet"),
     WHOLE(went_back, "", true, "number of NAKs after which a sender went back (go-back-N)"),
     WHOLE(timeouts, "", true, "number of retransmission timeouts of senders"),
-    WHOLE(nodes_max, "", true, "highest sampled number of loss maps that the queue pairs of one "
-                               "NIC held"),
-    WHOLE(nodes_peak, "", false, "highest number of loss maps that the queue pairs of one NIC held "
-                                 "at any time"),
-    REAL(totals.nodes_mean, "nodes_mean", "", true,
-     "mean number of loss maps over the samples, from the start of the run to the last progress"),
-    REAL(totals.nodes_steady, "nodes_steady", "", false,
-     "mean number of loss maps in the steady state, from two round trips after the first packet to "
-     "the last new one; 0: there is none"),
+    WHOLE(nodes_max, "", true, "highest sampled number of loss maps that the queue pairs of one NIC held"),
+    WHOLE(nodes_peak, "", false, "highest number of loss maps that the queue pairs of one NIC held at any time"),
+    REAL(totals.nodes_mean, "nodes_mean", "", true, "mean number of loss maps over the samples, from the start of the run to the last progress"),
+    REAL(totals.nodes_steady, "nodes_steady", "", false, "mean number of loss maps in the steady state, from two round trips after the first packet to the last new one; 0: there is none"),
     REAL(totals.nodes_p50, "nodes_p50", "", false, "median number of loss maps over the samples"),
-    REAL(totals.nodes_p95, "nodes_p95", "", false,
-     "95th percentile of the number of loss maps over the samples"),
-    REAL(totals.nodes_p99, "nodes_p99", "", false,
-     "99th percentile of the number of loss maps over the samples"),
-    REAL(core_us, "core_us", "us", false,
-     "time that hosts' cores took to insert maps (nic.adamap.insert-time)"),
+    REAL(totals.nodes_p95, "nodes_p95", "", false, "95th percentile of the number of loss maps over the samples"),
+    REAL(totals.nodes_p99, "nodes_p99", "", false, "99th percentile of the number of loss maps over the samples"),
+    REAL(core_us, "core_us", "us", false, "time that hosts' cores took to insert maps (nic.adamap.insert-time)"),
     WHOLE(blocks_max, "", true, "highest number of blocks in use in a host's knitting buffer"),
-    WHOLE(nic_bytes_per_qp, "bytes", true,
-     "NIC memory that each queue pair reserves for repairs, used or not"),
-    WHOLE(nic_bytes_per_qp_max, "bytes", false,
-     "highest NIC memory that one queue pair used for repairs, where it grows with the window"),
+    WHOLE(nic_bytes_per_qp, "bytes", true, "NIC memory that each queue pair reserves for repairs, used or not"),
+    WHOLE(nic_bytes_per_qp_max, "bytes", false, "highest NIC memory that one queue pair used for repairs, where it grows with the window"),
     WHOLE(host_bytes_max, "bytes", true, "highest size of a host's knitting buffer"),
     WHOLE(host_grown, "", false, "number of times that a knitting buffer grew"),
     WHOLE(host_shrunk, "", false, "number of times that a knitting buffer gave a chunk back"),
     WHOLE(host_refused, "", false, "number of times that a block of a knitting buffer was needed and none was left"),
     WHOLE(prefetch_hits, "", true, "number of first retransmissions whose map was on the NIC"),
     WHOLE(prefetch_stalls, "", true, "number of first retransmissions whose map was still in the host"),
-    REAL(stalled_us, "stalled_us", "us", false,
-     "time that retransmissions waited for their maps and table entries, summed"),
-    REAL(pipeline_us, "pipeline_us", "us", false,
-     "time for which receive pipelines stood still because packets waited for maps"),
+    REAL(stalled_us, "stalled_us", "us", false, "time that retransmissions waited for their maps and table entries, summed"),
+    REAL(pipeline_us, "pipeline_us", "us", false, "time for which receive pipelines stood still because packets waited for maps"),
     WHOLE(dma_reads, "", false, "number of reads of the knitting buffer by DMA"),
     WHOLE(dma_writes, "", false, "number of writes to the knitting buffer by DMA"),
     WHOLE(table_access, "", false, "number of look-ups of later rounds in the retransmission table"),
@@ -408,56 +398,21 @@ static const sim_report_row_t transport_rows[] = {
     WHOLE(decoded, "packets", false, "number of packets decoded from those of the erasure code"),
     WHOLE(fallbacks, "", false, "number of groups of chunks that the erasure code could not repair"),
     WHOLE(duplicates, "packets", true, "number of received packets that had arrived before"),
-    WHOLE(dropped, "packets", false,
-     "number of received packets that were not accepted because they could not be recorded"),
+    WHOLE(dropped, "packets", false, "number of received packets that were not accepted because they could not be recorded"),
     WHOLE(repaired, "packets", false, "number of packets that were missed and arrived later"),
-    REAL(repair_us_mean, "repair_us_mean", "us", true,
-     "mean time from when a packet was missed until it arrived"),
-    REAL(repair_us_max, "repair_us_max", "us", false,
-     "longest time from when a packet was missed until it arrived"),
-    REAL(work_per_repair, "work_per_repair", "", false,
-     "number of steps of the NIC's control path per repaired packet"),
+    REAL(repair_us_mean, "repair_us_mean", "us", true, "mean time from when a packet was missed until it arrived"),
+    REAL(repair_us_max, "repair_us_max", "us", false, "longest time from when a packet was missed until it arrived"),
+    REAL(work_per_repair, "work_per_repair", "", false, "number of steps of the NIC's control path per repaired packet"),
 };
 #undef WHOLE
 #undef REAL
-// clang-format on
-static const sim_report_table_t transport_table = {
-    .rows = transport_rows,
-    .count = SIM_COUNT_OF(transport_rows),
-    .bytes = sizeof(transport_report_t),
-};
-
-// clang-format off
+static const sim_report_table_t transport_table = APP__TABLE(transport_rows, transport_report_t);
+#define ROW(...) APP__ROW(bulk_report_t, __VA_ARGS__)
 static const sim_report_row_t rows[] = {
-    {.name = "goodput_gbps", .kind = SIM_REPORT_REAL, .unit = "Gbps", .shown = true,
-     .help = "new payload per second in the steady state, without the first and the last round "
-             "trip",
-     .offset = offsetof(bulk_report_t, goodput_gbps)},
-    {.name = "whole_gbps", .kind = SIM_REPORT_REAL, .unit = "Gbps", .shown = true,
-     .help =
-      "payload of completed transfers per second over the whole "
-      "time", .offset = offsetof(bulk_report_t, whole_gbps)},
-    {.name = "rtt_us", .kind = SIM_REPORT_REAL, .unit = "us", .help =
-     "longest propagation round trip of a pair of hosts",
-     .offset = offsetof(bulk_report_t, rtt_us)},
-    {.name = "completed", .kind = SIM_REPORT_U64, .unit = "", .help =
-     "number of transfers that were completed", .shown = true,
-     .offset = offsetof(bulk_report_t, completed)},
-    {.name = "completed_bytes", .kind = SIM_REPORT_U64, .unit = "bytes", .help =
-     "payload of completed transfers",
-     .offset = offsetof(bulk_report_t, completed_bytes)},
-    {.name = "lost", .kind = SIM_REPORT_U64, .unit = "packets", .help =
-     "number of frames lost on links", .shown = true,
-     .offset = offsetof(bulk_report_t, lost)},
-    {.name = "loss_events", .kind = SIM_REPORT_U64, .unit = "", .help =
-     "number of loss events on links; one event may lose several frames",
-     .offset = offsetof(bulk_report_t, loss_events)},
-    {.name = "fct_ns", .kind = SIM_REPORT_LIST, .of = SIM_REPORT_REAL, .unit = "ns",
-     .help =
-      "completion time of each transfer, in order; null: not "
-      "completed", .offset = offsetof(bulk_report_t, fct_ns)},
-    {.name = "transport", .kind = SIM_REPORT_OBJECT, .unit = "", .help =
-     "cost of repairs at the NICs of both ends",
+    BULK_ROWS(ROW)
+    {"fct_ns", SIM_REPORT_LIST, "ns", "completion time of each transfer, in order; null: not completed",
+     .offset = offsetof(bulk_report_t, fct_ns), .of = SIM_REPORT_REAL},
+    {"transport", SIM_REPORT_OBJECT, "", "cost of repairs at the NICs of both ends",
      .offset = offsetof(bulk_report_t, transport), .table = &transport_table, .shown = true},
 };
 // clang-format on

@@ -15,6 +15,7 @@
 
 #include "apps/app_internal.h"
 #include "apps/channel/pair.h"
+#include "apps/report_rows.h"
 #include "kernel/own_file.h"
 
 #define PREFIX "traffic.contexts"
@@ -569,13 +570,17 @@ static void contexts_carry(app_t *app, sim_carry_t *carry)
     }
 }
 
+// clang-format off
+#define ROWS(X) \
+    X(operations, U64, "", true, "number of operations done after the warm-up") \
+    X(warm_up, U64, "", true, "number of operations of the warm-up") \
+    X(failed, U64, "", true, "number of operations that failed, or whose queue pair had failed before") \
+    X(remade, U64, "", true, "number of queue pairs destroyed and made anew") \
+    X(mops, REAL, "M/s", true, "operations per second after the warm-up, in millions") \
+    X(latency_us, TIMES, "us", true, "time of operations after the warm-up, from post to completion")
+// clang-format on
 typedef struct contexts_report {
-    uint64_t operations;
-    uint64_t warm_up;
-    uint64_t failed;
-    uint64_t remade;
-    double mops;
-    sim_percentiles_t latency_us;
+    ROWS(APP__MEMBER)
 } contexts_report_t;
 
 static void fill_report(const void *object, void *into)
@@ -600,37 +605,26 @@ static void fill_report(const void *object, void *into)
     sim_sample_set_fini(&all);
 }
 
-#define ROW(name_, kind_, unit_, help_)                                           \
-    {                                                                             \
-        .name = #name_, .kind = SIM_REPORT_##kind_, .unit = unit_, .help = help_, \
-        .offset = offsetof(contexts_report_t, name_), .shown = true               \
-    }
-static const sim_report_row_t report_rows[] = {
-    ROW(operations, U64, "", "number of operations done after the warm-up"),
-    ROW(warm_up, U64, "", "number of operations of the warm-up"),
-    ROW(failed, U64, "", "number of operations that failed, or whose queue pair had failed before"),
-    ROW(remade, U64, "", "number of queue pairs destroyed and made anew"),
-    ROW(mops, REAL, "M/s", "operations per second after the warm-up, in millions"),
-    {.name = "latency_us",
-     .kind = SIM_REPORT_OBJECT,
-     .unit = "us",
-     .help = "time of operations after the warm-up, from post to completion",
-     .offset = offsetof(contexts_report_t, latency_us),
-     .table = &sim_report_percentiles,
-     .shown = true},
-};
+#define ROW(...) APP__ROW(contexts_report_t, __VA_ARGS__)
+static const sim_report_row_t report_rows[] = {ROWS(ROW)};
+static const sim_report_table_t report_table =
+    APP__FILLED(report_rows, contexts_report_t, fill_report);
 
-static const sim_report_table_t report_table = {
-    .rows = report_rows,
-    .count = SIM_COUNT_OF(report_rows),
-    .bytes = sizeof(contexts_report_t),
-    .fill = fill_report,
-};
+static const char *contexts_failure(const app_t *app)
+{
+    const contexts_t *const contexts = (const contexts_t *)(const void *)app;
+    uint64_t succeeded = 0;
+    for (uint32_t s = 0; s < 2; s++) {
+        succeeded += contexts->sides[s].done - contexts->sides[s].failed;
+    }
+    return app__in_vain(app, succeeded);
+}
 
 const app_ops_t app_contexts = {
     .name = "contexts",
     .help = "operations over many queue pairs and regions of one NIC, in patterns",
     .attrs = &attr_table,
+    .failure = contexts_failure,
     .create = contexts_create,
     .destroy = contexts_destroy,
     .save = contexts_save,

@@ -8,9 +8,9 @@
 // they poll, at once. Measures and report: docs/models/traffic.md
 #include "apps/rates/perftest_internal.h"
 
-nic_wr_opcode_t app__perftest_opcode_of(const app__perftest_t *test)
+nic_wr_opcode_t app__perftest_opcode_of(app__perftest_kind_t kind)
 {
-    switch (test->kind) {
+    switch (kind) {
     case APP__PERFTEST_WRITE_BW:
     case APP__PERFTEST_WRITE_LAT:
         return NIC_WR_RDMA_WRITE;
@@ -27,70 +27,67 @@ nic_wr_opcode_t app__perftest_opcode_of(const app__perftest_t *test)
     return NIC_WR_SEND;
 }
 
+static bool is_client(const app__perftest_end_t *end)
+{
+    return end == &end->test->ends[APP__REQUESTER];
+}
+
 // -- posting
 
-static void post_send(const app__perftest_t *test, app__perftest_qp_t *pair, bool client,
-                      uint64_t bytes)
+static void post_send(const app__perftest_end_t *end, app__perftest_qp_t *qp, uint64_t bytes)
 {
-    const app__endpoint_t *const own = client ? test->client : test->server;
-    const app__endpoint_t *const other = client ? test->server : test->client;
-    nic_qp_t *const qp = client ? pair->client : pair->server;
-    const uint32_t peer = nic_qp_num(client ? pair->server : pair->client);
+    const app__perftest_t *const test = end->test;
+    const app__perftest_end_t *const other =
+        &test->ends[is_client(end) ? APP__RESPONDER : APP__REQUESTER];
+    const uint32_t number = nic_qp_num(qp->qp);
+    const uint32_t peer = nic_qp_num(other->qps[qp - end->qps].qp);
+    const uint32_t peer_key = app__buffer_key(other->endpoint, peer);
     const nic_send_wr_t wr = {
-        .wr_id = (uint64_t)(uintptr_t)pair,
-        .opcode = app__perftest_opcode_of(test),
+        .wr_id = (uint64_t)(uintptr_t)qp,
+        .opcode = app__perftest_opcode_of(test->config.test),
         .send_flags = NIC_SEND_SIGNALED,
-        .sge = {app__address_of_qp(nic_qp_num(qp)), bytes, app__buffer_key(own, nic_qp_num(qp))},
-        .rdma = {app__address_of_qp(peer), app__buffer_key(other, peer)},
-        .ud = {other->interface, peer, 0},
-        .atomic = {.remote_addr = app__address_of_qp(peer),
-                   .compare_add = 1,
-                   .rkey = app__buffer_key(other, peer)},
+        .sge = {app__address_of_qp(number), bytes, app__buffer_key(end->endpoint, number)},
+        .rdma = {app__address_of_qp(peer), peer_key},
+        .ud = {other->endpoint->interface, peer, 0},
+        .atomic = {.remote_addr = app__address_of_qp(peer), .compare_add = 1, .rkey = peer_key},
     };
-    app__qp_post(qp, &wr);
+    app__qp_post(qp->qp, &wr);
 }
 
-void app__perftest_post_receive(const app__perftest_t *test, app__perftest_qp_t *pair, bool client)
+void app__perftest_post_receive(const app__perftest_end_t *end, app__perftest_qp_t *qp)
 {
-    const app__endpoint_t *const own = client ? test->client : test->server;
-    nic_qp_t *const qp = client ? pair->client : pair->server;
-    const nic_recv_wr_t wr = {
-        .wr_id = (uint64_t)(uintptr_t)pair,
-        .sge = {app__address_of_qp(nic_qp_num(qp)), test->sizes[test->size_count - 1],
-                app__buffer_key(own, nic_qp_num(qp))},
-    };
-    app__qp_post_receive(qp, &wr);
+    const app__perftest_t *const test = end->test;
+    app__qp_receive(qp->qp, end->endpoint, (uint64_t)(uintptr_t)qp,
+                    test->sizes[test->size_count - 1], 1);
 }
 
-// -- the client
-
-uint64_t app__perftest_messages_of_size(const app__perftest_t *test)
+static bool is_time_up(const app__perftest_end_t *end)
 {
-    return test->iterations * test->qp_count;
+    return end->endpoint->node->now_ps >= end->test->config.stop_ps;
 }
 
-static void post_message(app__perftest_t *test, app__perftest_qp_t *pair)
+static void post_message(app__perftest_end_t *end, app__perftest_qp_t *qp)
 {
-    test->posted_ps[test->posted++] = test->client->node->now_ps;
-    pair->client_posted++;
-    post_send(test, pair, true, test->sizes[test->size_index]);
-}
-
-static bool is_time_up(const app__perftest_t *test)
-{
-    return test->client->node->now_ps >= test->stop_ps;
+    app__perftest_t *const test = end->test;
+    if (is_client(end)) {
+        test->posted_ps[end->posted] = end->endpoint->node->now_ps;
+    }
+    end->posted++;
+    qp->posted++;
+    post_send(end, qp, test->sizes[end->size_index]);
 }
 
 // Fills one QP after another, like the tool's loop.
-static void post_messages(app__perftest_t *test)
+static void post_messages(app__perftest_end_t *end)
 {
-    for (uint64_t i = 0; i < test->qp_count && !is_time_up(test); i++) {
-        app__perftest_qp_t *const pair = &test->qps[i];
-        while (pair->client_posted < test->iterations &&
-               pair->client_posted + test->post_list <= pair->client_completed + test->tx_depth) {
-            for (uint64_t j = 0; j < test->post_list && pair->client_posted < test->iterations;
-                 j++) {
-                post_message(test, pair);
+    const app__perftest_config_t *const config = &end->test->config;
+    const uint64_t at_once = is_client(end) ? config->post_list : 1;
+    for (uint64_t i = 0; i < config->qps && !is_time_up(end); i++) {
+        app__perftest_qp_t *const qp = &end->qps[i];
+        while (qp->posted < config->iterations &&
+               qp->posted + at_once <= qp->completed + config->tx_depth) {
+            for (uint64_t j = 0; j < at_once && qp->posted < config->iterations; j++) {
+                post_message(end, qp);
             }
         }
     }
@@ -99,88 +96,124 @@ static void post_messages(app__perftest_t *test)
 // Posts the next ping if the last one is answered and the send queue has room.
 static void ping(app__perftest_t *test)
 {
-    if (!test->waiting && !is_time_up(test) && test->posted < test->iterations &&
-        test->sends_outstanding < test->tx_depth) {
+    app__perftest_end_t *const client = &test->ends[APP__REQUESTER];
+    if (!test->waiting && !is_time_up(client) && client->posted < test->config.iterations &&
+        client->sends_outstanding < test->config.tx_depth) {
         test->waiting = true;
-        test->sends_outstanding++;
-        post_message(test, &test->qps[0]);
+        client->sends_outstanding++;
+        post_message(client, &client->qps[0]);
         if (test->answer_ps != 0 && !sim_timer_armed(&test->answer_timer)) {
-            sim_node_t *const node = test->client->node;
+            sim_node_t *const node = client->endpoint->node;
             sim_timer_arm(node, &test->answer_timer, node->now_ps + test->answer_ps);
         }
     }
 }
 
-static void begin_size(app__perftest_t *test)
+static void post_more(app__perftest_end_t *end)
 {
-    test->posted = 0;
-    test->completed = 0;
-    for (uint64_t i = 0; i < test->qp_count; i++) {
-        test->qps[i].client_posted = 0;
-        test->qps[i].client_completed = 0;
-    }
-    if (app__perftest_is_latency(test)) {
-        ping(test);
+    if (app__perftest_is_latency(end->test->config.test)) {
+        ping(end->test);
     } else {
-        post_messages(test);
+        post_messages(end);
     }
 }
 
-static void stop(app__perftest_t *test)
+// -- one size after another
+
+static void begin_size(app__perftest_end_t *end)
 {
-    sim_timer_cancel(test->client->node, &test->answer_timer);
-    sim_work_end(test->client->node, 1);
-    test->ended = true;
-    test->size_index = test->size_count;
+    end->posted = 0;
+    end->completed = 0;
+    for (uint64_t i = 0; i < end->test->config.qps; i++) {
+        end->qps[i].posted = 0;
+        end->qps[i].completed = 0;
+    }
+    post_more(end);
+}
+
+static void stop(app__perftest_end_t *end)
+{
+    if (is_client(end)) {
+        sim_timer_cancel(end->endpoint->node, &end->test->answer_timer);
+    }
+    sim_work_end(end->endpoint->node, 1);
+    end->ended = true;
 }
 
 // Counts a completed message of the current size.
-static void count_message(app__perftest_t *test)
+static void count_message(app__perftest_end_t *end)
 {
-    test->completed_ps[test->completed++] = test->client->node->now_ps;
-    test->done++;
-    sim_progress(test->client->node);
+    app__perftest_t *const test = end->test;
+    if (is_client(end)) {
+        test->completed_ps[end->completed] = end->endpoint->node->now_ps;
+        test->done++;
+    }
+    end->completed++;
+    sim_progress(end->endpoint->node);
+}
+
+static void measure(app__perftest_end_t *end)
+{
+    if (is_client(end) && end->completed > 0) {
+        app__perftest_measure(end->test);
+    }
 }
 
 // Ends the test early, when nothing is posted any more and nothing is in flight.
-static void end_early(app__perftest_t *test)
+static void end_early(app__perftest_end_t *end)
 {
-    if (test->completed > 0) {
-        app__perftest_measure(test);
-    }
-    stop(test);
+    measure(end);
+    stop(end);
 }
 
 // Continues after a message: with the next one, the next size, or the end.
-static void go_on(app__perftest_t *test)
+static void go_on(app__perftest_end_t *end)
 {
-    if (is_time_up(test) && test->completed == test->posted) {
-        end_early(test);
-        return;
-    }
-    if (test->completed < app__perftest_messages_of_size(test)) {
-        if (app__perftest_is_latency(test)) {
-            ping(test);
-        } else {
-            post_messages(test);
-        }
-        return;
-    }
-    app__perftest_measure(test);
-    test->size_index++;
-    if (test->size_index < test->size_count) {
-        begin_size(test);
+    if (is_time_up(end) && end->completed == end->posted) {
+        end_early(end);
+    } else if (end->completed < app__perftest_messages_of_size(end->test)) {
+        post_more(end);
     } else {
-        stop(test);
+        measure(end);
+        end->size_index++;
+        if (end->size_index < end->test->size_count) {
+            begin_size(end);
+        } else {
+            stop(end);
+        }
     }
 }
 
-static void answered(app__perftest_t *test)
+void app__perftest_start_fired(sim_node_t *node, sim_timer_t *timer)
 {
-    if (test->size_index < test->size_count) {
+    sim_work_begin(node, 1);
+    begin_size(SIM_CONTAINER_OF(timer, app__perftest_end_t, start_timer));
+}
+
+// -- pings and their answers
+
+// Answers pings at the server.
+static void pong(app__perftest_t *test)
+{
+    app__perftest_end_t *const server = &test->ends[APP__RESPONDER];
+    while (test->pongs_owed > 0 && server->sends_outstanding < test->config.tx_depth) {
+        test->pongs_owed--;
+        server->sends_outstanding++;
+        post_send(server, &server->qps[0], test->sizes[test->pings++ / test->config.iterations]);
+    }
+}
+
+// Takes a ping at the server, or its answer at the client.
+static void arrived(app__perftest_end_t *end)
+{
+    app__perftest_t *const test = end->test;
+    if (!is_client(end)) {
+        test->pongs_owed++;
+        pong(test);
+    } else if (!end->ended) {
         test->waiting = false;
-        count_message(test);
-        go_on(test);
+        count_message(end);
+        go_on(end);
     }
 }
 
@@ -188,189 +221,82 @@ static void answered(app__perftest_t *test)
 void app__perftest_answer_due(sim_node_t *node, sim_timer_t *timer)
 {
     app__perftest_t *const test = SIM_CONTAINER_OF(timer, app__perftest_t, answer_timer);
-    const sim_time_t due_ps = test->posted_ps[test->posted - 1] + test->answer_ps;
+    app__perftest_end_t *const client = &test->ends[APP__REQUESTER];
+    const sim_time_t due_ps = test->posted_ps[client->posted - 1] + test->answer_ps;
     if (node->now_ps < due_ps) {
         sim_timer_arm(node, timer, due_ps);
     } else if (test->waiting) {
         test->status = NIC_WC_RETRY_EXC_ERR;
-        end_early(test);
+        end_early(client);
     }
 }
 
-static void client_completed_one(app__perftest_t *test, const nic_wc_t *wc)
+// Handles a send of the client in a latency test.
+static void ping_completed(app__perftest_end_t *client)
 {
-    app__perftest_qp_t *const pair = (app__perftest_qp_t *)(uintptr_t)wc->wr_id;
-    if (test->size_index == test->size_count) {
-        return;
-    }
-    if (wc->status != NIC_WC_SUCCESS) {
-        test->status = (uint32_t)wc->status;
-        stop(test);
-        return;
-    }
-    if (!app__perftest_is_latency(test)) {
-        pair->client_completed++;
-        count_message(test);
-        go_on(test);
-        return;
-    }
-    test->sends_outstanding--;
-    if (app__perftest_is_fetch(test)) {
-        answered(test);
-    } else if (is_time_up(test) && test->completed == test->posted) {
+    client->sends_outstanding--;
+    if (app__perftest_is_fetch(client->test->config.test)) {
+        arrived(client);
+    } else if (is_time_up(client) && client->completed == client->posted) {
         // The ping was answered before its send completed, and there was no room for another.
-        end_early(test);
+        end_early(client);
     } else {
-        ping(test);
+        ping(client->test);
     }
 }
 
-void app__perftest_client_completed(nic_cq_t *cq, void *ctx)
+// -- completions
+
+static void completed_one(app__perftest_end_t *end, const nic_wc_t *wc)
+{
+    app__perftest_t *const test = end->test;
+    app__perftest_qp_t *const qp = (app__perftest_qp_t *)(uintptr_t)wc->wr_id;
+    const bool failed = wc->status != NIC_WC_SUCCESS;
+    if (app__perftest_is_latency(test->config.test) && !is_client(end)) {
+        end->sends_outstanding -= !failed;
+        pong(test);
+    } else if (end->ended) {
+        return;
+    } else if (failed) {
+        if (is_client(end)) {
+            test->status = (uint32_t)wc->status;
+        }
+        stop(end);
+    } else if (app__perftest_is_latency(test->config.test)) {
+        ping_completed(end);
+    } else {
+        qp->completed++;
+        count_message(end);
+        go_on(end);
+    }
+}
+
+void app__perftest_completed(nic_cq_t *cq, void *ctx)
 {
     nic_wc_t wc;
     while (nic_poll_cq(cq, 1, &wc) > 0) {
-        client_completed_one(ctx, &wc);
+        completed_one(ctx, &wc);
     }
 }
 
-void app__perftest_client_received(nic_cq_t *cq, void *ctx)
+void app__perftest_received(nic_cq_t *cq, void *ctx)
 {
-    app__perftest_t *const test = ctx;
+    app__perftest_end_t *const end = ctx;
     nic_wc_t wc;
     while (nic_poll_cq(cq, 1, &wc) > 0) {
         if (wc.status == NIC_WC_SUCCESS) {
-            app__perftest_post_receive(test, (app__perftest_qp_t *)(uintptr_t)wc.wr_id, true);
-            if (app__perftest_is_latency(test)) {
-                answered(test);
+            app__perftest_post_receive(end, (app__perftest_qp_t *)(uintptr_t)wc.wr_id);
+            if (app__perftest_is_latency(end->test->config.test)) {
+                arrived(end);
             }
         }
     }
 }
 
-void app__perftest_client_sees_write(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx)
+void app__perftest_sees_write(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx)
 {
     (void)qp;
     (void)address;
     (void)byte_len;
-    answered(ctx);
-}
-
-void app__perftest_start_fired(sim_node_t *node, sim_timer_t *timer)
-{
-    app__perftest_t *const test = SIM_CONTAINER_OF(timer, app__perftest_t, start_timer);
-    sim_work_begin(node, 1);
-    begin_size(test);
-}
-
-// -- the server
-
-static void pong(app__perftest_t *test)
-{
-    while (test->pongs_owed > 0 && test->server_sends_outstanding < test->tx_depth) {
-        test->pongs_owed--;
-        test->server_sends_outstanding++;
-        const uint64_t bytes = test->sizes[test->pings++ / test->iterations];
-        post_send(test, &test->qps[0], false, bytes);
-    }
-}
-
-// -- the server in a test of both directions
-
-// Posts what the client posts, at the same depth. Each end goes through the sizes by itself.
-static void post_at_server(app__perftest_t *test)
-{
-    const bool time_up = test->server->node->now_ps >= test->stop_ps;
-    for (uint64_t i = 0; i < test->qp_count && !time_up; i++) {
-        app__perftest_qp_t *const pair = &test->qps[i];
-        while (pair->server_posted < test->iterations &&
-               pair->server_posted < pair->server_completed + test->tx_depth) {
-            pair->server_posted++;
-            post_send(test, pair, false, test->sizes[test->server_size_index]);
-        }
-    }
-}
-
-static void end_server(app__perftest_t *test)
-{
-    test->server_ended = true;
-    sim_work_end(test->server->node, 1);
-}
-
-static void server_completed_one(app__perftest_t *test, const nic_wc_t *wc)
-{
-    app__perftest_qp_t *const pair = (app__perftest_qp_t *)(uintptr_t)wc->wr_id;
-    if (test->server_ended) {
-        return;
-    }
-    if (wc->status != NIC_WC_SUCCESS) {
-        end_server(test);
-        return;
-    }
-    pair->server_completed++;
-    sim_progress(test->server->node);
-    if (++test->server_done == app__perftest_messages_of_size(test)) {
-        test->server_done = 0;
-        test->server_size_index++;
-        for (uint64_t i = 0; i < test->qp_count; i++) {
-            test->qps[i].server_posted = 0;
-            test->qps[i].server_completed = 0;
-        }
-    }
-    uint64_t outstanding = 0;
-    for (uint64_t i = 0; i < test->qp_count; i++) {
-        outstanding += test->qps[i].server_posted - test->qps[i].server_completed;
-    }
-    const bool time_up = test->server->node->now_ps >= test->stop_ps;
-    if (test->server_size_index == test->size_count || (time_up && outstanding == 0)) {
-        end_server(test);
-    } else {
-        post_at_server(test);
-    }
-}
-
-void app__perftest_server_start_fired(sim_node_t *node, sim_timer_t *timer)
-{
-    app__perftest_t *const test = SIM_CONTAINER_OF(timer, app__perftest_t, server_start_timer);
-    sim_work_begin(node, 1);
-    post_at_server(test);
-}
-
-void app__perftest_server_completed(nic_cq_t *cq, void *ctx)
-{
-    app__perftest_t *const test = ctx;
-    nic_wc_t wc;
-    while (nic_poll_cq(cq, 1, &wc) > 0) {
-        if (test->both_ways) {
-            server_completed_one(test, &wc);
-        } else if (wc.status == NIC_WC_SUCCESS) {
-            test->server_sends_outstanding--;
-            pong(test);
-        }
-    }
-}
-
-void app__perftest_server_received(nic_cq_t *cq, void *ctx)
-{
-    app__perftest_t *const test = ctx;
-    nic_wc_t wc;
-    while (nic_poll_cq(cq, 1, &wc) > 0) {
-        if (wc.status != NIC_WC_SUCCESS) {
-            continue;
-        }
-        app__perftest_post_receive(test, (app__perftest_qp_t *)(uintptr_t)wc.wr_id, false);
-        if (test->kind == APP__PERFTEST_SEND_LAT) {
-            test->pongs_owed++;
-            pong(test);
-        }
-    }
-}
-
-void app__perftest_server_sees_write(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx)
-{
-    (void)qp;
-    (void)address;
-    (void)byte_len;
-    app__perftest_t *const test = ctx;
-    test->pongs_owed++;
-    pong(test);
+    arrived(ctx);
 }

@@ -8,142 +8,110 @@
 
 #define PREFIX "traffic.perftest"
 
-typedef struct perftest_config {
-    app__perftest_kind_t test;
-    app__perftest_connection_t connection;
-    bool both_ways;
-    char *from;
-    char *to;
-    uint64_t size_bytes; // SIM_AUTO: the default of the tool
-    bool all;
-    uint64_t iterations; // SIM_AUTO: the default of the tool
-    uint64_t tx_depth;
-    uint64_t post_list;
-    uint64_t qps;
-    sim_time_t start_ps;
-    sim_time_t stop_ps; // SIM_AUTO: none
-    uint64_t priority;  // SIM_AUTO: that of the NIC
-    uint64_t dscp;
-} perftest_config_t;
-
 // clang-format off
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".test", ENUM, perftest_config_t, test,
+    SIM_ATTR(PREFIX ".test", ENUM, app__perftest_config_t, test,
              .default_text = "ib_write_bw",
              .choices = "ib_write_bw|ib_read_bw|ib_send_bw|ib_write_lat|ib_read_lat|ib_send_lat|"
                         "ib_atomic_bw|ib_atomic_lat",
              .help = "perftest's tool whose traffic and report are imitated"),
-    SIM_ATTR(PREFIX ".connection", ENUM, perftest_config_t, connection,
+    SIM_ATTR(PREFIX ".connection", ENUM, app__perftest_config_t, connection,
              .default_text = "rc", .choices = "rc|uc|ud",
              .help = "type of the queue pairs (-c); uc: for WRITE and SEND; ud: for SEND, with "
                      "messages of at most the MTU"),
-    SIM_ATTR(PREFIX ".bidirectional", BOOL, perftest_config_t, both_ways,
+    SIM_ATTR(PREFIX ".bidirectional", BOOL, app__perftest_config_t, both_ways,
              .default_text = "off",
              .help = "on: the server posts what the client posts (-b), in a bandwidth test; the "
                      "report counts the bytes of both directions"),
-    SIM_ATTR(PREFIX ".from", STRING, perftest_config_t, from,
+    SIM_ATTR(PREFIX ".from", STRING, app__perftest_config_t, from,
              .default_text = "host0",
              .help = "host of the client, which posts the messages"),
-    SIM_ATTR(PREFIX ".to", STRING, perftest_config_t, to,
+    SIM_ATTR(PREFIX ".to", STRING, app__perftest_config_t, to,
              .default_text = "host1",
              .help = "host of the server, which answers in latency tests"),
-    SIM_ATTR(PREFIX ".size", BYTES, perftest_config_t, size_bytes,
+    SIM_ATTR(PREFIX ".size", BYTES, app__perftest_config_t, size_bytes,
              .default_text = "auto", .min_text = "1", .max_text = "1GiB", .auto_ok = true,
              .help = "size of a message (-s), 8 bytes for atomics; auto: 64KiB for bandwidth (ud: the "
                      "MTU), 2 bytes for latency"),
-    SIM_ATTR(PREFIX ".all", BOOL, perftest_config_t, all,
+    SIM_ATTR(PREFIX ".all", BOOL, app__perftest_config_t, all,
              .default_text = "off",
              .help = "on: the test runs all sizes in turn, powers of two from 2 to 2^23 bytes "
                      "(-a), and ignores size"),
-    SIM_ATTR(PREFIX ".iterations", COUNT, perftest_config_t, iterations,
+    SIM_ATTR(PREFIX ".iterations", COUNT, app__perftest_config_t, iterations,
              .default_text = "auto", .min_text = "1", .max_text = "10000000", .auto_ok = true,
              .help = "number of messages of each QP and size (-n); auto: 5000 for ib_write_bw, "
                      "else 1000"),
-    SIM_ATTR(PREFIX ".tx-depth", COUNT, perftest_config_t, tx_depth,
+    SIM_ATTR(PREFIX ".tx-depth", COUNT, app__perftest_config_t, tx_depth,
              .default_text = "128", .min_text = "1", .max_text = "65536",
              .help = "maximum number of messages of a QP that are posted and not completed (-t)"),
-    SIM_ATTR(PREFIX ".post-list", COUNT, perftest_config_t, post_list,
+    SIM_ATTR(PREFIX ".post-list", COUNT, app__perftest_config_t, post_list,
              .default_text = "1", .min_text = "1", .max_text = "65536",
              .help = "number of messages posted at a time (-l), not more than tx-depth"),
-    SIM_ATTR(PREFIX ".qps", COUNT, perftest_config_t, qps,
+    SIM_ATTR(PREFIX ".qps", COUNT, app__perftest_config_t, qps,
              .default_text = "1", .min_text = "1", .max_text = "16384",
              .help = "number of queue pairs of a bandwidth test (-q)"),
-    SIM_ATTR(PREFIX ".start", TIME, perftest_config_t, start_ps,
+    SIM_ATTR(PREFIX ".start", TIME, app__perftest_config_t, start_ps,
+             .not_above = PREFIX ".stop",
              .default_text = "0s", .min_text = "0s", .max_text = "10000s",
              .help = "time at which the client posts its first message"),
-    SIM_ATTR(PREFIX ".stop", TIME, perftest_config_t, stop_ps,
+    SIM_ATTR(PREFIX ".stop", TIME, app__perftest_config_t, stop_ps,
              .default_text = "auto", .min_text = "0s", .auto_ok = true,
              .help = "time from which the client posts nothing; the messages done by then are "
                      "measured; auto: no limit"),
-    SIM_ATTR(PREFIX ".priority", COUNT, perftest_config_t, priority,
+    SIM_ATTR(PREFIX ".priority", COUNT, app__perftest_config_t, priority,
              .default_text = "auto", .min_text = "0", .max_text = "7", .auto_ok = true,
              .help = "class of both hosts' packets; auto: nic.priority"),
-    SIM_ATTR(PREFIX ".dscp", COUNT, perftest_config_t, dscp,
+    SIM_ATTR(PREFIX ".dscp", COUNT, app__perftest_config_t, dscp,
              .default_text = "auto", .min_text = "0", .max_text = "63", .auto_ok = true,
              .help = "DSCP of both hosts' packets; auto: priority x 8, or nic.dscp where "
                      "priority is auto"),
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(perftest_config_t), attrs,
-                                            SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(app__perftest_config_t),
+                                            attrs, SIM_COUNT_OF(attrs)};
 
 // -- creation
 
-// Returns NEVER: perftest's QPs exist before the first packet, so a packet never creates one.
-static sim_time_t never_passive(const void *owner, uint32_t interface, uint64_t offset)
+// Makes an end without its queue pairs, and returns the position of their first number.
+static uint64_t make_end(app__perftest_t *test, app__perftest_end_t *end, app__endpoint_t *endpoint)
 {
-    (void)owner;
-    (void)interface;
-    (void)offset;
-    return SIM_TIME_NEVER;
-}
-
-static const app__range_ops_t range_ops = {.passive_from_ps = never_passive};
-
-typedef struct end {
-    app__endpoint_t *endpoint;
-    nic_cq_t *send_cq;
-    nic_cq_t *recv_cq;
-    uint64_t position; // of its first QP number
-} end_t;
-
-static end_t make_end(app__perftest_t *test, bool client)
-{
-    app__endpoint_t *const endpoint = client ? test->client : test->server;
-    const uint32_t capacity = (uint32_t)(test->tx_depth * test->qp_count);
-    const uint64_t position = app__reserve_qps(endpoint, &range_ops, test, test->qp_count);
+    end->test = test;
+    end->endpoint = endpoint;
+    end->qps = sim_alloc_array(test->config.qps, sizeof(*end->qps));
+    const uint64_t first = app__reserve_qps(endpoint, NULL, test, test->config.qps);
     app__register_buffers(endpoint);
-    return (end_t){
-        endpoint,
-        nic_cq_create(endpoint->nic, capacity,
-                      client ? app__perftest_client_completed : app__perftest_server_completed,
-                      test),
-        nic_cq_create(endpoint->nic, capacity,
-                      client ? app__perftest_client_received : app__perftest_server_received, test),
-        position,
-    };
+    return first;
 }
 
-static nic_qp_t *create_qp(const app__perftest_t *test, const end_t *end, uint64_t index)
+static void make_qps(app__perftest_end_t *end, uint64_t first)
 {
-    const uint32_t depth = (uint32_t)test->tx_depth;
-    const nic_qp_type_t type = test->connection == APP__PERFTEST_RC   ? NIC_QPT_RC
-                               : test->connection == APP__PERFTEST_UC ? NIC_QPT_UC
-                                                                      : NIC_QPT_UD;
-    return app__qp_create(end->endpoint, type, app__qp_number(end->position + index), depth, depth,
-                          &(app__queues_t){end->send_cq, end->recv_cq, NULL, false});
+    const app__perftest_config_t *const config = &end->test->config;
+    const uint32_t depth = (uint32_t)config->tx_depth;
+    const uint32_t capacity = (uint32_t)(config->tx_depth * config->qps);
+    const nic_qp_type_t type = config->connection == APP__PERFTEST_RC   ? NIC_QPT_RC
+                               : config->connection == APP__PERFTEST_UC ? NIC_QPT_UC
+                                                                        : NIC_QPT_UD;
+    nic_t *const nic = end->endpoint->nic;
+    const app__queues_t queues = {nic_cq_create(nic, capacity, app__perftest_completed, end),
+                                  nic_cq_create(nic, capacity, app__perftest_received, end), NULL,
+                                  false};
+    for (uint64_t i = 0; i < config->qps; i++) {
+        end->qps[i].qp =
+            app__qp_create(end->endpoint, type, app__qp_number(first + i), depth, depth, &queues);
+    }
 }
 
-static void connect_qp(const perftest_config_t *config, const end_t *end, const end_t *other,
-                       nic_qp_t *qp, nic_qp_t *peer)
+// Connects one end of a pair of queue pairs.
+static void connect_qp(const app__perftest_end_t *end, const app__perftest_end_t *other, uint64_t i)
 {
+    const app__perftest_config_t *const config = &end->test->config;
     nic_qp_attr_t attr;
     nic_qp_attr_default(end->endpoint->nic, &attr);
     const uint64_t mtu = nic_get_config(other->endpoint->nic)->mtu_bytes;
     attr.path_mtu = mtu < attr.path_mtu ? (uint32_t)mtu : attr.path_mtu;
     attr.dest_interface = other->endpoint->interface;
-    attr.dest_qp_num = nic_qp_num(peer);
+    attr.dest_qp_num = nic_qp_num(other->qps[i].qp);
     attr.access = NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ | NIC_ACCESS_REMOTE_ATOMIC;
     if (config->priority != SIM_AUTO) {
         attr.priority = (uint8_t)config->priority;
@@ -152,28 +120,31 @@ static void connect_qp(const perftest_config_t *config, const end_t *end, const 
     if (config->dscp != SIM_AUTO) {
         attr.dscp = (uint8_t)config->dscp;
     }
-    app__qp_connect(qp, &attr);
+    app__qp_connect(end->qps[i].qp, &attr);
 }
 
-static void create_pair(app__perftest_t *test, const perftest_config_t *config, const end_t *client,
-                        const end_t *server, uint64_t index)
+static void make_pairs(app__perftest_t *test, uint64_t first[2])
 {
-    app__perftest_qp_t *const pair = &test->qps[index];
-    pair->client = create_qp(test, client, index);
-    pair->server = create_qp(test, server, index);
-    connect_qp(config, client, server, pair->client, pair->server);
-    connect_qp(config, server, client, pair->server, pair->client);
-    if (app__perftest_opcode_of(test) == NIC_WR_SEND) {
-        for (uint64_t i = 0; i < test->tx_depth; i++) {
-            app__perftest_post_receive(test, pair, false);
-            if (test->kind == APP__PERFTEST_SEND_LAT || test->both_ways) {
-                app__perftest_post_receive(test, pair, true);
+    const app__perftest_config_t *const config = &test->config;
+    app__perftest_end_t *const client = &test->ends[APP__REQUESTER];
+    app__perftest_end_t *const server = &test->ends[APP__RESPONDER];
+    const bool answers = config->test == APP__PERFTEST_SEND_LAT || config->both_ways;
+    for (uint32_t e = 0; e < 2; e++) {
+        make_qps(&test->ends[e], first[e]);
+    }
+    for (uint64_t i = 0; i < config->qps; i++) {
+        connect_qp(client, server, i);
+        connect_qp(server, client, i);
+        for (uint64_t r = 0;
+             app__perftest_opcode_of(config->test) == NIC_WR_SEND && r < config->tx_depth; r++) {
+            app__perftest_post_receive(server, &server->qps[i]);
+            if (answers) {
+                app__perftest_post_receive(client, &client->qps[i]);
             }
         }
-    }
-    if (test->kind == APP__PERFTEST_WRITE_LAT) {
-        nic_qp_on_write(pair->client, app__perftest_client_sees_write, test);
-        nic_qp_on_write(pair->server, app__perftest_server_sees_write, test);
+        for (uint32_t e = 0; config->test == APP__PERFTEST_WRITE_LAT && e < 2; e++) {
+            nic_qp_on_write(test->ends[e].qps[i].qp, app__perftest_sees_write, &test->ends[e]);
+        }
     }
 }
 
@@ -181,10 +152,9 @@ static void create_pair(app__perftest_t *test, const perftest_config_t *config, 
 // may, doubled for queueing. 0: an end never gives up.
 static sim_time_t answer_time_ps(const app__perftest_t *test)
 {
-    const app__endpoint_t *const ends[] = {test->client, test->server};
     sim_time_t sum_ps = 0;
-    for (size_t i = 0; i < SIM_COUNT_OF(ends); i++) {
-        const nic_config_t *const config = nic_get_config(ends[i]->nic);
+    for (size_t i = 0; i < SIM_COUNT_OF(test->ends); i++) {
+        const nic_config_t *const config = nic_get_config(test->ends[i].endpoint->nic);
         if (config->timeout == 0) {
             return 0;
         }
@@ -193,42 +163,30 @@ static sim_time_t answer_time_ps(const app__perftest_t *test)
     return 2 * sum_ps;
 }
 
-// Returns the MTU of both ends.
-static uint64_t mtu_of(const app__perftest_t *test)
+static void choose_sizes(app__perftest_t *test, uint64_t mtu)
 {
-    const uint64_t client = nic_get_config(test->client->nic)->mtu_bytes;
-    const uint64_t server = nic_get_config(test->server->nic)->mtu_bytes;
-    return SIM_MIN(client, server);
-}
-
-static void choose_sizes(app__perftest_t *test, const perftest_config_t *config)
-{
-    const bool ud = test->connection == APP__PERFTEST_UD;
-    const uint64_t mtu = ud ? mtu_of(test) : UINT64_MAX;
-    if (test->kind >= APP__PERFTEST_ATOMIC_BW) {
+    const app__perftest_config_t *const config = &test->config;
+    const bool ud = config->connection == APP__PERFTEST_UD;
+    if (config->test >= APP__PERFTEST_ATOMIC_BW) {
         test->sizes[test->size_count++] = APP__PERFTEST_ATOMIC_BYTES;
     } else if (config->all) {
-        for (uint32_t i = 0; i < APP__PERFTEST_SIZES_MAX && UINT64_C(2) << i <= mtu; i++) {
+        const uint64_t most = ud ? mtu : UINT64_MAX;
+        for (uint32_t i = 0; i < APP__PERFTEST_SIZES_MAX && UINT64_C(2) << i <= most; i++) {
             test->sizes[test->size_count++] = UINT64_C(2) << i;
         }
     } else if (config->size_bytes != SIM_AUTO) {
         test->sizes[test->size_count++] = config->size_bytes;
     } else {
-        test->sizes[test->size_count++] = app__perftest_is_latency(test) ? 2 : ud ? mtu : 65536;
+        test->sizes[test->size_count++] = app__perftest_is_latency(config->test) ? 2
+                                          : ud                                   ? mtu
+                                                                                 : 65536;
     }
 }
 
-static bool is_latency(const perftest_config_t *config)
-{
-    const app__perftest_t test = {.kind = (app__perftest_kind_t)config->test};
-    return app__perftest_is_latency(&test);
-}
-
 // Checks what the tool's program refuses: connections without the verb, and the like.
-static sim_err_t check_kind(const perftest_config_t *config, sim_message_t *message)
+static sim_err_t check_kind(const app__perftest_config_t *config, sim_message_t *message)
 {
-    const app__perftest_t test = {.kind = (app__perftest_kind_t)config->test};
-    const nic_wr_opcode_t opcode = app__perftest_opcode_of(&test);
+    const nic_wr_opcode_t opcode = app__perftest_opcode_of(config->test);
     const bool send = opcode == NIC_WR_SEND;
     if (config->connection == APP__PERFTEST_UD && !send) {
         return sim_fail_about(message, SIM_ERR_INVALID, "connection",
@@ -238,24 +196,24 @@ static sim_err_t check_kind(const perftest_config_t *config, sim_message_t *mess
         return sim_fail_about(message, SIM_ERR_INVALID, "connection",
                               ": uc has WRITE and SEND only, expected rc for READ and atomics");
     }
-    if (config->both_ways && is_latency(config)) {
+    if (config->both_ways && app__perftest_is_latency(config->test)) {
         return sim_fail_about(message, SIM_ERR_INVALID, "bidirectional",
                               ": a latency test has both directions, expected a bandwidth test");
     }
-    if (test.kind >= APP__PERFTEST_ATOMIC_BW && config->size_bytes != SIM_AUTO &&
+    if (config->test >= APP__PERFTEST_ATOMIC_BW && config->size_bytes != SIM_AUTO &&
         config->size_bytes != APP__PERFTEST_ATOMIC_BYTES) {
         return sim_fail_about(message, SIM_ERR_RANGE, "size",
                               " is %" PRIu64 ", expected 8, the size of atomics",
                               config->size_bytes);
     }
-    if (is_latency(config) && config->qps != 1) {
+    if (app__perftest_is_latency(config->test) && config->qps != 1) {
         return sim_fail_about(message, SIM_ERR_RANGE, "qps",
                               " is %" PRIu64 ", expected 1 for a latency test", config->qps);
     }
     return SIM_OK;
 }
 
-static sim_err_t find_ends(const app_context_t *context, const perftest_config_t *config,
+static sim_err_t find_ends(const app_context_t *context, const app__perftest_config_t *config,
                            uint32_t ends[2], sim_message_t *message)
 {
     sim_err_t error = app__interface_find(context, "from", config->from, &ends[0], message);
@@ -281,10 +239,10 @@ static sim_err_t find_ends(const app_context_t *context, const perftest_config_t
 }
 
 // Fails if the transport of a test's client does not have the test's verb.
-static sim_err_t check_verb(const app_context_t *context, const perftest_config_t *config,
+static sim_err_t check_verb(const app_context_t *context, const app__perftest_config_t *config,
                             uint32_t client, sim_message_t *message)
 {
-    const app__perftest_kind_t kind = (app__perftest_kind_t)config->test;
+    const app__perftest_kind_t kind = config->test;
     const char *const name =
         nic_transport_refuses(nic_config_of_interface(context->net, client), NIC_WR_SEND);
     if (name == NULL || config->connection != APP__PERFTEST_RC || kind == APP__PERFTEST_WRITE_BW ||
@@ -301,52 +259,45 @@ static sim_err_t perftest_create(const app_context_t *context, const void *confi
                                  sim_message_t *message)
 {
     SIM_CHECKF(context->runtime != NULL, "applications need a runtime: app_runtime_create");
-    const perftest_config_t *const config = config_void;
-    uint32_t ends[2];
-    sim_err_t error = find_ends(context, config, ends, message);
+    const app__perftest_config_t *const config = config_void;
+    uint32_t interfaces[2];
+    sim_err_t error = find_ends(context, config, interfaces, message);
     if (error == SIM_OK) {
-        error = check_verb(context, config, ends[0], message);
+        error = check_verb(context, config, interfaces[0], message);
     }
     if (error != SIM_OK) {
         return error;
     }
-    app__perftest_t *const test = sim_alloc(sizeof(*test));
-    test->app = (app_t){&app_perftest, context->net, context->index};
-    test->kind = (app__perftest_kind_t)config->test;
-    test->connection = (app__perftest_connection_t)config->connection;
-    test->both_ways = config->both_ways;
-    test->iterations = config->iterations != SIM_AUTO         ? config->iterations
-                       : test->kind == APP__PERFTEST_WRITE_BW ? 5000
-                                                              : 1000;
-    test->tx_depth = config->tx_depth;
-    test->post_list = config->post_list;
-    test->stop_ps = config->stop_ps == SIM_AUTO ? SIM_TIME_NEVER : config->stop_ps;
-    test->qp_count = config->qps;
-    test->client = app__endpoint_of(context->runtime, ends[0]);
-    test->server = app__endpoint_of(context->runtime, ends[1]);
-    choose_sizes(test, config);
-    if (test->connection == APP__PERFTEST_UD && test->sizes[0] > mtu_of(test)) {
-        const uint64_t mtu = mtu_of(test);
-        sim_free(test);
+    const uint64_t mtus[] = {nic_config_of_interface(context->net, interfaces[0])->mtu_bytes,
+                             nic_config_of_interface(context->net, interfaces[1])->mtu_bytes};
+    const uint64_t mtu = SIM_MIN(mtus[0], mtus[1]);
+    if (config->connection == APP__PERFTEST_UD && !config->all && config->size_bytes != SIM_AUTO &&
+        config->size_bytes > mtu) {
         return sim_fail_about(message, SIM_ERR_RANGE, "size",
                               " is %" PRIu64 ", expected at most the MTU, %" PRIu64 ", with ud",
                               config->size_bytes, mtu);
     }
+    app__perftest_t *const test = sim_alloc(sizeof(*test));
+    test->app = (app_t){&app_perftest, context->net, context->index};
+    test->config = *config;
+    if (config->iterations == SIM_AUTO) {
+        test->config.iterations = config->test == APP__PERFTEST_WRITE_BW ? 5000 : 1000;
+    }
+    test->config.stop_ps = config->stop_ps == SIM_AUTO ? SIM_TIME_NEVER : config->stop_ps;
+    choose_sizes(test, mtu);
     test->posted_ps = sim_alloc_array(app__perftest_messages_of_size(test), sizeof(sim_time_t));
     test->completed_ps = sim_alloc_array(app__perftest_messages_of_size(test), sizeof(sim_time_t));
-    test->qps = sim_alloc_array(test->qp_count, sizeof(*test->qps));
-    const end_t client = make_end(test, true);
-    const end_t server = make_end(test, false);
-    for (uint64_t i = 0; i < test->qp_count; i++) {
-        create_pair(test, config, &client, &server, i);
+    uint64_t first[2];
+    for (uint32_t e = 0; e < 2; e++) {
+        first[e] =
+            make_end(test, &test->ends[e], app__endpoint_of(context->runtime, interfaces[e]));
     }
-    sim_timer_init(&test->start_timer, app__perftest_start_fired);
+    make_pairs(test, first);
     sim_timer_init(&test->answer_timer, app__perftest_answer_due);
     test->answer_ps = answer_time_ps(test);
-    sim_timer_arm(test->client->node, &test->start_timer, config->start_ps);
-    if (test->both_ways) {
-        sim_timer_init(&test->server_start_timer, app__perftest_server_start_fired);
-        sim_timer_arm(test->server->node, &test->server_start_timer, config->start_ps);
+    for (uint32_t e = 0; e < (config->both_ways ? 2 : 1); e++) {
+        sim_timer_init(&test->ends[e].start_timer, app__perftest_start_fired);
+        sim_timer_arm(test->ends[e].endpoint->node, &test->ends[e].start_timer, config->start_ps);
     }
     *app = &test->app;
     return SIM_OK;
@@ -357,7 +308,8 @@ static void perftest_destroy(app_t *app)
     app__perftest_t *const test = (app__perftest_t *)(void *)app;
     sim_free(test->posted_ps);
     sim_free(test->completed_ps);
-    sim_free(test->qps);
+    sim_free(test->ends[APP__REQUESTER].qps);
+    sim_free(test->ends[APP__RESPONDER].qps);
     sim_free(test);
 }
 
@@ -365,26 +317,37 @@ static void perftest_progress(const app_t *app, uint64_t *done, uint64_t *planne
 {
     const app__perftest_t *const test = (const app__perftest_t *)(const void *)app;
     *done = test->done;
-    *planned = test->ended ? test->done : app__perftest_messages_of_size(test) * test->size_count;
+    *planned = test->ends[APP__REQUESTER].ended
+                   ? test->done
+                   : app__perftest_messages_of_size(test) * test->size_count;
 }
 
 // Reports contain what the client measured.
 static void perftest_carry(app_t *app, sim_carry_t *carry)
 {
     app__perftest_t *const test = (app__perftest_t *)(void *)app;
-    if (sim_carry_has(carry, test->client->node)) {
+    app__perftest_end_t *const client = &test->ends[APP__REQUESTER];
+    if (sim_carry_has(carry, client->endpoint->node)) {
         SIM_CARRY(carry, test->row_count);
         SIM_CARRY(carry, test->rows);
         SIM_CARRY(carry, test->done);
         SIM_CARRY(carry, test->status);
-        SIM_CARRY(carry, test->ended);
+        SIM_CARRY(carry, client->ended);
     }
+}
+
+static const char *perftest_failure(const app_t *app)
+{
+    const app__perftest_t *const test = (const app__perftest_t *)(const void *)app;
+    return test->status == NIC_WC_SUCCESS ? NULL
+                                          : nic_wc_status_text((nic_wc_status_t)test->status);
 }
 
 const app_ops_t app_perftest = {
     .name = "perftest",
     .help = "bandwidth and latency between two hosts, as perftest's tools measure them",
     .attrs = &attr_table,
+    .failure = perftest_failure,
     .create = perftest_create,
     .destroy = perftest_destroy,
     .progress = perftest_progress,

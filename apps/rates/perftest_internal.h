@@ -46,42 +46,57 @@ typedef struct app__perftest_row {
     sim_time_t p999_ps;
 } app__perftest_row_t;
 
+typedef struct app__perftest_config {
+    app__perftest_kind_t test;
+    app__perftest_connection_t connection;
+    bool both_ways; // -b: the server posts what the client posts
+    char *from;
+    char *to;
+    uint64_t size_bytes; // SIM_AUTO: the default of the tool
+    bool all;
+    uint64_t iterations; // of each queue pair; SIM_AUTO: the default of the tool
+    uint64_t tx_depth;
+    uint64_t post_list;
+    uint64_t qps;
+    sim_time_t start_ps;
+    sim_time_t stop_ps; // no message is posted from this time on; SIM_AUTO: none
+    uint64_t priority;  // SIM_AUTO: that of the NIC
+    uint64_t dscp;
+} app__perftest_config_t;
+
 typedef struct app__perftest app__perftest_t;
 
-// One QP of the client, with its partner at the server.
+// A queue pair of one end, with its messages of the current size.
 typedef struct app__perftest_qp {
-    nic_qp_t *client;
-    nic_qp_t *server;
-    uint64_t client_posted; // posted messages of the current size
-    uint64_t client_completed;
-    uint64_t server_posted; // by the server, in a test of both directions
-    uint64_t server_completed;
+    nic_qp_t *qp;
+    uint64_t posted;
+    uint64_t completed;
 } app__perftest_qp_t;
+
+// The client (APP__REQUESTER) or the server (APP__RESPONDER). Only events of its host touch it.
+// Each end goes through the sizes by itself; the server does so in a test of both directions.
+typedef struct app__perftest_end {
+    app__perftest_t *test;
+    app__endpoint_t *endpoint;
+    app__perftest_qp_t *qps;
+    sim_timer_t start_timer;
+    uint32_t size_index;
+    uint64_t posted; // messages of the current size, by all queue pairs
+    uint64_t completed;
+    uint64_t sends_outstanding; // latency tests
+    bool ended;                 // by itself: all done, out of time, or failed
+} app__perftest_end_t;
 
 struct app__perftest {
     app_t app; // first
-    app__perftest_kind_t kind;
-    app__perftest_connection_t connection;
-    bool both_ways; // -b: the server posts what the client posts
+    app__perftest_config_t config;
     uint64_t sizes[APP__PERFTEST_SIZES_MAX];
     uint32_t size_count;
-    uint64_t iterations; // of each QP
-    uint64_t tx_depth;
-    uint64_t post_list;
-    sim_time_t stop_ps; // no message is posted from this time on
-    app__perftest_qp_t *qps;
-    uint64_t qp_count;
-    app__endpoint_t *client;
-    app__endpoint_t *server;
+    app__perftest_end_t ends[2]; // by app__side_of_pair_t
 
     // Only events of the client's host touch the following fields.
-    sim_timer_t start_timer;
-    uint32_t size_index;
-    uint64_t posted; // messages of the current size, by all QPs
-    uint64_t completed;
-    uint64_t sends_outstanding; // latency tests
-    bool waiting;               // for the answer to the last ping
-    sim_timer_t answer_timer;   // fires when the server can no longer answer
+    bool waiting;             // for the answer to the last ping
+    sim_timer_t answer_timer; // fires when the server can no longer answer
     sim_time_t answer_ps;  // longest time that an answer takes, repetitions included; 0: no limit
     sim_time_t *posted_ps; // per message of the current size
     sim_time_t *completed_ps;
@@ -89,41 +104,35 @@ struct app__perftest {
     uint32_t row_count;
     uint64_t done; // iterations of all sizes
     uint32_t status;
-    bool ended; // the test ended by itself: all done, out of time, or failed
 
     // Only events of the server's host touch the following fields.
     uint64_t pings;
-    uint64_t server_sends_outstanding;
     uint64_t pongs_owed;
-    sim_timer_t server_start_timer; // in a test of both directions
-    uint32_t server_size_index;
-    uint64_t server_done; // messages of that size
-    bool server_ended;
 };
 
-static inline bool app__perftest_is_latency(const app__perftest_t *test)
+static inline bool app__perftest_is_latency(app__perftest_kind_t kind)
 {
-    return (test->kind >= APP__PERFTEST_WRITE_LAT && test->kind <= APP__PERFTEST_SEND_LAT) ||
-           test->kind == APP__PERFTEST_ATOMIC_LAT;
+    return (kind >= APP__PERFTEST_WRITE_LAT && kind <= APP__PERFTEST_SEND_LAT) ||
+           kind == APP__PERFTEST_ATOMIC_LAT;
 }
 
 // Returns whether the client's own completion ends a measured message, without an answer.
-static inline bool app__perftest_is_fetch(const app__perftest_t *test)
+static inline bool app__perftest_is_fetch(app__perftest_kind_t kind)
 {
-    return test->kind == APP__PERFTEST_READ_LAT || test->kind == APP__PERFTEST_ATOMIC_LAT;
+    return kind == APP__PERFTEST_READ_LAT || kind == APP__PERFTEST_ATOMIC_LAT;
 }
 
-// perftest.c: callbacks of the queue pairs and timers of both ends; ctx is the test.
-nic_wr_opcode_t app__perftest_opcode_of(const app__perftest_t *test);
-uint64_t app__perftest_messages_of_size(const app__perftest_t *test);
-void app__perftest_post_receive(const app__perftest_t *test, app__perftest_qp_t *pair, bool client);
-void app__perftest_client_completed(nic_cq_t *cq, void *ctx);
-void app__perftest_client_received(nic_cq_t *cq, void *ctx);
-void app__perftest_client_sees_write(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx);
-void app__perftest_server_completed(nic_cq_t *cq, void *ctx);
-void app__perftest_server_received(nic_cq_t *cq, void *ctx);
-void app__perftest_server_sees_write(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx);
-void app__perftest_server_start_fired(sim_node_t *node, sim_timer_t *timer);
+static inline uint64_t app__perftest_messages_of_size(const app__perftest_t *test)
+{
+    return test->config.iterations * test->config.qps;
+}
+
+// perftest.c: callbacks of the queue pairs and timers; ctx is an app__perftest_end_t.
+nic_wr_opcode_t app__perftest_opcode_of(app__perftest_kind_t kind);
+void app__perftest_post_receive(const app__perftest_end_t *end, app__perftest_qp_t *qp);
+void app__perftest_completed(nic_cq_t *cq, void *ctx);
+void app__perftest_received(nic_cq_t *cq, void *ctx);
+void app__perftest_sees_write(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx);
 void app__perftest_start_fired(sim_node_t *node, sim_timer_t *timer);
 void app__perftest_answer_due(sim_node_t *node, sim_timer_t *timer);
 

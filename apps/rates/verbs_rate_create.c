@@ -351,10 +351,21 @@ static void rate_progress(const app_t *app, uint64_t *done, uint64_t *planned)
     *planned = rate->sender_count;
 }
 
+static const char *rate_failure(const app_t *app)
+{
+    const app__rate_t *const own = (const app__rate_t *)(const void *)app;
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < own->sender_count; i++) {
+        total += own->senders[i].thread.total;
+    }
+    return app__in_vain(app, total);
+}
+
 const app_ops_t app_verbs_rate = {
     .name = "verbs-rate",
     .help = "the rate of one verb from machines to machines (detailed NIC)",
     .attrs = &attr_table,
+    .failure = rate_failure,
     .create = rate_create,
     .destroy = rate_destroy,
     .progress = rate_progress,

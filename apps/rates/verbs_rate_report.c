@@ -14,14 +14,18 @@ static uint64_t sum_words(const app__rate_t *rate)
     return sum;
 }
 
+// clang-format off
+#define ROWS(X) \
+    X(mops, REAL, "M/s", true, "operations per second of all senders") \
+    X(mops_received, REAL, "M/s", true, "messages per second that receivers took") \
+    X(mops_per_machine, REAL, "M/s", true, "operations per second of one sending machine, the mean of all") \
+    X(operations, U64, "", true, "number of operations posted in the whole run") \
+    X(failed, U64, "", true, "number of operations that ended with an error") \
+    X(received, U64, "", true, "number of messages received in the whole run") \
+    X(counters_sum, U64, "", true, "sum of the words that atomics added to, at the end")
+// clang-format on
 typedef struct rate_report {
-    double mops;
-    double mops_received;
-    double mops_per_machine;
-    uint64_t operations;
-    uint64_t failed;
-    uint64_t received;
-    uint64_t counters_sum;
+    ROWS(APP__MEMBER)
 } rate_report_t;
 
 static void fill_report(const void *object, void *report)
@@ -54,22 +58,6 @@ static void fill_report(const void *object, void *report)
     };
 }
 
-// clang-format off
-static const sim_report_row_t report_rows[] = {
-    APP__REAL(rate_report_t, mops, "M/s", "operations per second of all senders"),
-    APP__REAL(rate_report_t, mops_received, "M/s", "messages per second that receivers took"),
-    APP__REAL(rate_report_t, mops_per_machine, "M/s", "operations per second of one sending "
-                                                      "machine, the mean of all"),
-    APP__WHOLE(rate_report_t, operations, "", "number of operations posted in the whole run"),
-    APP__WHOLE(rate_report_t, failed, "", "number of operations that ended with an error"),
-    APP__WHOLE(rate_report_t, received, "", "number of messages received in the whole run"),
-    APP__WHOLE(rate_report_t, counters_sum, "", "sum of the words that atomics added to, at the "
-                                                "end"),
-};
-// clang-format on
-const sim_report_table_t app__rate_report = {
-    .rows = report_rows,
-    .count = SIM_COUNT_OF(report_rows),
-    .bytes = sizeof(rate_report_t),
-    .fill = fill_report,
-};
+#define ROW(...) APP__ROW(rate_report_t, __VA_ARGS__)
+static const sim_report_row_t report_rows[] = {ROWS(ROW)};
+const sim_report_table_t app__rate_report = APP__FILLED(report_rows, rate_report_t, fill_report);

@@ -243,35 +243,14 @@ static void make_clients(drtm_t *drtm, const app_context_t *context)
     }
 }
 
-static sim_err_t find_machines(const app_context_t *context, const drtm_config_t *config,
-                               app__places_t *places, uint32_t *server, sim_message_t *message)
-{
-    sim_err_t error = app__interface_find(context, "server", config->server, server, message);
-    if (error == SIM_OK) {
-        error = app__machines_find(context, "clients-on", config->clients_on, 1, places, message);
-    }
-    if (error != SIM_OK) {
-        return error;
-    }
-    for (size_t i = 0; i < places->list.count && error == SIM_OK; i++) {
-        const uint32_t client = places->list.interfaces[i];
-        if (!app__can_talk(context->net, *server, client)) {
-            error = app__cannot_talk(context->net, *server, client, "clients-on", message);
-        }
-    }
-    if (error != SIM_OK) {
-        app__places_fini(places);
-    }
-    return error;
-}
-
 static sim_err_t drtm_create(const app_context_t *context, const void *config_void, app_t **app,
                              sim_message_t *message)
 {
     const drtm_config_t *const config = config_void;
-    app__places_t places;
-    uint32_t server = 0;
-    const sim_err_t error = find_machines(context, config, &places, &server, message);
+    uint32_t *interfaces = NULL;
+    uint32_t count = 0;
+    const sim_err_t error = app__server_machines(context, config->server, config->clients_on,
+                                                 &interfaces, &count, message);
     if (error != SIM_OK) {
         return error;
     }
@@ -282,16 +261,15 @@ static sim_err_t drtm_create(const app_context_t *context, const void *config_vo
     drtm->put_percent = config->put_percent;
     drtm->post_list = (uint32_t)config->post_list;
     drtm->qps = (uint32_t)config->qps;
-    drtm->machine_count = places.host_count + 1;
+    drtm->machine_count = count;
     drtm->client_count = (uint32_t)config->clients;
     drtm->machines = sim_alloc_array(drtm->machine_count, sizeof(*drtm->machines));
     drtm->clients = sim_alloc_array(drtm->client_count, sizeof(*drtm->clients));
     for (uint32_t m = 0; m < drtm->machine_count; m++) {
-        app__machine_init(&drtm->machines[m], context,
-                          m == 0 ? server : places.list.interfaces[m - 1],
+        app__machine_init(&drtm->machines[m], context, interfaces[m],
                           m == 0 ? drtm->items * ITEM_BYTES : 4096, config->clients * config->qps);
     }
-    app__places_fini(&places);
+    sim_free(interfaces);
     make_clients(drtm, context);
     *app = &drtm->app;
     return SIM_OK;
@@ -344,13 +322,17 @@ static void drtm_carry(app_t *app, sim_carry_t *carry)
                              summed_words(drtm), ITEM_BYTES);
 }
 
+// clang-format off
+#define ROWS(X) \
+    X(mops, REAL, "M/s", true, "operations per second of all clients") \
+    X(gets_mops, REAL, "M/s", true, "GETs per second of all clients") \
+    X(puts_mops, REAL, "M/s", true, "PUTs per second of all clients; each takes two atomics") \
+    X(atomics, U64, "", true, "number of atomics that were posted") \
+    X(failed, U64, "", true, "number of work requests that ended with an error") \
+    X(words_sum, U64, "", true, "sum of the items' words at the end, where there are at most 100000 items; each atomic adds one")
+// clang-format on
 typedef struct drtm_report {
-    double mops;
-    double gets_mops;
-    double puts_mops;
-    uint64_t atomics;
-    uint64_t failed;
-    uint64_t words_sum;
+    ROWS(APP__MEMBER)
 } drtm_report_t;
 
 static void fill_report(const void *object, void *report)
@@ -384,30 +366,26 @@ static void fill_report(const void *object, void *report)
     };
 }
 
-// clang-format off
-static const sim_report_row_t report_rows[] = {
-    APP__REAL(drtm_report_t, mops, "M/s", "operations per second of all clients"),
-    APP__REAL(drtm_report_t, gets_mops, "M/s", "GETs per second of all clients"),
-    APP__REAL(drtm_report_t, puts_mops, "M/s", "PUTs per second of all clients; each takes two "
-                                               "atomics"),
-    APP__WHOLE(drtm_report_t, atomics, "", "number of atomics that were posted"),
-    APP__WHOLE(drtm_report_t, failed, "", "number of work requests that ended with an error"),
-    APP__WHOLE(drtm_report_t, words_sum, "", "sum of the items' words at the end, where there are "
-                                             "at most 100000 items; each atomic adds one"),
-};
-// clang-format on
-static const sim_report_table_t report_table = {
-    .rows = report_rows,
-    .count = SIM_COUNT_OF(report_rows),
-    .bytes = sizeof(drtm_report_t),
-    .fill = fill_report,
-};
+#define ROW(...) APP__ROW(drtm_report_t, __VA_ARGS__)
+static const sim_report_row_t report_rows[] = {ROWS(ROW)};
+static const sim_report_table_t report_table = APP__FILLED(report_rows, drtm_report_t, fill_report);
+
+static const char *drtm_failure(const app_t *app)
+{
+    const drtm_t *const own = (const drtm_t *)(const void *)app;
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < own->client_count; i++) {
+        total += own->clients[i].thread.total;
+    }
+    return app__in_vain(app, total);
+}
 
 const app_ops_t app_drtm_kv = {
     .name = "drtm-kv",
     .help = "a key-value store by READs and atomics, as DrTM-KV (detailed NIC)",
     .attrs = &attr_table,
     .posts = "READs and atomics",
+    .failure = drtm_failure,
     .create = drtm_create,
     .destroy = drtm_destroy,
     .progress = drtm_progress,

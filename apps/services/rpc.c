@@ -390,42 +390,14 @@ static void make_clients(app__rpc_t *rpc)
     }
 }
 
-sim_err_t app__rpc_machines(const app_context_t *context, const app__rpc_config_t *config,
-                            uint32_t **interfaces, uint32_t *count, sim_message_t *message)
-{
-    uint32_t server = 0;
-    app__places_t places;
-    sim_err_t error = app__interface_find(context, "server", config->server, &server, message);
-    if (error == SIM_OK) {
-        error = app__machines_find(context, "clients-on", config->clients_on, 1, &places, message);
-    }
-    if (error != SIM_OK) {
-        return error;
-    }
-    *count = places.host_count + 1;
-    *interfaces = sim_alloc_array(*count, sizeof(**interfaces));
-    (*interfaces)[0] = server;
-    for (uint32_t i = 0; i < places.host_count && error == SIM_OK; i++) {
-        (*interfaces)[i + 1] = places.list.interfaces[i];
-        if (!app__can_talk(context->net, server, places.list.interfaces[i])) {
-            error = app__cannot_talk(context->net, server, places.list.interfaces[i], "clients-on",
-                                     message);
-        }
-    }
-    app__places_fini(&places);
-    if (error != SIM_OK) {
-        sim_free(*interfaces);
-    }
-    return error;
-}
-
 sim_err_t app__rpc_init(app__rpc_t *rpc, const app_context_t *context,
                         const app__rpc_config_t *config, const app__span_t *span,
                         const app__rpc_ops_t *ops, void *program, sim_message_t *message)
 {
     uint32_t *interfaces = NULL;
     uint32_t count = 0;
-    const sim_err_t error = app__rpc_machines(context, config, &interfaces, &count, message);
+    const sim_err_t error = app__server_machines(context, config->server, config->clients_on,
+                                                 &interfaces, &count, message);
     if (error != SIM_OK) {
         return error;
     }

@@ -136,10 +136,6 @@ struct app__rpc {
     app__rpc_slot_t *slots;
 };
 
-// Finds the server's machine, then the clients'. The caller frees *interfaces with sim_free.
-SIM_MUST_CHECK sim_err_t app__rpc_machines(const app_context_t *context,
-                                           const app__rpc_config_t *config, uint32_t **interfaces,
-                                           uint32_t *count, sim_message_t *message);
 SIM_MUST_CHECK sim_err_t app__rpc_init(app__rpc_t *rpc, const app_context_t *context,
                                        const app__rpc_config_t *config, const app__span_t *span,
                                        const app__rpc_ops_t *ops, void *program,

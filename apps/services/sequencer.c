@@ -224,16 +224,12 @@ static void sequencer_carry(app_t *app, sim_carry_t *carry)
 }
 
 typedef struct sequencer_report {
-    double mops;
-    double responses_per_batch;
-    uint64_t requests;
-    uint64_t responses;
-    uint64_t lost;
+    app__server_sums_t sums;
     uint64_t numbers;
     uint64_t backward;
     uint64_t wrong_guesses;
-    app__server_sums_t sums;
-    bool rpc;
+    bool rpc; // version
+    bool raw; // the other versions
 } sequencer_report_t;
 
 static void fill_report(const void *object, void *report)
@@ -249,74 +245,51 @@ static void fill_report(const void *object, void *report)
         wrong += sequencer->got[c].wrong;
     }
     *(sequencer_report_t *)report = (sequencer_report_t){
-        .mops = sums.mops,
-        .responses_per_batch = sums.responses_per_batch,
-        .requests = sums.requests,
-        .responses = sums.responses,
-        .lost = sums.lost,
+        .sums = sums,
         .numbers = count_without_hole(sequencer),
         .backward = backward,
         .wrong_guesses = wrong,
-        .sums = sums,
         .rpc = rpc,
+        .raw = !rpc,
     };
 }
 
-// Getters of values that only one kind of server counts.
-static bool get_waits(const void *object, sim_report_value_t *value)
-{
-    const sequencer_report_t *const report = object;
-    value->whole = report->sums.full_queue_waits;
-    return report->rpc;
-}
-
-static bool get_late(const void *object, sim_report_value_t *value)
-{
-    const sequencer_report_t *const report = object;
-    value->whole = report->sums.late;
-    return report->rpc;
-}
-
-static bool get_failed(const void *object, sim_report_value_t *value)
-{
-    const sequencer_report_t *const report = object;
-    value->whole = report->sums.failed;
-    return !report->rpc;
-}
-
 // clang-format off
+#define ROW(...) APP__ROW(sequencer_report_t, __VA_ARGS__)
+#define SUM(name_, kind_, unit_, help_) \
+    {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(sequencer_report_t, sums.name_), .shown = true},
+#define SUM_IF(name_, given_, help_) \
+    {#name_, SIM_REPORT_U64, "", help_, .offset = offsetof(sequencer_report_t, sums.name_), .shown = true, \
+     .given = offsetof(sequencer_report_t, given_)},
 static const sim_report_row_t report_rows[] = {
-    APP__REAL(sequencer_report_t, mops, "M/s", "numbers per second that clients received"),
-    APP__REAL(sequencer_report_t, responses_per_batch, "",
-     "mean number of answers that a worker posts with one Doorbell"),
-    {.name = "full_queue_waits", .kind = SIM_REPORT_U64, .unit = "", .get = get_waits, .shown = true,
-     .help = "number of times that a worker waited for room in a queue; version rpc only"},
-    APP__WHOLE(sequencer_report_t, requests, "", "number of requests that clients sent"),
-    APP__WHOLE(sequencer_report_t, responses, "", "number of responses that clients received"),
-    APP__WHOLE(sequencer_report_t, lost, "", "number of requests given up as lost"),
-    {.name = "late", .kind = SIM_REPORT_U64, .unit = "", .get = get_late, .shown = true,
-     .help = "number of answers to requests that were given up; version rpc only"},
-    {.name = "failed", .kind = SIM_REPORT_U64, .unit = "", .get = get_failed, .shown = true,
-     .help = "number of work requests that ended with an error; not in version rpc"},
-    APP__WHOLE(sequencer_report_t, numbers, "",
-     "numbers given out without a gap, from the first one"),
-    APP__WHOLE(sequencer_report_t, backward, "",
-     "numbers that a client received after a larger one"),
-    APP__WHOLE(sequencer_report_t, wrong_guesses, "",
-     "wrong guesses of the upper half of the number; version spec only"),
+    SUM(mops, REAL, "M/s", "numbers per second that clients received")
+    SUM(responses_per_batch, REAL, "", "mean number of answers that a worker posts with one Doorbell")
+    SUM_IF(full_queue_waits, rpc, "number of times that a worker waited for room in a queue; version rpc only")
+    SUM(requests, U64, "", "number of requests that clients sent")
+    SUM(responses, U64, "", "number of responses that clients received")
+    SUM(lost, U64, "", "number of requests given up as lost")
+    SUM_IF(late, rpc, "number of answers to requests that were given up; version rpc only")
+    SUM_IF(failed, raw, "number of work requests that ended with an error; not in version rpc")
+    ROW(numbers, U64, "", true, "numbers given out without a gap, from the first one")
+    ROW(backward, U64, "", true, "numbers that a client received after a larger one")
+    ROW(wrong_guesses, U64, "", true, "wrong guesses of the upper half of the number; version spec only")
 };
 // clang-format on
-static const sim_report_table_t report_table = {
-    .rows = report_rows,
-    .count = SIM_COUNT_OF(report_rows),
-    .bytes = sizeof(sequencer_report_t),
-    .fill = fill_report,
-};
+static const sim_report_table_t report_table =
+    APP__FILLED(report_rows, sequencer_report_t, fill_report);
+
+static const char *sequencer_failure(const app_t *app)
+{
+    double responses = 0;
+    (void)sim_report_number(app->ops->report, app, "responses", &responses);
+    return app__in_vain(app, (uint64_t)responses);
+}
 
 const app_ops_t app_sequencer = {
     .name = "sequencer",
     .help = "a networked sequencer: HERD's calls, Spec-S0 or fetch-and-add (detailed NIC)",
     .attrs = &attr_table,
+    .failure = sequencer_failure,
     .create = sequencer_create,
     .destroy = sequencer_destroy,
     .progress = sequencer_progress,

@@ -404,7 +404,8 @@ sim_err_t app__spec_create(app__sequencer_t *sequencer, const app_context_t *con
                               " is %" PRIu64 ", expected at most %u unless version is rpc",
                               rpc->window, APP__RPC_COLLECT_MAX);
     }
-    const sim_err_t error = app__rpc_machines(context, rpc, &interfaces, &count, message);
+    const sim_err_t error =
+        app__server_machines(context, rpc->server, rpc->clients_on, &interfaces, &count, message);
     if (error != SIM_OK) {
         return error;
     }

@@ -388,30 +388,6 @@ static const sim_report_row_t request_rows[] = {
 };
 static const sim_report_table_t request_table = APP__TABLE(request_rows, app__serving_request_row_t);
 
-static bool get_nodes(const void *object, sim_report_value_t *value)
-{
-    const app__serving_report_t *const report = object;
-    value->list = (sim_report_list_t){report->nodes, report->node_count};
-    return true;
-}
-
-static bool get_nics(const void *object, sim_report_value_t *value)
-{
-    const app__serving_report_t *const report = object;
-    value->list = (sim_report_list_t){report->nics, report->nic_count};
-    return true;
-}
-
-static bool get_served(const void *object, sim_report_value_t *value)
-{
-    const app__serving_report_t *const report = object;
-    value->list = (sim_report_list_t){report->served, report->served_count};
-    return report->served != NULL;
-}
-
-#define LIST(name_, table_, help_) \
-    {.name = #name_, .kind = SIM_REPORT_LIST, .unit = "", .help = help_, .of = SIM_REPORT_OBJECT, \
-     .table = &table_, .get = get_##name_}
 #define ROW(...) APP__ROW(app__serving_report_t, __VA_ARGS__)
 static const sim_report_row_t report_rows[] = {
     APP__SERVING_FIRST_ROWS(ROW)
@@ -421,9 +397,9 @@ static const sim_report_row_t report_rows[] = {
     {"stages", SIM_REPORT_OBJECT, "ms", "mean parts of e2e_ms, which add up to it",
      .offset = offsetof(app__serving_report_t, stages), .table = &stage_table, .shown = true},
     APP__SERVING_SUM_ROWS(ROW)
-    LIST(nodes, node_table, "each prefill and decode node"),
-    LIST(nics, nic_table, "each NIC of these nodes"),
-    LIST(served, request_table, "each served request, with log"),
+    APP__ARRAY(app__serving_report_t, nodes, nodes, node_count, node_table, false, "each prefill and decode node")
+    APP__ARRAY(app__serving_report_t, nics, nics, nic_count, nic_table, false, "each NIC of these nodes")
+    APP__ARRAY(app__serving_report_t, served, served, served_count, request_table, true, "each served request, with log")
 };
 // clang-format on
 

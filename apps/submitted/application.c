@@ -8,6 +8,7 @@
 #include "apps/submitted/submitted_internal.h"
 
 #include "apps/hosts.h"
+#include "apps/submitted/followers.h"
 #include "kernel/attribute.h"
 #include "nic/ideal.h"
 #include "nic/transport.h"
@@ -37,10 +38,10 @@ static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(submit
 sim_err_t app_submitted_may_begin(const app_submitted_t *submitted, sim_time_t at_ps,
                                   sim_message_t *message)
 {
-    if (at_ps < submitted->released_ps) {
+    if (at_ps < submitted->now_ps) {
         return sim_fail(message, SIM_ERR_RANGE,
                         "at: %" PRIu64 " ps has passed; the time is %" PRIu64 " ps", at_ps,
-                        submitted->released_ps);
+                        submitted->now_ps);
     }
     if (submitted->open >= OPEN_MAX) {
         return sim_fail(message, SIM_ERR_RANGE,
@@ -86,7 +87,7 @@ static sim_err_t check_request(const app_submitted_t *submitted,
             "all",
             transport, app__host_name(net, request->source), transport);
     }
-    return SIM_OK;
+    return app__submitted_check_leaders(submitted, request, message);
 }
 
 // Returns whether transfer a begins before transfer b.
@@ -97,9 +98,10 @@ static bool begins_before(const app_submitted_t *submitted, uint64_t a, uint64_t
     return starts_ps[0] != starts_ps[1] ? starts_ps[0] < starts_ps[1] : a < b;
 }
 
-// Puts a transfer into the heap of those that wait.
-static void push_waiting(app_submitted_t *submitted, uint64_t number)
+void app__submitted_wait(app__submitted_transfer_t *transfer)
 {
+    app_submitted_t *const submitted = transfer->submitted;
+    const uint64_t number = transfer->number;
     SIM_GROW(submitted->waiting, submitted->waiting_count, &submitted->waiting_capacity);
     size_t at = submitted->waiting_count++;
     while (at > 0 && begins_before(submitted, number, submitted->waiting[(at - 1) / 2])) {
@@ -168,7 +170,7 @@ sim_err_t app_submitted_submit(app_submitted_t *submitted, const app_submitted_r
     made->priority = request->priority == SIM_AUTO ? APP__AS_THE_NIC : (uint8_t)request->priority;
     made->verb = (uint8_t)request->verb;
     made->reuse = request->reuse;
-    push_waiting(submitted, made->number);
+    app__submitted_follow(made, request);
     *transfer = made->number;
     return SIM_OK;
 }
@@ -210,9 +212,9 @@ static void begin_due(sim_node_t *node, sim_timer_t *timer)
     arm_interface(here);
 }
 
-void app_submitted_release(app_submitted_t *submitted, sim_time_t stop_ps)
+// Arms the timers of all transfers that begin before stop_ps.
+static void release(app_submitted_t *submitted, sim_time_t stop_ps)
 {
-    SIM_CHECK(stop_ps >= submitted->released_ps);
     while (submitted->waiting_count > 0 && app_submitted_next_start_ps(submitted) < stop_ps) {
         app__submitted_transfer_t *const transfer =
             app__submitted_transfer(submitted, pop_waiting(submitted));
@@ -233,7 +235,64 @@ void app_submitted_release(app_submitted_t *submitted, sim_time_t stop_ps)
         arm_interface(here);
         sim_touch(here->endpoint->node);
     }
-    submitted->released_ps = stop_ps;
+}
+
+// Returns the next time at which a transfer begins, or has begun as a program without operations.
+static sim_time_t next_start_ps(const app_submitted_t *submitted)
+{
+    sim_time_t next_ps = app_submitted_next_start_ps(submitted);
+    for (const app__submitted_program_t *at = submitted->programs; at != NULL; at = at->next) {
+        const sim_time_t begun_ps = app__submitted_transfer(submitted, at->number)->start_ps + 1;
+        next_ps = begun_ps > submitted->now_ps ? SIM_MIN(begun_ps, next_ps) : next_ps;
+    }
+    return next_ps;
+}
+
+// Runs up to stop_ps, to the start of the next transfer, or to an event that ends a transfer. So no
+// transfer has its place before another that begins earlier.
+static sim_ended_t run_some(app_submitted_t *submitted, sim_time_t stop_ps)
+{
+    sim_t *const sim = net_sim(submitted->app.net);
+    release(submitted, submitted->now_ps + 1);
+    const sim_time_t start_ps = next_start_ps(submitted);
+    const sim_time_t to_ps = SIM_MIN(start_ps, stop_ps);
+    sim_ended_t ended = sim_step_watched(sim, to_ps);
+    if (ended == SIM_ENDED_DONE && (start_ps < stop_ps || !submitted->to_completion)) {
+        ended = sim_step(sim, to_ps); // nothing happens up to there
+        ended = start_ps < stop_ps ? SIM_ENDED_UNTIL : ended;
+    }
+    submitted->now_ps = sim_stepped_ps(sim);
+    return ended;
+}
+
+sim_ended_t app_submitted_run(app_submitted_t *submitted, sim_time_t stop_ps, bool to_completion)
+{
+    sim_t *const sim = net_sim(submitted->app.net);
+    sim_ended_t ended = SIM_ENDED_UNTIL;
+    SIM_CHECK(stop_ps >= submitted->now_ps);
+    app__submitted_collect(submitted);
+    if (!to_completion && submitted->followers == 0) {
+        release(submitted, stop_ps);
+        submitted->now_ps = stop_ps;
+        return sim_step(sim, stop_ps);
+    }
+    if (sim_stepped_ps(sim) < submitted->now_ps) { // a step before has stalled
+        ended = sim_step(sim, submitted->now_ps);
+        ended = ended == SIM_ENDED_DONE ? SIM_ENDED_UNTIL : ended;
+    }
+    submitted->to_completion = to_completion;
+    while (ended == SIM_ENDED_UNTIL && submitted->now_ps < stop_ps &&
+           (!to_completion || submitted->ended_count == 0)) {
+        ended = run_some(submitted, stop_ps);
+        app__submitted_collect(submitted); // programs that have ended may have followers
+    }
+    submitted->to_completion = false;
+    return ended;
+}
+
+sim_time_t app_submitted_now_ps(const app_submitted_t *submitted)
+{
+    return submitted->now_ps;
 }
 
 void app__submitted_put_completion(app_submitted_t *submitted, const app_submitted_completion_t *at)
@@ -242,8 +301,8 @@ void app__submitted_put_completion(app_submitted_t *submitted, const app_submitt
     submitted->ended[submitted->ended_count++] = *at;
 }
 
-void app__submitted_end(app__submitted_transfer_t *transfer, app_submitted_outcome_t outcome,
-                        nic_wc_status_t status, sim_time_t now_ps)
+void app__submitted_note_end(app__submitted_transfer_t *transfer, app_submitted_outcome_t outcome,
+                             nic_wc_status_t status, sim_time_t now_ps)
 {
     app_submitted_t *const submitted = transfer->submitted;
     SIM_CHECK(transfer->outcome <= APP_SUBMITTED_RUNS && submitted->open > 0);
@@ -251,6 +310,7 @@ void app__submitted_end(app__submitted_transfer_t *transfer, app_submitted_outco
     transfer->status = (uint8_t)status;
     transfer->end_ps = now_ps;
     submitted->open--;
+    submitted->followers -= transfer->leaders > 0;
     const app_submitted_completion_t completion = {
         .transfer = transfer->number,
         .rank = APP_SUBMITTED_WHOLE,
@@ -261,6 +321,17 @@ void app__submitted_end(app__submitted_transfer_t *transfer, app_submitted_outco
         .status = status,
     };
     app__submitted_put_completion(submitted, &completion);
+}
+
+void app__submitted_end(app__submitted_transfer_t *transfer, app_submitted_outcome_t outcome,
+                        nic_wc_status_t status, sim_time_t now_ps)
+{
+    app_submitted_t *const submitted = transfer->submitted;
+    app__submitted_note_end(transfer, outcome, status, now_ps);
+    if (transfer->program == NULL && (submitted->to_completion || transfer->followers != NULL)) {
+        sim_cut_step(submitted->interfaces[transfer->source].endpoint->node);
+    }
+    app__submitted_lead(transfer);
 }
 
 sim_err_t app_submitted_cancel(app_submitted_t *submitted, uint64_t number)
@@ -276,14 +347,13 @@ sim_err_t app_submitted_cancel(app_submitted_t *submitted, uint64_t number)
     if (transfer->program != NULL) {
         app__submitted_cancel_program(submitted, transfer);
     } else if (transfer->outcome == APP_SUBMITTED_WAITS) {
-        app__submitted_end(transfer, APP_SUBMITTED_CANCELLED, NIC_WC_SUCCESS,
-                           submitted->released_ps);
+        app__submitted_end(transfer, APP_SUBMITTED_CANCELLED, NIC_WC_SUCCESS, submitted->now_ps);
     } else {
         // Its host stops it in an event of its own, at the present time.
         app__submitted_interface_t *const here = &submitted->interfaces[transfer->source];
         transfer->next = here->cancelled;
         here->cancelled = transfer;
-        here->cancel_ps = submitted->released_ps;
+        here->cancel_ps = submitted->now_ps;
         arm_interface(here);
         sim_touch(here->endpoint->node);
     }
@@ -362,6 +432,9 @@ static sim_err_t submitted_create(const app_context_t *context, const void *conf
         app__submitted_join(submitted, places.list.interfaces[i]);
         sim_timer_init(&submitted->interfaces[places.list.interfaces[i]].timer, begin_due);
     }
+    for (uint32_t i = 0; i < submitted->interface_count; i++) {
+        sim_watch(&nic_node(nic_of_interface(context->net, i))->sim); // programs may run anywhere
+    }
     app__places_fini(&places);
     *app = &submitted->app;
     return SIM_OK;
@@ -372,6 +445,7 @@ static void submitted_destroy(app_t *app)
     app_submitted_t *const submitted = (app_submitted_t *)app;
     app__submitted_channels_free(submitted);
     app__submitted_programs_free(submitted);
+    app__submitted_followers_free(submitted);
     for (size_t i = 0; i < submitted->block_count; i++) {
         sim_free(submitted->blocks[i]);
     }
@@ -455,13 +529,17 @@ app_submitted_t *app_submitted_of(app_t *app)
     return app->ops == &app_submitted ? (app_submitted_t *)app : NULL;
 }
 
+// clang-format off
+#define ROWS(X) \
+    X(transfers, U64, "", true, "number of transfers that a program has submitted") \
+    X(completed, U64, "", true, "number of transfers acknowledged to the last byte") \
+    X(failed, U64, "", true, "number of transfers that ended with an error") \
+    X(cancelled, U64, "", true, "number of transfers that the program has cancelled") \
+    X(completed_bytes, U64, "bytes", true, "payload of all completed transfers") \
+    X(programs, U64, "", true, "number of collectives, workloads and trainings that the program has submitted")
+// clang-format on
 typedef struct report {
-    uint64_t transfers;
-    uint64_t completed;
-    uint64_t failed;
-    uint64_t cancelled;
-    uint64_t completed_bytes;
-    uint64_t programs;
+    ROWS(APP__MEMBER)
 } report_t;
 
 static void fill_report(const void *object, void *result)
@@ -484,15 +562,8 @@ static void fill_report(const void *object, void *result)
     }
 }
 
-static const sim_report_row_t report_rows[] = {
-    APP__WHOLE(report_t, transfers, "", "number of transfers that a program has submitted"),
-    APP__WHOLE(report_t, completed, "", "number of transfers acknowledged to the last byte"),
-    APP__WHOLE(report_t, failed, "", "number of transfers that ended with an error"),
-    APP__WHOLE(report_t, cancelled, "", "number of transfers that the program has cancelled"),
-    APP__WHOLE(report_t, completed_bytes, "bytes", "payload of all completed transfers"),
-    APP__WHOLE(report_t, programs, "",
-               "number of collectives, workloads and trainings that the program has submitted"),
-};
+#define ROW(...) APP__ROW(report_t, __VA_ARGS__)
+static const sim_report_row_t report_rows[] = {ROWS(ROW)};
 static const sim_report_table_t submitted_report = {
     .rows = report_rows,
     .count = SIM_COUNT_OF(report_rows),

@@ -11,7 +11,7 @@
 uint64_t app_submitted_add_program(app_submitted_t *submitted, app_t *program, sim_time_t start_ps,
                                    bool ranks)
 {
-    SIM_CHECK(program->ops->program != NULL && start_ps >= submitted->released_ps);
+    SIM_CHECK(program->ops->program != NULL && start_ps >= submitted->now_ps);
     app__submitted_transfer_t *const transfer = app__submitted_add(submitted, start_ps);
     app__submitted_program_t *const made = sim_alloc(sizeof(*made));
     const uint32_t rank_count = program->ops->program->rank_count(program);
@@ -33,7 +33,7 @@ static bool has_ended(const app_submitted_t *submitted, const app__submitted_pro
                       uint32_t rank, app_rank_end_t *end)
 {
     return program->app->ops->program->rank_ended(program->app, rank, end) &&
-           end->end_ps < submitted->released_ps;
+           end->end_ps < submitted->now_ps;
 }
 
 static app_submitted_outcome_t outcome_of(uint64_t failed_messages)
@@ -88,7 +88,7 @@ static void retire(app_submitted_t *submitted)
 {
     while (submitted->resting_count > RESTING_MAX) {
         app__submitted_program_t *const program = submitted->resting;
-        if (program->end_ps + RESTS_PS >= submitted->released_ps ||
+        if (program->end_ps + RESTS_PS >= submitted->now_ps ||
             !program->app->ops->program->retire(program->app)) {
             return;
         }
@@ -134,7 +134,7 @@ void app__submitted_cancel_program(app_submitted_t *submitted, app__submitted_tr
     }
     *at = transfer->program->next;
     transfer->program->app->ops->program->cancel(transfer->program->app);
-    app__submitted_end(transfer, APP_SUBMITTED_CANCELLED, NIC_WC_SUCCESS, submitted->released_ps);
+    app__submitted_end(transfer, APP_SUBMITTED_CANCELLED, NIC_WC_SUCCESS, submitted->now_ps);
 }
 
 void app__submitted_programs_free(app_submitted_t *submitted)

@@ -10,6 +10,12 @@
 
 #define TRANSFERS_OF_BLOCK 1024u
 
+// A transfer that begins after another.
+typedef struct app__submitted_follower {
+    struct app__submitted_transfer *transfer;
+    struct app__submitted_follower *next; // behind the same transfer
+} app__submitted_follower_t;
+
 typedef struct app__submitted_transfer {
     app_submitted_t *submitted;
     uint64_t number; // in order of submission
@@ -24,9 +30,11 @@ typedef struct app__submitted_transfer {
     uint32_t source_qp;     // numbers of queue pairs; 0: it has not begun
     uint32_t destination_qp;
     struct app__submitted_transfer *next; // to begin at its requester
-    app__submitted_run_t *run;            // NULL: it is not in progress
-    uint16_t source_port;                 // 0: derived
-    uint8_t priority;                     // or APP__AS_THE_NIC
+    app__submitted_follower_t *followers;
+    uint32_t leaders;          // transfers that have to end before it begins
+    app__submitted_run_t *run; // NULL: it is not in progress
+    uint16_t source_port;      // 0: derived
+    uint8_t priority;          // or APP__AS_THE_NIC
     uint8_t verb;
     uint8_t outcome;
     uint8_t status;
@@ -78,7 +86,9 @@ struct app_submitted {
     uint64_t *placed; // transfers in the order of their places
     size_t placed_count;
     size_t placed_capacity;
-    sim_time_t released_ps; // transfers before it have been released
+    sim_time_t now_ps;  // everything before it has happened
+    bool to_completion; // the present step ends with a completion
+    uint64_t followers; // transfers that wait for others
     app_submitted_completion_t *ended;
     size_t ended_count;
     size_t ended_capacity;
@@ -99,11 +109,16 @@ static inline app__submitted_transfer_t *app__submitted_transfer(const app_submi
 
 // -- application.c
 
+// Puts a transfer that begins at its start_ps among those that wait for their time.
+void app__submitted_wait(app__submitted_transfer_t *transfer);
 // Makes the next transfer; it begins at start_ps.
 app__submitted_transfer_t *app__submitted_add(app_submitted_t *submitted, sim_time_t start_ps);
 void app__submitted_put_completion(app_submitted_t *submitted,
                                    const app_submitted_completion_t *at);
-// Notes how a transfer ended.
+// Notes how a transfer ended, without its followers.
+void app__submitted_note_end(app__submitted_transfer_t *transfer, app_submitted_outcome_t outcome,
+                             nic_wc_status_t status, sim_time_t now_ps);
+// Notes how a transfer ended. Its followers begin, or are cancelled.
 void app__submitted_end(app__submitted_transfer_t *transfer, app_submitted_outcome_t outcome,
                         nic_wc_status_t status, sim_time_t now_ps);
 

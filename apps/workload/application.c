@@ -158,7 +158,7 @@ static bool is_matrix(const app_context_t *context, const char *name)
 }
 
 // Prints which parts of a file are left out.
-static void tell_warnings(const app_context_t *context, const app__schedule_t *schedule)
+static void print_warnings(const app_context_t *context, const app__schedule_t *schedule)
 {
     static const char prefix[] = "warning: ";
     for (size_t i = 0; i < schedule->note_count && context->note != NULL; i++) {
@@ -184,7 +184,7 @@ static sim_err_t workload_create(const app_context_t *context, const void *confi
     sim_err_t error = read_schedule(context, config, &schedule, message);
     if (error == SIM_OK) {
         SIM_CHECK(schedule != NULL);
-        tell_warnings(context, schedule);
+        print_warnings(context, schedule);
         error =
             app__workload_create(context, &app_workload, &options, schedule, &workload, message);
     }

@@ -44,6 +44,7 @@ void app__rank_finish(app__rank_t *rank, uint32_t op)
     if (--rank->left == 0) {
         rank->end_ps = rank->node->now_ps;
         sim_work_end(rank->node, 1);
+        sim_cut_step(rank->node); // a session looks which ranks have ended
     }
 }
 

@@ -80,7 +80,7 @@ typedef struct told {
     const char *name; // of the application
 } told_t;
 
-static void tell_operation(const char *text, void *ctx)
+static void print_operation(const char *text, void *ctx)
 {
     const told_t *const told = ctx;
     char *const line =
@@ -90,7 +90,7 @@ static void tell_operation(const char *text, void *ctx)
 }
 
 // Says what of the schedule cannot come to an end: a run shows where it stops.
-static void tell_unmatched(const app_context_t *context, const app__workload_t *workload)
+static void print_unmatched(const app_context_t *context, const app__workload_t *workload)
 {
     const app__schedule_counts_t *const counts = &workload->schedule->counts;
     const uint64_t wrong = counts->unmatched_sends + counts->unmatched_recvs + counts->stuck;
@@ -108,8 +108,8 @@ static void tell_unmatched(const app_context_t *context, const app__workload_t *
     sim_free(text);
     told_t told = {context, workload->app.ops->name};
     const app__schedule_t *const typical = workload->schedule->typical;
-    app__schedule_tell(typical != NULL ? typical : workload->schedule, TOLD_MAX, tell_operation,
-                       &told);
+    app__schedule_print_problems(typical != NULL ? typical : workload->schedule, TOLD_MAX,
+                                 print_operation, &told);
 }
 
 // Refuses what cannot run.
@@ -196,7 +196,7 @@ sim_err_t app__workload_create(const app_context_t *context, const app_ops_t *op
         app__workload_destroy(&workload->app);
         return error;
     }
-    tell_unmatched(context, workload);
+    print_unmatched(context, workload);
     if (options->network == APP__NETWORK_IDEAL) {
         app__ideal_begin(workload);
     }

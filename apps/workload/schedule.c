@@ -652,8 +652,8 @@ static char *trouble_of(const graph_t *graph, uint32_t rank, uint32_t at, bool f
     return text;
 }
 
-void app__schedule_tell(const app__schedule_t *schedule, uint32_t most,
-                        void (*tell)(const char *text, void *ctx), void *ctx)
+void app__schedule_print_problems(const app__schedule_t *schedule, uint32_t most,
+                                  void (*tell)(const char *text, void *ctx), void *ctx)
 {
     graph_t graph;
     app__schedule_counts_t counts = schedule->counts;

@@ -95,7 +95,7 @@ void app__schedule_finish(app__schedule_t *schedule);
 
 // Calls tell for the first `most` operations without a counterpart, or that wait for what never
 // comes: of those that wait, the first of each rank.
-void app__schedule_tell(const app__schedule_t *schedule, uint32_t most,
-                        void (*tell)(const char *text, void *ctx), void *ctx);
+void app__schedule_print_problems(const app__schedule_t *schedule, uint32_t most,
+                                  void (*tell)(const char *text, void *ctx), void *ctx);
 
 #endif // APPS_WORKLOAD_SCHEDULE_H

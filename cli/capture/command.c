@@ -6,7 +6,7 @@
 #include "cli/command.h"
 #include "pcap-out/pcap_file.h"
 #include "results/folder.h"
-#include "world/shown.h"
+#include "world/control_characters.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -429,6 +429,11 @@ static sim_err_t do_merge(const cli_args_t *args, world_error_t *error)
     if (result == SIM_OK) {
         result = take_time("--to", args->to, &merge.to_ps, error);
     }
+    if (result == SIM_OK && merge.from_ps > merge.to_ps) {
+        result = world_fail(error, SIM_ERR_RANGE, NULL,
+                            "--from %s --to %s: expected a --to that is not before --from",
+                            args->from, args->to);
+    }
     return result == SIM_OK ? merge_files(args, &merge, error) : result;
 }
 
@@ -472,6 +477,9 @@ int cli_command_capture(const cli_args_t *args)
     for (size_t i = 0; i < SIM_COUNT_OF(actions); i++) {
         if (strcmp(args->operands[0], actions[i].name) == 0) {
             const sim_err_t result = actions[i].fn(args, &error);
+            if (result != SIM_OK && args->operand_count > 1) {
+                world_error_about(&error, args->operands[1], args->operands[1]);
+            }
             return result == SIM_OK
                        ? CLI_EXIT_DONE
                        : cli_report_failure(&error, result == SIM_ERR_IO ? CLI_EXIT_FAILED

@@ -3,7 +3,7 @@
 #include "cli/capture/follow_internal.h"
 #include "cli/capture/follow_print.h"
 
-#include "world/shown.h"
+#include "world/control_characters.h"
 
 #include <stdlib.h>
 #include <string.h>

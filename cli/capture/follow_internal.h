@@ -8,8 +8,6 @@
 
 #include "cli/capture/capture.h"
 
-#include "net/frame.h"
-
 // Distinguishes a copy of the packet from others of the same queue pair number and PSN: those to
 // other hosts, and those that were sent again by another path. Switches leave it as it is.
 typedef struct label {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/capture/journeys.c - finds the frames of one packet in a capture, and joins them to journeys.
 #include "cli/capture/follow_internal.h"
+#include "net/frame.h"
 
 #include <string.h>
 

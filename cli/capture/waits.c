@@ -2,6 +2,7 @@
 // cli/capture/waits.c - learns what happened at each egress port while a packet waited there: other
 // frames on the link, and pauses.
 #include "cli/capture/follow_internal.h"
+#include "net/frame.h"
 
 #include <string.h>
 

@@ -6,7 +6,9 @@
 // which have no cause in the network, come last.
 #include "cli/explain/causes/drops.h"
 #include "cli/explain/causes/hardware.h"
+#include "cli/explain/causes/host_inside.h"
 #include "cli/explain/causes/marking.h"
+#include "cli/explain/causes/programs.h"
 #include "cli/explain/causes/sender_limits.h"
 #include "cli/explain/causes/waits.h"
 #include "cli/explain/explain_internal.h"
@@ -14,7 +16,7 @@
 #include "cli/explain/run_data.h"
 #include "cli/explain/what_if.h"
 
-#include "net/switch_model.h"
+#include "net/paths.h"
 #include "world/format.h"
 
 #include <stdlib.h>
@@ -583,6 +585,7 @@ void cli__explain_find(explain_t *explain)
 {
     cli__explain_roots(explain);
     cli__explain_share(explain);
+    cli__explain_inside(explain);
     cli__explain_hardware(explain);
     cli__explain_full(explain);
     cli__explain_limits(explain);
@@ -590,6 +593,7 @@ void cli__explain_find(explain_t *explain)
     find_shared(explain);
     find_roots(explain);
     cli__explain_waits(explain);
+    cli__explain_programs(explain);
     for (size_t i = 0; i < explain->finding_count; i++) {
         explain->findings[i].minor = is_minor(explain, &explain->findings[i]);
     }

@@ -51,7 +51,8 @@ sim_err_t cli_explain_write(const char *folder, world_error_t *error)
         cli__explain_find(&explain);
         json_t *const json = cli__explain_json(&explain);
         if (json_dump_file(json, path, JSON_INDENT(1)) != 0) {
-            result = world_fail(error, SIM_ERR_IO, WORLD_FILE(path), "cannot be written");
+            result = world_fail(error, SIM_ERR_IO, WORLD_FILE(path), "cannot be written: %s",
+                                strerror(errno));
         }
         json_decref(json);
     }

@@ -8,7 +8,6 @@
 #define CLI_EXPLAIN_EXPLAIN_INTERNAL_H
 
 #include "cli/explain/run_data.h"
-#include "net/port.h"
 #include "results/result_folder.h"
 #include "world/world.h"
 
@@ -94,6 +93,7 @@ typedef struct explain {
     bool switches_keep; // switches do not
     explain_port_t *ports;
     uint32_t port_count;
+    bool *held_hosts;    // by node: a limit inside the host is reported
     explain_nic_t *nics; // by interface; zeros where the run has no nics.csv
     explain_flow_t *flows;
     size_t flow_count;

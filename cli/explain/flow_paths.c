@@ -7,6 +7,8 @@
 #include "cli/explain/explain_internal.h"
 #include "cli/explain/run_data.h"
 
+#include "net/nodes.h"
+#include "net/paths.h"
 #include "net/switch_model.h"
 #include "nic/extra.h"
 

@@ -6,7 +6,8 @@
 #include "world/names.h"
 
 #include "net/faults.h"
-#include "net/switch_model.h"
+#include "net/nodes.h"
+#include "net/ports.h"
 #include "results/csv.h"
 #include "world/registry.h"
 
@@ -310,7 +311,10 @@ static const char *const nic_columns[] = {"nic",
                                           "rp_cnp_ignored",
                                           "out_of_sequence",
                                           "local_ack_timeout_err",
-                                          "retransmitted_packets"};
+                                          "retransmitted_packets",
+                                          "tx_packets",
+                                          "rx_packets",
+                                          "qps_peak"};
 
 static sim_err_t take_nic(const results_csv_t *csv, void *ctx, world_error_t *error)
 {
@@ -320,9 +324,10 @@ static sim_err_t take_nic(const results_csv_t *csv, void *ctx, world_error_t *er
         return SIM_OK;
     }
     explain_nic_t *const nic = &explain->nics[interface];
-    uint64_t *const values[] = {&nic->sent_bytes,      &nic->received_bytes, &nic->marked,
-                                &nic->cnps_sent,       &nic->cnps_handled,   &nic->cnps_ignored,
-                                &nic->out_of_sequence, &nic->timeouts,       &nic->retransmitted};
+    uint64_t *const values[] = {&nic->sent_bytes,      &nic->received_bytes,   &nic->marked,
+                                &nic->cnps_sent,       &nic->cnps_handled,     &nic->cnps_ignored,
+                                &nic->out_of_sequence, &nic->timeouts,         &nic->retransmitted,
+                                &nic->sent_packets,    &nic->received_packets, &nic->queue_pairs};
     sim_err_t result = SIM_OK;
     for (size_t i = 0; i < SIM_COUNT_OF(values) && result == SIM_OK; i++) {
         result = take_number(csv, i + 1, 1, values[i], error);
@@ -615,6 +620,7 @@ void cli__explain_fini(explain_t *explain)
     sim_free(explain->flows);
     sim_free(explain->ports);
     sim_free(explain->nics);
+    sim_free(explain->held_hosts);
     json_decref(explain->summary);
     world_destroy(explain->world);
     world_scenario_destroy(explain->scenario);

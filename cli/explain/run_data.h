@@ -3,7 +3,7 @@
 #ifndef CLI_EXPLAIN_RUN_DATA_H
 #define CLI_EXPLAIN_RUN_DATA_H
 
-#include "net/port.h"
+#include "net/trace.h"
 
 typedef struct explain_flow {
     uint64_t id;
@@ -62,9 +62,12 @@ typedef struct explain_port {
 
 // What a NIC counted, by interface.
 typedef struct explain_nic {
-    uint64_t sent_bytes;
+    uint64_t sent_packets;
+    uint64_t received_packets;
+    uint64_t sent_bytes; // payload
     uint64_t received_bytes;
-    uint64_t marked; // packets that it received with CE
+    uint64_t queue_pairs; // at once, at most
+    uint64_t marked;      // packets that it received with CE
     uint64_t cnps_sent;
     uint64_t cnps_handled;
     uint64_t cnps_ignored;

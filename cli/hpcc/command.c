@@ -130,6 +130,18 @@ static sim_err_t make_scenario(hpcc_run_t *run, world_scenario_t **scenario, wor
     return result;
 }
 
+// Returns whether a configuration has a key of the other simulator; else the file may be no
+// configuration.
+static bool has_known_key(const cli_hpcc_config_t *config)
+{
+    for (size_t i = 0; config != NULL && i < CLI_HPCC_KEY_COUNT; i++) {
+        if (config->values[i].given) {
+            return true;
+        }
+    }
+    return config == NULL;
+}
+
 int cli_command_hpcc(const cli_args_t *args)
 {
     hpcc_run_t run = {.args = args};
@@ -137,6 +149,9 @@ int cli_command_hpcc(const cli_args_t *args)
     world_scenario_t *scenario = NULL;
     world_error_t error;
     const sim_err_t result = make_scenario(&run, &scenario, &error);
+    if (result != SIM_OK && !has_known_key(run.hpcc.config)) {
+        world_error_about(&error, args->operands[0], args->operands[0]);
+    }
     const int status = result == SIM_OK ? cli_run_scenario(args, scenario, &extra)
                                         : cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     world_scenario_destroy(scenario);

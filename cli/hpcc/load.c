@@ -271,7 +271,7 @@ static int owner_of(const char *key)
 static void note_peer_keys(cli_hpcc_t *hpcc)
 {
     const cli_hpcc_config_t *const config = hpcc->config;
-    world_error_t text = {""};
+    world_error_t text = {.text = ""};
     size_t count = 0;
     for (size_t i = 0; i < config->unknown_count; i++) {
         const int row = owner_of(config->unknown[i]);
@@ -293,7 +293,7 @@ static void note_unknown(cli_hpcc_t *hpcc)
     for (cli_hpcc_key_t key = 0; key < CLI_HPCC_KEY_COUNT; key++) {
         names[key] = cli_hpcc_key_name(key);
     }
-    world_error_t text = {""};
+    world_error_t text = {.text = ""};
     size_t count = 0;
     for (size_t i = 0; i < config->unknown_count; i++) {
         if (owner_of(config->unknown[i]) >= 0) {

@@ -8,6 +8,7 @@
 #include "cli/hpcc/output_internal.h"
 #include "cli/hpcc/outputs.h"
 
+#include "net/port_metrics.h"
 #include "net/wire/roce.h"
 #include "nic/host.h"
 

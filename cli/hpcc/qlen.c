@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+#include "net/nodes.h"
+#include "net/port_metrics.h"
 #include "net/switch_model.h"
 
 #define PERIOD_PS (100 * SIM_PS_PER_NS)

@@ -6,7 +6,7 @@
 #include "cli/ranks/slurm.h"
 #include "cli/ranks/ranks.h"
 
-#include "world/survey.h"
+#include "world/planned_transfers.h"
 
 #include <limits.h>
 #include <stdio.h>

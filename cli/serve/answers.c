@@ -164,7 +164,7 @@ void serve_answer_progress(serve_conversation_t *conversation, const json_t *id,
     const app_submitted_completion_t *const list =
         app_submitted_take(conversation->session, &count);
     serve_begin(conversation, id);
-    serve_field_number(conversation, "now_ps", conversation->now_ps);
+    serve_field_number(conversation, "now_ps", app_submitted_now_ps(conversation->session));
     put_name(conversation, "completions");
     put_text(conversation, "[");
     for (size_t i = 0; i < count; i++) {

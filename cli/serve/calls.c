@@ -5,8 +5,8 @@
 // picoseconds, sizes bytes. docs/sessions.md
 #include "cli/serve/calls.h"
 #include "cli/serve/answers.h"
+#include "cli/serve/estimate.h"
 #include "cli/serve/limits.h"
-#include "cli/serve/next_completion.h"
 #include "cli/serve/serve.h"
 #include "cli/serve/snapshot.h"
 #include "world/names.h"
@@ -14,9 +14,6 @@
 #include "world/format.h"
 
 #include <string.h>
-
-#define MARKS_MAX 64u
-#define SLACK_PS_MIN (100 * SIM_PS_PER_NS) // smaller steps take longer than an exact answer
 
 typedef serve_call_t call_t;
 
@@ -28,16 +25,6 @@ void serve_call_refuse(const serve_call_t *call, const char *code, const char *t
 static void refuse(const call_t *call, const char *code, const char *text)
 {
     serve_call_refuse(call, code, text);
-}
-
-// -- steps
-
-sim_ended_t serve_step(serve_conversation_t *conversation, sim_time_t stop_ps)
-{
-    app_submitted_release(conversation->session, stop_ps);
-    const sim_ended_t ended = sim_step(conversation->world->sim, stop_ps);
-    conversation->now_ps = stop_ps;
-    return ended;
 }
 
 // -- the calls; each returns false when the conversation is over
@@ -59,69 +46,68 @@ static bool call_hello(const call_t *call)
     return true;
 }
 
+static sim_time_t now_ps(const call_t *call)
+{
+    return app_submitted_now_ps(call->conversation->session);
+}
+
 static bool call_now(const call_t *call)
 {
     serve_begin(call->conversation, call->id);
-    serve_field_number(call->conversation, "now_ps", call->conversation->now_ps);
+    serve_field_number(call->conversation, "now_ps", now_ps(call));
     serve_end(call->conversation);
     return true;
 }
 
+// Answers with what has ended, unless the session has to end: then serve_call says why.
+static void answer_progress(const call_t *call, sim_ended_t ended)
+{
+    if (serve_reason() == SERVE_REASON_NONE) {
+        serve_answer_progress(call->conversation, call->id, ended);
+    }
+}
+
 static bool call_advance(const call_t *call)
 {
-    serve_conversation_t *const conversation = call->conversation;
     uint64_t until_ps = 0;
     if (!serve_take_number(call, call->arguments, "until_ps", SIM_TIME_END, NULL, &until_ps)) {
         return true;
     }
-    if (until_ps < conversation->now_ps) {
+    if (until_ps < now_ps(call)) {
         refuse(call, "past", "until_ps: the time has passed");
         return true;
     }
-    const sim_ended_t ended = serve_step(conversation, until_ps);
-    if (serve_reason() == SERVE_REASON_NONE) {
-        serve_answer_progress(conversation, call->id, ended);
-    }
+    answer_progress(call, app_submitted_run(call->conversation->session, until_ps, false));
     return true;
-}
-
-// Says why a copy came to no end, unless the session has to end: then serve_call says why.
-static void refuse_try(const call_t *call, const char *text)
-{
-    if (serve_reason() == SERVE_REASON_NONE) {
-        refuse(call, "system", text);
-    }
 }
 
 static bool call_next_completion(const call_t *call)
 {
     static const uint64_t never = SIM_TIME_END - 1;
     static const uint64_t none_ps = 0;
-    serve_conversation_t *const conversation = call->conversation;
-    const json_t *const arguments = call->arguments;
+    app_submitted_t *const session = call->conversation->session;
     uint64_t until_ps = 0;
-    uint64_t slack_ps = 0;
-    sim_ended_t ended = SIM_ENDED_DONE;
-    if (!serve_take_number(call, arguments, "until_ps", SIM_TIME_END - 1, &never, &until_ps) ||
-        !serve_take_number(call, arguments, "slack_ps", SIM_PS_PER_S, &none_ps, &slack_ps)) {
+    uint64_t slack_ps = 0; // of clients that do not need the exact time, which costs nothing more
+    sim_ended_t ended = SIM_ENDED_UNTIL;
+    if (!serve_take_number(call, call->arguments, "until_ps", never, &never, &until_ps) ||
+        !serve_take_number(call, call->arguments, "slack_ps", SIM_PS_PER_S, &none_ps, &slack_ps)) {
         return true;
     }
-    if (until_ps < conversation->now_ps) {
+    if (until_ps < now_ps(call)) {
         refuse(call, "past", "until_ps: the time has passed");
         return true;
     }
-    const bool stays = json_object_get(arguments, "until_ps") == NULL;
-    if (slack_ps >= SLACK_PS_MIN) {
-        ended = serve_go_on(conversation, until_ps, slack_ps);
-    } else if (app_submitted_open(conversation->session) > 0 &&
-               app_submitted_ended(conversation->session) == 0 &&
-               !serve_next(conversation, until_ps, stays, &ended)) {
-        refuse_try(call, "the system gives no process or no memory for a look ahead");
-        return true;
+    if (app_submitted_open(session) > 0 && app_submitted_ended(session) == 0) {
+        ended = app_submitted_run(session, until_ps, true);
     }
-    if (serve_reason() == SERVE_REASON_NONE) {
-        serve_answer_progress(conversation, call->id, ended);
+    if (ended == SIM_ENDED_DONE && app_submitted_ended(session) == 0) {
+        // Nothing is left to happen, though transfers are open.
+        if (json_object_get(call->arguments, "until_ps") != NULL) {
+            (void)app_submitted_run(session, until_ps, false);
+        }
+        ended = SIM_ENDED_STALLED;
     }
+    answer_progress(call, ended);
     return true;
 }
 
@@ -131,7 +117,6 @@ static bool call_cancel(const call_t *call)
     if (!serve_take_number(call, call->arguments, "transfer", INT64_MAX, NULL, &transfer)) {
         return true;
     }
-    serve_changed(call->conversation);
     const sim_err_t error = app_submitted_cancel(call->conversation->session, transfer);
     if (error == SIM_OK) {
         serve_begin(call->conversation, call->id);
@@ -144,56 +129,21 @@ static bool call_cancel(const call_t *call)
     return true;
 }
 
-// The result of an estimate.
-typedef struct estimate {
-    serve_found_t found;
-    sim_time_t at_ps;
-    serve_refusal_t refusal;
-} estimate_t;
-
-// Submits on a copy of the session and looks when that ends.
-static void try_submit(serve_conversation_t *conversation, const void *ctx, void *result)
+static void answer_marks(const call_t *call, unsigned marks, sim_time_t at_ps)
 {
-    const call_t *const call = ctx;
-    estimate_t *const estimate = result;
-    uint64_t number = 0;
-    memset(estimate, 0, sizeof(*estimate));
-    conversation->refusal = &estimate->refusal;
-    if (serve_submit_one(call, call->arguments, &number, &estimate->at_ps)) {
-        const serve_ask_t ask = {SIM_TIME_END - 1, number, 1};
-        serve_look_ahead(conversation, &ask, &estimate->found);
-    }
-}
-
-static bool call_estimate(const call_t *call)
-{
-    serve_conversation_t *const conversation = call->conversation;
-    estimate_t estimate;
-    if (!serve_try(conversation, try_submit, call, &estimate, sizeof(estimate))) {
-        refuse_try(call, "the system gives no process or no memory for an estimate");
-        return true;
-    }
-    if (estimate.refusal.code[0] != '\0') {
-        refuse(call, estimate.refusal.code, estimate.refusal.text);
-        return true;
-    }
-    if (estimate.found.count == 0) {
-        refuse(call, "transfer", "the transfer would not come to an end, or cannot begin");
-        return true;
-    }
-    serve_begin(conversation, call->id);
-    serve_field_number(conversation, "end_ps", estimate.found.times_ps[0]);
-    serve_field_number(conversation, "took_ps", estimate.found.times_ps[0] - estimate.at_ps);
-    serve_field_outcome(conversation, estimate.found.outcome, estimate.found.status);
-    serve_end(conversation);
-    return true;
+    serve_begin(call->conversation, call->id);
+    serve_field_number(call->conversation, "marks", marks);
+    serve_field_number(call->conversation, "now_ps", at_ps);
+    serve_end(call->conversation);
 }
 
 static bool call_mark(const call_t *call)
 {
     bool back = false;
-    if (call->conversation->marks >= MARKS_MAX) {
-        refuse(call, "mark", "64 marks are kept, which is the maximum number; come back first");
+    if (call->conversation->marks >= SERVE_MARKS_MAX) {
+        refuse(
+            call, "mark",
+            "64 marks are kept, which is the maximum number; come back to one or drop one first");
         return true;
     }
     if (!serve_mark(call->conversation, &back)) {
@@ -202,10 +152,7 @@ static bool call_mark(const call_t *call)
     }
     // The answer to "back" has the id of that call, which the child has answered.
     if (!back) {
-        serve_begin(call->conversation, call->id);
-        serve_field_number(call->conversation, "marks", call->conversation->marks);
-        serve_field_number(call->conversation, "now_ps", call->conversation->now_ps);
-        serve_end(call->conversation);
+        answer_marks(call, call->conversation->marks, now_ps(call));
     }
     return true;
 }
@@ -217,11 +164,22 @@ static bool call_back(const call_t *call)
         refuse(call, "mark", "there is no mark to come back to");
         return true;
     }
-    serve_begin(conversation, call->id);
-    serve_field_number(conversation, "marks", conversation->marks - 1);
-    serve_end(conversation);
+    const unsigned left = conversation->marks - 1;
+    answer_marks(call, left, conversation->marked_ps[left]);
     serve_back(conversation);
     return false;
+}
+
+static bool call_drop(const call_t *call)
+{
+    serve_conversation_t *const conversation = call->conversation;
+    if (conversation->marks == 0) {
+        refuse(call, "mark", "there is no mark to drop");
+        return true;
+    }
+    serve_drop(conversation);
+    answer_marks(call, conversation->marks, now_ps(call));
+    return true;
 }
 
 static bool call_finish(const call_t *call)
@@ -243,23 +201,23 @@ static const known_call_t calls[] = {
     {"advance", call_advance},
     {"next_completion", call_next_completion},
     {"cancel", call_cancel},
-    {"estimate", call_estimate},
+    {"estimate", serve_estimate},
     {"mark", call_mark},
     {"back", call_back},
+    {"drop", call_drop},
     {"finish", call_finish},
 };
 
 static bool dispatch(const call_t *call)
 {
-    const char *const name = json_string_value(json_object_get(call->arguments, "call"));
-    for (size_t i = 0; name != NULL && i < SIM_COUNT_OF(calls); i++) {
-        if (strcmp(name, calls[i].name) == 0) {
+    for (size_t i = 0; call->name != NULL && i < SIM_COUNT_OF(calls); i++) {
+        if (strcmp(call->name, calls[i].name) == 0) {
             return calls[i].fn(call);
         }
     }
     refuse(call, "call",
            "call: expected hello, now, submit, advance, next_completion, cancel, estimate, mark, "
-           "back or finish");
+           "back, drop or finish");
     return true;
 }
 
@@ -275,7 +233,12 @@ bool serve_call(serve_conversation_t *conversation, const char *line, size_t siz
         json_decref(arguments);
         return true;
     }
-    const call_t call = {conversation, arguments, json_object_get(arguments, "id")};
+    const call_t call = {
+        .conversation = conversation,
+        .name = json_string_value(json_object_get(arguments, "call")),
+        .arguments = arguments,
+        .id = json_object_get(arguments, "id"),
+    };
     const uint64_t answers = conversation->answers;
     bool goes_on = true;
     serve_call_begins();

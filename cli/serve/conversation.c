@@ -90,13 +90,19 @@ static sim_ended_t drive(world_t *world, void *ctx)
         line = serve_line(&conversation->lines, &size);
     }
     if (conversation->lines.too_long) {
-        serve_refuse(conversation, NULL, "json", "a line has more than 16 MiB");
+        serve_refuse(conversation, NULL, "limit",
+                     "a line has more than 16 MiB, which is the maximum; the session ends");
+    }
+    if (conversation->lines.unread) {
+        serve_refuse(conversation, NULL, "limit",
+                     "more than 64 MiB of calls came while the client read no answer; read the "
+                     "answers between; the session ends");
     }
     if (serve_reason() == SERVE_REASON_IDLE) {
         refuse_reason(conversation, NULL);
     }
     if (conversation->finished) {
-        (void)serve_step(conversation, SIM_TIME_END);
+        (void)app_submitted_run(conversation->session, SIM_TIME_END, false);
         if (serve_reason() != SERVE_REASON_NONE) {
             refuse_reason(conversation, conversation->finish_id);
             conversation->finished = false;
@@ -141,7 +147,7 @@ int serve_conversation(const cli_args_t *args, const serve_limits_t *limits, int
         .limits = limits,
         .confined = args->listen != NULL && strncmp(args->listen, "127.", 4) == 0,
         .folder = folder == NULL ? NULL : sim_strdup(folder),
-        .handover = -1,
+        .first = getpid(),
     };
     const results_options_t options = {
         .folder = folder,
@@ -153,6 +159,7 @@ int serve_conversation(const cli_args_t *args, const serve_limits_t *limits, int
     results_run_t *run = NULL;
     world_error_t error = {.text = ""};
     serve_end_by_signals();
+    serve_go_on_here();
     if (!check_token(&conversation)) {
         serve_lines_fini(&conversation.lines);
         sim_free(conversation.folder);

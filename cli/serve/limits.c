@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
@@ -29,6 +30,8 @@ static int watched_out = -1;
 static uint64_t call_began_ns;
 static volatile sig_atomic_t reason_now;
 static volatile sig_atomic_t passes_to;
+static volatile pid_t
+    *present; // shared by the processes of a session: the one that goes on with it
 
 // -- options
 
@@ -116,9 +119,13 @@ void serve_limits_fini(serve_limits_t *limits)
 static void end_session(int number)
 {
     (void)number;
+    const bool known = reason_now == SERVE_REASON_STOPPED;
     reason_now = SERVE_REASON_STOPPED;
-    if (passes_to > 0) {
+    if (!known && passes_to > 0) {
         (void)kill((pid_t)passes_to, SIGTERM);
+    }
+    if (!known && present != NULL && *present > 0 && *present != getpid()) {
+        (void)kill(*present, SIGTERM);
     }
     if (watched_sim != NULL) {
         sim_interrupt(watched_sim);
@@ -149,9 +156,37 @@ void serve_pass_signals_to(pid_t child)
     }
 }
 
+void serve_go_on_here(void)
+{
+    if (present == NULL) {
+        void *const page =
+            mmap(NULL, sizeof(*present), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        present = page == MAP_FAILED ? NULL : page;
+    }
+    if (present != NULL) {
+        *present = getpid();
+    }
+}
+
 void serve_end_with_parent(void)
 {
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+}
+
+void serve_adopt(void)
+{
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+void serve_change_parent(void (*leave)(void *ctx), void *ctx)
+{
+    const pid_t parent = getppid();
+    (void)prctl(PR_SET_PDEATHSIG, 0);
+    leave(ctx);
+    while (getppid() == parent) {
+        (void)poll(NULL, 0, 1);
+    }
+    serve_end_with_parent();
 }
 
 // -- looking

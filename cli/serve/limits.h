@@ -33,8 +33,14 @@ void serve_limits_fini(serve_limits_t *limits);
 // has gone on from a mark.
 void serve_end_by_signals(void);
 void serve_pass_signals_to(pid_t child); // 0: to none
+// Notes that this process goes on with the session: signals to any of its processes come here, too.
+void serve_go_on_here(void);
 // Makes the kernel end this process with its parent.
 void serve_end_with_parent(void);
+// Makes this process the parent of processes below it whose parents end.
+void serve_adopt(void);
+// Calls `leave`, which makes the parent end, and waits for the next parent.
+void serve_change_parent(void (*leave)(void *ctx), void *ctx);
 // Watches this process while it uses the processor: a limit that is passed interrupts the
 // simulation. Call it again in a process that was forked. `out` is the client's descriptor.
 void serve_watch(const serve_limits_t *limits, sim_t *sim, int out);

@@ -5,24 +5,93 @@
 #include "cli/serve/serve.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define READ_BYTES ((size_t)1 << 16)
 #define WRITE_BYTES ((size_t)1 << 16)
 
+// Reads some input. Returns false at its end.
+static bool read_some(serve_lines_t *lines)
+{
+    SIM_RESERVE(lines->input, lines->input_count + READ_BYTES, &lines->input_capacity);
+    for (;;) {
+        const ssize_t count = read(lines->in, lines->input + lines->input_count, READ_BYTES);
+        if (count > 0) {
+            lines->input_count += (size_t)count;
+            return true;
+        }
+        if (count == 0 || errno != EINTR || serve_reason() != SERVE_REASON_NONE) {
+            lines->ended = true;
+            return false;
+        }
+    }
+}
+
+// Writes some bytes if the client has room for them. Returns how many it has taken.
+static size_t write_some(serve_lines_t *lines, const char *bytes, size_t size)
+{
+    ssize_t count = send(lines->out, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (count < 0 && errno == ENOTSOCK) {
+        struct pollfd output = {.fd = lines->out, .events = POLLOUT};
+        // So many bytes fit into a pipe that has room.
+        const bool room = poll(&output, 1, 0) == 1 && (output.revents & POLLNVAL) == 0;
+        count = room ? write(lines->out, bytes, SIM_MIN(size, (size_t)PIPE_BUF)) : 0;
+    }
+    if (count < 0 && errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK) {
+        lines->broken = true;
+    }
+    return count > 0 ? (size_t)count : 0;
+}
+
+// Lets the client send nothing more, so that it does not wait for that.
+static void close_input(const serve_lines_t *lines)
+{
+    const int nothing =
+        shutdown(lines->in, SHUT_RD) != 0 ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
+    if (nothing >= 0) { // it is a pipe
+        (void)dup2(nothing, lines->in);
+        (void)close(nothing);
+    }
+}
+
+// Waits until the client takes output. Meanwhile it may send calls, which are kept.
+static void wait_for_room(serve_lines_t *lines)
+{
+    const bool reads = !lines->ended && !lines->unread;
+    const int most_ms = lines->idle_ms == 0 || lines->idle_ms > INT_MAX ? -1 : (int)lines->idle_ms;
+    struct pollfd both[2] = {
+        {.fd = lines->out, .events = POLLOUT},
+        {.fd = reads ? lines->in : -1, .events = POLLIN},
+    };
+    const int ready = poll(both, 2, most_ms);
+    if (ready == 0) {
+        serve_note_reason(SERVE_REASON_IDLE);
+        lines->broken = true;
+    } else if (ready < 0) {
+        lines->broken = errno != EINTR || serve_reason() != SERVE_REASON_NONE;
+    } else if (reads && (both[1].revents & (POLLIN | POLLHUP)) != 0) {
+        (void)read_some(lines);
+        if (lines->input_count - lines->taken > SERVE_UNREAD_BYTES_MAX) {
+            lines->unread = true;
+            close_input(lines);
+        }
+    }
+}
+
 void serve_flush(serve_lines_t *lines)
 {
     size_t written = 0;
     while (written < lines->output_count && !lines->broken) {
-        const ssize_t count =
-            write(lines->out, lines->output + written, lines->output_count - written);
-        if (count > 0) {
-            written += (size_t)count;
-        } else if (count < 0 && errno != EINTR) {
-            lines->broken = true;
+        const size_t count =
+            write_some(lines, lines->output + written, lines->output_count - written);
+        written += count;
+        if (count == 0 && !lines->broken) {
+            wait_for_room(lines);
         }
     }
     lines->output_count = 0;
@@ -49,24 +118,20 @@ static bool wait_for_input(const serve_lines_t *lines)
 // Reads some more input. Returns false at its end.
 static bool read_more(serve_lines_t *lines)
 {
+    const size_t before = lines->input_count;
     serve_flush(lines);
+    if (lines->input_count > before) {
+        return true; // it came while the client took output
+    }
+    if (lines->ended || lines->unread) {
+        return false;
+    }
     if (!wait_for_input(lines)) {
         serve_note_reason(SERVE_REASON_IDLE);
         lines->ended = true;
         return false;
     }
-    SIM_RESERVE(lines->input, lines->input_count + READ_BYTES, &lines->input_capacity);
-    for (;;) {
-        const ssize_t count = read(lines->in, lines->input + lines->input_count, READ_BYTES);
-        if (count > 0) {
-            lines->input_count += (size_t)count;
-            return true;
-        }
-        if (count == 0 || errno != EINTR || serve_reason() != SERVE_REASON_NONE) {
-            lines->ended = true;
-            return false;
-        }
-    }
+    return read_some(lines);
 }
 
 // Moves what has not been taken to the beginning of the input, and returns its size.
@@ -97,6 +162,9 @@ char *serve_line(serve_lines_t *lines, size_t *size)
 {
     size_t searched = lines->taken;
     for (;;) {
+        if (lines->unread) {
+            return NULL;
+        }
         char *const begin = lines->input + lines->taken;
         char *const end = lines->input_count > searched
                               ? memchr(lines->input + searched, '\n', lines->input_count - searched)

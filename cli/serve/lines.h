@@ -19,6 +19,7 @@ typedef struct serve_lines {
     bool ended;       // nothing more comes in
     bool broken;      // the client does not take what is written
     bool too_long;    // a line was longer than SERVE_LINE_BYTES_MAX
+    bool unread;      // more than SERVE_UNREAD_BYTES_MAX came while the client took no answer
 } serve_lines_t;
 
 // Returns the next line without its end, NULL at the end of the input. Writes what waits before it

@@ -3,7 +3,8 @@
 //
 // command.c listens and gives each client a process of its own. There, conversation.c builds the
 // scenario and answers lines (lines.c), calls.c and submit.c carry out what they ask for, answers.c
-// writes the answers, next_completion.c looks ahead, and snapshot.c keeps states to come back to.
+// writes the answers, estimate.c tries things on copies, and snapshot.c keeps states to come back
+// to.
 // docs/sessions.md
 #ifndef CLI_SERVE_SERVE_H
 #define CLI_SERVE_SERVE_H
@@ -19,6 +20,8 @@
 
 #define SERVE_PROTOCOL 1
 #define SERVE_LINE_BYTES_MAX ((size_t)16 << 20)
+#define SERVE_UNREAD_BYTES_MAX ((size_t)64 << 20)
+#define SERVE_MARKS_MAX 64u
 
 int cli_command_serve(const cli_args_t *args);
 
@@ -30,18 +33,6 @@ typedef struct serve_refusal {
     char text[WORLD_ERROR_BYTES];
 } serve_refusal_t;
 
-#define SERVE_AHEAD_MAX 64u
-
-// The times at which transfers end next, as a copy of the session has found out.
-typedef struct serve_found {
-    sim_time_t times_ps[SERVE_AHEAD_MAX]; // rising
-    size_t count;                         // 0: none ends
-    sim_time_t clear_ps;                  // count 0: none ends before it
-    app_submitted_outcome_t outcome;      // of the first
-    nic_wc_status_t status;               // likewise
-    bool stalled;                         // none ends since nothing useful happens any more
-} serve_found_t;
-
 typedef struct serve_conversation {
     serve_lines_t lines;
     const cli_args_t *args;
@@ -52,15 +43,14 @@ typedef struct serve_conversation {
     world_scenario_t *scenario;
     world_t *world; // of the scenario, while it is simulated
     app_submitted_t *session;
-    sim_time_t now_ps; // everything before it has happened
     unsigned marks;
-    int handover;   // where input goes when the client comes back to a mark; -1: there is none
-    uint32_t found; // host that a name meant last
-    serve_refusal_t *refusal;  // where refusals go; NULL: to the client
-    serve_found_t found_ahead; // what is still true of the last look ahead
-    bool asked_before;         // next_completion was the last call that matters for it
-    bool finished;             // the client has asked for the results
-    uint64_t answers;          // so far
+    int handovers[SERVE_MARKS_MAX]; // by mark: where input goes when the client comes back to it
+    sim_time_t marked_ps[SERVE_MARKS_MAX]; // by mark: its time
+    pid_t first;                           // first process of the session
+    uint32_t found;                        // host that a name meant last
+    serve_refusal_t *refusal;              // where refusals go; NULL: to the client
+    bool finished;                         // the client has asked for the results
+    uint64_t answers;                      // so far
     json_t *finish_id;
     json_t **tags; // by transfer; NULL: none
     size_t tag_count;

@@ -3,7 +3,9 @@
 //
 // A process that keeps a state has forked a child, which goes on with the session, and waits for
 // it. When the client comes back, the child hands over the input that it has read and ends, and the
-// parent goes on from its own memory. It cuts the files of the run to the sizes that they had.
+// parent goes on from its own memory. It cuts the files of the run to the sizes that they had. When
+// the client drops the state, the parent ends, and the one above it adopts the child. The first
+// process of a session cannot end before it: it waits on, for nothing but the end.
 #include "cli/serve/snapshot.h"
 #include "cli/serve/limits.h"
 #include "cli/serve/lines.h"
@@ -19,6 +21,7 @@
 #include <unistd.h>
 
 #define EXIT_BACK 77    // of a child whose client comes back to the parent's state
+#define EXIT_DROPPED 78 // of a process whose state was dropped
 #define EXIT_REASON 100 // of a copy that had to end: and the reason
 
 // A regular file that is open for writing, and where it stood.
@@ -102,12 +105,24 @@ static size_t read_all(int descriptor, void *bytes, size_t most)
     return done;
 }
 
+// Waits for a child, -1: for any.
 static int wait_for(pid_t child)
 {
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// Waits for the process that goes on with the session; those between may have ended before it.
+static int wait_for_session(void)
+{
+    int status = EXIT_DROPPED;
+    while (status == EXIT_DROPPED) {
+        status = wait_for(-1);
+        serve_pass_signals_to(0);
+    }
+    return status;
 }
 
 // Takes over the input that the child has read and not used.
@@ -132,14 +147,38 @@ static void take_input(serve_lines_t *lines, int descriptor)
     lines->taken = 0;
 }
 
+// The first byte that a process gets from the one that goes on.
+#define WORD_BACK 'b' // and then the input
+#define WORD_DROP 'd'
+
+// Waits in a process that keeps a state. Returns when the client comes back to it.
+static void keep(serve_conversation_t *conversation, int descriptor)
+{
+    serve_lines_t *const lines = &conversation->lines;
+    char word = '\0';
+    const size_t said = read_all(descriptor, &word, 1);
+    if (said == 1 && word == WORD_DROP) {
+        (void)close(descriptor);
+        _exit(getpid() == conversation->first ? wait_for_session() : EXIT_DROPPED);
+    }
+    take_input(lines, descriptor); // until the process ends
+    (void)close(descriptor);
+    const int status = wait_for_session();
+    if (status != EXIT_BACK) {
+        _exit(status); // the conversation has ended there
+    }
+}
+
 bool serve_mark(serve_conversation_t *conversation, bool *back)
 {
     int ends[2];
+    SIM_CHECK(conversation->marks < SERVE_MARKS_MAX);
     serve_flush(&conversation->lines);
     if (pipe(ends) != 0) {
         return false;
     }
     kept_files_t files = keep_files();
+    serve_adopt();
     const pid_t child = fork();
     if (child <= 0) {
         (void)close(ends[0]);
@@ -150,35 +189,52 @@ bool serve_mark(serve_conversation_t *conversation, bool *back)
         }
         serve_end_with_parent();
         serve_pass_signals_to(0);
+        serve_go_on_here();
         serve_watch(conversation->limits, conversation->world->sim, conversation->lines.out);
-        conversation->handover = ends[1];
-        conversation->marks++;
+        conversation->marked_ps[conversation->marks] = app_submitted_now_ps(conversation->session);
+        conversation->handovers[conversation->marks++] = ends[1];
         *back = false;
         return true;
     }
     (void)close(ends[1]);
     serve_pass_signals_to(child);
-    serve_lines_t *const lines = &conversation->lines;
-    take_input(lines, ends[0]); // until the child ends
-    (void)close(ends[0]);
-    const int status = wait_for(child);
-    serve_pass_signals_to(0);
-    if (status != EXIT_BACK) {
-        _exit(status); // the conversation has ended there
-    }
+    keep(conversation, ends[0]);
+    serve_go_on_here();
     restore_files(&files);
     sim_free(files.items);
     *back = true;
     return true;
 }
 
+// Says a word to the process that keeps the latest state.
+static int say(serve_conversation_t *conversation, char word)
+{
+    const int handover = conversation->handovers[--conversation->marks];
+    (void)write_all(handover, &word, 1);
+    return handover;
+}
+
 void serve_back(serve_conversation_t *conversation)
 {
     serve_lines_t *const lines = &conversation->lines;
     serve_flush(lines);
-    (void)write_all(conversation->handover, lines->input + lines->taken,
+    (void)write_all(say(conversation, WORD_BACK), lines->input + lines->taken,
                     lines->input_count - lines->taken);
     _exit(EXIT_BACK);
+}
+
+static void leave_parent(void *ctx)
+{
+    (void)close(say(ctx, WORD_DROP));
+}
+
+void serve_drop(serve_conversation_t *conversation)
+{
+    if (getppid() == conversation->first) {
+        leave_parent(conversation); // it stays the parent
+    } else {
+        serve_change_parent(leave_parent, conversation);
+    }
 }
 
 bool serve_try(serve_conversation_t *conversation,

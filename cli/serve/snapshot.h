@@ -11,6 +11,8 @@
 bool serve_mark(serve_conversation_t *conversation, bool *back);
 // Comes back to the latest state that was kept. Does not return.
 void serve_back(serve_conversation_t *conversation);
+// Drops the latest state that was kept.
+void serve_drop(serve_conversation_t *conversation);
 // Runs fn on a copy of the present state and reads `size` bytes of its result. False: the copy came
 // to no end.
 bool serve_try(serve_conversation_t *conversation,

@@ -3,7 +3,6 @@
 #include "cli/serve/answers.h"
 #include "cli/serve/calls.h"
 #include "cli/serve/lines.h"
-#include "cli/serve/next_completion.h"
 #include "cli/serve/serve.h"
 #include "world/names.h"
 
@@ -12,6 +11,7 @@
 #include <string.h>
 
 #define SUBMIT_MAX 100000u
+#define ALONE_MAX 1000u // estimates of transfers alone: each takes a process
 
 // -- arguments
 
@@ -34,7 +34,7 @@ bool serve_take_number(const serve_call_t *call, const json_t *object, const cha
     return false;
 }
 
-static bool take_flag(const serve_call_t *call, const json_t *object, const char *name, bool *flag)
+bool serve_take_flag(const serve_call_t *call, const json_t *object, const char *name, bool *flag)
 {
     const json_t *const value = json_object_get(object, name);
     *flag = json_is_true(value);
@@ -80,7 +80,7 @@ static bool take_start(const serve_call_t *call, const json_t *object, sim_time_
 {
     const json_t *const value = json_object_get(object, "at");
     const char *const text = json_string_value(value);
-    const uint64_t now_ps = call->conversation->now_ps;
+    const uint64_t now_ps = app_submitted_now_ps(call->conversation->session);
     if (text != NULL && strcmp(text, "now") == 0) {
         *at_ps = now_ps;
         return true;
@@ -128,8 +128,8 @@ static bool check_members(const serve_call_t *call, const json_t *object, const 
 static bool take_request(const serve_call_t *call, const json_t *object,
                          app_submitted_request_t *request)
 {
-    static const char *const known[] = {"call", "id",       "src",         "dst",   "bytes", "at",
-                                        "verb", "priority", "source_port", "reuse", "tag"};
+    static const char *const known[] = {"call",  "id",   "src",      "dst",         "bytes", "at",
+                                        "after", "verb", "priority", "source_port", "reuse", "tag"};
     static const uint64_t as_the_nic = SIM_AUTO;
     static const uint64_t no_port = 0;
     uint64_t port = 0;
@@ -140,10 +140,32 @@ static bool take_request(const serve_call_t *call, const json_t *object,
         !take_start(call, object, &request->at_ps) || !take_verb(call, object, &request->verb) ||
         !serve_take_number(call, object, "priority", 7, &as_the_nic, &request->priority) ||
         !serve_take_number(call, object, "source_port", UINT16_MAX, &no_port, &port) ||
-        !take_flag(call, object, "reuse", &request->reuse)) {
+        !serve_take_flag(call, object, "reuse", &request->reuse)) {
         return false;
     }
     request->source_port = (uint16_t)port;
+    return true;
+}
+
+// Reads "after": the number of a transfer, or a list of numbers, into *numbers, which the caller
+// frees with sim_free.
+static bool take_after(const serve_call_t *call, const json_t *object,
+                       app_submitted_request_t *request, uint64_t **numbers)
+{
+    const json_t *const value = json_object_get(object, "after");
+    const size_t count = value == NULL ? 0 : json_is_array(value) ? json_array_size(value) : 1;
+    *numbers = count == 0 ? NULL : sim_alloc_array(count, sizeof(**numbers));
+    for (size_t i = 0; i < count; i++) {
+        const json_t *const number = json_is_array(value) ? json_array_get(value, i) : value;
+        if (!json_is_integer(number) || json_integer_value(number) < 0) {
+            serve_call_refuse(call, "argument",
+                              "after: expected the number of a transfer, or a list of numbers");
+            return false;
+        }
+        (*numbers)[i] = (uint64_t)json_integer_value(number);
+    }
+    request->after = *numbers;
+    request->after_count = count;
     return true;
 }
 
@@ -190,51 +212,61 @@ static app_t *make_program(const serve_call_t *call, const json_t *object, const
 }
 
 static bool submit_program(const serve_call_t *call, const json_t *object, const char *kind,
-                           uint64_t *number, sim_time_t *at_ps)
+                           uint64_t *number)
 {
     const char *const known[] = {"call", "id", kind, "at", "per_rank", "tag"};
     serve_conversation_t *const conversation = call->conversation;
     sim_message_t message = {.text = ""};
     bool per_rank = false;
+    sim_time_t at_ps = 0;
     if (!check_members(call, object, kind, known, SIM_COUNT_OF(known)) ||
-        !take_start(call, object, at_ps) || !take_flag(call, object, "per_rank", &per_rank)) {
+        !take_start(call, object, &at_ps) ||
+        !serve_take_flag(call, object, "per_rank", &per_rank)) {
         return false;
     }
-    if (app_submitted_may_begin(conversation->session, *at_ps, &message) != SIM_OK) {
+    if (app_submitted_may_begin(conversation->session, at_ps, &message) != SIM_OK) {
         serve_call_refuse(call, "transfer", message.text);
         return false;
     }
-    app_t *const app = make_program(call, object, kind, *at_ps);
+    app_t *const app = make_program(call, object, kind, at_ps);
     if (app == NULL) {
         return false;
     }
-    *number = app_submitted_add_program(conversation->session, app, *at_ps, per_rank);
+    *number = app_submitted_add_program(conversation->session, app, at_ps, per_rank);
     return true;
 }
 
 // -- submit
 
-bool serve_submit_one(const serve_call_t *call, const json_t *object, uint64_t *number,
-                      sim_time_t *at_ps)
+static bool submit_request(const serve_call_t *call, const app_submitted_request_t *request,
+                           uint64_t *number)
+{
+    sim_message_t message = {.text = ""};
+    if (app_submitted_submit(call->conversation->session, request, number, &message) == SIM_OK) {
+        return true;
+    }
+    serve_call_refuse(call, "transfer", message.text);
+    return false;
+}
+
+bool serve_submit_one(const serve_call_t *call, const json_t *object, uint64_t *number)
 {
     serve_conversation_t *const conversation = call->conversation;
     const char *const kind = program_of(object);
-    serve_changed(conversation);
     if (kind != NULL) {
-        if (!submit_program(call, object, kind, number, at_ps)) {
+        if (!submit_program(call, object, kind, number)) {
             return false;
         }
     } else {
-        app_submitted_request_t request;
-        sim_message_t message = {.text = ""};
-        if (!take_request(call, object, &request)) {
+        app_submitted_request_t request = {.after = NULL};
+        uint64_t *after = NULL;
+        const bool submitted = take_request(call, object, &request) &&
+                               take_after(call, object, &request, &after) &&
+                               submit_request(call, &request, number);
+        sim_free(after);
+        if (!submitted) {
             return false;
         }
-        if (app_submitted_submit(conversation->session, &request, number, &message) != SIM_OK) {
-            serve_call_refuse(call, "transfer", message.text);
-            return false;
-        }
-        *at_ps = request.at_ps;
     }
     SIM_GROW(conversation->tags, conversation->tag_count, &conversation->tag_capacity);
     SIM_CHECK(conversation->tag_count == *number);
@@ -242,25 +274,37 @@ bool serve_submit_one(const serve_call_t *call, const json_t *object, uint64_t *
     return true;
 }
 
-static bool submit_list(const serve_call_t *call, const json_t *list)
+bool serve_check_list(const serve_call_t *call, const json_t *list, bool alone)
 {
+    static const char *const known[] = {"call", "id", "transfers", "alone"};
+    const bool estimates = strcmp(call->name, "estimate") == 0;
+    const size_t count_max = alone ? ALONE_MAX : SUBMIT_MAX;
     const size_t count = json_array_size(list);
-    serve_conversation_t *const conversation = call->conversation;
-    const uint64_t first = conversation->tag_count;
-    if (!json_is_array(list) || count > SUBMIT_MAX) {
-        serve_call_refuse(call, "argument",
-                          "transfers: expected a list of at most 100000 transfers");
+    if (!check_members(call, call->arguments, "a list", known, estimates ? 4 : 3)) {
+        return false;
+    }
+    if (!json_is_array(list) || count > count_max) {
+        char *const text =
+            sim_format("transfers: expected a list of at most %zu transfers", count_max);
+        serve_call_refuse(call, "argument", text);
+        sim_free(text);
         return false;
     }
     for (size_t i = 0; i < count; i++) {
-        uint64_t number = 0;
-        sim_time_t at_ps = 0;
-        const json_t *const object = json_array_get(list, i);
-        if (!json_is_object(object)) {
+        if (!json_is_object(json_array_get(list, i))) {
             serve_call_refuse(call, "argument", "transfers: expected a list of objects");
             return false;
         }
-        if (!serve_submit_one(call, object, &number, &at_ps)) {
+    }
+    return true;
+}
+
+static bool submit_list(const serve_call_t *call, const json_t *list)
+{
+    const uint64_t first = call->conversation->tag_count;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        uint64_t number = 0;
+        if (!serve_submit_one(call, json_array_get(list, i), &number)) {
             return false;
         }
         SIM_CHECK(number == first + i);
@@ -270,22 +314,19 @@ static bool submit_list(const serve_call_t *call, const json_t *list)
 
 bool serve_submit(const serve_call_t *call)
 {
-    static const char *const known[] = {"call", "id", "transfers"};
     serve_conversation_t *const conversation = call->conversation;
     const json_t *const list = json_object_get(call->arguments, "transfers");
     const uint64_t first = conversation->tag_count;
     uint64_t number = 0;
-    sim_time_t at_ps = 0;
     if (list == NULL) {
-        if (serve_submit_one(call, call->arguments, &number, &at_ps)) {
+        if (serve_submit_one(call, call->arguments, &number)) {
             serve_begin(conversation, call->id);
             serve_field_number(conversation, "transfer", number);
             serve_end(conversation);
         }
         return true;
     }
-    if (check_members(call, call->arguments, "a list", known, SIM_COUNT_OF(known)) &&
-        submit_list(call, list)) {
+    if (serve_check_list(call, list, false) && submit_list(call, list)) {
         serve_begin(conversation, call->id);
         serve_field_raw(conversation, "transfers", "[");
         for (uint64_t i = first; i < conversation->tag_count; i++) {

@@ -11,7 +11,7 @@
 #include "kernel/attribute.h"
 #include "results/csv.h"
 #include "results/result_folder.h"
-#include "world/shown.h"
+#include "world/control_characters.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -360,6 +360,12 @@ int cli_command_timeline(const cli_args_t *args)
     if (take_time("--from", args->from, &timeline.trace.from_ps, &error) != SIM_OK ||
         take_time("--to", args->to, &timeline.trace.to_ps, &error) != SIM_OK) {
         return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    }
+    if (timeline.trace.from_ps > timeline.trace.to_ps) {
+        fprintf(stderr,
+                "rocesim timeline --from %s --to %s: expected a --to that is not before --from\n",
+                args->from, args->to);
+        return CLI_EXIT_BAD_INPUT;
     }
     if (args->events != NULL) {
         sim_message_t message = {.text = ""};

@@ -10,8 +10,8 @@
 #include "cli/workload/matrix.h"
 #include "cli/workload/peers.h"
 #include "cli/workload/requests.h"
+#include "world/control_characters.h"
 #include "world/format.h"
-#include "world/shown.h"
 #include "world/yaml_tree.h"
 
 #include <errno.h>
@@ -254,8 +254,8 @@ static void warn(const workload_t *workload)
                 "; operations that wait for each other or for a rank that never calls: %" PRIu64
                 "\n",
                 workload->name, counts->unmatched_sends, counts->unmatched_recvs, counts->stuck);
-        app__schedule_tell(workload->schedule, TOLD_MAX, warn_operation,
-                           (void *)(uintptr_t)workload->name);
+        app__schedule_print_problems(workload->schedule, TOLD_MAX, warn_operation,
+                                     (void *)(uintptr_t)workload->name);
     } else if (workload->summary.unfinished > 0) {
         fprintf(stderr,
                 "warning: %s: %" PRIu64 " operation%s not finish on an ideal network: a receive "
@@ -374,34 +374,13 @@ static int check_file(const cli_args_t *args, const app__workload_file_t *file)
     return status;
 }
 
-// Returns whether a line of a text begins with a key of a scenario: other words in it may be those
-// of any program. A network of ASTRA-sim has a topology, too.
-static bool is_scenario(const char *text, size_t size)
-{
-    static const char *const keys[] = {"topology:", "traffic:", "\"topology\":", "\"traffic\":"};
-    static const char *const astra_sim = "npus_count:";
-    bool found = false;
-    for (size_t at = 0; at < size; at++) {
-        for (size_t i = 0; i < SIM_COUNT_OF(keys); i++) {
-            const size_t length = strlen(keys[i]);
-            found = found || (size - at > length && memcmp(text + at, keys[i], length) == 0);
-        }
-        if (size - at > strlen(astra_sim) && memcmp(text + at, astra_sim, strlen(astra_sim)) == 0) {
-            return false;
-        }
-        const char *const newline = memchr(text + at, '\n', size - at);
-        at = newline != NULL ? (size_t)(newline - text) : size;
-        at += at + 1 < size && text[at + 1] == '{';
-    }
-    return found;
-}
-
 // The kind of a file, found by its content.
 typedef enum kind {
-    KIND_UNKNOWN,
+    KIND_SCENARIO, // or no file that can be read at once
     KIND_REQUESTS,
     KIND_NCCL,
     KIND_FOREIGN,
+    KIND_OTHER, // in no known format
     KIND_WORKLOAD,
     KIND_MATRIX,
     KIND_SIZES
@@ -412,7 +391,7 @@ static kind_t kind_of(const app__workload_file_t *file, cli_peer_t *peer)
     const char *const text = file->text;
     const size_t size = file->size_bytes;
     if (text == NULL) {
-        return KIND_UNKNOWN;
+        return KIND_SCENARIO;
     }
     if (cli_requests_is(text, size)) {
         return KIND_REQUESTS;
@@ -421,15 +400,21 @@ static kind_t kind_of(const app__workload_file_t *file, cli_peer_t *peer)
         return KIND_NCCL;
     }
     const app__format_t *const format = app__format_of(file);
+    const bool scenario = format == NULL && cli_is_scenario(file->name, text, size);
     // MSCCL's reader takes every XML.
-    if ((format == NULL || format == &app__format_msccl) && !is_scenario(text, size) &&
+    if ((format == NULL || format == &app__format_msccl) && !scenario &&
         cli_peer_of(text, size, peer)) {
         return KIND_FOREIGN;
     }
-    return format != NULL              ? KIND_WORKLOAD
-           : cli_matrix_is(text, size) ? KIND_MATRIX
-           : cli_sizes_is(text, size)  ? KIND_SIZES
-                                       : KIND_UNKNOWN;
+    const bool other_xml = format == &app__format_msccl && !cli_has_word(text, size, "<algo");
+    if ((format != NULL && !other_xml) || scenario) {
+        return format != NULL ? KIND_WORKLOAD : KIND_SCENARIO;
+    }
+    if (cli_matrix_is(text, size) || cli_sizes_is(text, size)) {
+        return cli_matrix_is(text, size) ? KIND_MATRIX : KIND_SIZES;
+    }
+    cli_peer_unknown(text, size, peer);
+    return KIND_OTHER;
 }
 
 bool cli_workload_check(const cli_args_t *args, int *status)
@@ -443,7 +428,7 @@ bool cli_workload_check(const cli_args_t *args, int *status)
         .size_bytes = size,
         .read_file = read_beside,
     };
-    cli_peer_t peer = {0};
+    cli_peer_t peer = {.use = NULL};
     const kind_t kind = kind_of(&file, &peer);
     switch (kind) {
     case KIND_REQUESTS:
@@ -453,6 +438,7 @@ bool cli_workload_check(const cli_args_t *args, int *status)
         *status = cli_nccl_check(name, text, size, args->json);
         break;
     case KIND_FOREIGN:
+    case KIND_OTHER:
         fprintf(stderr, "%s:1:1: the file is %s, expected a scenario or a workload: %s\n", name,
                 peer.what, peer.use);
         *status = CLI_EXIT_BAD_INPUT;
@@ -466,51 +452,58 @@ bool cli_workload_check(const cli_args_t *args, int *status)
     case KIND_SIZES:
         *status = cli_sizes_check(name, text, size, args->json);
         break;
-    case KIND_UNKNOWN:
+    case KIND_SCENARIO:
         break;
     }
     sim_free(text);
-    return kind != KIND_UNKNOWN;
+    return kind != KIND_SCENARIO;
+}
+
+// Finds the kind of a file and, of one that a scenario uses, what it is called.
+static kind_t describe_kind(const char *name, cli_peer_t *peer)
+{
+    static const cli_peer_t used[] = {
+        [KIND_REQUESTS] = {"a trace of requests",
+                           "traffic of kind serving reads it as trace: FILE"},
+        [KIND_NCCL] = {"a server in NCCL's XML", "rocesim check describes it"},
+        [KIND_WORKLOAD] = {"a workload or the algorithm of a collective",
+                           "rocesim check describes it, and a scenario uses it as traffic: "
+                           "[{workload: {file: FILE}}] or as algorithm-file"},
+        [KIND_MATRIX] = {"a list of flows",
+                         "a scenario uses it as traffic: [{flows: {file: FILE}}]"},
+        [KIND_SIZES] = {"a distribution of flow sizes",
+                        "poisson and other traffic read it as sizes: FILE"},
+    };
+    size_t size = 0;
+    char *const text = read_regular(name, &size);
+    const app__workload_file_t file = {.name = name, .text = text, .size_bytes = size};
+    const kind_t kind = kind_of(&file, peer);
+    if (kind < SIM_COUNT_OF(used) && used[kind].use != NULL) {
+        *peer = used[kind];
+    }
+    sim_free(text);
+    return kind;
 }
 
 bool cli_workload_instead(const char *name)
 {
-    size_t size = 0;
-    char *const text = read_regular(name, &size);
-    const app__workload_file_t file = {.name = name, .text = text, .size_bytes = size};
-    cli_peer_t peer = {0};
-    const kind_t kind = kind_of(&file, &peer);
-    switch (kind) {
-    case KIND_REQUESTS:
-        peer =
-            (cli_peer_t){"a trace of requests", "traffic of kind serving reads it as trace: FILE"};
-        break;
-    case KIND_NCCL:
-        peer = (cli_peer_t){"a server in NCCL's XML", "rocesim check describes it"};
-        break;
-    case KIND_WORKLOAD:
-        peer = (cli_peer_t){"a workload or the algorithm of a collective",
-                            "rocesim check describes it, and a scenario uses it as traffic: "
-                            "[{workload: {file: FILE}}] or as algorithm-file"};
-        break;
-    case KIND_MATRIX:
-        peer = (cli_peer_t){"a list of flows",
-                            "a scenario uses it as traffic: [{flows: {file: FILE}}]"};
-        break;
-    case KIND_SIZES:
-        peer = (cli_peer_t){"a distribution of flow sizes",
-                            "poisson and other traffic read it as sizes: {file: FILE}"};
-        break;
-    case KIND_FOREIGN:
-    case KIND_UNKNOWN:
-        break;
-    }
-    if (kind != KIND_UNKNOWN) {
+    cli_peer_t peer = {.use = NULL};
+    const kind_t kind = describe_kind(name, &peer);
+    if (kind != KIND_SCENARIO) {
         fprintf(stderr, "%s:1:1: the file is %s, expected a scenario: %s\n", name, peer.what,
                 peer.use);
     }
-    sim_free(text);
-    return kind != KIND_UNKNOWN;
+    return kind != KIND_SCENARIO;
+}
+
+char *cli_workload_kind(const char *path)
+{
+    cli_peer_t peer = {.use = NULL};
+    const kind_t kind = describe_kind(path, &peer);
+    if (kind == KIND_SCENARIO) {
+        peer = (cli_peer_t){"a scenario, or nearly one", "rocesim run runs it"};
+    }
+    return kind == KIND_OTHER ? NULL : sim_format("the file is %s: %s", peer.what, peer.use);
 }
 
 // -- rocesim convert
@@ -535,8 +528,10 @@ static int convert(const cli_args_t *args, const app__workload_file_t *file)
     app__schedule_t *schedule = NULL;
     sim_message_t message = {.text = ""};
     if (app__format_read(file, &schedule, &message) != SIM_OK) {
-        fprintf(stderr, "%s\n", message.text);
-        return CLI_EXIT_BAD_INPUT;
+        world_error_t error;
+        (void)world_fail(&error, SIM_ERR_INVALID, NULL, "%s", message.text);
+        world_error_about(&error, file->name, file->name);
+        return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     }
     int status = CLI_EXIT_BAD_INPUT;
     if (schedule->counts.colls > 0) {

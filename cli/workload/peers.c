@@ -28,6 +28,8 @@ static const char run_hpcc[] = "rocesim hpcc FILE runs it";
 static const char nothing[] = "it has no counterpart here";
 static const char simulated[] =
     "rocesim simulates what it gives; a workload needs the network only";
+static const char run_matrix[] =
+    "traffic of kind flows reads the matrices (.cm) and topology.file the topologies that it names";
 static const char set_switch[] =
     "switch.buffer, switch.pfc and switch.ecn of a scenario say the same (rocesim params switch)";
 static const char set_server[] =
@@ -38,6 +40,8 @@ static const char measured[] =
     "it holds results, which rocesim calibrate compares by its own tables";
 static const char convert_trace[] =
     "expected a trace of Chakra, which Chakra's converter makes of PyTorch's traces";
+static const char one_a_line[] =
+    "expected a request in each line, as `jq -c '.[]' FILE` writes them";
 static const char count_tokens[] =
     "expected lengths in tokens: JSON lines with input_length and output_length";
 static const char read_run[] = "rocesim explain, plot, compare and diff read the folder of a run";
@@ -67,8 +71,17 @@ static const struct {
      "expected its workload text, which AICB writes for SimAI"},
     {{"\"instances\"", "npu"}, "a cluster of LLMServingSim", serve},
     {{"\"instances\"", "num_nodes"}, "a cluster of LLMServingSim", serve},
+    {{"instance id,request id", "TTFT"}, "results of LLMServingSim", measured},
+    {{"prompt_throughput", "kv_cache_pct"}, "results of LLMServingSim", measured},
+    {{"vllm_version"}, "settings of a run of vLLM", serve},
+    {{"n_decode", "kv_decode", "time_us"}, "a profile of LLMServingSim", nothing},
+    {{"layer,", "time_us"}, "a profile of LLMServingSim", nothing},
+    {{"activated_experts", "time_us"}, "a profile of LLMServingSim", nothing},
+    {{"layer_name,", "latency(ns)"}, "a profile of LLMServingSim", nothing},
     {{"replica_config"}, "a configuration of Vidur", serve},
-    {{"time_stats.", "num_tokens"}, "a profile of Vidur", nothing},
+    {{"replica_scheduler"}, "a configuration of Vidur", serve},
+    {{"clusters:", "num_gpus"}, "a configuration of Vidur", serve},
+    {{"time_stats."}, "a profile of Vidur", nothing},
     {{"\"hidden_size\"", "\"num_attention_heads\""}, "a model of Hugging Face", serve},
     {{"LPGROUPS"}, "a configuration of CODES", build_network},
     {{"[General]", "network"}, "a configuration of OMNeT++", build_network},
@@ -87,17 +100,36 @@ static const struct {
     {{"PORT_QOS_MAP"}, "a switch configuration of SONiC", set_switch},
     {{"MAP_PFC_PRIORITY_TO_QUEUE"}, "a switch configuration of SONiC", set_switch},
     {{"interface Ethernet", "priority-flow-control"}, "a switch configuration", set_switch},
+    {{"endpoints:", "kind"}, "a topology of containerlab", write_graph},
+    {{"\"nodes\"", "\"links\"", "\"source\""}, "a graph of NetworkX (JSON)", write_graph},
+    {{"\"nodes\"", "\"edges\""}, "a graph in JSON", write_graph},
+    {{"\"src_dev\"", "\"dst_dev\""}, "a cluster of Mooncake's Transfer Engine", set_server},
+    {{"!Experiment", "!Param"}, "a plan of experiments of htsim", run_matrix},
+    {{"\"global_parameters\"", "\"experiments\""}, "a plan of experiments of htsim", run_matrix},
+    {{"Running ./htsim"}, "output of htsim", measured},
+    {{"Flow ", "flowId", "finished at"}, "output of htsim", measured},
+    {{"sys[0] finished", "cycles"}, "output of ASTRA-sim", measured},
     {{"\"metadata_server\""}, "settings of Mooncake's programs", nothing},
     {{"\"cpu:0\"", "\"mlx5"}, "a priority matrix of Mooncake's Transfer Engine", set_server},
     {{"CPU Affinity", "GPU0"}, "a server, as `nvidia-smi topo -m` prints it", set_server},
     {{"CA 'mlx5"}, "NICs, as ibstat prints them", set_server},
     {{"hca_id:"}, "NICs, as ibv_devinfo prints them", set_server},
     {{"out-of-place", "busbw"}, "results of nccl-tests", measured},
+    {{"NCCL INFO"}, "a log of NCCL", measured},
     {{"BW average"}, "results of perftest", measured},
-    {{"t_avg[usec]"}, "results of perftest", measured},
+    {{"BW_average"}, "results of perftest", measured},
+    {{"t_avg"}, "results of perftest", measured},
+    {{" BW Test", "Transport type"}, "results of perftest", measured},
+    {{"Latency Test", "Transport type"}, "results of perftest", measured},
+    {{"test_info", "Dual_port"}, "results of perftest", measured},
+    {{"Client connecting to", "port"}, "results of iperf", measured},
+    {{"\"connected\"", "\"intervals\"", "\"cpu_utilization"}, "results of iperf", measured},
+    {{"NIC statistics:"}, "counters of a NIC, as ethtool prints them", measured},
+    {{"mean_ttft_ms"}, "results of a benchmark of vLLM or SGLang", measured},
     {{"\"traceEvents\""}, "a timeline of a profiler", convert_trace},
     {{"\"pytorch_version\""}, "a trace of PyTorch", convert_trace},
     {{"\"conversations\"", "\"from\""}, "conversations of ShareGPT", count_tokens},
+    {{"\"input_length\""}, "a list of requests in JSON", one_a_line},
     {{"\"messages\"", "\"role\""}, "texts of conversations", count_tokens},
     {{"\"text_input\""}, "prompts as texts", count_tokens},
     {{"\"prompt\""}, "prompts as texts", count_tokens},
@@ -105,6 +137,10 @@ static const struct {
     {{"from msccl"}, "a program in MSCCLang", "expected the XML that it prints"},
     {{"\"sketch\"", "\"nnodes\""}, "a sketch of TACCL", "expected the XML that TACCL makes of it"},
     {{"\"TopologyParams\""}, "an input of TE-CCL", "expected the XML that TE-CCL makes of it"},
+    {{"scenario:", "grid:"}, "a plan of a sweep", "rocesim sweep FILE runs it"},
+    {{"scenario:", "constants:", "points:"},
+     "a plan of constants",
+     "rocesim calibrate FILE runs it"},
     {{"\"outcome_digest\"", "\"sim_time_ps\""}, "the summary of a run", read_run},
     {{"flow_id,src,dst,src_port"}, "the flows of a run", read_run},
     {{"port,rate_bps,tx_packets"}, "the ports of a run", read_run},
@@ -115,7 +151,7 @@ static const struct {
      "expected the file itself, which `git lfs pull` brings"},
 };
 
-static bool has(const char *text, size_t size, const char *word)
+bool cli_has_word(const char *text, size_t size, const char *word)
 {
     const size_t length = strlen(word);
     for (size_t i = 0; i + length <= size; i++) {
@@ -229,7 +265,7 @@ static bool is_traced(sim_words_t words)
 static bool all_there(const char *text, size_t size, const char *const words[WORDS_MAX])
 {
     for (size_t i = 0; i < WORDS_MAX && words[i] != NULL; i++) {
-        if (!has(text, size, words[i])) {
+        if (!cli_has_word(text, size, words[i])) {
             return false;
         }
     }
@@ -264,7 +300,8 @@ bool cli_peer_of(const char *text, size_t size_bytes, cli_peer_t *peer)
     const size_t size = size_bytes < LOOKED_AT_BYTES ? size_bytes : LOOKED_AT_BYTES;
     for (size_t i = 0; i < SIM_COUNT_OF(peers); i++) {
         if (all_there(text, size, peers[i].words)) {
-            *peer = (cli_peer_t){peers[i].what, peers[i].use};
+            *peer = (cli_peer_t){.use = peers[i].use};
+            (void)snprintf(peer->what, sizeof(peer->what), "%s", peers[i].what);
             return true;
         }
     }

@@ -84,7 +84,7 @@ int cli_sizes_check(const char *name, const char *text, size_t size_bytes, bool 
     } else {
         world_text_t size;
         printf("%s: a distribution of flow sizes\n  mean      %s\n  use       poisson and other "
-               "traffic read it as sizes: {file: FILE}\n",
+               "traffic read it as sizes: FILE\n",
                name, world_format_size(&size, mean));
     }
     sim_cdf_destroy(cdf);

@@ -6,6 +6,8 @@
 // A packet's flow_hash holds its source port in the low half and its flow's own destination port in
 // the high half (0: the flow has none).
 #include "compat/hpcc/hpcc_internal.h"
+#include "net/nodes.h"
+#include "net/switch_model.h"
 
 typedef struct state {
     uint32_t port;         // destination port of flows that have none of their own

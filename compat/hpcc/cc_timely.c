@@ -140,6 +140,7 @@ static const sim_attr_t attrs[] = {
              .default_text = "0.8", .max_text = "1",
              .help = "strength of a decrease; larger values cut the rate more"),
     SIM_ATTR("nic.timely-hpcc.t-low", TIME, compat_timely_hpcc_config_t, t_low_ps,
+             .not_above = "nic.timely-hpcc.t-high",
              .default_text = "50us", .min_text = "1ns", .max_text = "1s",
              .help = "below this round-trip time the rate always increases"),
     SIM_ATTR("nic.timely-hpcc.t-high", TIME, compat_timely_hpcc_config_t, t_high_ps,

@@ -3,6 +3,7 @@
 // random number that a decision gets depends on what all nodes did before it.
 #include "compat/hpcc/hpcc_internal.h"
 #include "kernel/order/fifo.h"
+#include "net/marking.h"
 
 static uint32_t roll(void *ctx)
 {

@@ -5,6 +5,8 @@
 
 #include "compat/hpcc/draws.h"
 #include "compat/hpcc/rules.h"
+#include "net/extensions.h"
+#include "net/switch.h"
 #include "net/switch_model.h"
 #include "nic/congestion.h"
 

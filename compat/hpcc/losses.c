@@ -3,6 +3,7 @@
 // arrive, from one stream of numbers for all links that share a rate.
 #include "compat/hpcc/hpcc_internal.h"
 #include "kernel/order/fifo.h"
+#include "net/ports.h"
 
 #define LOSS_STREAM 50 // a constant of that simulator
 

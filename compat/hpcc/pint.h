@@ -4,7 +4,6 @@
 #define COMPAT_HPCC_PINT_H
 
 #include "compat/hpcc/draws.h"
-#include "net/port.h"
 #include "net/telemetry.h"
 
 typedef struct compat_pint_hpcc compat_pint_hpcc_t;

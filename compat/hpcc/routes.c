@@ -9,6 +9,9 @@
 #include <string.h>
 
 #include "compat/hpcc/hpcc_internal.h"
+#include "net/leaves.h"
+#include "net/nodes.h"
+#include "net/ports.h"
 
 typedef struct search {
     const net_t *net;

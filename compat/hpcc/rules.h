@@ -8,7 +8,6 @@
 #define COMPAT_HPCC_RULES_H
 
 #include "kernel/attribute.h"
-#include "net/network.h"
 #include "nic/extra.h"
 #include "nic/frames.h"
 #include "nic/scheduler.h"

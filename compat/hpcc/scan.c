@@ -14,6 +14,7 @@
 
 #include "kernel/order/fifo.h"
 #include "net/models.h"
+#include "net/port_pause.h"
 #include "nic/scheduler.h"
 
 // clang-format off

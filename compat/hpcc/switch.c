@@ -14,6 +14,10 @@
 // Page: docs/models/hpcc-compat.md.
 #include "compat/hpcc/hpcc_internal.h"
 #include "kernel/order/fifo.h"
+#include "net/marking.h"
+#include "net/port_pause.h"
+#include "net/port_queue.h"
+#include "net/switch_checks.h"
 
 static inline uint64_t threshold(const net_switch_t *sw, const net_ingress_t *in)
 {

@@ -324,12 +324,12 @@ static void stage_far(sim_thread_t *thread, sim_node_t *node, size_t *count)
     }
 }
 
-// Returns room for count entries and the padding: in the thread's batch or, for a unit of several
-// nodes, which have mail at the same time, in the node's own mail.
+// Returns room for count entries and the padding: in the thread's batch or, for nodes that take
+// turns with others and so have mail at the same time, in the node's own mail.
 static sim_mail_t *room_for(sim_thread_t *thread, sim_node_t *node, size_t count)
 {
     const size_t need = count + SIM_MAIL_PAD + 1;
-    if (node->unit->count == 1) {
+    if (node->alone) {
         if (thread->batch_capacity < need) {
             sim_free(thread->batch);
             thread->batch_capacity = need * 2;

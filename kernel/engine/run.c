@@ -746,7 +746,24 @@ static void begin_steps(sim_t *sim)
     sim->ran = true;
     sim->judged_cell = SIM_NO_WINDOW;
     for (size_t i = 0; i < sim->node_count; i++) {
-        sim_touch(sim->nodes[i]);
+        sim_node_t *const node = sim->nodes[i];
+        node->unit->watched |= node->watched;
+        node->alone &= !node->watched;
+        sim_touch(node);
+    }
+}
+
+void sim_watch(sim_node_t *node)
+{
+    SIM_CHECK(!node->sim->ran);
+    node->watched = true;
+}
+
+void sim_cut_step(sim_node_t *node)
+{
+    if (node->sim->watching) {
+        SIM_CHECK(node->watched);
+        node->sim->stop_ps = SIM_MIN(node->now_ps + 1, node->sim->stop_ps);
     }
 }
 
@@ -767,9 +784,10 @@ static void run_step(sim_t *sim)
         sim->window = sim->decided_window;
         sim->parity ^= 1;
         sim->clipped = sim__window_end(sim, sim->window) > sim->stop_ps;
-        const sim_time_t stopped_ps = sim->clipped ? sim->stop_ps : sim->stopped_ps;
-        sim__run_window(thread);
-        sim->stopped_ps = stopped_ps;
+        sim__run_window(thread); // it may lower stop_ps
+        if (sim->clipped) {
+            sim->stopped_ps = sim->stop_ps;
+        }
     }
 }
 
@@ -779,15 +797,50 @@ sim_ended_t sim_step(sim_t *sim, sim_time_t stop_ps)
     if (!sim->ran) {
         begin_steps(sim);
     }
-    sim->stop_ps = SIM_MIN(stop_ps, sim->options.until_ps);
+    if (sim->ended == SIM_ENDED_STALLED) {
+        sim->stall.fruitless_ps = 0; // what was submitted since may bring progress
+    }
+    const sim_time_t last_ps = SIM_MIN(stop_ps, sim->options.until_ps);
+    sim->stop_ps = last_ps;
     sim->ended = SIM_ENDED_DONE;
     if (sim->node_count > 0) {
         run_step(sim);
     }
     if (sim->ended == SIM_ENDED_DONE || sim->ended == SIM_ENDED_UNTIL) {
-        sim->stopped_ps = stop_ps;
+        sim->stopped_ps = sim->stop_ps < last_ps ? sim->stop_ps : stop_ps;
     }
     return sim->ended;
+}
+
+// Returns the time after the last event so far, which is not before from_ps.
+static sim_time_t after_last_ps(const sim_t *sim, sim_time_t from_ps)
+{
+    sim_time_t after_ps = from_ps;
+    for (size_t i = 0; i < sim->node_count; i++) {
+        const sim_time_t node_ps = sim->nodes[i] != NULL ? sim->nodes[i]->now_ps + 1 : 0;
+        after_ps = SIM_MAX(node_ps, after_ps);
+    }
+    return after_ps;
+}
+
+sim_ended_t sim_step_watched(sim_t *sim, sim_time_t stop_ps)
+{
+    const sim_time_t from_ps = sim->stopped_ps;
+    sim->watching = true;
+    const sim_ended_t ended = sim_step(sim, stop_ps);
+    sim->watching = false;
+    if (sim->stop_ps < SIM_MIN(stop_ps, sim->options.until_ps)) {
+        return SIM_ENDED_UNTIL; // the caller may answer the event, though nothing else was to come
+    }
+    if (ended != SIM_ENDED_UNTIL) {
+        sim->stopped_ps = after_last_ps(sim, from_ps);
+    }
+    return ended;
+}
+
+sim_time_t sim_stepped_ps(const sim_t *sim)
+{
+    return sim->stopped_ps;
 }
 
 sim_ended_t sim_last_step(sim_t *sim)

@@ -87,6 +87,7 @@ void sim__thread_destroy(sim_thread_t *thread)
     sim__ranks_free_away(thread);
     sim_free(thread->seats);
     sim_free(thread->agenda);
+    sim_free(thread->watched);
     sim_free(thread->batch);
     sim_free(thread->stage);
     sim_free(thread->histogram);

@@ -29,7 +29,9 @@ typedef struct sim_thread {
     sim_t *sim;
     sim_seat_t *seats;         // by bit index - first_bit
     const sim_seat_t **agenda; // of the window being run; room for all seats
-    uint32_t first_bit;        // multiple of 64
+    sim_watched_t *watched;    // units of the agenda with watched members: a heap by time
+    size_t watched_capacity;
+    uint32_t first_bit; // multiple of 64
     uint32_t end_bit;
     sim_mailbox_t *lent; // the node being run reads this mailbox in place; NULL: it reads the batch
     unsigned lent_by;    // thread that owns `lent`

@@ -16,6 +16,7 @@ struct sim_unit {
     sim_node_t **heap;       // members with something to do in this window, by time
     uint32_t heap_count;
     uint8_t colour; // 0 or 1 where sim->coloured
+    bool watched;   // a member is
 };
 
 // The facts about a unit that the loop over a window reads before it touches the unit.
@@ -25,6 +26,12 @@ typedef struct sim_seat {
     uint32_t node_index;
     bool alone; // its only member
 } sim_seat_t;
+
+// A unit with a watched member, in the window being run.
+typedef struct sim_watched {
+    sim_time_t next_ps; // of its next event
+    const sim_seat_t *seat;
+} sim_watched_t;
 
 // A window beyond the slots in which a unit has something to do.
 typedef struct sim_appointment {

@@ -14,6 +14,7 @@
 #include "kernel/engine/unit.h"
 #include "kernel/engine/window.h"
 #include "kernel/engine_internal.h"
+#include "kernel/heap.h"
 
 // -- wakes
 
@@ -155,8 +156,8 @@ void sim__heap_lower(sim_unit_t *unit, sim_node_t *node)
 }
 
 // Runs the nodes of a unit: always the one whose next event is earliest, up to the time at which
-// another could affect it.
-static void run_together(sim_unit_t *unit, sim_time_t end_ps)
+// another could affect it. by_instants: for one instant at a time, until an event ends the step.
+static void run_together(sim_unit_t *unit, sim_time_t end_ps, bool by_instants)
 {
     unit->heap_count = 0;
     for (uint32_t i = 0; i < unit->count; i++) {
@@ -170,7 +171,10 @@ static void run_together(sim_unit_t *unit, sim_time_t end_ps)
     while (unit->heap_count > 0) {
         sim_node_t *const node = heap_pop(unit);
         sim_time_t limit_ps = end_ps;
-        if (unit->heap_count > 0) {
+        if (by_instants) {
+            end_ps = SIM_MIN(node->sim->stop_ps, end_ps);
+            limit_ps = SIM_MIN(sim__node_next_ps(node) + 1, end_ps);
+        } else if (unit->heap_count > 0) {
             const sim_time_t other_ps = sim__node_next_ps(unit->heap[0]);
             if (other_ps + unit->lookahead_ps < limit_ps) {
                 limit_ps = other_ps + unit->lookahead_ps;
@@ -195,10 +199,9 @@ static void leave_mail(sim_thread_t *thread, const sim_node_t *node, sim_time_t 
     }
 }
 
-static void run_alone(sim_thread_t *thread, sim_node_t *node, sim_time_t end_ps)
+// Ends the window of a node that is alone in its unit.
+static void end_alone(sim_thread_t *thread, sim_node_t *node, sim_time_t end_ps)
 {
-    sim__gather_mail(thread, node);
-    run_node(node, end_ps);
     if (SIM_UNLIKELY(node->mail->key != UINT64_MAX)) {
         leave_mail(thread, node, end_ps);
     }
@@ -210,12 +213,15 @@ static void run_alone(sim_thread_t *thread, sim_node_t *node, sim_time_t end_ps)
     }
 }
 
-static void run_unit(sim_thread_t *thread, sim_unit_t *unit, sim_time_t end_ps)
+static void run_alone(sim_thread_t *thread, sim_node_t *node, sim_time_t end_ps)
 {
-    for (uint32_t i = 0; i < unit->count; i++) {
-        sim__gather_mail(thread, unit->members[i]);
-    }
-    run_together(unit, end_ps);
+    sim__gather_mail(thread, node);
+    run_node(node, end_ps);
+    end_alone(thread, node, end_ps);
+}
+
+static void end_unit(sim_thread_t *thread, sim_unit_t *unit, sim_time_t end_ps)
+{
     sim_time_t next_ps = SIM_TIME_NEVER;
     for (uint32_t i = 0; i < unit->count; i++) {
         const sim_node_t *const node = unit->members[i];
@@ -226,6 +232,94 @@ static void run_unit(sim_thread_t *thread, sim_unit_t *unit, sim_time_t end_ps)
         }
     }
     sim__appoint(thread, unit, next_ps);
+}
+
+static void run_unit(sim_thread_t *thread, sim_unit_t *unit, sim_time_t end_ps)
+{
+    for (uint32_t i = 0; i < unit->count; i++) {
+        sim__gather_mail(thread, unit->members[i]);
+    }
+    run_together(unit, end_ps, false);
+    end_unit(thread, unit, end_ps);
+}
+
+// -- watched units
+
+static bool is_sooner(const void *a, const void *b, const void *ctx)
+{
+    (void)ctx;
+    return ((const sim_watched_t *)a)->next_ps < ((const sim_watched_t *)b)->next_ps;
+}
+
+static const sim_heap_order_t soonest_first = {sizeof(sim_watched_t), is_sooner, NULL};
+
+static sim_time_t next_of_unit(const sim_unit_t *unit)
+{
+    sim_time_t next_ps = SIM_TIME_NEVER;
+    for (uint32_t i = 0; i < unit->count; i++) {
+        next_ps = SIM_MIN(sim__node_next_ps(unit->members[i]), next_ps);
+    }
+    return next_ps;
+}
+
+// Moves the units with watched nodes to the beginning of the agenda, and gathers their mail.
+// Returns their number.
+static size_t gather_watched(sim_thread_t *thread, size_t count)
+{
+    const sim_seat_t **const agenda = thread->agenda;
+    size_t watched = 0;
+    for (size_t i = 0; i < count; i++) {
+        const sim_seat_t *const seat = agenda[i];
+        if (!seat->unit->watched) {
+            continue;
+        }
+        agenda[i] = agenda[watched];
+        agenda[watched] = seat;
+        for (uint32_t m = 0; m < seat->unit->count; m++) {
+            sim__gather_mail(thread, seat->unit->members[m]);
+        }
+        SIM_RESERVE(thread->watched, watched + 1, &thread->watched_capacity);
+        thread->watched[watched++] = (sim_watched_t){next_of_unit(seat->unit), seat};
+        sim_heap_push(&soonest_first, NULL, thread->watched, watched);
+    }
+    return watched;
+}
+
+// Runs the watched units of the agenda, which then stand at its beginning: always the one whose
+// next event is earliest, for one instant, so that none has passed the event that ends the step.
+// Returns their number and lowers *end_ps to the end of the step.
+static size_t run_watched(sim_thread_t *thread, size_t count, sim_time_t *end_ps)
+{
+    sim_t *const sim = thread->sim;
+    const size_t watched = gather_watched(thread, count);
+    sim_watched_t *const heap = thread->watched;
+    for (size_t left = watched; left > 0 && heap->next_ps < *end_ps;) {
+        sim_unit_t *const unit = heap->seat->unit;
+        if (unit->count == 1) {
+            run_node(unit->members[0], heap->next_ps + 1);
+        } else {
+            run_together(unit, watched == 1 ? *end_ps : heap->next_ps + 1, true);
+        }
+        *end_ps = SIM_MIN(sim->stop_ps, *end_ps);
+        sim_watched_t after = {next_of_unit(unit), heap->seat};
+        sim_heap_pop(&soonest_first, NULL, heap, left--, 0);
+        if (after.next_ps < *end_ps) {
+            heap[left++] = after;
+            sim_heap_push(&soonest_first, NULL, heap, left);
+        }
+    }
+    sim->clipped = sim__window_end(sim, sim->window) > *end_ps;
+    thread->worker.window_end_ps = *end_ps;
+    thread->record_end_ps = *end_ps;
+    for (size_t i = 0; i < watched; i++) {
+        const sim_seat_t *const seat = thread->agenda[i];
+        if (seat->unit->count == 1) {
+            end_alone(thread, seat->node, *end_ps);
+        } else {
+            end_unit(thread, seat->unit, *end_ps);
+        }
+    }
+    return watched;
 }
 
 void sim__sample_until(sim_thread_t *thread, sim_time_t bound_ps)
@@ -357,10 +451,12 @@ static void poll_ranks(const sim_thread_t *thread, const sim_seat_t *seat, uint3
     }
 }
 
-// polls: messages of ranks are on their way, and this is the thread that moves them.
-static void run_agenda(sim_thread_t *thread, size_t count, sim_time_t end_ps, bool polls)
+// Runs `count` units of the agenda, from number `first` on, up to end_ps. polls: messages of ranks
+// are on their way, and this is the thread that moves them.
+static void run_agenda(sim_thread_t *thread, size_t first, size_t count, sim_time_t end_ps,
+                       bool polls)
 {
-    const sim_seat_t *const *const seats = thread->agenda;
+    const sim_seat_t *const *const seats = thread->agenda + first;
     const bool shared = polls || (thread->sim->thread_count > 1 && !thread->sim->share.alone);
     uint32_t arrivals = 0;
     for (size_t i = 0; i < AHEAD && i < count; i++) {
@@ -398,7 +494,10 @@ void sim__run_units(sim_thread_t *thread, sim_time_t end_ps)
     sim__receive_parcels(thread);
     sim__keep_appointments(thread);
     thread->worker.slot_used[thread->worker.slot] = false;
-    run_agenda(thread, list_active(thread, NULL), end_ps, false);
+    const size_t count = list_active(thread, NULL);
+    const size_t first =
+        SIM_UNLIKELY(thread->sim->watching) ? run_watched(thread, count, &end_ps) : 0;
+    run_agenda(thread, first, count - first, end_ps, false);
     sim__publish_next(thread);
 }
 
@@ -439,5 +538,5 @@ void sim__run_early(sim_thread_t *thread)
     const bool polls = thread->worker.index == 0;
     sim__receive_parcels(thread);
     sim__keep_appointments(thread);
-    run_agenda(thread, list_active(thread, thread->inner), end_ps, polls);
+    run_agenda(thread, 0, list_active(thread, thread->inner), end_ps, polls);
 }

@@ -484,3 +484,46 @@ char *sim_attr_get(const sim_attr_t *attr, const void *config)
     SIM_CHECKF(false, "%s has type %d", attr->path, (int)attr->type);
     return NULL;
 }
+
+// -- order
+
+// Reads a number, or a ratio, as a ratio. Returns false if it is left to the program, or NEVER.
+static bool read_ratio(const sim_attr_t *attr, const void *config, sim_ratio_t *ratio)
+{
+    const char *const field = (const char *)config + attr->offset;
+    if (attr->type == SIM_ATTR_RATIO) {
+        memcpy(ratio, field, sizeof(*ratio));
+        return !sim_ratio_is_auto(*ratio);
+    }
+    SIM_CHECKF(measure_of(attr->type) != NULL, "%s has no order", attr->path);
+    ratio->den = 1;
+    memcpy(&ratio->num, field, sizeof(ratio->num));
+    return ratio->num < SIM_AUTO;
+}
+
+sim_err_t sim_attrs_check(const sim_attr_table_t *table, const void *config, sim_message_t *message)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const sim_attr_t *const attr = &table->attrs[i];
+        const sim_attr_t *const other =
+            attr->not_above == NULL ? NULL : sim_attr_find(table, attr->not_above);
+        SIM_CHECKF(attr->not_above == NULL || other != NULL, "%s of %s", attr->not_above,
+                   attr->path);
+        sim_ratio_t value;
+        sim_ratio_t limit;
+        if (other == NULL || !read_ratio(attr, config, &value) ||
+            !read_ratio(other, config, &limit) || !is_less(limit, value) ||
+            (limit.num == 0 && *other->default_text == '0')) {
+            continue;
+        }
+        char *const given = sim_attr_get(attr, config);
+        char *const most = sim_attr_get(other, config);
+        const sim_err_t error =
+            sim_fail_about(message, SIM_ERR_RANGE, attr->path,
+                           ": %s, expected at most %s, the value of %s", given, most, other->path);
+        sim_free(given);
+        sim_free(most);
+        return error;
+    }
+    return SIM_OK;
+}

@@ -73,6 +73,44 @@ bool sim_words_next(sim_words_t *words, sim_word_t *word)
     return false;
 }
 
+// Returns the separator behind a cell, or the end of its line. One between quotes does not count.
+static const char *cell_end(const char *at, const char *end, char separator)
+{
+    if (at < end && *at == '"') {
+        const char *quote = memchr(at + 1, '"', (size_t)(end - at - 1));
+        while (quote != NULL && quote + 1 < end && quote[1] == '"') { // a quote within
+            quote = memchr(quote + 2, '"', (size_t)(end - quote - 2));
+        }
+        at = quote != NULL ? quote + 1 : at;
+    }
+    const char *const found = memchr(at, separator, (size_t)(end - at));
+    return found != NULL ? found : end;
+}
+
+bool sim_words_next_cell(sim_words_t *words, char separator, sim_word_t *cell)
+{
+    const char *const newline = memchr(words->at, '\n', (size_t)(words->end - words->at));
+    const char *end = newline != NULL ? newline : words->end;
+    while (end > words->at && (end[-1] == '\r' || end[-1] == ' ')) {
+        end--;
+    }
+    while (words->at < end && *words->at == ' ') {
+        words->at++;
+    }
+    place_here(words, cell);
+    const char *const stop = cell_end(words->at, end, separator);
+    const bool more = stop < end;
+    words->at = more ? stop + 1 : end;
+    cell->size_bytes = (size_t)(stop - cell->text);
+    while (cell->size_bytes > 0 && cell->text[cell->size_bytes - 1] == ' ') {
+        cell->size_bytes--;
+    }
+    if (cell->size_bytes >= 2 && cell->text[0] == '"' && cell->text[cell->size_bytes - 1] == '"') {
+        *cell = (sim_word_t){cell->text + 1, cell->size_bytes - 2, cell->line, cell->column + 1};
+    }
+    return more;
+}
+
 bool sim_word_is(const sim_word_t *word, const char *text)
 {
     return strlen(text) == word->size_bytes && memcmp(word->text, text, word->size_bytes) == 0;

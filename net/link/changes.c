@@ -5,8 +5,10 @@
 #include "net/fixed_routes_internal.h"
 #include "net/link/changes.h"
 #include "net/link/pause.h"
+#include "net/link_state.h"
 #include "net/network_internal.h"
-#include "net/parts.h"
+#include "net/paths.h"
+#include "net/ranks.h"
 #include "net/routes_internal.h"
 
 void net__changes_free(net_t *net)

@@ -4,7 +4,7 @@
 #define NET_LINK_CHANGES_H
 
 #include "kernel/timer.h"
-#include "net/network.h"
+#include "net/link_state.h"
 #include "net/routes_internal.h"
 
 typedef struct net_link_change {

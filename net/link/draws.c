@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/link/draws.c - the numbers of packets that random draws belong to.
 #include "net/draws.h"
+#include "net/port.h"
 
 // Begins the chain of a port anew if the port has rested.
 static void wake(net_port_t *port, uint64_t cause)

@@ -3,7 +3,7 @@
 #ifndef NET_LINK_FAULT_TIMERS_H
 #define NET_LINK_FAULT_TIMERS_H
 
-#include "net/network.h"
+#include "net/node.h"
 
 // net/link/faults.c: arms the timers of faults.
 void net__faults_schedule(net_t *net);

@@ -10,7 +10,8 @@
 #include "kernel/order/fifo.h"
 #include "net/link/fault_timers.h"
 #include "net/network_internal.h"
-#include "net/parts.h"
+#include "net/port_pause.h"
+#include "net/ranks.h"
 
 #define LOOK_PS (2 * SIM_PS_PER_US)
 #define STOP_BYTES 65536u // backlog of a slow receiver that pauses its peer; half of it releases

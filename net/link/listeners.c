@@ -6,7 +6,6 @@
 #include "net/link/listeners.h"
 #include "net/log.h"
 #include "net/network_internal.h"
-#include "net/port.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef NET_LINK_LISTENERS_H
 #define NET_LINK_LISTENERS_H
 
-#include "net/port.h"
+#include "net/node.h"
 
 typedef struct net_listeners net_listeners_t;
 // Two lists of listeners: the second has one more. Each is NULL or used here.

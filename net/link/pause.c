@@ -2,6 +2,7 @@
 // net/link/pause.c - PFC at a port: pauses that are in force, and the frames that announce them.
 #include "net/link/pause.h"
 #include "net/network_internal.h"
+#include "net/port_pause.h"
 
 sim_time_t net_port_quanta_ps(const net_port_t *port, uint16_t quanta)
 {

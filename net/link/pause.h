@@ -3,7 +3,7 @@
 #ifndef NET_LINK_PAUSE_H
 #define NET_LINK_PAUSE_H
 
-#include "net/port.h"
+#include "net/node.h"
 
 // net/link/pause.c: ends the pauses whose time has run out.
 void net__pause_expired(net_port_t *port);

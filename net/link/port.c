@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/link/port.c - the state of a port: set-up, logs, drops, the rings of queues, classes.
-#include "net/port.h"
+#include "net/port_queue.h"
 
 #include "kernel/order/fifo.h"
 #include "net/link/listeners.h"
 #include "net/link/port_setup.h"
 #include "net/log.h"
 #include "net/network_internal.h"
-#include "net/parts.h"
 #include "net/port_names.h"
+#include "net/ranks.h"
 #include "net/switch_setup_internal.h"
 
 #include <string.h>

@@ -3,7 +3,9 @@
 // shown, and what fast-forward, ranks and the digest do with it.
 #include <string.h>
 
-#include "net/port.h"
+#include "net/port_metrics.h"
+#include "net/port_pause.h"
+#include "net/port_queue.h"
 
 uint64_t net_port_queue_bytes(const net_port_t *port)
 {

@@ -3,6 +3,7 @@
 #ifndef NET_LINK_PORT_SETUP_H
 #define NET_LINK_PORT_SETUP_H
 
+#include "net/node.h"
 #include "net/port.h"
 
 // net/link/port.c

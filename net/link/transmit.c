@@ -7,6 +7,7 @@
 #include "net/log.h"
 #include "net/loss/state.h"
 #include "net/models.h"
+#include "net/telemetry.h"
 
 sim_time_t net_port_frame_time_ps(const net_port_t *port, uint32_t frame_bytes)
 {

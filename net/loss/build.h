@@ -3,7 +3,7 @@
 #ifndef NET_LOSS_BUILD_H
 #define NET_LOSS_BUILD_H
 
-#include "net/port.h"
+#include "net/node.h"
 
 // A list of losses for one direction of a link. The network owns the trace.
 typedef struct net_loss_list {

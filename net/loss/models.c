@@ -21,7 +21,7 @@
 
 #include "net/loss/build.h"
 #include "net/network_internal.h"
-#include "net/parts.h"
+#include "net/ranks.h"
 
 #define MIX_BURST 15u
 #define MIX_SPREAD 3u

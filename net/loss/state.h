@@ -4,7 +4,6 @@
 #define NET_LOSS_STATE_H
 
 #include "net/loss.h"
-#include "net/port.h"
 
 // Shares of the three kinds of loss events in a mix, in percent.
 typedef struct net_loss_mix {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/route/choices.c - where a network has a choice of paths, and whether it reorders packets.
 #include "net/network_internal.h"
+#include "net/route_choices.h"
 #include "net/routes_internal.h"
 #include "net/switch_model.h"
 

@@ -3,7 +3,7 @@
 // nodes with equal entries share, and the ranges of ports that entries name.
 #include <string.h>
 
-#include "net/models.h"
+#include "net/leaves.h"
 #include "net/network_internal.h"
 #include "net/routes_internal.h"
 

@@ -6,6 +6,8 @@
 // node then finds the host by an entry like any other, and packets are routed as usual.
 #include "net/fixed_routes_internal.h"
 #include "net/network_internal.h"
+#include "net/ports.h"
+#include "net/route_choices.h"
 #include "net/routes_internal.h"
 
 #include <string.h>

@@ -14,6 +14,7 @@
 
 #include "net/models_internal.h"
 #include "net/network_internal.h"
+#include "net/ports.h"
 #include "net/routes_internal.h"
 
 #define BATCH NET_HOPS_OF_A_PAGE // leaves that are searched at once

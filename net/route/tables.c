@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/route/tables.c - answers from computed routes: ports towards an interface, whole paths, ideal
 // times. net/route/search.c finds them.
+#include "net/leaves.h"
 #include "net/network_internal.h"
+#include "net/paths.h"
+#include "net/ports.h"
 #include "net/routes_internal.h"
 
 uint32_t net_routes_ports(const net_node_t *node, const net_routes_t *routes, uint32_t interface,

@@ -4,7 +4,10 @@
 //
 // Sources and derivations: docs/models/switch.md and docs/models/pfc.md (Choudhury and Hahne 1998;
 // IEEE 802.1Qbb).
-#include "net/switch/switch_internal.h"
+#include "net/network_internal.h"
+#include "net/port_pause.h"
+#include "net/switch/admission.h"
+#include "net/switch_checks.h"
 
 // -- pauses
 

@@ -6,7 +6,7 @@
 // Seitz, IEEE Transactions on Computers, 1987). n is switch.virtual-channels. Higher classes, such
 // as that of CNPs, stay. Page: docs/models/pfc.md.
 #include "net/models_internal.h"
-#include "net/switch/switch_internal.h"
+#include "net/switch/admission.h"
 
 static uint32_t channels(const net_switch_t *sw)
 {

@@ -5,7 +5,8 @@
 // such a build, and a wrong sum stays wrong. So they are checked after each of a switch's first
 // events if its ports are few, then once in a while, and when the run ends.
 #include "net/switch/check.h"
-#include "net/switch/switch_internal.h"
+#include "net/port_queue.h"
+#include "net/switch_checks.h"
 
 #define PORTS_FEW 16u
 #define EVENTS_FIRST 256u

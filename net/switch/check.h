@@ -3,7 +3,7 @@
 #ifndef NET_SWITCH_CHECK_H
 #define NET_SWITCH_CHECK_H
 
-#include "net/port.h"
+#include "net/node.h"
 
 // net/switch/check.c: SIM_CHECKs the invariants of a port between two events.
 void net__port_check(const net_port_t *port);

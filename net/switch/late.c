@@ -16,7 +16,12 @@
 // At one instant an arrival precedes a departure, and a departure precedes a timer. So a port
 // catches up with departures before now, and including now only before a timer fires.
 #include "net/log.h"
+#include "net/port_queue.h"
+#include "net/switch/admission.h"
+#include "net/switch/ecmp.h"
+#include "net/switch/red.h"
 #include "net/switch/switch_internal.h"
+#include "net/switch_checks.h"
 
 static inline void be_late(net_switch_t *sw, net_port_t *port)
 {

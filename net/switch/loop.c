@@ -7,7 +7,14 @@
 //
 // The loop is compiled twice. With `own`, net's buffer, marking and balance are compiled in;
 // otherwise they are called through the switch's tables.
+#include "net/port_pause.h"
+#include "net/port_queue.h"
+#include "net/switch/admission.h"
+#include "net/switch/ecmp.h"
+#include "net/switch/red.h"
 #include "net/switch/switch_internal.h"
+#include "net/switch/watchdog.h"
+#include "net/switch_checks.h"
 
 static SIM_ALWAYS_INLINE void serve_any(net_switch_t *sw, net_port_t *egress, const bool own)
 {

@@ -3,7 +3,8 @@
 // or joins it. Page: docs/models/switch.md.
 #include "net/draws.h"
 #include "net/models_internal.h"
-#include "net/switch/switch_internal.h"
+#include "net/port_queue.h"
+#include "net/switch/red.h"
 
 SIM_NOINLINE uint64_t net__mark_draw(net_red_t *red, const net_packet_t *packet)
 {

@@ -6,7 +6,12 @@
 #include "net/log.h"
 #include "net/meters_internal.h"
 #include "net/models_internal.h"
+#include "net/port_metrics.h"
+#include "net/ports.h"
+#include "net/switch/ecmp.h"
 #include "net/switch/switch_internal.h"
+#include "net/switch/watchdog.h"
+#include "net/switch_checks.h"
 #include "net/switch_setup_internal.h"
 
 static const net_switch_t *const_switch_of(const net_node_t *node)

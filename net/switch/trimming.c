@@ -8,7 +8,8 @@
 // 2017: victims at random.
 #include "net/draws.h"
 #include "net/models_internal.h"
-#include "net/switch/switch_internal.h"
+#include "net/port_queue.h"
+#include "net/switch/admission.h"
 
 static uint64_t scaled(const net_switch_config_t *config, const net_port_t *port, uint64_t bytes)
 {

@@ -6,7 +6,9 @@
 // pauses have no effect (ignore), until no pause frame has come for the restoration time. The
 // watchdog polls at an eighth of the shorter of the two times, as switches do.
 // Behaviour: SONiC's PFC watchdog. Page: docs/models/pfc.md.
-#include "net/switch/switch_internal.h"
+#include "net/switch/watchdog.h"
+#include "net/port_pause.h"
+#include "net/port_queue.h"
 
 #define LOOKS 8u
 

@@ -4,13 +4,14 @@
 //
 // A field that does not fit its place on the wire is a bug of the caller and ends the program. The
 // ICRC is computed before the UDP checksum of IPv6, which covers it.
-#include "net/frame.h"
+#include "net/frame_opcodes.h"
+#include "net/packets.h"
+#include "net/wire/frame_internal.h"
 
 #include <string.h>
 #include <zlib.h>
 
 #include "kernel/bytes.h"
-#include "net/wire/frame_internal.h"
 #include "net/wire/layout.h"
 
 // Writes addresses, tag and EtherType, which comes last. Returns where the next header starts.

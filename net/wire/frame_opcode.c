@@ -4,7 +4,8 @@
 // Source: IBA vol. 1 table 38 (opcodes and the headers after the BTH), annex A17.9.3 (CNP). Opcodes
 // of transports that RoCEv2 does not have (RD, XRC) are unknown here, and so is RC 0x15, which IBA
 // leaves reserved.
-#include "net/frame.h"
+#include "net/frame_opcodes.h"
+#include "net/packets.h"
 #include "net/wire/frame_internal.h"
 #include "net/wire/layout.h"
 

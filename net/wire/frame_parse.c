@@ -11,8 +11,10 @@
 #include <zlib.h>
 
 #include "kernel/bytes.h"
-#include "net/frame.h"
+#include "net/frame_opcodes.h"
+#include "net/packets.h"
 #include "net/wire/frame_internal.h"
+#include "net/wire/frame_reader.h"
 #include "net/wire/layout.h"
 
 static sim_err_t parse_tag(net__frame_reader_t *reader)

@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "kernel/bytes.h"
-#include "net/wire/frame_internal.h"
+#include "net/frame_opcodes.h"
+#include "net/packets.h"
+#include "net/wire/frame_reader.h"
 #include "net/wire/layout.h"
 
 static sim_err_t check_bth(const net__frame_reader_t *reader, const uint8_t *bth)

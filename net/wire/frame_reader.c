@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/wire/frame_reader.c - the checks that every step of parsing a frame needs.
-#include "net/wire/frame_internal.h"
+#include "net/wire/frame_reader.h"
 
 sim_err_t net__frame_require(const net__frame_reader_t *reader, const char *what, size_t needed)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "kernel/bytes.h"
-#include "net/frame.h"
+#include "net/frame_opcodes.h"
 #include "net/network_internal.h"
 #include "net/switch_model.h"
 #include "net/telemetry.h"

@@ -3,9 +3,11 @@
 #include "net/telemetry.h"
 #include "net/draws.h"
 
+#include "net/extensions.h"
 #include "net/frame.h"
 #include "net/meters_internal.h"
 #include "net/network_internal.h"
+#include "net/nodes.h"
 
 static_assert(NET_FRAME_BYTES_MAX <= NET_FRAME_BYTES_QUANTUM,
               "no frame with telemetry exceeds the frame size of quanta and headroom");

@@ -3,7 +3,8 @@
 // Page: docs/models/nic-ideal.md.
 #include "nic/congestion.h"
 
-#include "net/models.h"
+#include "net/extensions.h"
+#include "net/paths.h"
 #include "nic/cc/control.h"
 #include "nic/cc/none.h"
 #include "nic/compare_internal.h"
@@ -13,7 +14,7 @@
 #include "nic/objects/plane_set.h"
 #include "nic/objects/qp.h"
 #include "nic/path/repath.h"
-#include "nic/schedule/turn.h"
+#include "nic/schedule/eligible.h"
 
 static const nic_path_rtt_ops_t path_rtt_frames = {.name = "frames"};
 

@@ -429,6 +429,7 @@ static const sim_attr_t attrs[] = {
              .default_text = "0Mbps",
              .help = "maximum rate of a queue pair; 0: line rate"),
     SIM_ATTR("nic.dcqcn.rpg-min-rate", RATE, nic_dcqcn_config_t, rpg_min_rate_bps,
+             .not_above = "nic.dcqcn.rpg-max-rate",
              .default_text = "1Mbps", .min_text = "1Mbps",
              .help = "lowest rate that a cut can set"),
     SIM_ATTR("nic.dcqcn.rpg-gd", COUNT, nic_dcqcn_config_t, rpg_gd,

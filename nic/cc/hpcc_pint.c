@@ -16,8 +16,6 @@
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 
-#include "net/models.h"
-
 #define UTILIZATION_METRIC_ONE 1000000.0
 
 static nic_hpcc_pint_t *pint_of(nic_cc_t *cc)

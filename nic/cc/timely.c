@@ -313,6 +313,7 @@ const nic_cc_ops_t nic_cc_timely_patched = {
              .default_text = "0.8", .max_text = "1",                                              \
              .help = "strength of a decrease above t-high"),                                      \
     SIM_ATTR(prefix ".t-low", TIME, nic_timely_config_t, t_low_ps,                                \
+             .not_above = prefix ".t-high",                                                       \
              .default_text = "50us", .min_text = "1ns", .max_text = "1s",                         \
              .help = "below this round-trip time the rate always increases"),                     \
     SIM_ATTR(prefix ".t-high", TIME, nic_timely_config_t, t_high_ps,                              \

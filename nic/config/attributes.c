@@ -424,6 +424,7 @@ static const sim_attr_t attrs[] = {
              .help = "number of uses within the window from which on a token belongs into L1; for "
                      "policies with thresholds"),
     SIM_ATTR("nic.cache.promote.l2", COUNT, nic_config_t, cache.promote_l2,
+             .not_above = "nic.cache.promote.l1",
              .default_text = "16", .min_text = "1", .max_text = "4294967295",
              .help = "number of uses within the window from which on a token belongs into L2; for "
                      "policies with thresholds"),

@@ -12,10 +12,10 @@
 #include "nic/objects/qp.h"
 #include "nic/objects/queues.h"
 #include "nic/objects/region.h"
-#include "nic/schedule/turn.h"
+#include "nic/schedule/eligible.h"
 #include "nic/transport/entry.h"
 #include "nic/transport/finish.h"
-#include "nic/transport/gate.h"
+#include "nic/transport/stalled_pipeline.h"
 #include "nic/verbs/life.h"
 
 // The ideal device: nothing inside the NIC takes time. docs/models/nic-ideal.md

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "net/draws.h"
+#include "net/nodes.h"
+#include "net/port_queue.h"
 #include "nic/fast_forward.h"
 #include "nic/objects/numbers.h"
 #include "nic/objects/objects.h"

@@ -3,6 +3,7 @@
 #include "nic/fast_forward.h"
 
 #include "net/fast_forward.h"
+#include "net/nodes.h"
 #include "nic/cc/none.h"
 #include "nic/host/steps.h"
 #include "nic/objects/fields.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/host/find.c - finds hosts, NICs and their parts by each other. It calls nothing above it.
+#include "net/nodes.h"
 #include "nic/host/contents.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/plane_set.h"

@@ -51,47 +51,19 @@ struct nic_iommu {
 
 // -- life
 
+// clang-format off
+#define ROW(name_, unit_, shown_, help_) \
+    {#name_, SIM_REPORT_U64, unit_, help_, .offset = offsetof(nic_iommu_counters_t, name_), .shown = shown_}
 static const sim_report_row_t rows[] = {
-    {.name = "hits",
-     .kind = SIM_REPORT_U64,
-     .unit = "",
-     .help = "number of pages whose translation was in the IOTLB",
-     .offset = offsetof(nic_iommu_counters_t, hits),
-     .shown = true},
-    {.name = "walks",
-     .kind = SIM_REPORT_U64,
-     .unit = "",
-     .help = "number of walks of the page table for translations that the IOTLB lacked",
-     .offset = offsetof(nic_iommu_counters_t, walks),
-     .shown = true},
-    {.name = "waits",
-     .kind = SIM_REPORT_U64,
-     .unit = "",
-     .help = "number of walks that waited until a page walker was free",
-     .offset = offsetof(nic_iommu_counters_t, waits)},
-    {.name = "reads",
-     .kind = SIM_REPORT_U64,
-     .unit = "",
-     .help = "number of reads of memory by page walks: one per level of the page table",
-     .offset = offsetof(nic_iommu_counters_t, reads)},
-    {.name = "invalidations",
-     .kind = SIM_REPORT_U64,
-     .unit = "",
-     .help = "number of translations that left the IOTLB because their region was deregistered or "
-             "denied",
-     .offset = offsetof(nic_iommu_counters_t, invalidations)},
-    {.name = "faults",
-     .kind = SIM_REPORT_U64,
-     .unit = "",
-     .help = "number of accesses that failed because NICs may not touch their page",
-     .offset = offsetof(nic_iommu_counters_t, faults),
-     .shown = true},
-    {.name = "walk_ps",
-     .kind = SIM_REPORT_U64,
-     .unit = "ps",
-     .help = "time of all walks together, with the time that they waited for a walker",
-     .offset = offsetof(nic_iommu_counters_t, walk_ps)},
+    ROW(hits, "", true, "number of pages whose translation was in the IOTLB"),
+    ROW(walks, "", true, "number of walks of the page table for translations that the IOTLB lacked"),
+    ROW(waits, "", false, "number of walks that waited until a page walker was free"),
+    ROW(reads, "", false, "number of reads of memory by page walks: one per level of the page table"),
+    ROW(invalidations, "", false, "number of translations that left the IOTLB because their region was deregistered or denied"),
+    ROW(faults, "", true, "number of accesses that failed because NICs may not touch their page"),
+    ROW(walk_ps, "ps", false, "time of all walks together, with the time that they waited for a walker"),
 };
+// clang-format on
 const sim_report_table_t nic_iommu_report = {
     .rows = rows,
     .count = SIM_COUNT_OF(rows),

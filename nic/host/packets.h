@@ -3,7 +3,7 @@
 #ifndef NIC_HOST_PACKETS_H
 #define NIC_HOST_PACKETS_H
 
-#include "net/frame.h"
+#include "net/frame_opcodes.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 

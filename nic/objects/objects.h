@@ -3,7 +3,6 @@
 #ifndef NIC_OBJECTS_OBJECTS_H
 #define NIC_OBJECTS_OBJECTS_H
 
-#include "net/port.h"
 #include "nic/device.h"
 #include "nic/fabric.h"
 #include "nic/frames.h"
@@ -78,7 +77,7 @@ struct nic {
     bool plain;    // packets go straight to the protocol: no device, no loop of a scheduler
     bool served;   // packets go to its device
     bool shifts;   // peers name bytes of some region by other addresses than the host does
-    bool gated;    // packets that arrive wait: nic/transport/gate.h
+    bool gated;    // packets that arrive wait: nic/transport/stalled_pipeline.h
     nic_t *next_kicked;
     struct nic_planes *planes; // nic/schedule/planes.h; NULL: the NIC has one port
     // Length of frames that differ from the standard's (nic/frames.h); NULL: extension headers,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/objects/plane_set.c - pauses that a NIC sends from all its ports.
 #include "nic/objects/plane_set.h"
+#include "net/port_pause.h"
 
 // Returns the ports of a NIC, which may have one only.
 static net_port_t *ports_of(const nic_t *nic, uint32_t *count)

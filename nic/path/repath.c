@@ -7,8 +7,8 @@
 #include "nic/path/repath.h"
 
 #include "nic/path/spray.h"
+#include "nic/schedule/eligible.h"
 #include "nic/schedule/planes.h"
-#include "nic/schedule/turn.h"
 
 #define PORTS (UINT32_C(65536) - ROCE_SOURCE_PORT_MIN)
 

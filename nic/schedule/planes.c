@@ -6,7 +6,9 @@
 // transport that watches paths says so itself.
 #include "nic/schedule/planes.h"
 
-#include "nic/schedule/turn.h"
+#include "net/link_state.h"
+#include "net/port_queue.h"
+#include "nic/schedule/eligible.h"
 
 void nic__planes_create(nic_t *nic)
 {

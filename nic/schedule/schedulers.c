@@ -9,8 +9,8 @@
 #include "nic/host/packets.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
+#include "nic/schedule/eligible.h"
 #include "nic/schedule/planes.h"
-#include "nic/schedule/turn.h"
 
 // -- ring, for those who call it through its table
 

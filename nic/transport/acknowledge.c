@@ -15,7 +15,7 @@
 #include "nic/objects/queues.h"
 #include "nic/objects/region.h"
 #include "nic/objects/wqe.h"
-#include "nic/schedule/turn.h"
+#include "nic/schedule/eligible.h"
 #include "nic/transport/entry.h"
 #include "nic/transport/finish.h"
 

@@ -2,6 +2,7 @@
 // nic/transport/carry.c - sends results of NICs, their transports and their hosts to rank 0.
 #include "nic/carry.h"
 
+#include "net/nodes.h"
 #include "nic/cache.h"
 #include "nic/host/dma.h"
 #include "nic/objects/fields.h"

@@ -11,7 +11,7 @@
 #include "nic/objects/calls.h"
 #include "nic/objects/queues.h"
 #include "nic/objects/wqe.h"
-#include "nic/schedule/turn.h"
+#include "nic/schedule/eligible.h"
 #include "nic/transport/entry.h"
 
 // -- completing

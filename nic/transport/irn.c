@@ -8,8 +8,8 @@
 // again waits for the time-out, which is short while few packets are in flight. docs/models/irn.md
 // Source: Mittal et al., "Revisiting network support for RDMA" (IRN), SIGCOMM 2018.
 #include "nic/objects/qp.h"
-#include "nic/transport/selective/cause.h"
-#include "nic/transport/selective/held.h"
+#include "nic/transport/selective/acked_packet.h"
+#include "nic/transport/selective/single_acks.h"
 
 #define PREFIX "nic.irn"
 // Bits of bitmaps for each packet: two at the receiver, one at the sender, and two for READ
@@ -49,6 +49,7 @@ static const sim_attr_t attrs[] = {
              .help = "number of packets that a receiver's bitmap covers from the expected one on, "
                      "which limits the packets in flight; auto: those of the window"),
     SIM_ATTR(PREFIX ".rto-low", TIME, irn_config_t, rto_low_ps,
+             .not_above = PREFIX ".rto-high",
              .auto_ok = true, .default_text = "auto", .min_text = "1us", .max_text = "100s",
              .help = "time-out while few packets are in flight (rto-low-packets); auto: the path's "
                      "round trip plus 100 us, or plus the time of 16 full packets on a slow link"),
@@ -65,7 +66,7 @@ static const sim_attr_table_t attr_table = {PREFIX, "node", sizeof(irn_config_t)
                                             SIM_COUNT_OF(attrs)};
 
 typedef struct irn {
-    nic_held_t held; // first
+    nic_single_acks_t held; // first
     uint64_t window_packets;
     uint64_t bits;
     uint64_t recovery_psn; // the recovery ends when this is acknowledged
@@ -96,7 +97,7 @@ static void irn_open(nic_qp_t *qp)
 {
     irn_t *const irn = irn_of(qp);
     const irn_config_t *const config = irn->held.base.config;
-    nic__held_open(&irn->held);
+    nic__single_acks_open(&irn->held);
     const sim_time_t rtt_ps = irn->held.rtt_ps;
     const uint64_t product_bytes =
         (uint64_t)((sim_wide_t)nic_rate_bps(qp->nic) * rtt_ps / 8 / SIM_PS_PER_S);
@@ -123,20 +124,20 @@ static void irn_open(nic_qp_t *qp)
         config->rto_high_ps == SIM_AUTO
             ? 2 * rtt_ps + longer_of(320 * SIM_PS_PER_US, packets_ps(qp, HIGH_PACKETS))
             : config->rto_high_ps;
-    nic_held_shared_t *const shared = irn->held.base.nic_state;
+    nic_single_acks_shared_t *const shared = irn->held.base.nic_state;
     const uint64_t bytes = BITMAPS * ((irn->bits + 7) / 8);
     shared->nic_bytes_per_qp = SIM_MAX(bytes, shared->nic_bytes_per_qp);
 }
 
 static void irn_close(nic_qp_t *qp)
 {
-    nic__held_close(nic__held_of(qp));
+    nic__single_acks_close(nic__single_acks_of(qp));
 }
 
 static void totals(const nic_t *nic, const void *nic_state, nic_transport_totals_t *sums)
 {
     (void)nic;
-    nic__held_totals(nic_state, BITMAPS, sums);
+    nic__single_acks_totals(nic_state, BITMAPS, sums);
 }
 
 // -- sending
@@ -145,7 +146,7 @@ static bool ready(const nic_qp_t *qp)
 {
     const irn_t *const irn = (const irn_t *)(const void *)nic_transport_of_const(qp);
     bool may = false;
-    if (SIM_UNLIKELY(nic__held_waits(&irn->held, &may))) {
+    if (SIM_UNLIKELY(nic__single_acks_waits(&irn->held, &may))) {
         return may;
     }
     return qp->next_psn - qp->una_psn < irn->window_packets && nic_transport_new_ready(qp);
@@ -189,7 +190,8 @@ static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
     (void)nic;
     irn_t *const irn = irn_of(qp);
     const bool idle = qp->una_psn == qp->next_psn;
-    const nic_held_sent_t sent = ready(qp) ? nic__held_next(&irn->held) : (nic_held_sent_t){0};
+    const nic_single_acks_sent_t sent =
+        ready(qp) ? nic__single_acks_next(&irn->held) : (nic_single_acks_sent_t){0};
     if (sent.packet != NULL && !sent.answer) {
         // Only an answer opens the window again.
         sent.packet->ack_request |= qp->next_psn - qp->una_psn >= irn->window_packets;
@@ -206,7 +208,7 @@ static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
 
 // Returns whether the recovery is over: everything sent before it has arrived, or, as in the
 // simulator of ConWeave, an answer names no packet ahead of a missing one.
-static bool recovered(const irn_t *irn, const nic_held_news_t *news)
+static bool recovered(const irn_t *irn, const nic_single_acks_news_t *news)
 {
     const irn_config_t *const config = irn->held.base.config;
     return irn->held.base.qp->una_psn >= irn->recovery_psn ||
@@ -217,7 +219,7 @@ static void acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     (void)nic;
     irn_t *const irn = irn_of(qp);
-    nic_held_news_t news = nic__held_acknowledged(&irn->held, packet);
+    nic_single_acks_news_t news = nic__single_acks_acknowledged(&irn->held, packet);
     if (!news.alive) {
         return;
     }
@@ -262,7 +264,7 @@ static void timed_out(nic_qp_t *qp)
         nic_transport_timer_arm(qp, irn->held.active_ps + rto_ps(irn));
         return;
     }
-    if (!nic__held_silent(&irn->held)) {
+    if (!nic__single_acks_silent(&irn->held)) {
         return;
     }
     irn->recovering = true;
@@ -285,18 +287,18 @@ static void request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     irn_t *const irn = irn_of(qp);
     const bool ack_request = packet->ack_request;
     const uint64_t before_psn = irn->held.kept.first_psn;
-    nic_cause_t cause;
-    nic__cause_note(&cause, packet);
-    const nic_arrival_t arrival = nic__held_take(&irn->held, packet, irn->bits);
+    nic_acked_packet_t cause;
+    nic__acked_packet_note(&cause, packet);
+    const nic_arrival_t arrival = nic__single_acks_take(&irn->held, packet, irn->bits);
     if (arrival.refused) {
         return;
     }
     if (irn->held.kept.first_psn != before_psn) {
         if (ack_request || arrival.news == NIC_KEPT_REPAIR) {
-            nic__cause_acknowledge(qp, &cause);
+            nic__acked_packet_acknowledge(qp, &cause);
         }
     } else if (arrival.psn > before_psn) {
-        nic__held_tell(&irn->held, arrival.psn, arrival.span, false, SIM_TIME_NEVER);
+        nic__single_acks_mark(&irn->held, arrival.psn, arrival.span, false, SIM_TIME_NEVER);
     } else if (ack_request) {
         nic_transport_acknowledge(qp, NULL);
     }
@@ -305,7 +307,7 @@ static void request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 const nic_transport_ops_t nic_transport_irn = {
     .name = "irn",
     .state_bytes = sizeof(irn_t),
-    .nic_state_bytes = sizeof(nic_held_shared_t),
+    .nic_state_bytes = sizeof(nic_single_acks_shared_t),
     .attrs = &attr_table,
     .own_timeouts = true,
     .open = irn_open,
@@ -313,9 +315,9 @@ const nic_transport_ops_t nic_transport_irn = {
     .ready = ready,
     .next_packet = next_packet,
     .acknowledged = acknowledged,
-    .responded = nic__held_responded,
+    .responded = nic__single_acks_responded,
     .timeout = timed_out,
     .request = request,
     .totals = totals,
-    .gauges = nic__held_gauges,
+    .gauges = nic__single_acks_gauges,
 };

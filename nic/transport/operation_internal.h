@@ -7,7 +7,7 @@
 #ifndef NIC_TRANSPORT_OPERATION_INTERNAL_H
 #define NIC_TRANSPORT_OPERATION_INTERNAL_H
 
-#include "net/frame.h"
+#include "net/wire/roce.h"
 
 enum {
     IS_SEND = 1,

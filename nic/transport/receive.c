@@ -13,7 +13,7 @@
 #include "nic/objects/region.h"
 #include "nic/path/repath.h"
 #include "nic/path/spray.h"
-#include "nic/schedule/turn.h"
+#include "nic/schedule/eligible.h"
 #include "nic/transport/entry.h"
 #include "nic/transport/operation_internal.h"
 

@@ -16,7 +16,7 @@
 #include "nic/objects/qp.h"
 #include "nic/objects/region.h"
 #include "nic/objects/wqe.h"
-#include "nic/schedule/turn.h"
+#include "nic/schedule/eligible.h"
 #include "nic/transport/finish.h"
 
 static inline bool is_fetch(const nic_wqe_t *wqe)

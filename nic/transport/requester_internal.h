@@ -12,7 +12,7 @@
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 #include "nic/objects/wqe.h"
-#include "nic/schedule/turn.h"
+#include "nic/schedule/eligible.h"
 #include "nic/transport/entry.h"
 
 static inline bool nic__is_write(const nic_wqe_t *wqe)

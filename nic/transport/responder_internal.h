@@ -5,7 +5,7 @@
 
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
-#include "nic/schedule/turn.h"
+#include "nic/schedule/eligible.h"
 
 static inline uint32_t nic__ack_aeth(uint32_t msn)
 {

@@ -13,7 +13,7 @@
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 #include "nic/objects/region.h"
-#include "nic/schedule/turn.h"
+#include "nic/schedule/eligible.h"
 #include "nic/transport/entry.h"
 
 // Returns true if the device decides when a READ or atomic may be answered.

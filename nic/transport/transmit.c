@@ -9,6 +9,7 @@
 //
 // The steps are written once. `ring` says at compile time that the scheduler is the ring: then it
 // is compiled in; else it is called through its table.
+#include "net/port_queue.h"
 #include "nic/cc/control.h"
 #include "nic/host/listen.h"
 #include "nic/host/steps.h"
@@ -17,9 +18,9 @@
 #include "nic/objects/qp.h"
 #include "nic/objects/wqe.h"
 #include "nic/path/spray.h"
+#include "nic/schedule/eligible.h"
 #include "nic/schedule/planes.h"
 #include "nic/schedule/ring.h"
-#include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
 #include "nic/transport/finish.h"
 

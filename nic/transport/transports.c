@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "net/loss.h"
+#include "net/nodes.h"
+#include "net/ports.h"
 #include "nic/cc/control.h"
 #include "nic/config/parts.h"
 #include "nic/extra.h"
@@ -17,7 +19,7 @@
 #include "nic/objects/qp.h"
 #include "nic/objects/region.h"
 #include "nic/objects/wqe.h"
-#include "nic/schedule/turn.h"
+#include "nic/schedule/eligible.h"
 #include "nic/transport/entry.h"
 #include "nic/transport/finish.h"
 #include "nic/transport/operation_internal.h"

@@ -9,8 +9,8 @@
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 #include "nic/objects/wqe.h"
+#include "nic/schedule/eligible.h"
 #include "nic/schedule/planes.h"
-#include "nic/schedule/turn.h"
 #include "nic/transport/finish.h"
 
 #define FIRST_SQ_CAPACITY 2u // at least two, a power of it

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/verbs/qp_explain.c - why a queue pair with unfinished work does not move, in words.
+#include "net/ports.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 #include "nic/objects/wqe.h"

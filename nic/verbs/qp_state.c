@@ -12,7 +12,7 @@
 #include "nic/objects/objects.h"
 #include "nic/objects/queues.h"
 #include "nic/objects/wqe.h"
-#include "nic/schedule/turn.h"
+#include "nic/schedule/eligible.h"
 #include "nic/transport/entry.h"
 #include "nic/transport/finish.h"
 #include "nic/verbs/life.h"

@@ -12,6 +12,9 @@
 #include "kernel/pool.h"
 #include "kernel/ranks.h"
 #include "kernel/timer.h"
+#include "net/frame.h"
+#include "net/nodes.h"
+#include "net/ports.h"
 #include "pcap-out/fabric/fabric_internal.h"
 
 #define NO_INTERFACE UINT32_MAX

@@ -3,6 +3,9 @@
 // the same event comments on them.
 #include <string.h>
 
+#include "net/frame.h"
+#include "net/nodes.h"
+#include "net/port_metrics.h"
 #include "pcap-out/fabric/fabric_internal.h"
 
 #define LISTENED                                                                      \

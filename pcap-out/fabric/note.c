@@ -2,6 +2,8 @@
 // pcap-out/fabric/note.c - packs packets into notes and back, and words their comments.
 #include "pcap-out/fabric/note.h"
 
+#include "net/frame_opcodes.h"
+#include "net/ports.h"
 #include "net/switch_model.h"
 
 #include <stdio.h>

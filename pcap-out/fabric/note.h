@@ -7,8 +7,6 @@
 #ifndef PCAP_OUT_FABRIC_NOTE_H
 #define PCAP_OUT_FABRIC_NOTE_H
 
-#include "net/frame.h"
-#include "net/port.h"
 #include "pcap-out/fabric.h"
 
 SIM_C_BEGIN

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "net/frame_opcodes.h"
 #include "pcap-out/fabric/ring_internal.h"
 
 #define CHUNK_BYTES ((size_t)2048 - sizeof(ring_chunk_t))

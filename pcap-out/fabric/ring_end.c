@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kernel/map.h"
+#include "net/nodes.h"
 #include "pcap-out/fabric/ring.h"
 #include "pcap-out/fabric/ring_internal.h"
 

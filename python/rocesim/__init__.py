@@ -25,7 +25,7 @@ from .program import (
     run,
     version,
 )
-from .session import Session, SessionError
+from .session import Completion, Completions, Estimate, Session, SessionError
 from .sweeps import Sweep, load_sweep, sweep
 from .tables import Column, Table
 
@@ -34,7 +34,10 @@ __version__ = "0.3.0"
 __all__ = [
     "BadInput",
     "Column",
+    "Completion",
+    "Completions",
     "Error",
+    "Estimate",
     "MissingPackage",
     "MissingProgram",
     "Parameter",

@@ -67,7 +67,10 @@ class Result:
     @property
     def scenario(self) -> str:
         """scenario.yaml: the scenario with every default, which repeats the run."""
-        return (self.path / "scenario.yaml").read_text(encoding="utf-8")
+        try:
+            return (self.path / "scenario.yaml").read_text(encoding="utf-8")
+        except OSError as error:
+            raise Error(f"{self.path / 'scenario.yaml'} cannot be read: {error}") from error
 
     @property
     def captures(self) -> list[Path]:
@@ -86,7 +89,7 @@ class Result:
                 for c in entry.get("columns", [])
             ]
             kind = Series if path.name == "series.csv" else Table
-            tables[path.stem] = kind(path, columns, entry.get("help", ""))
+            tables[path.stem] = kind(path, columns, entry.get("help", ""), self._temporary)
         return tables
 
     def __getattr__(self, name: str) -> Table:

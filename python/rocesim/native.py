@@ -11,12 +11,17 @@ The methods are those of rocesim.Session, which needs no library. Here hosts are
 tag is a number, and an answer becomes objects without a detour by JSON of Python.
 """
 
+from __future__ import annotations
+
 import ctypes
 import ctypes.util
 import json
 import os
+from types import TracebackType
+from typing import Any, Iterable, Mapping, Sequence
 
-from .session import SessionError
+from .program import MissingProgram
+from .session import Completion, Completions, Estimate, SessionError
 
 _NOW = 2**64 - 1
 _NEVER = 2**64 - 2
@@ -47,6 +52,16 @@ class _Transfer(ctypes.Structure):
         ("source_port", ctypes.c_uint16),
         ("reuse", ctypes.c_int),
         ("tag", ctypes.c_uint64),
+        ("after", ctypes.POINTER(ctypes.c_uint64)),
+        ("after_count", ctypes.c_size_t),
+    ]
+
+
+class _Estimate(ctypes.Structure):
+    _fields_ = [
+        ("start_ps", ctypes.c_uint64),
+        ("end_ps", ctypes.c_uint64),
+        ("outcome", ctypes.c_int),
     ]
 
 
@@ -71,28 +86,66 @@ class _Completion(ctypes.Structure):
     ]
 
 
-def _load(name):
+def _load(name: str | os.PathLike[str] | None) -> ctypes.CDLL:
     """Loads the library: a file, $ROCESIM_LIBRARY, or the one that the system finds."""
     name = name or os.environ.get("ROCESIM_LIBRARY") or ctypes.util.find_library("rocesim")
-    library = ctypes.CDLL(name or "librocesim.so.0")
+    try:
+        library = ctypes.CDLL(os.fspath(name or "librocesim.so.0"))
+    except OSError as error:
+        raise MissingProgram(f"The library librocesim.so cannot be loaded: {error}") from error
     for function in ("open", "error", "host_name"):
         getattr(library, f"rocesim_session_{function}").restype = ctypes.c_void_p
     library.rocesim_session_error.restype = ctypes.c_char_p
     library.rocesim_session_host_name.restype = ctypes.c_char_p
     library.rocesim_session_host_count.restype = ctypes.c_size_t
     library.rocesim_session_now_ps.restype = ctypes.c_uint64
+    library.rocesim_session_open_transfers.restype = ctypes.c_uint64
     return library
 
 
-def _at(value):
+def _at(value: int | str | None) -> Any:
     return _NOW if value in (None, "now") else value
 
 
-def _transfer(src, dst, size, at=None, verb="write", priority=-1, source_port=0, reuse=False, tag=0):
-    return _Transfer(src, dst, size, _at(at), _VERBS[verb], priority, source_port, reuse, tag)
+def _transfer(
+    src: int,
+    dst: int,
+    size: int,
+    at: int | str | None = None,
+    after: int | Sequence[int] = (),
+    verb: str = "write",
+    priority: int = -1,
+    source_port: int = 0,
+    reuse: bool = False,
+    tag: int = 0,
+) -> _Transfer:
+    if verb not in _VERBS:
+        raise SessionError(f"verb: expected {', '.join(_VERBS)}, not {verb}", "argument")
+    numbers = [after] if isinstance(after, int) else list(after)
+    made = _Transfer(src, dst, size, _at(at), _VERBS[verb], priority, source_port, reuse, tag)
+    made.after = (ctypes.c_uint64 * len(numbers))(*numbers)
+    made.after_count = len(numbers)
+    return made
 
 
-def _program(kind, attributes, at=None, per_rank=False, tag=0):
+def _transfers(listed: Iterable[Mapping[str, Any]]) -> Any:
+    """Returns an array of transfers, which keeps those that it was made of."""
+    made = []
+    for at in listed:
+        rest = {key: at[key] for key in at if key not in ("src", "dst", "bytes")}
+        made.append(_transfer(at["src"], at["dst"], at["bytes"], **rest))
+    array = (_Transfer * len(made))(*made)
+    array.kept = made  # type: ignore[attr-defined]  # the lists of `after`
+    return array
+
+
+def _program(
+    kind: str,
+    attributes: Mapping[str, Any],
+    at: int | str | None = None,
+    per_rank: bool = False,
+    tag: int = 0,
+) -> _Program:
     return _Program(kind.encode(), json.dumps(attributes).encode(), _at(at), per_rank, tag)
 
 
@@ -101,14 +154,14 @@ class Session:
 
     def __init__(
         self,
-        scenario="",
+        scenario: str | os.PathLike[str] = "",
         *,
-        server=None,
-        program=None,
-        folder=None,
-        settings=(),
-        token=None,
-        library=None,
+        server: str | None = None,
+        program: str | None = None,
+        folder: str | os.PathLike[str] | None = None,
+        settings: Sequence[str] = (),
+        token: str | None = None,
+        library: str | os.PathLike[str] | None = None,
     ):
         """Starts `rocesim serve SCENARIO`, or connects to a server, as rocesim.Session does.
 
@@ -122,7 +175,7 @@ class Session:
             len(settings),
         )
         made = self._library.rocesim_session_open(os.fspath(scenario).encode(), ctypes.byref(options))
-        self._handle = ctypes.c_void_p(made)
+        self._handle: ctypes.c_void_p | None = ctypes.c_void_p(made)
         error = self._library.rocesim_session_error(self._handle)
         if error:
             self.close()
@@ -131,20 +184,20 @@ class Session:
         name = self._library.rocesim_session_host_name
         self.hosts = [name(self._handle, ctypes.c_size_t(i)).decode() for i in range(count)]
 
-    def _call(self, name, *arguments):
+    def _call(self, name: str, *arguments: Any) -> None:
         if self._handle is None:
             raise SessionError("the session has been closed")
         function = getattr(self._library, f"rocesim_session_{name}")
         if function(self._handle, *arguments) != 0:
             raise SessionError(self._library.rocesim_session_error(self._handle).decode())
 
-    def _completions(self, name, until_ps):
+    def _completions(self, name: str, until_ps: int) -> Completions:
         listed = ctypes.POINTER(_Completion)()
         count = ctypes.c_size_t()
         self._call(name, ctypes.c_uint64(until_ps), ctypes.byref(listed), ctypes.byref(count))
         made = []
         for at in listed[: count.value]:
-            completion = {
+            completion: Completion = {
                 "transfer": at.transfer,
                 "start_ps": at.start_ps,
                 "end_ps": at.end_ps,
@@ -155,84 +208,109 @@ class Session:
             if at.rank != _WHOLE:
                 completion["rank"] = at.rank
             made.append(completion)
-        return made
+        open_count = self._library.rocesim_session_open_transfers(self._handle)
+        stalled = bool(self._library.rocesim_session_stalled(self._handle))
+        return Completions(made, self.now(), open_count, stalled)
 
-    def _number(self, name, described):
+    def _number(self, name: str, described: Any) -> int:
         number = ctypes.c_uint64()
         self._call(name, ctypes.byref(described), ctypes.byref(number))
         return number.value
 
-    def submit(self, src, dst, size, **options):
+    def submit(self, src: int, dst: int, size: int, **options: Any) -> int:
         """Submits a transfer and returns its number.
 
-        src, dst: numbers of hosts. options: at, verb, priority, source_port, reuse, tag.
+        src, dst: numbers of hosts. options: at, after, verb, priority, source_port, reuse, tag.
         """
         return self._number("submit", _transfer(src, dst, size, **options))
 
-    def submit_many(self, transfers):
+    def submit_many(self, transfers: Iterable[Mapping[str, Any]]) -> list[int]:
         """Submits a list of dictionaries (src, dst, bytes...) and returns their numbers."""
-        made = []
-        for at in transfers:
-            rest = {key: at[key] for key in at if key not in ("src", "dst", "bytes")}
-            made.append(_transfer(at["src"], at["dst"], at["bytes"], **rest))
-        array = (_Transfer * len(made))(*made)
-        numbers = (ctypes.c_uint64 * len(made))()
-        self._call("submit_many", array, ctypes.c_size_t(len(made)), numbers)
+        array = _transfers(transfers)
+        numbers = (ctypes.c_uint64 * len(array))()
+        self._call("submit_many", array, ctypes.c_size_t(len(array)), numbers)
         return list(numbers)
 
-    def submit_program(self, kind, attributes, **options):
+    def estimate_many(
+        self, transfers: Iterable[Mapping[str, Any]], alone: bool = False
+    ) -> list[Estimate]:
+        """Estimates a list of transfers together or, with `alone`, each as if the others were not there."""
+        array = _transfers(transfers)
+        found = (_Estimate * len(array))()
+        self._call(
+            "estimate_many", array, ctypes.c_size_t(len(array)), ctypes.c_int(alone), found
+        )
+        return [
+            {
+                "start_ps": at.start_ps,
+                "end_ps": at.end_ps,
+                "took_ps": at.end_ps - at.start_ps,
+                "outcome": _OUTCOMES[at.outcome],
+            }
+            for at in found
+        ]
+
+    def submit_program(self, kind: str, attributes: Mapping[str, Any], **options: Any) -> int:
         """Submits a collective, workload or training; options: at, per_rank, tag."""
         return self._number("submit_program", _program(kind, attributes, **options))
 
-    def advance(self, until_ps):
+    def advance(self, until_ps: int) -> Completions:
         """Runs everything before until_ps and returns the completions since the last call."""
         return self._completions("advance", until_ps)
 
-    def next_completion(self, until_ps=None, slack_ps=0):
-        """Runs until a transfer ends (or until_ps) and returns the completions."""
-        self._library.rocesim_session_set_slack(self._handle, ctypes.c_uint64(slack_ps))
+    def next_completion(self, until_ps: int | None = None, slack_ps: int = 0) -> Completions:
+        """Runs until a transfer ends (or until_ps) and returns the completions. slack_ps has no effect."""
         return self._completions("next_completion", _NEVER if until_ps is None else until_ps)
 
-    def now(self):
+    def now(self) -> int:
         """Returns the time in picoseconds up to which everything has happened."""
-        return self._library.rocesim_session_now_ps(self._handle)
+        return int(self._library.rocesim_session_now_ps(self._handle))
 
-    def cancel(self, transfer):
+    def cancel(self, transfer: int) -> None:
         """Cancels a transfer."""
         self._call("cancel", ctypes.c_uint64(transfer))
 
-    def estimate(self, src, dst, size, **options):
+    def estimate(self, src: int, dst: int, size: int, **options: Any) -> int:
         """Returns how many picoseconds a transfer would take, without changing anything."""
         return self._number("estimate", _transfer(src, dst, size, **options))
 
-    def estimate_program(self, kind, attributes, **options):
+    def estimate_program(self, kind: str, attributes: Mapping[str, Any], **options: Any) -> int:
         """Returns how many picoseconds a program would take, without changing anything."""
         return self._number("estimate_program", _program(kind, attributes, **options))
 
-    def mark(self):
+    def mark(self) -> None:
         """Keeps the present state."""
         self._call("mark")
 
-    def back(self):
+    def back(self) -> None:
         """Comes back to the state that was kept last."""
         self._call("back")
 
-    def finish(self):
+    def drop(self) -> None:
+        """Drops the state that was kept last; the session goes on."""
+        self._call("drop")
+
+    def finish(self) -> dict[str, Any]:
         """Lets everything end, writes the results and returns summary.json as a dictionary."""
         text = ctypes.c_void_p()
         self._call("finish", ctypes.byref(text))
-        summary = json.loads(ctypes.string_at(text.value))
+        summary: dict[str, Any] = json.loads(ctypes.string_at(text.value or 0))
         ctypes.CDLL(None).free(text)
         return summary
 
-    def close(self):
+    def close(self) -> None:
         """Ends the session."""
         if self._handle is not None:
             self._library.rocesim_session_close(self._handle)
         self._handle = None
 
-    def __enter__(self):
+    def __enter__(self) -> Session:
         return self
 
-    def __exit__(self, *unused):
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()

@@ -6,14 +6,16 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Mapping, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence, Union
 
 if TYPE_CHECKING:
     from .folder import Result
 
+WATCH_EVERY_S = 0.2
 Scenario = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 
 
@@ -55,21 +57,78 @@ def find() -> str:
 
 
 def call(
-    arguments: Sequence[str], *, input: str | None = None, folder: str | None = None
+    arguments: Sequence[str],
+    *,
+    input: str | None = None,
+    folder: str | None = None,
+    watch: "Callable[[subprocess.Popen[str]], None] | None" = None,
 ) -> "subprocess.CompletedProcess[str]":
-    """Runs the program in `folder` and returns what it said. Raises BadInput if it refuses the input."""
-    done = subprocess.run(
-        [find(), *arguments],
-        input=input,
-        stdin=subprocess.DEVNULL if input is None else None,
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        check=False,
-    )
+    """Runs the program in `folder` and returns what it said. Raises BadInput if it refuses the input.
+
+    watch: is called every 0.2 s while the program runs, and may send it signals.
+    """
+    command = [find(), *arguments]
+    pipe = subprocess.PIPE
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL if input is None else pipe,
+            stdout=pipe,
+            stderr=pipe,
+            text=True,
+            cwd=folder,
+        )
+    except OSError as error:
+        raise MissingProgram(f"The program {command[0]} cannot be started: {error}") from error
+    with process:
+        try:
+            output, errors = _talk(process, input, watch)
+        except BaseException:
+            process.kill()
+            raise
+    done = subprocess.CompletedProcess(command, process.returncode, output, errors)
     if done.returncode == 2:
         raise BadInput(done.stderr.strip())
     return done
+
+
+def _talk(
+    process: "subprocess.Popen[str]",
+    input: str | None,
+    watch: "Callable[[subprocess.Popen[str]], None] | None",
+) -> tuple[str, str]:
+    """Waits for a program and returns what it said."""
+    while True:
+        try:
+            return process.communicate(input, timeout=None if watch is None else WATCH_EVERY_S)
+        except subprocess.TimeoutExpired:
+            assert watch is not None
+            watch(process)
+            input = None  # what is left of it is sent on
+
+
+class _Watch:
+    """Shows the progress of a run, and interrupts it when it is asked to."""
+
+    def __init__(self, show: "Callable[[dict[str, Any]], Any]"):
+        self.show = show
+        self.interrupted = False
+        descriptor, self.path = tempfile.mkstemp(prefix="rocesim-progress-")
+        os.close(descriptor)
+
+    def __call__(self, process: "subprocess.Popen[str]") -> None:
+        with open(self.path, encoding="utf-8") as file:
+            line = file.readline()
+        try:
+            state = json.loads(line)
+        except ValueError:
+            return  # it has not begun
+        if not self.interrupted and self.show(state) is False:
+            self.interrupted = True
+            process.send_signal(signal.SIGINT)
+
+    def close(self) -> None:
+        os.unlink(self.path)
 
 
 def call_json(arguments: Sequence[str]) -> Any:
@@ -123,6 +182,7 @@ def run(
     threads: int | None = None,
     ranks: int | None = None,
     yes: bool = False,
+    progress: "Callable[[dict[str, Any]], Any] | None" = None,
 ) -> "Result":
     """Simulates a scenario and returns its results.
 
@@ -130,6 +190,8 @@ def run(
     folder: where the results are written; without it, a temporary folder that lives as long as the
         result. set: paths of attributes, or names under `parameters`, and their values.
     seed, until, threads, ranks, yes: the options of `rocesim run`.
+    progress: is called about five times a second with a mapping (sim_ns, done, planned, share from 0
+        to 1, left_s, events_per_s...). If it returns False, the run is interrupted.
 
     Raises BadInput if the scenario is refused, and RunFailed if the run stalled or could not write.
     """
@@ -145,7 +207,13 @@ def run(
         if value is not None:
             arguments += [f"--{name}", str(value)]
     arguments += ["--yes"] if yes else []
-    done = call([*arguments, "--", operand], input=text)
+    watch = _Watch(progress) if progress is not None else None
+    try:
+        arguments += ["--progress", watch.path] if watch is not None else []
+        done = call([*arguments, "--", operand], input=text, watch=watch)
+    finally:
+        if watch is not None:
+            watch.close()
     written = (Path(folder) / "summary.json").exists()
     if done.returncode != 0:
         raise RunFailed(

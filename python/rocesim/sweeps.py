@@ -86,12 +86,12 @@ class Sweep:
     @cached_property
     def points(self) -> Table:
         """A row per point: parameters, means over the seeds, and half of each interval (_ci95)."""
-        return Table(self.path / "points.csv")
+        return Table(self.path / "points.csv", owner=self._temporary)
 
     @cached_property
     def runs(self) -> Table:
         """A row per run: parameters, seed, digest and columns."""
-        return Table(self.path / "runs.csv")
+        return Table(self.path / "runs.csv", owner=self._temporary)
 
     @property
     def columns(self) -> list[str]:
@@ -121,7 +121,7 @@ class Sweep:
             for row in csv.DictReader(file):
                 folder = self.path / "runs" / row["run"]
                 if (folder / "summary.json").exists():
-                    yield dict(row), Result(folder)
+                    yield dict(row), Result(folder, self._temporary)
 
     def figure(
         self, column: str | None = None, x: str | None = None

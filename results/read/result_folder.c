@@ -6,6 +6,7 @@
 #include "results/file.h"
 #include "results/summary.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,8 +30,13 @@ bool results_result_is_sweep(const char *folder)
 static bool is_folder(const char *folder, world_error_t *error)
 {
     struct stat status;
+    errno = 0;
     if (stat(folder, &status) == 0 && S_ISDIR(status.st_mode)) {
         return true;
+    }
+    if (errno != ENOENT && errno != ENOTDIR && errno != 0) {
+        return world_fail(error, SIM_ERR_IO, WORLD_FILE(folder),
+                          "the folder cannot be looked at: %s", strerror(errno)) == SIM_OK;
     }
     return world_fail(error, SIM_ERR_IO, WORLD_FILE(folder),
                       "there is no such folder, expected one of `rocesim run -o` or "

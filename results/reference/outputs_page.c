@@ -230,7 +230,10 @@ void results_outputs_markdown(FILE *out)
         "Exit status of `run`: 0 done or the time limit reached; 1 stalled, interrupted by Ctrl-C "
         "(the results so far are\nwritten), an invariant broke, or a file could not be written; 2 "
         "bad input or usage, a folder for -o that\ncannot be made or written into, and nothing was "
-        "written.\nFlows that fail (their path is down for "
+        "written.\nA program that ended with an error (perftest), or none of whose requests "
+        "succeeded "
+        "(mooncake-bench, HERD, serving and\nothers), is named and makes the status 1; the "
+        "results are written.\nFlows that fail (their path is down for "
         "good, say) are a result and no failure of the run: the status stays 0,\n`flows.failed` "
         "and the summary on the terminal count them, and `status` in flows.csv says why.\n",
         out);

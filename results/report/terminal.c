@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // results/report/terminal.c - the summary of a run that a person reads.
+#include "net/port_pause.h"
+#include "net/ports.h"
 #include "nic/extra.h"
 #include "nic/reports.h"
 #include "results/report/part.h"
@@ -16,11 +18,23 @@
 #define LINE_WIDTH 100u
 #define NIC_PARTS_MAX 32u
 
-static const char *ended_sentence(sim_ended_t ended)
+// Returns why a program failed as a whole; NULL if none did.
+static const char *failure_of(const world_t *world)
 {
-    switch (ended) {
+    const char *why = NULL;
+    for (size_t i = 0; i < world->app_count && why == NULL; i++) {
+        const app_t *const app = world->apps[i];
+        why = app->ops->failure != NULL ? app->ops->failure(app) : NULL;
+    }
+    return why;
+}
+
+static const char *ended_sentence(const world_t *world, const results_t *results)
+{
+    switch (results->ended) {
     case SIM_ENDED_DONE:
-        return "everything is done";
+        return failure_of(world) != NULL || results->flow_failed > 0 ? "nothing is left to do"
+                                                                     : "everything is done";
     case SIM_ENDED_UNTIL:
         return "the time limit";
     case SIM_ENDED_INTERRUPTED:
@@ -86,7 +100,7 @@ static void print_head(const world_t *world, const results_t *results, FILE *out
         hosts += net_kind_of(world->net, i) == NET_NODE_HOST;
     }
     const size_t switches = net_node_count(world->net) - hosts;
-    fprintf(out, "\n  ended     %s at %s\n", ended_sentence(results->ended),
+    fprintf(out, "\n  ended     %s at %s\n", ended_sentence(world, results),
             world_format_time(&time, results->sim_time_ps));
     fprintf(out, "  network   %zu host%s, %zu switch%s, %zu link%s; congestion control %s\n", hosts,
             hosts == 1 ? "" : "s", switches, switches == 1 ? "" : "es", net_link_count(world->net),

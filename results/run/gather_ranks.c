@@ -5,7 +5,8 @@
 #include "results/span.h"
 
 #include "net/carry.h"
-#include "net/port.h"
+#include "net/nodes.h"
+#include "net/ports.h"
 #include "nic/carry.h"
 #include "world/explain.h"
 

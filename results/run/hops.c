@@ -4,6 +4,7 @@
 #include "results/tables/tables.h"
 
 #include "kernel/record.h"
+#include "net/ports.h"
 #include "results/run/gather_ranks.h"
 #include "results/tables/event_rows.h"
 

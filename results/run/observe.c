@@ -12,6 +12,8 @@
 #include "world/names.h"
 
 #include "kernel/record.h"
+#include "net/ports.h"
+#include "net/route_choices.h"
 #include "nic/trace.h"
 #include "pcap-out/capture.h"
 #include "pcap-out/fabric.h"

@@ -7,6 +7,7 @@
 
 #include "kernel/order/fifo.h"
 #include "kernel/ranks.h"
+#include "net/ports.h"
 #include "nic/trace.h"
 
 #include <string.h>

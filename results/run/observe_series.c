@@ -7,6 +7,7 @@
 // those of one instant back until the next: of what a path was within one instant the last value
 // counts, and it makes a row only if it differs from the row before. So what is written is a
 // function of the simulation alone, on any number of threads.
+#include "net/ports.h"
 #include "results/run/gather_ranks.h"
 #include "results/run/series_internal.h"
 #include "results/tables/tables.h"

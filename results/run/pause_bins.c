@@ -4,6 +4,7 @@
 #include "results/run/pause_bins.h"
 #include "results/tables/tables.h"
 
+#include "net/ports.h"
 #include "results/tables/event_rows.h"
 
 #include <string.h>

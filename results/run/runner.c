@@ -18,8 +18,8 @@
 #include "results/tables/operations.h"
 #include "results/topology_json.h"
 #include "world/advice.h"
+#include "world/planned_transfers.h"
 #include "world/ranks.h"
-#include "world/survey.h"
 
 #include <errno.h>
 #include <stdio.h>

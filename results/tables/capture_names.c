@@ -3,6 +3,7 @@
 #include "results/tables/capture_names.h"
 #include "world/names.h"
 
+#include "net/ports.h"
 #include "results/file.h"
 
 static void put_hosts(results_file_t *file, const void *what)

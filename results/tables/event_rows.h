@@ -4,7 +4,6 @@
 #ifndef RESULTS_TABLES_EVENT_ROWS_H
 #define RESULTS_TABLES_EVENT_ROWS_H
 
-#include "net/port.h"
 #include "results/tables/tables.h"
 #include "results/totals/pause_roots.h"
 #include "world/world.h"

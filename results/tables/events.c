@@ -2,6 +2,7 @@
 // results/tables/events.c - the columns of what comes over time: events.csv, pauses.csv,
 // series.csv.
 #include "net/faults.h"
+#include "net/ports.h"
 #include "results/tables/columns.h"
 #include "results/tables/event_rows.h"
 #include "results/tables/tables.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // results/tables/hops.c - the columns of hops.csv.
-#include "net/frame.h"
+#include "net/frame_opcodes.h"
 #include "results/tables/columns.h"
 #include "results/tables/event_rows.h"
 #include "results/tables/tables.h"

@@ -5,7 +5,9 @@
 #include "results/span.h"
 #include "results/totals/pause_roots.h"
 
-#include "net/switch.h"
+#include "net/nodes.h"
+#include "net/port_metrics.h"
+#include "net/ports.h"
 #include "nic/extra.h"
 #include "nic/reports.h"
 #include "nic/transport.h"

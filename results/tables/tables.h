@@ -4,7 +4,7 @@
 #ifndef RESULTS_TABLES_TABLES_H
 #define RESULTS_TABLES_TABLES_H
 
-#include "net/port.h"
+#include "net/port_metrics.h"
 #include "results/file.h"
 
 SIM_C_BEGIN

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // results/tables/topology_json.c - topology.json, piece by piece: of a million hosts it has 0.8 GB.
 #include "results/topology_json.h"
+#include "net/ports.h"
 
 #include <jansson.h>
 #include <stdlib.h>

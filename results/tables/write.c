@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // results/tables/write.c - writes the CSV files of a run from their tables of columns.
+#include "net/ports.h"
 #include "results/tables/end_rows.h"
 #include "results/tables/event_rows.h"
 #include "results/tables/operations.h"

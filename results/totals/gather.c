@@ -4,6 +4,8 @@
 #include "results/span.h"
 #include "results/totals/pause_roots.h"
 
+#include "net/ports.h"
+#include "net/route_choices.h"
 #include "results/totals/outcome.h"
 
 #include <stdlib.h>

@@ -5,6 +5,8 @@
 // skips events (docs/models/fast-forward.md) has the digest of the run that does not.
 #include <string.h>
 
+#include "net/port_metrics.h"
+#include "net/ports.h"
 #include "results/totals/outcome.h"
 
 static void add_flow(const app_flow_result_t *flow, void *ctx)

@@ -6,7 +6,10 @@
 // still under way, its last root.
 #include "results/totals/pause_roots.h"
 
-#include "net/network.h"
+#include "net/nodes.h"
+#include "net/port_pause.h"
+#include "net/port_queue.h"
+#include "net/ports.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #ifndef RESULTS_TOTALS_PAUSE_ROOTS_H
 #define RESULTS_TOTALS_PAUSE_ROOTS_H
 
-#include "net/port.h"
+#include "net/trace.h"
 
 SIM_C_BEGIN
 

@@ -6,9 +6,13 @@
 // PSN lies. So a connection keeps its gaps alone, the latest GAPS_MAX of them; the extent of a
 // packet in an older gap is not reported.
 #include "results/reordering.h"
+#include "net/port.h"
 
 #include "kernel/map.h"
 #include "kernel/ranks.h"
+#include "net/nodes.h"
+#include "net/ports.h"
+#include "net/trace.h"
 
 #include <string.h>
 

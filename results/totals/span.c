@@ -3,6 +3,8 @@
 #include "results/span.h"
 
 #include "kernel/ranks.h"
+#include "net/port_metrics.h"
+#include "net/ports.h"
 
 // Transfers that start at so many different times arrive; fewer are one go.
 #define ARRIVALS_MIN 16u

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "net/ports.h"
 #include "nic/cache.h"
 #include "results/span.h"
 #include "world/format.h"

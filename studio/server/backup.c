@@ -174,7 +174,9 @@ static sim_err_t copy_runs(const copy_t *copy, studio_store_t *store)
     }
     return studio_rows_close(rows) || result != SIM_OK
                ? result
-               : sim_fail(copy->message, SIM_ERR_IO, "the database of the studio cannot be read");
+               : sim_fail(copy->message, SIM_ERR_IO,
+                          "the database of the studio cannot be read: %s",
+                          studio_store_reason(store));
 }
 
 // Puts the unfinished runs of the copy back into the queue.
@@ -222,7 +224,8 @@ static sim_err_t copy_data(copy_t *copy)
         result = copy_runs(copy, store);
     }
     if (result == SIM_OK && !settle(store)) {
-        result = sim_fail(copy->message, SIM_ERR_IO, "%s cannot be written", to);
+        result = sim_fail(copy->message, SIM_ERR_IO, "%s cannot be written: %s", to,
+                          studio_store_reason(store));
     }
     studio_store_close(store);
     if (result == SIM_OK) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // studio/server/main.c - the program rocesim-studio.
 #include "studio/server/serve.h"
-#include "world/shown.h"
+#include "world/control_characters.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -14,8 +14,8 @@
 #include "studio/server/library/scenario_check.h"
 #include "studio/server/process/child.h"
 #include "studio/server/process/confine.h"
-#include "studio/server/runs/board.h"
 #include "studio/server/runs/events.h"
+#include "studio/server/runs/progress_board.h"
 #include "studio/server/runs/queue.h"
 #include "studio/server/runs/trash.h"
 #include "studio/server/store/database.h"
@@ -136,7 +136,8 @@ static sim_err_t make_first_user(studio_t *studio, sim_message_t *message)
         result = sim_fail(message, SIM_ERR_INVALID, "--first-user: %s", refused);
     } else if (studio_user_create(studio, name, STUDIO_ROLE_ADMINISTRATOR, password) == 0) {
         result = sim_fail(message, SIM_ERR_IO,
-                          "--first-user: the user %s could not be stored in the database", name);
+                          "--first-user: the user %s could not be stored in the database: %s", name,
+                          studio_store_reason(studio->store));
     } else {
         studio_audit(studio, NULL, "", "user.create", "%s, administrator (--first-user)", name);
     }
@@ -156,7 +157,8 @@ static sim_err_t greet(studio_t *studio, const studio_server_t *server, sim_mess
     if (!studio_user_any(studio)) {
         if (!studio_link_create(studio, 0, &secret)) {
             return sim_fail(message, SIM_ERR_IO,
-                            "studio.sqlite in the data folder cannot be written");
+                            "studio.sqlite in the data folder cannot be written: %s",
+                            studio_store_reason(studio->store));
         }
         printf("Nobody can log in yet. This link creates the administrator; it works once, within "
                "7 days:\n"
@@ -164,7 +166,10 @@ static sim_err_t greet(studio_t *studio, const studio_server_t *server, sim_mess
                studio_server_url(server), secret.text);
     }
     printf("rocesim studio: %s\n", studio_server_url(server));
-    return fflush(stdout) == 0 ? SIM_OK : SIM_ERR_IO;
+    return fflush(stdout) == 0
+               ? SIM_OK
+               : sim_fail(message, SIM_ERR_IO, "the standard output cannot be written: %s",
+                          strerror(errno));
 }
 
 // -- serving
@@ -243,7 +248,8 @@ static sim_err_t serve_folder(studio_t *studio, const sigset_t *signals, sim_mes
         result = studio_server_start(studio, &server, message);
     }
     if (result == SIM_OK && !studio_runs_start(studio->runs)) {
-        result = sim_fail(message, SIM_ERR_IO, "the thread of the queue could not be started");
+        result = sim_fail(message, SIM_ERR_IO, "the thread of the queue could not be started: %s",
+                          strerror(errno));
     }
     if (result == SIM_OK) {
         result = greet(studio, server, message);

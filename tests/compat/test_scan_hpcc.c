@@ -10,6 +10,7 @@
 // ns where 8384 and 4192 are meant: see compat_hpcc_time_ps.)
 // Not pinned: ties (tests/test_hpcc_agreement.sh), losses.
 #include "compat/hpcc/rules.h"
+#include "net/port_pause.h"
 #include "tests/drop_next.h"
 #include "tests/nic_pair.h"
 

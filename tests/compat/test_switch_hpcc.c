@@ -9,6 +9,7 @@
 // and how many packets are dropped, and the times follow from whole-nanosecond links.
 // Not pinned: agreement with that simulator itself (tests/test_hpcc_agreement.sh).
 #include "compat/hpcc/hpcc_internal.h"
+#include "net/switch_model.h"
 #include "tests/check_main.h"
 #include "tests/net_fixture.h"
 

@@ -8,6 +8,7 @@
 // checked against its published vectors.
 // Not pinned: which of two flows is better off.
 #include "compat/hpcc/hpcc_internal.h"
+#include "net/switch_model.h"
 #include "tests/check_main.h"
 #include "tests/net_fixture.h"
 

@@ -10,7 +10,8 @@
 #include <string.h>
 
 #include "kernel/bytes.h"
-#include "net/frame.h"
+#include "net/frame_opcodes.h"
+#include "net/packets.h"
 #include "net/wire/frame_internal.h"
 #include "net/wire/layout.h"
 

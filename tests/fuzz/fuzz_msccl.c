@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // labels: clang
 // tests/fuzz/fuzz_msccl.c - MSCCL algorithms and MSCCL++ plans of any bytes: refused, or they end.
+#include "apps/workload/collective/msccl/lower.h"
 #include "apps/workload/collective/msccl/msccl.h"
 
 #include <string.h>

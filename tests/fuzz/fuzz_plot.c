@@ -29,7 +29,7 @@ static void draw(size_t kind, const char *folder)
                            .record = cli_record_create(),
                            .format = CLI_PLOT_SCRIPT};
     SIM_CHECK(figure.script != NULL);
-    world_error_t error = {""};
+    world_error_t error = {.text = ""};
     if (kinds[kind]->draw(&plot, &figure, &error) != SIM_OK) {
         SIM_CHECK(strstr(error.text, "expected") != NULL);
     } else {

@@ -235,6 +235,39 @@ START_TEST(worked_out_first)
 }
 END_TEST
 
+START_TEST(flags_and_arrays)
+{
+    typedef struct optional {
+        uint64_t number;
+        bool known;
+        const inner_t *items;
+        size_t item_count;
+    } optional_t;
+    static const sim_report_row_t rows[] = {
+        {"number", SIM_REPORT_U64, "", "if known", .offset = offsetof(optional_t, number),
+         .given = offsetof(optional_t, known)},
+        {"items", SIM_REPORT_LIST, "", "if any", .offset = offsetof(optional_t, items),
+         .count = offsetof(optional_t, item_count), .of = SIM_REPORT_OBJECT, .table = &inner_table,
+         .optional = true},
+        {"always", SIM_REPORT_LIST, "", "all", .offset = offsetof(optional_t, items),
+         .count = offsetof(optional_t, item_count), .of = SIM_REPORT_OBJECT, .table = &inner_table},
+    };
+    static const sim_report_table_t table = {.rows = rows,
+                                             .count = SIM_COUNT_OF(rows),
+                                             .bytes = sizeof(optional_t)};
+    optional_t object = {.number = 4};
+    transcript_t transcript = {""};
+    const sim_report_visitor_t visitor = {on_value, on_object,   on_object_end,
+                                          on_list,  on_list_end, &transcript};
+    sim_report_visit(&table, &object, &visitor);
+    object = (optional_t){4, true, inners, 1};
+    sim_report_visit(&table, &object, &visitor);
+    ck_assert_str_eq(transcript.text, "always[0: ] number=4 "
+                                      "items[1: items{ rounds=1 ok=yes } ] "
+                                      "always[1: always{ rounds=1 ok=yes } ] ");
+}
+END_TEST
+
 START_TEST(percentiles)
 {
     sim_sample_set_t set;
@@ -256,4 +289,5 @@ START_TEST(percentiles)
 END_TEST
 
 CHECK_MAIN(CHECK_TEST(walk_in_order), CHECK_TEST(rows_without_a_value_are_left_out),
-           CHECK_TEST(paths), CHECK_TEST(worked_out_first), CHECK_TEST(percentiles))
+           CHECK_TEST(paths), CHECK_TEST(worked_out_first), CHECK_TEST(flags_and_arrays),
+           CHECK_TEST(percentiles))

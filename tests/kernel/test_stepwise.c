@@ -29,6 +29,7 @@ typedef struct station {
     uint64_t first;    // number of its own first letter
     uint64_t posted;
     sim_time_t last_ps; // of its latest event
+    sim_time_t cut_ps;  // of its latest event that ended a step
 } station_t;
 
 static void post(station_t *station, uint64_t draw)
@@ -59,6 +60,10 @@ static void later(sim_node_t *node, sim_timer_t *timer)
 {
     (void)timer;
     sim_happened(node, 'l', node->now_ps, 2);
+    if (node->watched && sim_mix64(node->now_ps) % 4 == 0) {
+        ((station_t *)(void *)node)->cut_ps = node->now_ps;
+        sim_cut_step(node);
+    }
     post((station_t *)(void *)node, sim_mix64(node->now_ps ^ node->index));
 }
 
@@ -174,4 +179,52 @@ START_TEST(steps_change_nothing)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(steps_change_nothing, 0, 24))
+// A step of sim_step_watched ends 1 ps after the first event that says so: nothing later has
+// happened then, at any station, and the run is that in one go.
+START_TEST(steps_end_with_events)
+{
+    const sim_time_t delay_ps = delays_ps[_i % 3];
+    letter_t *const letters = sim_alloc_array(LETTERS, sizeof(*letters));
+    letter_t *const others = sim_alloc_array(LETTERS, sizeof(*others));
+    station_t *stations[NODES];
+    sim_t *const whole = make(false, delay_ps, stations, letters);
+    for (uint32_t i = 0; i < SIM_COUNT_OF(starts_ps); i++) {
+        arm(stations, i, false);
+    }
+    ck_assert_int_eq(sim_run(whole), SIM_ENDED_DONE);
+    sim_t *const steps = make(true, delay_ps, stations, others);
+    for (uint32_t i = 0; i < NODES; i += 1 + (uint32_t)_i / 3) {
+        sim_watch(&stations[i]->node);
+    }
+    for (uint32_t i = 0; i < SIM_COUNT_OF(starts_ps); i++) {
+        arm(stations, i, false);
+    }
+    unsigned cuts = 0;
+    sim_ended_t ended = SIM_ENDED_UNTIL;
+    while (ended == SIM_ENDED_UNTIL) {
+        const sim_time_t limit_ps = sim_stepped_ps(steps) + 50 * SIM_PS_PER_US;
+        ended = sim_step_watched(steps, cuts % 3 == 2 ? limit_ps : SIM_TIME_END - 1);
+        const sim_time_t stepped_ps = sim_stepped_ps(steps);
+        sim_time_t last_ps = 0;
+        for (uint32_t i = 0; i < NODES; i++) {
+            ck_assert_uint_lt(stations[i]->node.now_ps, stepped_ps);
+            last_ps = SIM_MAX(stations[i]->cut_ps, last_ps);
+        }
+        ck_assert_uint_le(last_ps + 1, stepped_ps);
+        ck_assert(ended == SIM_ENDED_DONE || last_ps + 1 == stepped_ps || stepped_ps == limit_ps);
+        cuts++;
+    }
+    ck_assert_int_eq(ended, SIM_ENDED_DONE);
+    ck_assert_uint_gt(cuts, 20);
+    ck_assert_int_eq(sim_last_step(steps), SIM_ENDED_DONE);
+    ck_assert_uint_eq(sim_events(steps), sim_events(whole));
+    ck_assert_uint_eq(sim_end_time_ps(steps), sim_end_time_ps(whole));
+    ck_assert_uint_eq(sim_digest(steps), sim_digest(whole));
+    sim_destroy(whole);
+    sim_destroy(steps);
+    sim_free(letters);
+    sim_free(others);
+}
+END_TEST
+
+CHECK_MAIN(CHECK_LOOP(steps_change_nothing, 0, 24), CHECK_LOOP(steps_end_with_events, 0, 6))

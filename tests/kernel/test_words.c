@@ -254,9 +254,36 @@ START_TEST(notes_name_the_place)
 }
 END_TEST
 
+START_TEST(cells_stand_between_commas)
+{
+    static const char text[] = " a b ,\"c, \"\"d\"\"\", \r\n\n,e";
+    static const struct {
+        const char *text;
+        uint32_t line;
+        uint32_t column;
+        bool more;
+    } cells[] = {{"a b", 1, 2, true}, {"c, \"\"d\"\"", 1, 8, true},
+                 {"", 1, 18, false},  {"", 2, 1, false},
+                 {"", 3, 1, true},    {"e", 3, 2, false}};
+    sim_words_t words;
+    sim_word_t cell;
+    sim_words_init(&words, "in.csv", text, sizeof(text) - 1);
+    for (size_t i = 0; i < SIM_COUNT_OF(cells); i++) {
+        ck_assert_int_eq(sim_words_next_cell(&words, ',', &cell), cells[i].more);
+        ck_assert_msg(sim_word_is(&cell, cells[i].text), "cell %zu: '%.*s'", i,
+                      (int)cell.size_bytes, cell.text);
+        ck_assert_uint_eq(cell.line, cells[i].line);
+        ck_assert_uint_eq(cell.column, cells[i].column);
+        if (!cells[i].more && i + 1 < SIM_COUNT_OF(cells)) {
+            ck_assert(sim_words_next_line(&words));
+        }
+    }
+}
+END_TEST
+
 CHECK_MAIN(CHECK_TEST(words_have_places), CHECK_TEST(a_byte_order_mark_is_passed_over),
            CHECK_TEST(lines_are_kept_apart), CHECK_TEST(words_are_counted_and_needed),
            CHECK_TEST(text_ends_where_it_ends),
            CHECK_LOOP(numbers_become_plain, 0, (int)SIM_COUNT_OF(numbers)),
            CHECK_TEST(values_are_exact), CHECK_TEST(refusals_name_the_place),
-           CHECK_TEST(notes_name_the_place))
+           CHECK_TEST(notes_name_the_place), CHECK_TEST(cells_stand_between_commas))

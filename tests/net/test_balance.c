@@ -11,6 +11,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "net/balance_gauges.h"
+#include "net/link_state.h"
 #include "net/switch_model.h"
 #include "tests/check_main.h"
 #include "tests/net_fixture.h"

@@ -12,7 +12,8 @@
 
 #include "kernel/timer.h"
 #include "net/carry.h"
-#include "net/port.h"
+#include "net/nodes.h"
+#include "net/port_metrics.h"
 #include "tests/check_main.h"
 #include "tests/net_fixture.h"
 #include "tests/rank_hub.h"

@@ -6,7 +6,8 @@
 // Method: whole frames written out by hand; every opcode, tag, IP version and pad held byte by
 // byte against the second reading of the standards in tests/frame_reference.h.
 // Not pinned: speed; which frames a network sends; what the parser refuses (test_frame_parse.c).
-#include "net/frame.h"
+#include "net/frame_opcodes.h"
+#include "net/packets.h"
 
 #include <string.h>
 

@@ -7,7 +7,8 @@
 // Method: every truncation and trailer from memory of exact size; every flipped bit, as it is and
 // with the checksums repaired so that the ICRC alone has to notice; each refusal by its message.
 // Not pinned: that good frames parse to the right fields (test_frame.c).
-#include "net/frame.h"
+#include "net/frame_opcodes.h"
+#include "net/packets.h"
 
 #include <stdlib.h>
 #include <string.h>

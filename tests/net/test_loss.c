@@ -11,7 +11,6 @@
 
 #include <math.h>
 
-#include "net/port.h"
 #include "tests/check_main.h"
 #include "tests/net_fixture.h"
 

@@ -10,6 +10,8 @@
 
 #include "kernel/random.h"
 #include "net/frame.h"
+#include "net/frame_opcodes.h"
+#include "net/packets.h"
 #include "tests/check_main.h"
 
 START_TEST(a_write_has_these_bytes)

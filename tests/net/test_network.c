@@ -8,11 +8,13 @@
 // Method: chains of switches between scripted hosts with random rates, delays and sizes; frames
 // built at every hop by the codec and read back.
 // Not pinned: where a path with several choices goes (test_routing.c), queues (test_switch.c).
-#include "net/network.h"
+#include "net/frame.h"
+#include "net/frame_opcodes.h"
+#include "net/paths.h"
+#include "net/ports.h"
 
 #include <string.h>
 
-#include "net/frame.h"
 #include "tests/check_main.h"
 #include "tests/net_fixture.h"
 

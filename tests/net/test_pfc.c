@@ -12,7 +12,10 @@
 // Not pinned: the number of pause frames, deadlocks in cyclic topologies, real NICs.
 #include <math.h>
 
-#include "net/frame.h"
+#include "net/frame_opcodes.h"
+#include "net/link_state.h"
+#include "net/nodes.h"
+#include "net/port_pause.h"
 
 #include "tests/check_main.h"
 #include "tests/net_fixture.h"

@@ -7,7 +7,10 @@
 // Method: two scripted hosts at one link (tests/net_fixture.h), and net_port_choose on its own.
 // Expected times are closed forms; statistical bounds are five standard deviations wide.
 // Not pinned: which frames are lost, the order among DWRR classes within a round.
-#include "net/port.h"
+#include "net/link_state.h"
+#include "net/port_metrics.h"
+#include "net/port_pause.h"
+#include "net/port_queue.h"
 
 #include <math.h>
 

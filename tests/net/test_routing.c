@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "net/link_state.h"
 #include "net/network_internal.h"
 #include "net/routes_internal.h"
 #include "tests/check_main.h"

@@ -8,6 +8,8 @@
 // Not pinned: which of several fixed ports a flow takes.
 #include <string.h>
 
+#include "net/link_state.h"
+#include "net/route_choices.h"
 #include "tests/check_main.h"
 #include "tests/net_fixture.h"
 

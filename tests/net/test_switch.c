@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "net/port_metrics.h"
 #include "net/switch_model.h"
 #include "tests/check_main.h"
 #include "tests/net_fixture.h"

@@ -11,7 +11,7 @@
 // Not pinned: what senders do with it (test_cc_hpcc.c), tshark's view (test_captures.sh).
 #include "net/telemetry.h"
 
-#include "net/frame.h"
+#include "net/frame_opcodes.h"
 #include "tests/drop_next.h"
 #include "tests/frame_reference.h"
 #include "tests/nic_pair.h"

@@ -10,7 +10,6 @@
 // Not pinned: what a transport makes of it (tests/nic/transport/test_uec.sh).
 #include <string.h>
 
-#include "net/switch_model.h"
 #include "tests/check_main.h"
 #include "tests/net_fixture.h"
 

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "net/frame.h"
+#include "net/frame_opcodes.h"
+#include "net/packets.h"
 #include "tests/check_main.h"
 
 #include "kernel/random.h"

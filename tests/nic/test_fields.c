@@ -10,6 +10,8 @@
 #include "tests/nic_pair.h"
 
 #include "kernel/fast_forward_period.h"
+#include "net/nodes.h"
+#include "net/port_metrics.h"
 #include "nic/device/rnic/rnic.h"
 #include "nic/fast_forward.h"
 #include "nic/objects/fields.h"

@@ -14,7 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "net/switch_model.h"
+#include "net/nodes.h"
+#include "net/switch_checks.h"
 #include "nic/objects/qp.h"
 #include "nic/objects/queues.h"
 #include "nic/verbs/life.h"

@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #include "net/frame.h"
+#include "net/frame_opcodes.h"
+#include "net/port_pause.h"
 #include "tests/check_main.h"
 
 // labels: threads clang

@@ -18,6 +18,8 @@
 
 #include "kernel/bytes.h"
 #include "net/frame.h"
+#include "net/frame_opcodes.h"
+#include "net/packets.h"
 #include "tests/check_main.h"
 
 // Appends a frame if the filter accepts it; returns whether it did.

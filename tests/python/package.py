@@ -49,9 +49,14 @@ def bare():
     assert rocesim.load(result.path).value("digest") == result.value("digest")
     same = rocesim.run(result.path / "scenario.yaml")
     assert same.value("digest") == result.value("digest"), "scenario.yaml is another run"
-    kept = same.path
+    kept, flows = same.path, same.flows
     del same
+    assert len(list(flows.rows())) == len(rows), "a table does not outlive its run"
+    del flows
     assert not kept.exists(), "a temporary folder stays behind"
+    check_values()
+    check_progress()
+    check_sessions()
     refused(rocesim.MissingPackage, lambda: result.flows.frame, "python3-pandas")
     refused(rocesim.MissingPackage, lambda: result.figure("queue"), "python3-matplotlib")
     refused(rocesim.MissingPackage, result.flows.polars, "polars")
@@ -69,6 +74,53 @@ def bare():
     assert rocesim.__version__ == rocesim.version()["version"], "the versions differ"
     check_parameters()
     newer(result)
+
+
+def check_values():
+    """Numbers are int or float, empty values None, whatever else the column holds."""
+    path = os.path.join(folder, "values.csv")
+    texts = ["", "1", "-5", "2.5", "1e5", "inf", "host1", "n1", "5x", "0x1", "-", "a.b"]
+    wanted = [None, 1, -5, 2.5, 1e5, float("inf"), "host1", "n1", "5x", "0x1", "-", "a.b"]
+    for first in range(len(texts)):
+        for many in (1, 300):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("a,b\n" + "".join(f"{at},0\n" for at in texts[first:] * many))
+            rows = list(rocesim.Table(path).rows())
+            assert [row["a"] for row in rows] == wanted[first:] * many, (first, many)
+
+
+def check_progress():
+    states = []
+
+    def show(state):
+        states.append(state)
+        return False
+
+    long = SCENARIO.replace("10KB", "1GB")
+    stopped = refused(rocesim.RunFailed, lambda: rocesim.run(long, progress=show), "interrupted")
+    assert states[0]["planned"] > 0 and len(states) == 1, states
+    assert stopped.result.value("ended") == "interrupted", stopped.result
+
+
+def check_sessions():
+    path = os.path.join(folder, "session.yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("topology: {pair: {}}\n")
+    with rocesim.Session(path) as session:
+        first = session.submit(0, 1, 1000)
+        session.submit(0, 1, 1000, after=first)
+        alone, behind = session.estimate_many([{"src": 0, "dst": 1, "bytes": 5}] * 2, alone=True)
+        assert alone == behind and alone["outcome"] == "done", (alone, behind)
+        ended = session.next_completion()
+        assert (ended.open, ended.stalled, ended.now_ps) == (1, False, ended[0]["end_ps"] + 1), ended
+        session.mark()
+        session.drop()
+        assert session.next_completion()[0]["start_ps"] == ended.now_ps and session.now() > ended.now_ps
+        refused(rocesim.SessionError, lambda: session.submit(0, 0, 5), "dst")
+    refused(rocesim.SessionError, session.now, "has ended")
+    refused(rocesim.SessionError, lambda: rocesim.Session(server="unix:/nobody/there"), "cannot be reached")
+    refused(rocesim.MissingProgram, lambda: rocesim.Session(path, program="/nobody/there"), "started")
+    refused(rocesim.Error, lambda: rocesim.Table("/nobody/there.csv"), "cannot be read")
 
 
 def check_parameters():

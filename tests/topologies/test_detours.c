@@ -3,7 +3,7 @@
 // Method: datagrams, which no transport holds back: a tornado on a ring, whose best split has a
 // closed form; the worst pattern of a dragonfly; one idle flow; digests on 1 and 4 threads.
 // Does not pin: which switch a packet goes by.
-#include "net/port.h"
+#include "net/nodes.h"
 #include "tests/app_fixture.h"
 #include "tests/check_main.h"
 

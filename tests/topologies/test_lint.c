@@ -6,7 +6,7 @@
 // Does not pin: the wording beyond the numbers and names in it.
 #include <string.h>
 
-#include "net/port.h"
+#include "net/paths.h"
 #include "tests/app_fixture.h"
 #include "tests/check_main.h"
 

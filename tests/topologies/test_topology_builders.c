@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "net/frame.h"
-#include "net/port.h"
+#include "net/frame_opcodes.h"
+#include "net/nodes.h"
+#include "net/paths.h"
 #include "tests/app_fixture.h"
 #include "tests/check_main.h"
 #include "topologies/topology_file.h"

@@ -6,7 +6,8 @@
 // Does not pin: the order of node indices and link numbers.
 #include <string.h>
 
-#include "net/port.h"
+#include "net/nodes.h"
+#include "net/paths.h"
 #include "tests/app_fixture.h"
 #include "tests/check_main.h"
 

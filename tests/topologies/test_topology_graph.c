@@ -5,7 +5,7 @@
 // Does not pin: how a scenario writes a graph (cli/).
 #include <string.h>
 
-#include "net/port.h"
+#include "net/paths.h"
 #include "tests/app_fixture.h"
 #include "tests/check_main.h"
 

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "net/port.h"
 #include "tests/app_fixture.h"
 #include "tests/check_main.h"
 #include "topologies/topology_file.h"

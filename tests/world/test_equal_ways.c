@@ -14,8 +14,8 @@
 // labels: threads clang
 #include <string.h>
 
-#include "net/port.h"
-#include "net/switch.h"
+#include "net/nodes.h"
+#include "net/port_metrics.h"
 #include "tests/check_main.h"
 #include "tests/ways.h"
 #include "world/scenario.h"

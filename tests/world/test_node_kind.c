@@ -8,7 +8,8 @@
 // in closed form, and a source that sends packets to a host.
 // Does not pin: the example's inspector (examples/custom_middlebox.c).
 #include "net/forwarder.h"
-#include "net/frame.h"
+#include "net/frame_opcodes.h"
+#include "net/port_metrics.h"
 #include "tests/check_main.h"
 #include "world/attributes.h"
 #include "world/world.h"

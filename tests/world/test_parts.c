@@ -6,7 +6,9 @@
 // the ports and NICs of its nodes and those that it meets, and makes others when asked for them.
 // Method: parts of fat-trees, a star, a leaf-spine and a graph; counts of what exists.
 // Not pinned: which pod goes to which rank. Whether results stay: tests/test_random_ranks.sh.
-#include "net/port.h"
+#include "net/nodes.h"
+#include "net/paths.h"
+#include "net/ports.h"
 #include "tests/check_main.h"
 #include "world/parts.h"
 #include "world/world.h"

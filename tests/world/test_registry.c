@@ -144,7 +144,7 @@ START_TEST(all_keys_are_counted)
     }
     static const sim_attr_table_t table = {.prefix = "x", .attrs = attrs, .count = KEYS};
     const world_targets_t targets = world_targets_one(&table, NULL);
-    world_error_t error = {""};
+    world_error_t error = {.text = ""};
     world_add_accepted(&error, "x", &targets, NULL);
     ck_assert_msg(strstr(error.text, "lists all 300)") != NULL, "%s", error.text);
 }

@@ -6,7 +6,9 @@
 // IEEE Transactions on Computers, 1987). Each leaf has a bit of a word; 64 are looked at at once.
 #include <string.h>
 
-#include "net/models.h"
+#include "net/leaves.h"
+#include "net/nodes.h"
+#include "net/ports.h"
 #include "net/switch_model.h"
 #include "topologies/builder_internal.h"
 

@@ -4,6 +4,7 @@
 // down is over.
 #include "world/construct/apply_faults.h"
 #include "net/faults.h"
+#include "net/link_state.h"
 #include "world/construct/link_patterns.h"
 #include "world/faults.h"
 #include "world/names.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "net/frame.h"
+#include "net/ports.h"
 #include "nic/frames.h"
 #include "pcap-out/fabric.h"
 #include "pcap-out/pcap_file.h"

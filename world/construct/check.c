@@ -3,6 +3,7 @@
 // built.
 #include <string.h>
 
+#include "net/balance_gauges.h"
 #include "nic/fabric.h"
 #include "world/bind.h"
 #include "world/construct/check.h"

@@ -2,6 +2,7 @@
 // world/construct/names.c - nodes, hosts, NICs and ports of a built network by the names people
 // write.
 #include "world/names.h"
+#include "net/ports.h"
 #include "world/construct/link_patterns.h"
 #include "world/patterns.h"
 

@@ -12,10 +12,10 @@
 #include "world/format.h"
 #include "world/mooncake_json.h"
 #include "world/overlays.h"
+#include "world/planned_transfers.h"
 #include "world/registry/entries.h"
 #include "world/registry/kv_plan_yaml.h"
 #include "world/scenario/own_nodes.h"
-#include "world/survey.h"
 
 #include "kernel/ranks.h"
 #include "net/message.h"
@@ -524,6 +524,12 @@ sim_err_t world_create_part(const world_scenario_t *scenario, world_build_t buil
         }
     }
     if (result != SIM_OK) {
+        if (made->file_count > 0) {
+            const char *const name = made->files[made->file_count - 1];
+            char *const path = world_input_path(scenario->file_name, scenario->run.folder, name);
+            world_error_about(error, name, path);
+            sim_free(path);
+        }
         world_destroy(made);
         return result;
     }

@@ -4,7 +4,7 @@
 // The engine hands records on after each window, which is at most 16 us of simulated time, so the
 // memory for observers is that of one window. Files grow to their own limits.
 #include "world/patterns.h"
-#include "world/survey.h"
+#include "world/planned_transfers.h"
 
 #include <math.h>
 

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "net/ports.h"
 #include "world/construct/applications.h"
 #include "world/format.h"
 

@@ -12,12 +12,16 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "net/frame.h"
+#include "net/frame_opcodes.h"
+#include "net/nodes.h"
+#include "net/paths.h"
+#include "net/ports.h"
 #include "nic/extra.h"
 #include "nic/transport.h"
 #include "world/format.h"
 #include "world/inspect/combinations.h"
-#include "world/survey.h"
+#include "world/inspect/effects.h"
+#include "world/planned_transfers.h"
 
 #define SAMPLE_MAX 256u
 #define TIMEOUT_EXPONENT_MAX 31u
@@ -142,43 +146,6 @@ static bool transport_number(const nic_config_t *config, const char *path, uint6
     const nic_transport_ops_t *const ops =
         nic_config_find(config, NIC_EXTRA_TRANSPORT, config->transport, &part);
     return part_number(ops == NULL ? NULL : ops->attrs, part, path, number);
-}
-
-// Returns whether the parameter is of the host's cores, PCIe or memory: those count for ideal NICs,
-// too.
-static bool is_of_host(const char *path)
-{
-    return strncmp(path, "cpu.", 4) == 0 || strncmp(path, "pcie.", 5) == 0 ||
-           strncmp(path, "memory.", 7) == 0;
-}
-
-// Returns the first setting of the inside of a NIC that has been changed; NULL if there is none.
-static const char *inner_setting(const nic_config_t *config)
-{
-#define IF_SET(field, path, ...)                                 \
-    if (config->detail.field != SIM_AUTO && !is_of_host(path)) { \
-        return "nic.detailed." path;                             \
-    }
-    NIC_DETAIL_MAP(IF_SET)
-#undef IF_SET
-    return strcmp(config->cache.policy, "flat") != 0 ? "nic.cache.policy" : NULL;
-}
-
-// Warns of the first NIC that has settings for an inside but no inside; others are set alike.
-static void advise_inside(const world_t *world, world_warnings_t *out)
-{
-    for (size_t i = 0; i < world->nic_count; i++) {
-        const nic_config_t *const config = nic_config_of_interface(world->net, (uint32_t)i);
-        const char *const setting = inner_setting(config);
-        if (setting != NULL && config->custom_device == NULL &&
-            strcmp(config->model.text, NIC_IDEAL.text) == 0) {
-            world_warn(out, "unused-setting",
-                       "%s of %s is set and does nothing, since its nic.model is ideal: "
-                       "expected nic.model: detailed",
-                       setting, world->nics[i].name);
-            return;
-        }
-    }
 }
 
 // Warns of the first NIC whose watermark has the effect of a smaller one; others are set alike.
@@ -375,7 +342,7 @@ void world_advise(const world_t *world, world_warnings_t *out)
     advise_faults(world, out);
     advise_attempts(world, out);
     advise_losses(world, out);
-    advise_inside(world, out);
+    world__advise_effects(world, out);
     advise_watermark(world, out);
     advise_increase(world, out);
     world__advise_classes(world, out);

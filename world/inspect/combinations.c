@@ -7,12 +7,16 @@
 
 #include <string.h>
 
-#include "net/switch.h"
+#include "net/balance_gauges.h"
+#include "net/nodes.h"
+#include "net/paths.h"
+#include "net/ports.h"
+#include "net/route_choices.h"
 #include "nic/congestion.h"
 #include "nic/extra.h"
 #include "nic/transport.h"
 #include "world/format.h"
-#include "world/survey.h"
+#include "world/planned_transfers.h"
 
 // What the rules look at: the NICs of one configuration, and the network.
 typedef struct facts {

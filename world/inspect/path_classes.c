@@ -7,10 +7,11 @@
 // all called "*".
 #include <string.h>
 
+#include "net/ports.h"
 #include "world/advice.h"
 #include "world/format.h"
 #include "world/path_classes.h"
-#include "world/survey.h"
+#include "world/planned_transfers.h"
 
 #define GROUPS_MAX 64u
 #define ROWS_MAX 64u

@@ -10,6 +10,7 @@
 #include "world/parts/parts_internal.h"
 
 #include "kernel/ranks.h"
+#include "net/nodes.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 // and little expected traffic between ranks (Karypis and Kumar, A Fast and High Quality Multilevel
 // Scheme for Partitioning Irregular Graphs, SIAM J. Sci. Comput. 20, 1998).
 #include "world/parts/metis.h"
+#include "net/network.h"
 #include "world/parts/parts_internal.h"
 
 #ifdef ROCESIM_HAS_METIS

@@ -6,6 +6,7 @@
 // nodes send towards it is then summed from far to near, which is Brandes' accumulation (A Faster
 // Algorithm for Betweenness Centrality, J. Math. Sociology 25, 2001) with hosts as weights. Large
 // networks are searched from SOURCES_MAX switches, evenly chosen.
+#include "net/nodes.h"
 #include "world/parts/parts_internal.h"
 
 #define SOURCES_MAX 256u

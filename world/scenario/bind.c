@@ -395,6 +395,10 @@ static sim_err_t value_for_group(const world_tree_entry_t *entry, const char *pa
     return SIM_ERR_INVALID;
 }
 
+static sim_err_t bind_map(const world_tree_t *map, const char *prefix,
+                          const world_targets_t *targets, const char *const *others,
+                          world_error_t *error);
+
 static sim_err_t bind_entry(const world_tree_entry_t *entry, const char *prefix,
                             const world_targets_t *targets, const char *const *others,
                             world_error_t *error)
@@ -421,13 +425,14 @@ static sim_err_t bind_entry(const world_tree_entry_t *entry, const char *prefix,
         return unknown_key(entry, prefix, targets, others, error);
     }
     if (entry->value->kind == WORLD_TREE_MAP || entry->value->is_null) {
-        return world_bind(entry->value, path, targets, NULL, error);
+        return bind_map(entry->value, path, targets, NULL, error);
     }
     return value_for_group(entry, path, targets, error);
 }
 
-sim_err_t world_bind(const world_tree_t *map, const char *prefix, const world_targets_t *targets,
-                     const char *const *others, world_error_t *error)
+static sim_err_t bind_map(const world_tree_t *map, const char *prefix,
+                          const world_targets_t *targets, const char *const *others,
+                          world_error_t *error)
 {
     if (map->is_null) {
         return SIM_OK;
@@ -448,6 +453,30 @@ sim_err_t world_bind(const world_tree_t *map, const char *prefix, const world_ta
         }
     }
     return SIM_OK;
+}
+
+// Refuses values that contradict each other, such as a smallest one above the largest one.
+static sim_err_t check_order(const world_tree_t *map, const char *prefix,
+                             const world_targets_t *targets, world_error_t *error)
+{
+    world_target_t target;
+    for (size_t t = 0; world_target_at(targets, t, &target); t++) {
+        sim_message_t message;
+        const sim_err_t result =
+            target.config == NULL ? SIM_OK : sim_attrs_check(target.table, target.config, &message);
+        if (result != SIM_OK) {
+            const world_place_t place = world_locate(map, prefix, message.about);
+            return world_fail(error, result, &place, "%s", message.text);
+        }
+    }
+    return SIM_OK;
+}
+
+sim_err_t world_bind(const world_tree_t *map, const char *prefix, const world_targets_t *targets,
+                     const char *const *others, world_error_t *error)
+{
+    const sim_err_t result = bind_map(map, prefix, targets, others, error);
+    return result != SIM_OK || map->is_null ? result : check_order(map, prefix, targets, error);
 }
 
 world_place_t world_locate(const world_tree_t *map, const char *prefix, const char *path)

@@ -3,7 +3,7 @@
 #include "world/error.h"
 
 #include "kernel/attribute.h"
-#include "world/shown.h"
+#include "world/control_characters.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,6 +27,7 @@ sim_err_t world_fail(world_error_t *error, sim_err_t code, const world_place_t *
                      const char *format, ...)
 {
     error->text[0] = '\0';
+    error->input[0] = '\0';
     if (place != NULL && place->origin != NULL) {
         if (place->line > 0) {
             world_error_add(error, "%s:%d:%d: ", place->origin, place->line, place->column);
@@ -39,6 +40,21 @@ sim_err_t world_fail(world_error_t *error, sim_err_t code, const world_place_t *
     append(error, format, arguments);
     va_end(arguments);
     return code;
+}
+
+void world_error_about(world_error_t *error, const char *name, const char *path)
+{
+    static const char *const places[] = {
+        ":1:1: ", ":2:1: ", ":3:1: ", ": the file does not begin", " line 1: ", ": line 1 column "};
+    const char *const at = strstr(error->text, name);
+    const char *const rest = at != NULL ? at + strlen(name) : "";
+    const bool said = strncmp(rest, ":1:1: is ", 9) == 0; // what the file is
+    for (size_t i = 0; i < SIM_COUNT_OF(places); i++) {
+        if (!said && strncmp(rest, places[i], strlen(places[i])) == 0 &&
+            strlen(path) < sizeof(error->input)) {
+            (void)snprintf(error->input, sizeof(error->input), "%s", path);
+        }
+    }
 }
 
 void world_error_add(world_error_t *error, const char *format, ...)

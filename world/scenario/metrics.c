@@ -3,6 +3,7 @@
 #include "world/scenario/metrics.h"
 #include "world/series.h"
 
+#include "net/port_metrics.h"
 #include "nic/transport.h"
 
 #include <string.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/scenario/observe.c - the sections that say what to write down: observe, captures.
+#include "net/balance_gauges.h"
+#include "net/port_metrics.h"
 #include "world/bind.h"
 #include "world/captures.h"
 #include "world/patterns.h"

@@ -373,6 +373,19 @@ const char *world__section_of(const char *key, bool list)
     return NULL;
 }
 
+bool world_scenario_has_key(const char *key)
+{
+    const char *names[SIM_COUNT_OF(sections) + SIM_COUNT_OF(run_attrs)];
+    size_t count = 0;
+    for (size_t i = 0; i < SIM_COUNT_OF(sections); i++) {
+        names[count++] = sections[i].key;
+    }
+    for (size_t i = 0; i < SIM_COUNT_OF(run_attrs); i++) {
+        names[count++] = run_attrs[i].path;
+    }
+    return sim_nearest_name(key, names, count) != NULL;
+}
+
 // Fails if a key that --set gave is neither a section nor an attribute, but nearly the name of a
 // parameter.
 static sim_err_t check_names(const world_scenario_t *scenario, const char *const *others,

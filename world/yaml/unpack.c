@@ -47,6 +47,13 @@ static const struct {
      "a program or library (ELF)", "a text"},
 };
 
+// Returns whether a file begins with the byte order mark of UTF-16 and a letter of ASCII.
+static bool is_utf16(const char *bytes, size_t size)
+{
+    return size >= 4 && ((memcmp(bytes, "\xff\xfe", 2) == 0 && bytes[3] == '\0') ||
+                         (memcmp(bytes, "\xfe\xff", 2) == 0 && bytes[2] == '\0'));
+}
+
 static bool is_gzip(const char *bytes, size_t size)
 {
     return size > 2 && memcmp(bytes, "\x1f\x8b\x08", 3) == 0;
@@ -115,6 +122,11 @@ sim_err_t world__unpack(const char *file_name, size_t size_max, char **bytes, si
         if (result != SIM_OK) {
             return result;
         }
+    }
+    if (is_utf16(*bytes, *size)) {
+        return world_fail(error, SIM_ERR_INVALID, &place,
+                          "the file is a text in UTF-16, expected UTF-8, which "
+                          "`iconv -f UTF-16 -t UTF-8` makes of it");
     }
     for (size_t i = 0; i < SIM_COUNT_OF(kinds); i++) {
         if (*size >= kinds[i].at + kinds[i].size &&

@@ -21,8 +21,8 @@ typedef struct notes {
     const char *name; // of the trace
 } notes_t;
 
-__attribute__((format(printf, 2, 3))) static void tell(const notes_t *notes, const char *format,
-                                                       ...)
+__attribute__((format(printf, 2, 3))) static void add_note(const notes_t *notes, const char *format,
+                                                           ...)
 {
     char text[400];
     const int used = snprintf(text, sizeof(text), "%s: ", notes->name);
@@ -82,16 +82,17 @@ static bool are_seconds(const app__mooncake_trace_t *trace, app__mooncake_unit_t
         return false;
     }
     if (trace->with_decimals) {
-        tell(notes,
-             "timestamps have decimals and lie %.3g apart on average, so they are taken as "
-             "seconds; timestamp-unit: ms takes them as milliseconds",
-             span_ms(trace) / gaps);
+        add_note(notes,
+                 "timestamps have decimals and lie %.3g apart on average, so they are taken as "
+                 "seconds; timestamp-unit: ms takes them as milliseconds",
+                 span_ms(trace) / gaps);
         return true;
     }
-    tell(notes,
-         "%.4g prompts arrive per second, since timestamps are taken as milliseconds; if they are "
-         "seconds, set timestamp-unit: s",
-         gaps / span_ms(trace) * 1e3);
+    add_note(
+        notes,
+        "%.4g prompts arrive per second, since timestamps are taken as milliseconds; if they are "
+        "seconds, set timestamp-unit: s",
+        gaps / span_ms(trace) * 1e3);
     return false;
 }
 
@@ -112,20 +113,21 @@ static void check_blocks(const app__mooncake_trace_t *trace, uint64_t block_toke
         }
     }
     if (trace->unhashed > 0) {
-        tell(notes, "prompts without hash_ids, so that nothing of them is cached: %zu of %zu",
-             trace->unhashed, trace->count);
+        add_note(notes, "prompts without hash_ids, so that nothing of them is cached: %zu of %zu",
+                 trace->unhashed, trace->count);
     }
     if (ids > 0.0 &&
         (tokens / ids > 2.0 * (double)block_tokens || tokens / ids < 0.5 * (double)block_tokens)) {
-        tell(notes,
-             "a hash id stands for %.0f tokens on average, and block-tokens is %" PRIu64
-             ": hits are counted in blocks of block-tokens",
-             tokens / ids, block_tokens);
+        add_note(notes,
+                 "a hash id stands for %.0f tokens on average, and block-tokens is %" PRIu64
+                 ": hits are counted in blocks of block-tokens",
+                 tokens / ids, block_tokens);
     } else if (overfull > 0) {
-        tell(notes,
-             "prompts with more hash_ids than blocks of %" PRIu64 " tokens that they fill: %zu of "
-             "%zu; the ids beyond are left out",
-             block_tokens, overfull, trace->count);
+        add_note(notes,
+                 "prompts with more hash_ids than blocks of %" PRIu64
+                 " tokens that they fill: %zu of "
+                 "%zu; the ids beyond are left out",
+                 block_tokens, overfull, trace->count);
     }
 }
 

@@ -315,8 +315,8 @@ static void bench_fill(const void *object, void *report_void)
     sim_sample_set_fini(&none);
     report->recovery_ms = (double)bench->gap_ps / (double)SIM_PS_PER_MS;
     report->moment_count = bench->moment_count;
-    report->moments = sim_alloc_array(bench->moment_count + 1, sizeof(*report->moments));
     if (bench->moment_count > 0) {
+        report->moments = sim_alloc_array(bench->moment_count, sizeof(*report->moments));
         memcpy(report->moments, bench->moments, bench->moment_count * sizeof(*report->moments));
     }
 }
@@ -351,11 +351,18 @@ static void bench_warn(const app_t *app, void (*write)(const char *text, void *c
     app__mc_report_fini(&report);
 }
 
+static const char *bench_failure(const app_t *app)
+{
+    const app__mc_bench_t *const bench = (const app__mc_bench_t *)(const void *)app;
+    return bench->completed == 0 && bench->failed > 0 ? "none of its requests succeeded" : NULL;
+}
+
 const app_ops_t app_mooncake_bench = {
     .name = "mooncake-bench",
     .help = "Mooncake's Transfer Engine: threads that submit batches of blocks",
     .attrs = &app__mc_bench_attrs,
     .posts = "READs and SENDs",
+    .failure = bench_failure,
     .create = app__mc_bench_create,
     .destroy = app__mc_bench_destroy,
     .progress = bench_progress,

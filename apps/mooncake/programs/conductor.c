@@ -309,7 +309,7 @@ static void book(app__mc_replay_t *replay, const app__mooncake_prompt_t *prompt,
 
 typedef struct sent {
     app__mc_replay_t *replay;
-    uint64_t course;
+    uint64_t placement;
 } sent_t;
 
 static void accepted(int32_t status, const char *body, size_t size, void *ctx)
@@ -325,25 +325,25 @@ static void accepted(int32_t status, const char *body, size_t size, void *ctx)
         replay->refused++;
         return;
     }
-    const uint64_t prompt = app__mc_prompt_of(replay, sent->course);
+    const uint64_t prompt = app__mc_prompt_of(replay, sent->placement);
     if (replay->outcomes[prompt] != APP__MC_SETTLED &&
-        sent->course / replay->trace.count + 1 == replay->placings[prompt]) {
+        sent->placement / replay->trace.count + 1 == replay->placings[prompt]) {
         app__mc_place_again(replay, prompt);
     }
 }
 
-static char *write_job(const app__mc_replay_t *replay, uint64_t course, const choice_t *choice,
+static char *write_job(const app__mc_replay_t *replay, uint64_t placement, const choice_t *choice,
                        size_t *size)
 {
-    const uint64_t number = app__mc_prompt_of(replay, course);
+    const uint64_t number = app__mc_prompt_of(replay, placement);
     const app__mooncake_prompt_t *const prompt = &replay->trace.prompts[number];
     *size = JOB_HEADER_BYTES + choice->used * PLACE_BYTES;
     char *const body = sim_alloc(*size);
-    app__mc_put64(body, course);
+    app__mc_put64(body, placement);
     app__mc_put64(body + 8, choice->decode);
     app__mc_put64(body + 16, cached_tokens(replay, prompt, choice->used));
     app__mc_put64(body + 24, choice->used);
-    app__mc_put64(body + 32, replay->courses[number].admitted_ps);
+    app__mc_put64(body + 32, replay->placements[number].admitted_ps);
     for (size_t i = 0; i < choice->used; i++) {
         const bool on = is_on(replay, i, choice->prefill);
         char *const place = body + JOB_HEADER_BYTES + i * PLACE_BYTES;
@@ -353,14 +353,14 @@ static char *write_job(const app__mc_replay_t *replay, uint64_t course, const ch
     return body;
 }
 
-static void send_job(app__mc_replay_t *replay, uint64_t course, const choice_t *choice)
+static void send_job(app__mc_replay_t *replay, uint64_t placement, const choice_t *choice)
 {
     size_t size = 0;
-    char *const body = write_job(replay, course, choice, &size);
+    char *const body = write_job(replay, placement, choice, &size);
     const app_mooncake_t *const engine = replay->prefills[choice->prefill].engine;
     const app__mc_message_t message = {APP__MC_PROGRAM, app_mooncake_name(engine), body, size};
     sent_t *const sent = sim_alloc(sizeof(*sent));
-    *sent = (sent_t){replay, course};
+    *sent = (sent_t){replay, placement};
     app__mc_ask(replay->conductor, engine->station->index, &message,
                 engine->config.handshake_timeout_ps, engine->config.call_retries, accepted, sent,
                 true);
@@ -373,21 +373,21 @@ static bool place(app__mc_replay_t *replay, uint64_t number, uint64_t placing)
 {
     const app__mooncake_prompt_t *const prompt = &replay->trace.prompts[number];
     const sim_time_t now_ps = replay->conductor->node->now_ps;
-    const uint64_t course = placing * replay->trace.count + number;
+    const uint64_t placement = placing * replay->trace.count + number;
     choice_t choice = choose_prefill(replay, prompt, now_ps);
     book(replay, prompt, &choice, now_ps);
     if (placing == 0) {
         count_hits(replay, prompt, &choice);
     }
-    replay->courses[course].admitted_ps = now_ps;
-    replay->courses[course].prefill = choice.prefill;
-    replay->courses[course].decode = choice.decode;
+    replay->placements[placement].admitted_ps = now_ps;
+    replay->placements[placement].prefill = choice.prefill;
+    replay->placements[placement].decode = choice.decode;
     app__mc_watch_placed(replay, number);
     if (app__mc_prefill_lost(replay, choice.prefill) ||
         app__mc_decode_lost(replay, choice.decode)) {
         return false;
     }
-    send_job(replay, course, &choice);
+    send_job(replay, placement, &choice);
     app__mooncake_prefix_insert(store_of(replay, choice.prefill),
                                 &replay->trace.ids[prompt->first_id], prompt->id_count,
                                 replay->local_store ? 0 : choice.prefill);

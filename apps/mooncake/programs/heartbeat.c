@@ -83,12 +83,12 @@ static void on_outcome(app__mc_station_t *station, const app__mc_incoming_t *inc
     app__mc_replay_t *const replay = ctx;
     app__mc_answer(station, incoming->peer, incoming->id, SIM_OK, "", 0);
     SIM_CHECK(incoming->size == OUTCOME_BYTES);
-    const uint64_t course = app__mc_get64(incoming->body);
-    const uint64_t prompt = app__mc_prompt_of(replay, course);
+    const uint64_t placement = app__mc_get64(incoming->body);
+    const uint64_t prompt = app__mc_prompt_of(replay, placement);
     if (app__mc_get64(incoming->body + 8) == SERVED) {
         settle(replay, prompt);
     } else if (replay->outcomes[prompt] != APP__MC_SETTLED &&
-               course / replay->trace.count + 1 == replay->placings[prompt]) {
+               placement / replay->trace.count + 1 == replay->placings[prompt]) {
         app__mc_place_again(replay, prompt); // an earlier placing has failed before
     }
 }
@@ -108,9 +108,9 @@ static bool has_prompt(const app__mc_replay_t *replay, uint32_t node, uint64_t p
     if (replay->outcomes[prompt] == APP__MC_SETTLED) {
         return false;
     }
-    const app__mc_course_t *const course =
-        &replay->courses[(replay->placings[prompt] - 1u) * replay->trace.count + prompt];
-    return course->prefill == node || course->decode + replay->prefill_count == node;
+    const app__mc_placement_t *const placement =
+        &replay->placements[(replay->placings[prompt] - 1u) * replay->trace.count + prompt];
+    return placement->prefill == node || placement->decode + replay->prefill_count == node;
 }
 
 static void heard_of(int32_t status, const char *body, size_t size, void *ctx)
@@ -122,7 +122,7 @@ static void heard_of(int32_t status, const char *body, size_t size, void *ctx)
 }
 
 // Informs the prefill nodes of a lost one, so that they do not wait for its blocks.
-static void tell_others(app__mc_replay_t *replay, uint32_t node)
+static void notify_others(app__mc_replay_t *replay, uint32_t node)
 {
     char body[APP__MC_LOST_BYTES];
     app__mc_put64(body, node);
@@ -143,7 +143,7 @@ static void lose(app__mc_replay_t *replay, uint32_t node)
     replay->watched[node].lost = true;
     replay->nodes_lost++;
     lose_blocks(replay, node);
-    tell_others(replay, node);
+    notify_others(replay, node);
     for (uint64_t prompt = 0; prompt < replay->next; prompt++) {
         if (has_prompt(replay, node, prompt)) {
             app__mc_place_again(replay, prompt);
@@ -222,8 +222,8 @@ void app__mc_watch_fini(app__mc_replay_t *replay)
 // -- reports of nodes
 
 typedef struct told {
-    app__mc_teller_t *teller;
-    uint64_t course;
+    app__mc_notifier_t *notifier;
+    uint64_t placement;
     bool served;
 } told_t;
 
@@ -232,51 +232,52 @@ static void acknowledged(int32_t status, const char *body, size_t size, void *ct
     (void)body;
     (void)size;
     const told_t *const told = ctx;
-    app__mc_teller_t *const teller = told->teller;
+    app__mc_notifier_t *const notifier = told->notifier;
     if (status != SIM_OK) {
-        SIM_GROW(teller->untold, teller->untold_count, &teller->untold_capacity);
-        teller->untold[teller->untold_count++] = told->course << 1 | told->served;
+        SIM_GROW(notifier->untold, notifier->untold_count, &notifier->untold_capacity);
+        notifier->untold[notifier->untold_count++] = told->placement << 1 | told->served;
     }
 }
 
-void app__mc_teller_init(app__mc_teller_t *teller, app__mc_replay_t *replay, app_mooncake_t *engine)
+void app__mc_teller_init(app__mc_notifier_t *notifier, app__mc_replay_t *replay,
+                         app_mooncake_t *engine)
 {
-    *teller = (app__mc_teller_t){.replay = replay, .engine = engine};
+    *notifier = (app__mc_notifier_t){.replay = replay, .engine = engine};
 }
 
-void app__mc_teller_fini(app__mc_teller_t *teller)
+void app__mc_teller_fini(app__mc_notifier_t *notifier)
 {
-    sim_free(teller->untold);
+    sim_free(notifier->untold);
 }
 
-void app__mc_tell(app__mc_teller_t *teller, uint64_t course, bool served)
+void app__mc_notify(app__mc_notifier_t *notifier, uint64_t placement, bool served)
 {
-    const app_mooncake_t *const engine = teller->engine;
-    if (teller->replay->ttl_ps == SIM_TIME_NEVER) {
+    const app_mooncake_t *const engine = notifier->engine;
+    if (notifier->replay->ttl_ps == SIM_TIME_NEVER) {
         return;
     }
     char body[OUTCOME_BYTES];
-    app__mc_put64(body, course);
+    app__mc_put64(body, placement);
     app__mc_put64(body + 8, served ? SERVED : 0);
     told_t *const told = sim_alloc(sizeof(*told));
-    *told = (told_t){teller, course, served};
+    *told = (told_t){notifier, placement, served};
     const app__mc_message_t message = {APP__MC_PROGRAM, "conductor", body, sizeof(body)};
-    app__mc_ask(engine->station, teller->replay->conductor->index, &message,
+    app__mc_ask(engine->station, notifier->replay->conductor->index, &message,
                 engine->config.handshake_timeout_ps, engine->config.call_retries, acknowledged,
                 told, true);
 }
 
-void app__mc_on_ping(app__mc_teller_t *teller, app__mc_station_t *station,
+void app__mc_on_ping(app__mc_notifier_t *notifier, app__mc_station_t *station,
                      const app__mc_incoming_t *incoming)
 {
     app__mc_answer(station, incoming->peer, incoming->id, SIM_OK, "", 0);
-    uint64_t *const untold = teller->untold;
-    const size_t count = teller->untold_count;
-    teller->untold = NULL;
-    teller->untold_count = 0;
-    teller->untold_capacity = 0;
+    uint64_t *const untold = notifier->untold;
+    const size_t count = notifier->untold_count;
+    notifier->untold = NULL;
+    notifier->untold_count = 0;
+    notifier->untold_capacity = 0;
     for (size_t i = 0; i < count; i++) {
-        app__mc_tell(teller, untold[i] >> 1, (untold[i] & 1) != 0);
+        app__mc_notify(notifier, untold[i] >> 1, (untold[i] & 1) != 0);
     }
     sim_free(untold);
 }

@@ -9,13 +9,13 @@
 typedef struct app__mc_replay app__mc_replay_t;
 
 // Outcomes of prompts that a node tells the conductor, each until it is acknowledged.
-typedef struct app__mc_teller {
+typedef struct app__mc_notifier {
     app__mc_replay_t *replay;
     app_mooncake_t *engine;
     uint64_t *untold; // outcomes whose message was not acknowledged
     size_t untold_count;
     size_t untold_capacity;
-} app__mc_teller_t;
+} app__mc_notifier_t;
 
 // The conductor's knowledge of a node: when it last answered, and whether it is lost.
 typedef struct app__mc_watched {
@@ -39,13 +39,13 @@ void app__mc_watch_give_up(app__mc_replay_t *replay, uint64_t prompt);
 bool app__mc_prefill_lost(const app__mc_replay_t *replay, uint32_t node);
 bool app__mc_decode_lost(const app__mc_replay_t *replay, uint32_t node);
 
-void app__mc_teller_init(app__mc_teller_t *teller, app__mc_replay_t *replay,
+void app__mc_teller_init(app__mc_notifier_t *notifier, app__mc_replay_t *replay,
                          app_mooncake_t *engine);
-void app__mc_teller_fini(app__mc_teller_t *teller);
-// Tells the conductor that a course was served, or that it failed.
-void app__mc_tell(app__mc_teller_t *teller, uint64_t course, bool served);
+void app__mc_teller_fini(app__mc_notifier_t *notifier);
+// Informs the conductor that a placement was served, or that it failed.
+void app__mc_notify(app__mc_notifier_t *notifier, uint64_t placement, bool served);
 // Answers a ping, and tells again what was not acknowledged.
-void app__mc_on_ping(app__mc_teller_t *teller, app__mc_station_t *station,
+void app__mc_on_ping(app__mc_notifier_t *notifier, app__mc_station_t *station,
                      const app__mc_incoming_t *incoming);
 
 #endif // APPS_MOONCAKE_PROGRAMS_HEARTBEAT_H

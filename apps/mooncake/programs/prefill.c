@@ -20,7 +20,7 @@ struct app__mc_job {
     sim_link_t running;
     app__mc_job_t *next; // in the queue to be computed
     app__mc_prefill_t *prefill;
-    uint64_t course;
+    uint64_t placement;
     uint64_t number; // of the prompt
     uint64_t decode;
     uint64_t cached;
@@ -46,9 +46,9 @@ static const app__mooncake_prompt_t *prompt_of(const app__mc_job_t *job)
     return &job->prefill->replay->trace.prompts[job->number];
 }
 
-static app__mc_course_t *course_of(const app__mc_job_t *job)
+static app__mc_placement_t *placement_of(const app__mc_job_t *job)
 {
-    return &job->prefill->replay->courses[job->course];
+    return &job->prefill->replay->placements[job->placement];
 }
 
 static uint64_t groups_of(const app__mc_job_t *job)
@@ -68,7 +68,7 @@ static void job_end(app__mc_job_t *job)
     app__mc_prefill_t *const prefill = job->prefill;
     prefill->failed += job->failed;
     if (job->failed) {
-        app__mc_tell(&prefill->teller, job->course, false);
+        app__mc_notify(&prefill->notifier, job->placement, false);
     }
     sim_work_end(prefill->node, 1);
     job_free(job);
@@ -98,13 +98,13 @@ static void told(int32_t status, const char *body, size_t size, void *ctx)
     job_end(job);
 }
 
-static void tell_decode(app__mc_job_t *job)
+static void notify_decode(app__mc_job_t *job)
 {
     app__mc_prefill_t *const prefill = job->prefill;
     const app_mooncake_t *const peer = prefill->replay->decodes[job->decode].engine;
     sim_sample_set_add(&prefill->transfers_ps, job->moving_ps);
     char body[READY_BYTES];
-    app__mc_put64(body, job->course);
+    app__mc_put64(body, job->placement);
     app__mc_put64(body + 8, job->admitted_ps);
     app__mc_put64(body + 16, job->moving_ps);
     const app__mc_message_t message = {APP__MC_PROGRAM, app_mooncake_name(peer), body,
@@ -122,7 +122,7 @@ static void end_if_done(app__mc_job_t *job)
     if (job->failed) {
         job_end(job);
     } else {
-        tell_decode(job);
+        notify_decode(job);
     }
 }
 
@@ -203,7 +203,7 @@ static void group_fired(sim_node_t *node, sim_timer_t *timer)
     prefill->last = prefill->first == NULL ? NULL : prefill->last;
     prefill->computes = false;
     job->computed = true;
-    course_of(job)->computed_ps = node->now_ps;
+    placement_of(job)->computed_ps = node->now_ps;
     end_if_done(job);
     compute_next(prefill);
 }
@@ -221,8 +221,8 @@ static void compute_next(app__mc_prefill_t *prefill)
     const uint64_t groups = groups_of(job);
     const sim_time_t first_ps = whole_ps / groups + whole_ps % groups;
     prefill->computes = true;
-    course_of(job)->began_ps = prefill->node->now_ps;
-    course_of(job)->cached = job->cached;
+    placement_of(job)->began_ps = prefill->node->now_ps;
+    placement_of(job)->cached = job->cached;
     sim_timer_arm(prefill->node, &prefill->timer, prefill->node->now_ps + first_ps);
 }
 
@@ -369,7 +369,7 @@ static void on_job(app__mc_station_t *station, const app__mc_incoming_t *incomin
 {
     app__mc_prefill_t *const prefill = ctx;
     if (incoming->size == 0) {
-        app__mc_on_ping(&prefill->teller, station, incoming);
+        app__mc_on_ping(&prefill->notifier, station, incoming);
         return;
     }
     app__mc_answer(station, incoming->peer, incoming->id, SIM_OK, "", 0);
@@ -379,18 +379,18 @@ static void on_job(app__mc_station_t *station, const app__mc_incoming_t *incomin
         give_up_fetches(prefill, prefill->replay->prefills[node].engine->name);
         return;
     }
-    const uint64_t course = app__mc_get64(incoming->body);
+    const uint64_t placement = app__mc_get64(incoming->body);
     const uint64_t hits = app__mc_get64(incoming->body + 24);
     SIM_CHECK(incoming->size == JOB_HEADER_BYTES + hits * PLACE_BYTES);
-    if (prefill->seen[course / 8] & 1u << course % 8) {
+    if (prefill->seen[placement / 8] & 1u << placement % 8) {
         return; // a message that arrived twice
     }
-    prefill->seen[course / 8] |= (uint8_t)(1u << course % 8);
+    prefill->seen[placement / 8] |= (uint8_t)(1u << placement % 8);
     app__mc_job_t *const job = sim_alloc(sizeof(*job));
     *job = (app__mc_job_t){
         .prefill = prefill,
-        .course = course,
-        .number = app__mc_prompt_of(prefill->replay, course),
+        .placement = placement,
+        .number = app__mc_prompt_of(prefill->replay, placement),
         .decode = app__mc_get64(incoming->body + 8),
         .cached = app__mc_get64(incoming->body + 16),
         .admitted_ps = app__mc_get64(incoming->body + 32),
@@ -412,7 +412,7 @@ void app__mc_prefill_init(app__mc_prefill_t *prefill)
     sim_timer_init(&prefill->timer, group_fired);
     sim_sample_set_init(&prefill->transfers_ps);
     prefill->seen = sim_alloc(prefill->replay->trace.count * APP__MC_PLACINGS / 8 + 1);
-    app__mc_teller_init(&prefill->teller, prefill->replay, prefill->engine);
+    app__mc_teller_init(&prefill->notifier, prefill->replay, prefill->engine);
     app__mc_handle(prefill->engine->station, APP__MC_PROGRAM, on_job, prefill);
 }
 
@@ -422,7 +422,7 @@ void app__mc_prefill_fini(app__mc_prefill_t *prefill)
         job_free(SIM_CONTAINER_OF(prefill->jobs.last, app__mc_job_t, running));
     }
     sim_free(prefill->seen);
-    app__mc_teller_fini(&prefill->teller);
+    app__mc_teller_fini(&prefill->notifier);
     sim_sample_set_fini(&prefill->transfers_ps);
 }
 
@@ -432,30 +432,30 @@ static void on_ready(app__mc_station_t *station, const app__mc_incoming_t *incom
 {
     app__mc_decode_t *const decode = ctx;
     if (incoming->size == 0) {
-        app__mc_on_ping(&decode->teller, station, incoming);
+        app__mc_on_ping(&decode->notifier, station, incoming);
         return;
     }
     app__mc_answer(station, incoming->peer, incoming->id, SIM_OK, "", 0);
-    const uint64_t course = app__mc_get64(incoming->body);
-    const uint64_t number = app__mc_prompt_of(decode->replay, course);
-    app__mc_tell(&decode->teller, course, true);
+    const uint64_t placement = app__mc_get64(incoming->body);
+    const uint64_t number = app__mc_prompt_of(decode->replay, placement);
+    app__mc_notify(&decode->notifier, placement, true);
     if (decode->seen[number / 8] & 1u << number % 8) {
         return;
     }
     decode->seen[number / 8] |= (uint8_t)(1u << number % 8);
-    decode->replay->courses[course].sent_ps = decode->node->now_ps;
+    decode->replay->placements[placement].sent_ps = decode->node->now_ps;
     decode->served++;
 }
 
 void app__mc_decode_init(app__mc_decode_t *decode)
 {
     decode->seen = sim_alloc(decode->replay->trace.count / 8 + 1);
-    app__mc_teller_init(&decode->teller, decode->replay, decode->engine);
+    app__mc_teller_init(&decode->notifier, decode->replay, decode->engine);
     app__mc_handle(decode->engine->station, APP__MC_PROGRAM, on_ready, decode);
 }
 
 void app__mc_decode_fini(app__mc_decode_t *decode)
 {
     sim_free(decode->seen);
-    app__mc_teller_fini(&decode->teller);
+    app__mc_teller_fini(&decode->notifier);
 }

@@ -29,8 +29,8 @@ typedef struct app__mc_prefill {
     uint64_t fetches_failed; // prompts computed in full because fetching their blocks failed
     uint64_t not_reused;     // cached tokens of those prompts, which were computed
     uint64_t failed;
-    uint8_t *seen; // a bit per course, since messages may arrive twice
-    app__mc_teller_t teller;
+    uint8_t *seen; // a bit per placement, since messages may arrive twice
+    app__mc_notifier_t notifier;
     sim_sample_set_t transfers_ps;
 } app__mc_prefill_t;
 
@@ -40,7 +40,7 @@ typedef struct app__mc_decode {
     sim_node_t *node;
     uint64_t served;
     uint8_t *seen; // a bit per prompt
-    app__mc_teller_t teller;
+    app__mc_notifier_t notifier;
 } app__mc_decode_t;
 
 // Prepares a prefill node: registers its message handlers.

@@ -13,6 +13,7 @@
              .default_text = "200us", .min_text = "0ps", .max_text = "100s",                       \
              .help = "time that the metadata node takes for a request, one at a time"),            \
     SIM_ATTR(prefix ".metadata.down-from", TIME, type, member.down_from_ps,                        \
+             .not_above = prefix ".metadata.down-until",                                           \
              .default_text = "never", .min_text = "0ps",                                           \
              .help = "time from which the metadata node answers nobody; never: it always "         \
                      "answers"),                                                                   \

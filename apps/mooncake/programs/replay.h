@@ -57,7 +57,7 @@ extern const sim_attr_table_t app__mc_replay_attrs;
 
 // Times of a prompt; SIM_TIME_NEVER until the event happens. One node alone writes each member; the
 // report reads them after the run.
-typedef struct app__mc_course {
+typedef struct app__mc_placement {
     // written by the conductor
     sim_time_t admitted_ps;
     uint32_t prefill;
@@ -68,7 +68,7 @@ typedef struct app__mc_course {
     uint64_t cached; // tokens that are not computed
     // written by its decode node
     sim_time_t sent_ps; // when the message was sent that all KV data has arrived
-} app__mc_course_t;
+} app__mc_placement_t;
 
 typedef enum app__mc_outcome {
     APP__MC_UNDER_WAY,
@@ -91,7 +91,7 @@ struct app__mc_replay {
     app_mooncake_cluster_t *cluster;
     app__mooncake_trace_t trace;
     // Course p * count + n is that of prompt n when it was placed for time p, from 0.
-    app__mc_course_t *courses;
+    app__mc_placement_t *placements;
     bool log; // report each prompt
     app__mc_prefill_t *prefills;
     app__mc_decode_t *decodes;
@@ -150,7 +150,7 @@ struct app__mc_replay {
     uint64_t blocks_lost;
 };
 
-// Initialises the courses: all prompts are still to come.
+// Initialises the placements: all prompts are still to come.
 void app__mc_courses_init(app__mc_replay_t *replay);
 void app__mc_courses_fini(app__mc_replay_t *replay);
 void app__mc_replay_carry(app_t *app, sim_carry_t *carry);
@@ -158,10 +158,10 @@ void app__mc_replay_carry(app_t *app, sim_carry_t *carry);
 extern const sim_report_table_t app__mc_replay_report;
 void app__mc_replay_warn(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);
 
-// Returns the number of the prompt of a course.
-static inline uint64_t app__mc_prompt_of(const app__mc_replay_t *replay, uint64_t course)
+// Returns the number of the prompt of a placement.
+static inline uint64_t app__mc_prompt_of(const app__mc_replay_t *replay, uint64_t placement)
 {
-    return course % replay->trace.count;
+    return placement % replay->trace.count;
 }
 
 // -- conductor.c

@@ -15,9 +15,9 @@ static uint64_t placings_of(const app__mc_replay_t *replay)
 void app__mc_courses_init(app__mc_replay_t *replay)
 {
     const uint64_t count = replay->trace.count * placings_of(replay);
-    replay->courses = sim_alloc_array(count, sizeof(*replay->courses));
+    replay->placements = sim_alloc_array(count, sizeof(*replay->placements));
     for (uint64_t i = 0; i < count; i++) {
-        replay->courses[i] = (app__mc_course_t){
+        replay->placements[i] = (app__mc_placement_t){
             .admitted_ps = SIM_TIME_NEVER,
             .began_ps = SIM_TIME_NEVER,
             .computed_ps = SIM_TIME_NEVER,
@@ -28,18 +28,19 @@ void app__mc_courses_init(app__mc_replay_t *replay)
 
 void app__mc_courses_fini(app__mc_replay_t *replay)
 {
-    sim_free(replay->courses);
+    sim_free(replay->placements);
 }
 
-// Returns the course by which a prompt was served first, or else its last one.
-static const app__mc_course_t *course_of(const app__mc_replay_t *replay, size_t prompt)
+// Returns the placement by which a prompt was served first, or else its last one.
+static const app__mc_placement_t *placement_of(const app__mc_replay_t *replay, size_t prompt)
 {
-    const app__mc_course_t *best = &replay->courses[prompt];
+    const app__mc_placement_t *best = &replay->placements[prompt];
     for (uint64_t p = 1; p < placings_of(replay); p++) {
-        const app__mc_course_t *const course = &replay->courses[p * replay->trace.count + prompt];
-        if (course->sent_ps < best->sent_ps ||
-            (course->admitted_ps != SIM_TIME_NEVER && best->sent_ps == SIM_TIME_NEVER)) {
-            best = course;
+        const app__mc_placement_t *const placement =
+            &replay->placements[p * replay->trace.count + prompt];
+        if (placement->sent_ps < best->sent_ps ||
+            (placement->admitted_ps != SIM_TIME_NEVER && best->sent_ps == SIM_TIME_NEVER)) {
+            best = placement;
         }
     }
     return best;
@@ -47,26 +48,26 @@ static const app__mc_course_t *course_of(const app__mc_replay_t *replay, size_t 
 
 // -- in ranks
 
-// Carries the members of courses that hosts of the carried rank wrote. All others are still NEVER
-// there.
+// Carries the members of placements that hosts of the carried rank wrote. All others are still
+// NEVER there.
 static void carry_courses(app__mc_replay_t *replay, sim_carry_t *carry)
 {
     for (uint64_t i = 0; i < replay->trace.count * placings_of(replay); i++) {
-        app__mc_course_t *const course = &replay->courses[i];
-        app__mc_course_t theirs = *course;
+        app__mc_placement_t *const placement = &replay->placements[i];
+        app__mc_placement_t theirs = *placement;
         SIM_CARRY(carry, theirs);
         if (theirs.admitted_ps != SIM_TIME_NEVER) {
-            course->admitted_ps = theirs.admitted_ps;
-            course->prefill = theirs.prefill;
-            course->decode = theirs.decode;
+            placement->admitted_ps = theirs.admitted_ps;
+            placement->prefill = theirs.prefill;
+            placement->decode = theirs.decode;
         }
         if (theirs.began_ps != SIM_TIME_NEVER) {
-            course->began_ps = theirs.began_ps;
-            course->computed_ps = theirs.computed_ps;
-            course->cached = theirs.cached;
+            placement->began_ps = theirs.began_ps;
+            placement->computed_ps = theirs.computed_ps;
+            placement->cached = theirs.cached;
         }
         if (theirs.sent_ps != SIM_TIME_NEVER) {
-            course->sent_ps = theirs.sent_ps;
+            placement->sent_ps = theirs.sent_ps;
         }
     }
 }
@@ -110,22 +111,23 @@ void app__mc_replay_carry(app_t *app, sim_carry_t *carry)
 
 // Computes the times to the first token, their mean parts, and the time of the last one, over
 // prompts that got one.
-static void tell_served(const app__mc_replay_t *replay, app__mc_report_t *report,
-                        sim_sample_set_t *ttft_ps, sim_time_t *last_ps)
+static void report_served(const app__mc_replay_t *replay, app__mc_report_t *report,
+                          sim_sample_set_t *ttft_ps, sim_time_t *last_ps)
 {
     double wait_ps = 0.0;
     double compute_ps = 0.0;
     double send_ps = 0.0;
     for (size_t i = 0; i < replay->next; i++) {
-        const sim_time_t admitted_ps = replay->courses[i].admitted_ps;
-        const app__mc_course_t *const course = course_of(replay, i);
-        if (course->sent_ps != SIM_TIME_NEVER) {
+        const sim_time_t admitted_ps = replay->placements[i].admitted_ps;
+        const app__mc_placement_t *const placement = placement_of(replay, i);
+        if (placement->sent_ps != SIM_TIME_NEVER) {
             report->requests++;
-            sim_sample_set_add(ttft_ps, course->sent_ps + app__mc_decode_ps(replay) - admitted_ps);
-            wait_ps += (double)(course->began_ps - admitted_ps);
-            compute_ps += (double)(course->computed_ps - course->began_ps);
-            send_ps += (double)(course->sent_ps - course->computed_ps);
-            *last_ps = SIM_MAX(course->sent_ps, *last_ps);
+            sim_sample_set_add(ttft_ps,
+                               placement->sent_ps + app__mc_decode_ps(replay) - admitted_ps);
+            wait_ps += (double)(placement->began_ps - admitted_ps);
+            compute_ps += (double)(placement->computed_ps - placement->began_ps);
+            send_ps += (double)(placement->sent_ps - placement->computed_ps);
+            *last_ps = SIM_MAX(placement->sent_ps, *last_ps);
         } else if (replay->watched != NULL && replay->outcomes[i] == APP__MC_SETTLED) {
             report->failed++; // given up
         }
@@ -146,24 +148,27 @@ static double between_ms(sim_time_t from_ps, sim_time_t to_ps)
 }
 
 // Fills in the prompts that were admitted.
-static void tell_prompts(const app__mc_replay_t *replay, app__mc_report_t *report)
+static void report_prompts(const app__mc_replay_t *replay, app__mc_report_t *report)
 {
-    report->prompts = sim_alloc_array(replay->next + 1, sizeof(*report->prompts));
+    if (replay->next == 0) {
+        return;
+    }
+    report->prompts = sim_alloc_array(replay->next, sizeof(*report->prompts));
     for (size_t i = 0; i < replay->next; i++) {
-        const sim_time_t admitted_ps = replay->courses[i].admitted_ps;
-        const app__mc_course_t *const course = course_of(replay, i);
-        const double sent_ms = between_ms(admitted_ps, course->sent_ps);
+        const sim_time_t admitted_ps = replay->placements[i].admitted_ps;
+        const app__mc_placement_t *const placement = placement_of(replay, i);
+        const double sent_ms = between_ms(admitted_ps, placement->sent_ps);
         report->prompts[report->prompt_count++] = (app__mc_told_prompt_t){
             .prompt = i,
-            .prefill = app_mooncake_name(replay->prefills[course->prefill].engine),
-            .decode = app_mooncake_name(replay->decodes[course->decode].engine),
+            .prefill = app_mooncake_name(replay->prefills[placement->prefill].engine),
+            .decode = app_mooncake_name(replay->decodes[placement->decode].engine),
             .input_tokens = replay->trace.prompts[i].input_tokens,
             .cached_tokens =
-                course->began_ps == SIM_TIME_NEVER ? (double)NAN : (double)course->cached,
+                placement->began_ps == SIM_TIME_NEVER ? (double)NAN : (double)placement->cached,
             .admitted_ms = between_ms(0, admitted_ps),
-            .wait_ms = between_ms(admitted_ps, course->began_ps),
-            .compute_ms = between_ms(course->began_ps, course->computed_ps),
-            .send_ms = between_ms(course->computed_ps, course->sent_ps),
+            .wait_ms = between_ms(admitted_ps, placement->began_ps),
+            .compute_ms = between_ms(placement->began_ps, placement->computed_ps),
+            .send_ms = between_ms(placement->computed_ps, placement->sent_ps),
             .ttft_ms = sent_ms + (double)app__mc_decode_ps(replay) / (double)SIM_PS_PER_MS,
         };
     }
@@ -194,7 +199,7 @@ static void replay_fill(const void *object, void *report_void)
     for (uint32_t i = 0; i < replay->decode_count; i++) {
         app__mc_report_engine(report, replay->decodes[i].engine);
     }
-    tell_served(replay, report, &ttft, &last_ps);
+    report_served(replay, report, &ttft, &last_ps);
     report->unanswered = replay->refused;
     report->failed = replay->watched == NULL ? failed : report->failed;
     report->placed_again = replay->placed_again;
@@ -232,7 +237,7 @@ static void replay_fill(const void *object, void *report_void)
     app__mc_report_points(&report->ttft, &ttft);
     app__mc_report_points(&report->transfer, &transfers);
     if (replay->log) {
-        tell_prompts(replay, report);
+        report_prompts(replay, report);
     }
     sim_sample_set_fini(&ttft);
     sim_sample_set_fini(&transfers);

@@ -442,6 +442,11 @@ static sim_err_t take_prompt(reader_t *reader, line_t *line)
     if (error != SIM_OK) {
         return error;
     }
+    if (line->has == 0) {
+        return wrong(reader, start,
+                     "the object has none of timestamp, input_length and output_length, expected a "
+                     "request in each line");
+    }
     const bool timed = (line->has & 1u << TIMESTAMP) != 0;
     session_t *const session =
         line->session != 0 ? session_of(reader, line->session) : &(session_t){.id = 0};

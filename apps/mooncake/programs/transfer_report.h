@@ -12,47 +12,52 @@ typedef struct app__mc_points {
     size_t count;
 } app__mc_points_t;
 
+// trace_: whether the terminal shows the values that only mooncake-trace fills.
+// clang-format off
+#define APP__MC_ROWS(X, trace_) \
+    X(gbytes_per_s, REAL, "GB/s", true, "payload that arrived, divided by the time it took") \
+    X(requests, U64, "", true, "number of requests that were completed") \
+    X(token_hit_rate, REAL, "", trace_, "share of all input tokens whose blocks were cached") \
+    X(block_hit_rate, REAL, "", trace_, "share of all blocks that were cached") \
+    X(verified_bytes, U64, "bytes", true, "bytes that arrived with the contents that were sent") \
+    X(unverified_bytes, U64, "bytes", true, "bytes that arrived with wrong contents, or could not be checked") \
+    X(failed, U64, "", true, "number of requests that failed after all retries") \
+    X(unanswered, U64, "", false, "number of failed prompts whose prefill node did not answer (client-ttl: never)") \
+    X(placed_again, U64, "", false, "number of times that a prompt was placed on other nodes, since its own were lost or failed") \
+    X(nodes_lost, U64, "", false, "number of times that a node did not answer the conductor for client-ttl") \
+    X(blocks_lost, U64, "", false, "number of cached blocks whose last copy was on a lost node") \
+    X(retried, U64, "", true, "number of retries of slices, each on other NICs") \
+    X(ttft_ms, TIMES, "ms", trace_, "time from the arrival of a prompt to its first token") \
+    X(transfer_ms, TIMES, "ms", true, "bench: time of a batch; trace: time in which KV data of a prompt is in flight") \
+    X(wait_ms, REAL, "ms", trace_, "mean part of ttft_ms before a prompt is computed: earlier prompts, and fetching its blocks") \
+    X(compute_ms, REAL, "ms", trace_, "mean part of ttft_ms in which a prompt is computed") \
+    X(send_ms, REAL, "ms", trace_, "mean part of ttft_ms until the decode node knows that all KV data has arrived") \
+    X(decode_ms, REAL, "ms", trace_, "mean part of ttft_ms for a decoding step") \
+    X(seconds, REAL, "s", false, "time over which gbytes_per_s is computed") \
+    X(bytes, U64, "bytes", false, "payload from which gbytes_per_s is computed") \
+    X(token_hits, U64, "", false, "number of input tokens whose blocks were cached") \
+    X(tokens, U64, "", false, "number of input tokens of all admitted prompts") \
+    X(block_hits, U64, "", false, "number of leading blocks of prompts that were cached") \
+    X(blocks, U64, "", false, "number of blocks of all admitted prompts") \
+    X(evictions, U64, "", false, "number of blocks that were evicted for others") \
+    X(fetched_blocks, U64, "", false, "number of blocks read from another node's store") \
+    X(copied_bytes, U64, "bytes", false, "payload of copies within hosts, at engine.copy-rate: cached blocks of the node itself, or a target on the submitting host") \
+    X(fetches_failed, U64, "", false, "number of prompts computed in full because fetching their blocks failed") \
+    X(reused_tokens, U64, "", false, "number of tokens of token_hits that were not computed again") \
+    X(late, U64, "", false, "number of prompts with a timestamp before an earlier one's; they are admitted right after it") \
+    X(slices, U64, "", false, "number of work requests that were posted") \
+    X(handshakes, U64, "", false, "number of endpoints that were connected, both sides counted") \
+    X(endpoints_evicted, U64, "", false, "number of endpoints that were evicted for others") \
+    X(endpoints_disconnected, U64, "", false, "number of connections that were given up") \
+    X(rails_paused, U64, "", false, "number of times that a pair of NICs was paused after failures") \
+    X(timed_out, U64, "", false, "number of requests with a slice that exceeded the timeout") \
+    X(invalid, U64, "", false, "number of requests outside of registered memory") \
+    X(metadata_failures, U64, "", false, "number of requests that the metadata node did not serve") \
+    X(memory_bytes_max, U64, "bytes", false, "highest size of the simulated memory contents of hosts, summed over the hosts") \
+    X(recovery_ms, REAL, "ms", false, "longest time in which nothing arrived")
+// clang-format on
 typedef struct app__mc_report {
-    double gbytes_per_s;
-    uint64_t requests;
-    double token_hit_rate;
-    double block_hit_rate;
-    uint64_t verified_bytes;
-    uint64_t unverified_bytes;
-    uint64_t failed;
-    uint64_t unanswered;
-    uint64_t placed_again;
-    uint64_t nodes_lost;
-    uint64_t blocks_lost;
-    uint64_t retried;
-    sim_percentiles_t ttft_ms;
-    sim_percentiles_t transfer_ms;
-    double wait_ms; // this and the next three are 0 if no prompt was served
-    double compute_ms;
-    double send_ms;
-    double decode_ms;
-    double seconds;
-    uint64_t bytes;
-    uint64_t token_hits;
-    uint64_t tokens;
-    uint64_t block_hits;
-    uint64_t blocks;
-    uint64_t evictions;
-    uint64_t fetched_blocks;
-    uint64_t copied_bytes;
-    uint64_t fetches_failed;
-    uint64_t reused_tokens;
-    uint64_t late;
-    uint64_t slices;
-    uint64_t handshakes;
-    uint64_t endpoints_evicted;
-    uint64_t endpoints_disconnected;
-    uint64_t rails_paused;
-    uint64_t timed_out;
-    uint64_t invalid;
-    uint64_t metadata_failures;
-    uint64_t memory_bytes_max;
-    double recovery_ms; // NaN: nothing was interrupted
+    APP__MC_ROWS(APP__MEMBER, true)
     // The next three are used for warnings only.
     uint64_t endpoints_lost; // endpoints evicted for others, at either end
     uint64_t peer_nics_max;  // most NICs that one NIC talked to
@@ -70,9 +75,9 @@ typedef struct app__mc_report {
     app__mc_told_prompt_t *prompts;
     size_t prompt_count;
 } app__mc_report_t;
-#define APP__MC_REPORT_ROWS 47u
 // Both tables describe all members of app__mc_report_t; they differ in the rows that the terminal
 // shows.
+#define APP__MC_REPORT_ROWS 47u
 extern const sim_report_row_t app__mc_bench_rows[APP__MC_REPORT_ROWS];
 extern const sim_report_row_t app__mc_trace_rows[APP__MC_REPORT_ROWS];
 void app__mc_report_fini(void *report);

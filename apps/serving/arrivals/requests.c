@@ -200,7 +200,7 @@ static sim_err_t read_trace(maker_t *maker)
 }
 
 // Notes that lengths are drawn, although the trace has its own.
-static void tell_drawn_lengths(const maker_t *maker)
+static void note_drawn_lengths(const maker_t *maker)
 {
     const app__mooncake_trace_t *const trace = &maker->trace;
     const bool prompts =
@@ -234,7 +234,7 @@ static sim_err_t take_trace(maker_t *maker)
                               "have in common",
                               config->prefixes, config->trace);
     }
-    tell_drawn_lengths(maker);
+    note_drawn_lengths(maker);
     maker->traced = true;
     maker->first = (size_t)config->skip;
     maker->requests->count = (uint32_t)(trace->count - maker->first);

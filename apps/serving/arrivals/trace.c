@@ -67,6 +67,7 @@ typedef struct row {
     sim_wide_t ps; // since year 0, or since the time 0 of the trace
     uint64_t prompt;
     uint64_t output;
+    bool lacks[2]; // the length of the prompt, of the output
     size_t line;
     uint64_t column; // of the time
 } row_t;
@@ -79,7 +80,7 @@ typedef struct reader {
     const dialect_t *dialect;
     size_t places[NEEDED]; // columns, from 0
     size_t columns;
-    char comma;   // between cells: ',' or a tab
+    char comma;   // between cells: ',', a tab or ';'
     bool untimed; // there is no column of times
     row_t *rows;
     size_t count;
@@ -123,58 +124,31 @@ static bool is_blank(span_t line)
     return line.begin == line.end;
 }
 
-// Returns the comma that ends a cell, NULL at the end of the line. Those between the quotes that a
-// cell begins and ends with are a part of it.
-static const char *cell_end(const char *at, const char *end, char comma)
-{
-    const char *from = at;
-    while (from < end && *from == ' ') {
-        from++;
-    }
-    if (from < end && *from == '"') {
-        const char *quote = memchr(from + 1, '"', (size_t)(end - from - 1));
-        while (quote != NULL && quote + 1 < end && quote[1] == '"') { // a quote within
-            quote = memchr(quote + 2, '"', (size_t)(end - quote - 2));
-        }
-        at = quote != NULL ? quote + 1 : at;
-    }
-    return memchr(at, comma, (size_t)(end - at));
-}
-
-// Returns what stands between the cells of a first line.
+// Returns what stands between the cells of a first line: a comma, else a tab or a semicolon.
 static char comma_of(span_t line)
 {
     const size_t size = (size_t)(line.end - line.begin);
-    return memchr(line.begin, ',', size) == NULL && memchr(line.begin, '\t', size) != NULL ? '\t'
-                                                                                           : ',';
+    if (memchr(line.begin, ',', size) != NULL) {
+        return ',';
+    }
+    return memchr(line.begin, '\t', size) != NULL  ? '\t'
+           : memchr(line.begin, ';', size) != NULL ? ';'
+                                                   : ',';
 }
 
 // Splits a line at commas, or tabs. Returns the number of cells; only COLUMNS_MAX are kept.
 static size_t split(span_t line, char separator, span_t cells[COLUMNS_MAX])
 {
+    sim_words_t words = {"", line.begin, line.end, line.begin, 1};
+    sim_word_t cell;
     size_t count = 0;
-    for (const char *at = line.begin;; at++) {
-        const char *const comma = cell_end(at, line.end, separator);
-        const char *const stop = comma != NULL ? comma : line.end;
+    for (bool more = true; more; count++) {
+        more = sim_words_next_cell(&words, separator, &cell);
         if (count < COLUMNS_MAX) {
-            span_t cell = {at, stop};
-            while (cell.begin < cell.end && *cell.begin == ' ') {
-                cell.begin++;
-            }
-            while (cell.end > cell.begin && cell.end[-1] == ' ') {
-                cell.end--;
-            }
-            if (cell.end - cell.begin >= 2 && *cell.begin == '"' && cell.end[-1] == '"') {
-                cell = (span_t){cell.begin + 1, cell.end - 1};
-            }
-            cells[count] = cell;
+            cells[count] = (span_t){cell.text, cell.text + cell.size_bytes};
         }
-        count++;
-        if (comma == NULL) {
-            return count;
-        }
-        at = comma;
     }
+    return count;
 }
 
 static bool is(span_t cell, const char *text)
@@ -238,7 +212,9 @@ app__trace_format_t app__trace_detect(const char *text, size_t size_bytes)
     for (size_t format = APP__TRACE_AZURE; format < SIM_COUNT_OF(dialects); format++) {
         const dialect_t *const dialect = &dialects[format];
         const size_t found = count <= COLUMNS_MAX ? find_columns(dialect, cells, count, places) : 0;
-        if (found == NEEDED || (found + 1 == NEEDED && dialect->untimed && places[TIME] == count)) {
+        const bool optional =
+            places[OUTPUT] == count || (dialect->untimed && places[TIME] == count);
+        if (found == NEEDED || (found + 1 == NEEDED && optional)) {
             return (app__trace_format_t)format;
         }
     }
@@ -420,8 +396,6 @@ static sim_err_t read_row(reader_t *reader, span_t line, row_t *row)
     }
     const sim_time_t unit_ps = reader->dialect->unit_ps;
     const span_t time = reader->untimed ? line : cells[reader->places[TIME]];
-    const span_t prompt = cells[reader->places[PROMPT]];
-    const span_t output = cells[reader->places[OUTPUT]];
     row->line = reader->line;
     row->column = (uint64_t)(time.begin - line.begin) + 1;
     if (!reader->untimed &&
@@ -431,11 +405,15 @@ static sim_err_t read_row(reader_t *reader, span_t line, row_t *row)
                      : unit_ps == SIM_PS_PER_NS ? "expected a time in ns, such as 12000"
                                                 : "expected a time in seconds, such as 12 or 12.5");
     }
-    if (!read_tokens(prompt, &row->prompt)) {
-        return wrong(reader, line, prompt.begin, "expected a number of tokens, 0 to 100000000");
-    }
-    if (!read_tokens(output, &row->output)) {
-        return wrong(reader, line, output.begin, "expected a number of tokens, 0 to 100000000");
+    uint64_t *const lengths[] = {&row->prompt, &row->output};
+    for (size_t i = 0; i < SIM_COUNT_OF(lengths); i++) {
+        const size_t place = reader->places[PROMPT + i];
+        if (place == reader->columns || cells[place].begin == cells[place].end) {
+            row->lacks[i] = true;
+        } else if (!read_tokens(cells[place], lengths[i])) {
+            return wrong(reader, line, cells[place].begin,
+                         "expected a number of tokens, 0 to 100000000");
+        }
     }
     return SIM_OK;
 }
@@ -498,6 +476,11 @@ static sim_err_t fill(reader_t *reader, uint64_t most, app__mooncake_trace_t *tr
             .input_tokens = row->prompt,
             .output_tokens = row->output,
         };
+        for (size_t l = 0; l < SIM_COUNT_OF(row->lacks); l++) {
+            if (row->lacks[l] && trace->lengthless[l]++ == 0) {
+                trace->lengthless_line[l] = row->line;
+            }
+        }
     }
     trace->late = reader->late;
     trace->unhashed = trace->count;

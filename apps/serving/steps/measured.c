@@ -16,15 +16,11 @@ static const char *const names[COLUMNS] = {"tokens", "context", "us"};
 
 typedef struct row {
     double values[COLUMNS];
-    size_t line;
+    sim_word_t begin;
 } row_t;
 
 typedef struct reader {
-    const char *name;
-    const char *at;
-    const char *end;
-    const char *line_start;
-    size_t line;
+    sim_words_t words;
     uint32_t order[COLUMNS]; // column of the file to member of a row
     row_t *rows;
     size_t count;
@@ -32,96 +28,70 @@ typedef struct reader {
     sim_message_t *message;
 } reader_t;
 
-static sim_err_t wrong(const reader_t *reader, const char *what)
+static sim_err_t wrong(const reader_t *reader, const sim_word_t *cell, const char *what)
 {
-    return sim_fail_in(reader->message, SIM_ERR_INVALID, reader->name, reader->line,
-                       (size_t)(reader->at - reader->line_start) + 1, "%s", what);
+    return sim_word_fail(&reader->words, cell, reader->message, SIM_ERR_INVALID, "%s", what);
 }
 
-// Copies the next cell of a line, without blanks around it. False: it is too long.
-static bool take_cell(reader_t *reader, char cell[CELL_MAX])
+// Fails behind the last cell that a line may have.
+static sim_err_t too_many(const reader_t *reader, const sim_word_t *last)
 {
-    while (reader->at < reader->end && *reader->at == ' ') {
-        reader->at++;
-    }
-    size_t length = 0;
-    while (reader->at + length < reader->end && strchr(",\r\n", reader->at[length]) == NULL) {
-        length++;
-    }
-    size_t used = length;
-    while (used > 0 && reader->at[used - 1] == ' ') {
-        used--;
-    }
-    if (used + 1 > CELL_MAX) {
-        return false;
-    }
-    memcpy(cell, reader->at, used);
-    cell[used] = '\0';
-    return true;
-}
-
-// Goes behind the cell: to the next one, or to the end of the line.
-static void leave_cell(reader_t *reader, bool comma)
-{
-    while (reader->at < reader->end && strchr(",\r\n", *reader->at) == NULL) {
-        reader->at++;
-    }
-    reader->at += comma && reader->at < reader->end && *reader->at == ',';
-}
-
-static bool at_line_end(const reader_t *reader)
-{
-    return reader->at == reader->end || *reader->at == '\n' || *reader->at == '\r';
-}
-
-static void next_line(reader_t *reader)
-{
-    const char *const newline = memchr(reader->at, '\n', (size_t)(reader->end - reader->at));
-    reader->at = newline == NULL ? reader->end : newline + 1;
-    reader->line_start = reader->at;
-    reader->line++;
+    const sim_word_t behind = {last->text, 0, last->line,
+                               last->column + (uint32_t)last->size_bytes};
+    return wrong(reader, &behind, "expected three columns");
 }
 
 static sim_err_t read_header(reader_t *reader)
 {
     uint32_t seen = 0;
+    bool more = true;
+    sim_word_t cell;
     for (uint32_t c = 0; c < COLUMNS; c++) {
-        char cell[CELL_MAX];
-        uint32_t member = COLUMNS;
-        if (take_cell(reader, cell)) {
-            for (uint32_t m = 0; m < COLUMNS; m++) {
-                member = strcmp(cell, names[m]) == 0 ? m : member;
-            }
+        uint32_t member = 0;
+        more = sim_words_next_cell(&reader->words, ',', &cell);
+        while (member < COLUMNS && !sim_word_is(&cell, names[member])) {
+            member++;
         }
         if (member == COLUMNS || (seen & 1u << member) != 0) {
-            return wrong(reader, "expected the columns tokens, context and us in the first line");
+            return wrong(reader, &cell,
+                         "expected the columns tokens, context and us in the first line");
         }
         seen |= 1u << member;
         reader->order[c] = member;
-        leave_cell(reader, c + 1 < COLUMNS);
     }
-    return at_line_end(reader) ? SIM_OK : wrong(reader, "expected three columns");
+    return more ? too_many(reader, &cell) : SIM_OK;
+}
+
+// Reads all of a cell as a number. False: it is none.
+static bool read_number(const sim_word_t *cell, double *value)
+{
+    char text[CELL_MAX];
+    char *rest = NULL;
+    if (cell->size_bytes >= sizeof(text)) {
+        return false;
+    }
+    memcpy(text, cell->text, cell->size_bytes);
+    text[cell->size_bytes] = '\0';
+    *value = strtod(text, &rest);
+    return rest != text && *rest == '\0' && *value >= 0.0 && *value <= 1e15;
 }
 
 static sim_err_t read_row(reader_t *reader)
 {
-    row_t row = {.line = reader->line};
+    row_t row = {.begin = {reader->words.at, 0, reader->words.line, 1}};
+    bool more = true;
+    sim_word_t cell;
     for (uint32_t c = 0; c < COLUMNS; c++) {
-        char cell[CELL_MAX];
-        char *rest = NULL;
-        const bool fits = take_cell(reader, cell);
-        const double value = fits ? strtod(cell, &rest) : 0.0;
-        if (!fits || rest == cell || *rest != '\0' || !(value >= 0.0 && value <= 1e15)) {
-            return wrong(reader, "expected a number from 0 to 1e15, such as 12.5");
+        more = sim_words_next_cell(&reader->words, ',', &cell);
+        if (!read_number(&cell, &row.values[reader->order[c]])) {
+            return wrong(reader, &cell, "expected a number from 0 to 1e15, such as 12.5");
         }
-        row.values[reader->order[c]] = value;
-        leave_cell(reader, c + 1 < COLUMNS);
     }
-    if (!at_line_end(reader)) {
-        return wrong(reader, "expected three columns");
+    if (more) {
+        return too_many(reader, &cell);
     }
     if (reader->count == ROWS_MAX) {
-        return wrong(reader, "expected at most 100000 lines");
+        return wrong(reader, &row.begin, "expected at most 100000 lines");
     }
     SIM_GROW(reader->rows, reader->count, &reader->capacity);
     reader->rows[reader->count++] = row;
@@ -164,17 +134,19 @@ static size_t place_of(const double *values, size_t count, double value)
 // Puts the rows into a grid. Each place of it must have one.
 static sim_err_t make_grid(reader_t *reader, app__step_times_t *times)
 {
+    const sim_word_t begin = {reader->words.line_begin, 0, reader->words.line, 1};
     if (reader->count == 0) {
-        return wrong(reader, "the table has no times, expected at least one line below the first");
+        return wrong(reader, &begin,
+                     "the table has no times, expected at least one line below the first");
     }
     times->tokens = values_of(reader, 0, &times->token_count);
     times->contexts = values_of(reader, 1, &times->context_count);
     const size_t places = times->token_count * times->context_count;
     sim_err_t error = SIM_OK;
     if (places != reader->count) {
-        error =
-            wrong(reader, "expected one time for each number of tokens with each number of context "
-                          "tokens");
+        error = wrong(reader, &begin,
+                      "expected one time for each number of tokens with each number of context "
+                      "tokens");
     } else {
         times->us = sim_alloc_array(places, sizeof(*times->us));
         for (size_t i = 0; i < places; i++) {
@@ -187,9 +159,8 @@ static sim_err_t make_grid(reader_t *reader, app__step_times_t *times)
             place_of(times->tokens, times->token_count, values[0]) * times->context_count +
             place_of(times->contexts, times->context_count, values[1]);
         if (times->us[at] >= 0.0) {
-            reader->line = reader->rows[i].line;
-            reader->at = reader->line_start;
-            error = wrong(reader, "a line above has the same tokens and context");
+            error = wrong(reader, &reader->rows[i].begin,
+                          "a line above has the same tokens and context");
         }
         times->us[at] = values[2];
     }
@@ -202,22 +173,12 @@ static sim_err_t make_grid(reader_t *reader, app__step_times_t *times)
 sim_err_t app__step_times_read(const char *name, const char *text, size_t size,
                                app__step_times_t *times, sim_message_t *message)
 {
-    const char *const begin = sim_text_after_mark(text, size);
-    reader_t reader = {
-        .name = name,
-        .at = begin,
-        .end = text + size,
-        .line_start = begin,
-        .line = 1,
-        .message = message,
-    };
+    reader_t reader = {.message = message};
+    sim_words_init(&reader.words, name, text, size);
     *times = (app__step_times_t){NULL, 0, NULL, 0, NULL};
     sim_err_t error = read_header(&reader);
-    while (error == SIM_OK && reader.at < reader.end) {
-        next_line(&reader);
-        if (!at_line_end(&reader)) {
-            error = read_row(&reader);
-        }
+    while (error == SIM_OK && sim_words_next_line(&reader.words)) {
+        error = sim_words_in_line(reader.words) > 0 ? read_row(&reader) : SIM_OK;
     }
     if (error == SIM_OK) {
         error = make_grid(&reader, times);

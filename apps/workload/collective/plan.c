@@ -16,7 +16,6 @@
 #define KIB UINT64_C(1024)
 #define NVLS_STEP (128 * KIB) // NCCL: nvlsChunkSize; half of it for a tree of so many nodes
 #define NVLS_NODES 4u
-#define NVLS_SLOW 150.0   // GB/s: below, NVLS between nodes has the smallest chunks
 #define NVLS_CHANNELS 16u // NCCL: of an H100, at most
 // NCCL: 18 links of 20.6 GB/s; NVLS reaches 0.85 x 5/6 of them, beside 450 GB/s of the wire
 #define NVLS_SHARE (18 * 20.6 / 450 * 0.85 * 5 / 6)

@@ -77,6 +77,8 @@ static void take_moments(sim_node_t *node, sim_timer_t *timer)
     sim_progress(node);
     if (rank->moment_at < rank->moment_count) {
         sim_timer_arm(node, timer, start_ps + rank->moments[rank->moment_at].time_ps);
+    } else {
+        sim_cut_step(node); // the rank has ended
     }
 }
 

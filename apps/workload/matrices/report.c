@@ -30,16 +30,20 @@ typedef struct pattern_row {
     bool isolated;
 } pattern_row_t;
 
+// clang-format off
+#define KV_ROWS(X) \
+    X(ranks, U64, "", true, "number of ranks of the matrices and of storage ranks") \
+    X(ranks_finished, U64, "", true, "number of ranks that came to the end of their patterns") \
+    X(messages_failed, U64, "", true, "number of messages that failed because their path was down") \
+    X(duration_ms, REAL, "ms", true, "time until the last rank finished") \
+    X(slowdown_mean, REAL, "", true, "latency of a pattern within the workload divided by that of the pattern alone, mean") \
+    X(slowdown_max, REAL, "", true, "largest ratio of a pattern's latency within the workload to that of the pattern alone") \
+    X(agent_tx_bytes, U64, "bytes", true, "bytes of all transfers (NIXL's name)") \
+    X(agent_tx_requests_num, U64, "", true, "number of transfers that have finished (NIXL's name)") \
+    X(agent_xfer_time_us, REAL, "us", true, "mean time of a transfer (NIXL's name)")
+// clang-format on
 typedef struct kv_report {
-    uint64_t ranks;
-    uint64_t ranks_finished;
-    uint64_t messages_failed;
-    uint64_t agent_tx_bytes;
-    uint64_t agent_tx_requests_num;
-    double agent_xfer_time_us;
-    double duration_ms;
-    double slowdown_mean;
-    double slowdown_max;
+    KV_ROWS(APP__MEMBER)
     sim_report_list_t patterns;
 } kv_report_t;
 
@@ -315,92 +319,27 @@ static void fini_report(void *result)
     sim_free((void *)(uintptr_t)((kv_report_t *)result)->patterns.items);
 }
 
-static bool get_latency(const void *object, sim_report_value_t *value)
-{
-    const pattern_row_t *const row = object;
-    value->real = row->latency_ms;
-    return row->ran;
-}
-
-static bool get_bandwidth(const void *object, sim_report_value_t *value)
-{
-    const pattern_row_t *const row = object;
-    value->real = row->mean_bw_gbytes_per_s;
-    return row->ran;
-}
-
-static bool get_isolated(const void *object, sim_report_value_t *value)
-{
-    const pattern_row_t *const row = object;
-    value->real = row->isolated_latency_ms;
-    return row->isolated;
-}
-
+// clang-format off
+#define ROW(...) APP__ROW(pattern_row_t, __VA_ARGS__)
+#define ROW_IF(given_, ...) APP__ROW_IF(pattern_row_t, given_, __VA_ARGS__)
 static const sim_report_row_t pattern_rows[] = {
-    APP__WHOLE(pattern_row_t, pattern, "", "number of the traffic pattern, from 0"),
-    APP__REAL(pattern_row_t, size_gbytes, "GB", "bytes that its ranks transfer"),
-    {.name = "latency_ms",
-     .kind = SIM_REPORT_REAL,
-     .unit = "ms",
-     .help = "time from the first sender's start to the end of the last sender within the "
-             "workload, mean of all iterations",
-     .get = get_latency,
-     .shown = true},
-    {.name = "isolated_latency_ms",
-     .kind = SIM_REPORT_REAL,
-     .unit = "ms",
-     .help = "longest time of a sender while the pattern has the network to itself",
-     .get = get_isolated,
-     .shown = true},
-    APP__WHOLE(pattern_row_t, num_senders, "", "number of ranks that send bytes of the pattern"),
-    {.name = "mean_bw_gbytes_per_s",
-     .kind = SIM_REPORT_REAL,
-     .unit = "GB/s",
-     .help = "bytes of a sender divided by its own time, mean of the senders",
-     .get = get_bandwidth,
-     .shown = true},
-    APP__REAL(pattern_row_t, bound_ms, "ms",
-              "time that the bottleneck needs for the payload of the pattern"),
-    {.name = "bottleneck",
-     .kind = SIM_REPORT_STRING,
-     .unit = "",
-     .help = "port that needs the longest time for the payload, by the paths that ECMP chooses",
-     .offset = offsetof(pattern_row_t, bottleneck),
-     .shown = true},
+    ROW(pattern, U64, "", true, "number of the traffic pattern, from 0")
+    ROW(size_gbytes, REAL, "GB", true, "bytes that its ranks transfer")
+    ROW_IF(ran, latency_ms, REAL, "ms", true, "time from the first sender's start to the end of the last sender within the workload, mean of all iterations")
+    ROW_IF(isolated, isolated_latency_ms, REAL, "ms", true, "longest time of a sender while the pattern has the network to itself")
+    ROW(num_senders, U64, "", true, "number of ranks that send bytes of the pattern")
+    ROW_IF(ran, mean_bw_gbytes_per_s, REAL, "GB/s", true, "bytes of a sender divided by its own time, mean of the senders")
+    ROW(bound_ms, REAL, "ms", true, "time that the bottleneck needs for the payload of the pattern")
+    ROW(bottleneck, STRING, "", true, "port that needs the longest time for the payload, by the paths that ECMP chooses")
 };
-static const sim_report_table_t pattern_table = {
-    .rows = pattern_rows,
-    .count = SIM_COUNT_OF(pattern_rows),
-    .bytes = sizeof(pattern_row_t),
-};
-
+static const sim_report_table_t pattern_table = APP__TABLE(pattern_rows, pattern_row_t);
+#define KV_ROW(...) APP__ROW(kv_report_t, __VA_ARGS__)
 static const sim_report_row_t report_rows[] = {
-    APP__WHOLE(kv_report_t, ranks, "", "number of ranks of the matrices and of storage ranks"),
-    APP__WHOLE(kv_report_t, ranks_finished, "",
-               "number of ranks that came to the end of their "
-               "patterns"),
-    APP__WHOLE(kv_report_t, messages_failed, "",
-               "number of messages that failed because their path was down"),
-    APP__REAL(kv_report_t, duration_ms, "ms", "time until the last rank finished"),
-    APP__REAL(
-        kv_report_t, slowdown_mean, "",
-        "latency of a pattern within the workload divided by that of the pattern alone, mean"),
-    APP__REAL(kv_report_t, slowdown_max, "",
-              "largest ratio of a pattern's latency within the "
-              "workload to that of the pattern alone"),
-    APP__WHOLE(kv_report_t, agent_tx_bytes, "bytes", "bytes of all transfers (NIXL's name)"),
-    APP__WHOLE(kv_report_t, agent_tx_requests_num, "",
-               "number of transfers that have finished (NIXL's name)"),
-    APP__REAL(kv_report_t, agent_xfer_time_us, "us", "mean time of a transfer (NIXL's name)"),
-    {.name = "patterns",
-     .kind = SIM_REPORT_LIST,
-     .help = "traffic patterns in the order of the plan, with the columns of kvbench",
-     .unit = "",
-     .of = SIM_REPORT_OBJECT,
-     .table = &pattern_table,
-     .offset = offsetof(kv_report_t, patterns),
-     .shown = true},
+    KV_ROWS(KV_ROW)
+    {"patterns", SIM_REPORT_LIST, "", "traffic patterns in the order of the plan, with the columns of kvbench",
+     .offset = offsetof(kv_report_t, patterns), .of = SIM_REPORT_OBJECT, .table = &pattern_table, .shown = true},
 };
+// clang-format on
 const sim_report_table_t app__pattern_report = {
     .rows = report_rows,
     .count = SIM_COUNT_OF(report_rows),

@@ -11,6 +11,7 @@
 #include "apps/workload/rank.h"
 #include "apps/workload/results/exposed.h"
 #include "apps/workload/results/results.h"
+#include "apps/workload/results/slowest.h"
 #include "apps/workload/results/times.h"
 #include "apps/workload/run_options.h"
 #include "apps/workload/workload.h"
@@ -201,8 +202,8 @@ static uint32_t missing_rank(const app__workload_t *workload, uint32_t call)
 }
 
 // Says which collective a rank waits in, and for whom.
-static void tell_collective(const app__rank_t *rank, uint32_t at,
-                            void (*write)(const char *text, void *ctx), void *ctx)
+static void print_collective(const app__rank_t *rank, uint32_t at,
+                             void (*write)(const char *text, void *ctx), void *ctx)
 {
     const app__workload_t *const workload = rank->workload;
     const uint32_t number = app__peer_of(rank->ops, &rank->ops->ops[at]);
@@ -222,13 +223,13 @@ static void tell_collective(const app__rank_t *rank, uint32_t at,
     sim_free(whom);
 }
 
-static void tell_blocked(const app__rank_t *rank, void (*write)(const char *text, void *ctx),
-                         void *ctx)
+static void print_blocked(const app__rank_t *rank, void (*write)(const char *text, void *ctx),
+                          void *ctx)
 {
     const uint32_t at = blocked_op(rank);
     const app__op_t *const op = &rank->ops->ops[at];
     if (op->type == APP__OP_COLL && rank->states[at].start_ps != SIM_TIME_NEVER) {
-        tell_collective(rank, at, write, ctx);
+        print_collective(rank, at, write, ctx);
         return;
     }
     const bool receives = op->type == APP__OP_RECV && !rank->states[at].arrived;
@@ -261,7 +262,7 @@ void app__workload_warn(const app_t *app, void (*write)(const char *text, void *
             continue;
         }
         if (told < BLOCKED_TOLD_MAX) {
-            tell_blocked(&workload->ranks[r], write, ctx);
+            print_blocked(&workload->ranks[r], write, ctx);
             told++;
         } else {
             more++;
@@ -278,63 +279,58 @@ void app__workload_warn(const app_t *app, void (*write)(const char *text, void *
 // -- the report
 
 // Values by the parallelism that communication belongs to.
+// clang-format off
+#define KIND_ROWS(X) \
+    X(tp, REAL, "", true, "tensor parallelism, which shares each layer") \
+    X(pp, REAL, "", true, "pipeline parallelism, between stages of layers") \
+    X(dp, REAL, "", true, "data parallelism, between replicas of layers or experts") \
+    X(ep, REAL, "", true, "expert parallelism, between tokens and their experts") \
+    X(cp, REAL, "", true, "context parallelism, which shares each sequence") \
+    X(other, REAL, "", true, "communication of any other kind")
 typedef struct by_kind {
-    double tp;
-    double pp;
-    double dp;
-    double ep;
-    double cp;
-    double other;
+    KIND_ROWS(APP__MEMBER)
 } by_kind_t;
-
-static const sim_report_row_t kind_rows[] = {
-    APP__REAL(by_kind_t, tp, "", "tensor parallelism, which shares each layer"),
-    APP__REAL(by_kind_t, pp, "", "pipeline parallelism, between stages of layers"),
-    APP__REAL(by_kind_t, dp, "", "data parallelism, between replicas of layers or experts"),
-    APP__REAL(by_kind_t, ep, "", "expert parallelism, between tokens and their experts"),
-    APP__REAL(by_kind_t, cp, "", "context parallelism, which shares each sequence"),
-    APP__REAL(by_kind_t, other, "", "communication of any other kind"),
-};
-static const sim_report_table_t kind_report = {
-    .rows = kind_rows,
-    .count = SIM_COUNT_OF(kind_rows),
-    .bytes = sizeof(by_kind_t),
-};
+#define KIND(...) APP__ROW(by_kind_t, __VA_ARGS__)
+static const sim_report_row_t kind_rows[] = {KIND_ROWS(KIND)};
+static const sim_report_table_t kind_report = APP__TABLE(kind_rows, by_kind_t);
 
 // When the ranks that finished did so.
+#define FINISH_ROWS(X) \
+    X(mean, REAL, "", true, "mean time until a rank finished") \
+    X(max, REAL, "", true, "time from the start until the last rank finished")
 typedef struct finishes {
-    double mean;
-    double max;
+    FINISH_ROWS(APP__MEMBER)
 } finishes_t;
+#define FINISH(...) APP__ROW(finishes_t, __VA_ARGS__)
+static const sim_report_row_t finish_rows[] = {FINISH_ROWS(FINISH)};
+static const sim_report_table_t finish_report = APP__TABLE(finish_rows, finishes_t);
 
-static const sim_report_row_t finish_rows[] = {
-    APP__REAL(finishes_t, mean, "", "mean time until a rank finished"),
-    APP__REAL(finishes_t, max, "", "time from the start until the last rank finished"),
-};
-static const sim_report_table_t finish_report = {
-    .rows = finish_rows,
-    .count = SIM_COUNT_OF(finish_rows),
-    .bytes = sizeof(finishes_t),
-};
-
+#define COUNT_ROWS(X) \
+    X(ranks, U64, "", true, "number of ranks of the schedule") \
+    X(ranks_finished, U64, "", true, "number of ranks whose operations have all finished") \
+    X(operations, U64, "", true, "number of sends, receives and computations of all ranks") \
+    X(operations_finished, U64, "", true, "number of operations that have finished") \
+    X(messages, U64, "", true, "number of messages of the schedule") \
+    X(messages_failed, U64, "", true, "number of messages that failed because their path was down") \
+    X(bytes_sent, U64, "bytes", true, "payload of all messages of the schedule") \
+    X(calc_ms, REAL, "ms", true, "computations of all ranks together, as the file has them")
+#define USE_ROWS(X) \
+    X(busy, REAL, "", true, "share of finish_us.max in which a processor worked, mean of all") \
+    X(unexpected_peak, U64, "", true, "maximum number of messages of a rank that waited for a receive at one time") \
+    X(depth, U64, "", true, "number of messages and computations on the longest chain through all ranks")
+// clang-format on
 typedef struct report {
-    uint64_t ranks;
-    uint64_t ranks_finished;
-    uint64_t operations;
-    uint64_t operations_finished;
-    uint64_t messages;
-    uint64_t messages_failed;
-    uint64_t bytes_sent;
-    double calc_ms;
+    COUNT_ROWS(APP__MEMBER)
+    USE_ROWS(APP__MEMBER)
     finishes_t finish_us;
-    double busy;
-    uint64_t unexpected_peak;
-    uint64_t depth;
     bool dimensioned; // the rest has values
+    bool iterated;    // iteration_ms has a value, too
     double iteration_ms;
     double compute_ms;
     by_kind_t exposed_ms;
     by_kind_t bytes;
+    bool computes; // slowest_rank has values
+    app__slowest_t slowest_rank;
     sim_report_list_t collectives;
 } report_t;
 
@@ -422,6 +418,8 @@ static void fill_report(const void *object, void *result)
         add_rank(report, &workload->ranks[r], &cpu_ps);
     }
     fill_exposed(report, workload);
+    report->computes = app__slowest_measure(workload, &report->slowest_rank);
+    report->iterated = report->dimensioned && report->ranks_finished == report->ranks;
     fill_collectives(report, workload);
     if (report->ranks_finished > 0) {
         const double last_us = report->finish_us.max;
@@ -430,106 +428,26 @@ static void fill_report(const void *object, void *result)
     }
 }
 
-static bool get_iteration(const void *object, sim_report_value_t *value)
-{
-    const report_t *const report = object;
-    value->real = report->iteration_ms;
-    return report->dimensioned && report->ranks_finished == report->ranks;
-}
-
-static bool get_compute(const void *object, sim_report_value_t *value)
-{
-    const report_t *const report = object;
-    value->real = report->compute_ms;
-    return report->dimensioned;
-}
-
-static bool get_exposed(const void *object, sim_report_value_t *value)
-{
-    const report_t *const report = object;
-    value->part.object = &report->exposed_ms;
-    return report->dimensioned;
-}
-
-static bool get_bytes(const void *object, sim_report_value_t *value)
-{
-    const report_t *const report = object;
-    value->part.object = &report->bytes;
-    return report->dimensioned;
-}
-
-static bool get_finish(const void *object, sim_report_value_t *value)
-{
-    value->part.object = &((const report_t *)object)->finish_us;
-    return true;
-}
-
-static bool get_collectives(const void *object, sim_report_value_t *value)
-{
-    value->list = ((const report_t *)object)->collectives;
-    return value->list.items != NULL;
-}
-
+// clang-format off
+#define ROW(...) APP__ROW(report_t, __VA_ARGS__)
+#define KINDS(name_, unit_, help_) \
+    {#name_, SIM_REPORT_OBJECT, unit_, help_, .offset = offsetof(report_t, name_), .table = &kind_report, \
+     .given = offsetof(report_t, dimensioned), .shown = true}
 static const sim_report_row_t report_rows[] = {
-    {.name = "iteration_ms",
-     .kind = SIM_REPORT_REAL,
-     .unit = "ms",
-     .help = "time of a training iteration, until its last rank finished; none if a rank did not",
-     .get = get_iteration,
-     .shown = true},
-    {.name = "compute_ms",
-     .kind = SIM_REPORT_REAL,
-     .unit = "ms",
-     .help = "time of an iteration in which a rank computes, mean of all ranks",
-     .get = get_compute,
-     .shown = true},
-    {.name = "exposed_ms",
-     .kind = SIM_REPORT_OBJECT,
-     .unit = "ms",
-     .help = "time of an iteration in which a rank waits for communication instead of computing, "
-             "by the parallelism that it waits for, mean of all ranks",
-     .table = &kind_report,
-     .get = get_exposed,
-     .shown = true},
-    {.name = "bytes",
-     .kind = SIM_REPORT_OBJECT,
-     .unit = "bytes",
-     .help = "bytes that leave all ranks in an iteration, by parallelism; of collectives as many "
-             "as a ring sends, whatever their algorithm",
-     .table = &kind_report,
-     .get = get_bytes,
-     .shown = true},
-    APP__WHOLE(report_t, ranks, "", "number of ranks of the schedule"),
-    APP__WHOLE(report_t, ranks_finished, "", "number of ranks whose operations have all finished"),
-    APP__WHOLE(report_t, operations, "", "number of sends, receives and computations of all ranks"),
-    APP__WHOLE(report_t, operations_finished, "", "number of operations that have finished"),
-    APP__WHOLE(report_t, messages, "", "number of messages of the schedule"),
-    APP__WHOLE(report_t, messages_failed, "",
-               "number of messages that failed because their path "
-               "was down"),
-    APP__WHOLE(report_t, bytes_sent, "bytes", "payload of all messages of the schedule"),
-    APP__REAL(report_t, calc_ms, "ms", "computations of all ranks together, as the file has them"),
-    {.name = "finish_us",
-     .kind = SIM_REPORT_OBJECT,
-     .unit = "us",
-     .help = "time from the start until a rank finished",
-     .table = &finish_report,
-     .get = get_finish,
-     .shown = true},
-    APP__REAL(report_t, busy, "",
-              "share of finish_us.max in which a processor worked, mean of all"),
-    APP__WHOLE(report_t, unexpected_peak, "",
-               "maximum number of messages of a rank that waited for a receive at one time"),
-    APP__WHOLE(report_t, depth, "",
-               "number of messages and computations on the longest chain through all ranks"),
-    {.name = "collectives",
-     .kind = SIM_REPORT_LIST,
-     .help = "one row for each kind of call of collectives; equal calls share a row",
-     .unit = "",
-     .of = SIM_REPORT_OBJECT,
-     .table = &app__coll_times_report,
-     .get = get_collectives},
+    APP__ROW_IF(report_t, iterated, iteration_ms, REAL, "ms", true, "time of a training iteration, until its last rank finished; none if a rank did not")
+    APP__ROW_IF(report_t, dimensioned, compute_ms, REAL, "ms", true, "time of an iteration in which a rank computes, mean of all ranks")
+    KINDS(exposed_ms, "ms", "time of an iteration in which a rank waits for communication instead of computing, by the parallelism that it waits for, mean of all ranks"),
+    KINDS(bytes, "bytes", "bytes that leave all ranks in an iteration, by parallelism; of collectives as many as a ring sends, whatever their algorithm"),
+    COUNT_ROWS(ROW)
+    {"finish_us", SIM_REPORT_OBJECT, "us", "time from the start until a rank finished",
+     .offset = offsetof(report_t, finish_us), .table = &finish_report, .shown = true},
+    USE_ROWS(ROW)
+    {"slowest_rank", SIM_REPORT_OBJECT, "ms", "the rank that computed for the longest time beyond the ranks with as many operations; none with one rank or no computation",
+     .offset = offsetof(report_t, slowest_rank), .table = &app__slowest_report, .given = offsetof(report_t, computes)},
+    {"collectives", SIM_REPORT_LIST, "", "one row for each kind of call of collectives; equal calls share a row",
+     .offset = offsetof(report_t, collectives), .of = SIM_REPORT_OBJECT, .table = &app__coll_times_report, .optional = true},
 };
+// clang-format on
 const sim_report_table_t app__workload_report = {
     .rows = report_rows,
     .count = SIM_COUNT_OF(report_rows),

@@ -8,8 +8,6 @@
 #include "apps/workload/rank.h"
 #include "apps/workload/workload.h"
 
-#include "apps/report_rows.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -203,25 +201,8 @@ app__coll_times_t *app__coll_times(const app__workload_t *workload, size_t *coun
     return list;
 }
 
-#define TEXT(field, help_)                                                    \
-    {                                                                         \
-        .name = #field, .kind = SIM_REPORT_STRING, .unit = "", .help = help_, \
-        .offset = offsetof(app__coll_times_t, field)                          \
-    }
-static const sim_report_row_t rows[] = {
-    TEXT(name, "name that the schedule gives, else that of the collective"),
-    TEXT(kind, "collective that the calls are, such as all-reduce"),
-    APP__WHOLE(app__coll_times_t, count, "", "number of calls that have ended at all ranks"),
-    APP__WHOLE(app__coll_times_t, bytes, "bytes", "size of a call"),
-    APP__WHOLE(app__coll_times_t, ranks, "", "number of ranks of a call"),
-    APP__REAL(app__coll_times_t, mean_us, "us", "mean time from the last start to the last end"),
-    APP__REAL(app__coll_times_t, p99_us, "us", "time that 99 % of the calls do not exceed"),
-    APP__REAL(app__coll_times_t, busbw_gbytes_per_s, "GB/s",
-              "bus bandwidth of the mean time, as nccl-tests define it"),
-    TEXT(algorithm, "algorithm of the calls"),
-    TEXT(protocol, "protocol of the calls"),
-    APP__WHOLE(app__coll_times_t, channels, "", "number of channels of the calls"),
-};
+#define ROW(...) APP__ROW(app__coll_times_t, __VA_ARGS__)
+static const sim_report_row_t rows[] = {APP__COLL_TIMES_ROWS(ROW)};
 const sim_report_table_t app__coll_times_report = {
     .rows = rows,
     .count = SIM_COUNT_OF(rows),

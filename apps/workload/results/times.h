@@ -3,21 +3,26 @@
 #ifndef APPS_WORKLOAD_RESULTS_TIMES_H
 #define APPS_WORKLOAD_RESULTS_TIMES_H
 
+#include "apps/report_rows.h"
 #include "apps/workload/workload.h"
 
 // Calls of collectives that are alike: one name, kind, size, and number of ranks.
+// clang-format off
+#define APP__COLL_TIMES_ROWS(X) \
+    X(name, STRING, "", false, "name that the schedule gives, else that of the collective") \
+    X(kind, STRING, "", false, "collective that the calls are, such as all-reduce") \
+    X(count, U64, "", true, "number of calls that have ended at all ranks") \
+    X(bytes, U64, "bytes", true, "size of a call") \
+    X(ranks, U64, "", true, "number of ranks of a call") \
+    X(mean_us, REAL, "us", true, "mean time from the last start to the last end") \
+    X(p99_us, REAL, "us", true, "time that 99 % of the calls do not exceed") \
+    X(busbw_gbytes_per_s, REAL, "GB/s", true, "bus bandwidth of the mean time, as nccl-tests define it") \
+    X(algorithm, STRING, "", false, "algorithm of the calls") \
+    X(protocol, STRING, "", false, "protocol of the calls") \
+    X(channels, U64, "", true, "number of channels of the calls")
+// clang-format on
 typedef struct app__coll_times {
-    const char *name;
-    const char *kind;
-    uint64_t count; // calls that have ended at all ranks
-    uint64_t bytes; // of a call
-    uint64_t ranks;
-    double mean_us; // from the start of the last rank to the end of the last rank
-    double p99_us;
-    double busbw_gbytes_per_s; // as nccl-tests define it, of the mean
-    const char *algorithm;
-    const char *protocol;
-    uint64_t channels;
+    APP__COLL_TIMES_ROWS(APP__MEMBER)
 } app__coll_times_t;
 extern const sim_report_table_t app__coll_times_report;
 

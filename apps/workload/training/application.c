@@ -63,7 +63,7 @@ static double busiest_ms(const app__schedule_t *schedule, uint32_t iterations)
 }
 
 // Says what the plan comes to, before anything runs.
-static void tell_plan(const app_context_t *context, const app__iteration_t *plan,
+static void note_plan(const app_context_t *context, const app__iteration_t *plan,
                       const app__schedule_t *schedule)
 {
     double bytes[APP__DIM_COUNT] = {0};
@@ -115,7 +115,7 @@ static sim_err_t make_schedule(const app_context_t *context, const app__training
     if (error == SIM_OK) {
         *schedule = app__iteration_schedule(&plan);
         app__routing_hand_over(&plan, *schedule);
-        tell_plan(context, &plan, *schedule);
+        note_plan(context, &plan, *schedule);
     }
     free_plan(&plan);
     return error;

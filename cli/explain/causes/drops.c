@@ -7,7 +7,7 @@
 #include "cli/explain/run_data.h"
 #include "world/names.h"
 
-#include "net/switch_model.h"
+#include "net/nodes.h"
 #include "world/format.h"
 
 #include <string.h>

@@ -7,6 +7,7 @@
 #include "cli/explain/run_data.h"
 
 #include "net/faults.h"
+#include "net/ports.h"
 #include "world/format.h"
 
 #include <stdlib.h>
@@ -135,11 +136,27 @@ static bool stops_all_the_time(const explain_t *explain, const explain_root_t *r
            (cut || (double)pausing->longest_ps > 0.5 * span_ps);
 }
 
+// Adds the pauses of a host to the finding about a limit inside it.
+static void add_root_to_host(explain_t *explain, uint32_t root_index)
+{
+    const char *const name = explain->roots[root_index].node->sim.name;
+    for (size_t i = 0; i < explain->finding_count; i++) {
+        explain_finding_t *const finding = &explain->findings[i];
+        if (strncmp(finding->place, name, strlen(name)) == 0 && finding->root_count == 0) {
+            cli__explain_add_root(finding, root_index);
+        }
+    }
+}
+
 static void find_pausing_host(explain_t *explain, uint32_t root_index)
 {
     const explain_root_t *const root = &explain->roots[root_index];
     const pausing_t pausing = pausing_of(explain, root_index);
     if (pausing.port == EXPLAIN_NONE) {
+        return;
+    }
+    if (explain->held_hosts[root->node->sim.index] && pausing.faults == 0) {
+        add_root_to_host(explain, root_index); // what is slow inside it is reported
         return;
     }
     const bool logged_storm = (pausing.faults >> NET_FAULT_PAUSE_STORM & 1u) != 0;

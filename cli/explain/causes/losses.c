@@ -9,7 +9,8 @@
 #include "cli/explain/run_data.h"
 
 #include "net/faults.h"
-#include "net/switch_model.h"
+#include "net/nodes.h"
+#include "net/ports.h"
 #include "world/format.h"
 
 #include <math.h>

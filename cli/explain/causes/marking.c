@@ -10,7 +10,9 @@
 #include "cli/explain/run_data.h"
 #include "world/names.h"
 
-#include "net/switch_model.h"
+#include "net/marking.h"
+#include "net/nodes.h"
+#include "net/paths.h"
 #include "nic/extra.h"
 #include "nic/transport.h"
 #include "world/format.h"

@@ -8,7 +8,8 @@
 #include "cli/explain/run_data.h"
 #include "world/names.h"
 
-#include "net/frame.h"
+#include "net/frame_opcodes.h"
+#include "net/paths.h"
 #include "nic/extra.h"
 #include "nic/transport.h"
 #include "world/format.h"

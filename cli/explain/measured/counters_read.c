@@ -4,7 +4,7 @@
 #include "cli/explain/measured/counters_internal.h"
 
 #include "results/csv.h"
-#include "world/shown.h"
+#include "world/control_characters.h"
 
 #include <stdlib.h>
 #include <string.h>

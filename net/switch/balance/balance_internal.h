@@ -4,7 +4,9 @@
 #ifndef NET_SWITCH_BALANCE_BALANCE_INTERNAL_H
 #define NET_SWITCH_BALANCE_BALANCE_INTERNAL_H
 
-#include "net/switch/switch_internal.h"
+#include "net/network_internal.h"
+#include "net/routes_internal.h"
+#include "net/switch_model.h"
 
 // -- hashes and paths (hash.c)
 

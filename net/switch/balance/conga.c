@@ -5,6 +5,7 @@
 // Header, from the high byte on: uplink (LBTag), CE, FB_LBTag + 1 (0: no feedback), FB_Metric. The
 // paper's fields have 4, 3, 4 and 3 bits. Above the leaves, packets take ports by hash. With
 // switch.conga.rules conweave-ns3, only packets with payload say something in it.
+#include "net/balance_gauges.h"
 #include "net/models_internal.h"
 #include "net/switch/balance/balance_internal.h"
 

@@ -5,6 +5,7 @@
 // The last packet on the old path is the TAIL; packets on the new path are marked as rerouted until
 // a CLEAR says that the destination's leaf has put them in order (conweave_order.c).
 #include "net/models_internal.h"
+#include "net/nodes.h"
 #include "net/switch/balance/conweave_internal.h"
 
 #define PATHS_MAX 256u

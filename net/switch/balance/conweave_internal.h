@@ -3,6 +3,7 @@
 #ifndef NET_SWITCH_BALANCE_CONWEAVE_INTERNAL_H
 #define NET_SWITCH_BALANCE_CONWEAVE_INTERNAL_H
 
+#include "net/balance_gauges.h"
 #include "net/switch/balance/balance_internal.h"
 
 typedef enum net_conweave_kind {

@@ -2,7 +2,8 @@
 // net/switch/balance/conweave_order.c - "conweave" at the destination's leaf: it answers requests,
 // reports marks, and holds rerouted packets until the TAIL of the old path has come. Page:
 // docs/models/load-balancing.md.
-#include "net/frame.h"
+#include "net/balance_gauges.h"
+#include "net/frame_opcodes.h"
 #include "net/switch/balance/conweave_internal.h"
 
 #define CONTROL_CLASS 7u // strict: before all other classes

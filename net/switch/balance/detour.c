@@ -6,7 +6,9 @@
 // Computing, 1982). "ugal" draws one per packet and takes it only if the queue towards it, times
 // the links of that path, is below that of a shortest path (Singh, 2005; local information). Page:
 // docs/models/detours.md.
+#include "net/leaves.h"
 #include "net/models_internal.h"
+#include "net/nodes.h"
 #include "net/switch/balance/balance_internal.h"
 
 #define ROUTE_HOPS 8u // bytes of net_packet_t.route

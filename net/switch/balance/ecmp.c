@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/switch/balance/ecmp.c - the balance "ecmp", which spreads flows over equal ports by a hash of
 // their addresses; and routing by any balance. Page: docs/models/switch.md.
-#include "net/switch/switch_internal.h"
+#include "net/switch/ecmp.h"
 
 uint32_t net_switch_choose_live(const net_switch_t *sw, const uint32_t *ports, uint32_t count,
                                 uint32_t hash)

@@ -3,6 +3,8 @@
 // which gives each port a share of the flows by the capacity behind it. Page:
 // docs/models/load-balancing.md.
 #include "net/models_internal.h"
+#include "net/nodes.h"
+#include "net/ports.h"
 #include "net/switch/balance/balance_internal.h"
 
 void net__balance_seed(net_switch_t *sw)

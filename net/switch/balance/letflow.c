@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/switch/balance/letflow.c - "letflow": each flowlet takes a random port. A flowlet begins when
 // a flow has paused for switch.letflow.gap. Source: docs/models/letflow.md.
+#include "net/balance_gauges.h"
 #include "net/switch/balance/balance_internal.h"
 
 typedef struct letflow {

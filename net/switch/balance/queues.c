@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/switch/balance/queues.c - "adaptive" and "drill": the port with the least bytes, of all ports
 // or of a few. Sources: docs/models/load-balancing.md.
+#include "net/balance_gauges.h"
 #include "net/models_internal.h"
 #include "net/switch/balance/balance_internal.h"
 

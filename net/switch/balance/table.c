@@ -2,8 +2,10 @@
 // net/switch/balance/table.c - the load balancers that net has, and which one a switch gets.
 #include <string.h>
 
+#include "net/balance_gauges.h"
 #include "net/models_internal.h"
 #include "net/switch/balance/balance_internal.h"
+#include "net/switch/ecmp.h"
 
 static const net_balance_ops_t *const own[] = {
     &net__balance_ecmp,        &net__balance_weighted, &net__balance_random,

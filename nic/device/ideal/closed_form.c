@@ -19,8 +19,8 @@
 
 #include <string.h>
 
-#include "net/frame.h"
-#include "net/models.h"
+#include "net/frame_opcodes.h"
+#include "net/paths.h"
 #include "nic/host/packets.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/plane_set.h"

@@ -15,9 +15,9 @@
 
 #include "nic/core.h"
 #include "nic/transport/adamap/knitting.h"
-#include "nic/transport/gate.h"
-#include "nic/transport/selective/kept.h"
+#include "nic/transport/selective/early_packets.h"
 #include "nic/transport/selective/resend.h"
+#include "nic/transport/stalled_pipeline.h"
 
 #define NIC_ADAMAP_TABLE_CACHE_MAX 16u
 
@@ -189,7 +189,7 @@ typedef struct nic_adamap_shared {
 typedef struct nic_adamap_state {
     nic_transport_t base; // first
     nic_resend_t resend;
-    nic_kept_t kept;
+    nic_early_t kept;
     sim_time_t base_rtt_ps;
     sim_time_t timeout_ps;
     sim_time_t active_ps; // time of the last packet sent, or control packet received

@@ -74,7 +74,7 @@ void nic__adamap_check(const nic_qp_t *qp)
 {
     const nic_adamap_state_t *const state =
         (const nic_adamap_state_t *)(const void *)nic_transport_of_const(qp);
-    const nic_kept_t *const kept = &state->kept;
+    const nic_early_t *const kept = &state->kept;
     SIM_CHECK(kept->first_psn == qp->expected_psn);
     look_t look = {
         .begin_psn =
@@ -94,7 +94,7 @@ void nic__adamap_check(const nic_qp_t *qp)
     for (uint64_t psn = look.begin_psn; psn < look.end_psn; psn++) {
         const uint8_t maps = look.maps_missing[psn - look.begin_psn];
         SIM_CHECK(maps <= 1);
-        SIM_CHECK(maps == !nic__kept_has(kept, psn) || psn == kept->first_psn);
+        SIM_CHECK(maps == !nic__early_has(kept, psn) || psn == kept->first_psn);
     }
     SIM_CHECK(state->arriving <= nic__chain_count(&state->chain));
     SIM_CHECK(!state->peeked || state->cached_count > 0 || state->polling || state->asked != 0 ||

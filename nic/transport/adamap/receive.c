@@ -7,7 +7,7 @@
 // they are asked for again. So nothing depends on the host having blocks to spare but time.
 #include "nic/objects/qp.h"
 #include "nic/transport/adamap/adamap_internal.h"
-#include "nic/transport/selective/cause.h"
+#include "nic/transport/selective/acked_packet.h"
 
 // -- requests
 
@@ -215,7 +215,7 @@ bool nic__adamap_take(nic_adamap_state_t *state, net_packet_t *packet, bool wait
         nic_transport_consume(qp, packet);
         return true;
     }
-    const bool again = nic__kept_has(&state->kept, psn);
+    const bool again = nic__early_has(&state->kept, psn);
     if (!again) {
         const fate_t fate = admit(state, packet, psn, waited);
         if (fate == DROPPED) {
@@ -225,9 +225,9 @@ bool nic__adamap_take(nic_adamap_state_t *state, net_packet_t *packet, bool wait
             return fate == DROPPED;
         }
     }
-    nic_cause_t cause;
-    nic__cause_note(&cause, packet);
-    const nic_arrival_t arrival = nic__kept_receive(&state->kept, qp, packet);
+    nic_acked_packet_t cause;
+    nic__acked_packet_note(&cause, packet);
+    const nic_arrival_t arrival = nic__early_receive(&state->kept, qp, packet);
     if (SIM_UNLIKELY(state->kept.repaired != 0)) {
         note_repairs(state);
     }
@@ -238,7 +238,7 @@ bool nic__adamap_take(nic_adamap_state_t *state, net_packet_t *packet, bool wait
     if (again) {
         nic_transport_acknowledge(qp, NULL);
     } else if (state->kept.first_psn != before_psn || cause.packet.sprayed) {
-        nic__cause_acknowledge(qp, &cause);
+        nic__acked_packet_acknowledge(qp, &cause);
     }
     return true;
 }
@@ -259,7 +259,7 @@ void nic__adamap_open_receiver(nic_adamap_state_t *state)
 {
     const nic_adamap_config_t *const config = nic__adamap_config(state);
     const uint64_t expected_psn = nic_transport_look(state->base.qp).expected_psn;
-    nic__kept_init(&state->kept, expected_psn);
+    nic__early_init(&state->kept, expected_psn);
     nic__adamap_open(&state->open, (uint32_t)config->bits, expected_psn);
     state->cached = sim_alloc_array(config->cached, sizeof(*state->cached));
     state->oldest = state->newest = state->latest_index = NIC_ADAMAP_NO_INDEX;
@@ -287,7 +287,7 @@ void nic__adamap_close_receiver(nic_adamap_state_t *state)
     nic__adamap_count_nodes(state, -(int64_t)nic__adamap_list_count(state));
     nic__adamap_table_free(state);
     nic__adamap_core_forget(state);
-    nic__kept_fini(&state->kept, state->base.qp);
+    nic__early_fini(&state->kept, state->base.qp);
     sim_free(state->cached);
     sim_free(state->late);
 }

@@ -346,7 +346,7 @@ static bool ready(const nic_qp_t *qp)
 {
     const nic_adamap_state_t *const state =
         (const nic_adamap_state_t *)(const void *)nic_transport_of_const(qp);
-    if (SIM_UNLIKELY(nic__again_waits(&state->kept.again))) {
+    if (SIM_UNLIKELY(nic__repeated_waits(&state->kept.again))) {
         return (qp->flags & NIC_QP_CLOSED) == 0;
     }
     if (SIM_UNLIKELY(nic__resend_waits(&state->resend))) {
@@ -374,8 +374,8 @@ static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
 {
     (void)nic;
     nic_adamap_state_t *const state = nic__adamap_of(qp);
-    if (SIM_UNLIKELY(nic__again_waits(&state->kept.again))) {
-        return nic__again_next(&state->kept.again, qp);
+    if (SIM_UNLIKELY(nic__repeated_waits(&state->kept.again))) {
+        return nic__repeated_next(&state->kept.again, qp);
     }
     if (SIM_UNLIKELY(nic__resend_waits(&state->resend) && (qp->flags & NIC_QP_RNR_WAIT) == 0)) {
         nic_resend_item_t item;
@@ -534,7 +534,7 @@ static void gauges(const nic_qp_t *qp, nic_transport_gauges_t *sums)
 {
     const nic_adamap_state_t *const state =
         (const nic_adamap_state_t *)(const void *)nic_transport_of_const(qp);
-    nic__kept_gauges(&state->kept, sums);
+    nic__early_gauges(&state->kept, sums);
     sums->resend_packets += state->resend.waiting;
     sums->list_maps += nic__adamap_list_count(state);
     sums->chain_maps += nic__adamap_beyond(state);

@@ -4,7 +4,7 @@
 #define NIC_TRANSPORT_GBN_GBN_INTERNAL_H
 
 #include "nic/objects/objects.h"
-#include "nic/transport/selective/kept.h"
+#include "nic/transport/selective/early_packets.h"
 
 #define NIC_GBN_NO_PSN UINT64_MAX
 
@@ -23,7 +23,7 @@ typedef struct nic_gbn {
 // The state with nic.ooo: place. first_psn of `kept` is the expected PSN while it is not empty.
 typedef struct nic_gbn_place {
     nic_gbn_t gbn; // first
-    nic_kept_t kept;
+    nic_early_t kept;
     // The requester's side: READ responses that came ahead, by PSN; NULL before the first one.
     net_packet_t **responses;
     uint32_t response_mask; // places - 1, at least nic.ooo-window places

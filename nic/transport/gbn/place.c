@@ -11,7 +11,7 @@
 #include "nic/transport/entry.h"
 #include "nic/transport/gbn/gbn_internal.h"
 #include "nic/transport/requester_internal.h"
-#include "nic/transport/selective/cause.h"
+#include "nic/transport/selective/acked_packet.h"
 
 net_packet_t *nic__gbn_place_next(nic_t *nic, nic_qp_t *qp)
 {
@@ -21,11 +21,11 @@ net_packet_t *nic__gbn_place_next(nic_t *nic, nic_qp_t *qp)
 
 static void keep(nic_qp_t *qp, net_packet_t *packet, uint64_t psn, uint32_t span)
 {
-    nic_kept_t *const kept = &nic__gbn_place(qp)->kept;
-    if (nic__kept_empty(kept)) {
+    nic_early_t *const kept = &nic__gbn_place(qp)->kept;
+    if (nic__early_empty(kept)) {
         kept->first_psn = kept->end_psn = qp->expected_psn;
     }
-    if (nic__kept_has(kept, psn)) {
+    if (nic__early_has(kept, psn)) {
         qp->nic->counters.duplicate_request++;
         nic_transport_consume(qp, packet);
         return;
@@ -33,7 +33,7 @@ static void keep(nic_qp_t *qp, net_packet_t *packet, uint64_t psn, uint32_t span
     qp->nic->counters.out_of_sequence++;
     const bool placed = nic_transport_place(qp, packet);
     const bool sprayed = packet->sprayed;
-    nic__kept_put(kept, psn, span, packet, placed, nic__node(qp->nic)->now_ps);
+    nic__early_put(kept, psn, span, packet, placed, nic__node(qp->nic)->now_ps);
     if (sprayed) {
         nic_transport_acknowledge(qp, NULL); // shows that its path works; it acknowledges no more
     }
@@ -42,22 +42,22 @@ static void keep(nic_qp_t *qp, net_packet_t *packet, uint64_t psn, uint32_t span
 // Executes the expected packet and all that are kept behind it, and acknowledges them.
 static void close_gap(nic_qp_t *qp, net_packet_t *packet, uint32_t span)
 {
-    nic_kept_t *const kept = &nic__gbn_place(qp)->kept;
-    nic_cause_t cause;
-    nic__cause_note(&cause, packet);
+    nic_early_t *const kept = &nic__gbn_place(qp)->kept;
+    nic_acked_packet_t cause;
+    nic__acked_packet_note(&cause, packet);
     if (!nic_transport_execute(qp, packet, false)) {
         return;
     }
-    nic__kept_pass(kept, span, nic__node(qp->nic)->now_ps);
-    if (nic__kept_execute(kept, qp)) {
-        nic__cause_acknowledge(qp, &cause);
+    nic__early_pass(kept, span, nic__node(qp->nic)->now_ps);
+    if (nic__early_execute(kept, qp)) {
+        nic__acked_packet_acknowledge(qp, &cause);
     }
 }
 
 void nic__gbn_place_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     const int64_t distance = nic__psn_distance(packet->psn, qp->expected_psn);
-    const bool gap = !nic__kept_empty(&nic__gbn_place(qp)->kept);
+    const bool gap = !nic__early_empty(&nic__gbn_place(qp)->kept);
     const uint32_t span = nic__packet_span(qp, packet);
     const uint64_t window = nic->host->config->ooo_window;
     if (distance < 0 || (qp->rx_flags & NIC_RX_STOPPED) != 0 ||
@@ -170,7 +170,7 @@ void nic__gbn_place_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 void nic__gbn_place_close(nic_qp_t *qp)
 {
     nic_gbn_place_t *const place = nic__gbn_place(qp);
-    nic__kept_fini(&place->kept, qp);
+    nic__early_fini(&place->kept, qp);
     for (uint64_t i = 0; place->response_count != 0 && i <= place->response_mask; i++) {
         net_packet_t *const packet = take_response(place, i);
         if (packet != NULL) {
@@ -184,5 +184,5 @@ void nic__gbn_place_close(nic_qp_t *qp)
 void nic__gbn_place_gauges(const nic_qp_t *qp, nic_transport_gauges_t *sums)
 {
     const void *const state = nic_transport_of_const(qp);
-    nic__kept_gauges(&((const nic_gbn_place_t *)state)->kept, sums);
+    nic__early_gauges(&((const nic_gbn_place_t *)state)->kept, sums);
 }

@@ -16,7 +16,7 @@
 #include "nic/objects/qp.h"
 #include "nic/objects/wqe.h"
 #include "nic/path/repath.h"
-#include "nic/schedule/turn.h"
+#include "nic/schedule/eligible.h"
 #include "nic/transport/entry.h"
 #include "nic/transport/finish.h"
 #include "nic/transport/gbn/gbn_internal.h"

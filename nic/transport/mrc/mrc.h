@@ -47,7 +47,7 @@ extern const sim_attr_table_t nic__mrc_attrs;
 
 // The counters that all queue pairs of a NIC share.
 typedef struct nic_mrc_shared {
-    nic_held_shared_t held; // first
+    nic_single_acks_shared_t held; // first
     uint64_t retransmitted;
     uint64_t sacks;   // sent
     uint64_t nacks;   // sent, for trimmed packets
@@ -62,7 +62,7 @@ typedef struct nic_mrc_shared {
 } nic_mrc_shared_t;
 
 typedef struct nic_mrc {
-    nic_held_t held; // first
+    nic_single_acks_t held; // first
     const nic_mrc_config_t *config;
     uint64_t range_packets; // a multiple of 128
     // sender

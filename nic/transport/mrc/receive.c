@@ -23,7 +23,7 @@ typedef struct cause {
 // the oldest gap on, a length further each time.
 static uint64_t base_of(nic_mrc_t *mrc, const cause_t *cause)
 {
-    const nic_kept_t *const kept = &mrc->held.kept;
+    const nic_early_t *const kept = &mrc->held.kept;
     if (kept->end_psn <= kept->first_psn + NIC_SACK_BITS) {
         return kept->first_psn;
     }
@@ -42,7 +42,7 @@ static uint64_t base_of(nic_mrc_t *mrc, const cause_t *cause)
 static void send_sack(nic_mrc_t *mrc, const cause_t *cause)
 {
     nic_qp_t *const qp = mrc->held.base.qp;
-    const nic_kept_t *const kept = &mrc->held.kept;
+    const nic_early_t *const kept = &mrc->held.kept;
     const uint64_t base_psn = base_of(mrc, cause);
     net_packet_t *const answer =
         nic_transport_answer(qp, kept->first_psn - 1, nic__ack_aeth(qp->msn) >> 24, 0, NULL);
@@ -99,7 +99,7 @@ static void send_transport_ack(nic_mrc_t *mrc, const cause_t *cause, bool always
 
 static void take_trimmed(nic_mrc_t *mrc, const cause_t *cause, bool last_hop)
 {
-    if (nic__kept_has(&mrc->held.kept, cause->packet.psn)) {
+    if (nic__early_has(&mrc->held.kept, cause->packet.psn)) {
         send_sack(mrc, cause); // it was sent needlessly
         return;
     }
@@ -124,13 +124,13 @@ static void take_data(nic_mrc_t *mrc, net_packet_t *packet, const cause_t *cause
     nic_qp_t *const qp = mrc->held.base.qp;
     const uint32_t payload_bytes = cause->packet.payload_bytes;
     const uint32_t bytes = payload_bytes == 0 ? 0 : nic__flight_frame_bytes(qp, payload_bytes);
-    const nic_arrival_t arrival = nic__held_take(&mrc->held, packet, mrc->range_packets);
+    const nic_arrival_t arrival = nic__single_acks_take(&mrc->held, packet, mrc->range_packets);
     if (arrival.refused || !qp->transport_open) {
         return;
     }
     const bool again = arrival.news == NIC_KEPT_AGAIN;
     const bool first = nic__sack_count(&mrc->sack, bytes, again);
-    const bool whole = nic__kept_empty(&mrc->held.kept);
+    const bool whole = nic__early_empty(&mrc->held.kept);
     if (nic__sack_due(&mrc->sack, &cause->packet, first || again, whole, mrc->config->ack_bytes)) {
         send_sack(mrc, cause);
     }

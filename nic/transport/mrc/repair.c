@@ -202,7 +202,7 @@ static void look_for_gaps(nic_mrc_t *mrc, const news_t *news)
 
 static void hear_answer(nic_mrc_t *mrc)
 {
-    nic__held_heard(&mrc->held);
+    nic__single_acks_heard(&mrc->held);
     mrc->heard_ps = now_of(mrc);
 }
 
@@ -307,7 +307,7 @@ void nic__mrc_acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     nic_mrc_t *const mrc = nic__mrc_of(qp);
     const uint64_t before_psn = qp->una_psn;
     mrc->heard_ps = now_of(mrc);
-    const nic_held_news_t news = nic__held_acknowledged(&mrc->held, packet);
+    const nic_single_acks_news_t news = nic__single_acks_acknowledged(&mrc->held, packet);
     if (!news.alive) {
         return;
     }
@@ -321,7 +321,7 @@ void nic__mrc_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     nic_mrc_t *const mrc = nic__mrc_of(qp);
     if (!net_packet_trimmed(net_get_config(nic->host->node.net), packet)) {
-        nic__held_responded(nic, qp, packet);
+        nic__single_acks_responded(nic, qp, packet);
         return;
     }
     // A response without its payload is asked for again.
@@ -379,7 +379,7 @@ static bool count_silence(nic_mrc_t *mrc, bool any)
     if (!any && !stuck && !waits) {
         return true;
     }
-    if (quiet && !nic__held_silent(&mrc->held)) {
+    if (quiet && !nic__single_acks_silent(&mrc->held)) {
         return false;
     }
     if (stuck) {

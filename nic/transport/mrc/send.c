@@ -30,7 +30,7 @@ bool nic__mrc_any_path(const nic_mrc_t *mrc)
 bool nic__mrc_ready(const nic_qp_t *qp)
 {
     const nic_mrc_t *const mrc = (const nic_mrc_t *)(const void *)nic_transport_of_const(qp);
-    if (SIM_UNLIKELY(nic__again_waits(&mrc->held.kept.again))) {
+    if (SIM_UNLIKELY(nic__repeated_waits(&mrc->held.kept.again))) {
         return (qp->flags & NIC_QP_CLOSED) == 0;
     }
     if (!window_open(mrc) || !nic__mrc_any_path(mrc)) {
@@ -130,11 +130,11 @@ net_packet_t *nic__mrc_next_packet(nic_t *nic, nic_qp_t *qp)
     const uint32_t plane = plane_now(nic);
     const uint32_t index = qp->sq_send;
     const bool begins = qp->send_offset == 0;
-    const bool answers = nic__again_waits(&mrc->held.kept.again);
+    const bool answers = nic__repeated_waits(&mrc->held.kept.again);
     if (!nic__mrc_ready(qp) || (!answers && !nic__evs_usable(&mrc->evs, plane))) {
         return NULL;
     }
-    const nic_held_sent_t sent = nic__held_next(&mrc->held);
+    const nic_single_acks_sent_t sent = nic__single_acks_next(&mrc->held);
     if (sent.packet == NULL) {
         return NULL;
     }

@@ -47,6 +47,7 @@ static const sim_attr_t attrs[] = {
              .default_text = "1", .min_text = "1", .max_text = "255",
              .help = "number of lost packets in a row after which a path counts as bad"),
     SIM_ATTR(PREFIX ".probe-interval", TIME, nic_mrc_config_t, evs.probe_ps,
+             .not_above = PREFIX ".probe-interval-max",
              .default_text = "20us", .min_text = "1us", .max_text = "100s",
              .help = "time from a loss to a probe of its path, and from each answer to the next "
                      "probe, while the queue pair has work"),
@@ -81,6 +82,7 @@ static const sim_attr_t attrs[] = {
              .help = "time without an answer after which a probe asks what has arrived; auto: a "
                      "round trip of the idle path and nic.nscc.target"),
     SIM_ATTR(PREFIX ".rto", TIME, nic_mrc_config_t, rto_ps,
+             .not_above = PREFIX ".rto-max",
              .auto_ok = true, .default_text = "auto", .min_text = "1us", .max_text = "8s",
              .help = "time without an acknowledgement after which a packet counts as lost; auto: "
                      "15 us and six round trips of the idle path"),
@@ -129,7 +131,7 @@ static void mrc_open(nic_qp_t *qp)
     mrc->config = nic_config_part(nic->host->config, &nic__mrc_attrs);
     mrc->range_packets = mrc->config->range_packets / MRC_RANGE_UNIT * MRC_RANGE_UNIT;
     mrc->told_msn = qp->msn;
-    nic__held_open(&mrc->held);
+    nic__single_acks_open(&mrc->held);
     nic__evs_init(&mrc->evs, &mrc->config->evs, nic->planes == NULL ? 1 : nic->planes->count,
                   sim_options(nic__node(nic)->sim)->seed, nic__qp_stream(qp));
     cc->hears_acks = false; // repair.c informs it
@@ -145,7 +147,7 @@ static void mrc_open(nic_qp_t *qp)
 static void mrc_close(nic_qp_t *qp)
 {
     nic_mrc_t *const mrc = nic__mrc_of(qp);
-    nic__held_close(&mrc->held);
+    nic__single_acks_close(&mrc->held);
     nic__evs_fini(&mrc->evs);
     nic__flight_fini(&mrc->flight);
 }
@@ -154,7 +156,7 @@ static void totals(const nic_t *nic, const void *nic_state, nic_transport_totals
 {
     (void)nic;
     const nic_mrc_shared_t *const shared = nic_state;
-    nic__held_totals(&shared->held, BITMAPS, sums);
+    nic__single_acks_totals(&shared->held, BITMAPS, sums);
 }
 
 // Answers of the NIC keep to one path. MRC has no RNR NAK: a message without a receive ends the
@@ -225,7 +227,7 @@ const nic_transport_ops_t nic_transport_mrc = {
     .timeout = nic__mrc_timed_out,
     .request = nic__mrc_request,
     .totals = totals,
-    .gauges = nic__held_gauges,
+    .gauges = nic__single_acks_gauges,
     .dress = dress,
     .plane_out = plane_out,
     .allows = allows,

@@ -10,7 +10,7 @@
 #include "nic/objects/qp.h"
 #include "nic/objects/wqe.h"
 #include "nic/transport/sdr/sdr_internal.h"
-#include "nic/transport/selective/cause.h"
+#include "nic/transport/selective/acked_packet.h"
 
 #define PREFIX "nic.sdr"
 
@@ -61,7 +61,7 @@ static void sdr_open(nic_qp_t *qp)
 {
     nic_sdr_t *const sdr = nic__sdr_of(qp);
     const nic_sdr_config_t *const config = sdr->held.base.config;
-    nic__held_open(&sdr->held);
+    nic__single_acks_open(&sdr->held);
     sdr->packets = (uint32_t)((config->chunk_bytes + qp->mtu_bytes - 1) / qp->mtu_bytes);
     // Units of 1/1000 round trip are exact enough, and stay in range.
     const uint64_t permille = config->rto.num * 1000 / config->rto.den;
@@ -95,7 +95,7 @@ static void sdr_close(nic_qp_t *qp)
     sim_timer_cancel(nic_transport_node(qp), &sdr->fetch_timer);
     sim_free(sdr->waits);
     nic__sdr_code_close(sdr);
-    nic__held_close(&sdr->held);
+    nic__single_acks_close(&sdr->held);
 }
 
 // Adds the counters. The receiver's bitmap has one bit a chunk, in host memory; the NIC keeps none.
@@ -103,7 +103,7 @@ static void totals(const nic_t *nic, const void *nic_state, nic_transport_totals
 {
     (void)nic;
     const nic_sdr_shared_t *const shared = nic_state;
-    nic__held_totals(&shared->held, 1, sums);
+    nic__single_acks_totals(&shared->held, 1, sums);
     sums->parity += shared->parity;
     sums->decoded += shared->decoded;
     sums->fallbacks += shared->fallbacks;
@@ -115,7 +115,7 @@ static bool ready(const nic_qp_t *qp)
 {
     const nic_sdr_t *const sdr = (const nic_sdr_t *)(const void *)nic_transport_of_const(qp);
     bool may = false;
-    if (SIM_UNLIKELY(nic__held_waits(&sdr->held, &may))) {
+    if (SIM_UNLIKELY(nic__single_acks_waits(&sdr->held, &may))) {
         return may;
     }
     if (nic__sdr_parity_due(sdr)) {
@@ -221,7 +221,7 @@ static void fetch_due(sim_node_t *node, sim_timer_t *timer)
     }
     sdr->fetch_ps = node->now_ps;
     if (node->now_ps >= sdr->held.active_ps + rto_of(sdr)) {
-        if (!nic__held_silent(&sdr->held)) {
+        if (!nic__single_acks_silent(&sdr->held)) {
             return;
         }
         sdr->held.active_ps = node->now_ps;
@@ -252,7 +252,7 @@ static void chunk_due(sim_node_t *node, sim_timer_t *timer)
         sdr->wait_first++;
         // All chunks that are due count as one time-out of a silent peer.
         if (node->now_ps >= sdr->held.active_ps + rto_of(sdr)) {
-            if (!nic__held_silent(&sdr->held)) {
+            if (!nic__single_acks_silent(&sdr->held)) {
                 return;
             }
             sdr->held.active_ps = node->now_ps;
@@ -283,12 +283,12 @@ static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
     if (!ready(qp)) {
         return NULL;
     }
-    if (nic__sdr_parity_due(sdr) && !nic__held_waits(&sdr->held, &(bool){false})) {
+    if (nic__sdr_parity_due(sdr) && !nic__single_acks_waits(&sdr->held, &(bool){false})) {
         return nic__sdr_parity(sdr);
     }
     const nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_send);
     const uint32_t offset = qp->send_offset;
-    const nic_held_sent_t sent = nic__held_next(&sdr->held);
+    const nic_single_acks_sent_t sent = nic__single_acks_next(&sdr->held);
     if (sent.packet != NULL && !sent.again && !sent.answer) {
         nic__sdr_code_sent(sdr, wqe, offset, sent.packet);
     }
@@ -327,7 +327,7 @@ static void acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     if (packet->aeth >> 29 != 0) {
         packet->sent_ps = SIM_TIME_NEVER; // no ACK: congestion control has nothing of it
     }
-    const nic_held_news_t news = nic__held_acknowledged(&sdr->held, packet);
+    const nic_single_acks_news_t news = nic__single_acks_acknowledged(&sdr->held, packet);
     if (!news.alive) {
         return;
     }
@@ -345,7 +345,7 @@ static void acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 
 static void responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
-    nic__held_responded(nic, qp, packet);
+    nic__single_acks_responded(nic, qp, packet);
     nic_sdr_t *const sdr = nic__sdr_of(qp);
     sdr->fetch_ps = nic_transport_node(qp)->now_ps;
     if ((qp->flags & NIC_QP_CLOSED) == 0 && qp->una_psn != qp->next_psn &&
@@ -361,7 +361,7 @@ static bool is_whole(const nic_sdr_t *sdr, uint64_t chunk)
 {
     const uint64_t begin_psn = begin_of(sdr->source_psn, sdr, chunk);
     for (uint64_t psn = begin_psn; psn < begin_psn + sdr->packets; psn++) {
-        if (!nic__kept_has(&sdr->held.kept, psn)) {
+        if (!nic__early_has(&sdr->held.kept, psn)) {
             return false;
         }
     }
@@ -374,8 +374,8 @@ static void ask_before(nic_sdr_t *sdr, uint64_t chunk)
     sdr->asked = SIM_MAX(oldest, sdr->asked);
     for (; sdr->asked < chunk; sdr->asked++) {
         if (!is_whole(sdr, sdr->asked)) {
-            nic__held_tell(&sdr->held, begin_of(sdr->source_psn, sdr, sdr->asked), sdr->packets,
-                           true, SIM_TIME_NEVER);
+            nic__single_acks_mark(&sdr->held, begin_of(sdr->source_psn, sdr, sdr->asked),
+                                  sdr->packets, true, SIM_TIME_NEVER);
         }
     }
 }
@@ -384,18 +384,18 @@ void nic__sdr_take(nic_sdr_t *sdr, net_packet_t *packet)
 {
     nic_qp_t *const qp = sdr->held.base.qp;
     const nic_sdr_config_t *const config = sdr->held.base.config;
-    nic_kept_t *const kept = &sdr->held.kept;
+    nic_early_t *const kept = &sdr->held.kept;
     const bool message_end = packet->ack_request;
     const uint64_t before_psn = kept->first_psn;
-    nic_cause_t cause;
-    nic__cause_note(&cause, packet);
-    const nic_arrival_t arrival = nic__held_take(&sdr->held, packet, NIC_PSN_WINDOW);
+    nic_acked_packet_t cause;
+    nic__acked_packet_note(&cause, packet);
+    const nic_arrival_t arrival = nic__single_acks_take(&sdr->held, packet, NIC_PSN_WINDOW);
     if (arrival.refused) {
         return;
     }
     if (kept->first_psn != before_psn) {
         if (message_end || arrival.news == NIC_KEPT_REPAIR) {
-            nic__cause_acknowledge(qp, &cause);
+            nic__acked_packet_acknowledge(qp, &cause);
         }
         return;
     }
@@ -405,8 +405,8 @@ void nic__sdr_take(nic_sdr_t *sdr, net_packet_t *packet)
     }
     const uint64_t chunk = (arrival.psn - sdr->source_psn) / sdr->packets;
     if (is_whole(sdr, chunk)) {
-        nic__held_tell(&sdr->held, begin_of(sdr->source_psn, sdr, chunk), sdr->packets, false,
-                       cause.packet.sent_ps);
+        nic__single_acks_mark(&sdr->held, begin_of(sdr->source_psn, sdr, chunk), sdr->packets,
+                              false, cause.packet.sent_ps);
         if (config->nack && config->code == NIC_SDR_PLAIN) {
             ask_before(sdr, chunk);
         }
@@ -438,5 +438,5 @@ const nic_transport_ops_t nic_transport_sdr = {
     .responded = responded,
     .request = request,
     .totals = totals,
-    .gauges = nic__held_gauges,
+    .gauges = nic__single_acks_gauges,
 };

@@ -118,7 +118,7 @@ static bool chunk_came(const nic_sdr_t *sdr, const nic_sdr_group_t *group, uint3
 {
     const uint32_t end = packets_of(sdr, group);
     for (uint32_t i = chunk * sdr->packets; i < (chunk + 1) * sdr->packets && i < end; i++) {
-        if (!nic__kept_has(&sdr->held.kept, group->psn + i)) {
+        if (!nic__early_has(&sdr->held.kept, group->psn + i)) {
             return false;
         }
     }
@@ -208,11 +208,11 @@ static void group_due(sim_node_t *node, sim_timer_t *timer)
         bool any = false;
         for (uint64_t psn = group.psn; psn < end_psn;) {
             uint32_t count = 0;
-            while (psn + count < end_psn && !nic__kept_has(&sdr->held.kept, psn + count)) {
+            while (psn + count < end_psn && !nic__early_has(&sdr->held.kept, psn + count)) {
                 count++;
             }
             if (count != 0) {
-                nic__held_tell(&sdr->held, psn, count, true, SIM_TIME_NEVER);
+                nic__single_acks_mark(&sdr->held, psn, count, true, SIM_TIME_NEVER);
                 any = true;
             }
             psn += count + 1;
@@ -281,7 +281,7 @@ void nic__sdr_take_parity(nic_sdr_t *sdr, net_packet_t *packet)
     drop_group(sdr, (size_t)(group - sdr->groups));
     arm(sdr);
     for (uint32_t i = 0; psn + i < end_psn && (qp->rx_flags & NIC_RX_STOPPED) == 0; i++) {
-        if (!nic__kept_has(&sdr->held.kept, psn + i)) {
+        if (!nic__early_has(&sdr->held.kept, psn + i)) {
             nic__sdr_shared(sdr)->decoded++;
             nic__sdr_take(sdr, make_packet(sdr, &whole, i));
         }

@@ -9,7 +9,7 @@
 #define NIC_TRANSPORT_SDR_SDR_INTERNAL_H
 
 #include "nic/objects/wqe.h"
-#include "nic/transport/selective/held.h"
+#include "nic/transport/selective/single_acks.h"
 
 #define NIC_SDR_PARITY_MAX 64u
 #define NIC_SDR_PARITY_ROUND 255u
@@ -28,10 +28,10 @@ typedef struct nic_sdr_config {
 
 // The state that all queue pairs of one NIC share.
 typedef struct nic_sdr_shared {
-    nic_held_shared_t held; // first
-    uint64_t parity;        // packets sent
-    uint64_t decoded;       // packets made from parity
-    uint64_t fallbacks;     // groups whose parity did not suffice
+    nic_single_acks_shared_t held; // first
+    uint64_t parity;               // packets sent
+    uint64_t decoded;              // packets made from parity
+    uint64_t fallbacks;            // groups whose parity did not suffice
 } nic_sdr_shared_t;
 
 // A group as its parity packets describe it, which suffices to build any of its packets.
@@ -56,11 +56,11 @@ typedef struct nic_sdr_wait {
 } nic_sdr_wait_t;
 
 typedef struct nic_sdr {
-    nic_held_t held;       // first
-    uint32_t packets;      // packets of a chunk
-    uint64_t origin_psn;   // first PSN of chunk 0, sending
-    uint64_t source_psn;   // first PSN of chunk 0, receiving
-    nic_sdr_wait_t *waits; // ring, in order of sent_ps
+    nic_single_acks_t held; // first
+    uint32_t packets;       // packets of a chunk
+    uint64_t origin_psn;    // first PSN of chunk 0, sending
+    uint64_t source_psn;    // first PSN of chunk 0, receiving
+    nic_sdr_wait_t *waits;  // ring, in order of sent_ps
     uint32_t wait_capacity;
     uint32_t wait_first;
     uint32_t wait_end;

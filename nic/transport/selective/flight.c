@@ -37,7 +37,7 @@ static void grow(nic_flight_t *flight, const nic_qp_t *qp, uint64_t end_psn)
     flight->capacity = capacity;
 }
 
-void nic__flight_note(nic_flight_t *flight, const nic_qp_t *qp, const nic_held_sent_t *sent,
+void nic__flight_note(nic_flight_t *flight, const nic_qp_t *qp, const nic_single_acks_sent_t *sent,
                       uint32_t entropy)
 {
     const net_packet_t *const packet = sent->packet;
@@ -89,7 +89,7 @@ uint32_t nic__flight_take_out(nic_flight_t *flight, const nic_qp_t *qp, uint64_t
 
 // Counts a packet as in flight again that was taken out as lost, waits to be sent again, and has
 // arrived after all: the count of arrived bytes takes it off once more.
-static void count_again(nic_flight_t *flight, const nic_held_t *held, uint64_t psn)
+static void count_again(nic_flight_t *flight, const nic_single_acks_t *held, uint64_t psn)
 {
     const nic_flight_sent_t *const sent = nic__flight_of(flight, psn);
     const uint32_t state = *nic__resend_of(&held->resend, psn) & (NIC_SENT_QUEUED | NIC_SENT_HELD);
@@ -98,7 +98,7 @@ static void count_again(nic_flight_t *flight, const nic_held_t *held, uint64_t p
     }
 }
 
-void nic__flight_hold(nic_flight_t *flight, const nic_held_t *held, uint64_t psn)
+void nic__flight_hold(nic_flight_t *flight, const nic_single_acks_t *held, uint64_t psn)
 {
     const nic_qp_t *const qp = held->base.qp;
     if (psn >= qp->una_psn && psn < qp->next_psn) {
@@ -108,7 +108,7 @@ void nic__flight_hold(nic_flight_t *flight, const nic_held_t *held, uint64_t psn
     }
 }
 
-void nic__flight_pass(nic_flight_t *flight, const nic_held_t *held, uint64_t end_psn)
+void nic__flight_pass(nic_flight_t *flight, const nic_single_acks_t *held, uint64_t end_psn)
 {
     const nic_qp_t *const qp = held->base.qp;
     if (SIM_LIKELY(!nic__resend_waits(&held->resend))) {
@@ -119,7 +119,7 @@ void nic__flight_pass(nic_flight_t *flight, const nic_held_t *held, uint64_t end
     }
 }
 
-void nic__flight_pass_early(nic_flight_t *flight, const nic_held_t *held, uint64_t end_psn)
+void nic__flight_pass_early(nic_flight_t *flight, const nic_single_acks_t *held, uint64_t end_psn)
 {
     const nic_qp_t *const qp = held->base.qp;
     for (uint64_t psn = qp->una_psn; psn < end_psn && psn < qp->next_psn; psn++) {

@@ -8,7 +8,7 @@
 #ifndef NIC_TRANSPORT_SELECTIVE_FLIGHT_H
 #define NIC_TRANSPORT_SELECTIVE_FLIGHT_H
 
-#include "nic/transport/selective/held.h"
+#include "nic/transport/selective/single_acks.h"
 
 // The sender keeps these fields for each packet in flight.
 typedef struct nic_flight_sent {
@@ -38,7 +38,7 @@ void nic__flight_fini(nic_flight_t *flight);
 uint32_t nic__flight_frame_bytes(const nic_qp_t *qp, uint32_t payload_bytes);
 
 // Notes a packet that leaves now, again or for the first time, with its path.
-void nic__flight_note(nic_flight_t *flight, const nic_qp_t *qp, const nic_held_sent_t *sent,
+void nic__flight_note(nic_flight_t *flight, const nic_qp_t *qp, const nic_single_acks_sent_t *sent,
                       uint32_t entropy);
 // Takes a packet that was lost out of what is in flight. Returns the bytes of its frame; 0: it did
 // not count.
@@ -49,15 +49,15 @@ static inline bool nic__flight_full(const nic_flight_t *flight, const nic_qp_t *
     return psn >= qp->una_psn && psn < qp->next_psn && nic__flight_of(flight, psn)->full;
 }
 // Notes that the peer has everything before end_psn. To be called before una_psn moves there.
-void nic__flight_pass(nic_flight_t *flight, const nic_held_t *held, uint64_t end_psn);
+void nic__flight_pass(nic_flight_t *flight, const nic_single_acks_t *held, uint64_t end_psn);
 // Takes off what the peer has, before end_psn, but has not counted yet: a NACK of a transport that
 // takes packets in order carries no count. To be called before una_psn moves there.
-void nic__flight_pass_early(nic_flight_t *flight, const nic_held_t *held, uint64_t end_psn);
+void nic__flight_pass_early(nic_flight_t *flight, const nic_single_acks_t *held, uint64_t end_psn);
 // Takes off all bytes if no packet in [una_psn, next_psn) is in flight: those of packets that NACKs
 // acknowledged, whose count was lost.
 void nic__flight_settle(nic_flight_t *flight, const nic_qp_t *qp);
 // Marks a packet that the peer holds; one that is not in [una_psn, next_psn) is ignored.
-void nic__flight_hold(nic_flight_t *flight, const nic_held_t *held, uint64_t psn);
+void nic__flight_hold(nic_flight_t *flight, const nic_single_acks_t *held, uint64_t psn);
 // Takes off what has newly arrived, by the count of all received bytes that an ACK carries. To be
 // called after una_psn has moved. Returns the new bytes.
 uint64_t nic__flight_arrived(nic_flight_t *flight, const nic_qp_t *qp, uint64_t arrived_bytes);

@@ -4,7 +4,7 @@
 #ifndef NIC_TRANSPORT_SELECTIVE_SACK_H
 #define NIC_TRANSPORT_SELECTIVE_SACK_H
 
-#include "nic/transport/selective/kept.h"
+#include "nic/transport/selective/early_packets.h"
 
 #define NIC_SACK_BITS 64u // of the bitmap of an answer
 
@@ -64,9 +64,9 @@ static inline bool nic__sack_due(nic_sack_t *sack, const nic_sack_cause_t *cause
 }
 
 // Returns the bitmap of NIC_SACK_BITS PSNs from base_psn on, lowest bit first.
-static inline uint64_t nic__sack_bits(const nic_kept_t *kept, uint64_t base_psn)
+static inline uint64_t nic__sack_bits(const nic_early_t *kept, uint64_t base_psn)
 {
-    return nic__kept_bits(kept, base_psn, NIC_SACK_BITS);
+    return nic__early_bits(kept, base_psn, NIC_SACK_BITS);
 }
 
 #endif // NIC_TRANSPORT_SELECTIVE_SACK_H

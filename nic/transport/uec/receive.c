@@ -44,7 +44,7 @@ static const uint8_t ccx_bytes[] = {[NIC_UEC_ACK_CC] = 0,
 static void send_ack(nic_uec_t *uec, const nic_sack_cause_t *cause)
 {
     nic_qp_t *const qp = uec->held.base.qp;
-    const nic_kept_t *const kept = &uec->held.kept;
+    const nic_early_t *const kept = &uec->held.kept;
     // The bitmap begins half of its length before the packet that caused it.
     uint64_t base_psn = kept->first_psn;
     if (cause->psn > base_psn + NIC_SACK_BITS - 1) {
@@ -90,7 +90,7 @@ static void send_nack(nic_uec_t *uec, const nic_sack_cause_t *cause, uint64_t ps
 
 static void take_trimmed(nic_uec_t *uec, const nic_sack_cause_t *cause, bool last_hop)
 {
-    if (nic__kept_has(&uec->held.kept, cause->psn)) {
+    if (nic__early_has(&uec->held.kept, cause->psn)) {
         send_ack(uec, cause); // it was sent needlessly
         return;
     }
@@ -116,7 +116,7 @@ void nic__uec_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     nic_uec_t *const uec = nic__uec_of(qp);
     const net_config_t *const network = net_get_config(nic->host->node.net);
-    nic__expect(&nic__uec_shared(uec)->expect, nic__node(nic));
+    nic__prefetch(&nic__uec_shared(uec)->expect, nic__node(nic));
     const nic_sack_cause_t cause = nic__sack_cause(packet, uec->held.kept.first_psn);
     if (SIM_UNLIKELY(packet->opcode == ROCE_UET_CREDIT)) {
         nic__uec_take_credit(uec, net_packet_aside(packet)->sack.granted_bytes);
@@ -135,7 +135,7 @@ void nic__uec_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     if (SIM_UNLIKELY(net_packet_trimmed(network, packet))) {
         const bool last_hop = packet->dscp == network->trim_last_hop_dscp;
         nic__uec_note_fabric(uec, cause.marked, !last_hop);
-        if (!nic__kept_has(&uec->held.kept, cause.psn)) {
+        if (!nic__early_has(&uec->held.kept, cause.psn)) {
             nic__uec_owe_credit(uec, packet, nic__flight_frame_bytes(qp, qp->rx_mtu_bytes));
         }
         nic_transport_consume(qp, packet);
@@ -153,13 +153,14 @@ void nic__uec_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         nic__uec_note_fabric(uec, cause.marked, false);
         bytes = nic__flight_frame_bytes(qp, cause.payload_bytes);
     }
-    const nic_arrival_t arrival = nic__held_take(&uec->held, packet, uec->config->range_packets);
+    const nic_arrival_t arrival =
+        nic__single_acks_take(&uec->held, packet, uec->config->range_packets);
     if (arrival.refused || !qp->transport_open) {
         return;
     }
     const bool again = arrival.news == NIC_KEPT_AGAIN;
     const bool at_once = nic__sack_count(&uec->sack, bytes, again) || again;
-    const bool whole = nic__kept_empty(&uec->held.kept);
+    const bool whole = nic__early_empty(&uec->held.kept);
     if (nic__sack_due(&uec->sack, &cause, at_once, whole, uec->config->ack_bytes)) {
         send_ack(uec, &cause);
     }

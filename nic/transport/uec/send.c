@@ -36,7 +36,7 @@ static inline bool is_recovering(const nic_uec_t *uec)
 bool nic__uec_ready(const nic_qp_t *qp)
 {
     const nic_uec_t *const uec = (const nic_uec_t *)(const void *)nic_transport_of_const(qp);
-    if (SIM_UNLIKELY(nic__again_waits(&uec->held.kept.again))) {
+    if (SIM_UNLIKELY(nic__repeated_waits(&uec->held.kept.again))) {
         return (qp->flags & NIC_QP_CLOSED) == 0;
     }
     const bool again = nic__resend_waits(&uec->held.resend);
@@ -132,8 +132,8 @@ net_packet_t *nic__uec_next_packet(nic_t *nic, nic_qp_t *qp)
     nic_uec_t *const uec = nic__uec_of(qp);
     const bool idle = qp->una_psn == qp->next_psn;
     nic_flight_place_t place = {.index = qp->sq_send, .offset = qp->send_offset};
-    const nic_held_sent_t sent =
-        nic__uec_ready(qp) ? nic__held_next(&uec->held) : (nic_held_sent_t){0};
+    const nic_single_acks_sent_t sent =
+        nic__uec_ready(qp) ? nic__single_acks_next(&uec->held) : (nic_single_acks_sent_t){0};
     if (sent.packet == NULL) {
         return NULL;
     }
@@ -373,17 +373,17 @@ static bool waits_for_credit(const nic_uec_t *uec)
 void nic__uec_acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     nic_uec_t *const uec = nic__uec_of(qp);
-    nic__expect(&nic__uec_shared(uec)->expect, nic__node(nic));
+    nic__prefetch(&nic__uec_shared(uec)->expect, nic__node(nic));
     const bool positive = packet->aeth >> 29 == 0;
     const bool nack = packet->aeth >> 24 == ((uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE) &&
                       packet->addressed;
     const uint64_t end_psn = nic_transport_psn(packet->psn, qp->una_psn) + positive;
     if (!positive && !nack) {
-        (void)nic__held_acknowledged(&uec->held, packet);
+        (void)nic__single_acks_acknowledged(&uec->held, packet);
     } else if ((qp->flags & NIC_QP_CLOSED) != 0 || end_psn > qp->next_psn) {
         nic_transport_consume(qp, packet);
     } else {
-        nic__held_heard(&uec->held);
+        nic__single_acks_heard(&uec->held);
         uec->heard_ps = nic_transport_node(qp)->now_ps;
         const uint64_t before_psn = qp->una_psn;
         (positive ? take_ack : take_nack)(uec, packet);
@@ -407,7 +407,7 @@ void nic__uec_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     nic_uec_t *const uec = nic__uec_of(qp);
     if (!net_packet_trimmed(net_get_config(nic->host->node.net), packet)) {
-        nic__held_responded(nic, qp, packet);
+        nic__single_acks_responded(nic, qp, packet);
         return;
     }
     // A response without its payload is asked for again.
@@ -475,7 +475,7 @@ void nic__uec_timed_out(nic_qp_t *qp)
     // Nothing else may be out: requests without payload, READs, answers that were lost.
     const bool stuck = quiet && uec->flight.bytes == 0 && !nic__resend_waits(&uec->held.resend);
     if (any || stuck) {
-        if (quiet && !nic__held_silent(&uec->held)) {
+        if (quiet && !nic__single_acks_silent(&uec->held)) {
             return;
         }
         if (stuck) {

@@ -47,6 +47,7 @@ static const sim_attr_t attrs[] = {
              .help = "maximum number of packets from the oldest that is not acknowledged to the "
                      "newest"),
     SIM_ATTR(PREFIX ".rto", TIME, nic_uec_config_t, rto_ps,
+             .not_above = PREFIX ".rto-max",
              .auto_ok = true, .default_text = "auto", .min_text = "1us", .max_text = "8s",
              .help = "time without an ACK after which a packet counts as lost, doubled with each "
                      "retry; auto: 15 us and six round trips of the idle path"),
@@ -104,7 +105,7 @@ static void uec_open(nic_qp_t *qp)
     uec->rod = qp->ops == &nic_transport_uec_rod;
     uec->told_psn = UINT64_MAX;
     uec->range_packets = uec->config->range_packets;
-    nic__held_open(&uec->held);
+    nic__single_acks_open(&uec->held);
     uec->rto_ps = uec->config->rto_ps == SIM_AUTO ? 15 * SIM_PS_PER_US + 6 * uec->held.rtt_ps
                                                   : uec->config->rto_ps;
     nic__uec_paths_init(&uec->paths, uec->config->spray, power_of_two(uec->config->paths),
@@ -125,7 +126,7 @@ static void uec_close(nic_qp_t *qp)
 {
     nic_uec_t *const uec = nic__uec_of(qp);
     nic__uec_credit_close(uec);
-    nic__held_close(&uec->held);
+    nic__single_acks_close(&uec->held);
     nic__uec_paths_fini(&uec->paths);
     nic__flight_fini(&uec->flight);
 }
@@ -134,7 +135,7 @@ static void totals(const nic_t *nic, const void *nic_state, nic_transport_totals
 {
     (void)nic;
     const nic_uec_shared_t *const shared = nic_state;
-    nic__held_totals(&shared->held, BITMAPS, sums);
+    nic__single_acks_totals(&shared->held, BITMAPS, sums);
 }
 
 // Answers of the NIC keep to one path.
@@ -214,7 +215,7 @@ static bool spreads(const nic_config_t *config)
     .close = uec_close, .ready = nic__uec_ready, .next_packet = nic__uec_next_packet,             \
     .acknowledged = nic__uec_acknowledged, .responded = nic__uec_responded,                       \
     .timeout = nic__uec_timed_out, .request = nic__uec_request, .totals = totals,                 \
-    .gauges = nic__held_gauges, .dress = dress
+    .gauges = nic__single_acks_gauges, .dress = dress
 
 const nic_transport_ops_t nic_transport_uec_rud = {UEC_OPS("uec-rud"), .spreads = spreads,
                                                    .attrs = &nic__uec_attrs};

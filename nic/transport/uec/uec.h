@@ -10,9 +10,9 @@
 
 #include "kernel/list.h"
 #include "nic/host/listen.h"
-#include "nic/transport/selective/expect.h"
 #include "nic/transport/selective/flight.h"
 #include "nic/transport/selective/nscc.h"
+#include "nic/transport/selective/prefetch.h"
 #include "nic/transport/selective/sack.h"
 #include "nic/transport/uec/paths.h"
 
@@ -56,7 +56,7 @@ extern const sim_attr_table_t nic__uec_attrs;
 
 // The counters that all PDCs of a NIC share.
 typedef struct nic_uec_shared {
-    nic_held_shared_t held; // first
+    nic_single_acks_shared_t held; // first
     uint64_t retransmitted;
     uint64_t sacks;   // ACKs sent
     uint64_t nacks;   // NACKs sent, for trimmed packets and, with ROD, for gaps
@@ -78,11 +78,11 @@ typedef struct nic_uec_shared {
     sim_random_t random;
     sim_list_t owed; // PDCs that wait for credit
     sim_list_t idle; // PDCs that get more credit than they asked for, while none is owed some
-    nic_expect_t expect;
+    nic_prefetch_t expect;
 } nic_uec_shared_t;
 
 typedef struct nic_uec {
-    nic_held_t held; // first
+    nic_single_acks_t held; // first
     const nic_uec_config_t *config;
     uint64_t range_packets; // 0 until the queue pair is connected
     bool rod;

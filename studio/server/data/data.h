@@ -3,7 +3,7 @@
 #ifndef STUDIO_SERVER_DATA_DATA_H
 #define STUDIO_SERVER_DATA_DATA_H
 
-#include "studio/server/data/turns.h"
+#include "studio/server/data/heavy_requests.h"
 #include "studio/server/studio.h"
 
 #include <jansson.h>

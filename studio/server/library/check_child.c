@@ -8,7 +8,7 @@
 
 #include "results/topology_json.h"
 #include "world/advice.h"
-#include "world/survey.h"
+#include "world/planned_transfers.h"
 #include "world/world.h"
 
 #include <stdio.h>

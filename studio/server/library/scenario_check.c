@@ -83,8 +83,10 @@ static bool ask(const char *const *line, asked_t *asked)
         return false;
     }
     if (pipe2(out, O_CLOEXEC) != 0) {
+        const int reason = errno;
         (void)close(in[0]);
         (void)close(in[1]);
+        errno = reason;
         return false;
     }
     const char *const environment[] = {"LC_ALL=C", NULL};
@@ -94,6 +96,7 @@ static bool ask(const char *const *line, asked_t *asked)
     (void)posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
     (void)posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     asked->process = studio_spawn(line, environment, &actions, 0);
+    const int reason = errno;
     (void)posix_spawn_file_actions_destroy(&actions);
     (void)close(in[0]);
     (void)close(out[1]);
@@ -103,6 +106,7 @@ static bool ask(const char *const *line, asked_t *asked)
         (void)close(in[1]);
         (void)close(out[0]);
     }
+    errno = reason;
     return asked->process >= 0;
 }
 
@@ -173,7 +177,12 @@ static json_t *run_check(const char *const *line, const char *yaml)
     answer_t answer = {0};
     int status = 0;
     if (!ask(line, &asked)) {
-        return failure("the process that checks scenarios could not be started; try again");
+        char *const text = sim_format("the process that checks scenarios could not be started: %s; "
+                                      "try again",
+                                      strerror(errno));
+        json_t *const json = failure(text);
+        sim_free(text);
+        return json;
     }
     talk(&asked, yaml, &answer);
     if (answer.late) {

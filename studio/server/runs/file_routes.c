@@ -4,7 +4,7 @@
 #include "studio/server/http/cookie.h"
 #include "studio/server/http/target.h"
 #include "studio/server/process/confine.h"
-#include "studio/server/process/live.h"
+#include "studio/server/process/live_ports.h"
 #include "studio/server/runs/parts.h"
 #include "studio/server/runs/queue.h"
 #include "studio/server/store/database.h"

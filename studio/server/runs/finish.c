@@ -3,7 +3,7 @@
 #include "studio/server/runs/finish.h"
 
 #include "studio/server/http/target.h"
-#include "studio/server/runs/board.h"
+#include "studio/server/runs/progress_board.h"
 #include "studio/server/runs/study.h"
 #include "studio/server/runs/trash.h"
 #include "studio/server/store/database.h"

@@ -4,9 +4,9 @@
 
 #include "studio/server/accounts/accounts.h"
 #include "studio/server/process/child.h"
-#include "studio/server/runs/board.h"
 #include "studio/server/runs/events.h"
 #include "studio/server/runs/finish.h"
+#include "studio/server/runs/progress_board.h"
 #include "studio/server/runs/trash.h"
 #include "studio/server/store/database.h"
 #include "studio/server/store/reserve.h"
@@ -371,7 +371,8 @@ static void *work(void *ctx)
 
 bool studio_runs_start(studio_runs_t *runs)
 {
-    runs->started = pthread_create(&runs->thread, NULL, work, runs) == 0;
+    errno = pthread_create(&runs->thread, NULL, work, runs);
+    runs->started = errno == 0;
     return runs->started;
 }
 

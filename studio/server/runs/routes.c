@@ -9,6 +9,7 @@
 #include "studio/server/runs/trash.h"
 #include "studio/server/store/database.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,7 +180,10 @@ static int delete_run(studio_request_t *request, studio_response_t *response)
             return studio_response_error(response, 409, "the run is not in the trash");
         }
         if (!studio_trash_remove(studio, run.id)) {
-            return studio_response_error(response, 500, "the run's files could not be removed");
+            return studio_response_error(response, 500, "the run could not be removed: %s",
+                                         errno != 0 ? strerror(errno)
+                                                    : "it was just restored, or the database "
+                                                      "could not be written");
         }
         audit(request, "run.remove", run.id);
         return studio_response_none(response);

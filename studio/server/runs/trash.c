@@ -16,12 +16,14 @@
 #define DEPTH_MAX 8u
 #define AUDIT_ENTRIES_MAX INT64_C(1000000)
 
+// Returns false with the reason of the first failure in errno.
 static bool remove_inner(int fd, unsigned depth)
 {
     DIR *const folder = fdopendir(fd);
-    bool good = folder != NULL;
-    if (!good) {
+    int reason = folder == NULL ? errno : 0; // of the first failure
+    if (folder == NULL) {
         (void)close(fd);
+        errno = reason;
         return false;
     }
     for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
@@ -31,18 +33,22 @@ static bool remove_inner(int fd, unsigned depth)
         }
         const int inner =
             openat(dirfd(folder), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+        bool good;
         if (inner < 0) {
-            good = unlinkat(dirfd(folder), name, 0) == 0 && good;
+            good = unlinkat(dirfd(folder), name, 0) == 0;
         } else if (depth == DEPTH_MAX) {
             (void)close(inner);
             good = false;
+            errno = ELOOP;
         } else {
-            good = remove_inner(inner, depth + 1) &&
-                   unlinkat(dirfd(folder), name, AT_REMOVEDIR) == 0 && good;
+            good =
+                remove_inner(inner, depth + 1) && unlinkat(dirfd(folder), name, AT_REMOVEDIR) == 0;
         }
+        reason = good || reason != 0 ? reason : errno;
     }
     (void)closedir(folder);
-    return good;
+    errno = reason;
+    return reason == 0;
 }
 
 bool studio_folder_remove(const char *path)
@@ -62,14 +68,17 @@ bool studio_trash_remove(studio_t *studio, int64_t run)
     if (studio_store_change(studio->store,
                             "UPDATE runs SET trashed_ms = 1 WHERE id = ? AND trashed_ms NOTNULL",
                             "i", run) == 0) {
+        errno = 0;
         return false;
     }
     char *const folder = sim_format("%s/runs/%" PRId64, studio->options.data, run);
     // The folder goes first: a row without a folder can be removed later, a folder without a row
     // never.
-    const bool good = studio_folder_remove(folder) &&
-                      studio_store_do(studio->store, "DELETE FROM runs WHERE id = ?", "i", run);
+    bool good = studio_folder_remove(folder);
+    const int reason = good ? 0 : errno;
+    good = good && studio_store_do(studio->store, "DELETE FROM runs WHERE id = ?", "i", run);
     sim_free(folder);
+    errno = reason;
     return good;
 }
 

@@ -218,6 +218,11 @@ bool studio_store_is_conflict(const studio_store_t *store)
 
 // -- opening
 
+const char *studio_store_reason(const studio_store_t *store)
+{
+    return sqlite3_errmsg(store->database);
+}
+
 static sim_err_t fail(studio_store_t *store, const char *path, sim_message_t *message)
 {
     return sim_fail(message, SIM_ERR_IO, "%s: %s", path, sqlite3_errmsg(store->database));

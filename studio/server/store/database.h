@@ -67,6 +67,8 @@ void studio_store_rollback(studio_store_t *store);
 // Return whether the last failure was a full disk, or a violated constraint.
 bool studio_store_is_full(const studio_store_t *store);
 bool studio_store_is_conflict(const studio_store_t *store);
+// Returns the reason of the last statement's failure, for messages; valid until the next statement.
+const char *studio_store_reason(const studio_store_t *store);
 
 // Copies the database consistently while the server works; target must not exist.
 SIM_MUST_CHECK sim_err_t studio_store_copy(studio_store_t *store, const char *target,

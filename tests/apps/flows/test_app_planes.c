@@ -9,7 +9,7 @@
 // Does not pin: which plane a hash chooses; how much of a transfer is sent again.
 #include <string.h>
 
-#include "net/port.h"
+#include "net/link_state.h"
 #include "nic/fabric.h"
 #include "tests/app_fixture.h"
 #include "tests/check_main.h"

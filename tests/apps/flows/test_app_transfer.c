@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "apps/endpoints.h"
-#include "net/port.h"
+#include "net/link_state.h"
 #include "tests/app_fixture.h"
 #include "tests/check_main.h"
 #include "tests/drop_next.h"

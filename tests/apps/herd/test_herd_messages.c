@@ -7,7 +7,7 @@
 #include "apps/herd/client.h"
 #include "apps/herd/regions.h"
 #include "apps/herd/worker.h"
-#include "net/frame.h"
+#include "net/frame_opcodes.h"
 #include "tests/check_main.h"
 #include "world/world.h"
 

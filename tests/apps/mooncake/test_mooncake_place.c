@@ -7,6 +7,7 @@
 // Not pinned: rates, which test_mooncake_rates.sh has.
 #include "apps/mooncake/programs/programs.h"
 #include "apps/mooncake_memory.h"
+#include "net/link_state.h"
 #include "nic/fabric.h"
 #include "tests/app_fixture.h"
 #include "tests/check_main.h"

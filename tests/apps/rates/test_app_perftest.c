@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "net/port.h"
 #include "tests/app_fixture.h"
 #include "tests/check_main.h"
 

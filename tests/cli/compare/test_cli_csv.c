@@ -97,7 +97,7 @@ START_TEST(numbers_are_exact_or_refused)
         char text[128];
         (void)snprintf(text, sizeof(text), "time_ns,path\n%s,x\n", cases[i].text);
         results_csv_t *csv = NULL;
-        world_error_t error = {""};
+        world_error_t error = {.text = ""};
         bool end = true;
         uint64_t value = 0;
         ck_assert_int_eq(open_text(text, &csv, &error), SIM_OK);
@@ -133,7 +133,7 @@ START_TEST(what_is_no_table_is_refused)
     };
     for (size_t i = 0; i < SIM_COUNT_OF(cases); i++) {
         results_csv_t *csv = NULL;
-        world_error_t error = {""};
+        world_error_t error = {.text = ""};
         bool end = false;
         sim_err_t result = open_text(cases[i].text, &csv, &error);
         while (result == SIM_OK && !end) {

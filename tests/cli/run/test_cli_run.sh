@@ -432,7 +432,7 @@ bad "folder for a file" "is a folder, expected a file" "$ROCESIM" run $here
 bad "empty file" "no content" "$ROCESIM" run "$work/empty.yaml"
 truncate -s 100M "$work/large.yaml"
 bad "100 MB of zeros" "too large, expected at most 16 MiB" "$ROCESIM" run "$work/large.yaml"
-yes 'a: [b, c]' | head -c 100000000 >"$work/large.yaml"
+yes 'seed: [b, c]' | head -c 100000000 >"$work/large.yaml"
 bad "100 MB of YAML" "too large, expected at most 16 MiB" "$ROCESIM" run "$work/large.yaml"
 head -c 15000000 "$work/large.yaml" >"$work/large2.yaml"
 bad "15 MB of YAML" "expected" "$ROCESIM" run "$work/large2.yaml"

@@ -16,9 +16,9 @@ END
 cat >"$work/sweep.yaml" <<'END'
 scenario: base.yaml
 points:
-  - {nic.congestion-control: dcqcn, nic.adamap.watermark: 1}
-  - {nic.congestion-control: timely, nic.adamap.watermark: 1}
-  - {nic.congestion-control: timely, nic.adamap.watermark: 2}
+  - {nic.congestion-control: dcqcn, nic.retry-count: 5}
+  - {nic.congestion-control: timely, nic.retry-count: 5}
+  - {nic.congestion-control: timely, nic.retry-count: 6}
 seeds: 2
 END
 "$ROCESIM" sweep "$work/sweep.yaml" -o "$work/s" --quiet >/dev/null 2>"$work/err" ||

@@ -99,6 +99,13 @@ head -c 40 "$work/all.yaml" >"$work/cut.yaml"
 refused cut.yaml "gzip and broken" check "$work/cut.yaml"
 
 printf '\x28\xb5\x2f\xfdaaaa' >"$work/c.pcap.zst"
+pcap() { # LINK-TYPE as two digits of hexadecimal
+    printf "\\xd4\\xc3\\xb2\\xa1\\x02\\0\\x04\\0\\0\\0\\0\\0\\0\\0\\0\\0\\xff\\xff\\0\\0\\x$1\\0\\0\\0"
+}
+pcap 71 >"$work/any.pcap"
+refused any.pcap "tcpdump -i any.*link type 113" capture convert "$work/any.pcap" -o "$work/c.pcap"
+pcap 65 >"$work/any.pcap"
+refused any.pcap "IP packets.*link type 101" capture convert "$work/any.pcap" -o "$work/c.pcap"
 refused c.pcap.zst "compressed by zstd" capture convert "$work/c.pcap.zst" -o "$work/c.pcap"
 
 # -- what owners of formats refuse or pass over

@@ -8,6 +8,7 @@
 // Method: two hosts on a link (tests/nic_pair.h) and counters by arithmetic; events of two runs
 // that differ in idle time only.
 // Not pinned: the fitted costs.
+#include "net/port_pause.h"
 #include "nic/core.h"
 #include "tests/nic_pair.h"
 

@@ -10,6 +10,7 @@
 // Does not pin: the order in which NICs get their share.
 #include <string.h>
 
+#include "net/port_pause.h"
 #include "nic/fabric.h"
 #include "nic/host.h"
 #include "tests/check_main.h"

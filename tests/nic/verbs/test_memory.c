@@ -7,6 +7,7 @@
 // receiver's another pattern, and a shadow of both memories is kept here by the verbs' rules alone.
 // Frames on the wire are built and parsed again.
 // Does not pin: times (test_nic_requester, test_rnic); the memory itself (test_memory_pages).
+#include "net/frame.h"
 #include "nic/memory.h"
 #include "tests/nic_pair.h"
 

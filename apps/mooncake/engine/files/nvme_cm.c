@@ -142,16 +142,16 @@ static void post_receive(const app__mc_gsi_t *gsi, uint64_t slot)
     app__qp_post_receive(gsi->qp, &wr);
 }
 
-static void tell(const app__mc_gsi_t *gsi, uint32_t cluster, app__cm_message_t *message)
+static void deliver(const app__mc_gsi_t *gsi, uint32_t cluster, app__cm_message_t *message)
 {
     for (const port_t *port = gsi->ports; port != NULL; port = port->next) {
         if (port->station->cluster->index == cluster && !port->station->crashed) {
             message->nic = port->nic;
             if (message->attribute == APP__CM_REQUEST || message->attribute == APP__CM_READY ||
                 message->attribute == APP__CM_LEAVE) {
-                app__nvme_node_told(port->station, message);
+                app__nvme_node_received(port->station, message);
             } else {
-                app__nvme_host_told(port->station, message);
+                app__nvme_host_received(port->station, message);
             }
             return;
         }
@@ -169,12 +169,12 @@ static void take(const app__mc_gsi_t *gsi, const uint8_t *mad, uint32_t interfac
     if (message.attribute == APP__CM_REQUEST) {
         message.qp_num = (uint32_t)get(data + 32, 3);
         message.queue_id = (uint16_t)app__nvme_get(data + REQUEST_PRIVATE_AT + IP_BYTES + 2, 2);
-        tell(gsi, (uint32_t)(get(data + 8, 8) & 0xffff) - NVME_PORT, &message);
+        deliver(gsi, (uint32_t)(get(data + 8, 8) & 0xffff) - NVME_PORT, &message);
         return;
     }
     message.remote_id = (uint32_t)get(data + 4, 4);
     message.qp_num = message.attribute == APP__CM_REPLY ? (uint32_t)get(data + 12, 3) : 0;
-    tell(gsi, message.remote_id >> 24, &message);
+    deliver(gsi, message.remote_id >> 24, &message);
 }
 
 static void completed(nic_cq_t *cq, void *ctx)

@@ -223,7 +223,7 @@ static void join(queue_t *queue)
     app__nvme_pair_send(&queue->pair, 0, capsule, sizeof(capsule));
 }
 
-void app__nvme_host_told(app__mc_station_t *station, const app__cm_message_t *message)
+void app__nvme_host_received(app__mc_station_t *station, const app__cm_message_t *message)
 {
     queue_t *queue = NULL;
     for (app_mooncake_t *e = station->engines; e != NULL && queue == NULL; e = e->next_on_station) {

@@ -21,7 +21,6 @@
 #define POLL_MAX 16u
 #define INVALID_OPCODE 0x01u // status codes, generic
 #define INVALID_FIELD 0x02u
-#define TRANSFER_ERROR 0x04u
 #define INVALID_NAMESPACE 0x0bu
 #define OUT_OF_RANGE 0x80u
 #define INVALID_CONNECT 0x182u // of Connect
@@ -487,7 +486,7 @@ static app__nvme_queue_t *make_queue(app__mc_context_t *context, const app__cm_m
     return queue;
 }
 
-void app__nvme_node_told(app__mc_station_t *station, const app__cm_message_t *message)
+void app__nvme_node_received(app__mc_station_t *station, const app__cm_message_t *message)
 {
     app__nvme_queue_t *queue = queue_of(station, message);
     app__cm_message_t reply = {.attribute = APP__CM_REJECT, .remote_id = message->local_id};

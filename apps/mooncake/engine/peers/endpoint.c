@@ -19,21 +19,10 @@
 
 #define NUMBERS_AT_ONCE UINT64_C(1024)
 
-static sim_time_t never_passive(const void *owner, uint32_t interface, uint64_t offset)
-{
-    (void)owner;
-    (void)interface;
-    (void)offset;
-    return SIM_TIME_NEVER;
-}
-
-static const app__range_ops_t range_ops = {.passive_from_ps = never_passive};
-
 uint32_t app__mc_next_qp_number(app__mc_context_t *context)
 {
     if (context->position == context->positions_end) {
-        context->position =
-            app__reserve_qps(context->endpoint, &range_ops, context, NUMBERS_AT_ONCE);
+        context->position = app__reserve_qps(context->endpoint, NULL, context, NUMBERS_AT_ONCE);
         context->positions_end = context->position + NUMBERS_AT_ONCE;
     }
     return app__qp_number(context->position++);
@@ -160,7 +149,7 @@ void app__mc_endpoint_returned(app__mc_endpoint_t *endpoint, uint32_t qp)
 // -- connecting
 
 // Tells the programs that wait for a peer NIC's connection.
-static void tell_waiters(app__mc_peer_nic_t *peer_nic, int result)
+static void notify_waiters(app__mc_peer_nic_t *peer_nic, int result)
 {
     app__mc_waiter_t *const waiters = peer_nic->waiters;
     peer_nic->waiters = NULL;
@@ -271,7 +260,7 @@ static void answered(int32_t status, const char *body, size_t size, void *ctx)
     app_mooncake_handshake_desc_fini(&desc);
     if (good) {
         go_on(endpoint);
-        tell_waiters(peer_nic, SIM_OK);
+        notify_waiters(peer_nic, SIM_OK);
         return;
     }
     engine->counters.handshakes_failed++;
@@ -390,7 +379,7 @@ static int set_up_by_peer(app__mc_context_t *context, const app_mooncake_handsha
     app__mc_endpoint_pin(endpoint);
     app__mc_peer_nic_wake(peer_nic);
     describe_qps(endpoint, local);
-    tell_waiters(peer_nic, SIM_OK);
+    notify_waiters(peer_nic, SIM_OK);
     return SIM_OK;
 }
 
@@ -468,7 +457,7 @@ void app__mc_endpoint_disconnect(app__mc_endpoint_t *endpoint, bool failed)
     app__mc_peer_nics_serve(context);
     // If slices are outstanding, the last of them destroys the endpoint.
     app__mc_endpoint_leave_if_empty(endpoint);
-    tell_waiters(peer_nic, SIM_ERR_IO);
+    notify_waiters(peer_nic, SIM_ERR_IO);
 }
 
 // -- functions for programs

@@ -37,7 +37,7 @@ export interface Value {
 export type Path = (string | number)[];
 
 // Name patterns such as host[0,4-7] and spine* stand without quotes in scenarios, although [ ] , and * structure
-// YAML. As in world/yaml/shield.c, private characters replace them before parsing. Positions stay the same.
+// YAML. As in world/yaml/name_patterns.c, private characters replace them before parsing. Positions stay the same.
 const plain = "*[],";
 const shields = "\ue000\ue001\ue002\ue003";
 

@@ -3,7 +3,7 @@
 #ifndef STUDIO_SERVER_DATA_ANALYSIS_TAR_H
 #define STUDIO_SERVER_DATA_ANALYSIS_TAR_H
 
-#include "studio/server/data/out.h"
+#include "studio/server/data/text_buffer.h"
 
 // Adds a file to the tar in out; the path has at most 99 characters.
 void studio_tar_add(studio_out_t *out, const char *path, const char *bytes, size_t size,

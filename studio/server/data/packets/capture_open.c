@@ -2,6 +2,7 @@
 // studio/server/data/packets/capture_open.c - opens captures and reads rows of them.
 #include "studio/server/data/packets/capture_open.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -41,7 +42,8 @@ static const json_t *find_capture(const studio__capture_t *opened, const char *f
 }
 
 // The name was found among the imported captures, so it is a plain name in captures/.
-static bool map_bytes(studio__capture_t *opened, const json_t *capture)
+// Returns 0, or the error number with which the file could not be read.
+static int map_bytes(studio__capture_t *opened, const json_t *capture)
 {
     const char *const copy = json_string_value(json_object_get(capture, "copy"));
     const studio_source_t *const source = &opened->sources.sources[0];
@@ -49,9 +51,16 @@ static bool map_bytes(studio__capture_t *opened, const json_t *capture)
                                     : sim_format("%s/captures/%s", source->result, opened->file);
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     struct stat status;
-    if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+    int reason = 0;
+    if (fd < 0 || fstat(fd, &status) != 0) {
+        reason = errno;
+    } else if (!S_ISREG(status.st_mode) || status.st_size == 0) {
+        reason = EINVAL;
+    } else {
         void *const bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, fd, 0);
-        if (bytes != MAP_FAILED) {
+        if (bytes == MAP_FAILED) {
+            reason = errno;
+        } else {
             opened->bytes = bytes;
             opened->size = (size_t)status.st_size;
         }
@@ -60,7 +69,7 @@ static bool map_bytes(studio__capture_t *opened, const json_t *capture)
         (void)close(fd);
     }
     sim_free(path);
-    return opened->bytes != NULL;
+    return reason;
 }
 
 // Returns nic.transport of the scenario that the run wrote: "  transport: adamap" below "nic:".
@@ -124,14 +133,15 @@ bool studio__capture_open(studio_request_t *request, studio_response_t *response
     const studio_source_t *const source = &opened->sources.sources[0];
     opened->state = studio__data_file(source->index, "import.json");
     const json_t *const capture = find_capture(opened, opened->file);
+    int reason = 0;
     const bool any = may_be_any && strcmp(opened->file, "-") == 0;
     if (capture == NULL && !any) {
         *status = studio_response_error(response, 404, "the run has no such capture");
     } else if (!open_packets(opened, any, &error)) {
         *status = studio_response_error(response, 404, "%s", error.message.text);
-    } else if (!any && !map_bytes(opened, capture)) {
-        *status =
-            studio_response_error(response, 410, "the capture's file cannot be read any more");
+    } else if (!any && (reason = map_bytes(opened, capture)) != 0) {
+        *status = studio_response_error(
+            response, 410, "the capture's file cannot be read any more: %s", strerror(reason));
     } else {
         opened->names = studio_names_read(source->result);
         opened->transport = transport_of(source->result);

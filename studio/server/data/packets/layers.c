@@ -8,6 +8,8 @@
 
 #include "kernel/bytes.h"
 #include "net/frame.h"
+#include "net/frame_opcodes.h"
+#include "net/packets.h"
 #include "net/wire/layout.h"
 
 #include <stdarg.h>

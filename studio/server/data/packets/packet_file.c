@@ -2,9 +2,10 @@
 // studio/server/data/packets/packet_file.c - reads capture files: headers, summaries of frames,
 // names, filters.
 #include "studio/server/data/packets/packet_file.h"
+#include "net/frame.h"
 
 #include "kernel/bytes.h"
-#include "net/frame.h"
+#include "net/frame_opcodes.h"
 #include "net/wire/layout.h"
 
 #include <arpa/inet.h>

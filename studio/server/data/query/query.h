@@ -4,8 +4,8 @@
 #ifndef STUDIO_SERVER_DATA_QUERY_QUERY_H
 #define STUDIO_SERVER_DATA_QUERY_QUERY_H
 
-#include "studio/server/data/out.h"
 #include "studio/server/data/query/scan.h"
+#include "studio/server/data/text_buffer.h"
 
 #define STUDIO_JSON_ROWS_MAX 10000u
 #define STUDIO_ORDERED_ROWS_MAX 5000000u

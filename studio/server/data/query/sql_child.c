@@ -67,7 +67,9 @@ static int write_order(const studio_sources_t *sources, const char *text)
         fd >= 0 && write(fd, order, length) == (ssize_t)length && lseek(fd, 0, SEEK_SET) == 0;
     free(order);
     if (!good && fd >= 0) {
+        const int reason = errno;
         (void)close(fd);
+        errno = reason;
     }
     return good ? fd : -1;
 }
@@ -168,21 +170,25 @@ sim_err_t studio_sql_child_start(const studio_sources_t *sources, const char *te
     *error = (studio_place_error_t){.column = 0};
     const int order = write_order(sources, text);
     if (order < 0 || pipe2(ends, O_CLOEXEC) != 0) {
+        const int reason = errno;
         if (order >= 0) {
             (void)close(order);
         }
-        return sim_fail(&error->message, SIM_ERR_IO, "the statement cannot be started");
+        return sim_fail(&error->message, SIM_ERR_IO, "the statement cannot be started: %s",
+                        strerror(reason));
     }
     studio_sql_child_t *const made = sim_alloc(sizeof(*made));
     made->process = spawn(order, ends[1], format, limits);
+    const int reason = errno;
     made->output = ends[0];
     made->patience = *patience;
     made->trouble = "";
     (void)close(order);
     (void)close(ends[1]);
-    const sim_err_t code = made->process > 0 ? read_verdict(made, error)
-                                             : sim_fail(&error->message, SIM_ERR_IO,
-                                                        "the statement cannot be started");
+    const sim_err_t code = made->process > 0
+                               ? read_verdict(made, error)
+                               : sim_fail(&error->message, SIM_ERR_IO,
+                                          "the statement cannot be started: %s", strerror(reason));
     if (code != SIM_OK) {
         studio_sql_child_end(made);
         return code;

@@ -5,7 +5,7 @@
 // row again, so the scan may return too many rows.
 #include "studio/server/data/query/sql_table.h"
 
-#include "studio/server/data/out.h"
+#include "studio/server/data/text_buffer.h"
 
 #include <dirent.h>
 #include <math.h>

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/explain/causes/host_inside.c - finds limits inside hosts: of the caches, PCIe and processing
+// units of detailed NICs, and of the memory and links of hosts.
+//
+// Each part has a closed form for the share of the time in which it was busy: what counters say
+// that went through it, times its cost. A part is reported if it was busy most of the time, and if
+// flows of the host took long or, where no flows are listed, if the part is slower than that of
+// its profile. Cache misses are reported by their own share.
+#include "cli/explain/causes/host_inside.h"
+#include "cli/explain/explain_internal.h"
+#include "cli/explain/run_data.h"
+#include "world/names.h"
+
+#include "nic/detail.h"
+#include "world/format.h"
+
+#include <string.h>
+
+#define BUSY_LEAST 0.7    // share of the time from which a part holds the traffic
+#define MISSES_LEAST 0.2  // share of lookups that miss, from which a cache is too small
+#define MISSES_COST 0.1   // share of the time that misses take
+#define EXCESS_LEAST 0.25 // share of the time of a host's flows that nothing else explains
+#define LINE_BYTES 64.0
+
+// A part of a NIC or host, and how busy it was.
+typedef struct part {
+    explain_kind_t kind;
+    const char *what; // the part, in words
+    double busy;      // share of the time; 0: unknown
+    const char *path; // attribute that is set too low or too high
+    uint64_t value;   // of it
+    uint64_t usual;   // the profile's; 0: it has none
+    bool slower;      // the value is worse than the profile's
+} part_t;
+
+// A host's NIC with its counters and time.
+typedef struct inside {
+    explain_t *explain;
+    uint32_t interface;
+    const nic_config_t *config;
+    const json_t *counters; // of a detailed NIC; NULL: it is none
+    nic_detail_t detail;
+    nic_detail_t profile;
+    double time_ps;   // of all traffic of the NIC
+    double out_ps;    // of what it sends
+    double in_ps;     // of what it receives
+    double units;     // that its queue pairs use
+    double excess_ps; // of its flows
+    double flows_ps;
+} inside_t;
+
+static double counted(const inside_t *nic, const char *name)
+{
+    return json_number_value(json_object_get(nic->counters, name));
+}
+
+static const json_t *counters_of(const explain_t *explain, const char *name)
+{
+    const json_t *const list = json_object_get(explain->summary, "nics");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *const one = json_array_get(list, i);
+        const char *const own = json_string_value(json_object_get(one, "name"));
+        if (own != NULL && strcmp(own, name) == 0 && json_object_get(one, "wqes_posted") != NULL) {
+            return one;
+        }
+    }
+    return NULL;
+}
+
+// A span of time that grows.
+typedef struct reach {
+    sim_time_t from_ps;
+    sim_time_t to_ps;
+} reach_t;
+
+static void extend(reach_t *reach, const explain_flow_t *flow)
+{
+    reach->from_ps = SIM_MIN(flow->start_ps, reach->from_ps);
+    reach->to_ps = SIM_MAX(flow->end_ps, reach->to_ps);
+}
+
+static double length_ps(reach_t reach)
+{
+    return reach.to_ps > reach.from_ps ? (double)(reach.to_ps - reach.from_ps) : 0;
+}
+
+// Sums the flows of the NIC, and finds the time from the first start to the last end of them. Where
+// no flows are listed, it is the time of the whole run.
+static void take_time(inside_t *nic)
+{
+    const explain_t *const explain = nic->explain;
+    const reach_t none = {SIM_TIME_NEVER, 0};
+    reach_t all = none;
+    reach_t out = none;
+    reach_t in = none;
+    for (size_t f = 0; f < explain->flow_count; f++) {
+        const explain_flow_t *const flow = &explain->flows[f];
+        if (flow->source == nic->interface || flow->destination == nic->interface) {
+            extend(&all, flow);
+            extend(flow->source == nic->interface ? &out : &in, flow);
+            nic->excess_ps += flow->excess_ps;
+            nic->flows_ps += (double)(flow->end_ps - flow->begin_ps);
+        }
+    }
+    const bool listed = explain->flow_count > 0;
+    nic->time_ps = listed ? length_ps(all) : (double)explain->end_ps;
+    nic->out_ps = listed && length_ps(out) > 0 ? length_ps(out) : nic->time_ps;
+    nic->in_ps = listed && length_ps(in) > 0 ? length_ps(in) : nic->time_ps;
+}
+
+// Keeps the busier part, whose attribute has the value and the profile's.
+static void consider(part_t *worst, explain_kind_t kind, const char *what, double busy,
+                     const char *path, uint64_t value, uint64_t usual, bool more_is_slower)
+{
+    if (busy > worst->busy) {
+        *worst = (part_t){
+            kind, what, busy, path, value, usual, more_is_slower ? value > usual : value < usual};
+    }
+}
+
+// Returns the rate of the PCIe link for bytes with their headers.
+static double pcie_bps(const nic_detail_t *detail)
+{
+    return (double)detail->lanes * (double)detail->lane_rate_bps /
+           (1 + (double)detail->overhead_permille / 1000);
+}
+
+static void consider_pcie(const inside_t *nic, part_t *worst)
+{
+    const nic_detail_t *const own = &nic->detail;
+    const nic_detail_t *const usual = &nic->profile;
+    const double up = counted(nic, "pcie_up_bytes");
+    const double down = counted(nic, "pcie_down_bytes");
+    const double busy = SIM_MAX(up / nic->in_ps, down / nic->out_ps) * 8e12 / pcie_bps(own);
+    if (own->lane_rate_bps != usual->lane_rate_bps) {
+        consider(worst, EXPLAIN_PCIE, "its PCIe link", busy, "pcie.lane-rate", own->lane_rate_bps,
+                 usual->lane_rate_bps, false);
+    } else {
+        consider(worst, EXPLAIN_PCIE, "its PCIe link", busy, "pcie.lanes", own->lanes, usual->lanes,
+                 false);
+    }
+    const double reads = down / (double)SIM_MAX(own->read_max_bytes, 1) *
+                         (double)own->read_latency_ps / (double)SIM_MAX(own->tags, 1);
+    const bool latent = own->read_latency_ps > usual->read_latency_ps;
+    consider(worst, EXPLAIN_PCIE, "the reads that PCIe has under way", reads / nic->out_ps,
+             latent ? "pcie.read-latency" : "pcie.tags", latent ? own->read_latency_ps : own->tags,
+             latent ? usual->read_latency_ps : usual->tags, latent);
+}
+
+static void consider_units(const inside_t *nic, part_t *worst)
+{
+    const nic_detail_t *const own = &nic->detail;
+    const nic_detail_t *const usual = &nic->profile;
+    const explain_nic_t *const counts = &nic->explain->nics[nic->interface];
+    const double wqes = counted(nic, "wqes_posted");
+    const bool fetched = counted(nic, "doorbells") > counted(nic, "mmio_lines");
+    const uint64_t send_ps = fetched ? own->pu_send_fetched_ps : own->pu_send_ps;
+    const uint64_t usual_ps = fetched ? usual->pu_send_fetched_ps : usual->pu_send_ps;
+    const bool few = own->pu_count < usual->pu_count && send_ps <= usual_ps &&
+                     own->pu_receive_ps <= usual->pu_receive_ps;
+    consider(worst, EXPLAIN_UNITS, "the processing units that send",
+             wqes * (double)send_ps / nic->out_ps / nic->units,
+             few       ? "pu.count"
+             : fetched ? "pu.send-fetched"
+                       : "pu.send",
+             few ? own->pu_count : send_ps, few ? usual->pu_count : usual_ps, !few);
+    consider(worst, EXPLAIN_UNITS, "the processing units that receive",
+             (double)counts->received_packets * (double)own->pu_receive_ps / nic->time_ps /
+                 nic->units,
+             few ? "pu.count" : "pu.receive", few ? own->pu_count : own->pu_receive_ps,
+             few ? usual->pu_count : usual->pu_receive_ps, !few);
+    // The shared sides: the lowest cost of a packet, and that of its lines.
+    const double tx_ps =
+        (double)counts->sent_packets * (double)SIM_MIN(own->tx_send_ps, own->tx_ack_ps) +
+        (double)counts->sent_bytes / LINE_BYTES * (double)own->tx_line_ps;
+    consider(worst, EXPLAIN_UNITS, "the shared sending side", tx_ps / nic->time_ps, "tx.send",
+             own->tx_send_ps, usual->tx_send_ps, true);
+    const uint64_t put_ps = SIM_MIN(own->rx_put_ps, own->rx_request_ps);
+    const double data = (double)counts->received_bytes / (double)nic->config->mtu_bytes;
+    const double rx_ps = SIM_MIN(data, (double)counts->received_packets) *
+                             (double)SIM_MIN(put_ps, own->rx_response_ps) +
+                         (double)counts->received_bytes / LINE_BYTES * (double)own->rx_put_line_ps;
+    consider(worst, EXPLAIN_UNITS, "the shared receiving side", rx_ps / nic->time_ps, "rx.put",
+             own->rx_put_ps, usual->rx_put_ps, true);
+}
+
+// -- caches
+
+typedef struct cache {
+    const char *name; // of its counters
+    const char *what;
+    const char *path;
+    size_t entries; // offsets in nic_detail_t
+    size_t stall;
+} cache_t;
+
+static const cache_t caches[] = {
+    {"context", "contexts of queue pairs", "context.entries",
+     offsetof(nic_detail_t, context_entries), offsetof(nic_detail_t, context_stall_ps)},
+    {"translation", "page translations (MTT)", "translation.entries",
+     offsetof(nic_detail_t, translation_entries), offsetof(nic_detail_t, translation_stall_ps)},
+    {"wqe", "WQEs", "wqe.entries", offsetof(nic_detail_t, wqe_entries),
+     offsetof(nic_detail_t, wqe_stall_ps)},
+    {"cq", "contexts of completion queues", "cq.entries", offsetof(nic_detail_t, cq_entries),
+     offsetof(nic_detail_t, cq_stall_ps)},
+    {"key", "memory keys", "key.entries", offsetof(nic_detail_t, key_entries),
+     offsetof(nic_detail_t, key_stall_ps)},
+};
+
+static uint64_t detail_at(const nic_detail_t *detail, size_t offset)
+{
+    uint64_t value;
+    memcpy(&value, (const char *)detail + offset, sizeof(value));
+    return value;
+}
+
+// The lookups of a cache.
+typedef struct lookups {
+    double misses;
+    double all;
+    double cost; // share of the time that misses take
+} lookups_t;
+
+static lookups_t lookups_of(const inside_t *nic, const cache_t *cache)
+{
+    char hits[32];
+    char misses[32];
+    snprintf(hits, sizeof(hits), "%s_hits", cache->name);
+    snprintf(misses, sizeof(misses), "%s_misses", cache->name);
+    lookups_t lookups = {.misses = counted(nic, misses)};
+    lookups.all = counted(nic, hits) + lookups.misses;
+    // A miss stops its side of the NIC for the stall, and what it serves for a read over PCIe.
+    const double each_ps =
+        (double)(detail_at(&nic->detail, cache->stall) + nic->detail.read_latency_ps);
+    lookups.cost = lookups.misses * each_ps / nic->time_ps;
+    return lookups;
+}
+
+static const cache_t *worst_cache(const inside_t *nic, lookups_t *worst)
+{
+    const cache_t *found = NULL;
+    for (size_t i = 0; i < SIM_COUNT_OF(caches); i++) {
+        const lookups_t lookups = lookups_of(nic, &caches[i]);
+        if (lookups.misses >= MISSES_LEAST * lookups.all && lookups.cost >= MISSES_COST &&
+            (found == NULL || lookups.cost > worst->cost)) {
+            found = &caches[i];
+            *worst = lookups;
+        }
+    }
+    return found;
+}
+
+// -- findings
+
+static explain_finding_t *find_kind(explain_t *explain, explain_kind_t kind)
+{
+    for (size_t i = 0; i < explain->finding_count; i++) {
+        if (explain->findings[i].kind == kind) {
+            return &explain->findings[i];
+        }
+    }
+    return NULL;
+}
+
+// Adds the NIC to the finding of its kind, with its flows. Takes the sentence, which is that of the
+// finding if this NIC is the first. Returns the finding if it is.
+static explain_finding_t *add_nic(const inside_t *nic, explain_kind_t kind, char *sentence)
+{
+    explain_t *const explain = nic->explain;
+    const uint32_t host = explain->world->nics[nic->interface].host;
+    explain_finding_t *finding = find_kind(explain, kind);
+    const bool first = finding == NULL;
+    explain->held_hosts[host] = true;
+    if (first) {
+        finding = cli__explain_add(
+            explain, kind, 1, sim_strdup(world_interface_name(explain->world, nic->interface)));
+        finding->sentence = sentence;
+    } else {
+        cli__explain_evidence(finding, sentence);
+    }
+    finding->score_ps += explain->flow_count == 0 ? nic->time_ps : nic->excess_ps;
+    for (uint32_t f = 0; f < explain->flow_count; f++) {
+        const explain_flow_t *const flow = &explain->flows[f];
+        if (flow->source == nic->interface || flow->destination == nic->interface) {
+            cli__explain_flow(finding, f);
+        }
+    }
+    return first ? finding : NULL;
+}
+
+static void offer(const inside_t *nic, explain_finding_t *finding, const char *path, uint64_t value,
+                  const char *unit, const char *why)
+{
+    (void)nic;
+    char *const set = sim_format("nic.detailed.%s=%" PRIu64 "%s", path, value, unit);
+    cli__explain_remedy(finding, set, why);
+    sim_free(set);
+}
+
+static const char *unit_of(const char *path)
+{
+    return strcmp(path, "pcie.lane-rate") == 0 ? "bps"
+           : strcmp(path, "pcie.lanes") == 0 || strcmp(path, "pcie.tags") == 0 ||
+                   strcmp(path, "pu.count") == 0
+               ? ""
+               : "ps";
+}
+
+static bool is_slow(const inside_t *nic)
+{
+    return nic->excess_ps > EXCESS_LEAST * nic->flows_ps;
+}
+
+static void find_in_nic(inside_t *nic)
+{
+    explain_t *const explain = nic->explain;
+    const char *const name = world_interface_name(explain->world, nic->interface);
+    const bool listed = explain->flow_count > 0;
+    world_text_t busy;
+    world_text_t share;
+    lookups_t lookups = {0};
+    const cache_t *const cache = worst_cache(nic, &lookups);
+    part_t part = {.busy = 0};
+    consider_pcie(nic, &part);
+    consider_units(nic, &part);
+    if (cache != NULL && (!listed || is_slow(nic)) && (lookups.cost > part.busy || !part.slower)) {
+        const uint64_t entries = detail_at(&nic->detail, cache->entries);
+        explain_finding_t *const finding = add_nic(
+            nic, EXPLAIN_CACHE_MISSES,
+            sim_format("cache misses: the NIC of %s did not find %.0f of %.0f %s (%s), since its "
+                       "cache holds %" PRIu64 "; misses took %s of the time",
+                       name, lookups.misses, lookups.all, cache->what,
+                       world_format_percent(&share, lookups.misses / lookups.all), entries,
+                       world_format_percent(&busy, SIM_MIN(lookups.cost, 1.0))));
+        if (finding != NULL) {
+            offer(nic, finding, cache->path, 16 * entries, "", "a larger cache");
+        }
+        return;
+    }
+    if (part.busy < BUSY_LEAST || (listed ? !is_slow(nic) : !part.slower)) {
+        return;
+    }
+    explain_finding_t *const finding =
+        add_nic(nic, part.kind,
+                sim_format("%s: %s of the NIC of %s was busy %s of the time, by its counters and "
+                           "nic.detailed.%s",
+                           part.kind == EXPLAIN_PCIE ? "PCIe limit" : "processing units", part.what,
+                           name, world_format_percent(&busy, SIM_MIN(part.busy, 1.0)), part.path));
+    if (finding != NULL && part.slower) {
+        cli__explain_evidence(finding,
+                              sim_format("nic.detailed.%s is %" PRIu64 "%s where its profile has "
+                                         "%" PRIu64 "%s",
+                                         part.path, part.value, unit_of(part.path), part.usual,
+                                         unit_of(part.path)));
+        offer(nic, finding, part.path, part.usual, unit_of(part.path), "the profile's value");
+    }
+}
+
+// -- the host around its NICs
+
+static void find_in_host(inside_t *nic)
+{
+    explain_t *const explain = nic->explain;
+    const nic_host_config_t *const host = &nic->config->host;
+    const explain_nic_t *const counts = &explain->nics[nic->interface];
+    const double out_bps = (double)counts->sent_bytes * 8e12 / nic->out_ps;
+    const double in_bps = (double)counts->received_bytes * 8e12 / nic->in_ps;
+    const double most_bps = SIM_MAX(out_bps, in_bps);
+    const double both_bps = SIM_MAX(
+        (double)(counts->sent_bytes + counts->received_bytes) * 8e12 / nic->time_ps, most_bps);
+    const struct {
+        const char *path;
+        const char *what;
+        uint64_t rate_bps;
+        double used_bps;
+    } limits[] = {
+        {"nic-link", "the link of its NIC inside the host", host->nic_bps, most_bps},
+        {"memory-bandwidth", "its memory", host->memory_bps, both_bps},
+        {"switch-uplink", "the uplink of its PCIe switch", host->uplink_bps, most_bps},
+        {"socket-link", "the link between its sockets", host->socket_link_bps, most_bps},
+        {"gpu-link", "the link of its GPU", host->gpu_bps, most_bps},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(limits); i++) {
+        const double could_bps = (double)limits[i].rate_bps;
+        if (limits[i].rate_bps == SIM_AUTO || limits[i].used_bps < BUSY_LEAST * could_bps ||
+            (explain->flow_count > 0 && !is_slow(nic))) {
+            continue;
+        }
+        world_text_t busy;
+        world_text_t rate;
+        explain_finding_t *const finding = add_nic(
+            nic, EXPLAIN_HOST_PATH,
+            sim_format("%s is a slow host: %s carries %s and was busy %s of the time",
+                       world_interface_name(explain->world, nic->interface), limits[i].what,
+                       world_format_rate(&rate, limits[i].rate_bps),
+                       world_format_percent(&busy, SIM_MIN(limits[i].used_bps / could_bps, 1.0))));
+        if (finding != NULL) {
+            char *const set = sim_format("nic.host.%s=auto", limits[i].path);
+            cli__explain_evidence(finding, sim_format("nic.host.%s, and the payload that nics.csv "
+                                                      "counts",
+                                                      limits[i].path));
+            cli__explain_remedy(finding, set, "a host without this limit");
+            sim_free(set);
+        }
+        return;
+    }
+}
+
+void cli__explain_inside(explain_t *explain)
+{
+    explain->held_hosts = sim_alloc(net_node_count(explain->world->net) + 1);
+    memset(explain->held_hosts, 0, net_node_count(explain->world->net) + 1);
+    const bool detailed = json_array_size(json_object_get(explain->summary, "nics")) > 0;
+    for (uint32_t i = 0; i < explain->world->nic_count; i++) {
+        inside_t nic = {.explain = explain, .interface = i};
+        nic.config = nic_config_of_interface(explain->world->net, i);
+        const bool bound =
+            nic.config->host.nic_bps != SIM_AUTO || nic.config->host.memory_bps != SIM_AUTO ||
+            nic.config->host.uplink_bps != SIM_AUTO ||
+            nic.config->host.socket_link_bps != SIM_AUTO || nic.config->host.gpu_bps != SIM_AUTO;
+        if (!detailed && !bound) {
+            continue;
+        }
+        nic.counters =
+            detailed ? counters_of(explain, world_interface_name(explain->world, i)) : NULL;
+        take_time(&nic);
+        if (nic.time_ps <= 0) {
+            continue;
+        }
+        if (nic.counters != NULL) {
+            nic_detail_resolve(nic.config, &nic.detail);
+            nic_detail_profile(nic.config->profile, &nic.profile);
+            nic.units =
+                (double)SIM_MAX(SIM_MIN(nic.detail.pu_count, explain->nics[i].queue_pairs), 1);
+            find_in_nic(&nic);
+        }
+        if (bound) {
+            find_in_host(&nic);
+        }
+    }
+}

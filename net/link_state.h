@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/link_state.h - links that go down and up during the run.
+#ifndef NET_LINK_STATE_H
+#define NET_LINK_STATE_H
+
+#include "net/network.h"
+
+SIM_C_BEGIN
+
+// Takes both directions of a link down (up) at time_ps. Frames that have not wholly arrived when it
+// goes down are lost; they count as lost when and where they were sent. Routes change
+// net_config_t.convergence_ps later. Before net_build.
+void net_link_change_at(net_t *net, uint32_t link, sim_time_t time_ps, bool up);
+
+// Returns whether routing, as it is at now_ps, leads from a host's port to an interface: neither of
+// their links was down network.convergence ago, and there is a route. Any node may call it.
+bool net_leads_to(const net_t *net, const net_port_t *port, uint32_t to, sim_time_t now_ps);
+
+SIM_C_END
+
+#endif // NET_LINK_STATE_H
