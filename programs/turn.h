@@ -17,14 +17,14 @@
 #define PROGRAM_EXPORT __attribute__((visibility("default")))
 
 // The function of this name that the program would have called without this library.
-#define PROGRAM_NEXT(function)                                                                     \
-    (__extension__({                                                                               \
-        static __typeof__(function) *next_;                                                        \
-        if (next_ == NULL) {                                                                       \
-            void *found_ = dlsym(RTLD_NEXT, #function);                                            \
-            __builtin_memcpy(&next_, &found_, sizeof next_);                                       \
-        }                                                                                          \
-        next_;                                                                                     \
+#define PROGRAM_NEXT(function)                               \
+    (__extension__({                                         \
+        static __typeof__(function) *next_;                  \
+        if (next_ == NULL) {                                 \
+            void *found_ = dlsym(RTLD_NEXT, #function);      \
+            __builtin_memcpy(&next_, &found_, sizeof next_); \
+        }                                                    \
+        next_;                                               \
     }))
 
 #define TURN_PS_PER_NS UINT64_C(1000)

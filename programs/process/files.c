@@ -47,8 +47,8 @@ static bool is_random(const char *path)
 static int open_processor(int flags)
 {
     const char *text = processor_text();
-    const int descriptor = (int)syscall(SYS_memfd_create, "cpuinfo",
-                                        (flags & O_CLOEXEC) != 0 ? MFD_CLOEXEC : 0u);
+    const int descriptor =
+        (int)syscall(SYS_memfd_create, "cpuinfo", (flags & O_CLOEXEC) != 0 ? MFD_CLOEXEC : 0u);
     if (descriptor >= 0) {
         syscall(SYS_write, descriptor, text, strlen(text));
         syscall(SYS_lseek, descriptor, 0, SEEK_SET);
@@ -75,13 +75,13 @@ static int open_at(int folder, const char *path, int flags, mode_t mode)
 }
 
 // The mode comes only with flags that create a file.
-#define MODE_OF(flags)                                                                             \
-    mode_t mode = 0;                                                                               \
-    if (((flags) & (O_CREAT | O_TMPFILE)) != 0) {                                                  \
-        va_list arguments;                                                                         \
-        va_start(arguments, flags);                                                                \
-        mode = va_arg(arguments, mode_t);                                                          \
-        va_end(arguments);                                                                         \
+#define MODE_OF(flags)                            \
+    mode_t mode = 0;                              \
+    if (((flags) & (O_CREAT | O_TMPFILE)) != 0) { \
+        va_list arguments;                        \
+        va_start(arguments, flags);               \
+        mode = va_arg(arguments, mode_t);         \
+        va_end(arguments);                        \
     }
 
 PROGRAM_EXPORT int open(const char *path, int flags, ...)

@@ -146,8 +146,7 @@ PROGRAM_EXPORT int connect(int descriptor, __CONST_SOCKADDR_ARG address, socklen
     const uint64_t before = signals_interrupts;
     turn_charge_call();
     while (error == 0 || error == EINPROGRESS) {
-        call = (program_call_t){
-            .op = PROGRAM_CONNECT, .handle = endpoint->handle, .name = name};
+        call = (program_call_t){.op = PROGRAM_CONNECT, .handle = endpoint->handle, .name = name};
         error = turn_call(&call);
         if (error == 0) {
             endpoint->connected = true;
@@ -284,13 +283,13 @@ PROGRAM_EXPORT int getpeername(int descriptor, __SOCKADDR_ARG address, socklen_t
 // Returns true if the socket may have the option, though it changes nothing here.
 static bool is_known(int level, int name)
 {
-    static const int of_socket[] = {SO_REUSEADDR, SO_REUSEPORT, SO_KEEPALIVE, SO_BROADCAST,
-                                    SO_DONTROUTE, SO_LINGER,    SO_OOBINLINE, SO_PRIORITY,
-                                    SO_RCVBUF,    SO_SNDBUF,    SO_RCVLOWAT,  SO_SNDLOWAT,
+    static const int of_socket[] = {SO_REUSEADDR, SO_REUSEPORT,   SO_KEEPALIVE, SO_BROADCAST,
+                                    SO_DONTROUTE, SO_LINGER,      SO_OOBINLINE, SO_PRIORITY,
+                                    SO_RCVBUF,    SO_SNDBUF,      SO_RCVLOWAT,  SO_SNDLOWAT,
                                     SO_BUSY_POLL, SO_INCOMING_CPU};
-    static const int of_tcp[] = {TCP_NODELAY,   TCP_CORK,         TCP_KEEPIDLE, TCP_KEEPINTVL,
-                                 TCP_KEEPCNT,   TCP_USER_TIMEOUT, TCP_QUICKACK, TCP_DEFER_ACCEPT,
-                                 TCP_FASTOPEN,  TCP_SYNCNT,       TCP_MAXSEG,   TCP_LINGER2};
+    static const int of_tcp[] = {TCP_NODELAY,  TCP_CORK,         TCP_KEEPIDLE, TCP_KEEPINTVL,
+                                 TCP_KEEPCNT,  TCP_USER_TIMEOUT, TCP_QUICKACK, TCP_DEFER_ACCEPT,
+                                 TCP_FASTOPEN, TCP_SYNCNT,       TCP_MAXSEG,   TCP_LINGER2};
     const int *names = level == SOL_SOCKET ? of_socket : of_tcp;
     const size_t count = level == SOL_SOCKET    ? sizeof of_socket / sizeof *of_socket
                          : level == IPPROTO_TCP ? sizeof of_tcp / sizeof *of_tcp

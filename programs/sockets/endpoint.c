@@ -26,7 +26,7 @@ static bool room; // the simulator may have more bytes for a socket that was ful
 endpoint_t *endpoint_of(int descriptor)
 {
     return descriptor >= 0 && descriptor < DESCRIPTORS_MAX && turn_on() ? endpoints[descriptor]
-                                                                       : NULL;
+                                                                        : NULL;
 }
 
 endpoint_t *endpoint_socket_of(int descriptor)

@@ -142,8 +142,7 @@ PROGRAM_EXPORT int getaddrinfo(const char *restrict node, const char *restrict s
     }
     const bool numeric = (wish.ai_flags & AI_NUMERICHOST) != 0;
     if ((numeric && (host_named(node) != NULL || strcmp(node, "localhost") == 0)) ||
-        !resolve(node, address) ||
-        (wish.ai_family == AF_INET && !is_v4(address))) {
+        !resolve(node, address) || (wish.ai_family == AF_INET && !is_v4(address))) {
         return EAI_NONAME;
     }
     const bool as_v6 = wish.ai_family == AF_INET6 && is_v4(address);
@@ -182,7 +181,7 @@ PROGRAM_EXPORT int getnameinfo(const struct sockaddr *restrict address, socklen_
                                   (flags & ~NI_NAMEREQD) | NI_NUMERICHOST);
     if (error == 0 && named && found != NULL) {
         return snprintf(host, host_bytes, "%.64s", found->name) < (int)host_bytes ? 0
-                                                                                 : EAI_OVERFLOW;
+                                                                                  : EAI_OVERFLOW;
     }
     return error;
 }
@@ -206,8 +205,7 @@ static bool answer_fill(answer_t *answer, const char *name, const uint8_t addres
     }
     memset(answer, 0, sizeof *answer);
     snprintf(answer->name, sizeof answer->name, "%s", name);
-    memcpy(answer->address, family == AF_INET ? address + 12 : address,
-           family == AF_INET ? 4 : 16);
+    memcpy(answer->address, family == AF_INET ? address + 12 : address, family == AF_INET ? 4 : 16);
     answer->addresses[0] = (char *)answer->address;
     answer->entry = (struct hostent){.h_name = answer->name,
                                      .h_aliases = answer->aliases,

@@ -277,8 +277,8 @@ PROGRAM_EXPORT ssize_t write(int descriptor, const void *bytes, size_t count)
     return transmit(socket, descriptor, &message, 0);
 }
 
-static ssize_t transmit_places(const endpoint_t *socket, int descriptor,
-                               const struct iovec *places, size_t count, int flags)
+static ssize_t transmit_places(const endpoint_t *socket, int descriptor, const struct iovec *places,
+                               size_t count, int flags)
 {
     struct iovec copies[64];
     const size_t used = count < 64 ? count : 64;

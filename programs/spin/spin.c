@@ -4,12 +4,14 @@
 // A timer of processor time fires when the thread has made no call for a while. Then the thread
 // runs step by step (the trap flag raises SIGTRAP after each instruction), and its registers are
 // compared with a snapshot, which is renewed after 1, 2, 4, 8... steps (Brent's search for
-// cycles). Equal registers at the same instruction, with an equal stack and equal data of the
-// program, prove that the thread goes in a circle: only a write of the NIC or a signal can end it.
-// So it waits for these, in simulated time, as if it had called a function.
+// cycles). Equal registers at the same instruction, with an equal stack, show a loop, and an int3
+// is planted at one of its jumps. Steps are slow, so the rest is done there: if the thread comes to
+// the int3 in the same state again, without a call in between, it goes in a circle, which only a
+// write of the NIC or a signal can end. So it waits for these, in simulated time, as if it had
+// called a function.
 //
-// An int3 stays at one instruction of the loop, so that the next wait there begins at once. When the
-// search happens changes no result: the thread waits from the program's time on in any case.
+// The int3 stays, so that the next wait there begins at once. When the search happens changes no
+// result: the thread waits from the program's time on in any case.
 
 #include "programs/spin/spin.h"
 
@@ -35,12 +37,12 @@
 #define PERIOD_NS 5000000        // of the timer
 #define PERIOD_NS_MAX 1000000000 // after searches that found nothing
 #define STEPS_MAX 20000u         // of a search
-#define LOOP_MAX 256u            // instructions of a loop whose end is seen at once
+#define LOOP_MAX 256u            // instructions of a loop among which a jump is looked for
 #define STACK_BYTES 1024u        // that are compared
 #define DATA_BYTES_MAX (1u << 20)
 #define DATA_SEGMENTS_MAX 4u
 #define LOOPS_MAX 32u
-#define MISSES_MAX 8u // searches at an int3 that find no loop, after which it is removed
+#define VISITS_MAX 512u // of an int3 in a row without a wait, after which it is removed
 
 typedef struct state {
     greg_t registers[NGREG];
@@ -48,24 +50,25 @@ typedef struct state {
     size_t stack_bytes;
 } state_t;
 
-// A loop that was proven.
+// A place in a loop.
 typedef struct loop {
-    uintptr_t head; // where the int3 is; 0: free
-    uint8_t byte;   // what the int3 replaces
+    uintptr_t place; // where the int3 is; 0: free
+    uint8_t byte;    // what the int3 replaces
     bool planted;
-    uint32_t misses;
-    uint32_t length;
-    uintptr_t code[LOOP_MAX]; // its instructions, if they are not too many
+    bool trusted;    // the loop does not change the program's variables
+    uint64_t calls;  // at the last visit
+    uint32_t visits; // since the last call or wait
+    uint32_t renew;  // the state at this number of visits
+    uint64_t data;
+    state_t state;
 } loop_t;
 
 static struct {
     bool on;
-    loop_t *loop; // that it goes through; NULL: a search
+    loop_t *over; // steps over the instruction at this place; NULL: searches
     uint64_t calls;
     uint32_t steps;
-    uint32_t renew; // at this number of steps
-    bool checked;   // one equal state was seen; `data` is the sum of the data at that time
-    uint64_t data;
+    uint32_t renew; // the snapshot at this number of steps
     uint32_t length;
     uintptr_t code[LOOP_MAX]; // since the snapshot
     state_t snapshot;
@@ -100,26 +103,21 @@ static size_t stack_bytes_at(uintptr_t pointer)
     return end - pointer < STACK_BYTES ? end - pointer : STACK_BYTES;
 }
 
-static void take_snapshot(const ucontext_t *context)
+static void take_state(state_t *state, const ucontext_t *context)
 {
     const greg_t *registers = context->uc_mcontext.gregs;
-    memcpy(walk.snapshot.registers, registers, sizeof walk.snapshot.registers);
-    walk.snapshot.stack_bytes = stack_bytes_at((uintptr_t)registers[REG_RSP]);
-    memcpy(walk.snapshot.stack, (const void *)(uintptr_t)registers[REG_RSP],
-           walk.snapshot.stack_bytes);
-    walk.length = 0;
-    walk.checked = false;
+    memcpy(state->registers, registers, sizeof state->registers);
+    state->stack_bytes = stack_bytes_at((uintptr_t)registers[REG_RSP]);
+    memcpy(state->stack, (const void *)(uintptr_t)registers[REG_RSP], state->stack_bytes);
 }
 
-static bool equals_snapshot(const ucontext_t *context)
+static bool is_in_state(const state_t *state, const ucontext_t *context)
 {
     const greg_t *now = context->uc_mcontext.gregs;
-    const greg_t *then = walk.snapshot.registers;
+    const greg_t *then = state->registers;
     // The general registers and the instruction pointer come first in the array.
-    return memcmp(now, then, (REG_RIP + 1) * sizeof *now) == 0 &&
-           flags_of(now) == flags_of(then) &&
-           memcmp((const void *)(uintptr_t)now[REG_RSP], walk.snapshot.stack,
-                  walk.snapshot.stack_bytes) == 0;
+    return memcmp(now, then, (REG_RIP + 1) * sizeof *now) == 0 && flags_of(now) == flags_of(then) &&
+           memcmp((const void *)(uintptr_t)now[REG_RSP], state->stack, state->stack_bytes) == 0;
 }
 
 // Returns a sum over the program's variables, which a loop that counts in memory changes.
@@ -156,12 +154,26 @@ static int find_data(struct dl_phdr_info *object, size_t size, void *unused)
     return 1; // the first object is the program
 }
 
+// -- the timer
+
+static void set_timer(long new_period_ns)
+{
+    const struct itimerspec times = {
+        .it_interval = {.tv_sec = new_period_ns / 1000000000,
+                        .tv_nsec = new_period_ns % 1000000000},
+        .it_value = {.tv_sec = new_period_ns / 1000000000, .tv_nsec = new_period_ns % 1000000000}};
+    if (new_period_ns != period_ns) {
+        period_ns = new_period_ns;
+        syscall(SYS_timer_settime, timer, 0, &times, NULL);
+    }
+}
+
 // -- loops
 
-static loop_t *loop_at(uintptr_t head)
+static loop_t *loop_at(uintptr_t place)
 {
     for (uint32_t i = 0; i < LOOPS_MAX; i++) {
-        if (loops[i].head == head) {
+        if (loops[i].place == place) {
             return &loops[i];
         }
     }
@@ -171,71 +183,142 @@ static loop_t *loop_at(uintptr_t head)
 static void plant(loop_t *loop)
 {
     const uint8_t int3 = INT3;
-    if (!loop->planted && code_write((const void *)loop->head, &int3, 1)) {
+    if (!loop->planted && code_write((const void *)loop->place, &int3, 1)) {
         loop->planted = true;
     }
 }
 
 static void uproot(loop_t *loop)
 {
-    if (loop->planted && code_write((const void *)loop->head, &loop->byte, 1)) {
+    if (loop->planted && code_write((const void *)loop->place, &loop->byte, 1)) {
         loop->planted = false;
     }
 }
 
-// Returns true if the walk has left its loop.
-static bool has_left(uintptr_t code)
+// Returns true if a conditional jump with this code (the low 4 bits of its opcode) jumps.
+static bool jumps(unsigned code, greg_t flags)
 {
-    for (uint32_t i = 0; i < walk.loop->length; i++) {
-        if (walk.loop->code[i] == code) {
-            return false;
+    const bool carry = (flags & 0x1) != 0;
+    const bool parity = (flags & 0x4) != 0;
+    const bool zero = (flags & 0x40) != 0;
+    const bool sign = (flags & 0x80) != 0;
+    const bool overflow = (flags & 0x800) != 0;
+    const bool conditions[] = {overflow,
+                               carry,
+                               zero,
+                               carry || zero,
+                               sign,
+                               parity,
+                               sign != overflow,
+                               zero || sign != overflow};
+    return conditions[code >> 1] != ((code & 1) != 0);
+}
+
+static bool is_jump(const uint8_t *code, uint8_t first)
+{
+    return (first & 0xf0) == 0x70 || first == 0xeb || (first == 0x0f && (code[1] & 0xf0) == 0x80);
+}
+
+// Does what the jump does whose first byte the int3 replaces.
+static void execute_jump(const loop_t *loop, greg_t *registers)
+{
+    const uint8_t *code = (const uint8_t *)loop->place;
+    const bool is_near = loop->byte == 0x0f;
+    const unsigned condition = (is_near ? code[1] : loop->byte) & 0xf;
+    const greg_t next = (greg_t)loop->place + (is_near ? 6 : 2);
+    int32_t distance = (int8_t)code[1];
+    if (is_near) {
+        memcpy(&distance, code + 2, sizeof distance);
+    }
+    const bool taken = loop->byte == 0xeb || jumps(condition, registers[REG_EFL]);
+    registers[REG_RIP] = taken ? next + distance : next;
+}
+
+// Plants an int3 in the loop that the walk has found: at the jump back, else at another jump, else
+// where the walk is.
+static void note_loop(uintptr_t code)
+{
+    uintptr_t place = code;
+    const uint32_t length = walk.length <= LOOP_MAX ? walk.length : 0;
+    for (uint32_t i = 0; i < length; i++) {
+        const uint8_t *at = (const uint8_t *)walk.code[i];
+        if (is_jump(at, *at)) {
+            place = walk.code[i];
+            if (walk.code[(i + 1) % length] < place) {
+                break;
+            }
         }
     }
-    return walk.loop->length != 0;
-}
-
-// Notes a loop that was proven at `head`. Returns NULL if there is no room.
-static loop_t *note_loop(uintptr_t head)
-{
-    loop_t *loop = loop_at(head);
-    if (loop == NULL) {
-        loop = loop_at(0);
-        if (loop == NULL) {
-            return NULL;
-        }
-        loop->head = head;
-        loop->byte = *(const uint8_t *)head;
-    }
-    loop->misses = 0;
-    loop->length = walk.length <= LOOP_MAX ? walk.length : 0;
-    memcpy(loop->code, walk.code, loop->length * sizeof *loop->code);
-    return loop;
-}
-
-// -- the timer
-
-static void set_timer(long new_period_ns)
-{
-    const struct itimerspec times = {.it_interval = {.tv_sec = new_period_ns / 1000000000,
-                                                     .tv_nsec = new_period_ns % 1000000000},
-                                     .it_value = {.tv_sec = new_period_ns / 1000000000,
-                                                  .tv_nsec = new_period_ns % 1000000000}};
-    if (new_period_ns != period_ns) {
-        period_ns = new_period_ns;
-        syscall(SYS_timer_settime, timer, 0, &times, NULL);
+    loop_t *loop = loop_at(place);
+    loop = loop == NULL ? loop_at(0) : loop;
+    if (loop != NULL) {
+        const uint8_t byte = loop->place == place ? loop->byte : *(const uint8_t *)place;
+        *loop = (loop_t){.place = place, .byte = byte, .renew = 1, .planted = loop->planted};
+        plant(loop);
     }
 }
 
-// -- walks
+// Returns true if the thread comes here in the same state as before, and nothing has happened.
+static bool goes_in_circle(loop_t *loop, const ucontext_t *context)
+{
+    if (loop->calls != turn_calls) {
+        loop->calls = turn_calls;
+        loop->visits = 0;
+        loop->renew = 1;
+    }
+    loop->visits++;
+    bool equal = loop->visits > 1 && is_in_state(&loop->state, context);
+    if (equal && !loop->trusted) {
+        const uint64_t data = sum_data();
+        equal = data == loop->data;
+        loop->trusted = equal;
+        loop->data = data;
+    }
+    if (loop->visits == loop->renew) {
+        loop->renew *= 2;
+        take_state(&loop->state, context);
+        loop->data = loop->trusted ? 0 : sum_data();
+    }
+    return equal;
+}
 
-static void start(ucontext_t *context, loop_t *loop)
+// The thread is at an int3.
+static void visit(loop_t *loop, ucontext_t *context)
+{
+    greg_t *registers = context->uc_mcontext.gregs;
+    if (turn_on() && !turn_busy() && goes_in_circle(loop, context)) {
+        (void)turn_wait(PROGRAM_ON_MEMORY | PROGRAM_ON_SIGNAL, PROGRAM_NEVER);
+        loop->calls = turn_calls; // handlers of signals may have made calls
+        loop->visits = 1;
+        loop->renew = 2;
+        take_state(&loop->state, context);
+        set_timer(PERIOD_NS);
+    }
+    calls_seen = turn_calls - 1; // the timer need not look here
+    if (loop->visits > VISITS_MAX) {
+        uproot(loop);
+        loop->visits = 0;
+    } else if (is_jump((const uint8_t *)loop->place, loop->byte)) {
+        execute_jump(loop, registers);
+    } else {
+        uproot(loop);
+        walk.on = true;
+        walk.over = loop;
+        registers[REG_EFL] |= TRAP_FLAG;
+    }
+}
+
+// -- the search
+
+static void start(ucontext_t *context)
 {
     walk.on = true;
-    walk.loop = loop;
+    walk.over = NULL;
     walk.calls = turn_calls;
     walk.steps = 0;
     walk.renew = 1;
-    take_snapshot(context);
+    walk.length = 0;
+    take_state(&walk.snapshot, context);
     context->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
 }
 
@@ -243,44 +326,13 @@ static void stop(ucontext_t *context)
 {
     walk.on = false;
     context->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
-    if (walk.loop != NULL && walk.loop->misses < MISSES_MAX) {
-        plant(walk.loop);
-    }
-    walk.loop = NULL;
-}
-
-// The thread goes in a circle. Waits until something can end it, and walks on.
-static void wait_here(ucontext_t *context)
-{
-    const uintptr_t code = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
-    if (walk.loop == NULL) {
-        const uint64_t data = sum_data();
-        if (!walk.checked || data != walk.data) {
-            walk.checked = true;
-            walk.data = data;
-            walk.length = 0;
-            return; // one more round shows whether the data changes
-        }
-        walk.loop = note_loop(code);
-        set_timer(PERIOD_NS);
-    } else {
-        walk.loop->misses = 0;
-    }
-    (void)turn_wait(PROGRAM_ON_MEMORY | PROGRAM_ON_SIGNAL, PROGRAM_NEVER);
-    walk.calls = turn_calls;
-    calls_seen = turn_calls;
-    walk.steps = 0;
-    walk.renew = STEPS_MAX;
-    take_snapshot(context);
-    if (walk.loop == NULL) {
-        stop(context);
-    }
 }
 
 static void step(ucontext_t *context)
 {
     const uintptr_t code = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
-    if (turn_calls != walk.calls || code_is_own((const void *)code) || !turn_on()) {
+    if (walk.over != NULL) {
+        plant(walk.over);
         stop(context);
         return;
     }
@@ -289,19 +341,18 @@ static void step(ucontext_t *context)
         walk.code[walk.length] = code;
     }
     walk.length++;
-    if (equals_snapshot(context)) {
-        wait_here(context);
-    } else if (walk.loop != NULL && has_left(code)) {
+    if (turn_calls != walk.calls || code_is_own((const void *)code) || !turn_on()) {
         stop(context);
-    } else if (walk.loop != NULL && walk.steps > 4 * LOOP_MAX && code != walk.loop->head) {
-        walk.loop->misses++;
+    } else if (is_in_state(&walk.snapshot, context)) {
         stop(context);
-    } else if (walk.loop == NULL && walk.steps > STEPS_MAX) {
+        note_loop(code);
+    } else if (walk.steps > STEPS_MAX) {
         stop(context);
         set_timer(period_ns < PERIOD_NS_MAX / 2 ? period_ns * 2 : PERIOD_NS_MAX);
     } else if (walk.steps == walk.renew) {
         walk.renew *= 2;
-        take_snapshot(context);
+        walk.length = 0;
+        take_state(&walk.snapshot, context);
     }
 }
 
@@ -314,11 +365,10 @@ static bool on_trap(siginfo_t *info, ucontext_t *context)
     loop_t *loop = info->si_code == SI_KERNEL ? loop_at((uintptr_t)registers[REG_RIP] - 1) : NULL;
     if (loop != NULL && loop->planted) {
         registers[REG_RIP]--;
-        uproot(loop);
-        if (walk.on && walk.loop != NULL && walk.loop != loop) {
+        if (walk.on) {
             stop(context);
         }
-        start(context, loop);
+        visit(loop, context);
         return true;
     }
     if (!walk.on) {
@@ -335,7 +385,7 @@ static bool on_timer(siginfo_t *info, ucontext_t *context)
     calls_seen = turn_calls;
     if (silent && !walk.on && turn_on() && turn_is_mine() && !turn_busy() &&
         !code_is_own((const void *)(uintptr_t)context->uc_mcontext.gregs[REG_RIP])) {
-        start(context, NULL);
+        start(context);
     }
     return true;
 }

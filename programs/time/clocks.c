@@ -74,8 +74,8 @@ uint64_t clocks_to_ps(int kind, const struct timespec *time)
             return 0;
         }
         begin = turn_shared->epoch_ns % 1000000000u * TURN_PS_PER_NS;
-        const uint64_t rest_ps = moment_ps(time->tv_sec - (time_t)epoch_s,
-                                           (uint64_t)time->tv_nsec * TURN_PS_PER_NS);
+        const uint64_t rest_ps =
+            moment_ps(time->tv_sec - (time_t)epoch_s, (uint64_t)time->tv_nsec * TURN_PS_PER_NS);
         return rest_ps > begin ? rest_ps - begin : 0;
     }
     return time_ps > begin ? time_ps - begin : 0;

@@ -57,8 +57,7 @@ static bool is_joined(const uint8_t *code, const uint8_t *end)
 static void replace(const uint8_t *code, unsigned length)
 {
     static const uint8_t ud2[2] = {0x0f, 0x0b};
-    if (site_count < SITES_MAX && rewrite_length(code) == 0 &&
-        code_write(code, ud2, sizeof ud2)) {
+    if (site_count < SITES_MAX && rewrite_length(code) == 0 && code_write(code, ud2, sizeof ud2)) {
         sites[site_count++] = (site_t){.code = code, .length = length};
     }
 }
@@ -70,9 +69,7 @@ static void rewrite_segment(const uint8_t *begin, const uint8_t *end)
         if (at == NULL) {
             return;
         }
-        const unsigned length = at[1] == 0x31                     ? 2
-                                : at[1] == 0x01 && at[2] == 0xf9 ? 3
-                                                                  : 0;
+        const unsigned length = at[1] == 0x31 ? 2 : at[1] == 0x01 && at[2] == 0xf9 ? 3 : 0;
         if (length != 0 && is_joined(at + length, end)) {
             replace(at, length);
         }

@@ -148,8 +148,7 @@ static endpoint_t *find(int descriptor)
 static void show(endpoint_t *timer, struct itimerspec *value)
 {
     look(timer);
-    value->it_value =
-        moment_timespec(timer->end_ps == 0 ? 0 : moment_until(timer->end_ps));
+    value->it_value = moment_timespec(timer->end_ps == 0 ? 0 : moment_until(timer->end_ps));
     value->it_interval = moment_timespec(timer->every_ps);
 }
 

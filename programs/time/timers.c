@@ -82,8 +82,7 @@ PROGRAM_EXPORT useconds_t ualarm(useconds_t time_us, useconds_t every_us)
 
 static void read_interval(int which, struct itimerval *value)
 {
-    value->it_value =
-        moment_timeval(left_of(&intervals[which].end_ps, intervals[which].every_ps));
+    value->it_value = moment_timeval(left_of(&intervals[which].end_ps, intervals[which].every_ps));
     value->it_interval = moment_timeval(intervals[which].every_ps);
 }
 

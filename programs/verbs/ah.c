@@ -52,9 +52,8 @@ static uint8_t peer_of_grh(const struct ibv_grh *grh, struct ibv_global_route *r
     return (uint8_t)(head >> 20 & 0xff);
 }
 
-PROGRAM_EXPORT int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port,
-                                       struct ibv_wc *wc, struct ibv_grh *grh,
-                                       struct ibv_ah_attr *attr)
+PROGRAM_EXPORT int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port, struct ibv_wc *wc,
+                                       struct ibv_grh *grh, struct ibv_ah_attr *attr)
 {
     (void)context;
     memset(attr, 0, sizeof *attr);

@@ -20,8 +20,8 @@
 
 static uint64_t cached; // completions in the caches of all queues
 
-#define WC_FLAGS_KNOWN                                                                             \
-    ((uint64_t)IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |                       \
+#define WC_FLAGS_KNOWN                                                       \
+    ((uint64_t)IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | \
      IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
 
 // -- channels
@@ -176,8 +176,9 @@ static int req_notify_cq(struct ibv_cq *cq, int solicited_only)
     if (!turn_enter("ibv_req_notify_cq")) {
         return ENODEV;
     }
-    program_call_t call = {
-        .op = PROGRAM_ARM_CQ, .handle = cq->handle, .flags = solicited_only != 0 ? 1 : 0};
+    program_call_t call = {.op = PROGRAM_ARM_CQ,
+                           .handle = cq->handle,
+                           .flags = solicited_only != 0 ? 1 : 0};
     turn_charge_call();
     return turn_call(&call);
 }
@@ -319,14 +320,14 @@ static verbs_cq_t *create(struct ibv_context *context, uint32_t entries, void *c
         errno = ENODEV;
         return NULL;
     }
-    if (entries == 0 || entries > VERBS_MAX_CQE ||
-        vector >= (uint32_t)context->num_comp_vectors) {
+    if (entries == 0 || entries > VERBS_MAX_CQE || vector >= (uint32_t)context->num_comp_vectors) {
         errno = EINVAL;
         return NULL;
     }
     verbs_cq_t *cq = calloc(1, sizeof *cq);
-    program_call_t call = {
-        .op = PROGRAM_CREATE_CQ, .device = verbs_device_of(context), .count = entries};
+    program_call_t call = {.op = PROGRAM_CREATE_CQ,
+                           .device = verbs_device_of(context),
+                           .count = entries};
     turn_charge_call();
     int error = cq == NULL ? ENOMEM : turn_call(&call);
     error = error == 0 ? verbs_add(VERBS_CQ, call.handle, cq) : error;
@@ -352,13 +353,12 @@ PROGRAM_EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *context, int ent
                                             void *cq_context, struct ibv_comp_channel *channel,
                                             int vector)
 {
-    verbs_cq_t *cq = create(context, entries < 0 ? 0 : (uint32_t)entries, cq_context, channel,
-                            (uint32_t)vector);
+    verbs_cq_t *cq =
+        create(context, entries < 0 ? 0 : (uint32_t)entries, cq_context, channel, (uint32_t)vector);
     return cq == NULL ? NULL : &cq->base;
 }
 
-static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context,
-                                      struct ibv_cq_init_attr_ex *attr)
+static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
 {
     if ((attr->wc_flags & ~WC_FLAGS_KNOWN) != 0 ||
         (attr->comp_mask & ~(uint32_t)IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 ||
@@ -367,8 +367,7 @@ static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context,
         errno = EOPNOTSUPP;
         return NULL;
     }
-    verbs_cq_t *cq =
-        create(context, attr->cqe, attr->cq_context, attr->channel, attr->comp_vector);
+    verbs_cq_t *cq = create(context, attr->cqe, attr->cq_context, attr->channel, attr->comp_vector);
     if (cq == NULL) {
         return NULL;
     }

@@ -207,8 +207,8 @@ static void fill_device(struct ibv_context *context, struct ibv_device_attr *att
         .vendor_part_id = 0,
         .max_qp = 131072,
         .max_qp_wr = VERBS_MAX_QP_WR,
-        .device_cap_flags = IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_PORT_ACTIVE_EVENT |
-                            IBV_DEVICE_CURR_QP_STATE_MOD,
+        .device_cap_flags =
+            IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_PORT_ACTIVE_EVENT | IBV_DEVICE_CURR_QP_STATE_MOD,
         .max_sge = (int)PROGRAM_SGES_MAX,
         .max_sge_rd = (int)PROGRAM_SGES_MAX,
         .max_cq = 16777216,
@@ -292,7 +292,7 @@ static void set_speed(struct ibv_port_attr *attr, uint64_t rate_bps)
         uint8_t width;
         uint8_t speed;
     } rates[] = {
-        {10, 1, 4},  {25, 1, 32},  {40, 2, 4},    {50, 1, 64},  {56, 2, 16},
+        {10, 1, 4},   {25, 1, 32},  {40, 2, 4},    {50, 1, 64},   {56, 2, 16},
         {100, 2, 32}, {200, 2, 64}, {400, 2, 128}, {800, 4, 128},
     };
     const size_t count = sizeof rates / sizeof *rates;

@@ -34,18 +34,17 @@ static struct ibv_mr *register_memory(struct ibv_pd *pd, void *address, size_t l
     if (mr == NULL) {
         return fail(NULL, ENOMEM);
     }
-    const int error = pages_share((uintptr_t)address, length,
-                                  (access & IBV_ACCESS_LOCAL_WRITE) != 0);
+    const int error =
+        pages_share((uintptr_t)address, length, (access & IBV_ACCESS_LOCAL_WRITE) != 0);
     if (error != 0) {
         return fail(mr, error);
     }
-    program_call_t call = {
-        .op = PROGRAM_REG_MR,
-        .handle = pd->handle,
-        .memory = {.address = (uintptr_t)address,
-                   .length_bytes = length,
-                   .iova = (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : iova,
-                   .access = access & (unsigned int)VERBS_ACCESS_KNOWN}};
+    program_call_t call = {.op = PROGRAM_REG_MR,
+                           .handle = pd->handle,
+                           .memory = {.address = (uintptr_t)address,
+                                      .length_bytes = length,
+                                      .iova = (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : iova,
+                                      .access = access & (unsigned int)VERBS_ACCESS_KNOWN}};
     turn_charge_call();
     if (turn_call(&call) != 0) {
         return fail(mr, call.error);

@@ -106,7 +106,7 @@ int verbs_take_event(int descriptor, turn_idle_t *idle, verbs_event_t *event)
         }
         if (ready.revents != 0) {
             return syscall(SYS_read, descriptor, event, sizeof *event) == (long)sizeof *event ? 0
-                                                                                             : -1;
+                                                                                              : -1;
         }
         if (signals_interrupts != before) {
             errno = EINTR;

@@ -14,8 +14,8 @@
 #define VERBS_MAX_CQE 4194303
 #define VERBS_MAX_SRQ_WR 32767
 #define VERBS_MAX_MESSAGE_BYTES (UINT32_C(1) << 31)
-#define VERBS_ACCESS_KNOWN                                                                         \
-    (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |                   \
+#define VERBS_ACCESS_KNOWN                                                       \
+    (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
      IBV_ACCESS_REMOTE_ATOMIC)
 
 typedef enum verbs_kind { VERBS_CQ = 1, VERBS_QP, VERBS_SRQ } verbs_kind_t;

@@ -311,8 +311,7 @@ static int check_mapping(const mapping_t *mapping, bool write, const struct stat
         (write && (mapping->protection & PROT_WRITE) == 0)) {
         return EFAULT;
     }
-    if (mapping->shared && !mapping->anonymous_shared &&
-        mapping->inode != (uint64_t)file->st_ino) {
+    if (mapping->shared && !mapping->anonymous_shared && mapping->inode != (uint64_t)file->st_ino) {
         turn_say("rocesim: memory that other processes may share cannot be registered");
         return EOPNOTSUPP;
     }
@@ -332,11 +331,10 @@ static int announce(uint64_t begin, uint64_t end, const struct stat *file)
         if (!mapping->shared || mapping->inode != (uint64_t)file->st_ino) {
             return EFAULT;
         }
-        program_call_t call = {
-            .op = PROGRAM_MAP,
-            .memory = {.address = from,
-                       .length_bytes = to - from,
-                       .offset = mapping->offset + (from - mapping->begin)}};
+        program_call_t call = {.op = PROGRAM_MAP,
+                               .memory = {.address = from,
+                                          .length_bytes = to - from,
+                                          .offset = mapping->offset + (from - mapping->begin)}};
         const int error = turn_call(&call);
         if (error != 0) {
             return error;

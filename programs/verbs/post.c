@@ -111,8 +111,7 @@ static int check_opcode(const verbs_qp_t *qp, enum ibv_wr_opcode opcode)
 }
 
 // Copies the operands that the opcode has into the record.
-static int fill_operands(program_post_t *record, const verbs_qp_t *qp,
-                         const struct ibv_send_wr *wr)
+static int fill_operands(program_post_t *record, const verbs_qp_t *qp, const struct ibv_send_wr *wr)
 {
     record->immediate = be32toh(wr->imm_data);
     if (qp->base.qp_type == IBV_QPT_UD) {

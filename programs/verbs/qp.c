@@ -7,8 +7,8 @@
 
 #include "programs/verbs/objects.h"
 
-#define CAP_FLAGS_KNOWN                                                                            \
-    ((uint32_t)(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |                              \
+#define CAP_FLAGS_KNOWN                                               \
+    ((uint32_t)(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS | \
                 IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
 
 // Returns 0, or EINVAL if the device does not have what a program asks for.
@@ -18,8 +18,8 @@ static int check_cap(const struct ibv_context *context, const struct ibv_qp_init
         &turn_shared->devices[((const verbs_device_t *)(const void *)context->device)->index];
     const bool receives = attr->srq == NULL;
     if (attr->cap.max_send_wr > VERBS_MAX_QP_WR || attr->cap.max_send_sge > PROGRAM_SGES_MAX ||
-        (receives && (attr->cap.max_recv_wr > VERBS_MAX_QP_WR ||
-                      attr->cap.max_recv_sge > PROGRAM_SGES_MAX)) ||
+        (receives &&
+         (attr->cap.max_recv_wr > VERBS_MAX_QP_WR || attr->cap.max_recv_sge > PROGRAM_SGES_MAX)) ||
         attr->cap.max_inline_data > truth->inline_max ||
         attr->cap.max_inline_data > PROGRAM_INLINE_MAX || attr->send_cq == NULL ||
         attr->recv_cq == NULL) {
@@ -30,8 +30,7 @@ static int check_cap(const struct ibv_context *context, const struct ibv_qp_init
 
 static int check_type(const struct ibv_qp_init_attr_ex *attr)
 {
-    if (attr->qp_type == IBV_QPT_RC || attr->qp_type == IBV_QPT_UC ||
-        attr->qp_type == IBV_QPT_UD) {
+    if (attr->qp_type == IBV_QPT_RC || attr->qp_type == IBV_QPT_UC || attr->qp_type == IBV_QPT_UD) {
         return 0;
     }
     return EOPNOTSUPP;
@@ -63,16 +62,15 @@ static void release(verbs_qp_t *qp)
 // Asks the simulator for the queue pair, whose attributes were checked.
 static int create(verbs_qp_t *qp, struct ibv_pd *pd, const struct ibv_qp_init_attr_ex *attr)
 {
-    program_call_t call = {
-        .op = PROGRAM_CREATE_QP,
-        .handle = pd->handle,
-        .create = {.type = attr->qp_type,
-                   .send_cq = attr->send_cq->handle,
-                   .recv_cq = attr->recv_cq->handle,
-                   .srq = attr->srq == NULL ? 0 : attr->srq->handle,
-                   .max_send_wr = attr->cap.max_send_wr,
-                   .max_recv_wr = attr->srq == NULL ? attr->cap.max_recv_wr : 0,
-                   .signal_all = attr->sq_sig_all != 0}};
+    program_call_t call = {.op = PROGRAM_CREATE_QP,
+                           .handle = pd->handle,
+                           .create = {.type = attr->qp_type,
+                                      .send_cq = attr->send_cq->handle,
+                                      .recv_cq = attr->recv_cq->handle,
+                                      .srq = attr->srq == NULL ? 0 : attr->srq->handle,
+                                      .max_send_wr = attr->cap.max_send_wr,
+                                      .max_recv_wr = attr->srq == NULL ? attr->cap.max_recv_wr : 0,
+                                      .signal_all = attr->sq_sig_all != 0}};
     turn_charge_call();
     int error = turn_call(&call);
     if (error != 0) {
@@ -101,11 +99,11 @@ struct ibv_qp *verbs_create_qp(struct ibv_context *context, struct ibv_qp_init_a
         return NULL;
     }
     const bool pd_missing = (attr->comp_mask & IBV_QP_INIT_ATTR_PD) == 0 || attr->pd == NULL;
-    const bool flags = (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0 &&
-                       attr->create_flags != 0;
+    const bool flags =
+        (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0 && attr->create_flags != 0;
     int error = (attr->comp_mask & ~CAP_FLAGS_KNOWN) != 0 || flags ? EOPNOTSUPP
-                : pd_missing                                        ? EINVAL
-                                                                    : check_type(attr);
+                : pd_missing                                       ? EINVAL
+                                                                   : check_type(attr);
     error = error == 0 ? check_cap(context, attr) : error;
     verbs_qp_t *qp = error == 0 ? calloc(1, sizeof *qp) : NULL;
     if (error == 0 && qp == NULL) {
@@ -160,9 +158,9 @@ static uint32_t mtu_bytes_of(enum ibv_mtu mtu)
 static void note_attr(verbs_qp_t *qp, const struct ibv_qp_attr *attr, int mask)
 {
     struct ibv_qp_attr *kept = &qp->attr;
-#define NOTE(bit, field)                                                                           \
-    if ((mask & (bit)) != 0) {                                                                     \
-        kept->field = attr->field;                                                                 \
+#define NOTE(bit, field)           \
+    if ((mask & (bit)) != 0) {     \
+        kept->field = attr->field; \
     }
     NOTE(IBV_QP_PATH_MTU, path_mtu)
     NOTE(IBV_QP_PATH_MIG_STATE, path_mig_state)

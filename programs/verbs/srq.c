@@ -18,8 +18,9 @@ PROGRAM_EXPORT struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_
         return NULL;
     }
     verbs_srq_t *srq = calloc(1, sizeof *srq);
-    program_call_t call = {
-        .op = PROGRAM_CREATE_SRQ, .handle = pd->handle, .count = attr->attr.max_wr};
+    program_call_t call = {.op = PROGRAM_CREATE_SRQ,
+                           .handle = pd->handle,
+                           .count = attr->attr.max_wr};
     turn_charge_call();
     int error = srq == NULL ? ENOMEM : turn_call(&call);
     error = error == 0 ? verbs_add(VERBS_SRQ, call.handle, srq) : error;
@@ -55,8 +56,9 @@ PROGRAM_EXPORT int ibv_modify_srq(struct ibv_srq *base, struct ibv_srq_attr *att
     if (attr->srq_limit > srq->attr.max_wr) {
         return EINVAL;
     }
-    program_call_t call = {
-        .op = PROGRAM_MODIFY_SRQ, .handle = base->handle, .count = attr->srq_limit};
+    program_call_t call = {.op = PROGRAM_MODIFY_SRQ,
+                           .handle = base->handle,
+                           .count = attr->srq_limit};
     turn_charge_call();
     const int error = turn_call(&call);
     if (error == 0) {

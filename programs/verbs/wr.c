@@ -27,8 +27,8 @@ static void close_last(verbs_builder_t *builder)
     builder->open = false;
     const bool inlined = (builder->last.flags & IBV_SEND_INLINE) != 0;
     const void *rest = inlined ? (const void *)builder->payload : builder->sges;
-    const size_t rest_bytes = inlined ? builder->last.inline_bytes
-                                      : builder->last.sge_count * sizeof(program_sge_t);
+    const size_t rest_bytes =
+        inlined ? builder->last.inline_bytes : builder->last.sge_count * sizeof(program_sge_t);
     const size_t bytes = sizeof builder->last + ((rest_bytes + 7) & ~(size_t)7);
     if (builder->bytes + bytes > builder->capacity) {
         const size_t capacity = (builder->bytes + bytes) * 2;
@@ -201,8 +201,9 @@ static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t count, const struct ibv
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        builder->sges[i] = (program_sge_t){
-            .address = sges[i].addr, .length = sges[i].length, .lkey = sges[i].lkey};
+        builder->sges[i] = (program_sge_t){.address = sges[i].addr,
+                                           .length = sges[i].length,
+                                           .lkey = sges[i].lkey};
     }
     builder->last.sge_count = (uint32_t)count;
 }
