@@ -2,11 +2,14 @@
 // programs/time/rewrite.c - replaces instructions that read the time stamp counter by ud2.
 //
 // The bytes of rdtsc (0f 31) and rdtscp (0f 01 f9) occur inside of other instructions, too. Only
-// those are replaced after which comes what compilers emit: the two halves of the result are
-// joined.
+// those are replaced that Capstone decodes as such; it is loaded if it is installed. Without it,
+// those are after which comes what compilers emit: the two halves of the result are joined.
 
 #include "programs/time/rewrite.h"
 
+#ifdef ROCESIM_HAS_CAPSTONE
+#include <capstone/capstone.h>
+#endif
 #include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +19,7 @@
 #include "programs/turn.h"
 
 #define SITES_MAX 4096u
-#define LOOK_BYTES 24u // within which the halves are joined
+#define LOOK_BYTES 96u // within which the halves are joined
 
 typedef struct site {
     const uint8_t *code;
@@ -42,12 +45,13 @@ unsigned rewrite_length(const uint8_t *code)
     return 0;
 }
 
-// Returns true if shl $32,%rdx follows soon, or, in code without optimisation, mov %eax or %edx.
+// Returns true if a shift by 32 bits follows soon, or, in code without optimisation, the halves of
+// the result are stored.
 static bool is_joined(const uint8_t *code, const uint8_t *end)
 {
-    static const uint8_t shift[] = {0x48, 0xc1, 0xe2, 0x20};
-    for (const uint8_t *at = code; at + sizeof shift <= end && at < code + LOOK_BYTES; at++) {
-        if (memcmp(at, shift, sizeof shift) == 0) {
+    for (const uint8_t *at = code; at + 4 <= end && at < code + LOOK_BYTES; at++) {
+        if ((at[0] == 0x48 || at[0] == 0x49) && at[1] == 0xc1 && (at[2] & 0xf8) == 0xe0 &&
+            at[3] == 0x20) {
             return true;
         }
     }
@@ -62,6 +66,58 @@ static void replace(const uint8_t *code, unsigned length)
     }
 }
 
+#ifdef ROCESIM_HAS_CAPSTONE
+
+// Decodes the segment and replaces what reads the counter. Returns false without Capstone.
+static bool rewrite_decoded(const uint8_t *begin, const uint8_t *end)
+{
+    void *library = PROGRAM_NEXT(dlopen)("libcapstone.so.4", RTLD_NOW | RTLD_LOCAL);
+    csh engine = 0;
+    if (library == NULL) {
+        return false;
+    }
+#define FUNCTION(name)                          \
+    __typeof__(name) *name##_ = NULL;           \
+    void *found_##name = dlsym(library, #name); \
+    memcpy(&name##_, &found_##name, sizeof name##_);
+    FUNCTION(cs_open)
+    FUNCTION(cs_option)
+    FUNCTION(cs_malloc)
+    FUNCTION(cs_disasm_iter)
+    FUNCTION(cs_free)
+    FUNCTION(cs_close)
+#undef FUNCTION
+    if (cs_open_ == NULL || cs_option_ == NULL || cs_malloc_ == NULL || cs_disasm_iter_ == NULL ||
+        cs_free_ == NULL || cs_close_ == NULL ||
+        cs_open_(CS_ARCH_X86, CS_MODE_64, &engine) != CS_ERR_OK) {
+        return false;
+    }
+    (void)cs_option_(engine, CS_OPT_SKIPDATA, CS_OPT_ON); // tables between functions
+    cs_insn *instruction = cs_malloc_(engine);
+    size_t left = (size_t)(end - begin);
+    uint64_t address = (uintptr_t)begin;
+    const uint8_t *at = begin;
+    while (instruction != NULL && cs_disasm_iter_(engine, &at, &left, &address, instruction)) {
+        if (instruction->id == X86_INS_RDTSC || instruction->id == X86_INS_RDTSCP) {
+            replace((const uint8_t *)(uintptr_t)instruction->address, instruction->size);
+        }
+    }
+    cs_free_(instruction, 1);
+    (void)cs_close_(&engine);
+    return true;
+}
+
+#else
+
+static bool rewrite_decoded(const uint8_t *begin, const uint8_t *end)
+{
+    (void)begin;
+    (void)end;
+    return false;
+}
+
+#endif
+
 static void rewrite_segment(const uint8_t *begin, const uint8_t *end)
 {
     for (const uint8_t *at = begin; at + 3 <= end; at++) {
@@ -70,6 +126,9 @@ static void rewrite_segment(const uint8_t *begin, const uint8_t *end)
             return;
         }
         const unsigned length = at[1] == 0x31 ? 2 : at[1] == 0x01 && at[2] == 0xf9 ? 3 : 0;
+        if (length != 0 && rewrite_decoded(begin, end)) {
+            return;
+        }
         if (length != 0 && is_joined(at + length, end)) {
             replace(at, length);
         }

@@ -91,7 +91,7 @@ PROGRAM_EXPORT unsigned int sleep(unsigned int time_s)
         return PROGRAM_NEXT(sleep)(time_s);
     }
     const uint64_t left_ps = sleep_until(turn_now_ps() + time_s * TURN_PS_PER_S);
-    return (unsigned int)((left_ps + TURN_PS_PER_S - 1) / TURN_PS_PER_S);
+    return (unsigned int)(left_ps / TURN_PS_PER_S);
 }
 
 PROGRAM_EXPORT int sched_yield(void)
