@@ -7,7 +7,7 @@
 
 #include "cli/explain/explain.h"
 #include "cli/output.h"
-#include "cli/programs.h"
+#include "cli/processes.h"
 #include "cli/progress.h"
 #include "cli/ranks/ranks.h"
 #include "cli/ranks/watch.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// programs/protocol.h - what the simulator and the library in a program's process say to each other.
+// programs/protocol.h - what the simulator and the library in a process say to each other.
 //
 // A program (docs/programs.md) is a process of this machine whose verbs, clock and sockets are
 // simulated. Exactly one side has the turn. While the process runs, the simulator waits for the

@@ -20,9 +20,9 @@
 
 #define STATUS_KILLED 137
 
-// A program that looks at a clock and does nothing else waits for time to pass. A look costs at least
-// this part of the time since it began, up to LOOKS_MAX_PS; and the simulation catches up when a part
-// of the time has passed, at the latest after LOOKS_AHEAD_PS.
+// A program that looks at a clock and does nothing else waits for time to pass. A look costs at
+// least this part of the time since it began, up to LOOKS_MAX_PS; and the simulation catches up
+// when a part of the time has passed, at the latest after LOOKS_AHEAD_PS.
 #define LOOKS_PART 64u
 #define LOOKS_MAX_PS (2 * TURN_PS_PER_US)
 #define LOOKS_AHEAD_PART 16u

@@ -3,7 +3,7 @@
 
 #include "programs/parts.h"
 #include "programs/process/signals.h"
-#include "programs/spin/spin.h"
+#include "programs/spin/loops.h"
 #include "programs/time/clocks.h"
 #include "programs/time/tsc.h"
 

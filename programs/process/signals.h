@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// programs/process/signals.h - the program's handlers of signals, behind one handler of the library.
+// programs/process/signals.h - the program's handlers of signals, behind one of the library.
 //
 // Signals of the program's timers come when the simulator says so. A signal that comes while the
 // thread is in a call waits until the call has returned. SIGSEGV, SIGILL, SIGTRAP and the signal of

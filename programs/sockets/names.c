@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// programs/sockets/names.c - addresses and the names of hosts: those of the scenario, and no others.
+// programs/sockets/names.c - addresses and names of hosts: those of the scenario, and no others.
 
 #include "programs/sockets/names.h"
 

@@ -43,7 +43,8 @@ static void set_timer(uint64_t id, int signal, uint64_t after_ps, uint64_t every
     (void)turn_call(&call);
 }
 
-// Returns the time that is left of a timer that ends at `end_ps`, and moves `end_ps` on if it repeats.
+// Returns the time that is left of a timer that ends at `end_ps`, and moves `end_ps` on if it
+// repeats.
 static uint64_t left_of(uint64_t *end_ps, uint64_t every_ps)
 {
     const uint64_t now_ps = turn_now_ps();

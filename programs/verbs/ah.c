@@ -34,8 +34,8 @@ PROGRAM_EXPORT int ibv_destroy_ah(struct ibv_ah *ah)
     return 0;
 }
 
-// Copies the sender's address from the 40 bytes before a datagram: an IPv6 header, or an IPv4 header
-// in the last 20 of them. Returns the traffic class.
+// Copies the sender's address from the 40 bytes before a datagram: an IPv6 header, or an IPv4
+// header in the last 20 of them. Returns the traffic class.
 static uint8_t peer_of_grh(const struct ibv_grh *grh, struct ibv_global_route *route)
 {
     const uint8_t *bytes = (const uint8_t *)grh;

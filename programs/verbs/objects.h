@@ -79,8 +79,8 @@ typedef struct verbs_qp {
     struct ibv_qp_cap cap;
     bool signal_all;
     struct ibv_qp_attr attr; // what the program set
-    // Numbers of send work requests: posted, and retired by completions. `signaled` is a ring of the
-    // numbers of those that will complete, in a power of two.
+    // Numbers of send work requests: posted, and retired by completions. `signaled` is a ring of
+    // the numbers of those that will complete, in a power of two.
     uint64_t posted;
     uint64_t retired;
     uint64_t *signaled;

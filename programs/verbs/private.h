@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// programs/verbs/private.h - functions of libibverbs that only drivers call. None has a device here.
+// programs/verbs/private.h - functions of libibverbs that only drivers call. None has a device.
 //
 // The names are those of rdma-core 44, so that its drivers can be loaded beside this library.
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/programs/calls.c - a program that test_calls.sh starts on two simulated hosts.
 //
-// Goal: what perftest and the pingpongs do not call: ibv_wr_*, ibv_start_poll, atomics, full queues,
-// registered stacks, timers, poll() with a time-out, a loop on memory, and calls that are refused.
-// Method: one process a host, a socket between them, an RC queue pair. Prints "ok" at the end.
+// Goal: what perftest and the pingpongs do not call: ibv_wr_*, ibv_start_poll, atomics, full
+// queues, registered stacks, timers, poll() with a time-out, a loop on memory, and calls that are
+// refused. Method: one process a host, a socket between them, an RC queue pair. Prints "ok" at the
+// end.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>

@@ -19,7 +19,8 @@ command -v ib_write_bw >/dev/null && command -v ibv_rc_pingpong >/dev/null && [ 
 scenario() {
     printf 'topology:\n  star: {hosts: 2}\n'
     printf 'traffic:\n  - programs:\n'
-    printf '      - {host: host0, command: "%s"}\n      - {host: host1, command: "%s", start: 1ms}\n' "$1" "$2"
+    printf '      - {host: host0, command: "%s"}\n' "$1"
+    printf '      - {host: host1, command: "%s", start: 1ms}\n' "$2"
 }
 
 # run NAME SERVER CLIENT [ARGUMENT...]: runs them into $work/NAME; the status is rocesim's.
@@ -42,8 +43,8 @@ pair() {
 
 # field NAME COLUMN: a column of the client's row of results.
 field() {
-    awk -v column="$2" '$1 ~ /^[0-9]+$/ && $2 ~ /^[0-9]+$/ && NF > 3 { value = $column } END { print value }' \
-        "$work/$1/programs/host1-0.out"
+    awk -v column="$2" '$1 ~ /^[0-9]+$/ && $2 ~ /^[0-9]+$/ && NF > 3 { value = $column }
+        END { print value }' "$work/$1/programs/host1-0.out"
 }
 
 # near NAME COLUMN EXPECTED PERCENT

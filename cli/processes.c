@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/programs.c - finds the library that programs load.
-#include "cli/programs.h"
+// cli/processes.c - finds the library that programs load.
+#include "cli/processes.h"
 
 #include <errno.h>
 #include <libgen.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// programs/spin/spin.c - finds loops that only a change of memory can end, and waits there.
+// programs/spin/loops.c - finds loops that only a change of memory can end, and waits there.
 //
 // A timer of processor time fires when the thread has made no call for a while. Then the thread
 // runs step by step (the trap flag raises SIGTRAP after each instruction), and its registers are
@@ -13,7 +13,7 @@
 // The int3 stays, so that the next wait there begins at once. When the search happens changes no
 // result: the thread waits from the program's time on in any case.
 
-#include "programs/spin/spin.h"
+#include "programs/spin/loops.h"
 
 #include <elf.h>
 #include <link.h>

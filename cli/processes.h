@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/programs.h - the permission to start the programs of a scenario, and where their library is.
-#ifndef CLI_PROGRAMS_H
-#define CLI_PROGRAMS_H
+// cli/processes.h - the permission to start the programs of a scenario, and where their library is.
+#ifndef CLI_PROCESSES_H
+#define CLI_PROCESSES_H
 
 #include "apps/processes.h"
 #include "world/world.h"
@@ -18,4 +18,4 @@ void cli_programs_allow(cli_programs_t *programs);
 SIM_MUST_CHECK sim_err_t cli_programs_save(const world_t *world, const char *folder,
                                            world_error_t *error);
 
-#endif // CLI_PROGRAMS_H
+#endif // CLI_PROCESSES_H
