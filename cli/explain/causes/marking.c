@@ -23,6 +23,7 @@
 #define MARKS_LEAST 20u      // packets, below which marks say little
 #define UNLIKE 2.0           // ratio of thresholds that are unlike
 #define ODD_MOST 3u          // at most one switch of so many is odd
+#define FEW_MARKED 0.05      // share of packets, below which a port hardly marks
 #define TRIPS_LONG 10.0      // round trips that a queue takes to empty, if nothing was marked
 #define CNP_INTERVAL_PS 50e6 // the longest usual time between two CNPs of a flow
 #define CNPS_FEW 0.5         // share of the CNPs that such an interval gives
@@ -171,7 +172,8 @@ static odd_switch_t examine(const explain_t *explain, const net_node_t *node, th
             (own.low_ps > UNLIKE * usual.low_ps || own.high_ps > UNLIKE * usual.high_ps ||
              own.probability < usual.probability / UNLIKE) &&
             longest_ps > UNLIKE * usual.low_ps &&
-            (double)port->marked < 0.05 * (double)port->tx_packets;
+            (longest_ps > UNLIKE * usual.high_ps ||
+             (double)port->marked < FEW_MARKED * (double)port->tx_packets);
         if (!eager && !late) {
             continue;
         }
@@ -428,6 +430,19 @@ static double median_of_others(const explain_t *explain, uint32_t uid, uint32_t 
     return median;
 }
 
+// Returns whether at most half of all NICs have the configuration of this one.
+static bool is_unlike(const explain_t *explain, uint32_t interface)
+{
+    const net_t *const net = explain->world->net;
+    const nic_config_t *const own = nic_config_of_interface(net, interface);
+    uint32_t alike = 0;
+    for (uint32_t i = 0; i < explain->world->nic_count; i++) {
+        const nic_config_t *const other = nic_config_of_interface(net, i);
+        alike += other == own || nic_config_equal(own, other);
+    }
+    return 2 * alike <= explain->world->nic_count;
+}
+
 // Returns whether the flow's sender keeps its rate while others of a shared port with marks slow
 // down.
 static bool keeps_rate(const explain_t *explain, const explain_flow_t *flow, uint32_t uid)
@@ -441,11 +456,12 @@ static bool keeps_rate(const explain_t *explain, const explain_flow_t *flow, uin
     if (is_deaf(explain, flow)) {
         return nic->cnps_ignored >= MARKS_LEAST;
     }
+    if (!is_unlike(explain, flow->source)) {
+        return false;
+    }
     const bool hears_none = heeds_marks(explain, flow) && nic->cnps_handled == 0;
-    const bool alone = !nic_config_equal(nic_config_of_interface(explain->world->net, flow->source),
-                                         &explain->scenario->nic_config);
     return (hears_none && own > SHARE_UNFAIR * others) ||
-           (alone && nic->cnps_handled >= OTHERS_CNPS && own > SHARE_DEAF * others);
+           (nic->cnps_handled >= OTHERS_CNPS && own > SHARE_DEAF * others);
 }
 
 static void tell_no_reaction(explain_t *explain, uint32_t source, uint32_t uid)
