@@ -542,8 +542,8 @@ static bool drops_at(const explain_port_t *port)
     return port->drops[NET_DROP_EGRESS_FULL] + port->drops[NET_DROP_BUFFER_FULL] > 0;
 }
 
-// Returns whether few flows met at a host, as those of random traffic do, and that cost little; or whether a
-// host's own flows met while the flows of all hosts took about their ideal times.
+// Returns whether few flows met at a host, as those of random traffic do, and that cost little; or
+// whether a host's own flows met while the flows of all hosts took about their ideal times.
 static bool is_by_chance(const explain_t *explain, const explain_finding_t *finding)
 {
     const explain_port_t *const port = &explain->ports[finding->port];
