@@ -43,9 +43,9 @@ explain_verdict_t cli__explain_verdict(const explain_t *explain)
     if (explain->finding_count > 0 && !explain->findings[0].minor) {
         return EXPLAIN_HAS_CAUSE;
     }
-    bool whole = true;
+    bool whole = !explain->stalled; // flows that the end of the run cuts are usual
     for (size_t f = 0; f < explain->flow_count; f++) {
-        whole &= explain->flows[f].ended;
+        whole &= !explain->flows[f].failed;
     }
     return explain->flow_count == 0                                ? EXPLAIN_NO_FLOWS
            : whole && cli__explain_slowdown(explain) <= NEAR_IDEAL ? EXPLAIN_HEALTHY
