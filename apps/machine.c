@@ -22,7 +22,7 @@ void app__machine_init(app__machine_t *machine, const app_context_t *context, ui
     SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
 }
 
-static void connect_to(nic_qp_t *qp, uint32_t interface, uint32_t number)
+void app__connect_to(nic_qp_t *qp, uint32_t interface, uint32_t number)
 {
     nic_qp_attr_t attr;
     nic_qp_attr_default(nic_qp_nic(qp), &attr);
@@ -47,15 +47,15 @@ nic_qp_t *app__machine_qp_apart(app__machine_t *machine, nic_qp_type_t type, nic
         app__qp_create(machine->endpoint, type, app__qp_number(machine->position++), send_depth,
                        receive_depth, &(app__queues_t){.send_cq = send_cq, .recv_cq = receive_cq});
     if (type == NIC_QPT_UD) {
-        connect_to(qp, 0, 0);
+        app__connect_to(qp, 0, 0);
     }
     return qp;
 }
 
 void app__join(nic_qp_t *a, nic_qp_t *b)
 {
-    connect_to(a, nic_interface(nic_qp_nic(b)), nic_qp_num(b));
-    connect_to(b, nic_interface(nic_qp_nic(a)), nic_qp_num(a));
+    app__connect_to(a, nic_interface(nic_qp_nic(b)), nic_qp_num(b));
+    app__connect_to(b, nic_interface(nic_qp_nic(a)), nic_qp_num(a));
 }
 
 // -- threads

@@ -74,7 +74,8 @@ nic_qp_t *app__machine_qp(app__machine_t *machine, nic_qp_type_t type, nic_cq_t 
 // Creates a QP like app__machine_qp, with separate completion queues for sends and receives.
 nic_qp_t *app__machine_qp_apart(app__machine_t *machine, nic_qp_type_t type, nic_cq_t *send_cq,
                                 nic_cq_t *receive_cq, uint32_t send_depth, uint32_t receive_depth);
-// Connects two QPs with each other.
+// Connects a QP to another one, and two QPs with each other.
+void app__connect_to(nic_qp_t *qp, uint32_t interface, uint32_t number);
 void app__join(nic_qp_t *a, nic_qp_t *b);
 
 typedef struct app__thread app__thread_t;

@@ -101,23 +101,6 @@ typedef struct nic_cache_config {
 // Checks the rules between attributes. The message begins with an attribute.
 SIM_MUST_CHECK sim_err_t nic_cache_check(const nic_cache_config_t *config, sim_message_t *message);
 
-// The report "cache" of a NIC whose policy is not flat.
-extern const sim_report_table_t nic_cache_report;
-// A metric of the tiered cache while it runs: series "nic[HOST].cache.NAME" (observe).
-typedef struct nic_cache_metric {
-    const char *name; // with the prefix "cache."
-    const char *unit;
-    const char *help;
-    uint32_t offset;                            // place of the number in the store's state
-    uint32_t bytes;                             // size of the number
-    uint64_t (*read)(const nic_store_t *store); // of a number that is computed; else NULL
-} nic_cache_metric_t;
-extern const nic_cache_metric_t nic_cache_metrics[]; // ends with a NULL name
-// Returns whether the NIC has a tiered cache.
-bool nic_has_tiered_cache(const nic_t *nic);
-// Returns the metric's value, 0 if the NIC has no tiered cache.
-uint64_t nic_cache_metric_read(const nic_t *nic, const nic_cache_metric_t *metric);
-
 // Starts the statistics at the given access: accesses are those of a queue pair's context by an
 // operation that begins, and earlier ones only warm the tiers up. To be called before the run.
 // Returns false if the NIC has no tiered cache.

@@ -4,6 +4,7 @@
 #define NIC_CARRY_H
 
 #include "kernel/ranks.h"
+#include "nic/counters.h"
 #include "nic/host.h"
 
 SIM_C_BEGIN
@@ -17,6 +18,8 @@ void nic_carry(net_t *net, sim_carry_t *carry);
 // Returns the values that nic_cache_metrics had at another rank, which ran the NIC and its tiered
 // cache; else NULL.
 const uint64_t *nic_carried_cache_metrics(const nic_t *nic);
+// Returns the counters that another rank carried for a detailed NIC; NULL: there are none.
+const nic_rnic_counters_t *nic_carried_rnic_counters(const nic_t *nic);
 
 SIM_C_END
 

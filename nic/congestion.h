@@ -14,6 +14,7 @@
 #include "kernel/fields.h"
 #include "net/paths.h"
 #include "net/telemetry.h"
+#include "nic/nic.h"
 
 SIM_C_BEGIN
 
@@ -176,6 +177,10 @@ void nic_cc_rate_changed(nic_cc_t *cc);
 
 // Returns how many other QPs of the same NIC are active.
 uint32_t nic_cc_others_active(const nic_cc_t *cc);
+
+// Takes a NIC out of congestion control: its queue pairs send at line rate, and switches mark none
+// of their packets. For links such as NVLink. Before the NIC's first queue pair is made.
+void nic_exempt(nic_t *nic);
 
 SIM_C_END
 

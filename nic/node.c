@@ -24,7 +24,9 @@
 #include "nic/schedule/planes.h"
 #include "nic/transport/entry.h"
 #include "nic/transport/stalled_pipeline.h"
+#include "nic/verbs/hand_over.h"
 #include "nic/verbs/life.h"
+#include "nic/verbs/qp_check.h"
 
 // -- events
 

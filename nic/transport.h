@@ -338,18 +338,6 @@ const nic_transport_ops_t *nic_transport_usual(const nic_t *nic, uint64_t *nic_b
 // Adds the work of the NIC's transports to the totals.
 void nic_transport_add_totals(const nic_t *nic, nic_transport_totals_t *totals);
 
-// A metric of what transports hold now: series "nic[HOST].transport.NAME" (observe). A reading
-// costs O(queue pairs).
-typedef struct nic_transport_metric {
-    const char *name; // with the prefix "transport."
-    const char *unit;
-    const char *help;
-    size_t offset; // in nic_transport_gauges_t
-} nic_transport_metric_t;
-extern const nic_transport_metric_t nic_transport_metrics[]; // ends with a NULL name
-uint64_t nic_transport_metric_read(const nic_t *nic, const nic_transport_metric_t *metric);
-uint64_t nic_qp_resend_packets(const nic_qp_t *qp); // packets that wait to be sent again
-
 // Counts the frames lost on the network's links so far, and the events in which they were lost. On
 // a link without a model of its own each loss is one event.
 void nic_link_losses(const net_t *net, uint64_t *lost, uint64_t *events);

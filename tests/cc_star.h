@@ -157,7 +157,7 @@ static inline uint64_t star_qp_metric(const nic_qp_t *qp, const char *name)
 {
     for (const nic_qp_metric_t *metric = nic_qp_metrics; metric->name != NULL; metric++) {
         if (strcmp(metric->name, name) == 0) {
-            return metric->read(qp);
+            return nic_qp_metric_read(metric, qp);
         }
     }
     ck_abort_msg("no metric %s", name);

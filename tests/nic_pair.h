@@ -25,6 +25,7 @@
 #include "nic/extra.h"
 #include "nic/host.h"
 #include "nic/transport.h"
+#include "nic/transport_metrics.h"
 #include "tests/check_main.h"
 
 #define PAIR_MEMORY UINT64_C(0x10000)

@@ -5,7 +5,9 @@
 
 #include "kernel/attribute.h"
 #include "nic/cache.h"
+#include "nic/cache_metrics.h"
 #include "nic/transport.h"
+#include "nic/transport_metrics.h"
 #include "world/patterns.h"
 #include "world/registry.h"
 

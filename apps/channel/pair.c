@@ -37,7 +37,7 @@ nic_qp_t *app__pair_make(const app__pair_t *pair, app__side_of_pair_t side, uint
     const app__endpoint_t *const own = pair->ends[side];
     nic_qp_attr_t attr;
     nic_qp_t *const qp =
-        app__qp_create(own, pair->type, pair->numbers[side], sends, receives, NULL);
+        app__qp_create(own, pair->type, pair->numbers[side], sends, receives, pair->queues);
     nic_qp_attr_default(own->nic, &attr);
     attr.dest_interface = pair->ends[other]->interface;
     attr.dest_qp_num = pair->numbers[other];

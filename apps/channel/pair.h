@@ -18,6 +18,14 @@
 
 typedef enum app__side_of_pair { APP__REQUESTER, APP__RESPONDER } app__side_of_pair_t;
 
+// Queues of a queue pair that are not those of its endpoint.
+typedef struct app__queues {
+    nic_cq_t *send_cq; // NULL: that of the endpoint
+    nic_cq_t *recv_cq; // NULL: that of the endpoint
+    nic_srq_t *srq;    // that receives come from; NULL: the queue pair's own
+    bool all_signaled; // every send work request has a completion
+} app__queues_t;
+
 typedef struct app__pair {
     const app__endpoint_t *ends[2]; // by app__side_of_pair_t
     uint32_t numbers[2];            // of the queue pairs
@@ -31,20 +39,13 @@ typedef struct app__pair {
     uint16_t hashed_port;       // port that load balancers hash as well; 0: none
     uint8_t priority;           // APP__AS_THE_NIC: each end has the priority and DSCP of its NIC
     uint8_t dscp;
+    const app__queues_t *queues; // of the end that is made; NULL: those of its endpoint
 } app__pair_t;
 
-// Creates and connects one end of a pair, with the completion queues of its endpoint. `sends` and
-// `receives` are the numbers of work requests that it can hold.
+// Creates and connects one end of a pair. `sends` and `receives` are the numbers of work requests
+// that it can hold.
 nic_qp_t *app__pair_make(const app__pair_t *pair, app__side_of_pair_t side, uint32_t sends,
                          uint32_t receives);
-
-// Queues of a queue pair that are not those of its endpoint.
-typedef struct app__queues {
-    nic_cq_t *send_cq; // NULL: that of the endpoint
-    nic_cq_t *recv_cq; // NULL: that of the endpoint
-    nic_srq_t *srq;    // that receives come from; NULL: the queue pair's own
-    bool all_signaled; // every send work request has a completion
-} app__queues_t;
 
 // Creates a queue pair in the state RESET. `number` 0: the NIC chooses. queues NULL: the
 // endpoint's. An error of the verbs ends the program.

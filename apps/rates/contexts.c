@@ -210,17 +210,6 @@ static void fill(side_t *side, uint32_t place, nic_send_wr_t *wr)
     }
 }
 
-static void connect_again(side_t *side, uint32_t q)
-{
-    contexts_t *const contexts = side->contexts;
-    nic_qp_attr_t attr;
-    nic_qp_attr_default(side->machine->endpoint->nic, &attr);
-    attr.dest_interface = contexts->machines[1].endpoint->interface;
-    attr.dest_qp_num = nic_qp_num(contexts->sides[1].qps[q]);
-    attr.access = NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ;
-    app__qp_connect(side->qps[q], &attr);
-}
-
 // Replaces the next queue pair by a new one connected to the same peer, unless it has operations in
 // flight.
 static void remake_one(side_t *side)
@@ -234,7 +223,8 @@ static void remake_one(side_t *side)
     side->qps[q] = app__qp_create(side->machine->endpoint, NIC_QPT_UC, 0,
                                   (uint32_t)side->contexts->config.outstanding, 0,
                                   &(app__queues_t){side->cq, side->cq, NULL, false});
-    connect_again(side, q);
+    app__connect_to(side->qps[q], side->contexts->machines[1].endpoint->interface,
+                    nic_qp_num(side->contexts->sides[1].qps[q]));
     side->remade++;
 }
 

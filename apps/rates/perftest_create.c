@@ -84,57 +84,50 @@ static uint64_t make_end(app__perftest_t *test, app__perftest_end_t *end, app__e
     return first;
 }
 
-static void make_qps(app__perftest_end_t *end, uint64_t first)
+// Makes the queue pairs of one end.
+static void make_qps(app__perftest_t *test, app__side_of_pair_t side, const uint64_t first[2])
 {
-    const app__perftest_config_t *const config = &end->test->config;
+    const app__perftest_config_t *const config = &test->config;
+    const net_t *const net = test->app.net;
+    app__perftest_end_t *const end = &test->ends[side];
+    const uint32_t interface = end->endpoint->interface;
     const uint32_t depth = (uint32_t)config->tx_depth;
     const uint32_t capacity = (uint32_t)(config->tx_depth * config->qps);
-    const nic_qp_type_t type = config->connection == APP__PERFTEST_RC   ? NIC_QPT_RC
-                               : config->connection == APP__PERFTEST_UC ? NIC_QPT_UC
-                                                                        : NIC_QPT_UD;
-    nic_t *const nic = end->endpoint->nic;
-    const app__queues_t queues = {nic_cq_create(nic, capacity, app__perftest_completed, end),
-                                  nic_cq_create(nic, capacity, app__perftest_received, end), NULL,
-                                  false};
+    const uint8_t priority =
+        config->priority == SIM_AUTO ? APP__AS_THE_NIC : (uint8_t)config->priority;
+    const uint8_t dscp = config->dscp == SIM_AUTO ? APP__AS_THE_NIC : (uint8_t)config->dscp;
+    const app__queues_t queues = {
+        .send_cq = nic_cq_create(end->endpoint->nic, capacity, app__perftest_completed, end),
+        .recv_cq = nic_cq_create(end->endpoint->nic, capacity, app__perftest_received, end),
+    };
+    app__pair_t pair = {
+        .ends = {test->ends[0].endpoint, test->ends[1].endpoint},
+        .type = config->connection == APP__PERFTEST_RC   ? NIC_QPT_RC
+                : config->connection == APP__PERFTEST_UC ? NIC_QPT_UC
+                                                         : NIC_QPT_UD,
+        .access = NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ | NIC_ACCESS_REMOTE_ATOMIC,
+        .mtu_bytes = app__pair_mtu_bytes(net, test->ends[0].endpoint->interface,
+                                         test->ends[1].endpoint->interface),
+        .priority = app__priority_of(net, interface, priority),
+        .dscp = app__dscp_of(net, interface, priority, dscp),
+        .queues = &queues,
+    };
     for (uint64_t i = 0; i < config->qps; i++) {
-        end->qps[i].qp =
-            app__qp_create(end->endpoint, type, app__qp_number(first + i), depth, depth, &queues);
+        pair.numbers[APP__REQUESTER] = app__qp_number(first[APP__REQUESTER] + i);
+        pair.numbers[APP__RESPONDER] = app__qp_number(first[APP__RESPONDER] + i);
+        end->qps[i].qp = app__pair_make(&pair, side, depth, depth);
     }
 }
 
-// Connects one end of a pair of queue pairs.
-static void connect_qp(const app__perftest_end_t *end, const app__perftest_end_t *other, uint64_t i)
-{
-    const app__perftest_config_t *const config = &end->test->config;
-    nic_qp_attr_t attr;
-    nic_qp_attr_default(end->endpoint->nic, &attr);
-    const uint64_t mtu = nic_get_config(other->endpoint->nic)->mtu_bytes;
-    attr.path_mtu = mtu < attr.path_mtu ? (uint32_t)mtu : attr.path_mtu;
-    attr.dest_interface = other->endpoint->interface;
-    attr.dest_qp_num = nic_qp_num(other->qps[i].qp);
-    attr.access = NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ | NIC_ACCESS_REMOTE_ATOMIC;
-    if (config->priority != SIM_AUTO) {
-        attr.priority = (uint8_t)config->priority;
-        attr.dscp = (uint8_t)(config->priority * 8);
-    }
-    if (config->dscp != SIM_AUTO) {
-        attr.dscp = (uint8_t)config->dscp;
-    }
-    app__qp_connect(end->qps[i].qp, &attr);
-}
-
-static void make_pairs(app__perftest_t *test, uint64_t first[2])
+static void make_pairs(app__perftest_t *test, const uint64_t first[2])
 {
     const app__perftest_config_t *const config = &test->config;
     app__perftest_end_t *const client = &test->ends[APP__REQUESTER];
     app__perftest_end_t *const server = &test->ends[APP__RESPONDER];
     const bool answers = config->test == APP__PERFTEST_SEND_LAT || config->both_ways;
-    for (uint32_t e = 0; e < 2; e++) {
-        make_qps(&test->ends[e], first[e]);
-    }
+    make_qps(test, APP__REQUESTER, first);
+    make_qps(test, APP__RESPONDER, first);
     for (uint64_t i = 0; i < config->qps; i++) {
-        connect_qp(client, server, i);
-        connect_qp(server, client, i);
         for (uint64_t r = 0;
              app__perftest_opcode_of(config->test) == NIC_WR_SEND && r < config->tx_depth; r++) {
             app__perftest_post_receive(server, &server->qps[i]);

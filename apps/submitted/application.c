@@ -311,11 +311,11 @@ void app__submitted_note_end(app__submitted_transfer_t *transfer, app_submitted_
     transfer->end_ps = now_ps;
     submitted->open--;
     submitted->followers -= transfer->leaders > 0;
+    const bool begun = transfer->program != NULL || transfer->place != UINT64_MAX;
     const app_submitted_completion_t completion = {
         .transfer = transfer->number,
         .rank = APP_SUBMITTED_WHOLE,
-        .start_ps =
-            SIM_MIN(transfer->start_ps, now_ps), // one that was cancelled before began never
+        .start_ps = begun ? SIM_MIN(transfer->start_ps, now_ps) : now_ps,
         .end_ps = now_ps,
         .outcome = outcome,
         .status = status,

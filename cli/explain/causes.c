@@ -23,13 +23,16 @@
 #include <string.h>
 
 #define PORTS_TOLD_MAX 6u
-#define SHARE_LEAST 0.02 // of the maximum: ports that cost less are not reported
-#define MINOR_SHARE 0.05 // of the time of all flows
-#define BUSY_SHARE 0.5   // share of all losses from which a host that sends much is reported
-#define BUSY_LEAST 0.05  // and this of the time of all flows
-#define DRAWS 64u        // of other paths of a flow
-#define BUSY_PORT 0.5    // share of time from which a port is no longer filled by bursts alone
-#define ROOT_LEAST 0.1   // share of all pauses from which a root is reported by itself
+#define SHARE_LEAST 0.02  // of the maximum: ports that cost less are not reported
+#define MINOR_SHARE 0.05  // of the time of all flows
+#define CHANCE_SHARE 0.15 // likewise, of few flows that meet
+#define FEW_FLOWS 3u
+#define NEAR_IDEAL 1.5 // mean of times to ideal times, up to which a busy sender is minor
+#define BUSY_SHARE 0.5 // share of all losses from which a host that sends much is reported
+#define BUSY_LEAST 0.1 // and this of the time of all flows
+#define DRAWS 64u      // of other paths of a flow
+#define BUSY_PORT 0.5  // share of time from which a port is no longer filled by bursts alone
+#define ROOT_LEAST 0.1 // share of all pauses from which a root is reported by itself
 
 const char *cli__explain_kind_name(explain_kind_t kind)
 {
@@ -539,12 +542,27 @@ static bool drops_at(const explain_port_t *port)
     return port->drops[NET_DROP_EGRESS_FULL] + port->drops[NET_DROP_BUFFER_FULL] > 0;
 }
 
+// Returns whether few flows met at a host, as those of random traffic do, and that cost little; or
+// whether a host's own flows met while the flows of all hosts took about their ideal times.
+static bool is_by_chance(const explain_t *explain, const explain_finding_t *finding)
+{
+    const explain_port_t *const port = &explain->ports[finding->port];
+    const bool paused_or_lost = finding->root_count > 0 || drops_at(port);
+    const bool near = explain->flows_ps < NEAR_IDEAL * explain->ideal_ps;
+    const bool few = finding->kind == EXPLAIN_INCAST && port->shared_most <= FEW_FLOWS &&
+                     finding->score_ps < CHANCE_SHARE * explain->flows_ps;
+    return !paused_or_lost && (few || (finding->kind == EXPLAIN_BUSY_SENDER && near));
+}
+
 // Returns whether a finding is sharing that any busy network has: it costs little of the time of
 // all flows or is balanced, and nothing was stopped or lost for it. Waits that nothing explains are
 // minor if they cost little.
 static bool is_minor(const explain_t *explain, const explain_finding_t *finding)
 {
     const bool little = finding->score_ps < MINOR_SHARE * explain->flows_ps;
+    if (finding->spread) {
+        return true;
+    }
     if (finding->kind == EXPLAIN_RETRANSMISSION || finding->kind == EXPLAIN_SLOW_HOST ||
         finding->kind == EXPLAIN_RATE_RECOVERY || finding->kind == EXPLAIN_REORDERING ||
         finding->kind == EXPLAIN_SHORT_TIMEOUT || finding->kind == EXPLAIN_ECN_THRESHOLDS ||
@@ -558,6 +576,9 @@ static bool is_minor(const explain_t *explain, const explain_finding_t *finding)
     if (sharing && explain->flow_count == 0) {
         return finding->score_ps < MINOR_SHARE * (double)explain->end_ps &&
                (finding->port == EXPLAIN_NONE || !drops_at(&explain->ports[finding->port]));
+    }
+    if (sharing && finding->port != EXPLAIN_NONE && is_by_chance(explain, finding)) {
+        return true;
     }
     return sharing && finding->port != EXPLAIN_NONE && finding->root_count == 0 &&
            !drops_at(&explain->ports[finding->port]) &&

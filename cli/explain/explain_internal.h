@@ -64,6 +64,7 @@ typedef struct explain_finding {
     explain_kind_t kind;
     uint32_t tier;                     // lower ones are printed first
     double score_ps;                   // time lost; orders findings of a tier
+    bool spread;                       // it is no fault of one place
     bool minor;                        // sharing that costs little and stops or loses nothing
     char *place;                       // "leaf0->host3", "host3" or "leaf0--spine1"
     uint32_t port;                     // EXPLAIN_NONE: none

@@ -14,8 +14,8 @@
 
 #include <string.h>
 
-#define SPREAD_FLOWS_MAX 20000u // of more flows, only the ends of such paths are looked at
-#define DRAWS_WITHOUT_NEWS 40u  // hashes in a row that lead to no further port
+#define SPREAD_FLOWS_MAX 5000u // of more flows, only the ends of such paths are looked at
+#define DRAWS_WITHOUT_NEWS 40u // hashes in a row that lead to no further port
 #define DRAWS_MAX 2000u
 
 // Returns whether all switches give each flow one path.

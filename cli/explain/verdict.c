@@ -27,19 +27,31 @@ double cli__explain_slowdown(const explain_t *explain)
     return explain->ideal_ps > 0 ? explain->flows_ps / explain->ideal_ps : 1;
 }
 
+// Returns the time that neither fair shares nor the recovery of rates explain.
+static double unexplained_ps(const explain_t *explain)
+{
+    double ps = explain->excess_ps;
+    for (size_t i = 0; i < explain->finding_count; i++) {
+        const explain_finding_t *const finding = &explain->findings[i];
+        ps -= finding->kind == EXPLAIN_RATE_RECOVERY ? finding->score_ps : 0;
+    }
+    return ps;
+}
+
 explain_verdict_t cli__explain_verdict(const explain_t *explain)
 {
     if (explain->finding_count > 0 && !explain->findings[0].minor) {
         return EXPLAIN_HAS_CAUSE;
     }
-    bool whole = true;
+    bool whole = !explain->stalled; // flows that the end of the run cuts are usual
     for (size_t f = 0; f < explain->flow_count; f++) {
-        whole &= explain->flows[f].ended;
+        whole &= !explain->flows[f].failed;
     }
-    return explain->flow_count == 0                                         ? EXPLAIN_NO_FLOWS
-           : whole && cli__explain_slowdown(explain) <= NEAR_IDEAL          ? EXPLAIN_HEALTHY
-           : whole && explain->excess_ps <= UNEXPLAINED * explain->flows_ps ? EXPLAIN_FAIR_SHARES
-                                                                            : EXPLAIN_UNEXPLAINED;
+    return explain->flow_count == 0                                ? EXPLAIN_NO_FLOWS
+           : whole && cli__explain_slowdown(explain) <= NEAR_IDEAL ? EXPLAIN_HEALTHY
+           : whole && unexplained_ps(explain) <= UNEXPLAINED * explain->flows_ps
+               ? EXPLAIN_FAIR_SHARES
+               : EXPLAIN_UNEXPLAINED;
 }
 
 // Says what the counters show of a run whose cause is not known.
@@ -92,7 +104,8 @@ char *cli__explain_verdict_text(const explain_t *explain)
                           explain->finding_count > 0 ? "; what follows costs little" : "");
     case EXPLAIN_FAIR_SHARES:
         return sim_format("nothing is wrong: flows took %.3g times their ideal time, since they "
-                          "share links fairly as this traffic asks for%s",
+                          "share links fairly, as this traffic asks for, or come back to their "
+                          "rates after marks%s",
                           slowdown,
                           explain->finding_count > 0 ? "; what follows costs little" : "");
     case EXPLAIN_UNEXPLAINED: {

@@ -215,7 +215,7 @@ typedef struct look {
 
 static uint64_t rate_of(const nic_qp_t *qp)
 {
-    return nic_qp_metrics[0].read(qp); // rate_bps
+    return nic_qp_metric_read(&nic_qp_metrics[0], qp); // rate_bps
 }
 
 // Returns what is known of a queue pair with a flow that has begun and not ended; NULL for others.

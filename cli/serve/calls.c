@@ -59,6 +59,13 @@ static bool call_now(const call_t *call)
     return true;
 }
 
+// Runs on (app_submitted_run). Answers to the calls before do not wait for that.
+static sim_ended_t run_on(const call_t *call, sim_time_t until_ps, bool to_completion)
+{
+    serve_flush(&call->conversation->lines);
+    return app_submitted_run(call->conversation->session, until_ps, to_completion);
+}
+
 // Answers with what has ended, unless the session has to end: then serve_call says why.
 static void answer_progress(const call_t *call, sim_ended_t ended)
 {
@@ -77,7 +84,7 @@ static bool call_advance(const call_t *call)
         refuse(call, "past", "until_ps: the time has passed");
         return true;
     }
-    answer_progress(call, app_submitted_run(call->conversation->session, until_ps, false));
+    answer_progress(call, run_on(call, until_ps, false));
     return true;
 }
 
@@ -98,12 +105,12 @@ static bool call_next_completion(const call_t *call)
         return true;
     }
     if (app_submitted_open(session) > 0 && app_submitted_ended(session) == 0) {
-        ended = app_submitted_run(session, until_ps, true);
+        ended = run_on(call, until_ps, true);
     }
     if (ended == SIM_ENDED_DONE && app_submitted_ended(session) == 0) {
         // Nothing is left to happen, though transfers are open.
         if (json_object_get(call->arguments, "until_ps") != NULL) {
-            (void)app_submitted_run(session, until_ps, false);
+            (void)run_on(call, until_ps, false);
         }
         ended = SIM_ENDED_STALLED;
     }

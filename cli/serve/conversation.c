@@ -102,6 +102,7 @@ static sim_ended_t drive(world_t *world, void *ctx)
         refuse_reason(conversation, NULL);
     }
     if (conversation->finished) {
+        serve_flush(&conversation->lines);
         (void)app_submitted_run(conversation->session, SIM_TIME_END, false);
         if (serve_reason() != SERVE_REASON_NONE) {
             refuse_reason(conversation, conversation->finish_id);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/device/devices.c - the devices there are, and what nic/device.h offers to one.
 #include "nic/device.h"
+#include "nic/objects/carried.h"
 
 #include "nic/config/parts.h"
 #include "nic/host/cores.h"
@@ -17,6 +18,7 @@
 #include "nic/transport/finish.h"
 #include "nic/transport/stalled_pipeline.h"
 #include "nic/verbs/life.h"
+#include "nic/verbs/qp_check.h"
 
 // The ideal device: nothing inside the NIC takes time. docs/models/nic-ideal.md
 const nic_device_ops_t nic_device_ideal = {.name = "ideal"};

@@ -8,6 +8,7 @@
 #include "nic/objects/fields.h"
 #include "nic/objects/qp.h"
 #include "nic/trace.h"
+#include "nic/transport_metrics.h"
 
 // clang-format off
 // repeat_: how fast-forward repeats a change (SIM_REPEAT_). A span with FIXED ones is not repeated.
@@ -63,16 +64,6 @@ static uint64_t read_rate(const nic_qp_t *qp)
     return nic__cc_const(qp)->rate_bps;
 }
 
-static uint64_t read_window(const nic_qp_t *qp)
-{
-    return qp->window_bytes;
-}
-
-static uint64_t read_in_flight(const nic_qp_t *qp)
-{
-    return qp->in_flight_bytes;
-}
-
 static uint64_t read_unacknowledged(const nic_qp_t *qp)
 {
     return qp->next_psn - qp->una_psn;
@@ -103,50 +94,49 @@ bool nic_qp_cc_metric(const nic_qp_t *qp, const char *name, uint64_t *value)
     return false;
 }
 
-// Reads a metric of the algorithm; 0 if it has none of that name.
-static uint64_t read_algorithm(const nic_qp_t *qp, const char *name)
-{
-    uint64_t value = 0;
-    return nic_qp_cc_metric(qp, name, &value) ? value : 0;
-}
-
-static uint64_t read_alpha(const nic_qp_t *qp)
-{
-    return read_algorithm(qp, "alpha");
-}
-
-static uint64_t read_target(const nic_qp_t *qp)
-{
-    return read_algorithm(qp, "target_rate");
-}
-
-static uint64_t read_retransmitted(const nic_qp_t *qp)
-{
-    return qp->retransmitted_packets;
-}
-
-static uint64_t read_state(const nic_qp_t *qp)
-{
-    return qp->state;
-}
-
 // clang-format off
 #define ACKED (NIC_TRACE_ACK | NIC_TRACE_COMPLETION | NIC_TRACE_STATE)
 #define SENT  (NIC_TRACE_SEND | NIC_TRACE_RETRANSMIT)
+#define FIELD_OF_QP(field_) \
+    .offset = offsetof(nic_qp_t, field_), .bytes = sizeof(((nic_qp_t *)NULL)->field_)
 const nic_qp_metric_t nic_qp_metrics[] = {
-    {"rate_bps", "bit/s", "rate at which the queue pair paces its packets", read_rate, NIC_TRACE_RATE, false},
-    {"window_bytes", "bytes", "unacknowledged payload allowed; 2^64 - 1: no limit", read_window, NIC_TRACE_WINDOW, false},
-    {"in_flight_bytes", "bytes", "payload sent and not acknowledged", read_in_flight, SENT | ACKED, false},
-    {"unacked_packets", "packets", "number of packets sent and not acknowledged", read_unacknowledged, SENT | ACKED, false},
-    {"queued_requests", "requests", "number of send work requests that are not completed", read_queued, NIC_TRACE_POST | ACKED, false},
-    {"retransmitted_packets", "packets", "number of packets sent again so far", read_retransmitted, NIC_TRACE_SEND, false},
-    {"resend_packets", "packets", "number of packets that wait to be sent again (irn, adamap, sdr)", nic_qp_resend_packets, SENT | ACKED | NIC_TRACE_NAK_RECEIVED | NIC_TRACE_TIMEOUT, false},
-    {"rtt_ps", "ps", "round trip of the packet acknowledged last; of one sent again none is known", NULL, NIC_TRACE_ACK, false},
-    {"state", "", "0 reset, 3 ready to send, 4 send queue error, 5 error, 6 send queue drains", read_state, NIC_TRACE_STATE | NIC_TRACE_LIFE, true},
-    {"alpha", "1/1000000", "DCQCN, DCTCP: estimate of congestion", read_alpha, NIC_TRACE_CONTROL, false},
-    {"target_rate_bps", "bit/s", "DCQCN: rate that recovery aims at", read_target, NIC_TRACE_CONTROL, false},
-    {NULL, NULL, NULL, NULL, 0, false},
+    {"rate_bps", "bit/s", "rate at which the queue pair paces its packets", .points = NIC_TRACE_RATE, .read = read_rate},
+    {"window_bytes", "bytes", "unacknowledged payload allowed; 2^64 - 1: no limit", .points = NIC_TRACE_WINDOW, FIELD_OF_QP(window_bytes)},
+    {"in_flight_bytes", "bytes", "payload sent and not acknowledged", .points = SENT | ACKED, FIELD_OF_QP(in_flight_bytes)},
+    {"unacked_packets", "packets", "number of packets sent and not acknowledged", .points = SENT | ACKED, .read = read_unacknowledged},
+    {"queued_requests", "requests", "number of send work requests that are not completed", .points = NIC_TRACE_POST | ACKED, .read = read_queued},
+    {"retransmitted_packets", "packets", "number of packets sent again so far", .points = NIC_TRACE_SEND, FIELD_OF_QP(retransmitted_packets)},
+    {"resend_packets", "packets", "number of packets that wait to be sent again (irn, adamap, sdr)", .points = SENT | ACKED | NIC_TRACE_NAK_RECEIVED | NIC_TRACE_TIMEOUT, .read = nic_qp_resend_packets},
+    {"rtt_ps", "ps", "round trip of the packet acknowledged last; of one sent again none is known", .points = NIC_TRACE_ACK},
+    {"state", "", "0 reset, 3 ready to send, 4 send queue error, 5 error, 6 send queue drains", .points = NIC_TRACE_STATE | NIC_TRACE_LIFE, FIELD_OF_QP(state), .of_all = true},
+    {"alpha", "1/1000000", "DCQCN, DCTCP: estimate of congestion", .points = NIC_TRACE_CONTROL, .cc_metric = "alpha"},
+    {"target_rate_bps", "bit/s", "DCQCN: rate that recovery aims at", .points = NIC_TRACE_CONTROL, .cc_metric = "target_rate"},
+    {.name = NULL},
 };
 #undef ACKED
 #undef SENT
+#undef FIELD_OF_QP
 // clang-format on
+
+bool nic_qp_metric_is_traced(const nic_qp_metric_t *metric)
+{
+    return metric->bytes == 0 && metric->cc_metric == NULL && metric->read == NULL;
+}
+
+uint64_t nic_qp_metric_read(const nic_qp_metric_t *metric, const nic_qp_t *qp)
+{
+    uint64_t value = 0;
+    if (metric->cc_metric != NULL) {
+        return nic_qp_cc_metric(qp, metric->cc_metric, &value) ? value : 0;
+    }
+    if (metric->read != NULL) {
+        return metric->read(qp);
+    }
+    const char *const field = (const char *)qp + metric->offset;
+    if (metric->bytes == sizeof(uint8_t)) {
+        return *(const uint8_t *)field;
+    }
+    SIM_CHECK(metric->bytes == sizeof(value));
+    memcpy(&value, field, sizeof(value));
+    return value;
+}

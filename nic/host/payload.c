@@ -8,6 +8,7 @@
 
 #include "nic/host/contents.h"
 #include "nic/host/dma.h"
+#include "nic/host/packet_contents.h"
 #include "nic/iommu.h"
 #include "nic/objects/calls.h"
 #include "nic/objects/objects.h"

@@ -2,6 +2,7 @@
 // nic/host/reports.c - the reports of a NIC's parts.
 #include "nic/reports.h"
 #include "nic/cache.h"
+#include "nic/cache_metrics.h"
 #include "nic/iommu.h"
 #include "nic/objects/objects.h"
 

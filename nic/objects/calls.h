@@ -3,6 +3,7 @@
 #ifndef NIC_OBJECTS_CALLS_H
 #define NIC_OBJECTS_CALLS_H
 
+#include "nic/objects/notices.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/queues.h"
 

@@ -39,15 +39,6 @@ struct nic_transport_share {
 #define NIC_KICKED 1u
 #define NIC_HAS_PLANES 2u
 
-// The figures of a NIC that another rank ran (nic/carry.h).
-struct nic_carried {
-    nic_rnic_counters_t counters; // if it is detailed
-    bool detailed;
-    bool conserved;
-    uint64_t *cache_metrics; // as nic_cache_metrics lists them; NULL: no tiered cache
-    void **reports;          // recordings of its reports, in their order
-};
-
 struct nic {
     alignas(SIM_CACHE_LINE) net_port_t *port;
     nic_host_t *host;

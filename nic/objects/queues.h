@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/objects/queues.h - completion queues, shared receive queues, and notices to programs at the
-// end of an event.
+// nic/objects/queues.h - completion queues and shared receive queues.
 #ifndef NIC_OBJECTS_QUEUES_H
 #define NIC_OBJECTS_QUEUES_H
 
@@ -75,25 +74,5 @@ static inline nic_place_t nic__rx_place(const nic_qp_t *qp, nic_rx_kind_t kind)
     return kind == NIC_RX_SEND ? nic__receive_place(nic__oldest_receive(qp))
                                : (nic_place_t){.address = qp->rx_address, .count = 1};
 }
-
-// -- queue/notices.c
-
-// A notice that a program gets when the event is over: of a completion queue, of a shared receive
-// queue, or else of a WRITE to a queue pair. With `rests` nobody is informed; the NIC checks
-// whether the queue pair has come to rest.
-typedef struct nic_notice {
-    nic_cq_t *cq;
-    nic_srq_t *srq;
-    nic_qp_t *qp;
-    nic_srq_limit_fn limit_fn;
-    void *ctx; // argument of limit_fn
-    uint64_t address;
-    uint32_t bytes;
-    bool rests;
-} nic_notice_t;
-
-struct nic_host;
-// Adds a notice for the end of the event.
-void nic__notice(struct nic_host *host, const nic_notice_t *notice);
 
 #endif // NIC_OBJECTS_QUEUES_H

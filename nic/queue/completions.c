@@ -4,6 +4,7 @@
 #include "nic/host/cores.h"
 #include "nic/host/listen.h"
 #include "nic/objects/calls.h"
+#include "nic/objects/notices.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 #include "nic/objects/queues.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/queue/notices.c - notices to programs, kept in order until the event is over.
+#include "nic/objects/notices.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/queues.h"
 

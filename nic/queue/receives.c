@@ -4,6 +4,7 @@
 // A queue pair takes the oldest receive of its shared queue when a message needs one, and keeps it
 // until a message completes (IBA vol. 1, 10.2.9, 10.8.3.2). An error flushes only that receive; the
 // shared queue keeps the others.
+#include "nic/objects/notices.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 #include "nic/objects/queues.h"

@@ -4,11 +4,13 @@
 // Acknowledgement is cumulative; a READ is acknowledged by its responses only, packet by packet.
 // Transports decide what a loss causes.
 // Source: IBA vol. 1, 9.7.5 (ACK protocol), 9.9.2 (requester's errors).
+#include "nic/objects/notices.h"
 #include "nic/transport/requester_internal.h"
 
 #include "nic/cc/control.h"
 #include "nic/compare_internal.h"
 #include "nic/host/contents.h"
+#include "nic/host/packet_contents.h"
 #include "nic/objects/calls.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/transport/carry.c - sends results of NICs, their transports and their hosts to rank 0.
 #include "nic/carry.h"
+#include "nic/objects/carried.h"
 
 #include "net/nodes.h"
 #include "nic/cache.h"
+#include "nic/cache_metrics.h"
 #include "nic/host/dma.h"
 #include "nic/objects/fields.h"
 #include "nic/objects/objects.h"
@@ -76,6 +78,11 @@ static void carry_inside(nic_t *nic, sim_carry_t *carry)
             nic->carried->reports[i] = recording;
         }
     }
+}
+
+const nic_rnic_counters_t *nic_carried_rnic_counters(const nic_t *nic)
+{
+    return nic->carried != NULL && nic->carried->detailed ? &nic->carried->counters : NULL;
 }
 
 const uint64_t *nic_carried_cache_metrics(const nic_t *nic)

@@ -6,6 +6,7 @@
 #include "nic/cc/control.h"
 #include "nic/host/contents.h"
 #include "nic/host/dma.h"
+#include "nic/host/packet_contents.h"
 #include "nic/host/packets.h"
 #include "nic/iommu.h"
 #include "nic/objects/calls.h"

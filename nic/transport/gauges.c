@@ -6,6 +6,7 @@
 
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
+#include "nic/transport_metrics.h"
 
 // clang-format off
 #define METRIC(field, unit_, help_) \

@@ -7,6 +7,7 @@
 #ifndef NIC_TRANSPORT_OPERATION_INTERNAL_H
 #define NIC_TRANSPORT_OPERATION_INTERNAL_H
 
+#include "kernel/base.h"
 #include "net/wire/roce.h"
 
 enum {

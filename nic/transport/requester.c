@@ -11,6 +11,7 @@
 #include "nic/cc/control.h"
 #include "nic/compare_internal.h"
 #include "nic/host/contents.h"
+#include "nic/host/packet_contents.h"
 #include "nic/host/packets.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"

@@ -9,6 +9,7 @@
 #include "nic/compare_internal.h"
 #include "nic/host/contents.h"
 #include "nic/host/listen.h"
+#include "nic/host/packet_contents.h"
 #include "nic/host/packets.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"

@@ -13,6 +13,7 @@
 #include "nic/extra.h"
 #include "nic/host/contents.h"
 #include "nic/host/listen.h"
+#include "nic/host/packet_contents.h"
 #include "nic/host/packets.h"
 #include "nic/objects/calls.h"
 #include "nic/objects/objects.h"

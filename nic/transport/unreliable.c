@@ -7,6 +7,7 @@
 // an unfinished message serves the next one. UD checks its Q_Key (9.8.3); immediate data and
 // source come with the completion, the 40 bytes of GRH do not.
 #include "nic/host/contents.h"
+#include "nic/host/packet_contents.h"
 #include "nic/host/packets.h"
 #include "nic/iommu.h"
 #include "nic/objects/calls.h"

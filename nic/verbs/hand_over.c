@@ -3,6 +3,8 @@
 //
 // Every queue pair is consistent then, so a callback may do anything. It may cause further notices
 // in the same event. Whether a queue pair rests is checked after them, since they may give it work.
+#include "nic/verbs/hand_over.h"
+#include "nic/objects/notices.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 #include "nic/objects/queues.h"

@@ -6,6 +6,7 @@
 #include "nic/cc/control.h"
 #include "nic/host/contents.h"
 #include "nic/host/listen.h"
+#include "nic/host/packet_contents.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 #include "nic/objects/wqe.h"

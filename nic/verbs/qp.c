@@ -7,6 +7,7 @@
 
 #include "nic/host/contents.h"
 #include "nic/host/listen.h"
+#include "nic/host/packet_contents.h"
 #include "nic/objects/calls.h"
 #include "nic/objects/numbers.h"
 #include "nic/objects/objects.h"

@@ -13,6 +13,7 @@
 #include "nic/objects/wqe.h"
 #include "nic/transport/entry.h"
 #include "nic/verbs/life.h"
+#include "nic/verbs/qp_check.h"
 
 // -- queue pairs
 

@@ -15,6 +15,7 @@
 #include "nic/schedule/eligible.h"
 #include "nic/transport/entry.h"
 #include "nic/transport/finish.h"
+#include "nic/verbs/hand_over.h"
 #include "nic/verbs/life.h"
 
 // -- failing

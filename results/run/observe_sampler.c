@@ -83,7 +83,7 @@ static uint64_t read_value(const results__sampler_t *sampler, sim_time_t time_ps
 
 static bool is_told(const world_series_t *series)
 {
-    return series->cc_metric == NULL && nic_qp_metrics[series->metric].read == NULL;
+    return series->cc_metric == NULL && nic_qp_metric_is_traced(&nic_qp_metrics[series->metric]);
 }
 
 // Returns whether the metric exists also for queue pairs that only answer their peer.
@@ -111,7 +111,7 @@ static bool read_qp(const world_series_t *series, const nic_qp_t *qp, uint64_t *
     if (series->cc_metric != NULL) {
         return nic_qp_cc_metric(qp, series->cc_metric, value);
     }
-    *value = nic_qp_metrics[series->metric].read(qp);
+    *value = nic_qp_metric_read(&nic_qp_metrics[series->metric], qp);
     return true;
 }
 

@@ -304,6 +304,24 @@ static void take_nics(results_t *results, const world_t *world)
     }
 }
 
+// Returns the digest of a run: that of the simulation, and the ends of the ranks of programs, which
+// local messages and computations change without any packet.
+static uint64_t digest_of(const world_t *world)
+{
+    uint64_t ends = 0;
+    for (size_t i = 0; i < world->app_count; i++) {
+        const app_t *const app = world->apps[i];
+        const app_program_ops_t *const program = app->ops->program;
+        for (uint32_t r = 0; program != NULL && r < program->rank_count(app); r++) {
+            app_rank_end_t end;
+            if (program->rank_ended(app, r, &end)) {
+                ends += sim_mix64(sim_mix64(end.end_ps) ^ r);
+            }
+        }
+    }
+    return sim_digest(world->sim) ^ ends;
+}
+
 void results_init(results_t *results, const world_t *world, sim_ended_t ended, results_span_t *span)
 {
     memset(results, 0, sizeof(*results));
@@ -311,7 +329,7 @@ void results_init(results_t *results, const world_t *world, sim_ended_t ended, r
     results->ended = ended;
     results->sim_time_ps = sim_end_time_ps(world->sim);
     results_span_end(span, results->sim_time_ps);
-    results->digest = sim_digest(world->sim);
+    results->digest = digest_of(world);
     results->events = sim_events(world->sim);
     results->work_outstanding = sim_work_outstanding(world->sim);
     net_conservation(world->net, &results->packets, &results->packets_in_flight);

@@ -8,6 +8,7 @@
 
 #include "net/ports.h"
 #include "nic/cache.h"
+#include "nic/cache_metrics.h"
 #include "results/span.h"
 #include "world/format.h"
 

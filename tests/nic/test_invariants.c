@@ -19,6 +19,7 @@
 #include "nic/objects/qp.h"
 #include "nic/objects/queues.h"
 #include "nic/verbs/life.h"
+#include "nic/verbs/qp_check.h"
 #include "tests/nic_pair.h"
 
 static pair_config_t config;

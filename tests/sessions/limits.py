@@ -180,4 +180,32 @@ def case_signals():
             assert process.wait() == 0 and said == b"", (process.returncode, said)
 
 
+def case_stopped():
+    """SIGTERM and SIGINT end a session in the middle of any call, whatever marks were kept and dropped."""
+    pipe = subprocess.PIPE
+    call = json.dumps
+    mark, drop, back = (call({"call": name}) + "\n" for name in ("mark", "drop", "back"))
+    shapes = ["", mark, mark + mark, mark + drop, mark + mark + drop, mark + drop + mark, mark + mark + back + drop]
+    # No transfer of 4 TB ends soon.
+    calls = [LONG.decode(), call({"call": "next_completion"}), call({"call": "finish"})]
+    calls.append(call({"call": "estimate", "transfers": [{"src": 5, "dst": 6, "bytes": 2**42}] * 3, "alone": True}))
+    begins = call(BUSY) + "\n"
+    for number, (shape, last) in enumerate((shape, last) for shape in shapes for last in calls):
+        with subprocess.Popen([PROGRAM, "serve", SCENARIO], stdin=pipe, stdout=pipe, stderr=pipe) as process:
+            process.stdin.write((begins + shape + last + "\n").encode())
+            process.stdin.flush()
+            for _ in range(1 + shape.count("\n")):
+                assert json.loads(process.stdout.readline())["ok"], shape
+            time.sleep(number % 3 * 0.005)
+            processes = family(process.pid)
+            process.send_signal((signal.SIGTERM, signal.SIGINT)[number % 2])
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise AssertionError(f"a signal does not end it: {shape!r} {last}") from None
+            wait_until(lambda: all(map(gone, processes)), f"its processes end: {shape!r} {last}")
+            assert process.stderr.read() == b"", "it said something"
+
+
 globals()[f"case_{CASE}"]()

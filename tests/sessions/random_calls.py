@@ -195,10 +195,9 @@ def replay(session, client):
     run = Run(session, None)
     run.client = again
     for number, transfer in enumerate(client.transfers):
-        start, _, outcome, _ = client.ends[number]
-        begun = outcome != "cancelled" or start >= transfer["at"]
-        if not begun or "after" in transfer and outcome == "cancelled":
-            continue  # it never began, or cannot be told from one that did
+        start, end, outcome, _ = client.ends[number]
+        if outcome == "cancelled" and start == end:
+            continue  # it never began
         rest = {key: transfer[key] for key in transfer if key not in ("at", "after")}
         answer = session.call("submit", at=start, **rest)
         numbers[answer["transfer"]] = number

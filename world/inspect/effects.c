@@ -76,8 +76,6 @@ static const world_effect_t effects[] = {
     {"network.trim-*", "switch.mmu=trimming"},
     {"network.int-*", "nic.congestion-control=hpcc"},
     {"network.pint-*", "nic.congestion-control=hpcc-pint"},
-    {"fast-forward.memo fast-forward.audit", "fast-forward.mode=exact"},
-    {"fast-forward.audit", "fast-forward.memo=true"},
 
     {"traffic.training.skew traffic.training.routing traffic.training.top-k "
      "traffic.training.expert-ffn traffic.training.expert-overlap", EXPERTS},
@@ -523,8 +521,6 @@ void world__advise_effects(const world_t *world, world_warnings_t *out)
         }
     }
     look_in_own(&search, world_tree_value(root, "network"), &net_config_attrs, &scenario->network);
-    look_in_own(&search, world_tree_value(root, "fast-forward"), &world_fast_forward_config_attrs,
-                &scenario->fast_forward);
     for (size_t i = 0; i < scenario->traffic_count; i++) {
         const world_traffic_t *const traffic = &scenario->traffic[i];
         sim_free(search.told); // each entry has attributes of its own

@@ -179,9 +179,9 @@ static void copy_contents(app_mooncake_t *engine, uint64_t from, uint64_t to, ui
 
 static void copied(sim_node_t *node, sim_timer_t *timer)
 {
-    (void)node;
     app__mc_task_t *const task = SIM_CONTAINER_OF(timer, app__mc_task_t, timer);
     const app_mooncake_request_t *const request = &task->request;
+    sim_happened(node, 'y', node->now_ps, request->length);
     const bool writes = request->opcode == APP_MOONCAKE_WRITE;
     copy_contents(task->engine, writes ? request->source : request->target_offset,
                   writes ? request->target_offset : request->source, request->length);

@@ -8,6 +8,7 @@
 
 #include "net/faults.h"
 #include "net/ports.h"
+#include "nic/detail.h"
 #include "world/format.h"
 
 #include <stdlib.h>
@@ -148,6 +149,23 @@ static void add_root_to_host(explain_t *explain, uint32_t root_index)
     }
 }
 
+// Returns whether the host's NIC has an inside with the constants of its profile.
+static bool is_usual_inside(const explain_t *explain, const net_node_t *host)
+{
+    for (uint32_t i = 0; i < explain->world->nic_count; i++) {
+        if (world_host_of(explain->world, &explain->world->nics[i]) == host) {
+            const nic_config_t *const config = nic_config_of_interface(explain->world->net, i);
+            nic_detail_t own;
+            nic_detail_t profile;
+            nic_detail_resolve(config, &own);
+            nic_detail_profile(config->profile, &profile);
+            return strcmp(config->model.text, NIC_IDEAL.text) != 0 &&
+                   memcmp(&own, &profile, sizeof(own)) == 0;
+        }
+    }
+    return false;
+}
+
 static void find_pausing_host(explain_t *explain, uint32_t root_index)
 {
     const explain_root_t *const root = &explain->roots[root_index];
@@ -193,6 +211,9 @@ static void find_pausing_host(explain_t *explain, uint32_t root_index)
                                          root->node->sim.name));
     }
     finding->score_ps = add_flows_of_root(explain, finding, root) + (double)root->paused_ps;
+    // A benchmark that asks a NIC for all it can do fills its buffer; that is no fault.
+    finding->spread =
+        !storm && !logged_slow && explain->flow_count == 0 && is_usual_inside(explain, root->node);
     cli__explain_remedy(finding, WATCHDOG,
                         "the PFC watchdog gives up a queue that a receiver stops for too long");
     if (!storm) {

@@ -18,6 +18,7 @@
 
 #define BUSY_LEAST 0.7    // share of the time from which a part holds the traffic
 #define MISSES_LEAST 0.2  // share of lookups that miss, from which a cache is too small
+#define MISSES_MOST 0.5   // likewise, where nothing else shows what they cost
 #define MISSES_COST 0.1   // share of the time that misses take
 #define EXCESS_LEAST 0.25 // share of the time of a host's flows that nothing else explains
 #define LINE_BYTES 64.0
@@ -147,6 +148,22 @@ static void consider_pcie(const inside_t *nic, part_t *worst)
              latent ? usual->read_latency_ps : usual->tags, latent);
 }
 
+// Returns the cost of a data packet on the shared receiving side: of an answer to a READ, or of a
+// WRITE or SEND. Where no flows are listed, it is the lowest of them.
+static uint64_t packet_ps(const inside_t *nic)
+{
+    const explain_t *const explain = nic->explain;
+    const nic_detail_t *const own = &nic->detail;
+    for (size_t f = 0; f < explain->flow_count; f++) {
+        if (explain->flows[f].destination == nic->interface) {
+            return explain->flows[f].reads ? own->rx_response_ps
+                                           : SIM_MAX(own->rx_put_ps, own->rx_request_ps);
+        }
+    }
+    const uint64_t request_ps = SIM_MIN(own->rx_put_ps, own->rx_request_ps);
+    return SIM_MIN(request_ps, own->rx_response_ps);
+}
+
 static void consider_units(const inside_t *nic, part_t *worst)
 {
     const nic_detail_t *const own = &nic->detail;
@@ -175,10 +192,8 @@ static void consider_units(const inside_t *nic, part_t *worst)
         (double)counts->sent_bytes / LINE_BYTES * (double)own->tx_line_ps;
     consider(worst, EXPLAIN_UNITS, "the shared sending side", tx_ps / nic->time_ps, "tx.send",
              own->tx_send_ps, usual->tx_send_ps, true);
-    const uint64_t put_ps = SIM_MIN(own->rx_put_ps, own->rx_request_ps);
     const double data = (double)counts->received_bytes / (double)nic->config->mtu_bytes;
-    const double rx_ps = SIM_MIN(data, (double)counts->received_packets) *
-                             (double)SIM_MIN(put_ps, own->rx_response_ps) +
+    const double rx_ps = SIM_MIN(data, (double)counts->received_packets) * (double)packet_ps(nic) +
                          (double)counts->received_bytes / LINE_BYTES * (double)own->rx_put_line_ps;
     consider(worst, EXPLAIN_UNITS, "the shared receiving side", rx_ps / nic->time_ps, "rx.put",
              own->rx_put_ps, usual->rx_put_ps, true);
@@ -218,7 +233,8 @@ static uint64_t detail_at(const nic_detail_t *detail, size_t offset)
 typedef struct lookups {
     double misses;
     double all;
-    double cost; // share of the time that misses take
+    double stalls; // share of the time for which misses stop a side of the NIC
+    double cost;   // share of the time that misses take, with their reads one after the other
 } lookups_t;
 
 static lookups_t lookups_of(const inside_t *nic, const cache_t *cache)
@@ -229,11 +245,21 @@ static lookups_t lookups_of(const inside_t *nic, const cache_t *cache)
     snprintf(misses, sizeof(misses), "%s_misses", cache->name);
     lookups_t lookups = {.misses = counted(nic, misses)};
     lookups.all = counted(nic, hits) + lookups.misses;
-    // A miss stops its side of the NIC for the stall, and what it serves for a read over PCIe.
-    const double each_ps =
-        (double)(detail_at(&nic->detail, cache->stall) + nic->detail.read_latency_ps);
-    lookups.cost = lookups.misses * each_ps / nic->time_ps;
+    const double stall_ps = (double)detail_at(&nic->detail, cache->stall);
+    lookups.stalls = lookups.misses * stall_ps / nic->time_ps;
+    lookups.cost = lookups.misses * (stall_ps + (double)nic->detail.read_latency_ps) / nic->time_ps;
     return lookups;
+}
+
+// Returns whether misses cost much although some of their reads overlap: flows took long, the cache
+// is smaller than its profile's, misses stop the NIC, or most contexts are missing.
+static bool counts_for_much(const inside_t *nic, const cache_t *cache, const lookups_t *lookups)
+{
+    const bool wqes = cache->stall == offsetof(nic_detail_t, wqe_stall_ps); // its queue pair waits
+    return nic->explain->flow_count > 0 ||
+           detail_at(&nic->detail, cache->entries) < detail_at(&nic->profile, cache->entries) ||
+           (!wqes &&
+            (lookups->stalls >= MISSES_COST || lookups->misses >= MISSES_MOST * lookups->all));
 }
 
 static const cache_t *worst_cache(const inside_t *nic, lookups_t *worst)
@@ -242,6 +268,7 @@ static const cache_t *worst_cache(const inside_t *nic, lookups_t *worst)
     for (size_t i = 0; i < SIM_COUNT_OF(caches); i++) {
         const lookups_t lookups = lookups_of(nic, &caches[i]);
         if (lookups.misses >= MISSES_LEAST * lookups.all && lookups.cost >= MISSES_COST &&
+            counts_for_much(nic, &caches[i], &lookups) &&
             (found == NULL || lookups.cost > worst->cost)) {
             found = &caches[i];
             *worst = lookups;

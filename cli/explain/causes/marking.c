@@ -23,6 +23,7 @@
 #define MARKS_LEAST 20u      // packets, below which marks say little
 #define UNLIKE 2.0           // ratio of thresholds that are unlike
 #define ODD_MOST 3u          // at most one switch of so many is odd
+#define FEW_MARKED 0.05      // share of packets, below which a port hardly marks
 #define TRIPS_LONG 10.0      // round trips that a queue takes to empty, if nothing was marked
 #define CNP_INTERVAL_PS 50e6 // the longest usual time between two CNPs of a flow
 #define CNPS_FEW 0.5         // share of the CNPs that such an interval gives
@@ -109,34 +110,36 @@ static bool are_alike(thresholds_t a, thresholds_t b)
            !differ(a.probability + 1e-6, b.probability + 1e-6);
 }
 
-// Returns the thresholds of most ports of other switches that lead to such a node as this port
-// does. Fills in the number of switches, and of those whose ports are not like them.
-static thresholds_t usual_of(const explain_t *explain, const net_port_t *port, uint32_t *odd)
+// Returns the thresholds of the most switches that are alike, by their first ports. They are not
+// known if others than a few switches have them.
+static thresholds_t usual_thresholds(const explain_t *explain)
 {
     const net_t *const net = explain->world->net;
     thresholds_t usual = {.known = false};
     uint32_t most = 0;
-    uint32_t all = 0;
-    for (size_t i = 0; i < net_node_count(net); i++) {
+    uint32_t all = 1;
+    for (size_t i = 0; i < net_node_count(net) && 2 * most <= all; i++) {
         const net_node_t *const node = net_node_at(net, i);
         if (node->kind != NET_NODE_SWITCH || node->port_count == 0) {
             continue;
         }
-        all++;
-        uint32_t alike = 0;
         const thresholds_t own = thresholds_of(&node->ports[0]);
-        for (size_t j = 0; j < net_node_count(net) && node != port->node; j++) {
+        uint32_t alike = 0;
+        all = 0;
+        for (size_t j = 0; j < net_node_count(net); j++) {
             const net_node_t *const other = net_node_at(net, j);
-            alike += other->kind == NET_NODE_SWITCH && other->port_count > 0 &&
-                     are_alike(own, thresholds_of(&other->ports[0]));
+            if (other->kind == NET_NODE_SWITCH && other->port_count > 0) {
+                all++;
+                alike += are_alike(own, thresholds_of(&other->ports[0]));
+            }
         }
         if (alike > most) {
             most = alike;
             usual = own;
         }
     }
-    *odd = all - most;
-    usual.known &= all > 1 && *odd >= 1 && ODD_MOST * *odd <= SIM_MAX(all, ODD_MOST);
+    const uint32_t odd = all - SIM_MIN(most, all);
+    usual.known &= all > 1 && odd >= 1 && ODD_MOST * odd <= SIM_MAX(all, ODD_MOST);
     return usual;
 }
 
@@ -171,7 +174,8 @@ static odd_switch_t examine(const explain_t *explain, const net_node_t *node, th
             (own.low_ps > UNLIKE * usual.low_ps || own.high_ps > UNLIKE * usual.high_ps ||
              own.probability < usual.probability / UNLIKE) &&
             longest_ps > UNLIKE * usual.low_ps &&
-            (double)port->marked < 0.05 * (double)port->tx_packets;
+            (longest_ps > UNLIKE * usual.high_ps ||
+             (double)port->marked < FEW_MARKED * (double)port->tx_packets);
         if (!eager && !late) {
             continue;
         }
@@ -235,14 +239,11 @@ static void tell_odd_switch(explain_t *explain, const net_node_t *node, threshol
 
 static void find_odd_switches(explain_t *explain)
 {
-    for (size_t i = 0; i < net_node_count(explain->world->net); i++) {
+    const thresholds_t usual = usual_thresholds(explain);
+    for (size_t i = 0; usual.known && i < net_node_count(explain->world->net); i++) {
         const net_node_t *const node = net_node_at(explain->world->net, i);
-        if (node->kind != NET_NODE_SWITCH || node->port_count == 0) {
-            continue;
-        }
-        uint32_t odd_count = 0;
-        const thresholds_t usual = usual_of(explain, &node->ports[0], &odd_count);
-        if (!usual.known || are_alike(thresholds_of(&node->ports[0]), usual)) {
+        if (node->kind != NET_NODE_SWITCH || node->port_count == 0 ||
+            are_alike(thresholds_of(&node->ports[0]), usual)) {
             continue;
         }
         const odd_switch_t odd = examine(explain, node, usual);
@@ -292,6 +293,9 @@ static void find_out_of_reach(explain_t *explain)
             queue_ps(port) >= thresholds_of(port->port).low_ps) {
             continue;
         }
+        if (queue_ps(port) < TRIPS_LONG * SIM_PS_PER_US && !is_root(explain, i)) {
+            continue; // shorter than ten of the shortest round trips
+        }
         const double trip_ps = trip_of(explain, i);
         if (trip_ps <= 0 || (queue_ps(port) < TRIPS_LONG * trip_ps && !is_root(explain, i))) {
             continue;
@@ -328,27 +332,30 @@ static void find_out_of_reach(explain_t *explain)
 
 // -- hosts that send no CNPs
 
-// Returns the largest number of flows to the interface at a time, of senders that heed CNPs.
-static uint32_t flows_to(const explain_t *explain, uint32_t interface)
+// Returns by interface the number of flows to it whose senders heed CNPs; the caller frees it.
+static uint32_t *flows_to(const explain_t *explain)
 {
-    uint32_t count = 0;
+    const size_t bytes = (explain->world->nic_count + 1) * sizeof(uint32_t);
+    uint32_t *const counts = sim_alloc(bytes);
+    memset(counts, 0, bytes);
     for (size_t f = 0; f < explain->flow_count; f++) {
         const explain_flow_t *const flow = &explain->flows[f];
         const nic_cc_ops_t *const cc = cli__explain_control(explain, flow);
-        count += flow->destination == interface && cc != NULL && cc->cnp != NULL &&
-                 !cc->echoes_ecn && !flow->reads;
+        counts[flow->destination] +=
+            cc != NULL && cc->cnp != NULL && !cc->echoes_ecn && !flow->reads;
     }
-    return count;
+    return counts;
 }
 
 static void find_silent(explain_t *explain)
 {
     uint32_t silent = 0;
     uint32_t hosts = 0;
+    uint32_t *const counts = flows_to(explain);
     explain_finding_t *finding = NULL;
     for (uint32_t i = 0; i < explain->world->nic_count; i++) {
         const explain_nic_t *const nic = &explain->nics[i];
-        const uint32_t flows = nic->marked >= MARKS_LEAST ? flows_to(explain, i) : 0;
+        const uint32_t flows = nic->marked >= MARKS_LEAST ? counts[i] : 0;
         if (flows == 0) {
             continue;
         }
@@ -387,6 +394,7 @@ static void find_silent(explain_t *explain)
             }
         }
     }
+    sim_free(counts);
     if (silent > 1) {
         cli__explain_evidence(
             finding, sim_format("%u of %u hosts with marked packets are so", silent, hosts));
@@ -428,8 +436,21 @@ static double median_of_others(const explain_t *explain, uint32_t uid, uint32_t 
     return median;
 }
 
+// Returns whether at most half of all NICs have the configuration of this one.
+static bool is_unlike(const explain_t *explain, uint32_t interface)
+{
+    const net_t *const net = explain->world->net;
+    const nic_config_t *const own = nic_config_of_interface(net, interface);
+    uint32_t alike = 0;
+    for (uint32_t i = 0; i < explain->world->nic_count; i++) {
+        const nic_config_t *const other = nic_config_of_interface(net, i);
+        alike += other == own || nic_config_equal(own, other);
+    }
+    return 2 * alike <= explain->world->nic_count;
+}
+
 // Returns whether the flow's sender keeps its rate while others of a shared port with marks slow
-// down.
+// down. The sender is deaf, or unlike most NICs.
 static bool keeps_rate(const explain_t *explain, const explain_flow_t *flow, uint32_t uid)
 {
     const explain_nic_t *const nic = &explain->nics[flow->source];
@@ -442,10 +463,8 @@ static bool keeps_rate(const explain_t *explain, const explain_flow_t *flow, uin
         return nic->cnps_ignored >= MARKS_LEAST;
     }
     const bool hears_none = heeds_marks(explain, flow) && nic->cnps_handled == 0;
-    const bool alone = !nic_config_equal(nic_config_of_interface(explain->world->net, flow->source),
-                                         &explain->scenario->nic_config);
     return (hears_none && own > SHARE_UNFAIR * others) ||
-           (alone && nic->cnps_handled >= OTHERS_CNPS && own > SHARE_DEAF * others);
+           (nic->cnps_handled >= OTHERS_CNPS && own > SHARE_DEAF * others);
 }
 
 static void tell_no_reaction(explain_t *explain, uint32_t source, uint32_t uid)
@@ -475,15 +494,29 @@ static void tell_no_reaction(explain_t *explain, uint32_t source, uint32_t uid)
 
 static void find_no_reaction(explain_t *explain)
 {
+    // The flows of senders that are deaf, or unlike most NICs, which are few.
+    uint32_t *const flows = sim_alloc_array(explain->flow_count + 1, sizeof(*flows));
     bool *const told = sim_alloc(explain->world->nic_count + 1);
+    bool *const unlike = sim_alloc(explain->world->nic_count + 1);
+    size_t count = 0;
     memset(told, 0, explain->world->nic_count + 1);
-    for (uint32_t uid = 0; uid < explain->port_count; uid++) {
+    for (uint32_t i = 0; i < explain->world->nic_count; i++) {
+        unlike[i] = is_unlike(explain, i);
+    }
+    for (uint32_t f = 0; f < explain->flow_count; f++) {
+        const explain_flow_t *const flow = &explain->flows[f];
+        const bool ignores = explain->nics[flow->source].cnps_ignored >= MARKS_LEAST;
+        if (unlike[flow->source] || (ignores && is_deaf(explain, flow))) {
+            flows[count++] = f;
+        }
+    }
+    for (uint32_t uid = 0; uid < explain->port_count && count > 0; uid++) {
         const explain_port_t *const port = &explain->ports[uid];
         if (port->port == NULL || port->marked < MARKS_LEAST || port->shared_most < 2) {
             continue;
         }
-        for (size_t f = 0; f < explain->flow_count; f++) {
-            const explain_flow_t *const flow = &explain->flows[f];
+        for (size_t i = 0; i < count; i++) {
+            const explain_flow_t *const flow = &explain->flows[flows[i]];
             if (!told[flow->source] && cli__explain_passes(explain, flow, uid) &&
                 keeps_rate(explain, flow, uid)) {
                 told[flow->source] = true;
@@ -491,7 +524,9 @@ static void find_no_reaction(explain_t *explain)
             }
         }
     }
+    sim_free(flows);
     sim_free(told);
+    sim_free(unlike);
 }
 
 void cli__explain_marking(explain_t *explain)

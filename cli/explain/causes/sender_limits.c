@@ -201,10 +201,14 @@ static void add_remedy(const explain_t *explain, explain_finding_t *finding, hel
 // several.
 static const char *one_host(const explain_t *explain, const explain_finding_t *finding)
 {
+    const net_t *const net = explain->world->net;
     uint32_t host = EXPLAIN_NONE;
     for (size_t i = 0; i < finding->flow_count; i++) {
         const explain_flow_t *const flow = &explain->flows[finding->flows[i]];
-        const uint32_t at = flow->reads ? flow->destination : flow->source;
+        // Of a READ, both ends have a credit; the lower one holds.
+        const bool answers = nic_config_of_interface(net, flow->source)->max_rd_atomic <
+                             nic_config_of_interface(net, flow->destination)->max_rd_atomic;
+        const uint32_t at = flow->reads && !answers ? flow->destination : flow->source;
         if (host != EXPLAIN_NONE && host != at) {
             return NULL;
         }

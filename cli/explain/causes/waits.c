@@ -50,6 +50,7 @@ typedef struct again {
     uint64_t packets;
     uint64_t reordered; // packets that arrived behind later ones
     uint64_t timeouts;  // of the NICs that sent
+    uint64_t refused;   // packets that receivers got ahead of the expected one
     uint64_t losses;    // of data and answers, anywhere
     uint32_t flows;
 } again_t;
@@ -73,6 +74,7 @@ static again_t sum_again(const explain_t *explain, const bool *claimed)
     }
     for (size_t i = 0; i < explain->world->nic_count; i++) {
         again.timeouts += explain->nics[i].timeouts;
+        again.refused += explain->nics[i].out_of_sequence;
     }
     const json_t *const packets = json_object_get(explain->summary, "packets");
     again.losses = (uint64_t)json_integer_value(json_object_get(packets, "dropped")) +
@@ -138,7 +140,7 @@ static void tell_reordering(explain_t *explain, const again_t *again, bool *clai
     finding->sentence =
         sim_format("reordering: %s, and %s takes packets out of order for losses: %" PRIu64
                    " packets arrived behind later ones, and %" PRIu64 " were sent again",
-                   who, transport, again->reordered, again->packets);
+                   who, transport, SIM_MAX(again->reordered, again->refused), again->packets);
     cli__explain_evidence(
         finding, sim_format("%" PRIu64 " packet%s lost; out_of_sequence of nics.csv counts "
                             "what receivers refused",
@@ -280,10 +282,11 @@ static void find_again(explain_t *explain, bool *claimed)
         return;
     }
     const bool lossless = (double)again.losses <= FEW_LOSSES * (double)again.packets;
+    const uint64_t early = SIM_MAX(again.reordered, again.refused);
     if (lossless && again.timeouts > 0 && again.losses < again.timeouts &&
-        again.reordered <= again.timeouts) {
+        early <= again.timeouts) {
         tell_short_timeout(explain, &again, claimed);
-    } else if (lossless && again.reordered > again.losses) {
+    } else if (lossless && early > again.losses) {
         tell_reordering(explain, &again, claimed);
     } else {
         tell_retransmission(explain, &again, claimed);
@@ -348,6 +351,7 @@ static void find_recovery(explain_t *explain, bool *claimed)
         // The sharing that began it comes first, unless it cost far less.
         finding->tier = all_ps > RECOVERY_LONG * shared_of(explain, finding) ? 2 : 3;
         finding->score_ps = all_ps;
+        finding->spread = !one;
         finding->place = sim_strdup(one ? world_interface_name(explain->world, worst) : "hosts");
         finding->sentence = sim_format(
             "slow recovery of rates: after marks, %s kept %zu flow%s slow for %s more than shared "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/device/rnic/inside.c - the inside of a detailed NIC: its life, what is under way in it, cache
 // misses.
+#include "nic/carry.h"
 #include "nic/device/rnic/items.h"
 #include "nic/device/rnic/lookup.h"
 #include "nic/device/rnic/receive.h"
@@ -356,8 +357,9 @@ bool nic_get_rnic_counters(const nic_t *nic, nic_rnic_counters_t *counters)
     if (nic_device_of(nic) != &nic_device_rnic) {
         return false;
     }
-    if (nic->carried != NULL && nic->carried->detailed) {
-        *counters = nic->carried->counters;
+    const nic_rnic_counters_t *const carried = nic_carried_rnic_counters(nic);
+    if (carried != NULL) {
+        *counters = *carried;
         return true;
     }
     const nic_rnic_t *const rnic = nic__rnic(nic);

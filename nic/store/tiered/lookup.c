@@ -6,6 +6,7 @@
 // compare-and-swap serves the work request. Prefetched Batch: the directory says L2, the token is
 // loaded from there, alone or with others. On-demand Expand: it is with the host, whose driver
 // answers a request for it.
+#include "nic/cache_metrics.h"
 #include "nic/store/tiered/batch.h"
 #include "nic/store/tiered/cost.h"
 #include "nic/store/tiered/driver/orders.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/store/tiered/report.c - results of the tiered cache at the end: nics[].cache
 // (docs/models/tiered-cache.md).
+#include "nic/cache_metrics.h"
 #include "nic/carry.h"
 #include "nic/store/tiered/object.h"
 #include "nic/store/tiered/tiered.h"

@@ -65,18 +65,8 @@ static inline nic_gbn_place_t *nic__gbn_place(nic_qp_t *qp)
     return (nic_gbn_place_t *)(void *)nic_transport_of(qp);
 }
 
-// place.c
-net_packet_t *nic__gbn_place_next(nic_t *nic, nic_qp_t *qp);
-void nic__gbn_place_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
-void nic__gbn_place_acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
-void nic__gbn_place_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
-void nic__gbn_place_close(nic_qp_t *qp);
-void nic__gbn_place_gauges(const nic_qp_t *qp, nic_transport_gauges_t *sums);
-
-// send.c
 void nic__gbn_acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 
-// receive.c
 void nic__gbn_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 void nic__gbn_not_ready(nic_qp_t *qp);
 

@@ -20,6 +20,7 @@
 #include "nic/transport/entry.h"
 #include "nic/transport/finish.h"
 #include "nic/transport/gbn/gbn_internal.h"
+#include "nic/transport/gbn/placing.h"
 #include "nic/transport/requester_internal.h"
 
 // -- going back

@@ -94,8 +94,6 @@ static inline nic_mrc_shared_t *nic__mrc_shared(const nic_mrc_t *mrc)
     return mrc->held.base.nic_state;
 }
 
-// -- send.c
-
 bool nic__mrc_ready(const nic_qp_t *qp);
 bool nic__mrc_any_path(const nic_mrc_t *mrc); // some path is usable
 net_packet_t *nic__mrc_next_packet(nic_t *nic, nic_qp_t *qp);
@@ -109,17 +107,6 @@ sim_time_t nic__mrc_rto_ps(const nic_mrc_t *mrc, uint32_t times);
 sim_time_t nic__mrc_reorder_ps(const nic_mrc_t *mrc);
 // Arms the timer for what is due next, `due_ps` at the latest.
 void nic__mrc_arm(nic_mrc_t *mrc, sim_time_t due_ps);
-
-// -- repair.c
-
-void nic__mrc_acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
-void nic__mrc_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
-void nic__mrc_timed_out(nic_qp_t *qp);
-// Each takes in an answer, which the caller consumes.
-void nic__mrc_take_sack(nic_mrc_t *mrc, const net_packet_t *packet);
-void nic__mrc_take_nack(nic_mrc_t *mrc, const net_packet_t *packet);
-
-// -- receive.c
 
 void nic__mrc_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 

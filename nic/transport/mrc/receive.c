@@ -7,6 +7,7 @@
 #include "nic/host/packets.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
+#include "nic/transport/mrc/repair.h"
 #include "nic/transport/responder_internal.h"
 
 // The probe that an answer answers has a number, too.

@@ -8,6 +8,7 @@
 #include "nic/objects/objects.h"
 #include "nic/objects/plane_set.h"
 #include "nic/objects/qp.h"
+#include "nic/transport/mrc/repair.h"
 #include "nic/transport/requester_internal.h"
 
 static sim_time_t now_of(const nic_mrc_t *mrc)

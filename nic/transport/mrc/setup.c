@@ -9,6 +9,7 @@
 #include "nic/objects/objects.h"
 #include "nic/objects/plane_set.h"
 #include "nic/objects/qp.h"
+#include "nic/transport/mrc/repair.h"
 
 #define PREFIX "nic.mrc"
 #define BITMAPS 2u // of a queue pair: at the receiver, and at the sender

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/transport/selective/repeated_answers.c - the queue of answers that are given again.
 #include "nic/transport/selective/repeated_answers.h"
+#include "nic/objects/notices.h"
 
 #include "nic/cc/control.h"
 #include "nic/host/listen.h"

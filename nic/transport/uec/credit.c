@@ -6,6 +6,7 @@
 // credit, and lose the rest of it when they hear the first answer. With nic.uec.demand "missing",
 // receivers grant no more than that; then PDCs that asked for no more get credit ahead. Page:
 // docs/models/uec.md.
+#include "nic/transport/uec/credit.h"
 #include "nic/cc/control.h"
 #include "nic/host/packets.h"
 #include "nic/objects/objects.h"

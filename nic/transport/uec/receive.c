@@ -8,6 +8,7 @@
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 #include "nic/transport/responder_internal.h"
+#include "nic/transport/uec/credit.h"
 
 void nic__uec_dress(nic_qp_t *qp, net_packet_t *packet, uint16_t port)
 {

@@ -12,6 +12,7 @@
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 #include "nic/transport/requester_internal.h"
+#include "nic/transport/uec/credit.h"
 
 // Packets ahead of a missing one that show its loss: in windows, and at least.
 #define SLEEK_WINDOWS 1.5

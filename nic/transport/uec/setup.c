@@ -7,6 +7,7 @@
 #include "nic/extra.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
+#include "nic/transport/uec/credit.h"
 
 #define PREFIX "nic.uec"
 // Bits of bitmaps for each packet: at the receiver, and at the sender.

@@ -122,8 +122,6 @@ static inline nic_uec_shared_t *nic__uec_shared(const nic_uec_t *uec)
     return uec->held.base.nic_state;
 }
 
-// -- send.c
-
 bool nic__uec_ready(const nic_qp_t *qp);
 net_packet_t *nic__uec_next_packet(nic_t *nic, nic_qp_t *qp);
 void nic__uec_acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
@@ -137,27 +135,6 @@ static inline void nic__uec_show_control(nic_qp_t *qp)
         nic__trace(qp->nic, qp, NIC_TRACE_CONTROL, 0, 0);
     }
 }
-
-// -- credit.c
-
-// Returns whether the sender has credit for a packet.
-static inline bool nic__uec_has_credit(const nic_uec_t *uec)
-{
-    return !uec->credited || uec->credit_bytes > 0;
-}
-void nic__uec_credit_open(nic_uec_t *uec);
-void nic__uec_credit_close(nic_uec_t *uec);
-void nic__uec_pacer_init(nic_t *nic, void *nic_state, const void *config);
-// Takes a packet's bytes off the sender's credit, and writes what it asks for into the packet.
-void nic__uec_use_credit(nic_uec_t *uec, net_packet_t *packet);
-// Takes in, at the sender, all that was granted so far; the first answer ends the speculation.
-void nic__uec_take_credit(nic_uec_t *uec, uint64_t granted_bytes);
-// Notes, at the receiver, what the sender asks for. more_bytes: of a packet that must come again.
-void nic__uec_owe_credit(nic_uec_t *uec, const net_packet_t *packet, uint32_t more_bytes);
-// Notes, at the receiver, what a packet shows about a fabric that is narrower than hosts' links.
-void nic__uec_note_fabric(nic_uec_t *uec, bool marked, bool cut);
-
-// -- receive.c
 
 void nic__uec_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 // Gives a packet of a PDC its length on the wire and the opcode that says so. port: its UDP

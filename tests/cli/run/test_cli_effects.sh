@@ -70,7 +70,6 @@ expect "" base link.reorder-delay=1us link.reorder-rate=0.01
 expect "network.vlan" base network.vlan=3
 expect "network.pint-rtt" base network.pint-rtt=20us
 expect "" base network.pint-rtt=20us nic.congestion-control=hpcc-pint
-expect "fast-forward.audit" base fast-forward.audit=1/10
 expect "traffic.permutation.depth" base 'traffic[0].permutation.depth=4'
 expect "" base 'traffic[0].permutation.depth=4' 'traffic[0].permutation.messages=8'
 expect "traffic.training.skew" training 'traffic[0].training.skew=1'

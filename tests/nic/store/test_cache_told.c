@@ -8,6 +8,7 @@
 // Method: a few queue pairs between two hosts, listeners on the NIC, its report afterwards.
 // Not pinned: rows of events.csv and series.csv (tests/nic/store/test_cache_observe.sh).
 #include "nic/cache.h"
+#include "nic/cache_metrics.h"
 #include "nic/trace.h"
 #include "tests/cache_world.h"
 #include "tests/nic_pair.h"

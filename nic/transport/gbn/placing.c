@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/gbn/place.c - go-back-N whose receiver places packets out of order: nic.ooo place.
+// nic/transport/gbn/placing.c - go-back-N whose receiver places packets out of order: nic.ooo
+// place.
 //
 // A packet ahead of its turn is kept, up to nic.ooo-window packets ahead, and causes no NAK: it may
 // only have been overtaken. A loss is found by the sender's time-out, or by a packet beyond the
 // window. READ responses ahead are kept likewise. Page: docs/models/nic-ideal.md.
+#include "nic/transport/gbn/placing.h"
 #include "nic/host/packets.h"
 #include "nic/objects/calls.h"
 #include "nic/objects/objects.h"
