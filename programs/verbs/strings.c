@@ -218,17 +218,3 @@ PROGRAM_EXPORT int ibv_read_sysfs_file(const char *directory, const char *file, 
     }
     return snprintf(text, size, "%s", found);
 }
-
-// -- what drivers of devices call: there are none
-
-#define NOTHING(name)             \
-    int name(void);               \
-    PROGRAM_EXPORT int name(void) \
-    {                             \
-        return EOPNOTSUPP;        \
-    }
-
-#include "programs/verbs/private.h"
-
-extern bool verbs_allow_disassociate_destroy;
-PROGRAM_EXPORT bool verbs_allow_disassociate_destroy;

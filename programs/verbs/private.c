@@ -1,8 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// programs/verbs/private.h - functions of libibverbs that only drivers call. None has a device.
+// programs/verbs/private.c - functions of libibverbs that only drivers call. No driver has a device.
 //
 // The names are those of rdma-core 44, so that its drivers can be loaded beside this library.
 
+#include <errno.h>
+#include <stdbool.h>
+
+#include "programs/turn.h"
+
+#define NOTHING(name)             \
+    int name(void);               \
+    PROGRAM_EXPORT int name(void) \
+    {                             \
+        return EOPNOTSUPP;        \
+    }
+
+// clang-format off
 NOTHING(__ioctl_final_num_attrs)
 NOTHING(__verbs_log)
 NOTHING(_verbs_init_and_alloc_context)
@@ -75,3 +88,7 @@ NOTHING(verbs_open_device)
 NOTHING(verbs_register_driver_34)
 NOTHING(verbs_set_ops)
 NOTHING(verbs_uninit_context)
+// clang-format on
+
+extern bool verbs_allow_disassociate_destroy;
+PROGRAM_EXPORT bool verbs_allow_disassociate_destroy;
