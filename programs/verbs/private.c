@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// programs/verbs/private.c - functions of libibverbs that only drivers call. No driver has a device.
+// programs/verbs/private.c - functions of libibverbs that only drivers call: none has a device.
 //
 // The names are those of rdma-core 44, so that its drivers can be loaded beside this library.
 
