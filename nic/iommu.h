@@ -45,8 +45,21 @@ void nic_iommu_add_report(nic_t *nic);
 
 // The domain of what the driver keeps for a NIC: contexts.
 #define NIC_IOMMU_DRIVER 0u
+// The kinds of contexts that the driver keeps in host memory, each kind in a part of its own. The
+// first four are those of tokens. An MTT context is a line of a page table.
+typedef enum nic_iommu_kind {
+    NIC_IOMMU_PD,
+    NIC_IOMMU_MR,
+    NIC_IOMMU_CQ,
+    NIC_IOMMU_QP,
+    NIC_IOMMU_SRQ,
+    NIC_IOMMU_MTT,
+    NIC_IOMMU_KIND_COUNT
+} nic_iommu_kind_t;
+// Returns "pd", "mr", "cq", "qp", "srq" or "mtt".
+const char *nic_iommu_kind_name(nic_iommu_kind_t kind);
 // Returns the address of the context of an object in host memory, 256 bytes each.
-uint64_t nic_iommu_context_address(const nic_t *nic, uint32_t type, uint32_t number);
+uint64_t nic_iommu_context_address(const nic_t *nic, nic_iommu_kind_t kind, uint32_t number);
 // Returns whether the IOMMU translates payloads of this NIC.
 bool nic_iommu_translates(const nic_t *nic);
 // Returns the domain of a region's key.

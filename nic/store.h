@@ -97,6 +97,7 @@ typedef struct nic_store_ops {
 struct nic_store {
     const nic_store_ops_t *ops;
     nic_t *nic;
+    uint32_t user; // number of the queue pair whose work looks objects up; the NIC sets it
 };
 
 // Stores by name; ends with NULL.

@@ -60,6 +60,9 @@ typedef enum nic_trace_point {
     NIC_TRACE_TIER = 1 << 17,
     // A READ or an atomic is to be answered by this QP. value: bytes of its responses.
     NIC_TRACE_ANSWER = 1 << 18,
+    // The IOMMU refused the context of an object that the QP's work needs, so the QP fails. qp:
+    // NULL if it is gone. value: nic_iommu_kind_t; before: the object's number.
+    NIC_TRACE_REFUSED = 1 << 19,
 } nic_trace_point_t;
 
 #define NIC_TRACE_TIER_WRITTEN 16u // bit in values of NIC_TRACE_TIER

@@ -272,7 +272,8 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR("nic.host.iommu.deny", STRING, nic_config_t, host.iommu_deny,
              .default_text = "none",
              .help = "memory that NICs may not touch, rounded to pages: none, or a list of "
-                     "ADDRESS+BYTES such as 0x100000+64KiB"),
+                     "ADDRESS+BYTES such as 0x100000+64KiB, or of contexts of the host's first NIC: "
+                     "qp:NUMBER, cq:, srq:, mr: (by key), pd:, mtt: (by line of 8 pages)"),
     NIC_CLOCK_MAP(CLOCK)
     SIM_ATTR("nic.model", NAME, nic_config_t, model,
              .default_text = "ideal",

@@ -6,6 +6,7 @@
 
 #include "nic/fabric.h"
 #include "nic/host.h"
+#include "nic/iommu.h"
 
 SIM_C_BEGIN
 
@@ -46,8 +47,10 @@ typedef struct nic_page_range {
     uint64_t last;
 } nic_page_range_t;
 
-// Reads the next ADDRESS+BYTES of nic.host.iommu.deny, and moves *rest behind it; NULL: it was the
-// last. Returns false if there is none, or what stands there is wrong.
+// Returns the address of a context of a host's NIC (nic/iommu.h).
+uint64_t nic__context_address(uint32_t nic, nic_iommu_kind_t kind, uint32_t number);
+// Reads the next ADDRESS+BYTES or KIND:NUMBER of nic.host.iommu.deny, and moves *rest behind it;
+// NULL: it was the last. Returns false if there is none, or what stands there is wrong.
 bool nic__denied_range(const char **rest, uint32_t page_bits, nic_page_range_t *range);
 // Checks the attributes nic.host.iommu. The message names the one that is wrong.
 SIM_MUST_CHECK sim_err_t nic__iommu_check(const nic_host_config_t *config, sim_message_t *message);

@@ -15,8 +15,6 @@
 
 #define LINE_BYTES 64u
 #define PAGE_NUMBER_BITS 40u
-#define CONTEXT_BYTES 256u
-#define CONTEXT_MEMORY (UINT64_C(1) << 50)
 
 typedef nic_page_range_t range_t;
 
@@ -168,10 +166,9 @@ bool nic_iommu_translates(const nic_t *nic)
     return nic->host->config->host.iommu == NIC_IOMMU_ALL;
 }
 
-uint64_t nic_iommu_context_address(const nic_t *nic, uint32_t type, uint32_t number)
+uint64_t nic_iommu_context_address(const nic_t *nic, nic_iommu_kind_t kind, uint32_t number)
 {
-    return CONTEXT_MEMORY + ((uint64_t)nic->port->index << 46) + ((uint64_t)type << 42) +
-           (uint64_t)number * CONTEXT_BYTES;
+    return nic__context_address(nic->port->index, kind, number);
 }
 
 static uint64_t key_of(const nic_t *nic, uint32_t domain, uint64_t page)

@@ -14,6 +14,7 @@
 #include "kernel/record.h"
 #include "net/ports.h"
 #include "net/route_choices.h"
+#include "nic/iommu.h"
 #include "nic/trace.h"
 #include "pcap-out/capture.h"
 #include "pcap-out/fabric.h"
@@ -23,6 +24,7 @@
 #include "results/run/pause_bins.h"
 #include "results/tables/event_rows.h"
 
+#include <assert.h>
 #include <string.h>
 
 // An open file of a capture.
@@ -92,8 +94,12 @@ static void on_event(const net_trace_t *trace, void *ctx)
 }
 
 // The actions of a cache, in the order in which records on their way to rank 0 number it.
-static const char *const cache_names[] = {"to_l1",      "to_l2",  "to_l3",
-                                          "write_back", "l2_hit", "expand"};
+static const char *const cache_names[] = {
+    "to_l1",     "to_l2",     "to_l3",     "write_back", "l2_hit",     "expand",
+    "denied_pd", "denied_mr", "denied_cq", "denied_qp",  "denied_srq", "denied_mtt",
+};
+static_assert(SIM_COUNT_OF(cache_names) == 6 + NIC_IOMMU_KIND_COUNT,
+              "each kind of context has a name");
 
 // Puts numbers into the place of pointers.
 static void pack(void *record, size_t record_bytes, void *ctx)
@@ -150,6 +156,9 @@ static const char *cache_event(const nic_trace_t *trace)
         const bool written = (trace->value & NIC_TRACE_TIER_WRITTEN) != 0;
         return written ? "write_back" : moves[trace->value % 4];
     }
+    if (trace->point == NIC_TRACE_REFUSED) {
+        return cache_names[6 + trace->value];
+    }
     return trace->value == 0 ? NULL : trace->value == 1 ? "l2_hit" : "expand";
 }
 
@@ -167,7 +176,7 @@ static void on_cache(const nic_trace_t *trace, void *ctx)
                 .time_ps = trace->time_ps,
                 .cache = name,
                 .nic = &observers->world->nics[nic_interface(trace->nic)],
-                .qp = nic_qp_num(trace->qp)},
+                .qp = trace->qp != NULL ? nic_qp_num(trace->qp) : 0},
     };
 }
 
@@ -234,7 +243,7 @@ static sim_err_t attach_events(results_observers_t *observers, const char *folde
     const bool caches = folder != NULL && observers->world->scenario->outputs.cache_events;
     for (size_t i = 0; caches && i < observers->world->nic_count; i++) {
         nic_listen(world_nic_of(observers->world, &observers->world->nics[i]),
-                   NIC_TRACE_CACHE | NIC_TRACE_TIER, on_cache, observers);
+                   NIC_TRACE_CACHE | NIC_TRACE_TIER | NIC_TRACE_REFUSED, on_cache, observers);
     }
     return SIM_OK;
 }

@@ -117,7 +117,7 @@ static void event_bytes(results_file_t *file, const void *row)
 // clang-format off
 static const results_column_t event_columns[] = {
     TIME("time_ns", "simulated time of the event", results_event_row_t, time_ps, SIM_TIME_NEVER),
-    MADE("event", "", "drop, paused, resumed, link_down, link_up; fault and fault_over (faults:); storm and storm_over (switch.pfc.watchdog); with outputs.cache-events what a tiered cache does: l2_hit, expand (of accesses), to_l1, to_l2, to_l3, write_back (of tokens)", event_name),
+    MADE("event", "", "drop, paused, resumed, link_down, link_up; fault and fault_over (faults:); storm and storm_over (switch.pfc.watchdog); with outputs.cache-events what a tiered cache does: l2_hit, expand (of accesses), to_l1, to_l2, to_l3, write_back (of tokens), and denied_pd, denied_mr, denied_cq, denied_qp, denied_srq, denied_mtt, a context that the IOMMU kept from the NIC", event_name),
     MADE("port", "", "port of the event; paused, resumed: the port that was stopped; events of a cache: NIC:QP", event_port),
     MADE("priority", "", "class of the pause or the packet", event_priority),
     MADE("reason", "", "number of drop: its reason; fault: its kind; paused: the port where the chain of pauses began (pfc.roots of summary.json)", event_reason),

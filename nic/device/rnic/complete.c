@@ -51,6 +51,7 @@ static inline sim_time_t write_cqe(const nic_qp_t *qp, nic_cq_t *cq, const nic_w
     nic__rnic_begin(nic);
     nic_cost_t cost = {is_completed_by_peer(qp, wc) ? rnic->detail.rx_cqe_ps : 0, now_ps};
     const uint64_t key = nic__cache_key(NIC_STORE_CQ, nic__device_cq_number(cq));
+    rnic->store->user = nic__device_number(qp);
     cost = nic__rnic_lookup(rnic, NIC_STORE_CQ, nic__device_cq_slot(cq), key, cost);
     rnic->rx_free_ps += cost.stall_ps;
     const sim_time_t seen_ps =

@@ -273,6 +273,7 @@ static nic_cost_t look_up_context(nic_rnic_t *rnic, uint32_t number, nic_side_t 
         .ready_ps = cost.ready_ps,
     };
     lookup.can_wait = begins && lookup.urgent;
+    rnic->store->user = number;
     nic__store_look_up(rnic->nic, &lookup);
     return (nic_cost_t){cost.stall_ps + lookup.stall_ps, lookup.ready_ps};
 }

@@ -11,6 +11,8 @@
 #include "nic/store/tiered/rules/cluster.h"
 #include "nic/store/tiered/tiered.h"
 
+#include <assert.h>
+
 #define LINE_BYTES 64u // of CXL memory
 #define MAILBOX_BYTES 64u
 #define FRACTION_BITS 20
@@ -151,9 +153,19 @@ sim_time_t nic__tiered_driver_work_ps(const tiered_t *tiered, const tiered_token
            (config->decompress_on_nic ? 0 : unpack_ps(tiered, token, count));
 }
 
+static_assert((int)NIC_IOMMU_PD == NIC_TOKEN_PD && (int)NIC_IOMMU_MR == NIC_TOKEN_MR &&
+                  (int)NIC_IOMMU_CQ == NIC_TOKEN_CQ && (int)NIC_IOMMU_QP == NIC_TOKEN_QP,
+              "kinds of contexts begin with the types of tokens");
+
+nic_iommu_kind_t nic__tiered_kind(const tiered_token_t *token)
+{
+    // The keys of shared receive queues begin above those of CQs.
+    return token->key > UINT32_MAX ? NIC_IOMMU_SRQ : (nic_iommu_kind_t)token->type;
+}
+
 static uint64_t context_address(const tiered_t *tiered, const tiered_token_t *token)
 {
-    return nic_iommu_context_address(tiered->store.nic, token->type, token->object);
+    return nic_iommu_context_address(tiered->store.nic, nic__tiered_kind(token), token->object);
 }
 
 bool nic__tiered_denied(const tiered_t *tiered, const tiered_token_t *token)
@@ -167,6 +179,13 @@ bool nic__tiered_refused(const tiered_t *tiered, const tiered_token_t *token)
 {
     return nic__tiered_denied(tiered, token) &&
            nic_iommu_refuses(tiered->store.nic, context_address(tiered, token), 1);
+}
+
+bool nic__tiered_refused_line(const tiered_t *tiered, uint64_t page)
+{
+    const uint64_t line = page / NIC_TABLE_LINE_PAGES;
+    const nic_t *const nic = tiered->store.nic;
+    return nic_iommu_refuses(nic, nic_iommu_context_address(nic, NIC_IOMMU_MTT, (uint32_t)line), 1);
 }
 
 // Returns how long the IOMMU takes to translate the addresses of contexts that the NIC reads.

@@ -3,6 +3,7 @@
 #ifndef NIC_STORE_TIERED_COST_H
 #define NIC_STORE_TIERED_COST_H
 
+#include "nic/iommu.h"
 #include "nic/store/tiered/object.h"
 
 typedef struct tiered_cxl {
@@ -41,6 +42,10 @@ sim_time_t nic__tiered_dma_write(tiered_t *tiered, uint64_t bytes);
 // touch. The second one counts a fault.
 bool nic__tiered_denied(const tiered_t *tiered, const tiered_token_t *token);
 bool nic__tiered_refused(const tiered_t *tiered, const tiered_token_t *token);
+// Returns true, and counts a fault, if the NIC may not touch the line of a page's translation.
+bool nic__tiered_refused_line(const tiered_t *tiered, uint64_t page);
+// Returns the kind of a token's context.
+nic_iommu_kind_t nic__tiered_kind(const tiered_token_t *token);
 
 void nic__tiered_table_init(tiered_t *tiered, uint64_t seed);
 void nic__tiered_table_fini(tiered_t *tiered);

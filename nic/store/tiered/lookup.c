@@ -17,6 +17,8 @@
 #include "nic/store/tiered/tiered.h"
 #include "nic/store/tiered/tiers/place.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 // -- lookups
@@ -262,22 +264,37 @@ static void faults_fired(sim_node_t *node, sim_timer_t *timer)
     tiered->faulted_count = 0;
 }
 
-// Answers a lookup whose expand the IOMMU refuses: nothing is fetched, and the queue pair fails.
+// Notes that the IOMMU refused a context: the queue pair whose work needs it fails.
+static void note_fault(tiered_t *tiered, nic_iommu_kind_t kind, uint32_t number)
+{
+    const nic_t *const nic = tiered->store.nic;
+    const uint32_t user = tiered->store.user;
+    if (tiered->first_refused[0] == '\0') {
+        (void)snprintf(tiered->first_refused, sizeof(tiered->first_refused), "%s:%" PRIu32,
+                       nic_iommu_kind_name(kind), number);
+    }
+    tiered->counters.refused[kind]++;
+    if (nic_device_traced(nic, NIC_TRACE_REFUSED)) {
+        nic_device_trace(nic, nic_device_find_qp(nic, user), NIC_TRACE_REFUSED, kind, number);
+    }
+    SIM_GROW(tiered->faulted, tiered->faulted_count, &tiered->faulted_capacity);
+    tiered->faulted[tiered->faulted_count++] = user;
+    if (!sim_timer_armed(&tiered->fault_timer)) {
+        sim_timer_arm(tiered->node, &tiered->fault_timer, tiered->node->now_ps);
+    }
+}
+
+// Answers a lookup whose expand the IOMMU refuses: nothing is fetched.
 static void refuse(tiered_t *tiered, tiered_token_t *token, nic_store_lookup_t *lookup)
 {
     const uint32_t number = nic__tiered_number(tiered, token);
-    tiered->counters.refused++;
     const sim_time_t took_ps = tiered->config.l1_latency_ps +
                                nic__tiered_read_directory(tiered, &number, 1) +
                                nic__tiered_mailbox(tiered) + tiered->config.driver_ps;
     count_path(tiered, token, lookup, TIERED_EXPAND);
     trace(tiered, token, TIERED_EXPAND, took_ps);
     lookup->ready_ps = nic__later(lookup->ready_ps, tiered->now_ps + took_ps);
-    SIM_GROW(tiered->faulted, tiered->faulted_count, &tiered->faulted_capacity);
-    tiered->faulted[tiered->faulted_count++] = token->object;
-    if (!sim_timer_armed(&tiered->fault_timer)) {
-        sim_timer_arm(tiered->node, &tiered->fault_timer, tiered->node->now_ps);
-    }
+    note_fault(tiered, nic__tiered_kind(token), token->object);
 }
 
 static void tiered_look_up(nic_store_t *store, nic_store_lookup_t *lookup)
@@ -299,8 +316,7 @@ static void tiered_look_up(nic_store_t *store, nic_store_lookup_t *lookup)
     if (counted) {
         note_access(tiered, number);
     }
-    if (type == NIC_TOKEN_QP && token->staging == TIERED_NONE &&
-        nic__tiered_refused(tiered, token)) {
+    if (token->staging == TIERED_NONE && nic__tiered_refused(tiered, token)) {
         refuse(tiered, token, lookup);
         return;
     }
@@ -343,6 +359,10 @@ static sim_time_t tiered_fetch(nic_store_t *store, nic_store_kind_t kind, uint64
 {
     tiered_t *const tiered = (tiered_t *)(void *)store;
     const bool table = kind == NIC_STORE_TRANSLATION && tiered->table.slots != NULL;
+    if (kind == NIC_STORE_TRANSLATION && nic__tiered_refused_line(tiered, key)) {
+        note_fault(tiered, NIC_IOMMU_MTT, (uint32_t)(key / NIC_TABLE_LINE_PAGES));
+        return at_ps;
+    }
     if (!table && (kind != NIC_STORE_WQE || !tiered->has_l2)) {
         return SIM_TIME_NEVER;
     }

@@ -72,6 +72,8 @@ typedef struct cache_report {
     uint64_t directory_bytes;
     uint64_t state_bytes;
     uint64_t uncompressed;
+    uint64_t refused_expands;
+    const char *first_refused;
     uint64_t corrupt_pages;
     uint64_t saved_bytes;
     uint64_t dma_bytes;
@@ -190,6 +192,10 @@ static void fill(const void *object, void *report_void)
     cache_report_t *const report = report_void;
     const tiered_counters_t *const counters = &tiered->counters;
     report->policy = tiered->parts[0].configured->name;
+    for (uint32_t kind = 0; kind < NIC_IOMMU_KIND_COUNT; kind++) {
+        report->refused_expands += tiered->counters.refused[kind];
+    }
+    report->first_refused = tiered->first_refused;
     report->way = tiered->parts[0].shadows != NULL ? nic_shadow_name(tiered->parts[0].way) : "";
     report->way_changes = tiered->parts[0].way_changes;
     report->counters = *counters;
@@ -275,6 +281,16 @@ static const sim_report_row_t migration_rows[] = {
 };
 static const sim_report_table_t migration_table = {.rows = migration_rows, .count = SIM_COUNT_OF(migration_rows), .bytes = sizeof(migrations_t)};
 
+static const sim_report_row_t refused_rows[] = {
+    {.name = "pd", .kind = SIM_REPORT_U64, .unit = "", .help = "number of refused contexts of protection domains", .offset = NIC_IOMMU_PD * sizeof(uint64_t)},
+    {.name = "mr", .kind = SIM_REPORT_U64, .unit = "", .help = "number of refused contexts of memory regions", .offset = NIC_IOMMU_MR * sizeof(uint64_t)},
+    {.name = "cq", .kind = SIM_REPORT_U64, .unit = "", .help = "number of refused contexts of completion queues", .offset = NIC_IOMMU_CQ * sizeof(uint64_t)},
+    {.name = "qp", .kind = SIM_REPORT_U64, .unit = "", .help = "number of refused contexts of queue pairs", .offset = NIC_IOMMU_QP * sizeof(uint64_t)},
+    {.name = "srq", .kind = SIM_REPORT_U64, .unit = "", .help = "number of refused contexts of shared receive queues", .offset = NIC_IOMMU_SRQ * sizeof(uint64_t)},
+    {.name = "mtt", .kind = SIM_REPORT_U64, .unit = "", .help = "number of refused lines of page tables", .offset = NIC_IOMMU_MTT * sizeof(uint64_t)},
+};
+static const sim_report_table_t refused_table = {.rows = refused_rows, .count = SIM_COUNT_OF(refused_rows), .bytes = sizeof(uint64_t[NIC_IOMMU_KIND_COUNT])};
+
 #define TYPE(name_, help_) {.name = #name_, .kind = SIM_REPORT_U64, .unit = "", .help = help_, .offset = offsetof(type_report_t, name_)}
 static const sim_report_row_t type_rows[] = {
     {.name = "type", .kind = SIM_REPORT_STRING, .unit = "", .help = "type of object: pd, mr, cq or qp", .offset = offsetof(type_report_t, type)},
@@ -349,7 +365,9 @@ static const sim_report_row_t rows[] = {
     {.name = "way", .kind = SIM_REPORT_STRING, .unit = "", .help = "way that L1 follows at the end of the run (adaptive.rule: shadow): recency, sieve, frequency or still", .offset = offsetof(cache_report_t, way)},
     WHOLE("way_changes", way_changes, "", "number of times that L1 changed to another way (adaptive.rule: shadow)"),
     WHOLE("resets", counters.resets, "", "number of resets of the NIC during the run"),
-    WHOLE("refused_expands", counters.refused, "", "number of expands of contexts in pages that the NIC may not touch (nic.host.iommu); their queue pairs fail"),
+    WHOLE("refused_expands", refused_expands, "", "number of fetches of contexts in pages that the NIC may not touch (nic.host.iommu); the queue pairs that need them fail"),
+    OBJECT("refused", counters.refused, "number of refused_expands by the kind of context", refused_table),
+    {.name = "first_refused", .kind = SIM_REPORT_STRING, .unit = "", .help = "kind and number of the first context that the NIC may not touch, such as cq:3; empty: there was none", .offset = offsetof(cache_report_t, first_refused)},
     WHOLE("corrupt_tokens", counters.corrupt, "", "number of tokens whose bytes in L2 were corrupt and were fetched again from the host"),
     WHOLE("corrupt_pages", corrupt_pages, "", "number of headers of pages in L2 that were corrupt and were made anew"),
     WHOLE("lost_writes", counters.lost_writes, "", "number of changes of tokens that a reset of the NIC lost"),

@@ -97,9 +97,9 @@ typedef struct tiered_counters {
     uint64_t lowered;
     uint64_t resets;
     uint64_t lost_writes;
-    uint64_t dirty_lost; // tokens
-    uint64_t refused;    // expands of contexts that the NIC may not touch
-    uint64_t corrupt;    // tokens in L2 whose bytes were found corrupt
+    uint64_t dirty_lost;                    // tokens
+    uint64_t refused[NIC_IOMMU_KIND_COUNT]; // fetches of contexts that the NIC may not touch
+    uint64_t corrupt;                       // tokens in L2 whose bytes were found corrupt
     uint64_t dma_read_bytes;
     uint64_t dma_write_bytes;
     uint64_t hurried; // orders that became urgent
@@ -172,6 +172,7 @@ typedef struct tiered {
     size_t queue_count;
     size_t queue_capacity;
     sim_timer_t batch_timer;
+    char first_refused[24]; // "cq:3"; "": none
     sim_timer_t fault_timer;
     uint32_t *faulted; // numbers of queue pairs that fail at the timer's event
     size_t faulted_count;

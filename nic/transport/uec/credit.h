@@ -13,6 +13,7 @@ static inline bool nic__uec_has_credit(const nic_uec_t *uec)
 void nic__uec_credit_open(nic_uec_t *uec);
 void nic__uec_credit_close(nic_uec_t *uec);
 void nic__uec_pacer_init(nic_t *nic, void *nic_state, const void *config);
+void nic__uec_pacer_fini(nic_t *nic, void *nic_state);
 // Takes a packet's bytes off the sender's credit, and writes what it asks for into the packet.
 void nic__uec_use_credit(nic_uec_t *uec, net_packet_t *packet);
 // Takes in, at the sender, all that was granted so far; the first answer ends the speculation.

@@ -62,7 +62,7 @@ static void send_ack(nic_uec_t *uec, const nic_sack_cause_t *cause)
     aside->sack.cause_psn = (uint32_t)cause->psn;
     aside->sack.bits = nic__sack_bits(kept, base_psn);
     aside->sack.arrived_bytes = uec->sack.taken_bytes;
-    aside->sack.granted_bytes = uec->grant_bytes;
+    aside->sack.granted_bytes = uec->grants != NULL ? uec->grants->granted_bytes : 0;
     aside->sack.ahead_packets = kept->packets;
     nic__uec_dress(qp, answer, cause->port);
     uec->sack.quiet_bytes = 0;

@@ -211,12 +211,12 @@ static bool spreads(const nic_config_t *config)
 
 #define UEC_OPS(name_)                                                                            \
     .name = name_, .state_bytes = sizeof(nic_uec_t), .nic_state_bytes = sizeof(nic_uec_shared_t), \
-    .nic_create = nic__uec_pacer_init, .own_timeouts = true, .own_control = true, .cc = &uec_cc,  \
-    .control = control, .wire = ROCE_UET, .counters = counters, .open = uec_open,                 \
-    .close = uec_close, .ready = nic__uec_ready, .next_packet = nic__uec_next_packet,             \
-    .acknowledged = nic__uec_acknowledged, .responded = nic__uec_responded,                       \
-    .timeout = nic__uec_timed_out, .request = nic__uec_request, .totals = totals,                 \
-    .gauges = nic__single_acks_gauges, .dress = dress
+    .nic_create = nic__uec_pacer_init, .nic_destroy = nic__uec_pacer_fini, .own_timeouts = true,  \
+    .own_control = true, .cc = &uec_cc, .control = control, .wire = ROCE_UET,                     \
+    .counters = counters, .open = uec_open, .close = uec_close, .ready = nic__uec_ready,          \
+    .next_packet = nic__uec_next_packet, .acknowledged = nic__uec_acknowledged,                   \
+    .responded = nic__uec_responded, .timeout = nic__uec_timed_out, .request = nic__uec_request,  \
+    .totals = totals, .gauges = nic__single_acks_gauges, .dress = dress
 
 const nic_transport_ops_t nic_transport_uec_rud = {UEC_OPS("uec-rud"), .spreads = spreads,
                                                    .attrs = &nic__uec_attrs};

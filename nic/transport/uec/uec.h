@@ -76,10 +76,25 @@ typedef struct nic_uec_shared {
     uint64_t came_marked;
     uint64_t came_cut; // trimmed before the last hop
     sim_random_t random;
-    sim_list_t owed; // PDCs that wait for credit
-    sim_list_t idle; // PDCs that get more credit than they asked for, while none is owed some
+    sim_list_t owed;  // nic_uec_grants_t: PDCs that wait for credit
+    sim_list_t turns; // PDCs that get more credit than they asked for, while none is owed some
     nic_prefetch_t expect;
 } nic_uec_shared_t;
+
+// RCCC: the credit that a receiver grants a PDC. With the demand "missing" it outlives the PDC, as
+// long as it waits for a turn.
+typedef struct nic_uec_grants {
+    struct nic_uec *uec; // NULL: the PDC has ended
+    uint64_t line_bps;
+    uint64_t granted_bytes;   // so far
+    uint64_t target_bytes;    // what the sender asks for, or needs for trimmed packets
+    uint64_t ahead_max_bytes; // how far granted_bytes may lie above target_bytes
+    uint32_t size_bytes;      // of a grant
+    uint32_t turn_count;      // in the shared list of turns
+    sim_link_t owed;          // in the shared list of that name
+    bool is_owed;
+    bool missing_only; // nic.uec.demand
+} nic_uec_grants_t;
 
 typedef struct nic_uec {
     nic_single_acks_t held; // first
@@ -103,13 +118,8 @@ typedef struct nic_uec {
     nic_uec_paths_t paths;
     // receiver
     nic_sack_t sack;
-    uint64_t told_psn;     // ROD: the gap that was reported last; UINT64_MAX: none
-    uint64_t grant_bytes;  // RCCC: granted so far
-    uint64_t target_bytes; // what the sender asks for, or needs for trimmed packets
-    sim_link_t owed;       // in the lists of the same names
-    sim_link_t idle;
-    bool is_owed;
-    bool is_idle;
+    uint64_t told_psn;        // ROD: the gap that was reported last; UINT64_MAX: none
+    nic_uec_grants_t *grants; // RCCC, else NULL
 } nic_uec_t;
 
 static inline nic_uec_t *nic__uec_of(nic_qp_t *qp)

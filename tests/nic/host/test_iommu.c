@@ -12,6 +12,7 @@
 #include "nic/memory.h"
 #include "nic/reports.h"
 #include "nic/store/tiered/tiered.h"
+#include "nic/trace.h"
 #include "tests/nic_pair.h"
 
 #define PAGE UINT64_C(4096)
@@ -130,7 +131,7 @@ START_TEST(denied_contexts_are_not_fetched)
         others = i == 0 ? last : others;
     }
     const uint64_t address =
-        nic_iommu_context_address(pair->nic[0], NIC_TOKEN_QP, nic_qp_num(last.qp[0]));
+        nic_iommu_context_address(pair->nic[0], NIC_IOMMU_QP, nic_qp_num(last.qp[0]));
     nic_iommu_deny(pair->node[0], address, 1);
     const nic_send_wr_t wr = pair_wr(pair, NIC_WR_RDMA_WRITE, 8);
     pair_post_at(pair, 1000, last.qp[0], &wr);
@@ -147,9 +148,144 @@ START_TEST(denied_contexts_are_not_fetched)
     const tiered_t *const tiered = (const tiered_t *)(const void *)nic_store_of(pair->nic[0]);
     const uint32_t number = nic__tiered_find(tiered, NIC_TOKEN_QP, nic_qp_num(last.qp[0]));
     ck_assert_uint_eq(tiered->tokens[number].cell.entry.layer, NIC_LAYER_L3);
-    ck_assert_uint_ge(tiered->counters.refused, 1);
-    ck_assert_uint_eq(counters(0).faults, tiered->counters.refused);
+    ck_assert_uint_ge(tiered->counters.refused[NIC_IOMMU_QP], 1);
+    ck_assert_uint_eq(counters(0).faults, tiered->counters.refused[NIC_IOMMU_QP]);
     tear_down();
+}
+END_TEST
+
+// -- every kind of context
+
+typedef struct told {
+    uint32_t count;
+    uint64_t kind;
+    uint64_t number;
+    const nic_qp_t *qp;
+} told_t;
+
+static void on_refused(const nic_trace_t *trace, void *ctx)
+{
+    told_t *const told = ctx;
+    if (told->count++ == 0) {
+        *told = (told_t){1, trace->value, trace->before, trace->qp};
+    }
+}
+
+// A context that its NIC may not touch fails the queue pair that needs it, and no other one, and is
+// named. Without the denial, everything completes.
+START_TEST(each_kind_of_context_is_refused)
+{
+    static const struct {
+        nic_iommu_kind_t kind;
+        const char *name;
+    } kinds[] = {{NIC_IOMMU_PD, "pd"},
+                 {NIC_IOMMU_MR, "mr"},
+                 {NIC_IOMMU_CQ, "cq"},
+                 {NIC_IOMMU_QP, "qp"},
+                 {NIC_IOMMU_MTT, "mtt"}};
+    const nic_iommu_kind_t kind = kinds[_i / 2].kind;
+    const bool denied = _i % 2 == 0;
+    set_up(NIC_IOMMU_EXPANDS, NIC_DETAILED);
+    sim_free(config.nic.cache.policy);
+    config.nic.cache.policy = sim_strdup("lru");
+    connect();
+    nic_t *const nic = pair->nic[0];
+    const uint32_t numbers[NIC_IOMMU_KIND_COUNT] = {
+        [NIC_IOMMU_PD] = 1,
+        [NIC_IOMMU_MR] = nic_mr_lkey(pair->mr[0]),
+        [NIC_IOMMU_CQ] = nic_device_context(qps.qp[0]).send_cq_number,
+        [NIC_IOMMU_QP] = nic_qp_num(qps.qp[0]),
+        [NIC_IOMMU_MTT] = (uint32_t)(PAIR_MEMORY / config.nic.detail.page_bytes / 8),
+    };
+    told_t told = {0};
+    nic_listen(nic, NIC_TRACE_REFUSED, on_refused, &told);
+    if (denied) {
+        nic_iommu_deny(pair->node[0], nic_iommu_context_address(nic, kind, numbers[kind]), 1);
+    }
+    const nic_send_wr_t wr = pair_wr(pair, NIC_WR_RDMA_WRITE, 8);
+    pair_post_at(pair, 1000, qps.qp[0], &wr);
+    pair_run(pair);
+    const tiered_t *const tiered = (const tiered_t *)(const void *)nic_store_of(nic);
+    ck_assert_int_eq(nic_qp_state(qps.qp[0]), denied ? NIC_QPS_ERR : NIC_QPS_RTS);
+    ck_assert_str_eq(nic_iommu_kind_name(kind), kinds[_i / 2].name);
+    ck_assert_uint_eq(tiered->counters.refused[kind] != 0, denied);
+    ck_assert_uint_eq(told.count, counters(0).faults);
+    if (denied) {
+        char name[24];
+        (void)snprintf(name, sizeof(name), "%s:%u", kinds[_i / 2].name, numbers[kind]);
+        ck_assert_str_eq(tiered->first_refused, name);
+        ck_assert_uint_eq(told.kind, kind);
+        ck_assert_uint_eq(told.number, numbers[kind]);
+        ck_assert_ptr_eq(told.qp, qps.qp[0]);
+    }
+    tear_down();
+}
+END_TEST
+
+// A SEND into a shared receive queue whose context is denied fails the queue pair that received it.
+START_TEST(shared_receive_queues_are_refused)
+{
+    set_up(NIC_IOMMU_EXPANDS, NIC_DETAILED);
+    sim_free(config.nic.cache.policy);
+    config.nic.cache.policy = sim_strdup("lru");
+    pair = pair_create(&config);
+    nic_srq_t *const srq = nic_srq_create(pair->pd[1], 16);
+    const nic_qp_init_attr_t init = {.qp_type = NIC_QPT_RC,
+                                     .send_cq = pair->cq[1],
+                                     .recv_cq = pair->cq[1],
+                                     .max_send_wr = 16,
+                                     .srq = srq};
+    qps.qp[0] = pair_make_qp(pair, 0, NIC_QPT_RC, 0);
+    ck_assert_int_eq(nic_qp_create(pair->pd[1], &init, &qps.qp[1]), SIM_OK);
+    for (uint32_t h = 0; h < 2; h++) {
+        nic_qp_attr_t attr;
+        pair_attr(pair, &qps, h, &attr);
+        pair_connect_end(&qps, h, &attr);
+    }
+    const nic_recv_wr_t receive = {.sge = {PAIR_MEMORY, 64, nic_mr_lkey(pair->mr[1])}};
+    uint32_t posted = 0;
+    ck_assert_int_eq(nic_post_srq_recv(srq, &receive, 1, &posted), SIM_OK);
+    if (_i == 0) {
+        for (uint32_t number = 0; number < 64; number += 16) {
+            nic_iommu_deny(pair->node[1],
+                           nic_iommu_context_address(pair->nic[1], NIC_IOMMU_SRQ, number), 1);
+        }
+    }
+    const nic_send_wr_t wr = pair_wr(pair, NIC_WR_SEND, 8);
+    pair_post_at(pair, 1000, qps.qp[0], &wr);
+    pair_run(pair);
+    const tiered_t *const tiered = (const tiered_t *)(const void *)nic_store_of(pair->nic[1]);
+    ck_assert_uint_eq(tiered->counters.refused[NIC_IOMMU_SRQ] != 0, _i == 0);
+    ck_assert_uint_eq(tiered->counters.refused[NIC_IOMMU_CQ], 0);
+    ck_assert_int_eq(strncmp(tiered->first_refused, "srq:", 4) == 0, _i == 0);
+    ck_assert_int_eq(nic_qp_state(qps.qp[1]), _i == 0 ? NIC_QPS_ERR : NIC_QPS_RTS);
+    tear_down();
+}
+END_TEST
+
+// nic.host.iommu.deny knows contexts by their names.
+START_TEST(contexts_are_denied_by_name)
+{
+    set_up(NIC_IOMMU_EXPANDS, NIC_DETAILED);
+    sim_free(config.nic.host.iommu_deny);
+    config.nic.host.iommu_deny = sim_strdup("cq:3, srq:0x20");
+    connect();
+    const nic_t *const nic = pair->nic[0];
+    ck_assert(nic_iommu_denies(nic, nic_iommu_context_address(nic, NIC_IOMMU_CQ, 3), 1));
+    ck_assert(!nic_iommu_denies(nic, nic_iommu_context_address(nic, NIC_IOMMU_CQ, 16), 1));
+    ck_assert(nic_iommu_denies(nic, nic_iommu_context_address(nic, NIC_IOMMU_SRQ, 32), 1));
+    ck_assert(!nic_iommu_denies(nic, nic_iommu_context_address(nic, NIC_IOMMU_QP, 3), 1));
+    tear_down();
+    static const char *const wrong[] = {"cq:", "cq:x", "cqs:1", "cq:1+2", "cq:4294967296"};
+    for (size_t i = 0; i < SIM_COUNT_OF(wrong); i++) {
+        set_up(NIC_IOMMU_EXPANDS, NIC_DETAILED);
+        sim_free(config.nic.host.iommu_deny);
+        config.nic.host.iommu_deny = sim_strdup(wrong[i]);
+        sim_message_t message = {.text = ""};
+        ck_assert_int_ne(nic_config_check(&config.nic, &message), SIM_OK);
+        ck_assert_ptr_nonnull(strstr(message.text, "cq:3"));
+        pair_config_fini(&config);
+    }
 }
 END_TEST
 
@@ -282,6 +418,9 @@ START_TEST(walkers_are_few)
 END_TEST
 
 CHECK_MAIN(CHECK_LOOP(denied_pages_end_requests, 0, 2), CHECK_TEST(ranges_come_and_go),
-           CHECK_LOOP(denied_contexts_are_not_fetched, 0, 2), CHECK_TEST(misses_take_a_walk),
+           CHECK_LOOP(denied_contexts_are_not_fetched, 0, 2),
+           CHECK_LOOP(each_kind_of_context_is_refused, 0, 10),
+           CHECK_LOOP(shared_receive_queues_are_refused, 0, 2),
+           CHECK_TEST(contexts_are_denied_by_name), CHECK_TEST(misses_take_a_walk),
            CHECK_TEST(the_iotlb_has_so_many_entries), CHECK_TEST(domains_are_apart),
            CHECK_TEST(walkers_are_few))

@@ -10,6 +10,7 @@
 // Each flip of each byte of the pages alone. Planted mistakes. Not pinned: what a mechanism costs
 // (tests/nic/store/test_cache.c).
 #include "kernel/bytes.h"
+#include "nic/core.h"
 #include "nic/store/tiered/tiered.h"
 #include "tests/nic_pair.h"
 
@@ -459,7 +460,91 @@ START_TEST(without_a_mistake_it_goes_on)
 }
 END_TEST
 
+// -- the queue's vector and flags, the PSNs of the hot word
+
+// Returns the context that the tiers of host 0 or 1 have of an object.
+static nic_context_t context_in(uint32_t host, nic_token_type_t type, uint64_t key)
+{
+    tiered_t *const store = (tiered_t *)(void *)nic_store_of(pair->nic[host]);
+    const uint32_t number = nic__tiered_find(store, type, key);
+    ck_assert_uint_ne(number, TIERED_NONE);
+    tiered_token_t *const token = &store->tokens[number];
+    tiered_image_t image;
+    ck_assert(nic__tiered_fetch(store, token, &image));
+    nic_context_t context = {.type = type};
+    nic_l1_entry_unpack(&image.entry, token->object, &context);
+    return context;
+}
+
+static bool do_nothing(nic_core_t *core, void *ctx)
+{
+    (void)core;
+    (void)ctx;
+    return false;
+}
+
+// The token of a completion queue has the number of the core that polls it, and that one does.
+START_TEST(queues_have_their_vector_and_flags)
+{
+    set_up("lru", 14, 1500);
+    pair = pair_create(&config);
+    nic_core_t *cores[7];
+    for (uint32_t i = 0; i < SIM_COUNT_OF(cores); i++) {
+        cores[i] = nic_core_create(pair->node[0], do_nothing, NULL);
+    }
+    nic_cq_t *const cqs[] = {nic_cq_create(pair->nic[0], 100, NULL, NULL),
+                             nic_cq_create(pair->nic[0], 100, NULL, NULL)};
+    nic_cq_set_core(cqs[0], cores[5]);
+    nic_cq_set_core(cqs[1], cores[6]);
+    nic_qp_t *made[2];
+    uint32_t vectors[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        const nic_qp_init_attr_t attr = {.qp_type = NIC_QPT_RC,
+                                         .send_cq = cqs[i],
+                                         .recv_cq = cqs[i],
+                                         .max_send_wr = 16,
+                                         .max_recv_wr = 16};
+        ck_assert_int_eq(nic_qp_create(pair->pd[0], &attr, &made[i]), SIM_OK);
+        const uint32_t number = nic_device_context(made[i]).send_cq_number;
+        const nic_context_t context = context_in(0, NIC_TOKEN_CQ, number);
+        ck_assert_uint_eq(context.cq.cqe, 100);
+        ck_assert_uint_eq(context.cq.flags, NIC_CQ_POLLED);
+        vectors[i] = context.cq.comp_vector;
+    }
+    ck_assert_uint_eq(vectors[0], 5);
+    ck_assert_uint_eq(vectors[1], 6);
+    tear_down();
+}
+END_TEST
+
+// The hot word of a queue pair has the PSNs of the last access: the sender's is that of the ACK,
+// after which nothing was sent; the receiver's is from before it took the last packet.
+START_TEST(hot_words_have_the_psns)
+{
+    set_up("lru", 14, 1500);
+    connect();
+    const nic_send_wr_t wr = pair_wr(pair, NIC_WR_RDMA_WRITE, 8);
+    const uint32_t first_psn = nic_device_context(qps[3].qp[0]).send_psn;
+    for (uint32_t i = 0; i < 5; i++) {
+        pair_post_at(pair, 1000 + i * STEP_PS * 10, qps[3].qp[0], &wr);
+    }
+    pair_run(pair);
+    const nic_device_context_t sender = nic_device_context(qps[3].qp[0]);
+    const nic_device_context_t receiver = nic_device_context(qps[3].qp[1]);
+    ck_assert_uint_eq(sender.send_psn, (first_psn + 5) & 0xffffff);
+    ck_assert_uint_eq(receiver.receive_psn, sender.send_psn);
+    const nic_small_fields_t sent = nic_small_fields_unpack(
+        context_in(0, NIC_TOKEN_QP, nic_qp_num(qps[3].qp[0])).qp.small_fields);
+    const nic_small_fields_t received = nic_small_fields_unpack(
+        context_in(1, NIC_TOKEN_QP, nic_qp_num(qps[3].qp[1])).qp.small_fields);
+    ck_assert_uint_eq(sent.send_psn, sender.send_psn);
+    ck_assert_uint_eq(received.receive_psn, (receiver.receive_psn - 1) & 0xffffff);
+    tear_down();
+}
+END_TEST
+
 CHECK_MAIN(CHECK_LOOP(bytes_are_what_the_objects_are, 0, 13),
+           CHECK_TEST(queues_have_their_vector_and_flags), CHECK_TEST(hot_words_have_the_psns),
            CHECK_TEST(each_flip_is_noticed_or_harmless), CHECK_TEST(tokens_of_others_are_refused),
            CHECK_TEST(without_a_mistake_it_goes_on),
            CHECK_SIGNAL(a_lost_difference_is_noticed, SIGABRT),
