@@ -135,23 +135,18 @@ static void rewrite_segment(const uint8_t *begin, const uint8_t *end)
     }
 }
 
-// Returns true if this is the library itself, or the kernel's page of functions.
-static bool is_left_out(const struct dl_phdr_info *object)
-{
-    return strstr(object->dlpi_name, "librocesim-programs") != NULL ||
-           strstr(object->dlpi_name, "linux-vdso") != NULL;
-}
-
 static int rewrite_object(struct dl_phdr_info *object, size_t size, void *unused)
 {
     (void)size;
     (void)unused;
-    for (unsigned i = 0; !is_left_out(object) && i < object->dlpi_phnum; i++) {
+    for (unsigned i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
         if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0) {
             const uint8_t *begin =
                 (const uint8_t *)(uintptr_t)(object->dlpi_addr + segment->p_vaddr);
-            rewrite_segment(begin, begin + segment->p_filesz);
+            if (!code_is_own(begin) && strstr(object->dlpi_name, "linux-vdso") == NULL) {
+                rewrite_segment(begin, begin + segment->p_filesz);
+            }
         }
     }
     return 0;
