@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "apps/hosts.h"
+#include "kernel/parse.h"
 #include "nic/ideal.h"
 
 const net_node_t *app__host(const net_t *net, uint32_t interface)

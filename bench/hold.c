@@ -13,6 +13,7 @@
 
 #include "kernel/attribute.h"
 #include "kernel/event.h"
+#include "kernel/parse.h"
 
 #define PORTS 8u
 

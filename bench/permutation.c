@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "kernel/parse.h"
 #include "net/nodes.h"
 #include "topologies/builders.h"
 

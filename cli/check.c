@@ -10,6 +10,7 @@
 #include "kernel/ranks.h"
 #include "net/ports.h"
 #include "nic/extra.h"
+#include "topologies/inspect.h"
 #include "world/advice.h"
 #include "world/format.h"
 #include "world/names.h"

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "topologies/inspect.h"
 #include "topologies/topology.h"
 
 #define GROUPS 4u

@@ -139,17 +139,6 @@ SIM_MUST_CHECK sim_err_t sim_attrs_check(const sim_attr_table_t *table, const vo
 // Returns the value in the syntax of sim_attr_set, which reads it back exactly; free with sim_free.
 char *sim_attr_get(const sim_attr_t *attr, const void *config);
 
-// Parse scalars that are in no table. They are exact: nothing is rounded, and a value finer than
-// the unit (0.5 bytes) is an error. On error the result is unchanged.
-SIM_MUST_CHECK sim_err_t sim_parse_bytes(const char *text, uint64_t *bytes, sim_message_t *message);
-SIM_MUST_CHECK sim_err_t sim_parse_time(const char *text, sim_time_t *time_ps,
-                                        sim_message_t *message);
-SIM_MUST_CHECK sim_err_t sim_parse_rate(const char *text, uint64_t *rate_bps,
-                                        sim_message_t *message);
-SIM_MUST_CHECK sim_err_t sim_parse_count(const char *text, uint64_t *count, sim_message_t *message);
-SIM_MUST_CHECK sim_err_t sim_parse_ratio(const char *text, sim_ratio_t *ratio,
-                                         sim_message_t *message);
-
 // Returns the name nearest to text, for "did you mean": at most a third of its length away by
 // Damerau-Levenshtein distance. NULL: none is that near. The first of several equally near.
 const char *sim_nearest_name(const char *text, const char *const *names, size_t count);

@@ -57,39 +57,6 @@ SIM_MUST_CHECK sim_err_t topo__check_ports(const char *name, uint64_t value, uin
 #define TOPO__TIER_NONE UINT32_MAX
 uint32_t *topo__tiers(const net_t *net);
 
-// topologies/fabrics/racks.c: racks of hosts whose NICs have a leaf switch each (rails), one for
-// each of their ports (sides), or both, under spines.
-typedef struct topo__racks {
-    const char *name;       // what the first count is called in messages: "servers", "leaves"
-    const char *count_name; // what the hosts of a segment are called: "servers-per-segment"
-    uint64_t hosts;         // servers, each with `nics` NICs
-    uint64_t hosts_of_segment;
-    uint64_t nics;
-    uint64_t sides;   // ports of each NIC, each to a leaf of its own
-    bool rails;       // each NIC of a host has leaves of its own
-    bool planes;      // each side has spines of its own
-    bool plane_names; // switches are named plane<side>-leaf<n>, plane<side>-spine<n>
-    bool single;      // each NIC has a host of its own: a GPU
-    uint64_t spines;  // of each plane, or of the network
-    uint64_t links_per_spine;
-    topo__cable_t host_cable;
-    topo__cable_t fabric_cable;
-    topo__cable_t nvlink; // from each host to its server's NVSwitch; count 0: there is none
-} topo__racks_t;
-SIM_MUST_CHECK sim_err_t topo__racks_check(const topo__racks_t *racks, sim_message_t *message);
-void topo__racks_size(const topo__racks_t *racks, topo_size_t *size);
-// Builds racks that passed the check.
-void topo__racks_build(const topo_plan_t *plan, const topo__racks_t *racks);
-
-// topologies/fabrics/circles.c: returns the names of switches in a circle of links in which packets
-// can wait for each other and pause each other, "a, b, c, a"; NULL: there is none, or the network
-// is so large that it is not looked for. The caller frees it with sim_free.
-#define TOPO__CIRCLE_NODES_MAX 8u
-char *topo__find_circle(const net_t *net);
-// Returns the largest number of switches on a path if some switch has virtual channels, and in
-// *channels the smallest number of those; else 0.
-uint32_t topo__path_switches(const net_t *net, uint64_t *channels);
-
 // Return a rate or a delay as a scenario writes it ("100Gbps", "1us"); free with sim_free.
 char *topo__rate_text(uint64_t rate_bps);
 char *topo__delay_text(sim_time_t delay_ps);

@@ -10,6 +10,7 @@
 #include "net/nodes.h"
 #include "net/ports.h"
 #include "topologies/builder_internal.h"
+#include "topologies/inspect.h"
 
 typedef struct writer {
     void (*write)(const char *text, void *ctx);

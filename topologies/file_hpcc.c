@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "topologies/file_internal.h"
+#include "topologies/file_readers.h"
 
 typedef struct header {
     uint64_t nodes;

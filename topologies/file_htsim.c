@@ -19,6 +19,7 @@
 #include <strings.h>
 
 #include "topologies/file_internal.h"
+#include "topologies/file_readers.h"
 
 #define TIERS_MAX 3u
 #define LINKS_MAX 4000000u

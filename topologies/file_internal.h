@@ -20,7 +20,4 @@ uint32_t topo__file_add_node(topo_file_t *file, const char *tier, uint32_t numbe
                              net_node_kind_t kind);
 void topo__file_add_link(topo_file_t *file, const topo_file_link_t *link);
 
-SIM_MUST_CHECK sim_err_t topo__file_read_hpcc(topo__file_reader_t *reader);
-SIM_MUST_CHECK sim_err_t topo__file_read_htsim(topo__file_reader_t *reader);
-
 #endif // TOPOLOGIES_FILE_INTERNAL_H

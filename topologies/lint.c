@@ -12,6 +12,8 @@
 #include "net/nodes.h"
 #include "net/ports.h"
 #include "topologies/builder_internal.h"
+#include "topologies/fabrics/circles.h"
+#include "topologies/inspect.h"
 
 #define EXAMPLES_MAX 4
 

@@ -5,6 +5,7 @@
 #include "net/route_choices.h"
 #include "topologies/builder_internal.h"
 #include "topologies/file_internal.h"
+#include "topologies/file_readers.h"
 #include "topologies/routes_file.h"
 
 #define PREFIX "topology.file"

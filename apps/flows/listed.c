@@ -17,6 +17,7 @@
 #include "apps/flows/files/import.h"
 #include "apps/flows/planned.h"
 #include "apps/hosts.h"
+#include "kernel/parse.h"
 
 #define PREFIX "traffic.flows"
 #define FIELDS_MAX 5

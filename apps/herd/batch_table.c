@@ -7,6 +7,7 @@
 
 #include "apps/herd/parameters.h"
 #include "kernel/attribute.h"
+#include "kernel/parse.h"
 
 #define ATTRIBUTE "model.batch-table"
 #define WORD_MAX 31u

@@ -14,6 +14,7 @@
 #include "apps/serving/job.h"
 #include "apps/serving/router.h"
 #include "apps/serving/transfers/node_channels.h"
+#include "kernel/parse.h"
 
 #include <string.h>
 

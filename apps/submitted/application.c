@@ -257,9 +257,10 @@ static sim_ended_t run_some(app_submitted_t *submitted, sim_time_t stop_ps)
     const sim_time_t start_ps = next_start_ps(submitted);
     const sim_time_t to_ps = SIM_MIN(start_ps, stop_ps);
     sim_ended_t ended = sim_step_watched(sim, to_ps);
-    if (ended == SIM_ENDED_DONE && (start_ps < stop_ps || !submitted->to_completion)) {
+    const bool waits = start_ps != SIM_TIME_NEVER; // maybe for longer than up to stop_ps
+    if (ended == SIM_ENDED_DONE && (waits || !submitted->to_completion)) {
         ended = sim_step(sim, to_ps); // nothing happens up to there
-        ended = start_ps < stop_ps ? SIM_ENDED_UNTIL : ended;
+        ended = waits ? SIM_ENDED_UNTIL : ended;
     }
     submitted->now_ps = sim_stepped_ps(sim);
     return ended;

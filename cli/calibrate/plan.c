@@ -2,6 +2,7 @@
 // cli/calibrate/plan.c - reads a calibration plan: the constants and the measured points.
 #include "cli/calibrate/calibrate.h"
 
+#include "kernel/parse.h"
 #include "world/bind.h"
 
 #include <stdlib.h>

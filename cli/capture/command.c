@@ -4,6 +4,7 @@
 #include "world/capture_files.h"
 
 #include "cli/command.h"
+#include "kernel/parse.h"
 #include "pcap-out/pcap_file.h"
 #include "results/folder.h"
 #include "world/control_characters.h"

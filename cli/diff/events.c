@@ -8,6 +8,7 @@
 #include "cli/diff/events.h"
 
 #include "kernel/event.h"
+#include "kernel/parse.h"
 #include "results/csv.h"
 #include "results/result_folder.h"
 #include "world/format.h"

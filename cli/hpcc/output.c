@@ -4,6 +4,7 @@
 #include "cli/hpcc/monitors.h"
 #include "cli/hpcc/output_internal.h"
 #include "cli/hpcc/outputs.h"
+#include "kernel/parse.h"
 
 #include <stdlib.h>
 #include <string.h>

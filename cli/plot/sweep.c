@@ -4,6 +4,7 @@
 #include "cli/plot/figure.h"
 
 #include "kernel/attribute.h"
+#include "kernel/parse.h"
 #include "results/csv.h"
 #include "world/yaml_tree.h"
 

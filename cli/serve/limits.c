@@ -7,6 +7,7 @@
 #include "cli/serve/serve.h"
 
 #include "kernel/attribute.h"
+#include "kernel/parse.h"
 #include "world/format.h"
 
 #include <poll.h>

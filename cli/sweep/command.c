@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/ranks/ranks.h"
+#include "kernel/parse.h"
 #include "results/file.h"
 #include "results/lock.h"
 

@@ -2,6 +2,7 @@
 // cli/sweep/plan.c - reads a sweep file and lists its runs.
 #include "cli/sweep/columns.h"
 #include "cli/sweep/sweep.h"
+#include "kernel/parse.h"
 #include "results/summary.h"
 #include "world/bind.h"
 #include "world/ranks.h"

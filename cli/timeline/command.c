@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/timeline/trace.h"
 #include "kernel/attribute.h"
+#include "kernel/parse.h"
 #include "results/csv.h"
 #include "results/result_folder.h"
 #include "world/control_characters.h"

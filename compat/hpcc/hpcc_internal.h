@@ -69,10 +69,6 @@ static inline bool compat__is_answer(const net_packet_t *packet)
 // balance.c: returns the hash that the load balancer uses for a packet.
 uint32_t compat__hpcc_hash(const net_switch_t *sw, const net_packet_t *packet);
 
-// losses.c: prepares the losses of links, once ports exist.
-void compat__losses_prepare(compat_hpcc_t *rules);
-void compat__losses_free(compat_hpcc_t *rules);
-
 // decisions.c: creates rules->draws if they are wanted.
 void compat__decisions_prepare(compat_hpcc_t *rules);
 void compat__decisions_free(compat_hpcc_t *rules);

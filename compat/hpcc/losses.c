@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // compat/hpcc/losses.c - losses drawn in the order of the HPCC project's simulator: when frames
 // arrive, from one stream of numbers for all links that share a rate.
+#include "compat/hpcc/losses.h"
 #include "compat/hpcc/hpcc_internal.h"
 #include "kernel/order/fifo.h"
 #include "net/ports.h"

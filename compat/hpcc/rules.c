@@ -6,6 +6,7 @@
 #include "compat/hpcc/cc_dctcp.h"
 #include "compat/hpcc/cc_timely.h"
 #include "compat/hpcc/hpcc_internal.h"
+#include "compat/hpcc/losses.h"
 #include "compat/hpcc/pint.h"
 #include "kernel/order/fifo.h"
 

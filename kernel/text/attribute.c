@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernel/parse.h"
 #include "kernel/text/attribute_internal.h"
 
 #define CHOICES_MAX 64

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernel/parse.h"
 #include "kernel/text/attribute_internal.h"
 
 typedef struct unit {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/parse.h"
 #include "kernel/text/attribute_internal.h"
 
 #define DIGITS_MAX 60 // of a number without its exponent

@@ -190,7 +190,8 @@ const nic_cc_ops_t *nic__config_cc(const nic_config_t *config, const void **part
     const nic_transport_ops_t *const transport = nic__config_transport(config);
     if (transport != NULL && transport->own_control) {
         *part = NULL;
-        return transport->cc != NULL ? transport->cc : nic_cc_all[0]; // none
+        return transport->cc != NULL ? transport->cc
+                                     : nic_config_find(config, NIC_EXTRA_CC, "none", part);
     }
     return chosen(config, NIC_EXTRA_CC, config->congestion_control, config->custom_cc,
                   config->custom_cc_config, part);

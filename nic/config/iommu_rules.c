@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/parse.h"
 #include "nic/config/layout.h"
 
 #define CONTEXT_BYTES 256u

@@ -160,6 +160,28 @@ static const char *unit_text(const leaf_t *leaf)
     return said ? "" : leaf->unit;
 }
 
+// Returns a number that would need an exponent in another unit, where its unit has larger and
+// smaller ones. Free it with sim_free.
+static char *extreme_text(double value, const char *unit)
+{
+    static const struct {
+        const char *unit;
+        double ps;
+    } times[] = {{"ns", 1e3}, {"us", 1e6}, {"ms", 1e9}, {"s", 1e12}};
+    world_text_t buffer;
+    for (size_t i = 0; i < SIM_COUNT_OF(times); i++) {
+        if (strcmp(unit, times[i].unit) == 0 && value * times[i].ps < 1e18) {
+            return sim_strdup(world_format_time(&buffer, (sim_time_t)(value * times[i].ps + 0.5)));
+        }
+    }
+    if (strcmp(unit, "MB") == 0) {
+        return sim_strdup(world_format_size(&buffer, value * 1e6));
+    }
+    const char *const space = unit[0] != '\0' ? " " : "";
+    return value >= 1e6 && value < 1e15 ? sim_format("%.0f%s%s", value, space, unit)
+                                        : sim_format("%.6g%s%s", value, space, unit);
+}
+
 static char *text_of(const leaf_t *leaf)
 {
     if (leaf->text != NULL) {
@@ -184,7 +206,8 @@ static char *text_of(const leaf_t *leaf)
     if (strcmp(unit, "Gbps") == 0 && value > 0 && value < 0.01) {
         return sim_strdup(world_format_rate(&buffer, (uint64_t)(value * 1e9 + 0.5)));
     }
-    return sim_format("%.6g%s%s", value, space, unit);
+    return value >= 1e6 || (value > 0 && value < 1e-4) ? extreme_text(value, unit)
+                                                       : sim_format("%.6g%s%s", value, space, unit);
 }
 
 typedef struct printer {

@@ -17,6 +17,7 @@
 #include "results/tables/end_rows.h"
 #include "results/tables/operations.h"
 #include "results/topology_json.h"
+#include "topologies/inspect.h"
 #include "world/advice.h"
 #include "world/planned_transfers.h"
 #include "world/ranks.h"

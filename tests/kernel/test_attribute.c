@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "kernel/parse.h"
 #include "tests/check_main.h"
 
 typedef sim_err_t (*parse_fn)(const char *text, uint64_t *number, sim_message_t *message);

@@ -9,6 +9,7 @@
 #include "net/paths.h"
 #include "tests/app_fixture.h"
 #include "tests/check_main.h"
+#include "topologies/inspect.h"
 
 typedef struct findings {
     char text[16][1024];

@@ -11,6 +11,7 @@
 #include "net/ports.h"
 #include "net/switch_model.h"
 #include "topologies/builder_internal.h"
+#include "topologies/fabrics/circles.h"
 
 #define BATCH 64u
 // Pairs of links that are looked at, and ports by leaf that are read: about 0.1 s.

@@ -5,6 +5,7 @@
 // Port p of every NIC is linked to a leaf of plane p. No link joins two planes, so a packet stays
 // in the plane in which it left. An 8 x 100 Gbps NIC has eight planes (docs/models/topologies.md).
 #include "topologies/builder_internal.h"
+#include "topologies/fabrics/racks.h"
 
 #define PREFIX "topology.multi-plane"
 

@@ -5,6 +5,7 @@
 // of a segment has leaves of its own. All leaves are linked to all spines, or those of side s to
 // the spines of plane s. Hosts, their NICs and the sides of a NIC give the order of a leaf's and a
 // host's ports; a link to an NVSwitch is the last port of a host.
+#include "topologies/fabrics/racks.h"
 #include "topologies/builder_internal.h"
 
 static uint64_t rails_of(const topo__racks_t *racks)

@@ -5,6 +5,7 @@
 // reach each other through one switch. With dual-tor each NIC has two ports, to two leaves.
 // SimAI's generator calls them Spectrum-X, AlibabaHPN and DCN+; names: docs/models/topologies.md.
 #include "topologies/builder_internal.h"
+#include "topologies/fabrics/racks.h"
 
 // clang-format off
 // Rows that both topologies have.

@@ -5,6 +5,7 @@
 
 #include "net/balance_gauges.h"
 #include "nic/fabric.h"
+#include "topologies/inspect.h"
 #include "world/bind.h"
 #include "world/construct/check.h"
 #include "world/construct/link_patterns.h"

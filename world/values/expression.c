@@ -6,6 +6,7 @@
 #include "world/values/expression.h"
 
 #include "kernel/attribute.h"
+#include "kernel/parse.h"
 #include "world/values/file_number.h"
 
 #include <stdio.h>

@@ -6,6 +6,7 @@
 // are counted from 0; the one after the last appends. VALUE is YAML. A scenario may give a path, or
 // several that go together, a short name under `parameters`; --set NAME=VALUE then sets them all. A
 // parameter of the long form (parameters.h) takes the value itself.
+#include "kernel/parse.h"
 #include "world/parameters.h"
 #include "world/scenario.h"
 #include "world/values/values.h"

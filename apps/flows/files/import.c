@@ -10,6 +10,7 @@
 #include "apps/flow_file.h"
 #include "apps/flows/files/import.h"
 #include "apps/hosts.h"
+#include "kernel/parse.h"
 
 #define HOST_PREFIX "host"
 #define PAIRS_MAX 4096u // NIC pairs of two hosts that are compared

@@ -10,6 +10,7 @@
 #include "apps/hosts.h"
 #include "apps/mooncake/programs/prefix_cache.h"
 #include "apps/mooncake/programs/trace.h"
+#include "kernel/parse.h"
 
 #define PREFIX "traffic.mooncake-trace"
 #define STRIDE_MAX_BYTES UINT64_C(16384)

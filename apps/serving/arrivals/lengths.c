@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "kernel/attribute.h"
+#include "kernel/parse.h"
 
 #define LN2 0.693147180559945309417
 #define LN2_HIGH \
