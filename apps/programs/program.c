@@ -6,6 +6,7 @@
 #include "apps/programs/turns.h"
 
 #include "apps/report_rows.h"
+#include "kernel/parse.h"
 #include "nic/device.h"
 #include "nic/transport.h"
 
