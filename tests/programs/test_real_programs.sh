@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # labels: plain
-# tests/programs/test_programs.sh - unmodified programs on simulated hosts (docs/models/programs.md).
+# tests/programs/test_real_programs.sh - unmodified programs on simulated hosts (docs/models/programs.md).
 #
 # Goal: perftest's programs and the pingpongs of ibverbs-utils end with status 0 and measure what the closed
 # form says; equal runs have equal digests and output; faults of programs give one message and leave nothing
