@@ -125,7 +125,9 @@ static void run_hub(sim_node_t *node)
 {
     sim_event_t event;
     while (sim_node_next(node, &event)) {
-        pass_on((hub_t *)(void *)node, event.message);
+        if (event.kind == SIM_EVENT_ARRIVAL) { // it has no other events
+            pass_on((hub_t *)(void *)node, event.message);
+        }
     }
 }
 
