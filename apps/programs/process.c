@@ -26,6 +26,9 @@
 #define LOOK_MS 200  // between two looks at whether a silent process still lives
 #define END_MS 5000u // that a process may take for its end
 #define ENVIRONMENT_MAX 64u
+// Of the file of a process's pages: their place is never at its end, since the limit of the size of
+// files is that of output.
+#define MEMORY_FILE_BYTES (UINT64_C(1) << 46)
 
 static int memory_file(const char *name, uint64_t bytes, int seals)
 {
@@ -54,7 +57,7 @@ sim_err_t app__process_create(const app__process_plan_t *plan, app__process_t **
     *made = (app__process_t){.control = -1, .memory = -1, .out = -1, .err = -1};
     made->shared_bytes = sizeof(program_shared_t) + plan->host_count * sizeof(program_host_t);
     const int shared = memory_file("shared", made->shared_bytes, F_SEAL_SHRINK | F_SEAL_GROW);
-    made->memory = memory_file("memory", 0, F_SEAL_SHRINK);
+    made->memory = memory_file("memory", MEMORY_FILE_BYTES, F_SEAL_SHRINK);
     void *bytes = MAP_FAILED;
     if (shared >= 0) {
         bytes = mmap(NULL, made->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, shared, 0);

@@ -23,6 +23,7 @@
 #define PAGE_BYTES UINT64_C(4096)
 #define HUGE_BYTES (UINT64_C(2) << 20)
 #define STACK_ROOM_BYTES 65536u
+#define VIEW_BYTES (UINT64_C(64) << 20) // of the file, while pages are copied
 
 // A line of /proc/self/maps.
 typedef struct mapping {
@@ -229,19 +230,23 @@ static bool is_zero(const uint64_t *page)
 static void move_pages(void *argument)
 {
     move_t *move = argument;
-    const long view = syscall(SYS_mmap, NULL, move->bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-                              PROGRAM_MEMORY_FD, move->offset);
-    if (view == -1) {
-        move->error = ENOMEM;
-        return;
-    }
-    for (uint64_t at = 0; at < move->bytes; at += PAGE_BYTES) {
-        const uint64_t *from = (const uint64_t *)(uintptr_t)(move->begin + at);
-        if (!is_zero(from)) {
-            memcpy((void *)(uintptr_t)((uint64_t)view + at), from, PAGE_BYTES);
+    for (uint64_t begin = 0; begin < move->bytes; begin += VIEW_BYTES) {
+        const uint64_t left = move->bytes - begin;
+        const uint64_t bytes = left < VIEW_BYTES ? left : VIEW_BYTES;
+        const long view = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+                                  PROGRAM_MEMORY_FD, move->offset + begin);
+        if (view == -1) {
+            move->error = ENOMEM;
+            return;
         }
+        for (uint64_t at = 0; at < bytes; at += PAGE_BYTES) {
+            const uint64_t *from = (const uint64_t *)(uintptr_t)(move->begin + begin + at);
+            if (!is_zero(from)) {
+                memcpy((void *)(uintptr_t)((uint64_t)view + at), from, PAGE_BYTES);
+            }
+        }
+        syscall(SYS_munmap, view, bytes);
     }
-    syscall(SYS_munmap, view, move->bytes);
     if (syscall(SYS_mmap, move->begin, move->bytes, move->protection, MAP_SHARED | MAP_FIXED,
                 PROGRAM_MEMORY_FD, move->offset) == -1) {
         move->error = ENOMEM;
