@@ -95,7 +95,7 @@ typedef struct child {
     pid_t parent;
 } child_t;
 
-static void limit(int resource, rlim_t most)
+static void limit(__rlimit_resource_t resource, rlim_t most)
 {
     struct rlimit now;
     if (getrlimit(resource, &now) == 0) {

@@ -75,7 +75,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .lines = {.in = -1, .out = -1},
         .limits = &no_limits,
         .confined = true,
-        .handover = -1,
     };
     world_error_t error;
     sim_err_t result = world_scenario_parse(NULL, "star.yaml", scenario_text, strlen(scenario_text),
