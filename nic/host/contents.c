@@ -217,6 +217,7 @@ static void remove_page(nic_memory_t *memory, uint64_t number)
     const uint64_t mask = memory->slot_count - 1;
     uint64_t hole = (uint64_t)(find_slot(slots, memory->slot_count, number) - slots);
     SIM_CHECK(slots[hole].page != NULL);
+    memory->mapped_count -= is_mapped(slots[hole].page);
     sim_free(slots[hole].page);
     // Entries behind the hole that would no longer be found move up (Knuth, 6.4, algorithm R).
     for (uint64_t i = (hole + 1) & mask; slots[i].page != NULL; i = (i + 1) & mask) {
@@ -240,6 +241,7 @@ void nic_memory_map(nic_memory_t *memory, uint64_t address, uint64_t length_byte
         nic_page_t *const page = sim_alloc(sizeof(*page));
         *page = (nic_page_t){.lines = UINT64_MAX, .bytes = (uint8_t *)bytes + done};
         add_page(memory, (address + done) >> PAGE_BITS, page);
+        memory->mapped_count++;
     }
 }
 
@@ -269,7 +271,8 @@ void nic__memory_fini(nic_memory_t *memory)
 size_t nic_memory_bytes(const nic_memory_t *memory)
 {
     return (size_t)(memory->slot_count * sizeof(nic_page_slot_t) +
-                    memory->page_count * sizeof(nic_page_t));
+                    memory->page_count * sizeof(nic_page_t) +
+                    (memory->page_count - memory->mapped_count) * PAGE_BYTES);
 }
 
 // -- contents

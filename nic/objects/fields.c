@@ -19,7 +19,7 @@ static const sim_field_t nic_rows[] = {
     NIC_SAME(kicked), NIC_SAME(cnp_priority), NIC_SAME(cnp_dscp), NIC_SAME(header_bytes), NIC_SAME(ack_bytes),
     NIC_SAME(frame_bytes_min), NIC_SAME(overhead_bytes), NIC_SAME(ring), NIC_SAME(ack_interval),
     NIC_SAME(trace_points), NIC_SAME(interface), NIC_SAME(detailed), NIC_SAME(contents), NIC_SAME(bound),
-    NIC_SAME(refuses), NIC_SAME(plain), NIC_SAME(served), NIC_SAME(gated), NIC_SAME(next_kicked), NIC_SAME(planes),
+    NIC_SAME(refuses), NIC_SAME(plain), NIC_SAME(served), NIC_SAME(shifts), NIC_SAME(gated), NIC_SAME(next_kicked), NIC_SAME(planes),
     NIC_SAME(body_bytes), NIC_SAME(any_mtu), NIC_SAME(odd_answers), NIC_SAME(loop), NIC_SAME(carried), NIC_SAME(accept),
     NIC_SAME(accept_ctx), NIC_SAME(next_qp_num), NIC_SAME(qp_page_capacity), NIC_SAME(active_qps), NIC_SAME(qp_gone),
     NIC_SAME(mrs), NIC_SAME(mr_count), NIC_SAME(mr_capacity), NIC_SAME(mr_free), NIC_SAME(mr_generation), NIC_SAME(pds),

@@ -131,7 +131,8 @@ struct nic_memory {
     nic_page_slot_t *slots; // open addressing by number; NULL before the first page
     uint64_t slot_count;    // power of two
     uint64_t page_count;
-    nic_fill_t *fills; // NULL: none
+    uint64_t mapped_count; // pages whose bytes belong to somebody else
+    nic_fill_t *fills;     // NULL: none
 };
 
 // The clock of a host's cores.
