@@ -28,6 +28,8 @@ void app__workload_carry(app_t *app, sim_carry_t *carry)
         SIM_CARRY(carry, rank->failed);
         SIM_CARRY(carry, rank->match.peak);
         SIM_CARRY(carry, rank->left);
+        SIM_CARRY(carry, rank->moment_at);
+        SIM_CARRY(carry, rank->moment_count);
         sim_carry(carry, rank->states, rank->ops->count * sizeof(*rank->states));
         for (uint32_t i = 0; i < rank->cpu_count; i++) {
             SIM_CARRY(carry, rank->cpus[i].busy_ps);
