@@ -84,6 +84,12 @@ run info "ibv_devinfo -v" "ibv_devices" || fail "ibv_devinfo or ibv_devices fail
 grep -q 'rocesim0' "$work/info/programs/host0-0.out" || fail "ibv_devinfo names no device"
 grep -q 'PORT_ACTIVE' "$work/info/programs/host0-0.out" || fail "the port is not active"
 
+# The example, and the bytes that it writes in a capture.
+if ${CC:-cc} -o "$work/hello" examples/verbs_hello.c -libverbs; then
+    run hello "$work/hello" "$work/hello host0" || fail "verbs_hello failed"
+    grep -q '^hello over RDMA, immediate 7$' "$work/hello/programs/host0-0.out" || fail "verbs_hello: no text"
+fi
+
 # Equal runs.
 digest() { sed -n 's/^ *digest *//p' "$work/$1.log"; }
 for again in 1 2; do
