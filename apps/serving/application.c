@@ -528,11 +528,14 @@ static void serving_places(const app_t *app, app_place_fn fn, void *ctx)
     }
 }
 
+// A request that is refused has its answer: where none failed, nothing went wrong.
 static const char *serving_failure(const app_t *app)
 {
     double requests = 0;
+    double failed = 0;
     (void)sim_report_number(app->ops->report, app, "requests", &requests);
-    return app__in_vain(app, (uint64_t)requests);
+    (void)sim_report_number(app->ops->report, app, "failed", &failed);
+    return failed > 0 ? app__in_vain(app, (uint64_t)requests) : NULL;
 }
 
 const app_ops_t app_serving = {

@@ -92,6 +92,12 @@ run fail-decode $fail fail-host=host4 decode=2
 run fail-mooncake $fail fail-host=host4 decode=2 transport=mooncake layer-groups=8
 run fail-both $fail fail-host=host1 decode=0
 run fail-last $fail fail-host=host1 prefill=1
+# Only a run whose requests failed has failed; those of `none` above were refused.
+status=0
+within 60 rocesim run serving.yaml -o fail-all --quiet --set traffic[0].serving.fail-host=host1 \
+    --set traffic[0].serving.fail-at=0s >/dev/null 2>said || status=$?
+[ "$status $(cat said)" = '1 rocesim: traffic[0] (serving) failed: none of its requests succeeded' ] ||
+    fail "all requests failed: status $status, $(cat said)"
 mixture='model=mixtral-8x7b tp=2 prefill=2 prompt-tokens=512'
 run experts-node $mixture
 run experts-pool $mixture experts=pool
