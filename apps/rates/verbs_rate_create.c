@@ -351,12 +351,13 @@ static void rate_progress(const app_t *app, uint64_t *done, uint64_t *planned)
     *planned = rate->sender_count;
 }
 
+// Operations of the span count, too: a thread may have stopped before their first completion.
 static const char *rate_failure(const app_t *app)
 {
     const app__rate_t *const own = (const app__rate_t *)(const void *)app;
     uint64_t total = 0;
     for (uint32_t i = 0; i < own->sender_count; i++) {
-        total += own->senders[i].thread.total;
+        total += own->senders[i].thread.total + app__rate_measured(&own->senders[i]);
     }
     return app__in_vain(app, total);
 }
