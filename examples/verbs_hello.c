@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// examples/verbs_hello.c - a program with plain libibverbs: the client writes a text into the memory
-// of the server. It runs on real cards and on simulated hosts (docs/programs.md):
+// examples/verbs_hello.c - a program with plain libibverbs: the client writes a text into the
+// memory of the server. It runs on real cards and on simulated hosts (docs/programs.md):
 //
 //     cc -o verbs_hello examples/verbs_hello.c -libverbs
 //     verbs_hello            on the server

@@ -85,8 +85,8 @@ grep -q 'rocesim0' "$work/info/programs/host0-0.out" || fail "ibv_devinfo names 
 grep -q 'PORT_ACTIVE' "$work/info/programs/host0-0.out" || fail "the port is not active"
 
 # The example, and the bytes that it writes in a capture.
-if ${CC:-cc} -o "$work/hello" examples/verbs_hello.c -libverbs; then
-    run hello "$work/hello" "$work/hello host0" || fail "verbs_hello failed"
+if ${CC:-cc} -o "$work/verbs_hello" examples/verbs_hello.c -libverbs; then
+    run hello "$work/verbs_hello" "$work/verbs_hello host0" || fail "verbs_hello failed"
     grep -q '^hello over RDMA, immediate 7$' "$work/hello/programs/host0-0.out" || fail "verbs_hello: no text"
 fi
 
