@@ -63,7 +63,7 @@ kinds_of() {
     shift
     way_of "$scenario" "$name" "$@" \
         --set 'captures=[{ports: host0->switch0, direction: both, file: host0.pcap}]' \
-        --set measure=5us --set warm_up=1us
+        --set measure=20us --set warm_up=1us
     tshark -n -r "$scratch/$name/captures/host0.pcap" -T fields -e infiniband.bth.opcode \
         2>/dev/null | sort -u >"$scratch/$name.kinds"
     for kind in $kinds; do

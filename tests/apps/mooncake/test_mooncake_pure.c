@@ -558,8 +558,8 @@ static const struct {
     {GOOD "{\"hash_ids\": [7 8", "t.jsonl:2:17: expected ',' or ']'"},
     {GOOD "{\"other\": }", "t.jsonl:2:11: expected a value after ':'"},
     {GOOD "{\"other\": [1, ", "t.jsonl:2:11: expected a value after ':'"},
-    {GOOD "{}", "t.jsonl:2:1: the request has no timestamp and earlier ones have one, expected one "
-                "in each request or in none"},
+    {GOOD "{}", "t.jsonl:2:1: the object has none of timestamp, input_length and output_length, "
+                "expected a request in each line"},
     {GOOD "{\"delay\": 5}",
      "t.jsonl:2:1: the request has a delay and no earlier one has its session_id, expected a "
      "timestamp, or the session_id of an earlier request"},

@@ -55,8 +55,9 @@ limit=$(($(stat -c %s "$work/a/scenario.yaml") / 1024 + 1)) # which is written b
 [ $? -eq 1 ] || fail "a limit of file size: $(cat "$work/log")"
 grep -qF "files     not whole, in $work/small/.unfinished/; $work/small/ is as it was" "$work/said" ||
     fail "the folder is said to hold the new results: $(cat "$work/said")"
-grep -q "summary.json: cannot write: File too large; the file is incomplete" "$work/log" &&
-    grep -q "schema.json: cannot write: File too large" "$work/log" || fail "not named: $(cat "$work/log")"
+grep -q "receiver.pcap.gz: File too large" "$work/log" &&
+    grep -q "schema.json: cannot write: File too large; the file is incomplete" "$work/log" ||
+    fail "not named: $(cat "$work/log")"
 diff -r -x .unfinished "$work/a" "$work/small" || fail "a full disk changed earlier results"
 
 # A folder with something else is refused still, also next to an unfinished part.
