@@ -51,7 +51,7 @@ says check "data of host0 is in class 2, which is lossy"
 try "transport: uec-rud" "trust: dscp"
 says check "warning: data of host0 is in class 3, which is lossless by PFC: its transport takes"
 try "transport: uec-rud, priority: 1, ack-priority: 6" "trust: dscp, mmu: trimming"
-grep -q warning "$work/check.txt" && fail "a warning with trimming switches"
+grep warning "$work/check.txt" | grep -qv "nic.timeout is set" && fail "a warning with trimming switches"
 # Each hop of the paths in use, put together: six rows a class in a fat-tree, whatever its size.
 hops() { # TOPOLOGY NIC-VALUES TRAFFIC
     cat >"$work/hops.yaml" <<END

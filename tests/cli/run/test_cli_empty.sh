@@ -61,6 +61,10 @@ topology: {star: {hosts: 3}}
 until: 1ms
 traffic: [flows: {list: [host0 host1 1KB 0us]}, poisson: {start: 100us, stop: 50us}]
 END
+rocesim check "$work/stopped.yaml" >"$work/said" 2>&1
+[ $? -eq 2 ] && grep -q "poisson.start: 100us, expected at most 50us" "$work/said" ||
+    fail "a start after the stop: $(cat "$work/said")"
+sed -i 's/start: 100us/start: 50us/' "$work/stopped.yaml"
 warned stopped.yaml "traffic 1 (poisson) plans no transfer: expected a start before its stop"
 
 # Messages of 98 packets over two links that lose 5 % each: 1 / (0.95^2)^98 = 23,300 attempts.

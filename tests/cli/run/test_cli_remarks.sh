@@ -44,7 +44,7 @@ nic: {model: detailed, cache: {policy: hybrid, promote: {l1: 100000}}}
 traffic: [{contexts: {tokens: 300, operations: 3000, warm-up: 0}}]
 END
 told cache-promotes-nothing 'host0 moved nothing to L1 in [0-9]* accesses: no context had the 100000' cache
-untold cache-promotes-nothing cache --set nic.cache.promote.l1=2
+untold cache-promotes-nothing cache --set nic.cache.promote.l1=2 --set nic.cache.promote.l2=2
 untold cache-promotes-nothing cache --set 'traffic[0].contexts.operations=100'
 
 # Wireshark cannot count picoseconds beyond 18 ms.
