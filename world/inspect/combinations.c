@@ -200,12 +200,21 @@ static bool marks(const facts_t *facts, const net_node_t *node, switch_t *config
            ((uint32_t)config->ecn_priorities >> class_at(facts, config) & 1u) != 0;
 }
 
+// Returns whether `rocesim hpcc` made the scenario: it puts what it sets itself at 1:1, where no
+// value of a mapping can stand.
+static bool is_of_hpcc(const world_t *world)
+{
+    const world_tree_t *const folder = world_tree_value(world->scenario->root, "folder");
+    return folder != NULL && folder->place.line == 1 && folder->place.column == 1;
+}
+
 // HPCC's simulator lets its own algorithms hear marks as CNPs do; those that echo hear marks only.
+// Its configurations say themselves whether switches mark.
 static bool lacks_marks(facts_t *facts)
 {
     const nic_cc_ops_t *const control = facts->control;
     const bool hears = control->cnp != NULL || control->echoes_ecn;
-    return hears && control->telemetry == NET_TELEMETRY_NONE &&
+    return hears && control->telemetry == NET_TELEMETRY_NONE && !is_of_hpcc(facts->world) &&
            (!facts->nic->ecn_capable || find_switch(facts, marks) == NULL) &&
            at_switch(facts, any_switch);
 }

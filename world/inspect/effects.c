@@ -417,6 +417,13 @@ static char *in_words(const char *needs, const char *path)
     return copy;
 }
 
+// Returns whether the user wrote a value: `rocesim hpcc` puts what it sets itself at 1:1, where no
+// value of a mapping can stand.
+static bool is_written(const world_place_t *place)
+{
+    return place->line != 1 || place->column != 1;
+}
+
 // Adds a note for an attribute that is set to another value than its default, and has no effect.
 static void look_at(search_t *search, const sim_attr_table_t *table, const sim_attr_t *attr,
                     const world_tree_t *value)
@@ -472,7 +479,7 @@ static void look_below(search_t *search, const world_tree_t *map, const char *pr
         }
         for (size_t t = 0; world_target_at(targets, t, &target); t++) {
             const sim_attr_t *const attr = sim_attr_find(target.table, path);
-            if (attr != NULL && !value->is_null) {
+            if (attr != NULL && !value->is_null && is_written(&value->place)) {
                 look_at(search, target.table, attr, value);
                 break;
             }
