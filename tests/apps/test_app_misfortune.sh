@@ -72,7 +72,7 @@ fi
 misfortune loss-1e-1 'link: {loss-rate: 0.1}'
 misfortune down 'links: {"switch0--host0": {down: [{at: 25us}]}}'
 
-# failed_program: whether the run of $file said, besides warnings, only that its program failed, and rightly
+# failed_program: whether the run of $file said only that its program failed, and rightly
 failed_program() {
     local kind reason
     kind=$(sed -n 's/^traffic: \[\([a-z-]*\): .*/\1/p' "$file")
@@ -80,7 +80,7 @@ failed_program() {
         perftest) reason='transport retry limit exceeded' ;;
         *) reason='none of its requests succeeded' ;;
     esac
-    [ "$(grep -v '^warning: ' "$work/err")" = "rocesim: traffic[0] ($kind) failed: $reason" ] &&
+    [ "$(grep -vE '^(warning|note): ' "$work/err")" = "rocesim: traffic[0] ($kind) failed: $reason" ] &&
         ! grep -qE '"(mops|responses)": [0-9.]*[1-9]' "$work/out"
 }
 
