@@ -45,7 +45,7 @@ typedef struct sim_options {
     // and nothing but upkeep (kernel/timer.h) happens for this long. 0: never.
     sim_time_t stall_ps;
     bool splits; // windows may be split: kernel/fast_forward_period.h
-    bool steps;  // the run goes by steps (sim_step), on one thread
+    bool steps;  // the run goes by steps (kernel/steps.h), on one thread
 } sim_options_t;
 
 typedef enum sim_ended {
@@ -102,24 +102,6 @@ sim_channel_t *sim_channel_create(sim_t *sim, sim_node_t *from, sim_node_t *to, 
 // Runs until nothing is left, the time limit, an interruption or a stall, and returns which. Call
 // it once. If the system gives fewer threads than the options ask for, results do not change.
 sim_ended_t sim_run(sim_t *sim);
-// Instead of sim_run, where the options say `steps`: runs everything before stop_ps and returns
-// SIM_ENDED_UNTIL, or SIM_ENDED_DONE if nothing is left to happen before it or later. Between steps
-// the caller may arm timers of any node for times from the last stop_ps on, and must name the node
-// to sim_touch. stop_ps may not fall. Neither the number of steps nor their times change a result.
-sim_ended_t sim_step(sim_t *sim, sim_time_t stop_ps);
-void sim_touch(sim_node_t *node);
-// As sim_step, but ends 1 ps after the first event that calls sim_cut_step, if one does, and 1 ps
-// after the last event if it ends in another way than SIM_ENDED_UNTIL. The engine runs watched
-// nodes in the order of their times, and all others after them.
-sim_ended_t sim_step_watched(sim_t *sim, sim_time_t stop_ps);
-// Lets events of the node call sim_cut_step. Call it before the first step.
-void sim_watch(sim_node_t *node);
-// Ends the present step after this event of a watched node, if it is one of sim_step_watched.
-void sim_cut_step(sim_node_t *node);
-// Returns the time up to which everything has happened after a step.
-sim_time_t sim_stepped_ps(const sim_t *sim);
-// Ends a run that goes by steps: what sim_run does when it ends. Returns how it ended.
-sim_ended_t sim_last_step(sim_t *sim);
 
 // Returns, after sim_run, how many threads the system gave; 0: as many as were asked for.
 unsigned sim_threads_missed(const sim_t *sim);

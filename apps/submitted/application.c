@@ -10,6 +10,7 @@
 #include "apps/hosts.h"
 #include "apps/submitted/followers.h"
 #include "kernel/attribute.h"
+#include "kernel/steps.h"
 #include "nic/ideal.h"
 #include "nic/transport.h"
 

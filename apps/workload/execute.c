@@ -7,6 +7,7 @@
 #include "apps/workload/op_queue.h"
 #include "apps/workload/rank.h"
 #include "apps/workload/workload.h"
+#include "kernel/steps.h"
 
 // Puts operations that wait for one operation less into the queue of those that are ready.
 static void release(app__rank_t *rank, uint32_t first, uint32_t count)

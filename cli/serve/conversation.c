@@ -6,6 +6,7 @@
 #include "cli/serve/lines.h"
 #include "cli/serve/serve.h"
 
+#include "kernel/steps.h"
 #include "results/stage.h"
 
 #include <stdio.h>

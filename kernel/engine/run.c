@@ -379,7 +379,7 @@ static bool look_after_window(sim_t *sim)
 }
 
 // Decides on the next window and serves observers. Thread 0 calls it between the two meetings.
-static void decide(sim_t *sim)
+void sim__decide(sim_t *sim)
 {
     if (sim->order->end_window != NULL) {
         sim->order->end_window(sim);
@@ -430,7 +430,7 @@ static void decide(sim_t *sim)
 
 static void go_on(sim_t *sim)
 {
-    decide(sim);
+    sim__decide(sim);
     SIM_CHECK(sim->decided_window >= sim->window);
     sim->window = sim->decided_window;
     sim->parity ^= 1;
@@ -463,7 +463,7 @@ static void judge(sim_t *sim, uint64_t began_ns)
 }
 
 // Adds the digests of this thread's nodes to thread->digest, when the run is over.
-static void sum_digests(sim_thread_t *thread)
+void sim__sum_digests(sim_thread_t *thread)
 {
     for (uint32_t u = thread->first_bit; u < thread->end_bit; u++) {
         const sim_unit_t *const unit = thread->seats[u - thread->first_bit].unit;
@@ -501,7 +501,7 @@ static void run_thread(sim_thread_t *thread)
             sim__barrier_meet(&sim->barrier, index, sim->thread_count);
         }
     } while (sim->decided_window != SIM_NO_WINDOW);
-    sum_digests(thread);
+    sim__sum_digests(thread);
 }
 
 static void run_single(sim_t *sim)
@@ -510,7 +510,7 @@ static void run_single(sim_t *sim)
         sim__run_window(sim->threads[0]);
         go_on(sim);
     } while (sim->decided_window != SIM_NO_WINDOW);
-    sum_digests(sim->threads[0]);
+    sim__sum_digests(sim->threads[0]);
 }
 
 // The threads of a run. They start before units are dealt to them, since some may fail to start,
@@ -593,7 +593,7 @@ static void run_crew(crew_t *crew)
     pthread_cond_broadcast(&crew->may_go);
     pthread_mutex_unlock(&crew->mutex);
     for (unsigned t = 0; t < crew->sim->thread_count && !crew->needed; t++) {
-        sum_digests(crew->sim->threads[t]);
+        sim__sum_digests(crew->sim->threads[t]);
     }
     if (crew->needed && crew->sim->thread_count == 1) {
         run_single(crew->sim);
@@ -679,7 +679,7 @@ static sim_time_t last_event_ps(const sim_node_t *node, bool waiting)
     return !waiting && node->background_events == node->events + 1 ? node->event_ps : node->now_ps;
 }
 
-static void finish(sim_t *sim)
+void sim__finish(sim_t *sim)
 {
     sim_time_t last_ps = 0;
     look(sim);
@@ -732,120 +732,6 @@ sim_ended_t sim_run(sim_t *sim)
     }
     sim__early_find(sim);
     run_crew(&crew);
-    finish(sim);
-    return sim->ended;
-}
-
-// -- steps
-
-static void begin_steps(sim_t *sim)
-{
-    SIM_CHECK(sim->ranks == NULL && sim->options.steps && sim->options.threads == 1 &&
-              sim__ties_by_hash(sim));
-    sim__partition(sim);
-    sim->ran = true;
-    sim->judged_cell = SIM_NO_WINDOW;
-    for (size_t i = 0; i < sim->node_count; i++) {
-        sim_node_t *const node = sim->nodes[i];
-        node->unit->watched |= node->watched;
-        node->alone &= !node->watched;
-        sim_touch(node);
-    }
-}
-
-void sim_watch(sim_node_t *node)
-{
-    SIM_CHECK(!node->sim->ran);
-    node->watched = true;
-}
-
-void sim_cut_step(sim_node_t *node)
-{
-    if (node->sim->watching) {
-        SIM_CHECK(node->watched);
-        node->sim->stop_ps = SIM_MIN(node->now_ps + 1, node->sim->stop_ps);
-    }
-}
-
-void sim_touch(sim_node_t *node)
-{
-    if (node->sim->ran) {
-        sim__appoint(sim__thread_of(node), node->unit, sim__node_next_ps(node));
-    }
-}
-
-// Runs windows up to sim->stop_ps, the last of them in part.
-static void run_step(sim_t *sim)
-{
-    sim_thread_t *const thread = sim->threads[0];
-    sim->clipped = true; // the present window may have a rest
-    sim__publish_next(thread);
-    for (decide(sim); sim->decided_window != SIM_NO_WINDOW; decide(sim)) {
-        sim->window = sim->decided_window;
-        sim->parity ^= 1;
-        sim->clipped = sim__window_end(sim, sim->window) > sim->stop_ps;
-        sim__run_window(thread); // it may lower stop_ps
-        if (sim->clipped) {
-            sim->stopped_ps = sim->stop_ps;
-        }
-    }
-}
-
-sim_ended_t sim_step(sim_t *sim, sim_time_t stop_ps)
-{
-    SIM_CHECK(stop_ps >= sim->stopped_ps);
-    if (!sim->ran) {
-        begin_steps(sim);
-    }
-    if (sim->ended == SIM_ENDED_STALLED) {
-        sim->stall.fruitless_ps = 0; // what was submitted since may bring progress
-    }
-    const sim_time_t last_ps = SIM_MIN(stop_ps, sim->options.until_ps);
-    sim->stop_ps = last_ps;
-    sim->ended = SIM_ENDED_DONE;
-    if (sim->node_count > 0) {
-        run_step(sim);
-    }
-    if (sim->ended == SIM_ENDED_DONE || sim->ended == SIM_ENDED_UNTIL) {
-        sim->stopped_ps = sim->stop_ps < last_ps ? sim->stop_ps : stop_ps;
-    }
-    return sim->ended;
-}
-
-// Returns the time after the last event so far, which is not before from_ps.
-static sim_time_t after_last_ps(const sim_t *sim, sim_time_t from_ps)
-{
-    sim_time_t after_ps = from_ps;
-    for (size_t i = 0; i < sim->node_count; i++) {
-        const sim_time_t node_ps = sim->nodes[i] != NULL ? sim->nodes[i]->now_ps + 1 : 0;
-        after_ps = SIM_MAX(node_ps, after_ps);
-    }
-    return after_ps;
-}
-
-sim_ended_t sim_step_watched(sim_t *sim, sim_time_t stop_ps)
-{
-    const sim_time_t from_ps = sim->stopped_ps;
-    sim->watching = true;
-    const sim_ended_t ended = sim_step(sim, stop_ps);
-    sim->watching = false;
-    if (sim->stop_ps < SIM_MIN(stop_ps, sim->options.until_ps)) {
-        return SIM_ENDED_UNTIL; // the caller may answer the event, though nothing else was to come
-    }
-    if (ended != SIM_ENDED_UNTIL) {
-        sim->stopped_ps = after_last_ps(sim, from_ps);
-    }
-    return ended;
-}
-
-sim_time_t sim_stepped_ps(const sim_t *sim)
-{
-    return sim->stopped_ps;
-}
-
-sim_ended_t sim_last_step(sim_t *sim)
-{
-    sum_digests(sim->threads[0]);
-    finish(sim);
+    sim__finish(sim);
     return sim->ended;
 }

@@ -10,6 +10,7 @@
 
 #include "kernel/event.h"
 #include "kernel/random.h"
+#include "kernel/steps.h"
 
 #define NODES 6u
 #define LETTERS 4000u

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/construct/submit.c - adds applications to a world that stands between two steps.
 // Page: docs/sessions.md.
+#include "kernel/steps.h"
 #include "world/construct/applications.h"
 #include "world/construct/check.h"
 #include "world/scenario/sections.h"

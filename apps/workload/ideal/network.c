@@ -8,6 +8,7 @@
 #include "apps/workload/rank.h"
 #include "apps/workload/run_options.h"
 #include "apps/workload/workload.h"
+#include "kernel/steps.h"
 
 #include <stdlib.h>
 

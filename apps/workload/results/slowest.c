@@ -22,7 +22,7 @@ static sim_time_t calc_ps(const app__rank_t *rank, sim_time_t *longest_ps)
     return sum_ps;
 }
 
-// What a rank computed.
+// The computations of a rank.
 typedef struct computed {
     uint32_t rank;
     uint32_t operations; // of any kind: ranks with as many are peers
