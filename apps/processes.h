@@ -36,11 +36,11 @@ uint64_t app_programs_compute_permille(const char *text);
 
 // The permission to start processes, given by the caller of a run.
 typedef struct app_programs {
-    bool start;                 // false: programs are looked at, and none is started
-    bool keeps_output;          // app_programs_save will be called; else it is shown at the end
-    const char *library_folder; // of the library of programs/; NULL: none was built
-    const char *path;           // folders of commands, as in the variable PATH
-    const char *home;           // variable HOME of programs
+    bool start;               // false: programs are looked at, and none is started
+    bool keeps_output;        // app_programs_save will be called; else it is shown at the end
+    const char *verbs_folder; // of the library of programs/; NULL: none was built
+    const char *path;         // folders of commands, as in the variable PATH
+    const char *home;         // variable HOME of programs
 } app_programs_t;
 
 struct app;

@@ -29,12 +29,12 @@ void cli_programs_allow(cli_programs_t *programs)
     own[length] = '\0';
     const char *const folder = dirname(own);
     for (size_t i = 0; i < SIM_COUNT_OF(places); i++) {
-        char library[sizeof(programs->library_folder) + 32];
-        (void)snprintf(programs->library_folder, sizeof(programs->library_folder), "%s/%s", folder,
+        char library[sizeof(programs->verbs_folder) + 32];
+        (void)snprintf(programs->verbs_folder, sizeof(programs->verbs_folder), "%s/%s", folder,
                        places[i]);
-        (void)snprintf(library, sizeof(library), "%s/libibverbs.so.1", programs->library_folder);
+        (void)snprintf(library, sizeof(library), "%s/libibverbs.so.1", programs->verbs_folder);
         if (access(library, R_OK) == 0) {
-            programs->permission.library_folder = programs->library_folder;
+            programs->permission.verbs_folder = programs->verbs_folder;
             return;
         }
     }

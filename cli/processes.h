@@ -8,7 +8,7 @@
 
 typedef struct cli_programs {
     app_programs_t permission;
-    char library_folder[4096];
+    char verbs_folder[4096];
 } cli_programs_t;
 
 // Fills in a permission to start programs. It has no library if none lies beside this program or in

@@ -66,7 +66,7 @@ typedef enum program_op {
     PROGRAM_NAMES,   // in: handle. out: name (own), peer
 } program_op_t;
 
-// What a program waits for.
+// The events that a program waits for.
 enum {
     PROGRAM_ON_POLL = 1 << 0,   // a completion in any queue
     PROGRAM_ON_EVENT = 1 << 1,  // an event for the list below
@@ -226,7 +226,6 @@ typedef struct program_device {
     uint32_t inline_max;
     uint32_t atomics; // 1: atomics work
     uint32_t max_rd_atomic;
-    uint32_t numa_node;
 } program_device_t;
 
 typedef struct program_host {
@@ -256,16 +255,11 @@ typedef struct program_shared {
     uint64_t signals; // by the simulator: bit n is set if signal n is due. Cleared by the library
     uint32_t sockets_written; // by the library: it wrote to, closed or shut down a socket
     uint32_t killed;          // by the simulator: the run ends, and so does the process
-    // By the simulator, with each answer: 1 if no completion lies in any queue of the process. The
-    // library may then answer a poll in the same turn without a call. 0 is always allowed.
-    uint32_t queues_empty;
     program_call_t call;
     uint32_t event_count; // by the simulator, with each answer
     program_event_t events[PROGRAM_EVENTS_MAX];
     program_completion_t completions[PROGRAM_POLL_MAX]; // call.count of them
     uint32_t posts_bytes;                               // filled, in posts; 0 at each answer
-    // number of posts that were refused since the last answer, though the library let them pass
-    uint32_t posts_refused;
     uint8_t posts[PROGRAM_POSTS_BYTES];
 } program_shared_t;
 

@@ -34,7 +34,6 @@
 
 program_shared_t *turn_shared;
 uint64_t turn_calls;
-uint64_t turn_exchanges;
 
 static uint64_t actions;
 static uint64_t looks;
@@ -159,7 +158,6 @@ static void exchange(program_call_t *call, int *descriptor)
         turn_quit(STATUS_KILLED);
     }
     *call = turn_shared->call;
-    turn_exchanges++;
     if (turn_shared->compute_permille != 0) {
         processor_ns = thread_processor_ns();
     }

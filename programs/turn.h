@@ -94,9 +94,6 @@ void turn_release(void);
 // Counts calls of the program of any kind, to know a program that makes none.
 extern uint64_t turn_calls;
 
-// Counts exchanges with the simulator.
-extern uint64_t turn_exchanges;
-
 // -- attempts that find nothing, like an empty poll
 
 // Something that the program tries again and again. Zeroes are the beginning.

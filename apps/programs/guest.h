@@ -93,7 +93,6 @@ struct app__program {
     uint64_t calls;
     uint64_t posts;
     uint64_t polls;
-    uint64_t sent_bytes; // of completed sends and WRITEs, and READs
     uint64_t socket_bytes;
     sim_time_t begun_ps;
     sim_time_t ended_ps; // SIM_TIME_NEVER: it has not ended

@@ -29,7 +29,6 @@ typedef struct app__pr_cq {
     uint32_t capacity;
     uint32_t users;
     bool armed;
-    bool solicited;
     bool failed; // overflowed, and the process knows
     bool gone;
 } app__pr_cq_t;
@@ -50,7 +49,6 @@ typedef struct app__pr_qp {
     uint32_t send_cq;
     uint32_t recv_cq;
     uint32_t srq;      // 0: none
-    uint32_t ending;   // the state ERR is the process's own wish
     program_qp_t attr; // as the process set it
     uint64_t *headers; // UD: where the GRH of each posted receive goes, a ring
     uint32_t headers_first;

@@ -4,6 +4,7 @@
 // A record may be anything: a process can write what it likes. So each is copied and checked.
 #include "apps/programs/posts.h"
 #include "apps/programs/process_verbs.h"
+#include "apps/programs/queue_pairs.h"
 
 #include <errno.h>
 #include <string.h>
@@ -226,7 +227,13 @@ void app__program_post_all(app__program_t *program)
         }
     }
     (void)spend_until(program, spent_ps, shared->lead_ps);
-    shared->posts_refused = refused;
+    if (refused != 0) {
+        (void)dprintf(
+            program->process->err,
+            "rocesim: %u work requests were refused: the queue pair is gone or cannot post "
+            "them, or the address of a datagram is no host's\n",
+            refused);
+    }
 }
 
 struct checked *app__program_chain(void)

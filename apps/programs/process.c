@@ -26,8 +26,8 @@
 #define LOOK_MS 200  // between two looks at whether a silent process still lives
 #define END_MS 5000u // that a process may take for its end
 #define ENVIRONMENT_MAX 64u
-// Of the file of a process's pages: their place is never at its end, since the limit of the size of
-// files is that of output.
+// Size of the file of a process's pages. The file has it from the beginning, since the process may
+// make no file longer than programs.output-max.
 #define MEMORY_FILE_BYTES (UINT64_C(1) << 46)
 
 static int memory_file(const char *name, uint64_t bytes, int seals)
@@ -196,7 +196,7 @@ static void make_environment(const app__process_plan_t *plan, environment_t *env
     add_variable(environment, sim_strdup("LANG=C.UTF-8"));
     add_variable(environment, sim_strdup(PROGRAM_ENVIRONMENT "=1"));
     // One file for both ways: programs that open libibverbs.so.1 by name get what is preloaded.
-    add_variable(environment, sim_format("LD_PRELOAD=%s/libibverbs.so.1", plan->library_folder));
+    add_variable(environment, sim_format("LD_PRELOAD=%s/libibverbs.so.1", plan->verbs_folder));
     const char *at = plan->environment == NULL ? "" : plan->environment;
     for (at += strspn(at, " \t\n"); *at != '\0'; at += strspn(at, " \t\n")) {
         const size_t length = strcspn(at, " \t\n");

@@ -32,9 +32,9 @@ typedef struct app__mapping {
 } app__mapping_t;
 
 typedef struct app__process_plan {
-    char **words;               // of the command, ends with NULL
-    const char *library_folder; // of libibverbs.so.1
-    const char *path;           // folders of commands, as in the variable PATH
+    char **words;             // of the command, ends with NULL
+    const char *verbs_folder; // of libibverbs.so.1
+    const char *path;         // folders of commands, as in the variable PATH
     const char *home;
     const char *environment;   // "NAME=VALUE ..."; may be NULL
     uint64_t memory_max_bytes; // 0: no limit

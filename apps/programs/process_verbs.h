@@ -9,11 +9,11 @@
 int app__program_verb(app__program_t *program, program_call_t *call);
 // Takes the completions that the NIC has for an armed or a waiting process.
 void app__program_look_at_cqs(app__program_t *program);
-// Returns whether a queue holds a completion for the process.
-bool app__program_has_completion(app__program_t *program, uint32_t handle);
 // Destroys what the process has made.
 void app__program_free_verbs(app__program_t *program);
-app__pr_qp_t *app__program_qp(app__program_t *program, uint32_t number);
+// Each returns the object that a handle names, or NULL.
+app__pr_pd_t *app__program_pd(const app__program_t *program, uint32_t handle);
+app__pr_cq_t *app__program_cq(const app__program_t *program, uint32_t handle);
 app__pr_srq_t *app__program_srq(app__program_t *program, uint32_t handle);
 // Returns the address in host memory of what the process names by an address and a local key.
 uint64_t app__program_address(const app__program_t *program, uint32_t lkey, uint64_t address);

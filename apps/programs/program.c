@@ -223,7 +223,7 @@ sim_err_t app__program_start(app__program_t *program, sim_message_t *message)
         .words = program->words,
         .path = permission->path,
         .home = permission->home,
-        .library_folder = permission->library_folder,
+        .verbs_folder = permission->verbs_folder,
         .environment = program->config->environment,
         .memory_max_bytes = program->config->memory_max_bytes,
         .output_max_bytes = program->config->output_max_bytes,
@@ -248,7 +248,7 @@ static sim_err_t refuse(const app_context_t *context, const program_config_t *co
                         "`rocesim run --programs` does that",
                         config->command, config->host);
     }
-    if (context->programs->start && context->programs->library_folder == NULL) {
+    if (context->programs->start && context->programs->verbs_folder == NULL) {
         return sim_fail(message, SIM_ERR_INVALID,
                         "programs cannot run: this rocesim was built without their library, which "
                         "needs libibverbs-dev and Linux on x86-64");
@@ -390,9 +390,10 @@ void app_programs_stop(app_t *app)
     if (program->state == APP__PR_RUNS) {
         program->state = APP__PR_ENDED;
         program->ends_badly = true;
-        (void)sim_fail(&program->end, SIM_ERR_STATE,
-                       "it was ended because the run ended while it was waiting%s",
-                       awaited(program));
+        (void)sim_fail(
+            &program->end, SIM_ERR_STATE,
+            "the program was ended because the run ended while the program was waiting%s",
+            awaited(program));
         program->status = app__process_end(program->process, true);
     }
 }
@@ -452,7 +453,7 @@ static void progress(const app_t *app, uint64_t *done, uint64_t *planned)
 static const char *describe_end(const app__program_t *program)
 {
     return program->state == APP__PR_WAITS_FOR_START
-               ? "it was not started: the run ended before its time"
+               ? "the program was not started: the run ended before the start time"
                : program->end.text;
 }
 
@@ -559,7 +560,7 @@ static void print(const app_t *app, void (*write_text)(const char *text, void *c
 static void describe(const app_t *app, void (*write_text)(const char *text, void *ctx), void *ctx)
 {
     const app__program_t *const program = (const app__program_t *)(const void *)app;
-    char *const text = sim_format("it starts \"%s\" on %s, only with `rocesim run --programs`\n",
+    char *const text = sim_format("`rocesim run --programs` starts \"%s\" on %s\n",
                                   program->command, program->host_name);
     write_text(text, ctx);
     sim_free(text);

@@ -165,11 +165,6 @@ app__sockets_t *app__sockets_create(net_t *net, sim_time_t latency_ps)
     return sockets;
 }
 
-sim_time_t app__sockets_latency_ps(const app__sockets_t *sockets)
-{
-    return sockets->latency_ps;
-}
-
 static void free_socket(app__socket_t *socket)
 {
     if (socket->end >= 0) {

@@ -31,7 +31,6 @@ void app__sockets_destroy(app__sockets_t *sockets);
 // Joins a host to the hub, if it is not yet. Before the run. Returns the number of the program that
 // it is done for, among those of its host.
 uint32_t app__sockets_join(app__sockets_t *sockets, net_node_t *host);
-sim_time_t app__sockets_latency_ps(const app__sockets_t *sockets);
 
 // Does a call of a process. Returns an errno value; EINPROGRESS: PROGRAM_CONNECT waits. *descriptor
 // goes with the answer, and is closed when it was sent.

@@ -158,17 +158,17 @@ static void note_end(app__program_t *program, const char *fault)
     const int status = program->status;
     const bool hello = program->process != NULL && program->process->hello;
     if (fault == NULL && !hello && WIFEXITED(status)) {
-        fault = "it ended without having loaded the library of simulated verbs; programs that are "
-                "linked statically, or that change their user, cannot be simulated";
+        fault = "the program ended without having loaded the library of simulated verbs; programs "
+                "that are linked statically, or that change their user, cannot be simulated";
     }
     program->ends_badly = fault != NULL;
     if (fault != NULL) {
         (void)sim_fail(&program->end, SIM_ERR_STATE, "%s", fault);
     } else if (WIFSIGNALED(status)) {
-        (void)sim_fail(&program->end, SIM_ERR_STATE, "it was killed by signal %d (%s)",
+        (void)sim_fail(&program->end, SIM_ERR_STATE, "the program was killed by signal %d (%s)",
                        WTERMSIG(status), strsignal(WTERMSIG(status)));
     } else {
-        (void)sim_fail(&program->end, SIM_ERR_STATE, "it ended with status %d",
+        (void)sim_fail(&program->end, SIM_ERR_STATE, "the program ended with status %d",
                        WEXITSTATUS(status));
     }
 }
@@ -296,7 +296,7 @@ static void run_process(app__program_t *program)
             return;
         case APP__TURN_LATE: {
             char *const text =
-                sim_format("it made no call for %" PRIu64 " s of real time and was ended "
+                sim_format("the program made no call for %" PRIu64 " s of real time and was ended "
                            "(programs.patience)",
                            patience_ms / 1000);
             app__program_end(program, text);

@@ -55,7 +55,7 @@ PROGRAM_EXPORT int getentropy(void *bytes, size_t count)
     return 0;
 }
 
-// Of glibc 2.36 and later.
+// Headers before glibc 2.36 do not declare this function.
 uint32_t arc4random(void);
 PROGRAM_EXPORT uint32_t arc4random(void)
 {

@@ -120,10 +120,6 @@ static void look(verbs_cq_t *cq, uint32_t wanted)
     }
     cq->polls_in_a_row = 0;
     const uint64_t timeout_ps = turn_idle_timeout_ps(&cq->idle);
-    if (timeout_ps == 0 && turn_shared->queues_empty != 0 && cq->empty_exchange != turn_exchanges) {
-        cq->empty_exchange = turn_exchanges;
-        return;
-    }
     fill(cq, wanted, timeout_ps);
 }
 

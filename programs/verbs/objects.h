@@ -49,7 +49,6 @@ typedef struct verbs_cq {
     program_completion_t current; // of ibv_start_poll
     turn_idle_t idle;
     uint32_t polls_in_a_row; // empty ones, while other queues had completions in their caches
-    uint64_t empty_exchange; // number of exchanges when the program was last given an empty poll
 } verbs_cq_t;
 
 typedef struct verbs_srq {

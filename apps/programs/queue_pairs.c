@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/programs/queue_pairs.c - the queue pairs of a process: numbers, attributes and transitions
+// (docs/models/programs.md).
+#include "apps/programs/queue_pairs.h"
+
+#include "apps/programs/process_verbs.h"
+#include "apps/programs/turns.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define OBJECTS_MAX (1u << 20) // of a kind
+#define WORK_REQUESTS_MAX (1u << 20)
+#define NUMBERS_AT_ONCE 4096u // QP numbers that are reserved together
+
+// Values of <infiniband/verbs.h>, which the tree does not need for itself.
+enum {
+    QPT_RC = 2,
+    QPT_UC = 3,
+    QPT_UD = 4,
+    MASK_STATE = 1 << 0,
+    MASK_ACCESS = 1 << 3,
+    MASK_QKEY = 1 << 6,
+    MASK_AV = 1 << 7,
+    MASK_PATH_MTU = 1 << 8,
+    MASK_TIMEOUT = 1 << 9,
+    MASK_RETRY_CNT = 1 << 10,
+    MASK_RNR_RETRY = 1 << 11,
+    MASK_RQ_PSN = 1 << 12,
+    MASK_MAX_RD_ATOMIC = 1 << 13,
+    MASK_MIN_RNR_TIMER = 1 << 15,
+    MASK_SQ_PSN = 1 << 16,
+    MASK_MAX_DEST_RD_ATOMIC = 1 << 17,
+    MASK_DEST_QPN = 1 << 20,
+};
+
+static const uint32_t states_of_process[] = {
+    [NIC_QPS_RESET] = 0, [NIC_QPS_INIT] = 1, [NIC_QPS_RTR] = 2, [NIC_QPS_RTS] = 3,
+    [NIC_QPS_SQD] = 4,   [NIC_QPS_SQE] = 5,  [NIC_QPS_ERR] = 6,
+};
+static const nic_qp_state_t states_of_nic[] = {
+    NIC_QPS_RESET, NIC_QPS_INIT, NIC_QPS_RTR, NIC_QPS_RTS, NIC_QPS_SQD, NIC_QPS_SQE, NIC_QPS_ERR,
+};
+
+app__pr_qp_t *app__program_qp(app__program_t *program, uint32_t number)
+{
+    const uint64_t index = sim_map_get(&program->qp_of_number, number);
+    return index == SIM_MAP_NONE || program->qps[index]->qp == NULL ? NULL : program->qps[index];
+}
+
+static uint32_t next_number(app__program_t *program, const nic_t *nic)
+{
+    app__pr_numbers_t *numbers = NULL;
+    const uint32_t interface = nic_interface(nic);
+    for (size_t i = 0; i < program->number_count && numbers == NULL; i++) {
+        numbers = program->numbers[i].interface == interface ? &program->numbers[i] : NULL;
+    }
+    if (numbers == NULL) {
+        SIM_APPEND(program->numbers, program->number_count, program->number_capacity,
+                   ((app__pr_numbers_t){.interface = interface}));
+        numbers = &program->numbers[program->number_count - 1];
+    }
+    if (numbers->left == 0) {
+        app__endpoint_t *const endpoint = app__endpoint_of(program->runtime, interface);
+        numbers->position = app__reserve_qps(endpoint, NULL, program, NUMBERS_AT_ONCE);
+        numbers->left = NUMBERS_AT_ONCE;
+    }
+    numbers->left--;
+    return app__qp_number(numbers->position++);
+}
+
+static void note_write(nic_qp_t *nic_qp, uint64_t address, uint32_t byte_len, void *ctx)
+{
+    (void)nic_qp;
+    (void)address;
+    (void)byte_len;
+    app__program_notice(ctx, PROGRAM_ON_MEMORY);
+}
+
+int app__program_create_qp(app__program_t *program, program_call_t *call)
+{
+    const program_create_qp_t *const wish = &call->create;
+    app__pr_pd_t *const pd = app__program_pd(program, call->handle);
+    app__pr_cq_t *const send_cq = app__program_cq(program, wish->send_cq);
+    app__pr_cq_t *const recv_cq = app__program_cq(program, wish->recv_cq);
+    app__pr_srq_t *const srq = wish->srq == 0 ? NULL : app__program_srq(program, wish->srq);
+    if (pd == NULL || send_cq == NULL || recv_cq == NULL || (wish->srq != 0 && srq == NULL) ||
+        wish->max_send_wr > WORK_REQUESTS_MAX || wish->max_recv_wr > WORK_REQUESTS_MAX) {
+        return EINVAL;
+    }
+    if (wish->type < QPT_RC || wish->type > QPT_UD) {
+        return EOPNOTSUPP;
+    }
+    if (program->qp_count >= OBJECTS_MAX) {
+        return ENOMEM;
+    }
+    app__pr_qp_t *const qp = sim_alloc(sizeof(*qp));
+    *qp = (app__pr_qp_t){
+        .program = program,
+        .type = (nic_qp_type_t)(wish->type - QPT_RC),
+        .pd = call->handle,
+        .send_cq = wish->send_cq,
+        .recv_cq = wish->recv_cq,
+        .srq = wish->srq,
+    };
+    const nic_qp_init_attr_t attr = {
+        .qp_type = qp->type,
+        .send_cq = send_cq->cq,
+        .recv_cq = recv_cq->cq,
+        .max_send_wr = SIM_MAX(wish->max_send_wr, 1u),
+        .max_recv_wr = wish->max_recv_wr,
+        .srq = srq == NULL ? NULL : srq->srq,
+        .sq_sig_all = wish->signal_all != 0,
+        .qp_num = next_number(program, nic_cq_nic(send_cq->cq)),
+        .ctx = qp,
+    };
+    if (nic_qp_create(pd->pd, &attr, &qp->qp) != SIM_OK) {
+        sim_free(qp);
+        return ENOMEM;
+    }
+    if (qp->type != NIC_QPT_UD) {
+        nic_qp_on_write(qp->qp, note_write, program);
+    }
+    pd->users++;
+    send_cq->users++;
+    recv_cq->users++;
+    if (srq != NULL) {
+        srq->users++;
+    }
+    sim_map_add(&program->qp_of_number, attr.qp_num, program->qp_count);
+    SIM_APPEND(program->qps, program->qp_count, program->qp_capacity, qp);
+    call->handle = attr.qp_num;
+    return 0;
+}
+
+void app__program_free_qp(app__program_t *program, app__pr_qp_t *qp)
+{
+    nic_qp_destroy(qp->qp);
+    qp->qp = NULL;
+    program->pds[qp->pd - 1].users--;
+    program->cqs[qp->send_cq - 1]->users--;
+    program->cqs[qp->recv_cq - 1]->users--;
+    if (qp->srq != 0) {
+        program->srqs[qp->srq - 1]->users--;
+    }
+    sim_free(qp->headers);
+    qp->headers = NULL;
+}
+
+int app__program_destroy_qp(app__program_t *program, const program_call_t *call)
+{
+    app__pr_qp_t *const qp = app__program_qp(program, call->handle);
+    if (qp == NULL) {
+        return EINVAL;
+    }
+    const uint64_t index = sim_map_get(&program->qp_of_number, call->handle);
+    app__program_free_qp(program, qp);
+    sim_map_remove(&program->qp_of_number, call->handle, index);
+    return 0;
+}
+
+static void take_attributes(program_qp_t *to, const program_qp_t *from)
+{
+    const struct {
+        uint32_t mask;
+        uint32_t *to;
+        uint32_t from;
+    } members[] = {
+        {MASK_ACCESS, &to->access, from->access},
+        {MASK_QKEY, &to->qkey, from->qkey},
+        {MASK_PATH_MTU, &to->path_mtu_bytes, from->path_mtu_bytes},
+        {MASK_TIMEOUT, &to->timeout, from->timeout},
+        {MASK_RETRY_CNT, &to->retry_cnt, from->retry_cnt},
+        {MASK_RNR_RETRY, &to->rnr_retry, from->rnr_retry},
+        {MASK_RQ_PSN, &to->rq_psn, from->rq_psn},
+        {MASK_MAX_RD_ATOMIC, &to->max_rd_atomic, from->max_rd_atomic},
+        {MASK_MIN_RNR_TIMER, &to->min_rnr_timer, from->min_rnr_timer},
+        {MASK_SQ_PSN, &to->sq_psn, from->sq_psn},
+        {MASK_MAX_DEST_RD_ATOMIC, &to->max_dest_rd_atomic, from->max_dest_rd_atomic},
+        {MASK_DEST_QPN, &to->dest_qp_num, from->dest_qp_num},
+        {MASK_AV, &to->service_level, from->service_level},
+        {MASK_AV, &to->traffic_class, from->traffic_class},
+        {MASK_AV, &to->flow_label, from->flow_label},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(members); i++) {
+        if ((from->mask & members[i].mask) != 0) {
+            *members[i].to = members[i].from;
+        }
+    }
+    if ((from->mask & MASK_AV) != 0) {
+        memcpy(to->gid, from->gid, sizeof(to->gid));
+    }
+    to->mask |= from->mask;
+}
+
+// Returns the UDP source port of a flow label, as rdma-core's rdma_flow_label_to_udp_sport makes
+// it; 0: the NIC's own choice.
+static uint16_t port_of_label(uint32_t label)
+{
+    const uint32_t low = (label & 0x3fff) ^ ((label & 0xfc000) >> 14);
+    return label == 0 ? 0 : (uint16_t)(low | 0xc000);
+}
+
+static int make_attr(const app__program_t *program, const app__pr_qp_t *qp, nic_qp_attr_t *attr)
+{
+    const program_qp_t *const set = &qp->attr;
+    nic_qp_attr_default(nic_qp_nic(qp->qp), attr);
+    attr->access = set->access & 0xf;
+    attr->qkey = set->qkey;
+    attr->rq_psn = set->rq_psn & 0xffffff;
+    attr->sq_psn = set->sq_psn & 0xffffff;
+    if (qp->type == NIC_QPT_UD) {
+        return 0;
+    }
+    attr->dest_interface = app__interface_of_gid(program->app.net, set->gid);
+    attr->dest_qp_num = set->dest_qp_num;
+    if (attr->dest_interface == UINT32_MAX) {
+        return EHOSTUNREACH;
+    }
+    attr->path_mtu = set->path_mtu_bytes;
+    attr->udp_source_port = port_of_label(set->flow_label);
+    if (set->service_level != 0) {
+        attr->priority = (uint8_t)set->service_level;
+        attr->dscp = (uint8_t)(set->service_level * 8);
+    }
+    if (set->traffic_class != 0) {
+        attr->dscp = (uint8_t)(set->traffic_class >> 2);
+        attr->priority = set->service_level != 0 ? attr->priority : (uint8_t)(attr->dscp >> 3);
+    }
+    if (qp->type == NIC_QPT_RC) {
+        // The attributes of sending come with the transition to RTS.
+        attr->max_dest_rd_atomic = SIM_MAX(set->max_dest_rd_atomic, 1u);
+        attr->min_rnr_timer = set->min_rnr_timer;
+        if ((set->mask & MASK_TIMEOUT) != 0) {
+            attr->timeout = set->timeout;
+            attr->retry_cnt = set->retry_cnt;
+            attr->rnr_retry = set->rnr_retry;
+            attr->max_rd_atomic = SIM_MAX(set->max_rd_atomic, 1u);
+        }
+    }
+    return 0;
+}
+
+int app__program_modify_qp(app__program_t *program, program_call_t *call)
+{
+    app__pr_qp_t *const qp = app__program_qp(program, call->handle);
+    if (qp == NULL ||
+        ((call->qp.mask & MASK_STATE) != 0 && call->qp.state >= SIM_COUNT_OF(states_of_nic))) {
+        return EINVAL;
+    }
+    take_attributes(&qp->attr, &call->qp);
+    const nic_qp_state_t from = nic_qp_state(qp->qp);
+    const nic_qp_state_t to =
+        (call->qp.mask & MASK_STATE) != 0 ? states_of_nic[call->qp.state] : from;
+    if (to == from && (to == NIC_QPS_INIT || to == NIC_QPS_RTS || to == NIC_QPS_SQD)) {
+        return 0;
+    }
+    nic_qp_attr_t attr;
+    const int error = to == NIC_QPS_RTR || to == NIC_QPS_RTS ? make_attr(program, qp, &attr) : 0;
+    if (error != 0) {
+        return error;
+    }
+    sim_message_t message;
+    const bool needed = to == NIC_QPS_RTR || (from == NIC_QPS_RTR && to == NIC_QPS_RTS);
+    if (nic_qp_modify(qp->qp, to, needed ? &attr : NULL, &message) != SIM_OK) {
+        (void)dprintf(program->process->err, "rocesim: ibv_modify_qp: %s\n", message.text);
+        return EINVAL;
+    }
+    if (to == NIC_QPS_RESET) {
+        qp->attr = (program_qp_t){0};
+        qp->headers_count = 0;
+    }
+    return 0;
+}
+
+int app__program_query_qp(app__program_t *program, program_call_t *call)
+{
+    app__pr_qp_t *const qp = app__program_qp(program, call->handle);
+    if (qp == NULL) {
+        return EINVAL;
+    }
+    call->qp = qp->attr;
+    call->qp.state = states_of_process[nic_qp_state(qp->qp)];
+    if (nic_qp_state(qp->qp) >= NIC_QPS_RTR && qp->type == NIC_QPT_RC) {
+        call->qp.rq_psn = nic_qp_rq_psn(qp->qp);
+        call->qp.sq_psn = (uint32_t)nic_qp_una_psn(qp->qp) & 0xffffff;
+    }
+    call->qp.draining = nic_qp_state(qp->qp) == NIC_QPS_SQD && !nic_qp_drained(qp->qp);
+    return 0;
+}
