@@ -21,7 +21,7 @@ typedef struct app app_t;
 // last application.
 typedef struct app_runtime app_runtime_t;
 struct app_mooncake_codec; // apps/mooncake.h
-struct app_programs;        // apps/processes.h
+struct app_programs;       // apps/processes.h
 struct app_programs_config;
 app_runtime_t *app_runtime_create(net_t *net);
 void app_runtime_destroy(app_runtime_t *runtime);
@@ -48,10 +48,10 @@ typedef struct app_context {
     // Receives warnings, one line each; may be NULL.
     void (*note)(const char *text, void *ctx);
     void *ctx;
-    const struct app_mooncake_codec *mooncake_codec; // NULL: Mooncake cannot be used
-    struct app_skips *skips;                         // apps/skips.h; NULL: nothing is skipped
-    app_kv_read_fn read_kv_plan;                     // NULL: kv-matrix cannot read files
-    const struct app_programs *programs;             // NULL: no processes may be started
+    const struct app_mooncake_codec *mooncake_codec;   // NULL: Mooncake cannot be used
+    struct app_skips *skips;                           // apps/skips.h; NULL: nothing is skipped
+    app_kv_read_fn read_kv_plan;                       // NULL: kv-matrix cannot read files
+    const struct app_programs *programs;               // NULL: no processes may be started
     const struct app_programs_config *programs_config; // for them
 } app_context_t;
 

@@ -17,7 +17,7 @@
 #define PORT "18515"
 #define BYTES 64u
 
-// What each side has to know of the other.
+// The data that each side has to know of the other.
 typedef struct side {
     uint64_t address;
     uint32_t rkey;

@@ -60,7 +60,7 @@ typedef struct explain_port {
     uint32_t shared_most; // flows that share it at one time
 } explain_port_t;
 
-// What a NIC counted, by interface.
+// The counters of a NIC, by interface.
 typedef struct explain_nic {
     uint64_t sent_packets;
     uint64_t received_packets;

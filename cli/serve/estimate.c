@@ -18,7 +18,7 @@ typedef struct estimate {
     nic_wc_status_t status;
 } estimate_t;
 
-// What a copy finds out.
+// The result of an estimate in a copy of the process.
 typedef struct finding {
     serve_refusal_t refusal;
     estimate_t transfers[]; // in the order of the list

@@ -223,8 +223,9 @@ static void tell_small_buffer(explain_t *explain, const net_node_t *node, const 
                          " packets for want of it, and to send them again cost more than shared "
                          "links do",
                          node->sim.name, world_format_bytes(&size, own), full->drops);
-    cli__explain_evidence(finding, sim_format("most of them were dropped at %s (tx_discards)",
-                                              cli__explain_port_name(explain, full->worst)));
+    cli__explain_evidence(
+        finding, sim_format("the port with the largest number of drops is %s (tx_discards)",
+                            cli__explain_port_name(explain, full->worst)));
     finding->score_ps =
         add_flows_of_node(explain, finding, node) + (double)full->drops * SIM_PS_PER_US;
     char *const set = own * 2 <= usual

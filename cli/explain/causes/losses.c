@@ -341,8 +341,9 @@ static void tell_mismatch(explain_t *explain, const net_node_t *node, unsigned l
         sim_format("%s has no PFC for class %s, which most switches protect: it "
                    "dropped %" PRIu64 " packet%s for want of buffer",
                    node->sim.name, world_format_classes(&classes, lacks), drops, sim_plural(drops));
-    cli__explain_evidence(finding, sim_format("most of them were dropped at %s (tx_discards)",
-                                              cli__explain_port_name(explain, worst)));
+    cli__explain_evidence(
+        finding, sim_format("the port with the largest number of drops is %s (tx_discards)",
+                            cli__explain_port_name(explain, worst)));
     finding->score_ps = (double)drops * SIM_PS_PER_US;
     for (uint32_t p = 0; p < node->port_count; p++) {
         finding->score_ps += cli__explain_flows_of_link(explain, finding, node->ports[p].uid, true);

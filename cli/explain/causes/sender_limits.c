@@ -205,7 +205,7 @@ static const char *one_host(const explain_t *explain, const explain_finding_t *f
     uint32_t host = EXPLAIN_NONE;
     for (size_t i = 0; i < finding->flow_count; i++) {
         const explain_flow_t *const flow = &explain->flows[finding->flows[i]];
-        // Of a READ, both ends have a credit; the lower one holds.
+        // Both ends of a READ have a credit; the lower one holds.
         const bool answers = nic_config_of_interface(net, flow->source)->max_rd_atomic <
                              nic_config_of_interface(net, flow->destination)->max_rd_atomic;
         const uint32_t at = flow->reads && !answers ? flow->destination : flow->source;

@@ -44,7 +44,7 @@ static bool waits_long(const explain_flow_t *flow, double share)
 
 // -- packets that are sent again
 
-// What flows waited for that sent packets again.
+// The waits of flows that sent packets again.
 typedef struct again {
     double lost_ps;
     uint64_t packets;
@@ -263,7 +263,8 @@ static void tell_retransmission(explain_t *explain, const again_t *again, bool *
                    (int64_t)json_integer_value(json_object_get(counters, "packet_seq_err")),
                    (int64_t)json_integer_value(json_object_get(counters, "out_of_sequence"))));
     if (worst != EXPLAIN_NONE) {
-        cli__explain_evidence(finding, sim_format("most packets, %" PRIu64 ", were dropped at %s",
+        cli__explain_evidence(finding, sim_format("the largest number of packets, %" PRIu64
+                                                  ", was dropped at %s",
                                                   drops, finding->place));
     }
     claim_again(explain, finding, claimed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/explain/measured/counters.c - explains pause counters of a real network.
-// What they say is the same tree as for a run, as far as counters show.
+// The finding is the same tree as for a run, as far as counters show.
 #include "cli/explain/measured/counters.h"
 #include "cli/explain/measured/counters_internal.h"
 
