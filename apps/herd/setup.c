@@ -595,10 +595,12 @@ static const char *herd_failure(const app_t *app)
 {
     const app__herd_t *const own = (const app__herd_t *)(const void *)app;
     uint64_t total = 0;
+    uint64_t failed = 0;
     for (uint32_t i = 0; i < own->client_count; i++) {
         total += own->clients[i].thread.total;
+        failed += own->clients[i].thread.failed + own->clients[i].lost + own->clients[i].retried;
     }
-    return app__in_vain(app, total);
+    return app__in_vain(app, total, failed);
 }
 
 const app_ops_t app_herd = {

@@ -163,7 +163,7 @@ static void free_words(char **words)
 
 // -- starting
 
-static void fill_device(const app__program_t *program, uint32_t index, program_device_t *device)
+static void fill_device(const app__program_t *program, uint8_t index, program_device_t *device)
 {
     nic_t *const nic = nic_at(program->node, index);
     const nic_config_t *const config = nic_get_config(nic);
@@ -191,7 +191,7 @@ static void fill_shared(const app__program_t *program, program_shared_t *shared)
     const uint64_t epoch_s = UINT64_C(1767225600);
     shared->device_count = SIM_MIN(nic_count(program->node), PROGRAM_DEVICES_MAX);
     bool ideal = true;
-    for (uint32_t i = 0; i < shared->device_count; i++) {
+    for (uint8_t i = 0; i < shared->device_count; i++) {
         fill_device(program, i, &shared->devices[i]);
         ideal = ideal && nic_device_of(nic_at(program->node, i)) == &nic_device_ideal;
     }

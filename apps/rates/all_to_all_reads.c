@@ -367,10 +367,12 @@ static const char *reads_failure(const app_t *app)
 {
     const reads_t *const own = (const reads_t *)(const void *)app;
     uint64_t total = 0;
+    uint64_t failed = 0;
     for (uint32_t i = 0; i < own->machine_count * own->thread_count; i++) {
         total += own->readers[i].thread.total;
+        failed += own->readers[i].thread.failed;
     }
-    return app__in_vain(app, total);
+    return app__in_vain(app, total, failed);
 }
 
 const app_ops_t app_all_to_all_reads = {

@@ -604,10 +604,12 @@ static const char *contexts_failure(const app_t *app)
 {
     const contexts_t *const contexts = (const contexts_t *)(const void *)app;
     uint64_t succeeded = 0;
+    uint64_t failed = 0;
     for (uint32_t s = 0; s < 2; s++) {
         succeeded += contexts->sides[s].done - contexts->sides[s].failed;
+        failed += contexts->sides[s].failed;
     }
-    return app__in_vain(app, succeeded);
+    return app__in_vain(app, succeeded, failed);
 }
 
 const app_ops_t app_contexts = {

@@ -356,10 +356,12 @@ static const char *rate_failure(const app_t *app)
 {
     const app__rate_t *const own = (const app__rate_t *)(const void *)app;
     uint64_t total = 0;
+    uint64_t failed = 0;
     for (uint32_t i = 0; i < own->sender_count; i++) {
         total += own->senders[i].thread.total + app__rate_measured(&own->senders[i]);
+        failed += own->senders[i].thread.failed;
     }
-    return app__in_vain(app, total);
+    return app__in_vain(app, total, failed);
 }
 
 const app_ops_t app_verbs_rate = {

@@ -374,10 +374,12 @@ static const char *drtm_failure(const app_t *app)
 {
     const drtm_t *const own = (const drtm_t *)(const void *)app;
     uint64_t total = 0;
+    uint64_t failed = 0;
     for (uint32_t i = 0; i < own->client_count; i++) {
         total += own->clients[i].thread.total;
+        failed += own->clients[i].thread.failed;
     }
-    return app__in_vain(app, total);
+    return app__in_vain(app, total, failed);
 }
 
 const app_ops_t app_drtm_kv = {

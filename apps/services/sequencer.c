@@ -280,9 +280,9 @@ static const sim_report_table_t report_table =
 
 static const char *sequencer_failure(const app_t *app)
 {
-    double responses = 0;
-    (void)sim_report_number(app->ops->report, app, "responses", &responses);
-    return app__in_vain(app, (uint64_t)responses);
+    sequencer_report_t report;
+    fill_report(app, &report);
+    return app__in_vain(app, report.sums.responses, report.sums.lost + report.sums.failed);
 }
 
 const app_ops_t app_sequencer = {

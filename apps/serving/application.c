@@ -535,7 +535,7 @@ static const char *serving_failure(const app_t *app)
     double failed = 0;
     (void)sim_report_number(app->ops->report, app, "requests", &requests);
     (void)sim_report_number(app->ops->report, app, "failed", &failed);
-    return failed > 0 ? app__in_vain(app, (uint64_t)requests) : NULL;
+    return app__in_vain(app, (uint64_t)requests, (uint64_t)failed);
 }
 
 const app_ops_t app_serving = {

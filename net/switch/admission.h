@@ -132,7 +132,7 @@ static inline bool net__is_limited(const net_switch_t *sw, uint32_t priority)
 static inline bool net__admit_limited(net_switch_t *sw, const net_port_t *egress,
                                       const net_packet_t *packet, net_drop_reason_t *reason)
 {
-    const net_trimming_t *const trimming = sw->buffer_state;
+    const net_trimming_t *const trimming = (const net_trimming_t *)sw->buffer_state;
     const net_trim_port_t *const at = &trimming->ports[egress->index];
     const bool is_data = ((uint32_t)sw->config.trim_priorities >> packet->priority & 1u) != 0;
     if (packet->frame_bytes > net_switch_shared_free(sw)) {

@@ -484,8 +484,10 @@ static void replay_progress(const app_t *app, uint64_t *done, uint64_t *planned)
 static const char *replay_failure(const app_t *app)
 {
     double requests = 0;
+    double failed = 0;
     (void)sim_report_number(app->ops->report, app, "requests", &requests);
-    return app__in_vain(app, (uint64_t)requests);
+    (void)sim_report_number(app->ops->report, app, "failed", &failed);
+    return app__in_vain(app, (uint64_t)requests, (uint64_t)failed);
 }
 
 const app_ops_t app_mooncake_replay = {
