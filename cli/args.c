@@ -66,7 +66,7 @@ static const option_t options[] = {
     {"--quiet", false, FOR_RUN | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE, NULL},
     {"--json", false,
      FOR_RUN | 1u << CLI_PARAMS | 1u << CLI_CHECK | 1u << CLI_PLOT | 1u << CLI_CAPTURE |
-         1u << CLI_EXPLAIN,
+         1u << CLI_EXPLAIN | 1u << CLI_LIST | 1u << CLI_SHOW,
      NULL},
     {"--markdown", false, 1u << CLI_PARAMS, NULL},
     {"--outputs-markdown", false, 1u << CLI_PARAMS, NULL},
@@ -83,10 +83,13 @@ static const struct {
     size_t operands_max;
     const char *operands; // the expected operands, for messages
 } commands[] = {
-    {"run", CLI_RUN, 1, 1, "one scenario file"},
+    {"list", CLI_LIST, 0, 1, "at most one word"},
+    {"show", CLI_SHOW, 1, 1, "the name of one scenario"},
+    {"new", CLI_NEW, 2, 2, "the name of a scenario, and of the file that becomes its copy"},
+    {"run", CLI_RUN, 1, 1, "one scenario, a name or a file"},
     {"hpcc", CLI_HPCC, 1, 1, "one config file"},
-    {"check", CLI_CHECK, 1, 1, "one scenario file, or a file of a workload"},
-    {"topo", CLI_TOPO, 1, 1, "one scenario file"},
+    {"check", CLI_CHECK, 1, 1, "one scenario, a name or a file, or a file of a workload"},
+    {"topo", CLI_TOPO, 1, 1, "one scenario, a name or a file"},
     {"params", CLI_PARAMS, 0, 1, "at most one attribute path or scenario"},
     {"compare", CLI_COMPARE, 1, SIZE_MAX, "result folders"},
     {"plot", CLI_PLOT, 1, SIZE_MAX, "result folders"},
@@ -95,7 +98,7 @@ static const struct {
     {"timeline", CLI_TIMELINE, 1, 1, "one result folder"},
     {"capture", CLI_CAPTURE, 1, SIZE_MAX, "cut, merge, split, convert or follow, and files"},
     {"explain", CLI_EXPLAIN, 1, 1, "one result folder, or with --counters a topology file"},
-    {"serve", CLI_SERVE, 1, 1, "one scenario file"},
+    {"serve", CLI_SERVE, 1, 1, "one scenario, a name or a file"},
     {"convert", CLI_CONVERT, 1, 1, "one file of a workload"},
     {"calibrate", CLI_CALIBRATE, 1, 1, "one calibration file"},
     {"schema", CLI_SCHEMA, 0, 1, "nothing, or: scenario"},

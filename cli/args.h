@@ -23,6 +23,9 @@ typedef enum cli_command {
     CLI_SERVE,
     CLI_CAPTURE,
     CLI_EXPLAIN,
+    CLI_LIST,
+    CLI_SHOW,
+    CLI_NEW,
     CLI_HELP,
     CLI_VERSION,
     CLI_PROGRAM, // what help is about: the program and not one of its commands

@@ -4,6 +4,7 @@
 #include "cli/calibrate/calibrate.h"
 #include "cli/check.h"
 #include "cli/hpcc/hpcc.h"
+#include "cli/library.h"
 #include "cli/plot/plot.h"
 #include "cli/run.h"
 #include "cli/sweep/sweep.h"
@@ -219,6 +220,12 @@ static int dispatch(const cli_args_t *args)
         return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     }
     switch (args->command) {
+    case CLI_LIST:
+        return cli_command_list(args);
+    case CLI_SHOW:
+        return cli_command_show(args);
+    case CLI_NEW:
+        return cli_command_new(args);
     case CLI_RUN:
         return cli_command_run(args);
     case CLI_HPCC:
@@ -307,7 +314,8 @@ int cli_main(int argc, const char *const *argv)
     cli_args_t args;
     world_error_t error;
     int status = CLI_EXIT_DONE;
-    if (cli_args_parse(argc, argv, &args, &error) != SIM_OK) {
+    if (cli_args_parse(argc, argv, &args, &error) != SIM_OK ||
+        cli_library_resolve(&args, &error) != SIM_OK) {
         status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     } else {
         show_controls(&args);

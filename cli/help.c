@@ -8,19 +8,26 @@
 static const char help_program[] =
     "rocesim simulates RDMA networks packet by packet.\n"
     "\n"
+    "Begin with a scenario that comes with rocesim:\n"
+    "  rocesim list [WORD]                  list scenarios: name, time of a run, question\n"
+    "  rocesim show NAME                    print a scenario with its comments\n"
+    "  rocesim new NAME FILE                copy a scenario into a file of your own\n"
+    "\n"
+    "SCENARIO below is such a name, training/gpt, or the name of a file.\n"
+    "\n"
     "Prepare a run:\n"
-    "  rocesim check SCENARIO.yaml          report errors, warnings and the expected cost\n"
+    "  rocesim check SCENARIO               report errors, warnings and the expected cost\n"
     "  rocesim check WORKLOAD               count what a file of a workload holds\n"
-    "  rocesim topo SCENARIO.yaml           print the network as a Graphviz drawing\n"
-    "  rocesim params [PATH | FILE.yaml]    explain attributes, or a scenario's parameters\n"
+    "  rocesim topo SCENARIO                print the network as a Graphviz drawing\n"
+    "  rocesim params [PATH | SCENARIO]     explain attributes, or a scenario's parameters\n"
     "  rocesim schema [scenario]            print attributes, fields and columns as JSON\n"
     "\n"
     "Simulate:\n"
-    "  rocesim run SCENARIO.yaml -o DIR     simulate a scenario and write results to DIR\n"
+    "  rocesim run SCENARIO -o DIR          simulate a scenario and write results to DIR\n"
     "  rocesim sweep SWEEP.yaml -o DIR      run a scenario over parameters and seeds\n"
     "  rocesim calibrate PLAN.yaml          fit constants to measured points\n"
     "  rocesim hpcc CONFIG.txt -o DIR       run a configuration of the HPCC ns-3 simulator\n"
-    "  rocesim serve SCENARIO.yaml          let other programs submit transfers\n"
+    "  rocesim serve SCENARIO               let other programs submit transfers\n"
     "  rocesim studio                       serve the studio, a page for browsers\n"
     "\n"
     "Understand results:\n"
@@ -47,10 +54,11 @@ static const char help_program[] =
     "input or the command line was wrong; then nothing was written.\n";
 
 static const char help_run[] =
-    "rocesim run SCENARIO.yaml [options]\n"
+    "rocesim run SCENARIO [options]\n"
     "\n"
-    "Simulates a scenario and prints a summary of its results. SCENARIO.yaml is a file,\n"
-    "a pipe, or - for standard input.\n"
+    "Simulates a scenario and prints a summary of its results. SCENARIO is a file, a pipe,\n"
+    "- for standard input, or a name that `rocesim list` prints. If there is a file of that\n"
+    "name, the file is taken.\n"
     "\n"
     "  -o DIR             Write result files to DIR: scenario.yaml with every default,\n"
     "                     summary.json, the tables flows.csv, apps.csv, ports.csv,\n"
@@ -62,6 +70,8 @@ static const char help_run[] =
     "                     then they are in DIR/.unfinished. Without -o no file is written.\n"
     "  --set PATH=VALUE   Set any attribute: nic.mtu=1024, topology.star.hosts=8,\n"
     "                     traffic[0].poisson.load=0.8, nodes.spine*.switch.buffer=64MB.\n"
+    "                     PATH is also a parameter of the scenario, such as gpus=512;\n"
+    "                     `rocesim params SCENARIO` explains them.\n"
     "  --seed N           Set the seed of all random draws, like --set seed=N.\n"
     "  --tie-seed N       Set the order of simultaneous events, like --set tie-seed=N.\n"
     "  --until TIME       End the run at this simulated time, like --set until=TIME.\n"
@@ -86,6 +96,36 @@ static const char help_run[] =
     "Failed flows are a result, for example when a link stays down. They are counted, and\n"
     "the exit status is 0. docs/formats/scenario.md explains scenarios,\n"
     "docs/formats/outputs.md explains result files.\n";
+
+static const char help_list[] =
+    "rocesim list [WORD] [--json]\n"
+    "\n"
+    "Lists the scenarios that come with rocesim: the name, the time that a run with the\n"
+    "defaults took on one core, and the question that it answers. Studies are scripts that\n"
+    "run many simulations. With WORD, only those are listed whose name or question has it.\n"
+    "\n"
+    "  --json             Print the same as JSON, with the paths of the files.\n"
+    "\n"
+    "Commands that take a scenario take such a name: rocesim run training/gpt. The files lie\n"
+    "in the folder scenarios of the source tree, or in share/rocesim/scenarios of an\n"
+    "installation. The environment variable ROCESIM_SCENARIOS names another folder.\n";
+
+static const char help_show[] =
+    "rocesim show NAME [--json]\n"
+    "\n"
+    "Prints the file of a scenario that comes with rocesim, with its comments. For a study,\n"
+    "the command prints how to run it.\n"
+    "\n"
+    "  --json             Print its path, its description and its parameters as JSON.\n"
+    "\n"
+    "`rocesim params NAME` explains the parameters, which --set knows.\n";
+
+static const char help_new[] =
+    "rocesim new NAME FILE\n"
+    "\n"
+    "Copies a scenario that comes with rocesim into FILE, to be changed: `rocesim new\n"
+    "training/gpt my.yaml`. Files that the scenario reads are copied into the same folder. The\n"
+    "command prints the names of all copies. It never replaces a file.\n";
 
 static const char help_hpcc[] =
     "rocesim hpcc CONFIG.txt [options]\n"
@@ -112,8 +152,8 @@ static const char help_hpcc[] =
     "docs/formats/peers.md and docs/formats/hpcc.md explain the formats and keys.\n";
 
 static const char help_check[] =
-    "rocesim check SCENARIO.yaml [--set PATH=VALUE]... [--seed N] [--until TIME] [--yes]\n"
-    "                            [--ranks N]\n"
+    "rocesim check SCENARIO [--set PATH=VALUE]... [--seed N] [--until TIME] [--yes]\n"
+    "                       [--ranks N]\n"
     "\n"
     "Reads the scenario and builds the network in memory without simulating. The command\n"
     "reports the expected time and memory of a run, the traffic class of packets at each\n"
@@ -192,7 +232,7 @@ static const char help_capture[] =
     "docs/formats/captures.md explains captures.\n";
 
 static const char help_serve[] =
-    "rocesim serve SCENARIO.yaml [--listen WHERE] [-o DIR] [--set PATH=VALUE]...\n"
+    "rocesim serve SCENARIO [--listen WHERE] [-o DIR] [--set PATH=VALUE]...\n"
     "              [--token FILE] [--clients N] [--client-memory SIZE] [--call-time TIME]\n"
     "              [--idle-time TIME]\n"
     "\n"
@@ -221,13 +261,13 @@ static const char help_convert[] =
     "so on. -o - writes to the standard output.\n";
 
 static const char help_topo[] =
-    "rocesim topo SCENARIO.yaml [--set PATH=VALUE]...\n"
+    "rocesim topo SCENARIO [--set PATH=VALUE]...\n"
     "\n"
     "Prints the network as a Graphviz drawing (rocesim topo x.yaml | dot -Tsvg > x.svg),\n"
     "and warnings about the network on standard error.\n";
 
 static const char help_params[] =
-    "rocesim params [PATH | SCENARIO.yaml]\n"
+    "rocesim params [PATH | SCENARIO]\n"
     "\n"
     "Prints every attribute with its default, meaning and accepted values. With PATH, only\n"
     "attributes whose path begins with PATH are printed (switch.ecn, nic.mtu). With a\n"
@@ -373,6 +413,12 @@ const char *cli_help_text(cli_command_t command)
     switch (command) {
     case CLI_RUN:
         return help_run;
+    case CLI_LIST:
+        return help_list;
+    case CLI_SHOW:
+        return help_show;
+    case CLI_NEW:
+        return help_new;
     case CLI_HPCC:
         return help_hpcc;
     case CLI_CHECK:

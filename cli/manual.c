@@ -329,7 +329,9 @@ static void bash_completion(FILE *out)
     fputs("    esac\n"
           "    if [ \"$before\" = --set ]; then\n"
           "        compopt -o nospace\n"
-          "        COMPREPLY=($(compgen -W \"$(\"$1\" params 2>/dev/null |\n"
+          "        COMPREPLY=($(compgen -W \"$({ \"$1\" params; \"$1\" params "
+          "\"${COMP_WORDS[2]}\"; } "
+          "2>/dev/null |\n"
           "            sed -n 's/^\\([a-z][^ ]*\\) = .*/\\1=/p')\" -- \"$word\"))\n"
           "    elif [ \"$command\" = help ] && [[ $word != -* ]]; then\n"
           "        COMPREPLY=($(compgen -W '",
@@ -343,10 +345,26 @@ static void bash_completion(FILE *out)
           "    else\n"
           "        compopt -o filenames\n"
           "        COMPREPLY=($(compgen -f -- \"$word\"))\n"
+          "        case $command in run|check|topo|serve|params|show|new)\n"
+          "            COMPREPLY+=($(compgen -W \"$(\"$1\" list --json 2>/dev/null |\n"
+          "                sed -n 's/^ *\"name\": \"\\(.*\\)\",$/\\1/p')\" -- \"$word\")) ;;\n"
+          "        esac\n"
           "    fi\n"
           "}\n"
           "complete -F _rocesim rocesim\n",
           out);
+}
+
+static bool takes_scenario(cli_command_t command)
+{
+    static const cli_command_t all[] = {CLI_RUN,    CLI_CHECK, CLI_TOPO, CLI_SERVE,
+                                        CLI_PARAMS, CLI_SHOW,  CLI_NEW};
+    for (size_t i = 0; i < SIM_COUNT_OF(all); i++) {
+        if (all[i] == command) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void zsh_completion(FILE *out)
@@ -375,6 +393,11 @@ static void zsh_completion(FILE *out)
         last = name;
     }
     fputs(")\n"
+          "_rocesim_scenarios() {\n"
+          "    compadd -- ${(f)\"$(rocesim list --json 2>/dev/null |\n"
+          "        sed -n 's/^ *\"name\": \"\\(.*\\)\",$/\\1/p')\"}\n"
+          "    _files\n"
+          "}\n"
           "if ((CURRENT == 2)); then\n"
           "    _describe command commands\n"
           "    return\n"
@@ -394,7 +417,8 @@ static void zsh_completion(FILE *out)
             put_option_text(command, option, out);
             fputs(has_value ? "]:value:_files'" : "]'", out);
         }
-        fputs(" \\\n        '*:file:_files'\n    ;;\n", out);
+        fprintf(out, " \\\n        '*:file:%s'\n    ;;\n",
+                takes_scenario(command) ? "_rocesim_scenarios" : "_files");
     }
     fputs("*) _files ;;\nesac\n", out);
 }

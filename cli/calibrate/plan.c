@@ -2,6 +2,7 @@
 // cli/calibrate/plan.c - reads a calibration plan: the constants and the measured points.
 #include "cli/calibrate/calibrate.h"
 
+#include "cli/library.h"
 #include "kernel/parse.h"
 #include "world/bind.h"
 
@@ -192,20 +193,16 @@ static sim_err_t take_constant(cli_calibration_t *calibration, const world_tree_
     return take_range(constant, map, error);
 }
 
-// Returns a file name of the plan, made relative to the plan's own folder.
+// Sets *path to the file of a scenario that the plan names, or leaves it if it names none.
 static sim_err_t take_file(const cli_calibration_t *calibration, const world_tree_t *map,
                            const char *what, bool must, char **path, world_error_t *error)
 {
     char *name = NULL;
     const sim_err_t result = take_text(map, what, "scenario", must, &name, error);
-    const char *const slash = strrchr(calibration->file_name, '/');
-    if (result == SIM_OK && name != NULL && name[0] != '/' && slash != NULL) {
-        *path = sim_format("%.*s/%s", (int)(slash - calibration->file_name), calibration->file_name,
-                           name);
-        sim_free(name);
-    } else {
-        *path = name;
+    if (result == SIM_OK && name != NULL) {
+        *path = cli_library_beside(calibration->file_name, name);
     }
+    sim_free(name);
     return result;
 }
 

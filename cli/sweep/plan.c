@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/sweep/plan.c - reads a sweep file and lists its runs.
+#include "cli/library.h"
 #include "cli/sweep/columns.h"
 #include "cli/sweep/sweep.h"
 #include "kernel/parse.h"
@@ -46,13 +47,9 @@ static sim_err_t take_scenario(cli_sweep_t *sweep, const world_tree_t *root, wor
     const world_tree_t *const value = value_of(root, "scenario");
     if (value == NULL || value->kind != WORLD_TREE_SCALAR) {
         return world_fail(error, SIM_ERR_INVALID, value == NULL ? &root->place : &value->place,
-                          "no scenario, expected the name of its file: 'scenario: base.yaml'");
+                          "no scenario, expected its file or its name: 'scenario: base.yaml'");
     }
-    const char *const slash = strrchr(sweep->file_name, '/');
-    sweep->scenario =
-        value->text[0] == '/' || slash == NULL
-            ? sim_strdup(value->text)
-            : sim_format("%.*s/%s", (int)(slash - sweep->file_name), sweep->file_name, value->text);
+    sweep->scenario = cli_library_beside(sweep->file_name, value->text);
     return SIM_OK;
 }
 

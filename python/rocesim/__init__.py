@@ -9,11 +9,12 @@
 
 The package needs nothing but Python. Frames need pandas, figures matplotlib; both are imported when
 they are first asked for. The program `rocesim` is found by the environment variable ROCESIM, else
-in the PATH.
+inside this package (a wheel holds it), else in the PATH.
 """
 
 from .figures import figure
 from .folder import Result, load
+from .library import LibraryScenario, scenario, scenarios
 from .parameters import Parameter, parameters
 from .program import (
     BadInput,
@@ -53,6 +54,8 @@ __all__ = [
     "load_sweep",
     "parameters",
     "run",
+    "scenario",
+    "scenarios",
     "sweep",
     "version",
 ]

@@ -43,9 +43,14 @@ class RunFailed(Error):
         self.result = result
 
 
+INSIDE = Path(__file__).parent / "bin" / "rocesim"  # the program of a wheel
+
+
 def find() -> str:
-    """Returns the path of the program: $ROCESIM, or the first rocesim in the PATH."""
+    """Returns the path of the program: $ROCESIM, that of this package, or the first in the PATH."""
     named = os.environ.get("ROCESIM")
+    if named is None and INSIDE.is_file():
+        return os.fspath(INSIDE)
     found = shutil.which(named or "rocesim")
     if found is None:
         where = f"ROCESIM is {named}" if named else "no rocesim is in the PATH"

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 _OWN = ("point", "run", "seed", "runs", "failed", "ended", "digest", "failure")
 
 
+def _absolute(scenario: str | os.PathLike[str]) -> str:
+    """Returns the absolute path of a scenario's file, or the name of one that comes with rocesim."""
+    path = Path(scenario)
+    return str(path.resolve()) if path.exists() or path.suffix else os.fspath(scenario)
+
+
 def sweep(
     scenario: str | os.PathLike[str],
     *,
@@ -46,7 +52,7 @@ def sweep(
     if folder is None:
         temporary = tempfile.TemporaryDirectory(prefix="rocesim-")
         folder = Path(temporary.name) / "sweep"
-    plan: dict[str, Any] = {"scenario": str(Path(scenario).resolve()), "seeds": seeds}
+    plan: dict[str, Any] = {"scenario": _absolute(scenario), "seeds": seeds}
     for name, value in (("set", set), ("grid", grid), ("points", points), ("columns", columns)):
         if value:
             plan[name] = dict(value) if isinstance(value, Mapping) else list(value)
