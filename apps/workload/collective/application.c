@@ -4,6 +4,7 @@
 #include "apps/app_internal.h"
 #include "apps/workload/applications.h"
 #include "apps/workload/collective/collectives.h"
+#include "apps/workload/results/times.h"
 #include "apps/workload/run_options.h"
 #include "apps/workload/workload.h"
 
@@ -206,5 +207,7 @@ const app_ops_t app_collective = {
     .help = "a collective of many ranks, as NCCL does it: all-reduce, all-to-all and others",
     .attrs = &attr_table,
     .create = collective_create,
+    .print = app__coll_print,
+    .prints_rows = true,
     APP__WORKLOAD_OPS,
 };

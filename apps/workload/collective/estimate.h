@@ -20,6 +20,7 @@ typedef struct app__coll_load {
     double streams; // channels, more or less: runs of messages of one block to one peer
     double local_streams;
     double send_s;   // of one call: the time for which the NICs or NVLink of some rank send
+    double nic_s;    // of one call: the time for which the NICs of some rank send
     double fill_s;   // of one call: the NVSwitch spreads a loop's sums, when all is handed in
     double serial_s; // of one call: the messages of one block one after the other, on average
     uint32_t rounds; // messages that follow one another in one loop of a call

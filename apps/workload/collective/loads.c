@@ -164,6 +164,7 @@ static void note_times(pass_t *pass)
     const double fill_s = pass->in_bytes > 0 ? spread_s / pass->plan->cut.loops : 0;
     pass->inside_s = SIM_MAX(inside_s, pass->inside_s);
     pass->load->send_s = SIM_MAX(took_s, pass->load->send_s);
+    pass->load->nic_s = SIM_MAX(out_s, pass->load->nic_s);
     pass->load->fill_s = SIM_MAX(fill_s, pass->load->fill_s);
 }
 

@@ -4,12 +4,17 @@
 #include "apps/workload/results/times.h"
 #include "apps/workload/collective/call_plan.h"
 #include "apps/workload/collective/collectives.h"
+#include "apps/workload/collective/estimate.h"
 #include "apps/workload/op_queue.h"
 #include "apps/workload/rank.h"
+#include "apps/workload/run_options.h"
 #include "apps/workload/workload.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define PRINTED_MAX 8u // kinds of calls
 
 // A call: when its last rank began, and when its last rank ended.
 typedef struct span {
@@ -110,6 +115,7 @@ static app__coll_times_t row_of(const item_t *items, size_t count, const span_t 
     }
     const sim_percentiles_t times = sim_percentiles(&set, SIM_PS_PER_US);
     sim_sample_set_fini(&set);
+    const app__coll_load_t load = app__coll_load(workload->collectives, plan, 1, NULL, NULL, NULL);
     return (app__coll_times_t){
         .name = items->name,
         .kind = app__coll_kind_name((app__coll_kind_t)call->kind),
@@ -121,6 +127,8 @@ static app__coll_times_t row_of(const item_t *items, size_t count, const span_t 
         .busbw_gbytes_per_s =
             times.mean > 0 ? (double)call->bytes * bus_factor(call->kind, ranks) / times.mean / 1e3
                            : 0,
+        .bound_us = load.send_s * 1e6,
+        .bound_by = load.nic_s < load.send_s ? "nvlink" : "nic",
         .algorithm = plan->program.algorithm->name,
         .protocol = app__protocol_name(plan->protocol),
         .channels = plan->program.channels,
@@ -167,6 +175,7 @@ app__coll_times_t *app__exchange_times(const app__workload_t *workload)
         .mean_us = times.mean,
         .p99_us = times.p99,
         .busbw_gbytes_per_s = times.mean > 0 ? (double)ops->ops[0].size / times.mean / 1e3 : 0,
+        .bound_us = NAN,
         .algorithm = "direct",
         .protocol = app__protocol_name(APP__PROTOCOL_PLAIN),
         .channels = 1,
@@ -199,6 +208,64 @@ app__coll_times_t *app__coll_times(const app__workload_t *workload, size_t *coun
     sim_free(spans);
     sim_free(items);
     return list;
+}
+
+// Returns bytes in words: 64 MiB, 1000000 bytes. Free with sim_free.
+static char *bytes_text(uint64_t bytes)
+{
+    static const char *const units[] = {"GiB", "MiB", "KiB"};
+    for (size_t i = 0; i < SIM_COUNT_OF(units); i++) {
+        const uint64_t unit = UINT64_C(1) << (30 - 10 * i);
+        if (bytes >= unit && bytes % unit == 0) {
+            return sim_format("%" PRIu64 " %s", bytes / unit, units[i]);
+        }
+    }
+    return sim_format("%" PRIu64 " bytes", bytes);
+}
+
+static void print_row(const app__coll_times_t *row, void (*write)(const char *text, void *ctx),
+                      void *ctx)
+{
+    char *const bytes = bytes_text(row->bytes);
+    char *const took =
+        sim_format("  answer    %s of %s on %" PRIu64 " GPUs takes %.1f us (mean of %" PRIu64
+                   " call%s); bus bandwidth %.1f GB/s\n"
+                   "            algorithm %s, protocol %s, %" PRIu64 " channel%s\n",
+                   row->kind, bytes, row->ranks, row->mean_us, row->count, sim_plural(row->count),
+                   row->busbw_gbytes_per_s, row->algorithm, row->protocol, row->channels,
+                   sim_plural(row->channels));
+    write(took, ctx);
+    sim_free(took);
+    sim_free(bytes);
+    if (isnan(row->bound_us) || row->bound_us <= 0 || row->mean_us <= 0) {
+        return;
+    }
+    char *const bound =
+        sim_format("            bound %.1f us, in which the %s of the busiest GPU sends at its "
+                   "full rate: %.0f %% "
+                   "of the time\n",
+                   row->bound_us, strcmp(row->bound_by, "nic") == 0 ? "NIC" : "NVLink",
+                   100 * row->bound_us / row->mean_us);
+    write(bound, ctx);
+    sim_free(bound);
+}
+
+void app__coll_print(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx)
+{
+    const app__workload_t *const workload = (const app__workload_t *)app;
+    size_t count = 1;
+    if (workload->collectives == NULL && workload->options.network != APP__NETWORK_PACKETS) {
+        return;
+    }
+    app__coll_times_t *const list = workload->collectives != NULL
+                                        ? app__coll_times(workload, &count)
+                                        : app__exchange_times(workload);
+    for (size_t i = 0; i < count && i < PRINTED_MAX; i++) {
+        if (list[i].count > 0) {
+            print_row(&list[i], write, ctx);
+        }
+    }
+    sim_free(list);
 }
 
 #define ROW(...) APP__ROW(app__coll_times_t, __VA_ARGS__)

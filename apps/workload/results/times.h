@@ -17,6 +17,8 @@
     X(mean_us, REAL, "us", true, "mean time from the last start to the last end") \
     X(p99_us, REAL, "us", true, "time that 99 % of the calls do not exceed") \
     X(busbw_gbytes_per_s, REAL, "GB/s", true, "bus bandwidth of the mean time, as nccl-tests define it") \
+    X(bound_us, REAL, "us", true, "least time of a call: in it, the busiest rank sends its bytes at the full rate of its NIC or NVLink; null for send-recv") \
+    X(bound_by, STRING, "", false, "what sends for the time bound_us: nic or nvlink") \
     X(algorithm, STRING, "", false, "algorithm of the calls") \
     X(protocol, STRING, "", false, "protocol of the calls") \
     X(channels, U64, "", true, "number of channels of the calls")
@@ -30,5 +32,8 @@ extern const sim_report_table_t app__coll_times_report;
 app__coll_times_t *app__coll_times(const app__workload_t *workload, size_t *count);
 // Returns one row for the exchanges of the kind send-recv. Free it with sim_free.
 app__coll_times_t *app__exchange_times(const app__workload_t *workload);
+
+// Writes for people how long the collectives took, and their bound.
+void app__coll_print(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);
 
 #endif // APPS_WORKLOAD_RESULTS_TIMES_H
