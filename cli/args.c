@@ -17,7 +17,7 @@ typedef struct option {
 #define FOR_RUN (1u << CLI_RUN | 1u << CLI_HPCC)
 #define FOR_FILE                                                                  \
     (1u << CLI_PLOT | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE | 1u << CLI_CONVERT | \
-     1u << CLI_TIMELINE | 1u << CLI_SERVE | 1u << CLI_CAPTURE)
+     1u << CLI_TIMELINE | 1u << CLI_SERVE | 1u << CLI_CAPTURE | 1u << CLI_EXPECT)
 #define FOR_SCENARIO (FOR_RUN | 1u << CLI_CHECK | 1u << CLI_TOPO | 1u << CLI_SERVE)
 
 static const option_t options[] = {
@@ -48,6 +48,7 @@ static const option_t options[] = {
     {"--programs", false, 1u << CLI_RUN, NULL},
     {"--what-if", false, 1u << CLI_EXPLAIN, NULL},
     {"--counters", true, 1u << CLI_EXPLAIN, NULL},
+    {"--junit", true, 1u << CLI_EXPECT, NULL},
     {"--comments", false, 1u << CLI_CAPTURE, NULL},
     {"--etcd", true, 1u << CLI_META, NULL},
     {"--memcached", true, 1u << CLI_META, NULL},
@@ -86,6 +87,7 @@ static const struct {
     {"list", CLI_LIST, 0, 1, "at most one word"},
     {"show", CLI_SHOW, 1, 1, "the name of one scenario"},
     {"new", CLI_NEW, 2, 2, "the name of a scenario, and of the file that becomes its copy"},
+    {"expect", CLI_EXPECT, 1, SIZE_MAX, "files of expectations"},
     {"run", CLI_RUN, 1, 1, "one scenario, a name or a file"},
     {"hpcc", CLI_HPCC, 1, 1, "one config file"},
     {"check", CLI_CHECK, 1, 1, "one scenario, a name or a file, or a file of a workload"},
@@ -267,6 +269,8 @@ static void apply_option(cli_args_t *args, const option_t *option, const char *v
         args->explains = true;
     } else if (strcmp(option->name, "--what-if") == 0) {
         args->what_if = true;
+    } else if (strcmp(option->name, "--junit") == 0) {
+        args->junit = value;
     } else if (strcmp(option->name, "--packet") == 0) {
         args->packet = value;
     } else if (strcmp(option->name, "-j") == 0) {

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/calibrate/calibrate.h"
 #include "cli/check.h"
+#include "cli/expect/expect.h"
 #include "cli/hpcc/hpcc.h"
 #include "cli/library.h"
 #include "cli/plot/plot.h"
@@ -201,7 +202,8 @@ static sim_err_t check_alone(const cli_args_t *args, world_error_t *error)
 {
     const unsigned processes = cli_ranks_processes();
     const bool alone = args->command == CLI_HPCC || args->command == CLI_SWEEP ||
-                       args->command == CLI_SERVE || args->command == CLI_CALIBRATE;
+                       args->command == CLI_SERVE || args->command == CLI_CALIBRATE ||
+                       args->command == CLI_EXPECT;
     if (!alone || processes < 2) {
         return SIM_OK;
     }
@@ -226,6 +228,8 @@ static int dispatch(const cli_args_t *args)
         return cli_command_show(args);
     case CLI_NEW:
         return cli_command_new(args);
+    case CLI_EXPECT:
+        return cli_command_expect(args);
     case CLI_RUN:
         return cli_command_run(args);
     case CLI_HPCC:

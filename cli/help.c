@@ -25,6 +25,7 @@ static const char help_program[] =
     "Simulate:\n"
     "  rocesim run SCENARIO -o DIR          simulate a scenario and write results to DIR\n"
     "  rocesim sweep SWEEP.yaml -o DIR      run a scenario over parameters and seeds\n"
+    "  rocesim expect FILE.yaml             run scenarios and check what is expected of them\n"
     "  rocesim calibrate PLAN.yaml          fit constants to measured points\n"
     "  rocesim hpcc CONFIG.txt -o DIR       run a configuration of the HPCC ns-3 simulator\n"
     "  rocesim serve SCENARIO               let other programs submit transfers\n"
@@ -126,6 +127,19 @@ static const char help_new[] =
     "Copies a scenario that comes with rocesim into FILE, to be changed: `rocesim new\n"
     "training/gpt my.yaml`. Files that the scenario reads are copied into the same folder. The\n"
     "command prints the names of all copies. It never replaces a file.\n";
+
+static const char help_expect[] =
+    "rocesim expect FILE.yaml... [-o DIR] [--junit FILE]\n"
+    "\n"
+    "Runs scenarios and checks what is expected of their results, for tests in CI. FILE.yaml\n"
+    "names a scenario, values for --set, and expectations such as `flows.slowdown.p99 < 12`,\n"
+    "`pauses == 0` or `iteration_ms within 2 % of 45.3`. docs/formats/expect.md explains them.\n"
+    "\n"
+    "  -o DIR             Keep the results of the runs in DIR; of several, in DIR/NAME.\n"
+    "  --junit FILE       Write the outcomes to FILE as JUnit XML, which CI services show.\n"
+    "\n"
+    "The exit status is 0 if all expectations are met, 1 if one is missed or a run failed,\n"
+    "and 2 if a file or a scenario is wrong, or names a result that does not exist.\n";
 
 static const char help_hpcc[] =
     "rocesim hpcc CONFIG.txt [options]\n"
@@ -419,6 +433,8 @@ const char *cli_help_text(cli_command_t command)
         return help_show;
     case CLI_NEW:
         return help_new;
+    case CLI_EXPECT:
+        return help_expect;
     case CLI_HPCC:
         return help_hpcc;
     case CLI_CHECK:

@@ -450,8 +450,8 @@ bad "unknown command" "did you mean 'run'?" "$ROCESIM" rnu x.yaml
 bad "unknown option" "did you mean '--quiet'?" "$ROCESIM" run x.yaml --quite
 bad "option without value" "expected a value" "$ROCESIM" run x.yaml -o
 bad "value for a flag" "expected none" "$ROCESIM" run x.yaml --quiet=yes
-bad "no scenario" "nothing given, expected one scenario file" "$ROCESIM" run
-bad "two scenarios" "2 names given, expected one scenario file" "$ROCESIM" check a.yaml b.yaml
+bad "no scenario" "nothing given, expected one scenario, a name or a file" "$ROCESIM" run
+bad "two scenarios" "2 names given, expected one scenario, a name or a file" "$ROCESIM" check a.yaml b.yaml
 bad "wrong set" "--set nic.mtuu=3: unknown key 'mtuu' in nic, did you mean 'mtu'?" \
     "$ROCESIM" run $here/quickstart.yaml --set nic.mtuu=3
 bad "wrong seed" "--seed x: seed:" "$ROCESIM" run $here/quickstart.yaml --seed x

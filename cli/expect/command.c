@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/expect/command.c - `rocesim expect`: runs the scenarios of files of expectations one after
+// another.
+#include "cli/expect/expect.h"
+#include "cli/expect/judge.h"
+#include "cli/expect/outcomes.h"
+
+#include "cli/command.h"
+#include "cli/output.h"
+#include "results/runner.h"
+
+#include <string.h>
+
+// Returns why a run is no good; NULL: it is. A run may stall if an expectation is about its end.
+static char *fault_of(results_run_t *run, const cli_expect_case_t *one)
+{
+    const results_t *const results = results_of(run);
+    bool about_end = false;
+    for (size_t i = 0; i < one->expectation_count; i++) {
+        about_end = about_end || strcmp(one->expectations[i].path, "ended") == 0;
+    }
+    if (results->ended == SIM_ENDED_STALLED && !about_end) {
+        return sim_strdup(
+            "the run stalled: traffic waits for ever (expect 'ended == stalled' if it "
+            "should)");
+    }
+    if (!results->conservation_ok) {
+        return sim_format("packets are not conserved: %s", results->conservation_message.text);
+    }
+    return results_files_whole(run) ? NULL : sim_strdup(results_error(run));
+}
+
+// Runs the scenario of a case and judges its expectations. Returns SIM_OK also if they are missed.
+static sim_err_t run_case(cli_expect_case_t *one, const char *folder, world_error_t *error)
+{
+    world_override_t *const overrides = sim_alloc_array(one->setting_count + 1, sizeof(*overrides));
+    for (size_t i = 0; i < one->setting_count; i++) {
+        overrides[i] = (world_override_t){.shown = one->settings[i], .text = one->settings[i]};
+    }
+    world_scenario_t *scenario = NULL;
+    results_run_t *run = NULL;
+    sim_err_t result =
+        world_scenario_load(NULL, one->scenario, overrides, one->setting_count, &scenario, error);
+    if (result == SIM_OK) {
+        const results_options_t options = {.folder = folder, .scenario_file = one->scenario};
+        result = results_execute(scenario, &options, &run, error);
+    }
+    if (result == SIM_OK) {
+        one->failure = fault_of(run, one);
+        one->seconds = results_of(run)->wall_s;
+        for (size_t i = 0; i < one->expectation_count; i++) {
+            cli_expect_judge(&one->expectations[i], results_json(run));
+        }
+        results_run_destroy(run);
+    }
+    world_scenario_destroy(scenario);
+    sim_free(overrides);
+    return result;
+}
+
+// Runs all cases of a file and prints their outcomes. A scenario that is refused fails its case.
+// Returns the exit status.
+static int run_file(const cli_args_t *args, cli_expect_file_t *file)
+{
+    int status = CLI_EXIT_DONE;
+    for (size_t c = 0; c < file->case_count; c++) {
+        cli_expect_case_t *const one = &file->cases[c];
+        const bool alone = args->operand_count == 1 && file->case_count == 1;
+        char *const folder = args->folder == NULL ? NULL
+                             : alone              ? sim_strdup(args->folder)
+                                                  : sim_format("%s/%s", args->folder, one->name);
+        world_error_t error;
+        if (run_case(one, folder, &error) != SIM_OK) {
+            one->failure = sim_strdup(error.text);
+            status = CLI_EXIT_BAD_INPUT;
+        }
+        sim_free(folder);
+        cli_expect_print(one, stdout);
+        (void)fflush(stdout);
+        status = status == CLI_EXIT_DONE && one->failure != NULL ? CLI_EXIT_FAILED : status;
+        for (size_t i = 0; i < one->expectation_count; i++) {
+            const cli_expect_outcome_t outcome = one->expectations[i].outcome;
+            if (outcome == CLI_EXPECT_UNKNOWN) {
+                status = CLI_EXIT_BAD_INPUT;
+            } else if (outcome == CLI_EXPECT_MISSED && status == CLI_EXIT_DONE) {
+                status = CLI_EXIT_FAILED;
+            }
+        }
+    }
+    return status;
+}
+
+int cli_command_expect(const cli_args_t *args)
+{
+    const size_t count = args->operand_count;
+    cli_expect_file_t *const files = sim_alloc_array(count, sizeof(*files));
+    world_error_t error;
+    size_t loaded = 0;
+    sim_err_t result = SIM_OK;
+    while (loaded < count && result == SIM_OK) {
+        result = cli_expect_load(args->operands[loaded], &files[loaded], &error);
+        loaded++;
+    }
+    int status = result == SIM_OK ? CLI_EXIT_DONE : cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    for (size_t i = 0; i < count && result == SIM_OK; i++) {
+        const int of_file = run_file(args, &files[i]);
+        status = SIM_MAX(of_file, status);
+    }
+    if (result == SIM_OK && args->junit != NULL &&
+        cli_expect_write_junit(files, count, args->junit, &error) != SIM_OK) {
+        status = cli_report_failure(&error, CLI_EXIT_FAILED);
+    }
+    for (size_t i = 0; i < loaded; i++) {
+        cli_expect_fini(&files[i]);
+    }
+    sim_free(files);
+    return status == CLI_EXIT_DONE ? cli_finish_output(status) : status;
+}
