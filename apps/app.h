@@ -68,6 +68,13 @@ typedef struct app_program_ops {
     bool (*retire)(app_t *app);
 } app_program_ops_t;
 
+typedef struct app_tally {
+    uint64_t succeeded;
+    uint64_t failed;
+    uint64_t measured; // those that succeeded within the measured span
+    bool spans; // there is a measured span, and the program does not wait for answers after it
+} app_tally_t;
+
 typedef struct app_ops {
     const char *name; // "poisson"
     const char *help;
@@ -113,9 +120,12 @@ typedef struct app_ops {
     // Writes a line that begins with "warning: " for each problem that did not end the run. Called
     // after the run. NULL: no warnings.
     void (*warn)(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);
-    // Returns why the program failed as a whole: it ended with an error, or none of its requests
-    // succeeded. Returns NULL if it did not. Called after the run. NULL: never, as with flows.
+    // Returns why the program failed as a whole, or NULL. Called after the run, by app_failure.
+    // NULL: only `tally` decides.
     const char *(*failure)(const app_t *app);
+    // Counts what became of the program's requests. Called after the run. NULL: it has none, as
+    // flows.
+    void (*tally)(const app_t *app, app_tally_t *tally);
     // Writes the files that the application's own attributes name. Called once, after the run.
     // Returns SIM_ERR_IO with a message that begins with the file's name. NULL: no such files.
     SIM_MUST_CHECK sim_err_t (*save)(const app_t *app, sim_message_t *message);
@@ -129,6 +139,13 @@ struct app {
     net_t *net;
     uint32_t index;
 };
+
+// Returns why the program failed as a whole: it ended with an error, or without a success and with
+// failures or lost packets. Returns NULL if it did not. Called after the run.
+const char *app_failure(const app_t *app);
+// Returns whether the program ended, did not fail, and saw no answer in its measured span, which is
+// too short.
+bool app_measured_nothing(const app_t *app);
 
 SIM_C_END
 

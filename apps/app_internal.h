@@ -28,9 +28,8 @@ extern const app_ops_t app_kv_matrix;
 extern const app_ops_t app_serving;
 extern const app_ops_t app_program;
 
-// Returns a sentence for app_ops_t.failure if the program has ended without a success and with a
-// failure, else NULL: a span that ends before the first answer is short, not a failure.
-const char *app__in_vain(const app_t *app, uint64_t successes, uint64_t failures);
+// Fills a tally from the rows "requests" and "failed" of the application's report.
+void app__tally_report(const app_t *app, app_tally_t *tally);
 
 // -- flows/listed.c
 

@@ -356,11 +356,52 @@ sim_err_t app__check_memory(const app_context_t *context, const char *attribute,
                           count, what, each_bytes, needed_bytes / 1e9, (double)most_bytes / 1e9);
 }
 
-const char *app__in_vain(const app_t *app, uint64_t successes, uint64_t failures)
+void app__tally_report(const app_t *app, app_tally_t *tally)
+{
+    double requests = 0;
+    double failed = 0;
+    (void)sim_report_number(app->ops->report, app, "requests", &requests);
+    (void)sim_report_number(app->ops->report, app, "failed", &failed);
+    *tally = (app_tally_t){.succeeded = (uint64_t)requests, .failed = (uint64_t)failed};
+}
+
+// Returns whether the program has ended, and fills its tally.
+static bool ended_with(const app_t *app, app_tally_t *tally)
 {
     uint64_t done = 0;
     uint64_t planned = 0;
+    *tally = (app_tally_t){0};
+    if (app->ops->tally == NULL) {
+        return false;
+    }
     app->ops->progress(app, &done, &planned);
-    return successes == 0 && failures > 0 && done >= planned ? "none of its requests succeeded"
-                                                             : NULL;
+    app->ops->tally(app, tally);
+    return done >= planned && planned > 0;
+}
+
+// Returns whether nothing succeeded and something was lost: a program that stopped after its
+// measured span does not see what fails later. Where nothing was lost, the span is too short.
+static bool is_in_vain(const app_t *app, const app_tally_t *tally)
+{
+    net_tally_t sums;
+    uint64_t in_flight = 0;
+    net_conservation(app->net, &sums, &in_flight);
+    return tally->succeeded == 0 && (tally->failed > 0 || (tally->spans && sums.dropped > 0));
+}
+
+const char *app_failure(const app_t *app)
+{
+    app_tally_t tally;
+    if (app->ops->failure != NULL) {
+        return app->ops->failure(app);
+    }
+    return ended_with(app, &tally) && is_in_vain(app, &tally) ? "none of its requests succeeded"
+                                                              : NULL;
+}
+
+bool app_measured_nothing(const app_t *app)
+{
+    app_tally_t tally;
+    return ended_with(app, &tally) && tally.spans && tally.measured == 0 &&
+           !is_in_vain(app, &tally);
 }

@@ -223,7 +223,7 @@ static int judge(results_run_t *done)
     const world_t *const world = results_world(done);
     for (size_t i = 0; i < world->app_count; i++) {
         const app_t *const app = world->apps[i];
-        const char *const why = app->ops->failure != NULL ? app->ops->failure(app) : NULL;
+        const char *const why = app_failure(app);
         if (why != NULL) {
             fprintf(stderr, "rocesim: traffic[%zu] (%s) failed: %s\n", i, app->ops->name, why);
             status = CLI_EXIT_FAILED;

@@ -591,23 +591,23 @@ static void herd_destroy(app_t *app)
     sim_free(herd);
 }
 
-static const char *herd_failure(const app_t *app)
+static void herd_tally(const app_t *app, app_tally_t *tally)
 {
     const app__herd_t *const own = (const app__herd_t *)(const void *)app;
-    uint64_t total = 0;
-    uint64_t failed = 0;
+    tally->spans = true;
     for (uint32_t i = 0; i < own->client_count; i++) {
-        total += own->clients[i].thread.total;
-        failed += own->clients[i].thread.failed + own->clients[i].lost + own->clients[i].retried;
+        const app__thread_t *const thread = &own->clients[i].thread;
+        tally->succeeded += thread->total;
+        tally->failed += thread->failed + own->clients[i].lost + own->clients[i].retried;
+        tally->measured += thread->counted;
     }
-    return app__in_vain(app, total, failed);
 }
 
 const app_ops_t app_herd = {
     .name = "herd",
     .help = "the HERD key-value cache: WRITE requests, SEND responses, data in MICA's store",
     .attrs = &app__herd_attrs,
-    .failure = herd_failure,
+    .tally = herd_tally,
     .create = herd_create,
     .destroy = herd_destroy,
     .flows = app__herd_flows,

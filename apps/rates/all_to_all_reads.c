@@ -363,16 +363,16 @@ static const sim_report_row_t report_rows[] = {ROWS(ROW)};
 static const sim_report_table_t report_table =
     APP__FILLED(report_rows, reads_report_t, fill_report);
 
-static const char *reads_failure(const app_t *app)
+static void reads_tally(const app_t *app, app_tally_t *tally)
 {
     const reads_t *const own = (const reads_t *)(const void *)app;
-    uint64_t total = 0;
-    uint64_t failed = 0;
+    tally->spans = true;
     for (uint32_t i = 0; i < own->machine_count * own->thread_count; i++) {
-        total += own->readers[i].thread.total;
-        failed += own->readers[i].thread.failed;
+        const app__thread_t *const thread = &own->readers[i].thread;
+        tally->succeeded += thread->total;
+        tally->failed += thread->failed;
+        tally->measured += thread->counted;
     }
-    return app__in_vain(app, total, failed);
 }
 
 const app_ops_t app_all_to_all_reads = {
@@ -380,7 +380,7 @@ const app_ops_t app_all_to_all_reads = {
     .help = "every machine reads from every other over many queue pairs (detailed NIC)",
     .attrs = &attr_table,
     .posts = "READs",
-    .failure = reads_failure,
+    .tally = reads_tally,
     .create = reads_create,
     .destroy = reads_destroy,
     .progress = reads_progress,

@@ -600,23 +600,20 @@ static const sim_report_row_t report_rows[] = {ROWS(ROW)};
 static const sim_report_table_t report_table =
     APP__FILLED(report_rows, contexts_report_t, fill_report);
 
-static const char *contexts_failure(const app_t *app)
+static void contexts_tally(const app_t *app, app_tally_t *tally)
 {
     const contexts_t *const contexts = (const contexts_t *)(const void *)app;
-    uint64_t succeeded = 0;
-    uint64_t failed = 0;
     for (uint32_t s = 0; s < 2; s++) {
-        succeeded += contexts->sides[s].done - contexts->sides[s].failed;
-        failed += contexts->sides[s].failed;
+        tally->succeeded += contexts->sides[s].done - contexts->sides[s].failed;
+        tally->failed += contexts->sides[s].failed;
     }
-    return app__in_vain(app, succeeded, failed);
 }
 
 const app_ops_t app_contexts = {
     .name = "contexts",
     .help = "operations over many queue pairs and regions of one NIC, in patterns",
     .attrs = &attr_table,
-    .failure = contexts_failure,
+    .tally = contexts_tally,
     .create = contexts_create,
     .destroy = contexts_destroy,
     .save = contexts_save,

@@ -352,23 +352,23 @@ static void rate_progress(const app_t *app, uint64_t *done, uint64_t *planned)
 }
 
 // Operations of the span count, too: a thread may have stopped before their first completion.
-static const char *rate_failure(const app_t *app)
+static void rate_tally(const app_t *app, app_tally_t *tally)
 {
     const app__rate_t *const own = (const app__rate_t *)(const void *)app;
-    uint64_t total = 0;
-    uint64_t failed = 0;
+    tally->spans = true;
     for (uint32_t i = 0; i < own->sender_count; i++) {
-        total += own->senders[i].thread.total + app__rate_measured(&own->senders[i]);
-        failed += own->senders[i].thread.failed;
+        const app__thread_t *const thread = &own->senders[i].thread;
+        tally->succeeded += thread->total + app__rate_measured(&own->senders[i]);
+        tally->failed += thread->failed;
+        tally->measured += app__rate_measured(&own->senders[i]);
     }
-    return app__in_vain(app, total, failed);
 }
 
 const app_ops_t app_verbs_rate = {
     .name = "verbs-rate",
     .help = "the rate of one verb from machines to machines (detailed NIC)",
     .attrs = &attr_table,
-    .failure = rate_failure,
+    .tally = rate_tally,
     .create = rate_create,
     .destroy = rate_destroy,
     .progress = rate_progress,

@@ -370,16 +370,16 @@ static void fill_report(const void *object, void *report)
 static const sim_report_row_t report_rows[] = {ROWS(ROW)};
 static const sim_report_table_t report_table = APP__FILLED(report_rows, drtm_report_t, fill_report);
 
-static const char *drtm_failure(const app_t *app)
+static void drtm_tally(const app_t *app, app_tally_t *tally)
 {
     const drtm_t *const own = (const drtm_t *)(const void *)app;
-    uint64_t total = 0;
-    uint64_t failed = 0;
+    tally->spans = true;
     for (uint32_t i = 0; i < own->client_count; i++) {
-        total += own->clients[i].thread.total;
-        failed += own->clients[i].thread.failed;
+        const app__thread_t *const thread = &own->clients[i].thread;
+        tally->succeeded += thread->total;
+        tally->failed += thread->failed;
+        tally->measured += thread->counted;
     }
-    return app__in_vain(app, total, failed);
 }
 
 const app_ops_t app_drtm_kv = {
@@ -387,7 +387,7 @@ const app_ops_t app_drtm_kv = {
     .help = "a key-value store by READs and atomics, as DrTM-KV (detailed NIC)",
     .attrs = &attr_table,
     .posts = "READs and atomics",
-    .failure = drtm_failure,
+    .tally = drtm_tally,
     .create = drtm_create,
     .destroy = drtm_destroy,
     .progress = drtm_progress,

@@ -278,18 +278,23 @@ static const sim_report_row_t report_rows[] = {
 static const sim_report_table_t report_table =
     APP__FILLED(report_rows, sequencer_report_t, fill_report);
 
-static const char *sequencer_failure(const app_t *app)
+static void sequencer_tally(const app_t *app, app_tally_t *tally)
 {
     sequencer_report_t report;
     fill_report(app, &report);
-    return app__in_vain(app, report.sums.responses, report.sums.lost + report.sums.failed);
+    *tally = (app_tally_t){
+        .succeeded = report.sums.responses,
+        .failed = report.sums.lost + report.sums.failed,
+        .measured = report.sums.responses,
+        .spans = true,
+    };
 }
 
 const app_ops_t app_sequencer = {
     .name = "sequencer",
     .help = "a networked sequencer: HERD's calls, Spec-S0 or fetch-and-add (detailed NIC)",
     .attrs = &attr_table,
-    .failure = sequencer_failure,
+    .tally = sequencer_tally,
     .create = sequencer_create,
     .destroy = sequencer_destroy,
     .progress = sequencer_progress,

@@ -528,22 +528,12 @@ static void serving_places(const app_t *app, app_place_fn fn, void *ctx)
     }
 }
 
-// A request that is refused has its answer: where none failed, nothing went wrong.
-static const char *serving_failure(const app_t *app)
-{
-    double requests = 0;
-    double failed = 0;
-    (void)sim_report_number(app->ops->report, app, "requests", &requests);
-    (void)sim_report_number(app->ops->report, app, "failed", &failed);
-    return app__in_vain(app, (uint64_t)requests, (uint64_t)failed);
-}
-
 const app_ops_t app_serving = {
     .name = "serving",
     .help = "serves requests to a language model: prefill and decode nodes, and their KV data",
     .attrs = &app__serving_attrs,
     .posts = "SENDs",
-    .failure = serving_failure,
+    .tally = app__tally_report,
     .create = serving_create,
     .destroy = serving_destroy,
     .progress = serving_progress,

@@ -182,14 +182,14 @@ static int work(const cli_args_t *args, cli_sweep_t *sweep, unsigned jobs)
         cli_sweep_look(&sweep->runs[i]);
         done += sweep->runs[i].summary != NULL;
     }
-    bool interrupted = false;
-    const size_t failed = cli_sweep_work(sweep, jobs, args->quiet, &interrupted);
-    if (interrupted) {
+    if (!cli_sweep_work(sweep, jobs, args->quiet)) {
         fprintf(stderr, "interrupted: the same command goes on with the runs that are left\n");
         return CLI_EXIT_FAILED;
     }
+    size_t failed = 0;
     for (size_t i = 0; i < sweep->run_count; i++) {
         if (sweep->runs[i].failure != NULL) {
+            failed++;
             fprintf(stderr, "%s: %s\n", sweep->runs[i].name, sweep->runs[i].failure);
         }
     }

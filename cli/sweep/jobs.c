@@ -18,7 +18,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FAILURE_BYTES_MAX 400u
 #define DYING_RUN_WAIT_MS 2000u // a run of a sweep that was killed just now keeps its folder
 
 static volatile sig_atomic_t stopped;
@@ -44,6 +43,16 @@ void cli_sweep_look(cli_sweep_run_t *run)
         return;
     }
     run->summary = summary;
+    size_t i;
+    const json_t *app;
+    json_array_foreach(json_object_get(summary, "apps"), i, app)
+    {
+        const char *const why = json_string_value(json_object_get(app, "failure"));
+        if (why != NULL && run->failure == NULL) {
+            run->failure = sim_format("traffic[%zu] (%s) failed: %s", i,
+                                      json_string_value(json_object_get(app, "kind")), why);
+        }
+    }
 }
 
 // Starts the process of a run. Its messages go into a file beside its folder.
@@ -72,27 +81,37 @@ static pid_t begin(const cli_sweep_t *sweep, const cli_sweep_run_t *run)
     return child;
 }
 
-// Returns the first line that the run printed, or its exit status or signal in words.
+static bool is_remark(const char *line)
+{
+    return strncmp(line, "warning: ", 9) == 0 || strncmp(line, "note: ", 6) == 0;
+}
+
+// Returns the first line that the run printed and that is neither a warning nor a note, or its exit
+// status or signal in words.
 static char *failure_of(const cli_sweep_run_t *run, int status)
 {
     char *const log = sim_format("%s.log", run->folder);
     FILE *const file = fopen(log, "re");
-    char line[FAILURE_BYTES_MAX] = "";
+    char *line = NULL;
+    size_t size = 0;
+    char *why = NULL;
+    while (file != NULL && why == NULL && getline(&line, &size, file) > 0) {
+        line[strcspn(line, "\r\n")] = '\0';
+        why = is_remark(line) || line[0] == '\0' ? NULL : sim_strdup(line);
+    }
+    free(line);
     if (file != NULL) {
-        if (fgets(line, sizeof(line), file) == NULL) {
-            line[0] = '\0';
-        }
         (void)fclose(file);
     }
-    line[strcspn(line, "\r\n")] = '\0';
     sim_free(log);
     if (WIFSIGNALED(status)) {
+        sim_free(why);
         return sim_format("ended by signal %d", WTERMSIG(status));
     }
-    return line[0] != '\0' ? sim_strdup(line) : sim_format("exit status %d", WEXITSTATUS(status));
+    return why != NULL ? why : sim_format("exit status %d", WEXITSTATUS(status));
 }
 
-static void ended(cli_sweep_run_t *run, int status, size_t *failed)
+static void ended(cli_sweep_run_t *run, int status)
 {
     cli_sweep_look(run);
     char *const log = sim_format("%s.log", run->folder);
@@ -100,7 +119,6 @@ static void ended(cli_sweep_run_t *run, int status, size_t *failed)
         (void)unlink(log);
     } else {
         run->failure = failure_of(run, status);
-        (*failed)++;
     }
     sim_free(log);
 }
@@ -120,14 +138,14 @@ typedef struct slot {
     size_t run;
 } slot_t;
 
-static void wait_for_one(cli_sweep_t *sweep, slot_t *slots, unsigned jobs, size_t *failed)
+static void wait_for_one(cli_sweep_t *sweep, slot_t *slots, unsigned jobs)
 {
     int status = 0;
     const pid_t process = waitpid(-1, &status, 0);
     for (unsigned i = 0; process > 0 && i < jobs; i++) {
         if (slots[i].process == process) {
             slots[i].process = 0;
-            ended(&sweep->runs[slots[i].run], status, failed);
+            ended(&sweep->runs[slots[i].run], status);
         }
     }
 }
@@ -141,7 +159,7 @@ static unsigned busy(const slot_t *slots, unsigned jobs)
     return count;
 }
 
-static void begin_next(cli_sweep_t *sweep, slot_t *slots, unsigned jobs, size_t run, size_t *failed)
+static void begin_next(cli_sweep_t *sweep, slot_t *slots, unsigned jobs, size_t run)
 {
     for (unsigned i = 0; i < jobs; i++) {
         if (slots[i].process != 0) {
@@ -150,7 +168,6 @@ static void begin_next(cli_sweep_t *sweep, slot_t *slots, unsigned jobs, size_t 
         const pid_t process = begin(sweep, &sweep->runs[run]);
         if (process < 0) {
             sweep->runs[run].failure = sim_format("no process: %s", strerror(errno));
-            (*failed)++;
         } else {
             slots[i] = (slot_t){process, run};
         }
@@ -158,7 +175,7 @@ static void begin_next(cli_sweep_t *sweep, slot_t *slots, unsigned jobs, size_t 
     }
 }
 
-size_t cli_sweep_work(cli_sweep_t *sweep, unsigned jobs, bool quiet, bool *interrupted)
+bool cli_sweep_work(cli_sweep_t *sweep, unsigned jobs, bool quiet)
 {
     struct sigaction action;
     memset(&action, 0, sizeof(action));
@@ -169,7 +186,6 @@ size_t cli_sweep_work(cli_sweep_t *sweep, unsigned jobs, bool quiet, bool *inter
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
     slot_t *const slots = sim_alloc_array(jobs, sizeof(*slots));
-    size_t failed = 0;
     size_t next = 0;
     while (busy(slots, jobs) > 0 || (next < sweep->run_count && stopped == 0)) {
         while (next < sweep->run_count && sweep->runs[next].summary != NULL) {
@@ -183,16 +199,15 @@ size_t cli_sweep_work(cli_sweep_t *sweep, unsigned jobs, bool quiet, bool *inter
             }
         }
         if (stopped == 0 && next < sweep->run_count && busy(slots, jobs) < jobs) {
-            begin_next(sweep, slots, jobs, next++, &failed);
+            begin_next(sweep, slots, jobs, next++);
             continue;
         }
         if (busy(slots, jobs) > 0) {
-            wait_for_one(sweep, slots, jobs, &failed);
+            wait_for_one(sweep, slots, jobs);
             show(next - busy(slots, jobs), sweep->run_count, quiet, false);
         }
     }
     show(0, 0, quiet, true);
     sim_free(slots);
-    *interrupted = stopped != 0;
-    return failed;
+    return stopped == 0;
 }

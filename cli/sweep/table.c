@@ -89,13 +89,13 @@ static void write_point(const cli_sweep_t *sweep, size_t point, results_file_t *
 {
     const cli_sweep_run_t *const runs = &sweep->runs[point * sweep->seed_count];
     double *const values = sim_alloc_array(sweep->seed_count, sizeof(*values));
-    size_t there = 0;
+    size_t failed = 0;
     for (size_t i = 0; i < sweep->seed_count; i++) {
-        there += runs[i].summary != NULL;
+        failed += runs[i].failure != NULL;
     }
     results_file_print(file, "%zu", point + 1);
     put_parameters(sweep, point, file);
-    results_file_print(file, ",%zu,%zu", there, sweep->seed_count - there);
+    results_file_print(file, ",%zu,%zu", sweep->seed_count - failed, failed);
     for (size_t c = 0; c < sweep->column_count; c++) {
         size_t count = 0;
         for (size_t i = 0; i < sweep->seed_count; i++) {

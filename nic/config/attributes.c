@@ -192,7 +192,7 @@ static const sim_attr_t attrs[] = {
                      "of InfiniBand frames; bare, one header of fixed size and the payload, of any "
                      "path MTU; or a program's own"),
     SIM_ATTR("nic.base-rtt", TIME, nic_config_t, base_rtt_ps,
-             .auto_ok = true, .default_text = "auto", .min_text = "1ps", .max_text = "10s",
+             .auto_ok = true, .default_text = "auto", .min_text = "100ns", .max_text = "10s",
              .help = "round-trip time without queueing, for congestion control; auto: that of each "
                      "queue pair's path"),
     SIM_ATTR("nic.path-rtt", NAME, nic_config_t, path_rtt,

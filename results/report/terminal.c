@@ -23,8 +23,7 @@ static const char *failure_of(const world_t *world)
 {
     const char *why = NULL;
     for (size_t i = 0; i < world->app_count && why == NULL; i++) {
-        const app_t *const app = world->apps[i];
-        why = app->ops->failure != NULL ? app->ops->failure(app) : NULL;
+        why = app_failure(world->apps[i]);
     }
     return why;
 }

@@ -9,6 +9,7 @@
 #include "results/manifest.h"
 #include "results/run/folder_internal.h"
 #include "results/run/gather_ranks.h"
+#include "results/run/memory_watch.h"
 #include "results/run/observe.h"
 #include "results/schema.h"
 #include "results/stage.h"
@@ -19,6 +20,7 @@
 #include "results/topology_json.h"
 #include "topologies/inspect.h"
 #include "world/advice.h"
+#include "world/format.h"
 #include "world/planned_transfers.h"
 #include "world/ranks.h"
 
@@ -303,8 +305,12 @@ static void simulate(results_run_t *run)
     results_span_t *const span = results_span_create(run->world);
     const double start_s = wall_s();
     run->clock.begun = time(NULL);
+    const uint64_t memory_max_bytes = run->world->scenario->run.memory_max_bytes;
+    results_memory_watch_t *const watch =
+        results__memory_watch_begin(run->world->sim, memory_max_bytes);
     const sim_ended_t ended = options->drive != NULL ? options->drive(run->world, options->ctx)
                                                      : sim_run(run->world->sim);
+    const bool exceeded = results__memory_watch_end(watch);
     if (options->ranks != NULL) {
         results__carry(run->world, span, run->observers);
     }
@@ -328,6 +334,14 @@ static void simulate(results_run_t *run)
                    left_out, sim_plural(left_out));
     }
     results__remark(run->world, &run->results);
+    if (exceeded) {
+        world_text_t limit;
+        world_warn(&run->results.warnings, "memory-max",
+                   "the run was stopped because it took more than memory-max (%s): packets, "
+                   "events, flows and records together; expected less traffic at once, a higher "
+                   "memory-max, or --yes",
+                   world_format_bytes(&limit, memory_max_bytes));
+    }
     run->results.wall_s = wall_s() - start_s;
     run->clock.ended = time(NULL);
 }

@@ -399,6 +399,10 @@ json_t *results_make_apps(const results_view_t *view)
         json_object_set_new(object, "kind", json_string(app->ops->name));
         json_object_set_new(object, "transfers_done", results_json_whole(done));
         json_object_set_new(object, "transfers_planned", results_json_whole(planned));
+        const char *const why = app_failure(app);
+        if (why != NULL) {
+            json_object_set_new(object, "failure", json_string(why));
+        }
         take_app(app, object);
         if (flows->all.count > 0) {
             json_object_set_new(object, "flows", take_flows(flows));

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "net/paths.h"
 #include "net/ports.h"
 #include "nic/cache.h"
 #include "nic/cache_metrics.h"
@@ -116,10 +117,77 @@ static void remark_captures(const world_t *world, results_t *results)
     }
 }
 
+// Returns the port with the most packets that had no route, and sums those of all ports.
+static const net_port_t *most_unrouted(const net_t *net, uint64_t *sum)
+{
+    const net_port_t *most = NULL;
+    *sum = 0;
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        const net_node_t *const node = net_node_look(net, i);
+        for (uint32_t p = 0; node != NULL && p < node->port_count; p++) {
+            const net_port_t *const port = &node->ports[p];
+            const uint64_t count =
+                net_port_exists(node, p) ? port->rare->drops[NET_DROP_NO_ROUTE] : 0;
+            *sum += count;
+            if (count > 0 && (most == NULL || count > most->rare->drops[NET_DROP_NO_ROUTE])) {
+                most = port;
+            }
+        }
+    }
+    return most;
+}
+
+// Warns of packets that had no route to their destination, with two NICs without a path between
+// them if there are any: no application may lose them in silence.
+static void remark_routes(const world_t *world, results_t *results)
+{
+    uint64_t sum = 0;
+    const net_port_t *const port = most_unrouted(world->net, &sum);
+    if (port == NULL) {
+        return;
+    }
+    const net_t *const net = world->net;
+    const net_port_t *const sender = net_port_peer(port);
+    const uint32_t from = net_port_interface(sender);
+    uint32_t to = 0;
+    net_path_t path;
+    while (to < net_interface_count(net) && (to == from || net_interface_of_nic(net, to) != to ||
+                                             net_path_of(net, from, to, 0, &path))) {
+        to++;
+    }
+    const bool parted = from < NET_INTERFACES_MAX && net_interface_of_nic(net, from) == from &&
+                        to < net_interface_count(net);
+    char *const example =
+        parted ? sim_format(": there is no path between %s and %s, for example; expected traffic "
+                            "between NICs with a path between them",
+                            net_port_name(sender), net_port_name(net_interface_port(net, to)))
+               : sim_strdup("");
+    world_warn(&results->warnings, "no-path",
+               "%" PRIu64 " packet%s had no route to the destination and were dropped, most of "
+               "them at %s%s",
+               sum, sim_plural(sum), net_port_name(port), example);
+    sim_free(example);
+}
+
+// Warns of programs whose rates are 0 because their span is too short.
+static void remark_spans(const world_t *world, results_t *results)
+{
+    for (size_t i = 0; i < world->app_count; i++) {
+        if (app_measured_nothing(world->apps[i])) {
+            world_warn(&results->warnings, "no-answer",
+                       "traffic[%zu] (%s): no answer came within its measured span, so its rates "
+                       "are 0; expected a longer `measure`",
+                       i, world->apps[i]->ops->name);
+        }
+    }
+}
+
 void results__remark(const world_t *world, results_t *results)
 {
     results->remark_first = results->warnings.count;
     remark_ports(world, results);
     remark_caches(world, results);
     remark_captures(world, results);
+    remark_routes(world, results);
+    remark_spans(world, results);
 }

@@ -81,7 +81,7 @@ failed_program() {
         *) reason='none of its requests succeeded' ;;
     esac
     [ "$(grep -vE '^(warning|note): ' "$work/err")" = "rocesim: traffic[0] ($kind) failed: $reason" ] &&
-        ! grep -qE '"(mops|responses)": [0-9.]*[1-9]' "$work/out"
+        ! grep -qE '^      "(mops|responses)": [0-9.]*[1-9]' "$work/out" # of clients, not of workers
 }
 
 # try APP MISFORTUNE RETRIES MODEL SEED [OPTION]...

@@ -58,8 +58,9 @@ static const sim_attr_t run_attrs[] = {
                      "number"),
     SIM_ATTR("memory-max", BYTES, world_run_config_t, memory_max_bytes,
              .auto_ok = true, .default_text = "8GB", .min_text = "64KB",
-             .help = "memory that the network, and separately the planned transfers, may need by "
-                     "estimate; more is refused before the run begins; auto: no limit"),
+             .help = "memory that the run may take; a network or planned transfers that need more "
+                     "by estimate are refused, and a run that takes more is stopped; auto: no "
+                     "limit"),
     SIM_ATTR("time-max", TIME, world_run_config_t, time_max_ps,
              .auto_ok = true, .default_text = "36000s", .min_text = "1s",
              .help = "time that the run may take by the estimate of its transfers' packets; a "

@@ -481,21 +481,12 @@ static void replay_progress(const app_t *app, uint64_t *done, uint64_t *planned)
     }
 }
 
-static const char *replay_failure(const app_t *app)
-{
-    double requests = 0;
-    double failed = 0;
-    (void)sim_report_number(app->ops->report, app, "requests", &requests);
-    (void)sim_report_number(app->ops->report, app, "failed", &failed);
-    return app__in_vain(app, (uint64_t)requests, (uint64_t)failed);
-}
-
 const app_ops_t app_mooncake_replay = {
     .name = "mooncake-trace",
     .help = "Mooncake: a trace of prompts through prefill and decode nodes",
     .attrs = &app__mc_replay_attrs,
     .posts = "READs and SENDs",
-    .failure = replay_failure,
+    .tally = app__tally_report,
     .create = replay_create,
     .destroy = replay_destroy,
     .progress = replay_progress,
