@@ -69,8 +69,9 @@ struct app__endpoint {
     app__passive_t **passives;
     size_t passive_count;
     size_t passive_capacity;
-    size_t hand;             // index of the passive QP to check next for being finished
-    struct app__mc_gsi *gsi; // QP 1 (apps/mooncake/engine/files/nvme_cm.c); NULL: none
+    size_t hand;              // index of the passive QP to check next for being finished
+    struct app__mc_gsi *gsi;  // QP 1 (apps/mooncake/engine/files/nvme_cm.c); NULL: none
+    struct app__cma *manager; // makes QP 1 when it is needed (apps/programs/cm.h); NULL: none
     // NIC 0: drive of the host (apps/mooncake/engine/files/nvmeof.c); NULL: none
     struct app__mc_drive *drive;
 };
@@ -82,6 +83,8 @@ typedef struct app__active {
 
 // Returns the sockets of the network's programs, which are made on first use.
 struct app__sockets *app__runtime_sockets(app_runtime_t *runtime, sim_time_t latency_ps);
+// Returns the connection managers of the network's hosts, which are made on first use.
+struct app__cmas *app__runtime_managers(app_runtime_t *runtime);
 
 // Returns the endpoint of an interface, creating it on first use.
 app__endpoint_t *app__endpoint_of(app_runtime_t *runtime, uint32_t interface);

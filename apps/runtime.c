@@ -9,6 +9,7 @@
 
 #include "apps/app_internal.h"
 #include "apps/endpoints.h"
+#include "apps/programs/cm.h"
 #include "apps/programs/sockets.h"
 
 // Number of usable QP numbers: 0 and 1 are for management, 0xffffff means multicast.
@@ -23,6 +24,7 @@ struct app_runtime {
     size_t endpoint_count;
     uint64_t flow_id;
     struct app__sockets *sockets; // of programs (apps/programs/sockets.h); NULL: there are none
+    struct app__cmas *managers;   // of programs (apps/programs/cm.h); NULL: there are none
 };
 
 const app_ops_t *const app_all[] = {
@@ -61,6 +63,7 @@ void app_runtime_destroy(app_runtime_t *runtime)
         sim_free(endpoint);
     }
     app__sockets_destroy(runtime->sockets);
+    app__cmas_destroy(runtime->managers);
     sim_free(runtime->endpoints);
     sim_free(runtime);
 }
@@ -71,6 +74,14 @@ struct app__sockets *app__runtime_sockets(app_runtime_t *runtime, sim_time_t lat
         runtime->sockets = app__sockets_create(runtime->net, latency_ps);
     }
     return runtime->sockets;
+}
+
+struct app__cmas *app__runtime_managers(app_runtime_t *runtime)
+{
+    if (runtime->managers == NULL) {
+        runtime->managers = app__cmas_create(runtime->net);
+    }
+    return runtime->managers;
 }
 
 // -- completions
@@ -175,6 +186,9 @@ static nic_qp_t *accept_qp(nic_t *nic, uint32_t qp_num, void *ctx)
 {
     app__endpoint_t *const endpoint = ctx;
     SIM_CHECK(nic == endpoint->nic);
+    if (qp_num == ROCE_QPN_GSI && endpoint->manager != NULL) {
+        return app__cma_qp(endpoint->manager, nic);
+    }
     if (qp_num < ROCE_QPN_FIRST || qp_num >= ROCE_QPN_MASK) {
         return NULL;
     }

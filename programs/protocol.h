@@ -64,6 +64,8 @@ typedef enum program_op {
     PROGRAM_CONNECT, // in: handle, name. ECONNREFUSED, EHOSTUNREACH, ETIMEDOUT. Waits
     PROGRAM_ACCEPT,  // in: handle. out: handle, name (peer), and a descriptor. EAGAIN: none waits
     PROGRAM_NAMES,   // in: handle. out: name (own), peer
+
+    PROGRAM_CM, // in: handle (an identifier), cm in program_shared_t. out: handle, cm, qp
 } program_op_t;
 
 // The events that a program waits for.
@@ -155,6 +157,60 @@ typedef struct program_call {
     program_name_t peer;
 } program_call_t;
 
+// -- the connection manager (librdmacm)
+
+typedef enum program_cm_action {
+    PROGRAM_CM_CREATE = 1, // in: port_space, datagrams. out: handle
+    PROGRAM_CM_DESTROY,
+    PROGRAM_CM_BIND,         // in: own. out: own, device. EADDRINUSE, EADDRNOTAVAIL
+    PROGRAM_CM_RESOLVE,      // in: own, peer, timeout_ms. An event follows
+    PROGRAM_CM_ROUTE,        // an event follows
+    PROGRAM_CM_LISTEN,       // in: backlog. out: own
+    PROGRAM_CM_CONNECT,      // in: parameters of the connection. An event follows
+    PROGRAM_CM_ACCEPT,       // in: parameters of the connection
+    PROGRAM_CM_REJECT,       // in: private data
+    PROGRAM_CM_ESTABLISH,    // the queue pair is ready: answers a RDMA_CM_EVENT_CONNECT_RESPONSE
+    PROGRAM_CM_DISCONNECT,   // an event follows
+    PROGRAM_CM_COMMUNICATES, // the queue pair has received something
+    PROGRAM_CM_OPTION,       // in: option, value
+    PROGRAM_CM_ATTRIBUTES,   // in: qp.state of the call. out: qp of the call
+    PROGRAM_CM_EVENT,        // out: the first event that was not taken. ENOENT: there is none
+} program_cm_action_t;
+
+#define PROGRAM_CM_PRIVATE_MAX 224u
+#define PROGRAM_NO_DEVICE UINT32_MAX
+#define PROGRAM_EVENT_CM 0x10000u // program_event_t.kind: the identifier `handle` has an event
+
+enum { PROGRAM_CM_TOS, PROGRAM_CM_REUSE, PROGRAM_CM_FAMILY_ONLY, PROGRAM_CM_ACK_TIMEOUT };
+
+typedef struct program_cm {
+    uint32_t action; // program_cm_action_t
+    uint32_t port_space;
+    uint32_t datagrams; // 1: of IBV_QPT_UD
+    uint32_t backlog;
+    uint32_t timeout_ms;
+    uint32_t option;
+    uint32_t value;
+    uint32_t device;     // PROGRAM_NO_DEVICE: the identifier is bound to none
+    program_name_t own;  // address and port of the identifier
+    program_name_t peer; // those of the other side
+    // of events
+    uint32_t event; // as enum rdma_cm_event_type
+    int32_t status;
+    uint32_t request; // handle of the identifier that a RDMA_CM_EVENT_CONNECT_REQUEST is about
+    // parameters of the connection, as in struct rdma_conn_param and rdma_ud_param
+    uint32_t qp_num;
+    uint32_t qkey;
+    uint32_t srq;
+    uint32_t responder_resources;
+    uint32_t initiator_depth;
+    uint32_t flow_control;
+    uint32_t retry_count;
+    uint32_t rnr_retry_count;
+    uint32_t private_bytes;
+    uint8_t private_data[PROGRAM_CM_PRIVATE_MAX];
+} program_cm_t;
+
 // -- posts: the library puts them into shared memory; the next call of any kind works on them first
 
 typedef enum program_post_kind {
@@ -210,8 +266,9 @@ typedef struct program_completion {
 } program_completion_t;
 
 typedef struct program_event {
-    uint32_t kind;   // 0: a completion queue that was armed; else 1 + enum ibv_event_type
-    uint32_t handle; // of the CQ, QP or SRQ; for events of ports the device
+    uint32_t kind;   // 0: a completion queue that was armed; PROGRAM_EVENT_CM; else 1 + enum
+                     // ibv_event_type
+    uint32_t handle; // of the CQ, QP, SRQ or identifier; for events of ports the device
 } program_event_t;
 
 // -- the shared memory
@@ -256,6 +313,7 @@ typedef struct program_shared {
     uint32_t sockets_written; // by the library: it wrote to, closed or shut down a socket
     uint32_t killed;          // by the simulator: the run ends, and so does the process
     program_call_t call;
+    program_cm_t cm;      // of PROGRAM_CM
     uint32_t event_count; // by the simulator, with each answer
     program_event_t events[PROGRAM_EVENTS_MAX];
     program_completion_t completions[PROGRAM_POLL_MAX]; // call.count of them

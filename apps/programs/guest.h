@@ -10,6 +10,7 @@
 #include "apps/app_internal.h"
 #include "apps/endpoints.h"
 #include "apps/processes.h"
+#include "apps/programs/cm.h"
 #include "apps/programs/objects.h"
 #include "apps/programs/process.h"
 #include "apps/programs/sockets.h"
@@ -45,6 +46,7 @@ struct app__program {
     const app_programs_t *permission;
     const app_programs_config_t *config;
     app__sockets_t *sockets; // of the network
+    app__cma_t *manager;     // of connections, of the host
     app_runtime_t *runtime;
     net_node_t *node;
     nic_core_t *core;

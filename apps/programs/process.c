@@ -195,8 +195,10 @@ static void make_environment(const app__process_plan_t *plan, environment_t *env
     add_variable(environment, sim_format("HOME=%s", plan->home));
     add_variable(environment, sim_strdup("LANG=C.UTF-8"));
     add_variable(environment, sim_strdup(PROGRAM_ENVIRONMENT "=1"));
-    // One file for both ways: programs that open libibverbs.so.1 by name get what is preloaded.
-    add_variable(environment, sim_format("LD_PRELOAD=%s/libibverbs.so.1", plan->verbs_folder));
+    // Programs that open libibverbs.so.1 by name get what is preloaded. The second file only stands
+    // where a program looks for librdmacm.so.1: all functions are those of the first.
+    add_variable(environment, sim_format("LD_PRELOAD=%s/libibverbs.so.1:%s/librdmacm.so.1",
+                                         plan->verbs_folder, plan->verbs_folder));
     const char *at = plan->environment == NULL ? "" : plan->environment;
     for (at += strspn(at, " \t\n"); *at != '\0'; at += strspn(at, " \t\n")) {
         const size_t length = strcspn(at, " \t\n");

@@ -307,6 +307,8 @@ static sim_err_t program_create(const app_context_t *context, const void *config
         program->sockets =
             app__runtime_sockets(context->runtime, program->config->socket_latency_ps);
         program->number = app__sockets_join(program->sockets, node);
+        program->manager =
+            app__cmas_join(app__runtime_managers(context->runtime), context->runtime, node);
         app__program_init_timers(program);
         program->chain = app__program_chain();
         program->core = nic_core_create(node, app__program_take_turn, program);

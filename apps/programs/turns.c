@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/programs/turns.c - the turns of a process: its calls, what it waits for, and its end.
 #include "apps/programs/turns.h"
+#include "apps/programs/cm.h"
 #include "apps/programs/posts.h"
 #include "apps/programs/process_verbs.h"
 
@@ -127,6 +128,8 @@ static bool try_parked(app__program_t *program)
     } else if (call->op == PROGRAM_CONNECT) {
         call->error = app__socket_connected(program, call);
         done = call->error != EINPROGRESS;
+    } else if (call->op == PROGRAM_CM) {
+        call->error = app__cma_call(program, call);
     }
     if (!done && call->wait.reasons == 0) {
         return false;
@@ -193,6 +196,7 @@ void app__program_end(app__program_t *program, const char *fault)
         sim_timer_cancel(node, &program->timers[i]->timer);
     }
     app__sockets_close_all(program);
+    app__cma_end(program);
     app__program_free_verbs(program);
     nic_core_stop(program->core);
     sim_happened(node, 'P', node->now_ps, (uint64_t)program->status << 32 | program->calls);
@@ -231,7 +235,9 @@ static bool take_call(app__program_t *program)
         app__program_end(program, NULL);
         return false;
     case PROGRAM_YIELD:
-        // Answered by the step that follows this one, when the host has come to its time.
+    case PROGRAM_CM:
+        // Answered by the step that follows this one, when the host has come to its time. So
+        // messages of the connection manager leave at the time of the call.
         call->wait = (program_wait_t){.mask = 0, .timeout_ps = 0};
         program->parked = program->wait_over = true;
         return false;

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/programs/cm_host.c - connection managers of hosts: identifiers, their ports, and QPs 1.
+#include "apps/programs/cm_internal.h"
+#include "apps/programs/process_verbs.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define QKEY 0x80010000u
+#define SLOTS 256u // datagrams, of each direction
+#define PORT_BYTES (UINT64_C(2) * SLOTS * APP__MAD_BYTES)
+#define AREA_AT (UINT64_C(1) << 63) // behind the addresses of all programs
+#define POLL_MAX 16u
+#define RECEIVED (UINT64_C(1) << 32) // bit of the wr_id of receives; the rest is the slot
+#define FIRST_FREE_PORT 32768u
+
+struct app__cmas {
+    net_t *net;
+    app__cma_t **managers;
+    size_t count;
+    size_t capacity;
+    sim_map_t manager_of_node; // of node numbers, to index
+};
+
+app__cmas_t *app__cmas_create(net_t *net)
+{
+    app__cmas_t *const managers = sim_alloc(sizeof(*managers));
+    managers->net = net;
+    return managers;
+}
+
+void app__cmas_destroy(app__cmas_t *managers)
+{
+    for (size_t i = 0; managers != NULL && i < managers->count; i++) {
+        app__cma_t *const manager = managers->managers[i];
+        for (size_t j = 0; j < manager->id_count; j++) {
+            if (manager->ids[j] != NULL) {
+                sim_free(manager->ids[j]->events);
+                sim_free(manager->ids[j]);
+            }
+        }
+        sim_free((void *)manager->ids);
+        sim_free(manager->ports);
+        sim_map_fini(&manager->requests);
+        sim_free(manager);
+    }
+    if (managers != NULL) {
+        sim_free((void *)managers->managers);
+        sim_map_fini(&managers->manager_of_node);
+        sim_free(managers);
+    }
+}
+
+app__cma_t *app__cmas_join(app__cmas_t *managers, app_runtime_t *runtime, net_node_t *host)
+{
+    const uint64_t index = sim_map_get(&managers->manager_of_node, host->sim.index);
+    if (index != SIM_MAP_NONE) {
+        return managers->managers[index];
+    }
+    app__cma_t *const manager = sim_alloc(sizeof(*manager));
+    const uint64_t seed = sim_options(net_sim(managers->net))->seed;
+    *manager = (app__cma_t){
+        .net = managers->net,
+        .node = host,
+        .ports = sim_alloc_array(nic_count(host), sizeof(app__cma_port_t)),
+        .first_number = (uint32_t)sim_mix64(seed ^ (uint64_t)host->sim.index << 32) | 1u << 31,
+    };
+    for (uint32_t i = 0; i < nic_count(host); i++) {
+        nic_t *const nic = nic_at(host, i);
+        manager->ports[i] =
+            (app__cma_port_t){.manager = manager, .nic = nic, .address = AREA_AT + i * PORT_BYTES};
+        app__endpoint_of(runtime, nic_interface(nic))->manager = manager;
+    }
+    sim_map_add(&managers->manager_of_node, host->sim.index, managers->count);
+    SIM_APPEND(managers->managers, managers->count, managers->capacity, manager);
+    return manager;
+}
+
+sim_time_t app__cma_now_ps(const app__cma_t *manager)
+{
+    return manager->caller != NULL ? nic_core_now_ps(manager->caller->core)
+                                   : manager->node->sim.now_ps;
+}
+
+// -- QPs 1
+
+static void post_receive(const app__cma_port_t *port, uint32_t slot)
+{
+    const nic_recv_wr_t wr = {
+        .wr_id = RECEIVED | slot,
+        .sge = {port->address + (SLOTS + slot) * UINT64_C(256), APP__MAD_BYTES, port->lkey},
+    };
+    const sim_err_t error = nic_post_recv(port->qp, &wr);
+    SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
+}
+
+static void completed(nic_cq_t *cq, void *ctx)
+{
+    const app__cma_port_t *const port = ctx;
+    app__cma_t *const manager = port->manager;
+    nic_wc_t wc[POLL_MAX];
+    uint32_t count = 0;
+    while ((count = nic_poll_cq(cq, POLL_MAX, wc)) > 0) {
+        for (uint32_t i = 0; i < count; i++) {
+            if ((wc[i].wr_id & RECEIVED) == 0) {
+                continue;
+            }
+            const uint32_t slot = (uint32_t)wc[i].wr_id;
+            uint8_t bytes[APP__MAD_BYTES];
+            nic_memory_read(nic_host_memory(manager->node),
+                            port->address + (SLOTS + slot) * UINT64_C(256), bytes, sizeof(bytes));
+            post_receive(port, slot);
+            if (wc[i].status == NIC_WC_SUCCESS && wc[i].byte_len == APP__MAD_BYTES) {
+                app__cma_take(manager, (uint32_t)(port - manager->ports), wc[i].src_interface,
+                              bytes);
+            }
+        }
+    }
+}
+
+static bool open_port(app__cma_port_t *port)
+{
+    nic_pd_t *const pd = nic_pd_alloc(port->nic);
+    nic_mr_t *region = NULL;
+    port->cq = nic_cq_create(port->nic, 4 * SLOTS, completed, port);
+    const nic_qp_init_attr_t init = {
+        .qp_type = NIC_QPT_UD,
+        .send_cq = port->cq,
+        .recv_cq = port->cq,
+        .max_send_wr = SLOTS,
+        .max_recv_wr = SLOTS,
+        .sq_sig_all = true,
+        .qp_num = ROCE_QPN_GSI,
+    };
+    if (nic_mr_register(pd, port->address, PORT_BYTES, NIC_ACCESS_LOCAL_WRITE, &region) != SIM_OK ||
+        nic_qp_create(pd, &init, &port->qp) != SIM_OK) {
+        return false;
+    }
+    port->lkey = nic_mr_lkey(region);
+    nic_qp_attr_t attr;
+    sim_message_t message;
+    nic_qp_attr_default(port->nic, &attr);
+    attr.qkey = QKEY;
+    const sim_err_t error = nic_qp_connect(port->qp, &attr, &message);
+    SIM_CHECKF(error == SIM_OK, "%s", message.text);
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        post_receive(port, slot);
+    }
+    return true;
+}
+
+nic_qp_t *app__cma_qp(app__cma_t *manager, const nic_t *nic)
+{
+    for (uint32_t i = 0; i < nic_count(manager->node); i++) {
+        app__cma_port_t *const port = &manager->ports[i];
+        if (port->nic == nic && (port->qp != NULL || open_port(port))) {
+            return port->qp;
+        }
+    }
+    return NULL;
+}
+
+void app__cma_send(app__cma_t *manager, uint32_t device, uint32_t interface,
+                   const uint8_t bytes[APP__MAD_BYTES])
+{
+    app__cma_port_t *const port = &manager->ports[device];
+    if (app__cma_qp(manager, port->nic) == NULL || interface == nic_interface(port->nic)) {
+        return;
+    }
+    const uint64_t address = port->address + port->next_slot * UINT64_C(256);
+    port->next_slot = (port->next_slot + 1) % SLOTS;
+    nic_memory_write(nic_host_memory(manager->node), address, bytes, APP__MAD_BYTES);
+    const nic_send_wr_t wr = {
+        .opcode = NIC_WR_SEND,
+        .send_flags = NIC_SEND_SIGNALED,
+        .sge = {address, APP__MAD_BYTES, port->lkey},
+        .ud = {interface, ROCE_QPN_GSI, QKEY},
+    };
+    // A full queue loses the message, as the network may: its sender sends it again.
+    const sim_err_t error = nic_post_send(port->qp, &wr);
+    SIM_CHECKF(error == SIM_OK || error == SIM_ERR_FULL, "%s", sim_err_text(error));
+}
+
+// -- identifiers
+
+app__cma_id_t *app__cma_new(app__cma_t *manager, app__program_t *program)
+{
+    app__cma_id_t *const id = sim_alloc(sizeof(*id));
+    *id = (app__cma_id_t){
+        .manager = manager,
+        .program = program,
+        .number = manager->first_number + (uint32_t)manager->id_count,
+        .device = PROGRAM_NO_DEVICE,
+    };
+    id->psn = (uint32_t)sim_mix64((uint64_t)manager->node->sim.index << 32 | id->number) & 0xffffff;
+    sim_timer_init(&id->timer, app__cma_time_is_over);
+    SIM_APPEND(manager->ids, manager->id_count, manager->id_capacity, id);
+    return id;
+}
+
+app__cma_id_t *app__cma_find(const app__cma_t *manager, uint64_t number)
+{
+    const uint32_t index = (uint32_t)number - manager->first_number;
+    return index < manager->id_count ? manager->ids[index] : NULL;
+}
+
+void app__cma_forget_request(const app__cma_id_t *id)
+{
+    app__cma_t *const manager = id->manager;
+    (void)sim_map_remove(&manager->requests, (uint64_t)id->peer_interface << 32 | id->remote_id,
+                         id->number - manager->first_number);
+}
+
+void app__cma_free(app__cma_id_t *id)
+{
+    app__cma_t *const manager = id->manager;
+    app__cma_forget_request(id);
+    sim_timer_cancel(&manager->node->sim, &id->timer);
+    manager->ids[id->number - manager->first_number] = NULL;
+    sim_free(id->events);
+    sim_free(id);
+}
+
+// -- addresses and ports
+
+bool app__cma_is_any(const uint8_t address[16])
+{
+    static const uint8_t any[16];
+    return memcmp(address, any, sizeof(any)) == 0;
+}
+
+// Returns whether another identifier of the port space keeps this one from a port.
+static bool is_taken(const app__cma_id_t *id, const uint8_t address[16], uint16_t port)
+{
+    const app__cma_t *const manager = id->manager;
+    for (size_t i = 0; i < manager->id_count; i++) {
+        const app__cma_id_t *const other = manager->ids[i];
+        if (other != NULL && other != id && other->bound && other->own.port == port &&
+            other->port_space == id->port_space && !(other->reuses && id->reuses) &&
+            (app__cma_is_any(address) || app__cma_is_any(other->own.address) ||
+             memcmp(other->own.address, address, 16) == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint16_t free_port(const app__cma_id_t *id, const uint8_t address[16])
+{
+    app__cma_t *const manager = id->manager;
+    for (uint32_t tried = 0; tried < 65536 - FIRST_FREE_PORT; tried++) {
+        const uint32_t offset = manager->next_free;
+        manager->next_free = (offset + 1) % (65536 - FIRST_FREE_PORT);
+        if (!is_taken(id, address, (uint16_t)(FIRST_FREE_PORT + offset))) {
+            return (uint16_t)(FIRST_FREE_PORT + offset);
+        }
+    }
+    return 0;
+}
+
+void app__cma_set_device(app__cma_id_t *id, uint32_t device)
+{
+    id->device = device;
+    app__gid_of_interface(id->manager->net, nic_interface(id->manager->ports[device].nic),
+                          id->own.address);
+}
+
+int app__cma_bind(app__cma_id_t *id, const program_name_t *own)
+{
+    static const uint8_t loopback[16] = {[15] = 1};
+    static const uint8_t loopback4[13] = {[10] = 0xff, [11] = 0xff, [12] = 127};
+    const app__cma_t *const manager = id->manager;
+    const bool is_loopback =
+        memcmp(own->address, loopback, 16) == 0 || memcmp(own->address, loopback4, 13) == 0;
+    uint32_t device = is_loopback ? 0 : PROGRAM_NO_DEVICE;
+    for (uint32_t i = 0; i < nic_count(manager->node); i++) {
+        uint8_t gid[16];
+        app__gid_of_interface(manager->net, nic_interface(manager->ports[i].nic), gid);
+        device = memcmp(gid, own->address, 16) == 0 ? i : device;
+    }
+    if (device == PROGRAM_NO_DEVICE && !app__cma_is_any(own->address)) {
+        return EADDRNOTAVAIL;
+    }
+    const uint16_t port = own->port == 0 ? free_port(id, own->address) : own->port;
+    if (port == 0 || (own->port != 0 && is_taken(id, own->address, port))) {
+        return EADDRINUSE;
+    }
+    id->own = *own;
+    id->own.port = port;
+    id->bound = true;
+    if (device != PROGRAM_NO_DEVICE) {
+        app__cma_set_device(id, device);
+    }
+    return 0;
+}
