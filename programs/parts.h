@@ -11,6 +11,9 @@ void parts_begin(void);
 // Puts an event into the pipe of its channel or device.
 void parts_deliver_event(const program_event_t *event);
 
+// Puts an event of an identifier of librdmacm into its channel.
+void parts_deliver_cm_event(uint32_t handle);
+
 // Makes the descriptors of timers readable that are due.
 void parts_deliver_timers(void);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// programs/process/load.c - programs that load libibverbs themselves get this library.
+// programs/process/load.c - programs that load libibverbs or librdmacm themselves get this library.
 
 #include <dlfcn.h>
 #include <string.h>
@@ -17,16 +17,17 @@ static void *own_handle(int flags)
     return PROGRAM_NEXT(dlopen)(info.dli_fname, flags);
 }
 
-static bool is_libibverbs(const char *file)
+static bool is_own(const char *file)
 {
     const char *slash = file == NULL ? NULL : strrchr(file, '/');
     const char *name = slash == NULL ? file : slash + 1;
-    return name != NULL && strncmp(name, "libibverbs.so", 13) == 0;
+    return name != NULL &&
+           (strncmp(name, "libibverbs.so", 13) == 0 || strncmp(name, "librdmacm.so", 12) == 0);
 }
 
 PROGRAM_EXPORT void *dlopen(const char *file, int flags)
 {
-    if (turn_on() && is_libibverbs(file)) {
+    if (turn_on() && is_own(file)) {
         return own_handle(flags);
     }
     if (turn_on() && rewrite_needed()) {
@@ -41,7 +42,8 @@ PROGRAM_EXPORT void *dlopen(const char *file, int flags)
 PROGRAM_EXPORT void *dlvsym(void *restrict handle, const char *restrict name,
                             const char *restrict version)
 {
-    if (turn_on() && strncmp(version, "IBVERBS_", 8) == 0) {
+    if (turn_on() &&
+        (strncmp(version, "IBVERBS_", 8) == 0 || strncmp(version, "RDMACM_", 7) == 0)) {
         return dlsym(handle, name);
     }
     return PROGRAM_NEXT(dlvsym)(handle, name, version);

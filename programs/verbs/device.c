@@ -147,6 +147,10 @@ void parts_deliver_event(const program_event_t *event)
         }
         return;
     }
+    if (event->kind == PROGRAM_EVENT_CM) {
+        parts_deliver_cm_event(event->handle);
+        return;
+    }
     switch ((enum ibv_event_type)(event->kind - 1)) {
     case IBV_EVENT_CQ_ERR: {
         const verbs_cq_t *cq = verbs_find(VERBS_CQ, event->handle);

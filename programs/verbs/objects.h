@@ -18,7 +18,7 @@
     (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
      IBV_ACCESS_REMOTE_ATOMIC)
 
-typedef enum verbs_kind { VERBS_CQ = 1, VERBS_QP, VERBS_SRQ } verbs_kind_t;
+typedef enum verbs_kind { VERBS_CQ = 1, VERBS_QP, VERBS_SRQ, VERBS_CM_ID } verbs_kind_t;
 
 typedef struct verbs_device {
     struct ibv_device base;
