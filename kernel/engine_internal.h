@@ -118,6 +118,7 @@ struct sim {
     sim_time_t stop_ps;    // of the present step; SIM_TIME_NEVER where there are no steps
     sim_time_t stopped_ps; // of the step before: everything before it has happened
     bool watching;         // the present step is one of sim_step_watched
+    bool ends_step;        // sim_end_step was called in the present step
 
     // decided by thread 0 between the two barriers of a window
     uint64_t decided_window; // SIM_NO_WINDOW: the run ends

@@ -21,6 +21,9 @@ sim_ended_t sim_step_watched(sim_t *sim, sim_time_t stop_ps);
 void sim_watch(sim_node_t *node);
 // Ends the present step after this event of a watched node, if it is one of sim_step_watched.
 void sim_cut_step(sim_node_t *node);
+// Ends the present step early: called by an observer of windows (sim_on_window) with the end of the
+// window that it was given.
+void sim_end_step(sim_t *sim, sim_time_t window_end_ps);
 // Returns the time up to which everything has happened after a step.
 sim_time_t sim_stepped_ps(const sim_t *sim);
 // Ends a run that goes by steps: what sim_run does when it ends. Returns how it ended.

@@ -693,7 +693,10 @@ void sim__finish(sim_t *sim)
     if (sim->ended == SIM_ENDED_DONE && sim__agree_any(sim, anything_left(sim))) {
         sim->ended = SIM_ENDED_UNTIL;
     }
-    sim->end_ps = sim->ended == SIM_ENDED_UNTIL ? sim->options.until_ps : last_ps;
+    // A run by steps may be left before its limit.
+    const sim_time_t limit_ps = sim->options.steps ? SIM_MIN(sim->stopped_ps, sim->options.until_ps)
+                                                   : sim->options.until_ps;
+    sim->end_ps = sim->ended == SIM_ENDED_UNTIL ? limit_ps : last_ps;
     if (sim->ended == SIM_ENDED_DONE && waiting) {
         sim->ended = SIM_ENDED_STALLED;
     }

@@ -52,6 +52,10 @@ static void run_step(sim_t *sim)
     sim->clipped = true; // the present window may have a rest
     sim__publish_next(thread);
     for (sim__decide(sim); sim->decided_window != SIM_NO_WINDOW; sim__decide(sim)) {
+        if (sim->ends_step) {
+            sim->ended = SIM_ENDED_UNTIL;
+            return;
+        }
         sim->window = sim->decided_window;
         sim->parity ^= 1;
         sim->clipped = sim__window_end(sim, sim->window) > sim->stop_ps;
@@ -59,6 +63,14 @@ static void run_step(sim_t *sim)
         if (sim->clipped) {
             sim->stopped_ps = sim->stop_ps;
         }
+    }
+}
+
+void sim_end_step(sim_t *sim, sim_time_t window_end_ps)
+{
+    if (window_end_ps < sim->stop_ps) {
+        sim->stop_ps = window_end_ps;
+        sim->ends_step = true;
     }
 }
 
@@ -73,6 +85,7 @@ sim_ended_t sim_step(sim_t *sim, sim_time_t stop_ps)
     }
     const sim_time_t last_ps = SIM_MIN(stop_ps, sim->options.until_ps);
     sim->stop_ps = last_ps;
+    sim->ends_step = false;
     sim->ended = SIM_ENDED_DONE;
     if (sim->node_count > 0) {
         run_step(sim);
