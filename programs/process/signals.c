@@ -54,10 +54,14 @@ static void run_handler(int signal, siginfo_t *info, ucontext_t *context)
 {
     const struct sigaction action = actions[signal];
     if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) {
-        if (is_own(signal) && signal != SIGNALS_SPIN) {
-            // The instruction runs again, and the kernel does the rest.
+        const bool sent = info->si_code <= 0; // by kill() and the like: no instruction has failed
+        if (is_own(signal) && signal != SIGNALS_SPIN && !(sent && action.sa_handler == SIG_IGN)) {
+            // The instruction runs again, or the signal comes again, and the kernel does the rest.
             const struct sigaction kernels = {.sa_handler = SIG_DFL};
             (void)install(signal, &kernels);
+            if (sent) {
+                parts_deliver_signal(signal);
+            }
         }
         return;
     }
