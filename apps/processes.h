@@ -13,6 +13,10 @@
 SIM_C_BEGIN
 
 // The attributes "programs.": what all programs of a scenario share.
+struct app;
+struct app_runtime;
+struct net;
+
 typedef struct app_programs_config {
     sim_time_t socket_latency_ps; // from a write to a socket to its arrival at the other end
     sim_time_t clock_ps;          // cost of looking at a clock
@@ -36,20 +40,54 @@ uint64_t app_programs_compute_permille(const char *text);
 
 // The permission to start processes, given by the caller of a run.
 typedef struct app_programs {
-    bool start;               // false: programs are looked at, and none is started
-    bool keeps_output;        // app_programs_save will be called; else it is shown at the end
+    bool start;        // false: programs are looked at, and none is started
+    bool keeps_output; // reports leave out what programs print, which others save or show
+    bool anywhere;     // programs may be added to any host during the run (app_programs_open)
     const char *verbs_folder; // of the library of programs/; NULL: none was built
     const char *path;         // folders of commands, as in the variable PATH
     const char *home;         // variable HOME of programs
+    // Called several times a second of real time while a program computes. Returns why the program
+    // has to end now; NULL: it may go on. May be NULL. ctx is `ctx`.
+    const char *(*ends)(const struct app *app, void *ctx);
+    void *ctx;
 } app_programs_t;
 
-struct app;
 // Ends the process of an application that is a program, if it still runs. To be called after the
 // run and before its results are written.
 void app_programs_stop(struct app *app);
 // Writes what a program has printed into "HOST-N.out" and "HOST-N.err" in the folder.
 SIM_MUST_CHECK sim_err_t app_programs_save(const struct app *app, const char *folder,
                                            sim_message_t *message);
+
+// -- programs that a person starts during a run by steps (kernel/steps.h)
+
+typedef enum app_programs_state {
+    APP_PROGRAMS_WAITS_FOR_START,
+    APP_PROGRAMS_RUNS,
+    APP_PROGRAMS_ENDED,
+} app_programs_state_t;
+
+typedef struct app_programs_view {
+    const char *host;
+    uint32_t number; // among the programs of its host
+    const char *command;
+    app_programs_state_t state;
+    bool succeeded;   // it has ended by itself with status 0
+    const char *text; // how it has ended, or what it waits for
+} app_programs_view_t;
+
+// Lets programs be added to any host of the network during the run. Call it before the first step;
+// sim_step_watched then ends when a program ends.
+void app_programs_open(struct app_runtime *runtime, struct net *net,
+                       const app_programs_config_t *config);
+// Fills *view, which is valid until the next step. Returns false if the application is no program.
+bool app_programs_look(const struct app *app, app_programs_view_t *view);
+// Sends a signal to a program at now_ps, between two steps. SIGKILL ends it whatever it does.
+void app_programs_signal(struct app *app, int signal, sim_time_t now_ps);
+// Copies bytes that a program has printed on its standard output or (error) its standard error, from
+// the byte number `from` on. Returns their number.
+size_t app_programs_read(const struct app *app, bool error, uint64_t from, char *bytes,
+                         size_t size);
 
 SIM_C_END
 

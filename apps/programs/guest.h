@@ -62,8 +62,11 @@ struct app__program {
     size_t event_count;
     size_t event_capacity;
     uint64_t signals;
-    bool ends_badly;   // for another reason than its exit status
-    sim_message_t end; // how it ended
+    bool ends_badly;          // for another reason than its exit status
+    sim_message_t end;        // how it ended
+    sim_timer_t signal_timer; // of app_programs_signal
+    int sent_signal;
+    const char *stopped; // why app_programs_t.ends ends it
 
     app__pr_pd_t *pds;
     size_t pd_count;
@@ -103,5 +106,11 @@ struct app__program {
 
 // Starts the process. A message says why it cannot.
 SIM_MUST_CHECK sim_err_t app__program_start(app__program_t *program, sim_message_t *message);
+// Returns whether the program has not ended by itself with status 0.
+bool app__program_failed(const app__program_t *program);
+// Returns how a program has ended, as a sentence that lives as long as the program.
+const char *app__program_describe_end(const app__program_t *program);
+// control.c: prepares the timer of app_programs_signal.
+void app__program_init_control(app__program_t *program);
 
 #endif // APPS_PROGRAMS_GUEST_H

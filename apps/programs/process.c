@@ -290,7 +290,8 @@ static bool is_dead(const app__process_t *process)
            info.si_pid != 0;
 }
 
-app__turn_t app__process_wait(app__process_t *process, uint64_t patience_ms)
+app__turn_t app__process_wait(app__process_t *process, uint64_t patience_ms,
+                              bool (*stops)(void *ctx), void *ctx)
 {
     for (uint64_t waited_ms = 0; process->control >= 0;) {
         struct pollfd poll_for = {.fd = process->control, .events = POLLIN};
@@ -304,7 +305,12 @@ app__turn_t app__process_wait(app__process_t *process, uint64_t patience_ms)
             if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
                 return APP__TURN_GONE;
             }
-        } else if (ready == 0) {
+            continue;
+        }
+        if (stops(ctx)) {
+            return APP__TURN_STOPPED;
+        }
+        if (ready == 0) {
             waited_ms += LOOK_MS;
             if (is_dead(process)) {
                 return APP__TURN_GONE;

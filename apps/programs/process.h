@@ -53,9 +53,12 @@ typedef enum app__turn {
     APP__TURN_CALL, // a call lies in shared memory
     APP__TURN_GONE, // the process has closed its end, or is dead
     APP__TURN_LATE, // no call came in time
+    APP__TURN_STOPPED,
 } app__turn_t;
-// Waits until the process makes a call, or for so much real time.
-app__turn_t app__process_wait(app__process_t *process, uint64_t patience_ms);
+// Waits until the process makes a call, or for so much real time. Calls `stops` several times a
+// second, and returns APP__TURN_STOPPED if it returns true.
+app__turn_t app__process_wait(app__process_t *process, uint64_t patience_ms,
+                              bool (*stops)(void *ctx), void *ctx);
 // Gives the process its turn. `descriptor` goes with the answer; -1: none. It stays the caller's.
 void app__process_answer(app__process_t *process, int descriptor);
 // Ends the process if it lives, and waits for its end. Returns its status as waitpid gives it.

@@ -7,6 +7,7 @@
 
 #include "apps/report_rows.h"
 #include "kernel/parse.h"
+#include "kernel/steps.h"
 #include "nic/device.h"
 #include "nic/transport.h"
 
@@ -306,13 +307,16 @@ static sim_err_t program_create(const app_context_t *context, const void *config
     if (context->programs->start) {
         program->sockets =
             app__runtime_sockets(context->runtime, program->config->socket_latency_ps);
-        program->number = app__sockets_join(program->sockets, node);
+        app__sockets_join(program->sockets, node);
+        program->number = app__sockets_number(program->sockets, node);
         program->manager =
             app__cmas_join(app__runtime_managers(context->runtime), context->runtime, node);
         app__program_init_timers(program);
+        app__program_init_control(program);
         program->chain = app__program_chain();
         program->core = nic_core_create(node, app__program_take_turn, program);
         nic_core_start(program->core, config->start_ps);
+        sim_touch(&node->sim); // it may be added between two steps
     }
     *app = &program->app;
     return SIM_OK;
@@ -355,91 +359,9 @@ static void program_destroy(app_t *app)
     sim_free(program);
 }
 
-// Returns what a process waits for, in words.
-static const char *awaited(const app__program_t *program)
-{
-    static const struct {
-        uint32_t mask;
-        const char *words;
-    } reasons[] = {
-        {PROGRAM_ON_POLL, " for a completion"},
-        {PROGRAM_ON_MEMORY, " for a write into its memory"},
-        {PROGRAM_ON_SOCKET, " for bytes or a connection of a socket, or for an event"},
-        {PROGRAM_ON_EVENT, " for an event"},
-        {PROGRAM_ON_SIGNAL, " for a signal"},
-    };
-    const program_call_t *const call = &program->process->shared->call;
-    if (!program->parked) {
-        return "";
-    }
-    if (call->op == PROGRAM_CONNECT) {
-        return " for a connection";
-    }
-    for (size_t i = 0; i < SIM_COUNT_OF(reasons); i++) {
-        if ((call->wait.mask & reasons[i].mask) != 0) {
-            return reasons[i].words;
-        }
-    }
-    return "";
-}
-
-void app_programs_stop(app_t *app)
-{
-    if (app->ops != &app_program) {
-        return;
-    }
-    app__program_t *const program = (app__program_t *)(void *)app;
-    if (program->state == APP__PR_RUNS) {
-        program->state = APP__PR_ENDED;
-        program->ends_badly = true;
-        (void)sim_fail(
-            &program->end, SIM_ERR_STATE,
-            "the program was ended because the run ended while the program was waiting%s",
-            awaited(program));
-        program->status = app__process_end(program->process, true);
-    }
-}
-
-static bool has_failed(const app__program_t *program)
+bool app__program_failed(const app__program_t *program)
 {
     return program->state != APP__PR_ENDED || program->ends_badly || program->status != 0;
-}
-
-// Copies a file without a name to a path.
-static sim_err_t copy_out(int file, const char *path, sim_message_t *message)
-{
-    char bytes[65536];
-    FILE *const to = fopen(path, "wb");
-    off_t at = 0;
-    ssize_t got = 0;
-    bool good = to != NULL;
-    while (good && (got = pread(file, bytes, sizeof(bytes), at)) > 0) {
-        good = fwrite(bytes, 1, (size_t)got, to) == (size_t)got;
-        at += got;
-    }
-    good = good && got == 0;
-    const int reason = errno;
-    const bool closed = to == NULL || fclose(to) == 0;
-    return good && closed
-               ? SIM_OK
-               : sim_fail(message, SIM_ERR_IO, "%s: %s", path, strerror(good ? errno : reason));
-}
-
-sim_err_t app_programs_save(const app_t *app, const char *folder, sim_message_t *message)
-{
-    const app__program_t *const program = (const app__program_t *)(const void *)app;
-    if (app->ops != &app_program || program->process == NULL) {
-        return SIM_OK;
-    }
-    char *const out = sim_format("%s/%s-%u.out", folder, program->host_name, program->number);
-    char *const err = sim_format("%s/%s-%u.err", folder, program->host_name, program->number);
-    sim_err_t error = copy_out(program->process->out, out, message);
-    if (error == SIM_OK) {
-        error = copy_out(program->process->err, err, message);
-    }
-    sim_free(out);
-    sim_free(err);
-    return error;
 }
 
 static void progress(const app_t *app, uint64_t *done, uint64_t *planned)
@@ -451,8 +373,7 @@ static void progress(const app_t *app, uint64_t *done, uint64_t *planned)
 
 // -- results
 
-// Returns how a program ended, as a sentence; it lives as long as the program.
-static const char *describe_end(const app__program_t *program)
+const char *app__program_describe_end(const app__program_t *program)
 {
     return program->state == APP__PR_WAITS_FOR_START
                ? "the program was not started: the run ended before the start time"
@@ -462,7 +383,7 @@ static const char *describe_end(const app__program_t *program)
 static const char *failure(const app_t *app)
 {
     const app__program_t *const program = (const app__program_t *)(const void *)app;
-    return has_failed(program) ? describe_end(program) : NULL;
+    return app__program_failed(program) ? app__program_describe_end(program) : NULL;
 }
 
 typedef struct report {
@@ -492,10 +413,10 @@ static void fill_report(const void *object, void *to)
     *(report_t *)to = (report_t){
         .host = program->host_name,
         .command = program->command,
-        .end = describe_end(program),
+        .end = app__program_describe_end(program),
         .number = program->number,
         .exit_status = exited ? (uint64_t)WEXITSTATUS(program->status) : 128,
-        .succeeded = !has_failed(program),
+        .succeeded = !app__program_failed(program),
         .start_us = microseconds(program->begun_ps),
         .end_us = microseconds(program->ended_ps),
         .calls = program->calls,
@@ -549,8 +470,9 @@ static void print_file(int file, void (*write_text)(const char *text, void *ctx)
 static void print(const app_t *app, void (*write_text)(const char *text, void *ctx), void *ctx)
 {
     const app__program_t *const program = (const app__program_t *)(const void *)app;
-    char *const text = sim_format("  program   %s-%u \"%s\": %s\n", program->host_name,
-                                  program->number, program->command, describe_end(program));
+    char *const text =
+        sim_format("  program   %s-%u \"%s\": %s\n", program->host_name, program->number,
+                   program->command, app__program_describe_end(program));
     write_text(text, ctx);
     sim_free(text);
     if (program->process != NULL && !program->permission->keeps_output) {

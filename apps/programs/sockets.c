@@ -385,23 +385,35 @@ static void take_message(net_node_t *node, uint32_t port, void *taken, void *ctx
     sim_free(message);
 }
 
-uint32_t app__sockets_join(app__sockets_t *sockets, net_node_t *node)
+// Returns the hub's port of a host: the number of its node, so that the order of messages does not
+// depend on which other hosts have programs.
+static uint32_t hub_port(const app__sockets_t *sockets, const net_node_t *node)
 {
-    host_t *const joined = host_of(sockets, node);
-    if (joined != NULL) {
-        return joined->program_count++;
+    return net_node_count(sockets->net) < SIM_PORTS_PER_NODE_MAX ? node->sim.index
+                                                                 : (uint32_t)sockets->host_count;
+}
+
+void app__sockets_join(app__sockets_t *sockets, net_node_t *node)
+{
+    if (host_of(sockets, node) != NULL) {
+        return;
     }
     host_t *const host = sim_alloc(sizeof(*host));
     *host = (host_t){.sockets = sockets, .node = node, .number = (uint32_t)sockets->host_count};
     sim_t *const sim = net_sim(sockets->net);
     sim_node_t *const hub = &sockets->hub->node;
-    host->to_hub = sim_channel_create(sim, &node->sim, hub, host->number, sockets->latency_ps / 2);
+    host->to_hub =
+        sim_channel_create(sim, &node->sim, hub, hub_port(sockets, node), sockets->latency_ps / 2);
     host->from_hub =
         sim_channel_create(sim, hub, &node->sim, node->port_count, second_half_ps(sockets));
     nic_host_on_message(node, take_message, host);
     sim_map_add(&sockets->host_of_node, node->sim.index, sockets->host_count);
     SIM_APPEND(sockets->hosts, sockets->host_count, sockets->host_capacity, host);
-    return host->program_count++;
+}
+
+uint32_t app__sockets_number(app__sockets_t *sockets, const net_node_t *node)
+{
+    return host_of(sockets, node)->program_count++;
 }
 
 // -- what a process writes and closes

@@ -28,9 +28,10 @@ typedef struct app__socket_list {
 // Makes the hub of a network.
 app__sockets_t *app__sockets_create(net_t *net, sim_time_t latency_ps);
 void app__sockets_destroy(app__sockets_t *sockets);
-// Joins a host to the hub, if it is not yet. Before the run. Returns the number of the program that
-// it is done for, among those of its host.
-uint32_t app__sockets_join(app__sockets_t *sockets, net_node_t *host);
+// Joins a host to the hub, if it has not joined. Before the run.
+void app__sockets_join(app__sockets_t *sockets, net_node_t *host);
+// Returns the number of a new program among those of its host, which has joined.
+uint32_t app__sockets_number(app__sockets_t *sockets, const net_node_t *host);
 
 // Does a call of a process. Returns an errno value; EINPROGRESS: PROGRAM_CONNECT waits. *descriptor
 // goes with the answer, and is closed when it was sent.

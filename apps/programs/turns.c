@@ -4,6 +4,7 @@
 #include "apps/programs/cm.h"
 #include "apps/programs/posts.h"
 #include "apps/programs/process_verbs.h"
+#include "kernel/steps.h"
 
 #include <errno.h>
 #include <string.h>
@@ -192,6 +193,7 @@ void app__program_end(app__program_t *program, const char *fault)
     }
     note_end(program, fault);
     sim_timer_cancel(node, &program->wait_timer);
+    sim_timer_cancel(node, &program->signal_timer);
     for (size_t i = 0; i < program->timer_count; i++) {
         sim_timer_cancel(node, &program->timers[i]->timer);
     }
@@ -202,6 +204,7 @@ void app__program_end(app__program_t *program, const char *fault)
     sim_happened(node, 'P', node->now_ps, (uint64_t)program->status << 32 | program->calls);
     sim_work_end(node, 1);
     sim_progress(node);
+    sim_cut_step(node);
 }
 
 void app__program_init_timers(app__program_t *program)
@@ -287,11 +290,21 @@ static bool take_call(app__program_t *program)
     return true;
 }
 
+// Asks the caller of the run whether a program that computes has to end, and keeps why.
+static bool has_to_end(void *ctx)
+{
+    app__program_t *const program = ctx;
+    const app_programs_t *const permission = program->permission;
+    program->stopped =
+        permission->ends == NULL ? NULL : permission->ends(&program->app, permission->ctx);
+    return program->stopped != NULL;
+}
+
 static void run_process(app__program_t *program)
 {
     const uint64_t patience_ms = program->config->patience_ps / PATIENCE_PS_PER_MS;
     for (;;) {
-        switch (app__process_wait(program->process, patience_ms)) {
+        switch (app__process_wait(program->process, patience_ms, has_to_end, program)) {
         case APP__TURN_CALL:
             if (!take_call(program)) {
                 return;
@@ -299,6 +312,9 @@ static void run_process(app__program_t *program)
             break;
         case APP__TURN_GONE:
             app__program_end(program, NULL);
+            return;
+        case APP__TURN_STOPPED:
+            app__program_end(program, program->stopped);
             return;
         case APP__TURN_LATE: {
             char *const text =
