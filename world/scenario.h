@@ -135,6 +135,10 @@ SIM_MUST_CHECK sim_err_t world_scenario_create(const world_registry_t *registry,
                                                const char *file_name, world_scenario_t **scenario,
                                                world_error_t *error);
 void world_scenario_destroy(world_scenario_t *scenario);
+// Lets the run go by steps (kernel/steps.h), for `what`: "a session". SIM_ERR_INVALID: the scenario
+// cannot go by steps; error says why.
+SIM_MUST_CHECK sim_err_t world_scenario_by_steps(world_scenario_t *scenario, const char *what,
+                                                 world_error_t *error);
 // Prepares a scenario for a session (apps/submitted.h): adds the application if there is none, and
 // lets the run go by steps. SIM_ERR_INVALID: the scenario cannot go by steps; error says why.
 SIM_MUST_CHECK sim_err_t world_scenario_for_session(world_scenario_t *scenario,

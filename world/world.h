@@ -86,6 +86,14 @@ SIM_MUST_CHECK sim_err_t world_submit(world_t *world, world_scenario_t *scenario
                                       const char *origin, const char *json, size_t size,
                                       sim_time_t start_ps, app_t **app, world_error_t *error);
 
+// Adds a program of `traffic: programs` to a world that stands between two steps; it starts at
+// start_ps. The scenario, the world's own, has the permission to start programs anywhere. After an
+// error, which names the place, nothing remains.
+SIM_MUST_CHECK sim_err_t world_add_program(world_t *world, world_scenario_t *scenario,
+                                           const world_place_t *place, const char *host,
+                                           const char *command, sim_time_t start_ps, app_t **app,
+                                           world_error_t *error);
+
 // Prints what was odd about the files of the scenario, a line each.
 void world_print_notes(const world_t *world, FILE *out);
 

@@ -35,7 +35,8 @@ static const char *ended_sentence(const world_t *world, const results_t *results
         return failure_of(world) != NULL || results->flow_failed > 0 ? "nothing is left to do"
                                                                      : "everything is done";
     case SIM_ENDED_UNTIL:
-        return "the time limit";
+        return results->sim_time_ps < world->scenario->run.until_ps ? "where it was left"
+                                                                    : "the time limit";
     case SIM_ENDED_INTERRUPTED:
         return "interrupted";
     case SIM_ENDED_STALLED:

@@ -458,6 +458,9 @@ static sim_err_t create_apps(world_t *world, world_error_t *error)
     sim_err_t result = SIM_OK;
     world__skips_begin(world);
     world->runtime = app_runtime_create(world->net);
+    if (scenario->programs != NULL && scenario->programs->anywhere) {
+        app_programs_open(world->runtime, world->net, &scenario->programs_config);
+    }
     for (size_t i = 0; i < scenario->traffic_count && result == SIM_OK; i++) {
         result = world__create_app(world, &scenario->traffic[i], (uint32_t)i, false, error);
     }

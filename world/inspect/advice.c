@@ -109,7 +109,8 @@ static finding_t find_slowest(const world_t *world)
 
 static void advise_traffic(const world_t *world, world_warnings_t *out)
 {
-    if (world->app_count == 0) {
+    const app_programs_t *const programs = world->scenario->programs;
+    if (world->app_count == 0 && (programs == NULL || !programs->anywhere)) {
         world_warn(out, "no-traffic", "no traffic: nothing is sent, expected a section 'traffic'");
     }
     for (size_t i = 0; i < world->app_count; i++) {

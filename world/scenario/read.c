@@ -573,20 +573,26 @@ static sim_err_t create_from_tree(const world_registry_t *registry, world_docume
     return world_scenario_create(registry, document, root, file_name, scenario, error);
 }
 
-sim_err_t world_scenario_for_session(world_scenario_t *scenario, world_error_t *error)
+sim_err_t world_scenario_by_steps(world_scenario_t *scenario, const char *what,
+                                  world_error_t *error)
 {
-    if (scenario->run.ties == WORLD_TIES_INSERTION) {
+    // A step may end within a window; with the ties of a rotor, its mail would then be sorted, and
+    // its ties counted, again.
+    if (scenario->run.ties != WORLD_TIES_HASH) {
         return world_fail(error, SIM_ERR_INVALID, NULL,
-                          "%s: a session cannot use ties: insertion, expected ties: hash",
-                          scenario->file_name);
-    }
-    if (scenario->run.ties == WORLD_TIES_ROTOR) {
-        // A step may end within a window; its mail is then sorted, and its ties counted, again.
-        return world_fail(error, SIM_ERR_INVALID, NULL,
-                          "%s: a session cannot use ties: rotor, expected ties: hash",
-                          scenario->file_name);
+                          "%s: %s cannot use ties: %s, expected ties: hash", scenario->file_name,
+                          what, scenario->run.ties == WORLD_TIES_ROTOR ? "rotor" : "insertion");
     }
     scenario->steps = true;
+    return SIM_OK;
+}
+
+sim_err_t world_scenario_for_session(world_scenario_t *scenario, world_error_t *error)
+{
+    const sim_err_t result = world_scenario_by_steps(scenario, "a session", error);
+    if (result != SIM_OK) {
+        return result;
+    }
     for (size_t i = 0; i < scenario->traffic_count; i++) {
         if (strcmp(scenario->traffic[i].ops->name, "session") == 0) {
             return SIM_OK;
