@@ -19,10 +19,11 @@ typedef struct option {
     (1u << CLI_PLOT | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE | 1u << CLI_CONVERT | \
      1u << CLI_TIMELINE | 1u << CLI_SERVE | 1u << CLI_CAPTURE | 1u << CLI_EXPECT)
 #define FOR_SCENARIO (FOR_RUN | 1u << CLI_CHECK | 1u << CLI_TOPO | 1u << CLI_SERVE)
+#define FOR_STEPS (1u << CLI_SHELL)
 
 static const option_t options[] = {
-    {"-o", true, FOR_RUN | FOR_FILE, NULL},
-    {"--output", true, FOR_RUN | FOR_FILE, NULL},
+    {"-o", true, FOR_RUN | FOR_FILE | FOR_STEPS, NULL},
+    {"--output", true, FOR_RUN | FOR_FILE | FOR_STEPS, NULL},
     {"-j", true, 1u << CLI_SWEEP, NULL},
     {"--print-jobs", false, 1u << CLI_SWEEP, NULL},
     {"--slurm", false, 1u << CLI_SWEEP, NULL},
@@ -52,22 +53,23 @@ static const option_t options[] = {
     {"--comments", false, 1u << CLI_CAPTURE, NULL},
     {"--etcd", true, 1u << CLI_META, NULL},
     {"--memcached", true, 1u << CLI_META, NULL},
-    {"--set", true, FOR_SCENARIO, NULL},
-    {"--seed", true, FOR_SCENARIO, "\"seed\""},
-    {"--tie-seed", true, FOR_SCENARIO, "\"tie-seed\""},
-    {"--until", true, FOR_SCENARIO, "\"until\""},
+    {"--set", true, FOR_SCENARIO | FOR_STEPS, NULL},
+    {"--seed", true, FOR_SCENARIO | FOR_STEPS, "\"seed\""},
+    {"--tie-seed", true, FOR_SCENARIO | FOR_STEPS, "\"tie-seed\""},
+    {"--until", true, FOR_SCENARIO | FOR_STEPS, "\"until\""},
     {"--threads", true, FOR_SCENARIO, "\"threads\""},
     {"--routes", true, 1u << CLI_HPCC, "topology.file.routes"},
     {"--topology", true, 1u << CLI_HPCC, "topology.file.path"},
+    {"--topology", true, 1u << CLI_SHELL, NULL},
     {"--flows", true, 1u << CLI_HPCC, "traffic[0].flows.file"},
     {"--ranks", true, 1u << CLI_RUN | 1u << CLI_SWEEP | 1u << CLI_CHECK, NULL},
     {"--print-slurm", false, 1u << CLI_RUN, NULL},
-    {"--yes", false, FOR_SCENARIO, NULL},
+    {"--yes", false, FOR_SCENARIO | FOR_STEPS, NULL},
     {"--progress", true, FOR_RUN, NULL},
     {"--quiet", false, FOR_RUN | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE, NULL},
     {"--json", false,
-     FOR_RUN | 1u << CLI_PARAMS | 1u << CLI_CHECK | 1u << CLI_PLOT | 1u << CLI_CAPTURE |
-         1u << CLI_EXPLAIN | 1u << CLI_LIST | 1u << CLI_SHOW,
+     FOR_RUN | FOR_STEPS | 1u << CLI_PARAMS | 1u << CLI_CHECK | 1u << CLI_PLOT |
+         1u << CLI_CAPTURE | 1u << CLI_EXPLAIN | 1u << CLI_LIST | 1u << CLI_SHOW,
      NULL},
     {"--markdown", false, 1u << CLI_PARAMS, NULL},
     {"--outputs-markdown", false, 1u << CLI_PARAMS, NULL},
@@ -101,6 +103,7 @@ static const struct {
     {"capture", CLI_CAPTURE, 1, SIZE_MAX, "cut, merge, split, convert or follow, and files"},
     {"explain", CLI_EXPLAIN, 1, 1, "one result folder, or with --counters a topology file"},
     {"serve", CLI_SERVE, 1, 1, "one scenario, a name or a file"},
+    {"shell", CLI_SHELL, 0, 1, "one scenario, or --topology"},
     {"convert", CLI_CONVERT, 1, 1, "one file of a workload"},
     {"calibrate", CLI_CALIBRATE, 1, 1, "one calibration file"},
     {"schema", CLI_SCHEMA, 0, 1, "nothing, or: scenario"},
@@ -251,6 +254,8 @@ static void apply_option(cli_args_t *args, const option_t *option, const char *v
         args->memcached = value;
     } else if (strcmp(option->name, "--progress") == 0) {
         args->progress = value;
+    } else if (strcmp(option->name, "--topology") == 0) {
+        args->topology = value;
     } else if (strcmp(option->name, "--ranks") == 0) {
         args->ranks = value;
     } else if (strcmp(option->name, "--from") == 0) {

@@ -27,6 +27,7 @@ typedef enum cli_command {
     CLI_SHOW,
     CLI_NEW,
     CLI_EXPECT,
+    CLI_SHELL,
     CLI_HELP,
     CLI_VERSION,
     CLI_PROGRAM, // what help is about: the program and not one of its commands
@@ -71,6 +72,7 @@ typedef struct cli_args {
     bool comments;        // capture split
     bool what_if;         // explain
     bool starts_programs; // run
+    const char *topology; // shell; NULL: not given
     bool explains;        // run
     const char *junit;    // expect: file of the report; NULL: not given
     const char *counters; // explain: a file of measured counters; NULL: not given

@@ -22,6 +22,7 @@
 #include "cli/meta/meta.h"
 #include "cli/params.h"
 #include "cli/serve/serve.h"
+#include "cli/shell/shell.h"
 #include "cli/studio_exec.h"
 #include "cli/timeline/timeline.h"
 #include "cli/workload/workload.h"
@@ -202,8 +203,8 @@ static sim_err_t check_alone(const cli_args_t *args, world_error_t *error)
 {
     const unsigned processes = cli_ranks_processes();
     const bool alone = args->command == CLI_HPCC || args->command == CLI_SWEEP ||
-                       args->command == CLI_SERVE || args->command == CLI_CALIBRATE ||
-                       args->command == CLI_EXPECT;
+                       args->command == CLI_SERVE || args->command == CLI_SHELL ||
+                       args->command == CLI_CALIBRATE || args->command == CLI_EXPECT;
     if (!alone || processes < 2) {
         return SIM_OK;
     }
@@ -252,6 +253,8 @@ static int dispatch(const cli_args_t *args)
         return cli_command_capture(args);
     case CLI_SERVE:
         return cli_command_serve(args);
+    case CLI_SHELL:
+        return cli_command_shell(args);
     case CLI_CONVERT:
         return cli_command_convert(args);
     case CLI_SWEEP:

@@ -28,6 +28,7 @@ static const char help_program[] =
     "  rocesim expect FILE.yaml             run scenarios and check what is expected of them\n"
     "  rocesim calibrate PLAN.yaml          fit constants to measured points\n"
     "  rocesim hpcc CONFIG.txt -o DIR       run a configuration of the HPCC ns-3 simulator\n"
+    "  rocesim shell SCENARIO               start programs on simulated hosts, by hand\n"
     "  rocesim serve SCENARIO               let other programs submit transfers\n"
     "  rocesim studio                       serve the studio, a page for browsers\n"
     "\n"
@@ -267,6 +268,44 @@ static const char help_serve[] =
     "  --call-time TIME End a session when a call takes more processor time, such as 60s.\n"
     "  --idle-time TIME End a session when its client sends nothing for this time.\n";
 
+static const char help_shell[] =
+    "rocesim shell SCENARIO.yaml [-o DIR] [--set PATH=VALUE]...\n"
+    "rocesim shell --topology KIND[:VALUE][,NAME=VALUE]... [-o DIR]\n"
+    "\n"
+    "Starts programs of this machine on simulated hosts, line by line, from a terminal or a\n"
+    "script on the standard input. Simulated time stands still while you type. The traffic\n"
+    "of the scenario runs, too.\n"
+    "\n"
+    "  HOST COMMAND          Run a command as a program of a host, and wait for it.\n"
+    "  HOST COMMAND &        Start a command in the background.\n"
+    "  run [TIME]            Let simulated time pass: run 10ms. Without TIME, until nothing\n"
+    "                        more happens.\n"
+    "  time                  Print the simulated time.\n"
+    "  wait                  Wait for all programs.\n"
+    "  jobs                  List the programs, and how each ended.\n"
+    "  kill HOST-N [SIGNAL]  Send a signal to a program, TERM without SIGNAL.\n"
+    "  fault PART KIND [for TIME] [NAME=VALUE]...\n"
+    "                        Let a link or a NIC fail now: fault leaf0--spine1 down.\n"
+    "                        KIND is a kind of `rocesim params faults`, or up.\n"
+    "  hosts, nodes, links   List them.\n"
+    "  help, exit            Explain the commands; end the shell and its programs.\n"
+    "\n"
+    "Ctrl-C interrupts the program in the foreground, and Ctrl-D ends the shell. The end of\n"
+    "a script waits for all programs. Results are those of `rocesim run`, and equal scripts\n"
+    "have equal results.\n"
+    "\n"
+    "  --topology TEXT    Use a network without a scenario: star:8, leaf-spine:leaves=4. The\n"
+    "                     value behind the colon is that of the topology's first attribute\n"
+    "                     in `rocesim params topology`.\n"
+    "  -o DIR             Write the result files of `rocesim run -o DIR`, with what each\n"
+    "                     program printed in DIR/programs.\n"
+    "  --set, --seed, --tie-seed, --until, --yes, --json\n"
+    "                     These options are those of `rocesim run`.\n"
+    "\n"
+    "The exit status is 0 only if all programs ended with status 0. A line of a script that\n"
+    "is wrong ends the shell before anything of it runs, with status 2; results of the lines\n"
+    "before it are written. docs/programs.md explains programs.\n";
+
 static const char help_convert[] =
     "rocesim convert GOAL -o FILE\n"
     "\n"
@@ -447,6 +486,8 @@ const char *cli_help_text(cli_command_t command)
         return help_capture;
     case CLI_SERVE:
         return help_serve;
+    case CLI_SHELL:
+        return help_shell;
     case CLI_CONVERT:
         return help_convert;
     case CLI_TOPO:

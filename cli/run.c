@@ -24,6 +24,7 @@
 
 // The simulation that Ctrl-C ends. It is global because a signal handler has no context argument.
 static sim_t *volatile interruptible;
+static volatile sig_atomic_t interrupted;
 
 // mpirun sends SIGTERM to ranks when it was interrupted, and also when another rank has died. A
 // rank then ends the run, which needs all ranks, or dies when this time is over.
@@ -38,6 +39,7 @@ static void on_signal(int number)
     }
     sim_t *const sim = interruptible;
     if (sim != NULL) {
+        interrupted = 1;
         sim_interrupt(sim);
     }
 }
@@ -55,6 +57,7 @@ static void catch_signals(sim_t *sim)
     action.sa_flags = (int)SA_RESETHAND;
     sigemptyset(&action.sa_mask);
     interruptible = sim;
+    interrupted = 0;
     for (size_t i = 0; i < SIM_COUNT_OF(ending_signals); i++) {
         struct sigaction before;
         const bool ignored = ending_signals[i] == SIGHUP && sigaction(SIGHUP, NULL, &before) == 0 &&
@@ -63,6 +66,16 @@ static void catch_signals(sim_t *sim)
             sigaction(ending_signals[i], &action, NULL);
         }
     }
+}
+
+// Returns why a program that computes has to end.
+static const char *why_ends(const app_t *app, void *ctx)
+{
+    (void)app;
+    (void)ctx;
+    return interrupted != 0
+               ? "the program was ended while it was computing because the run was interrupted"
+               : NULL;
 }
 
 static void release_signals(void)
@@ -126,6 +139,12 @@ static sim_err_t on_end(world_t *world, void *ctx, world_error_t *error)
     return run->extra->end == NULL ? SIM_OK : run->extra->end(world, run->extra->ctx, error);
 }
 
+static sim_ended_t drive(world_t *world, void *ctx)
+{
+    const run_t *const run = ctx;
+    return run->extra->drive(world, run->extra->ctx);
+}
+
 static void on_warned(const world_warnings_t *warnings, void *ctx)
 {
     if (speaks(ctx)) {
@@ -148,7 +167,9 @@ static void on_started(world_t *world, void *ctx)
         run->progress_file = -1;
     }
     is_rank = run->ranks != NULL;
-    catch_signals(world->sim);
+    if (run->extra->drive == NULL) {
+        catch_signals(world->sim);
+    }
 }
 
 static void on_stopped(world_t *world, void *ctx)
@@ -241,8 +262,9 @@ static int run_scenario(run_t *run, world_scenario_t *scenario)
 {
     const results_options_t options = {
         .folder = run->args->folder,
-        .scenario_file = run->args->operands[0],
+        .scenario_file = run->args->operand_count > 0 ? run->args->operands[0] : NULL,
         .ranks = run->ranks,
+        .drive = run->extra->drive != NULL ? drive : NULL,
         .built = on_built,
         .begin = on_begin,
         .end = on_end,
@@ -254,7 +276,11 @@ static int run_scenario(run_t *run, world_scenario_t *scenario)
     };
     if (run->args->starts_programs) {
         cli_programs_allow(&run->programs);
-        run->programs.permission.keeps_output = run->args->folder != NULL;
+        run->programs.permission.keeps_output =
+            run->args->folder != NULL || run->extra->drive != NULL;
+        run->programs.permission.ends = run->extra->ends != NULL ? run->extra->ends : why_ends;
+        run->programs.permission.ctx = run->extra->ctx;
+        run->programs.permission.anywhere = run->extra->drive != NULL;
         scenario->programs = &run->programs.permission;
     }
     results_run_t *done = NULL;
@@ -305,7 +331,7 @@ int cli_run_scenario(const cli_args_t *args, world_scenario_t *scenario,
 // Runs the scenario as one of several ranks, which mpirun has started.
 static int run_as_rank(const cli_args_t *args)
 {
-    static const cli_run_extra_t nothing = {NULL, NULL, NULL};
+    static const cli_run_extra_t nothing = {.ctx = NULL};
     cli_ranks_t *joined = NULL;
     world_scenario_t *scenario = NULL;
     world_error_t error;
@@ -381,7 +407,7 @@ static int launch(const cli_args_t *args)
 
 int cli_command_run(const cli_args_t *args)
 {
-    static const cli_run_extra_t nothing = {NULL, NULL, NULL};
+    static const cli_run_extra_t nothing = {.ctx = NULL};
     world_scenario_t *scenario = NULL;
     world_error_t error;
     if (args->print_slurm && args->ranks == NULL) {

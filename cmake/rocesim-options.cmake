@@ -7,6 +7,8 @@ set(ROCESIM_STUDIO AUTO CACHE STRING "Build the studio: AUTO (where its librarie
 set_property(CACHE ROCESIM_STUDIO PROPERTY STRINGS AUTO ON OFF)
 set(ROCESIM_MPI AUTO CACHE STRING "Runs in several processes by MPI: AUTO (where it is), ON, OFF")
 set_property(CACHE ROCESIM_MPI PROPERTY STRINGS AUTO ON OFF)
+set(ROCESIM_READLINE AUTO CACHE STRING "Edit lines in the shell: AUTO (where GNU Readline is), ON, OFF")
+set_property(CACHE ROCESIM_READLINE PROPERTY STRINGS AUTO ON OFF)
 option(ROCESIM_FUZZ "Build libFuzzer targets (clang only)" OFF)
 
 if(NOT CMAKE_BUILD_TYPE)

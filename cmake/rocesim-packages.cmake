@@ -41,6 +41,23 @@ macro(rocesim_find_mpi)
     endif()
 endmacro()
 
+# ROCESIM_READLINE: AUTO lets `rocesim shell` edit and complete lines where GNU Readline is, ON demands it,
+# OFF does not.
+macro(rocesim_find_readline)
+    set(ROCESIM_HAS_READLINE OFF)
+    if(NOT ROCESIM_READLINE STREQUAL "OFF")
+        pkg_check_modules(READLINE QUIET "readline>=8")
+        if(READLINE_FOUND)
+            set(ROCESIM_HAS_READLINE ON)
+        elseif(ROCESIM_READLINE STREQUAL "ON")
+            message(FATAL_ERROR "Editing lines in `rocesim shell` needs GNU Readline: "
+                                "apt-get install libreadline-dev, or -DROCESIM_READLINE=OFF")
+        else()
+            message(STATUS "`rocesim shell` does not edit lines: that needs libreadline-dev")
+        endif()
+    endif()
+endmacro()
+
 # METIS divides irregular networks among processes. It comes without a file for pkg-config.
 macro(rocesim_find_metis)
     find_path(METIS_INCLUDE_DIR metis.h)

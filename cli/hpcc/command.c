@@ -145,7 +145,7 @@ static bool has_known_key(const cli_hpcc_config_t *config)
 int cli_command_hpcc(const cli_args_t *args)
 {
     hpcc_run_t run = {.args = args};
-    const cli_run_extra_t extra = {begin, end, &run};
+    const cli_run_extra_t extra = {.begin = begin, .end = end, .ctx = &run};
     world_scenario_t *scenario = NULL;
     world_error_t error;
     const sim_err_t result = make_scenario(&run, &scenario, &error);
