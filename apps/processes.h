@@ -84,8 +84,8 @@ void app_programs_open(struct app_runtime *runtime, struct net *net,
 bool app_programs_look(const struct app *app, app_programs_view_t *view);
 // Sends a signal to a program at now_ps, between two steps. SIGKILL ends it whatever it does.
 void app_programs_signal(struct app *app, int signal, sim_time_t now_ps);
-// Copies bytes that a program has printed on its standard output or (error) its standard error, from
-// the byte number `from` on. Returns their number.
+// Copies bytes that a program has printed on its standard output or (error) its standard error,
+// from the byte number `from` on. Returns their number.
 size_t app_programs_read(const struct app *app, bool error, uint64_t from, char *bytes,
                          size_t size);
 

@@ -68,8 +68,8 @@ static const option_t options[] = {
     {"--progress", true, FOR_RUN, NULL},
     {"--quiet", false, FOR_RUN | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE, NULL},
     {"--json", false,
-     FOR_RUN | FOR_STEPS | 1u << CLI_PARAMS | 1u << CLI_CHECK | 1u << CLI_PLOT |
-         1u << CLI_CAPTURE | 1u << CLI_EXPLAIN | 1u << CLI_LIST | 1u << CLI_SHOW,
+     FOR_RUN | FOR_STEPS | 1u << CLI_PARAMS | 1u << CLI_CHECK | 1u << CLI_PLOT | 1u << CLI_CAPTURE |
+         1u << CLI_EXPLAIN | 1u << CLI_LIST | 1u << CLI_SHOW,
      NULL},
     {"--markdown", false, 1u << CLI_PARAMS, NULL},
     {"--outputs-markdown", false, 1u << CLI_PARAMS, NULL},
@@ -206,20 +206,40 @@ static const option_t *find_option(const cli_args_t *args, const char *text, siz
     return NULL;
 }
 
-// Keeps an option of `serve`. Returns whether it is one.
-static bool apply_serve_option(cli_args_t *args, const option_t *option, const char *value)
+// Keeps an option whose value is one text. Returns whether it is one.
+static bool apply_text(cli_args_t *args, const option_t *option, const char *value)
 {
     const struct {
         const char *name;
         const char **value;
-    } of_serve[] = {
-        {"--listen", &args->listen},       {"--token", &args->token},
-        {"--clients", &args->clients},     {"--client-memory", &args->client_memory},
-        {"--call-time", &args->call_time}, {"--idle-time", &args->idle_time},
+    } texts[] = {
+        {"--x", &args->x},
+        {"--y", &args->y},
+        {"--app", &args->app},
+        {"--a", &args->programs[0]},
+        {"--b", &args->programs[1]},
+        {"--etcd", &args->etcd},
+        {"--memcached", &args->memcached},
+        {"--progress", &args->progress},
+        {"--ranks", &args->ranks},
+        {"--from", &args->from},
+        {"--to", &args->to},
+        {"--completion", &args->shell},
+        {"--events", &args->events},
+        {"--counters", &args->counters},
+        {"--packet", &args->packet},
+        {"--topology", &args->topology},
+        {"-j", &args->jobs},
+        {"--listen", &args->listen},
+        {"--token", &args->token},
+        {"--clients", &args->clients},
+        {"--client-memory", &args->client_memory},
+        {"--call-time", &args->call_time},
+        {"--idle-time", &args->idle_time},
     };
-    for (size_t i = 0; i < SIM_COUNT_OF(of_serve); i++) {
-        if (strcmp(option->name, of_serve[i].name) == 0) {
-            *of_serve[i].value = value;
+    for (size_t i = 0; option->override == NULL && i < SIM_COUNT_OF(texts); i++) {
+        if (strcmp(option->name, texts[i].name) == 0) {
+            *texts[i].value = value;
             return true;
         }
     }
@@ -228,7 +248,7 @@ static bool apply_serve_option(cli_args_t *args, const option_t *option, const c
 
 static void apply_option(cli_args_t *args, const option_t *option, const char *value)
 {
-    if (apply_serve_option(args, option, value)) {
+    if (apply_text(args, option, value)) {
         return;
     }
     if (option->override != NULL || strcmp(option->name, "--set") == 0) {
@@ -238,36 +258,6 @@ static void apply_option(cli_args_t *args, const option_t *option, const char *v
         add_override(args, option->name, "\"time-max\"", "auto");
     } else if (strcmp(option->name, "--kind") == 0) {
         SIM_APPEND(args->kinds, args->kind_count, args->kind_capacity, value);
-    } else if (strcmp(option->name, "--x") == 0) {
-        args->x = value;
-    } else if (strcmp(option->name, "--y") == 0) {
-        args->y = value;
-    } else if (strcmp(option->name, "--app") == 0) {
-        args->app = value;
-    } else if (strcmp(option->name, "--a") == 0) {
-        args->programs[0] = value;
-    } else if (strcmp(option->name, "--b") == 0) {
-        args->programs[1] = value;
-    } else if (strcmp(option->name, "--etcd") == 0) {
-        args->etcd = value;
-    } else if (strcmp(option->name, "--memcached") == 0) {
-        args->memcached = value;
-    } else if (strcmp(option->name, "--progress") == 0) {
-        args->progress = value;
-    } else if (strcmp(option->name, "--topology") == 0) {
-        args->topology = value;
-    } else if (strcmp(option->name, "--ranks") == 0) {
-        args->ranks = value;
-    } else if (strcmp(option->name, "--from") == 0) {
-        args->from = value;
-    } else if (strcmp(option->name, "--to") == 0) {
-        args->to = value;
-    } else if (strcmp(option->name, "--completion") == 0) {
-        args->shell = value;
-    } else if (strcmp(option->name, "--events") == 0) {
-        args->events = value;
-    } else if (strcmp(option->name, "--counters") == 0) {
-        args->counters = value;
     } else if (strcmp(option->name, "--programs") == 0) {
         args->starts_programs = true;
     } else if (strcmp(option->name, "--explain") == 0) {
@@ -276,10 +266,6 @@ static void apply_option(cli_args_t *args, const option_t *option, const char *v
         args->what_if = true;
     } else if (strcmp(option->name, "--junit") == 0) {
         args->junit = value;
-    } else if (strcmp(option->name, "--packet") == 0) {
-        args->packet = value;
-    } else if (strcmp(option->name, "-j") == 0) {
-        args->jobs = value;
     } else if (option->has_value) {
         args->folder = value;
     } else if (strcmp(option->name, "--print-jobs") == 0) {

@@ -269,7 +269,7 @@ static const char help_serve[] =
     "  --idle-time TIME End a session when its client sends nothing for this time.\n";
 
 static const char help_shell[] =
-    "rocesim shell SCENARIO.yaml [-o DIR] [--set PATH=VALUE]...\n"
+    "rocesim shell SCENARIO [-o DIR] [--set PATH=VALUE]...\n"
     "rocesim shell --topology KIND[:VALUE][,NAME=VALUE]... [-o DIR]\n"
     "\n"
     "Starts programs of this machine on simulated hosts, line by line, from a terminal or a\n"

@@ -110,7 +110,9 @@ SIM_MUST_CHECK sim_err_t app__program_start(app__program_t *program, sim_message
 bool app__program_failed(const app__program_t *program);
 // Returns how a program has ended, as a sentence that lives as long as the program.
 const char *app__program_describe_end(const app__program_t *program);
-// control.c: prepares the timer of app_programs_signal.
+// Returns what the process waits for, in words that begin with a blank; "": nothing.
+const char *app__program_awaited(const app__program_t *program);
+// Prepares the timer of app_programs_signal.
 void app__program_init_control(app__program_t *program);
 
 #endif // APPS_PROGRAMS_GUEST_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/programs/control.c - what the caller of a run does with its programs: it looks at them,
-// sends signals, reads and saves what they print, and ends them when the run ends.
+// apps/programs/caller/control.c - what the caller of a run does with its programs: it looks at
+// them, sends signals, reads and saves what they print, and ends them when the run ends.
 #include "apps/programs/guest.h"
 #include "apps/programs/turns.h"
 #include "kernel/steps.h"
@@ -11,13 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static app__program_t *program_of(const app_t *app)
-{
-    return app->ops == &app_program ? (app__program_t *)(void *)(uintptr_t)app : NULL;
-}
-
-// Returns what a process waits for, in words.
-static const char *awaited(const app__program_t *program)
+const char *app__program_awaited(const app__program_t *program)
 {
     static const struct {
         uint32_t mask;
@@ -56,10 +50,52 @@ void app_programs_stop(app_t *app)
         (void)sim_fail(
             &program->end, SIM_ERR_STATE,
             "the program was ended because the run ended while the program was waiting%s",
-            awaited(program));
+            app__program_awaited(program));
         program->status = app__process_end(program->process, true);
     }
 }
+
+// -- runs by steps
+
+void app_programs_open(app_runtime_t *runtime, net_t *net, const app_programs_config_t *config)
+{
+    app__sockets_t *const sockets = app__runtime_sockets(runtime, config->socket_latency_ps);
+    for (uint32_t i = 0; i < net_interface_count(net); i++) {
+        net_node_t *const node = net_interface_node(net, i);
+        app__sockets_join(sockets, node);
+        sim_watch(&node->sim);
+    }
+}
+
+static void signal_is_due(sim_node_t *node, sim_timer_t *timer)
+{
+    app__program_t *const program = SIM_CONTAINER_OF(timer, app__program_t, signal_timer);
+    if (program->state == APP__PR_WAITS_FOR_START) {
+        sim_work_begin(node, 1); // as if it had begun
+    }
+    if (program->state == APP__PR_WAITS_FOR_START || program->sent_signal == SIGKILL) {
+        app__program_end(program, "the program was ended by the user");
+    } else if (program->state == APP__PR_RUNS) {
+        program->signals |= UINT64_C(1) << program->sent_signal;
+        app__program_notice(program, PROGRAM_ON_SIGNAL);
+    }
+}
+
+void app__program_init_control(app__program_t *program)
+{
+    sim_timer_init(&program->signal_timer, signal_is_due);
+}
+
+void app_programs_signal(app_t *app, int signal, sim_time_t now_ps)
+{
+    app__program_t *const program = (app__program_t *)(void *)app;
+    sim_node_t *const node = &program->node->sim;
+    program->sent_signal = signal;
+    sim_timer_arm(node, &program->signal_timer, now_ps);
+    sim_touch(node);
+}
+
+// -- what they are and print
 
 // Copies a file without a name to a path.
 static sim_err_t copy_out(int file, const char *path, sim_message_t *message)
@@ -98,21 +134,10 @@ sim_err_t app_programs_save(const app_t *app, const char *folder, sim_message_t 
     return error;
 }
 
-// -- runs by steps
-
-void app_programs_open(app_runtime_t *runtime, net_t *net, const app_programs_config_t *config)
-{
-    app__sockets_t *const sockets = app__runtime_sockets(runtime, config->socket_latency_ps);
-    for (uint32_t i = 0; i < net_interface_count(net); i++) {
-        net_node_t *const node = net_interface_node(net, i);
-        app__sockets_join(sockets, node);
-        sim_watch(&node->sim);
-    }
-}
-
 bool app_programs_look(const app_t *app, app_programs_view_t *view)
 {
-    const app__program_t *const program = program_of(app);
+    const app__program_t *const program =
+        app->ops == &app_program ? (const app__program_t *)(const void *)app : NULL;
     if (program == NULL) {
         return false;
     }
@@ -124,44 +149,17 @@ bool app_programs_look(const app_t *app, app_programs_view_t *view)
                  : program->state == APP__PR_ENDED ? APP_PROGRAMS_ENDED
                                                    : APP_PROGRAMS_WAITS_FOR_START,
         .succeeded = !app__program_failed(program),
-        .text = program->state == APP__PR_RUNS    ? awaited(program)
+        .text = program->state == APP__PR_RUNS    ? app__program_awaited(program)
                 : program->state == APP__PR_ENDED ? app__program_describe_end(program)
                                                   : "",
     };
     return true;
 }
 
-static void signal_is_due(sim_node_t *node, sim_timer_t *timer)
-{
-    app__program_t *const program = SIM_CONTAINER_OF(timer, app__program_t, signal_timer);
-    if (program->state == APP__PR_WAITS_FOR_START) {
-        sim_work_begin(node, 1); // as if it had begun
-    }
-    if (program->state == APP__PR_WAITS_FOR_START || program->sent_signal == SIGKILL) {
-        app__program_end(program, "the program was ended by the user");
-    } else if (program->state == APP__PR_RUNS) {
-        program->signals |= UINT64_C(1) << program->sent_signal;
-        app__program_notice(program, PROGRAM_ON_SIGNAL);
-    }
-}
-
-void app__program_init_control(app__program_t *program)
-{
-    sim_timer_init(&program->signal_timer, signal_is_due);
-}
-
-void app_programs_signal(app_t *app, int signal, sim_time_t now_ps)
-{
-    app__program_t *const program = program_of(app);
-    sim_node_t *const node = &program->node->sim;
-    program->sent_signal = signal;
-    sim_timer_arm(node, &program->signal_timer, now_ps);
-    sim_touch(node);
-}
-
 size_t app_programs_read(const app_t *app, bool error, uint64_t from, char *bytes, size_t size)
 {
-    const app__program_t *const program = program_of(app);
+    const app__program_t *const program =
+        app->ops == &app_program ? (const app__program_t *)(const void *)app : NULL;
     if (program == NULL || program->process == NULL) {
         return 0;
     }
