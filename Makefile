@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands a person types. The build itself is CMake's: see CMakePresets.json.
 
-.PHONY: all guidelines demo deb docs studio test test-all test-slow \
+.PHONY: all guidelines demo deb release docs studio test test-all test-slow \
 	bench fuzz fmt tidy install wireshark clean
 .DEFAULT_GOAL := all
 
@@ -78,6 +78,11 @@ tidy:
 deb:
 	@tools/setup deb
 	@tools/deb
+
+# All files of a release, reproducibly, into build/dist; RELEASE="--key KEY" signs them.
+release:
+	@tools/setup deb
+	@tools/release $(RELEASE)
 
 install: all
 	@cmake --install build/release

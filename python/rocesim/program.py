@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence, Union
@@ -59,6 +60,11 @@ def find() -> str:
             "or set the environment variable ROCESIM to the path of the program."
         )
     return found
+
+
+def main() -> None:
+    """Becomes the program: the command `rocesim` of a wheel."""
+    os.execv(INSIDE, ["rocesim", *sys.argv[1:]])
 
 
 def call(
