@@ -7,6 +7,10 @@
 here=$(cd "$(dirname "$0")" && pwd)
 out=out/$(basename "$here")
 noun=${noun:-study}
+# The program is ROCESIM, or that of the source tree, or the installed one.
+if [ -z "${ROCESIM:-}" ] && [ ! -x "$here/../../build/release/rocesim" ]; then
+    export ROCESIM=rocesim
+fi
 
 usage() {
     sed -n '3,/^set -eu/p' "$0" | sed -n 's/^# \{0,1\}//p' >&2

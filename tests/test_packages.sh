@@ -4,11 +4,12 @@
 # tests/test_packages.sh - the Debian packages work on an empty Debian 12.
 #
 # Goal: lintian finds no error; the packages install with what they depend on, in an empty system. There, the
-# README's first scenario, an example, a session, the Python package and its notebooks run.
+# first page's scenario, the guides, an example, a session, the Python package and its notebooks run.
 # Method: debootstrap makes the system in a folder, chroot enters it. Without root or a mirror of Debian, the
 # test is skipped. TEST_CHROOT=FOLDER uses a system that debootstrap has made before.
 set -u
 . tests/script.sh
+. tests/pages.sh
 skip() {
     echo "skip: $1"
     exit 77
@@ -42,14 +43,31 @@ inside 'apt-get update -qq
             gcc libc6-dev pkg-config python3-pandas python3-matplotlib jupyter-nbconvert python3-ipykernel \
             python3-venv python3-pip python3-setuptools python3-wheel'
 
-# The README's first scenario, with its commands.
-awk '/^Write `incast.yaml`/ { on = 1 } on && /^```yaml/ { copy = 1; next } copy && /^```/ { exit } copy' \
-    README.md >"$root/try/incast.yaml"
-awk '/^Then check it/ { on = 1 }
-     on && /^    / { sub(/^ *build\/release\//, ""); print }
-     on && /^#/ { exit }' README.md >"$root/try/commands"
-[ "$(wc -l <"$root/try/commands")" = 4 ] || fail "the README's commands: $(cat "$root/try/commands")"
+# The first page's scenario, with its commands.
+awk '/^## Write a scenario/ { on = 1 } on && /^```yaml/ { copy = 1; next } copy && /^```/ { exit } copy' \
+    docs/getting-started.md >"$root/try/incast.yaml"
+awk '/^## Check and run it/ { on = 1; next }
+     /^## / { on = 0 }
+     on && /^    rocesim (check|run)/ { sub(/^ */, ""); print }' docs/getting-started.md >"$root/try/commands"
+[ "$(wc -l <"$root/try/commands")" = 3 ] || fail "the first page's commands: $(cat "$root/try/commands")"
 inside 'set -x; source commands; test -s out/dcqcn/flows.csv'
+
+# The guides, as a stranger would follow them; what is not installed there is left out.
+for guide in docs/guides/*.md; do
+    blocks=$root/try/$(basename "$guide" .md)
+    mkdir -p "$blocks"
+    split_page "$guide" "$blocks"
+    for file in "$blocks"/*.file:*; do
+        [ ! -e "$file" ] || cp "$file" "$root/try/${file##*.file:}"
+    done
+    for block in "$blocks"/*.sh; do
+        [ ! -e "${block%.sh}.how" ] || continue
+        grep -vE '^(tshark|rocesim plot|scenarios/) ?' "$block" >"$root/try/block" || continue
+        inside 'source ./block'
+    done
+done
+inside 'rocesim list | grep -q training/gpt; rocesim new training/ring mine.yaml; rocesim run mine.yaml'
+
 inside 'zcat /usr/share/man/man1/rocesim-run.1.gz | grep -q SYNOPSIS
         source /usr/share/bash-completion/completions/rocesim'
 inside 'flags=$(pkg-config --cflags --libs rocesim-results)
