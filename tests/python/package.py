@@ -37,9 +37,25 @@ def refused(kind, call, words):
     raise AssertionError(f"nothing was raised, expected {kind.__name__}: {words}")
 
 
+def library():
+    known = rocesim.scenario("training/ring")
+    assert known.question.endswith("?") and known.seconds >= 0 and "topology" in known.text, known
+    assert rocesim.run(known).value("ended") == rocesim.run("training/ring").value("ended") == "done"
+    copies = known.copy(os.path.join(folder, "copy.yaml"))
+    assert [os.path.basename(copy) for copy in copies] == ["copy.yaml", "ring8.goal"], copies
+    assert "gpus" in rocesim.scenario("collective").parameters
+    assert list(rocesim.scenarios("storm")) == ["pfc-storm"], rocesim.scenarios("storm")
+    try:
+        rocesim.scenario("training/gtp")
+        raise AssertionError("a scenario that does not exist was found")
+    except rocesim.BadInput as error:
+        assert "training/gpt" in str(error), error
+
+
 def bare():
     heavy = {"pandas", "numpy", "matplotlib", "polars", "pyarrow"}
     assert not heavy & (set(sys.modules) - before), "import rocesim imports packages"
+    library()
     result = rocesim.run(SCENARIO, folder=os.path.join(folder, "bare"), seed=2)
     rows = list(result.flows.rows())
     assert len(rows) == len(result.flows) == result.value("flows.completed"), len(rows)
