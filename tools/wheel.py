@@ -1,6 +1,5 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tools/wheel BUILD FOLDER - makes a Python wheel with the program inside.
+"""python3 tools/wheel.py BUILD FOLDER - makes a Python wheel with the program inside.
 
 BUILD is a build folder of this tree whose component `program` is installed into the wheel, beside
 the package python/rocesim. Libraries that glibc does not have come along, in rocesim/libs, with
@@ -85,7 +84,7 @@ def record_line(name: str, data: bytes) -> str:
 
 def main() -> int:
     if len(sys.argv) != 3:
-        print("usage: tools/wheel BUILD FOLDER", file=sys.stderr)
+        print("usage: python3 tools/wheel.py BUILD FOLDER", file=sys.stderr)
         return 2
     build, folder = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
     version = re.search(r"VERSION (\d+\.\d+\.\d+)", (ROOT / "CMakeLists.txt").read_text())[1]

@@ -1,9 +1,8 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tools/sbom VERSION FOLDER - prints what the files of a release in FOLDER are made of, as SPDX 2.3 JSON.
+"""python3 tools/sbom.py VERSION FOLDER - prints what the files of a release in FOLDER are made of.
 
-The document lists rocesim, the libraries that its build links with their Debian versions, and each file
-with its checksum. It is the same for the same release.
+The document is SPDX 2.3 as JSON. It lists rocesim, the libraries that its build links with their Debian
+versions, and each file with its checksum. It is the same for the same release.
 """
 
 import hashlib
@@ -56,7 +55,7 @@ def package(name: str, version: str, licence: str, purl: str) -> dict:
 
 def main() -> int:
     if len(sys.argv) != 3:
-        print("usage: tools/sbom VERSION FOLDER", file=sys.stderr)
+        print("usage: python3 tools/sbom.py VERSION FOLDER", file=sys.stderr)
         return 2
     version, folder = sys.argv[1], Path(sys.argv[2])
     packages = [package("rocesim", version, "Apache-2.0", f"pkg:generic/rocesim@{version}")]
