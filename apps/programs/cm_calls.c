@@ -34,6 +34,12 @@ static void choose_device(app__cma_id_t *id)
     app__cma_set_device(id, device);
 }
 
+static bool is_multicast(const uint8_t address[16])
+{
+    static const uint8_t v4[12] = {[10] = 0xff, [11] = 0xff};
+    return memcmp(address, v4, sizeof(v4)) == 0 ? address[12] >> 4 == 14 : address[0] == 0xff;
+}
+
 static int resolve(app__cma_id_t *id, const program_cm_t *cm)
 {
     const app__cma_t *const manager = id->manager;
@@ -47,6 +53,11 @@ static int resolve(app__cma_id_t *id, const program_cm_t *cm)
     id->peer = cm->peer;
     id->peer_interface = app__interface_of_gid(manager->net, cm->peer.address);
     id->resolved = id->peer_interface != UINT32_MAX;
+    if (is_multicast(cm->peer.address)) { // joining the group fails, and so does connecting
+        app__cma_set_device(id, id->device == PROGRAM_NO_DEVICE ? 0 : id->device);
+        app__cma_push(id, APP__CMA_ADDR_RESOLVED, 0);
+        return 0;
+    }
     if (!id->resolved) {
         sim_node_t *const node = &manager->node->sim;
         id->peer_interface = 0;

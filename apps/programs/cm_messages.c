@@ -147,6 +147,12 @@ static uint64_t rate_code(uint64_t rate_bps)
     return code;
 }
 
+// Returns the GUID of the identifier's NIC, as its process sees it.
+static uint64_t guid_of(const app__cma_id_t *id)
+{
+    return id->program->process->shared->devices[id->device].guid;
+}
+
 void app__cma_request(app__cma_id_t *id, const program_cm_t *cm)
 {
     const nic_t *const nic = id->manager->ports[id->device].nic;
@@ -187,12 +193,7 @@ void app__cma_request(app__cma_id_t *id, const program_cm_t *cm)
     mad.path_rate = rate_code(nic_rate_bps(nic));
     mad.traffic_class = id->traffic_class;
     mad.ack_timeout = id->ack_timeout;
-    uint8_t mac[8] = {0};
-    net_port_mac(net_interface_port(id->manager->net, own), mac);
-    const uint8_t guid[8] = {mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5]};
-    for (size_t i = 0; i < sizeof(guid); i++) {
-        mad.guid = mad.guid << 8 | guid[i];
-    }
+    mad.guid = guid_of(id);
     app__gid_of_interface(id->manager->net, own, mad.own_gid);
     app__gid_of_interface(id->manager->net, id->peer_interface, mad.peer_gid);
     id->state = APP__CMA_REQ_SENT;
@@ -214,6 +215,7 @@ void app__cma_reply(app__cma_id_t *id, const program_cm_t *cm)
     }
     id->responder_resources = cm->responder_resources;
     id->initiator_depth = cm->initiator_depth;
+    mad.guid = guid_of(id);
     mad.psn = id->psn;
     mad.responder_resources = cm->responder_resources;
     mad.initiator_depth = cm->initiator_depth;
