@@ -1,0 +1,173 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# labels: plain
+# tests/programs/test_programs_cm.sh - programs that find each other by librdmacm (docs/models/programs.md).
+#
+# Goal: connections.c, a server and clients as tutorials write them, see the events, reasons and parameters of
+# rdma_cm, also if messages are lost, a peer is killed or nobody answers; tshark reads in captures what the
+# programs said. rdmacm-utils and perftest -R work. Method: hosts at a switch; equal runs are equal.
+set -eu
+. tests/script.sh
+
+library=$BUILD_DIRECTORY/programs-ibverbs/librdmacm.so.1
+program=$work/connections
+[ -e "$library" ] &&
+    ${CC:-cc} -O1 -g tests/programs/connections.c -o "$program" -lrdmacm -libverbs 2>/dev/null || {
+    echo "skipped: librdmacm-dev, a compiler or the library of programs is not there"
+    exit 77
+}
+
+# scenario COMMAND...: the first on host0, each other 1 ms later on a host of its own.
+scenario() {
+    local number=0 command
+    printf 'topology:\n  star: {hosts: %s}\ntraffic:\n  - programs:\n' $#
+    for command in "$@"; do
+        printf '      - {host: host%s, command: "%s", start: %sms}\n' $number "$command" $number
+        number=$((number + 1))
+    done
+    printf 'captures:\n  - {ports: "host0->*", direction: both, file: host0.pcap}\n'
+}
+
+# run NAME STATUS [ARGUMENT...]: runs $work/NAME.yaml into $work/NAME.
+run() {
+    local name=$1 wanted=$2 status=0
+    shift 2
+    within 60 "$ROCESIM" run "$work/$name.yaml" --programs -o "$work/$name" "$@" \
+        >"$work/$name.log" 2>&1 || status=$?
+    [ "$status" = "$wanted" ] || {
+        cat "$work/$name.log" "$work/$name"/programs/* || true
+        fail "$name: status $status, expected $wanted"
+    }
+}
+
+# prints NAME HOST TEXT: the host's program printed a line that begins so.
+prints() {
+    grep -q -- "^$3" "$work/$1/programs/$2-0.out" || {
+        cat "$work/$1/programs/$2-0.out"
+        fail "$1: $2 did not print \"$3\""
+    }
+}
+
+digest() { sed -n 's/^ *digest *//p' "$work/$1.log"; }
+
+# Requests of all kinds to one server.
+scenario "$program serve 7" "$program echo host0 first" "$program echo host0 second" \
+    "$program refused host0" "$program nobody host0" "$program ask host0 who" "$program look host0" \
+    "$program ask host0 'refuse me'" "$program refused host0" "$program ask host0 who 7999" \
+    "$program echo host0 third" >"$work/all.yaml"
+run all 0
+prints all host0 'request "first" of 56 bytes, resources 1, depth 4'
+prints all host0 'served 3 connections'
+prints all host1 'echo "first"'
+prints all host2 'echo "second"'
+prints all host3 'refused, reason 28 "not today"'
+prints all host4 'refused, reason 8'
+prints all host5 'RDMA_CM_EVENT_ESTABLISHED, status 0, "here"'
+prints all host7 'RDMA_CM_EVENT_UNREACHABLE, status 2'
+prints all host9 'RDMA_CM_EVENT_UNREACHABLE, status 1'
+cp "$work/all.yaml" "$work/again.yaml"
+run again 0 --threads 2
+[ "$(digest again)" = "$(digest all)" ] || fail "equal runs have different digests"
+cmp "$work/again/captures/host0.pcap" "$work/all/captures/host0.pcap" ||
+    fail "equal runs have different captures"
+cp "$work/all.yaml" "$work/detailed.yaml"
+run detailed 0 --set nic.model=detailed
+prints detailed host10 'echo "third"'
+
+# Synchronous calls; a server that is killed; a host that does not answer; a network that loses frames.
+scenario "$program listen 2" "$program read host0" "$program read host0" >"$work/synchronous.yaml"
+run synchronous 0
+prints synchronous host0 'read "written by the client"'
+prints synchronous host2 'was read'
+scenario "$program die" "$program lost host0" >"$work/killed.yaml"
+run killed 1
+prints killed host1 'left: transport retry counter exceeded'
+{
+    scenario true "$program away host0"
+    printf 'faults:\n  - {part: host0, kind: down, at: 500us}\n'
+} >"$work/away.yaml"
+run away 0
+# 16 requests: each waits for twice a packet's life, 4.096 us x 2^16, and an answer, 4.096 us x 2^20.
+prints away host1 'unreachable, status -110, after 77.309 s'
+{
+    scenario "$program serve 4" "$program echo host0 a" "$program echo host0 b" "$program echo host0 c" \
+        "$program echo host0 d"
+    printf 'faults:\n  - {part: host0, kind: bit-errors, loss-rate: 0.3}\n'
+} >"$work/lossy.yaml"
+run lossy 0
+prints lossy host0 'served 4 connections'
+grep -q 'link-loss' "$work/lossy.log" || fail "lossy: no frame was lost"
+
+# What the network saw.
+if command -v tshark >/dev/null; then
+    # shows NAME FILTER FIELD...: the fields of the frames that the filter takes, a frame a line.
+    shows() {
+        local capture=$work/$1/captures/host0.pcap filter=$2 fields=()
+        shift 2
+        for field in "$@"; do fields+=(-e "$field"); done
+        tshark -r "$capture" -Y "$filter" -T fields "${fields[@]}" 2>/dev/null
+    }
+    # same WHAT IS EXPECTED
+    same() { [ "$2" = "$3" ] || fail "$1: '$2', expected '$3'"; }
+
+    scenario "$program serve 1" "$program echo host0 hello" >"$work/one.yaml"
+    run one 0
+    cm=infiniband.cm.req
+    same "malformed frames" "$(shows all _ws.malformed frame.number)" ""
+    same "malformed frames of lossy" "$(shows lossy _ws.malformed frame.number)" ""
+    same "messages" "$(shows one infiniband.mad infiniband.mad.attributeid | tr '\n' ' ')" \
+        "0x0010 0x0013 0x0014 0x0015 0x0016 "
+    same "keys" "$(shows one infiniband.mad infiniband.deth.q_key infiniband.deth.srcqp \
+        infiniband.bth.destqp infiniband.bth.p_key infiniband.mad.mgmtclass | sort -u | tr '\t' ' ')" \
+        "0x0000000080010000 0x00000001 0x000001 65535 0x07"
+    same "request" "$(shows one "$cm" $cm.serviceid.protocol $cm.serviceid.dport $cm.responderres \
+        $cm.initdepth $cm.retrcount $cm.rnrretrcount $cm.prim_tfcclass $cm.pppmtu $cm.maxcmretr \
+        $cm.ip_cm.sip4 $cm.ip_cm.dip4 | tr '\t' ' ')" \
+        "0x06 0x1b58 0x04 0x01 0x06 0x07 0x68 0x05 0x0f 10.0.0.2 10.0.0.1"
+    same "private data" "$(shows one "$cm" $cm.ip_cm.private | cut -c 1-12)" "68656c6c6f00"
+    same "private data of the reply" \
+        "$(shows one infiniband.cm.rep infiniband.cm.rep.private | cut -c 1-16)" "77656c636f6d6500"
+    same "private data of a refusal" "$(shows all 'infiniband.cm.rej.reason == 28' infiniband.cm.rej.private |
+        cut -c 1-20 | sort -u)" "6e6f7420746f64617900"
+    # REQ, REP and RTU are one transaction, DREQ and DREP another one.
+    same "transactions" "$(shows one infiniband.mad infiniband.mad.transactionid | uniq -c |
+        awk '{ print $1 }' | tr '\n' ' ')" "3 2 "
+    # The first packets of both sides have the PSNs of REQ and REP, and go to the queue pairs in them.
+    to_server="infiniband.bth.opcode == 4 && ip.src == 10.0.0.2"
+    to_client="infiniband.bth.opcode == 4 && ip.src == 10.0.0.1"
+    server_qp=$(shows one infiniband.cm.rep infiniband.cm.rep.localqpn)
+    decimal() { while read -r value; do echo $((value)); done; }
+    same "PSN of the client" "$(shows one "$to_server" infiniband.bth.psn)" \
+        "$(shows one "$cm" $cm.startpsn | decimal)"
+    same "PSN of the server" "$(shows one "$to_client" infiniband.bth.psn)" \
+        "$(shows one infiniband.cm.rep infiniband.cm.rep.startpsn | decimal)"
+    same "queue pair of the server" "$(shows one "$to_server" infiniband.bth.destqp)" "$server_qp"
+    same "queue pair of the DREQ" "$(shows one infiniband.cm.dreq.localcommid $cm.remoteqpneecn)" "$server_qp"
+    [ "$(shows lossy "$cm" frame.number | wc -l)" -gt 4 ] || fail "lossy: no request was sent again"
+fi
+
+# Programs of other people.
+# pair NAME SERVER CLIENT [TEXT]: both end well, and the client prints the text.
+pair() {
+    scenario "$2" "$3" >"$work/$1.yaml"
+    run "$1" 0
+    [ $# -lt 4 ] || prints "$1" host1 "$4"
+}
+if command -v rdma_server >/dev/null; then
+    pair rdma_server rdma_server "rdma_client -s host0" 'rdma_client: end 0'
+    pair ucmatose "ucmatose -c 3 -C 5 -S 3000" "ucmatose -s host0 -c 3 -C 5 -S 3000" 'return status 0'
+    pair migrate "ucmatose -m" "ucmatose -m -s host0" 'return status 0'
+    pair udaddy "udaddy -c 2" "udaddy -s host0 -c 2" 'return status 0'
+    scenario "rdma_xclient -s host1 -c x" true >"$work/xrc.yaml"
+    run xrc 1
+    grep -q 'Operation not supported' "$work/xrc/programs/host0-0.err" || fail "XRC is not refused"
+    scenario "mckey -m 239.1.1.1 -b host0" true >"$work/multicast.yaml"
+    run multicast 1
+    grep -q 'Operation not supported' "$work"/multicast/programs/host0-0.* || fail "multicast is not refused"
+fi
+if command -v ib_write_bw >/dev/null; then
+    pair write_bw "ib_write_bw -R -F -n 100" "ib_write_bw -R -F -n 100 host0"
+    pair send_lat "ib_send_lat -R -F -n 100" "ib_send_lat -R -F -n 100 host0"
+    pair datagrams "ib_send_lat -R -F -n 100 -c UD" "ib_send_lat -R -F -n 100 -c UD host0"
+fi
+exit $((failures > 0))
